@@ -1,0 +1,166 @@
+# perilune - probabilistic modelling for Lua 5.4
+#
+#   make              build the module and the static library
+#   make demo         install what is missing, build, and take a short tour
+#   make test         install what is missing, build, and run the specs
+#   make lint         warnings of gcc and clang, luacheck, direction of includes
+#   make bench        speed beside PyTorch, one table a question
+#   make examples     run every example
+#   make asan         the specs under AddressSanitizer and UBSan
+#   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
+#   make rock         luarocks lint, and luarocks make into a fresh tree
+#   make install      into PREFIX (default /usr/local)
+#   make clean
+#
+# Settings: CC, CFLAGS, PREFIX, LUA, LUA_INCDIR, BUILD, VARIANTS.
+
+LUA_VERSION = 5.4
+LUA        ?= lua$(LUA_VERSION)
+LUA_INCDIR ?= /usr/include/lua$(LUA_VERSION)
+PREFIX     ?= /usr/local
+BUILD      ?= build/lua$(LUA_VERSION)
+INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
+INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+OPT        ?= -O3
+
+# Debian and Ubuntu packages, for this file's own dependency step.
+BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
+TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
+LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang
+BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+# IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
+# two -fno options let loops with sqrt and selects vectorise; no value changes.
+ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
+OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
+             -fvisibility=hidden -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
+
+# What to compute is compiled once for each instruction set, and joined into
+# one object that shows a single name; the rest is compiled once.
+MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
+VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
+FLAGS_avx2 = -mavx2 -mfma
+KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
+MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
+SHELL_SRC := $(sort $(wildcard src/api/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
+OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o)
+HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
+
+MODULE  = $(BUILD)/perilune/core.so
+LIBRARY = $(BUILD)/libperilune.a
+LUA_SRC := $(shell find lua -name '*.lua' | sort)
+RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
+BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
+
+.DELETE_ON_ERROR:
+.PHONY: all demo test lint bench examples asan bits rock install clean \
+        need-build need-test need-lint need-bench
+
+all: $(MODULE) $(LIBRARY)
+
+# --- building ---------------------------------------------------------------
+
+$(MODULE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LIBFLAG) $(SANITIZE) -o $@ $(OBJECTS) -lm -lpthread
+
+$(LIBRARY): $(OBJECTS)
+	rm -f $@ && $(AR) rcs $@ $(OBJECTS)
+
+$(BUILD)/src/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
+
+define variant_rules
+$(BUILD)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(FLAGS_$(1)) -c -o $$@ $$<
+
+$(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
+	$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
+
+$(BUILD)/$(1)/table.c: $(KERNELS) Makefile
+	@mkdir -p $$(@D)
+	@{ echo '#include "kernel/kernel.h"'; \
+	   echo 'extern const KernelFile perilune_kernels_$(1)[];'; \
+	   for f in $(KERNELS:src/kernel/%.c=%); do \
+	     echo "extern const Kernel perilune_$$$$(echo $$$$f | tr / _)[];"; done; \
+	   echo 'const KernelFile perilune_kernels_$(1)[] = {'; \
+	   for f in $(KERNELS:src/kernel/%.c=%); do \
+	     echo "  {\"$$$$f\", perilune_$$$$(echo $$$$f | tr / _)},"; done; \
+	   echo '  {NULL, NULL}'; echo '};'; } > $$@
+
+$(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
+	$$(LD) -r -o $$@.all $$^
+	objcopy -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
+endef
+$(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# --- the two commands -------------------------------------------------------
+
+demo: need-build
+	@$(MAKE) --no-print-directory all
+	@$(RUN) $(LUA) examples/tour.lua
+
+test: need-test
+	@$(MAKE) --no-print-directory all
+	@$(BUSTED) --output=spec/support/output.lua spec
+
+# --- quality ----------------------------------------------------------------
+
+lint: need-lint
+	@for cc in gcc clang; do \
+	   echo "$$cc -fsyntax-only"; \
+	   for f in $(MATH) $(SHELL_SRC); do \
+	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
+	@sh .ci/includes
+	@luacheck -q --std lua54 lua spec examples bench
+	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
+
+bench: need-bench
+	@$(MAKE) --no-print-directory all
+	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
+
+examples: need-build
+	@$(MAKE) --no-print-directory all
+	@for f in examples/*.lua; do echo "== $$f"; $(RUN) $(LUA) $$f || exit 1; done
+
+asan: need-test
+	@$(MAKE) --no-print-directory BUILD=build/asan OPT='-O1 -g' \
+	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all
+	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(MAKE) --no-print-directory BUILD=build/asan -o all run-specs
+
+.PHONY: run-specs
+run-specs:
+	@$(BUSTED) --output=spec/support/output.lua spec
+
+bits: need-lint
+	@sh .ci/bits
+
+rock: need-test
+	luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
+	tree=$$(mktemp -d) && luarocks --lua-version=$(LUA_VERSION) make --tree=$$tree \
+	  perilune-scm-1.rockspec && cd / && LUA_PATH="$$tree/share/lua/5.4/?.lua;$$tree/share/lua/5.4/?/init.lua" \
+	  LUA_CPATH="$$tree/lib/lua/5.4/?.so" $(LUA) -e 'print(require"perilune".Normal(0, 1))' && rm -rf $$tree
+
+install: all
+	install -d $(INST_LIBDIR)/perilune
+	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
+	@for f in $(LUA_SRC:lua/%=%); do \
+	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
+
+clean:
+	rm -rf build
+
+# --- packages ---------------------------------------------------------------
+
+need-build: PACKAGES = $(BUILD_PACKAGES)
+need-test:  PACKAGES = $(TEST_PACKAGES)
+need-lint:  PACKAGES = $(LINT_PACKAGES)
+need-bench: PACKAGES = $(BENCH_PACKAGES)
+need-build need-test need-lint need-bench:
+	@sh .ci/need $(PACKAGES)

@@ -1,0 +1,219 @@
+--- Distribution: the base class. Construction, validation, shapes, and the
+-- methods that follow from other methods.
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+require "perilune.tensor"   -- parameters are tensors with methods
+
+local Distribution = { __name = "Distribution", params = {}, has_rsample = false }
+Distribution.__index = Distribution
+
+-- The shape of a single number, shared by all: it cannot be written to.
+local SCALAR = setmetatable({}, {
+  __newindex  = function () error("batch_shape and event_shape cannot be changed", 2) end,
+  __metatable = false,
+})
+Distribution.batch_shape = SCALAR
+Distribution.event_shape = SCALAR
+
+local validation = true
+
+--- peri.validate(on): checks parameters at construction unless told not to.
+function Distribution.validate (on)
+  if type(on) ~= "boolean" then error("validate: on must be true or false, got " .. show.value(on), 2) end
+  validation = on
+end
+
+
+-- Construction ---------------------------------------------------------------
+
+-- One table with string keys holds named parameters; an array is data.
+local function is_named (x)
+  return type(x) == "table" and getmetatable(x) == nil and x[1] == nil and next(x) ~= nil
+end
+
+local function fail (c, level, ...)
+  error(class.name(c) .. ": " .. string.format(...), level + 1)
+end
+
+local function check_names (c, named, level)
+  for key in pairs(named) do
+    local known = key == "validate"
+    for _, param in ipairs(c.params) do known = known or key == param[1] end
+    if not known then fail(c, level + 1, "there is no parameter %s", tostring(key)) end
+  end
+end
+
+local function check_value (c, param, value, level)
+  local bad, i, j, k = param[2]:violation(value)
+  if bad == nil then return end
+  local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
+  fail(c, level + 1, "%s must be %s, got %s%s", param[1], param[2]:rule(), show.number(bad), place)
+end
+
+-- A parameter as it is kept: a number or a tensor.
+local function kept (c, param, value, level)
+  if type(value) == "number" or core.is_tensor(value) then return value end
+  if value == nil then
+    if param.default == nil then fail(c, level + 1, "%s is missing", param[1]) end
+    return param.default
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then
+    fail(c, level + 1, "%s must be a number, a table of numbers or a tensor, got %s", param[1], show.value(value))
+  end
+  local ok, tensor = pcall(core.tensor, value)
+  if not ok then fail(c, level + 1, "%s: %s", param[1], (tensor:gsub("^.*tensor: ", ""))) end
+  return tensor
+end
+
+local function set_batch_shape (self, c, level)
+  local tensors = {}
+  for _, param in ipairs(c.params) do
+    local value = self[param[1]]
+    if type(value) ~= "number" then tensors[#tensors + 1] = value end
+  end
+  if #tensors == 0 then return end
+  local shape, why = core.broadcast_shape(table.unpack(tensors))
+  if not shape then fail(c, level + 1, "parameters of %s", why) end
+  self.batch_shape = shape
+end
+
+local function construct (c, a, b, d, e, f, g, ...)
+  local params = c.params
+  local self = setmetatable({}, c)
+  local named = is_named(a) and a
+  local checking = validation
+  if named then
+    if b ~= nil then fail(c, 2, "named parameters come alone, in one table") end
+    check_names(c, named, 2)
+    if named.validate ~= nil then checking = named.validate end
+  elseif select("#", ...) > 0 or (#params < 6 and select(#params + 1, a, b, d, e, f, g) ~= nil) then
+    fail(c, 2, "takes %d parameters, got more", #params)
+  end
+  local scalars = true
+  for i = 1, #params do
+    local param = params[i]
+    local value
+    if named then value = named[param[1]]
+    elseif i == 1 then value = a elseif i == 2 then value = b elseif i == 3 then value = d
+    elseif i == 4 then value = e elseif i == 5 then value = f else value = g end
+    value = kept(c, param, value, 2)
+    if checking then check_value(c, param, value, 2) end
+    if type(value) ~= "number" then scalars = false end
+    self[param[1]] = value
+  end
+  if not scalars then set_batch_shape(self, c, 2) end
+  local init = self.init
+  if init then init(self, checking) end
+  return self
+end
+
+
+-- Classes --------------------------------------------------------------------
+
+-- Methods straight from the kernels of src/kernel/<file>.c: operands are the
+-- parameters, preceded by x where the kernel takes one more.
+local function bind_kernels (c, file)
+  local kernels = core.kernels()[file]
+  if not kernels then fail(c, 2, "there is no file of kernels named %s", file) end
+  local params = {}
+  for i, param in ipairs(c.params) do params[i] = "self." .. param[1] end
+  for _, kernel in ipairs(kernels) do
+    local who = c.__name .. ":" .. kernel.name
+    local arguments, operands = { "self" }, { table.unpack(params) }
+    if kernel.kind == "sampler" then arguments = { "self", "shape", "rng" }
+    elseif kernel.n_in == #params + 1 then
+      arguments[2] = "x"
+      table.insert(operands, 1, "x")
+    end
+    c[kernel.name] = core.bind(file, kernel.name, who, arguments, operands)
+  end
+  if rawget(c, "rsample") then
+    c.has_rsample = true
+    c.sample = rawget(c, "sample") or c.rsample
+  end
+end
+
+local function class_tostring (c) return "class " .. class.name(c) end
+
+--- A new class with self as parent. `spec` holds class fields: params, support,
+-- event_shape, inherit_kl; `kernels` names a file of src/kernel whose kernels
+-- become methods.
+function Distribution:extend (name, spec)
+  if type(name) ~= "string" or name == "" then
+    error("extend: name must be a string, got " .. show.value(name), 2)
+  end
+  if spec ~= nil and type(spec) ~= "table" then
+    error("extend: the description of " .. name .. " must be a table, got " .. show.value(spec), 2)
+  end
+  local c = {}
+  for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
+    if type(key) == "string" and key:find("^__") then c[key] = value end
+  end
+  for key, value in pairs(spec or {}) do c[key] = value end
+  c.__name, c.__index, c.super = name, c, self
+  setmetatable(c, { __index = self, __call = construct, __tostring = class_tostring })
+  if spec and spec.kernels then bind_kernels(c, spec.kernels) end
+  return c
+end
+
+setmetatable(Distribution, { __call = construct, __tostring = class_tostring })
+
+
+-- Methods --------------------------------------------------------------------
+
+function Distribution:is_a (c) return class.descends(class.of(self), c) end
+
+function Distribution:__tostring ()
+  local parts = {}
+  for i, param in ipairs(self.params) do
+    parts[i] = param[1] .. "=" .. show.parameter(self[param[1]])
+  end
+  return class.name(class.of(self)) .. "(" .. table.concat(parts, ", ") .. ")"
+end
+
+--- A value that does not depend on every parameter, in the batch shape.
+function Distribution:batched (value)
+  if self.batch_shape == SCALAR then return value end
+  return (core.is_tensor(value) and value or core.tensor(value)):expand(self.batch_shape)
+end
+
+--- The same distribution with a larger batch; nothing is copied.
+function Distribution:expand (shape)
+  if type(shape) == "number" then shape = { shape } end
+  if type(shape) ~= "table" then
+    error(class.name(class.of(self)) .. ":expand: shape must be an integer or a table of integers, got "
+          .. show.value(shape), 2)
+  end
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for _, param in ipairs(self.params) do
+    local value = self[param[1]]
+    copy[param[1]] = (core.is_tensor(value) and value or core.tensor(value)):expand(shape)
+  end
+  copy.batch_shape = { table.unpack(shape) }
+  return setmetatable(copy, class.of(self))
+end
+
+function Distribution:prob (x) return functions.exp(self:log_prob(x)) end
+function Distribution:stddev () return functions.sqrt(self:variance()) end
+function Distribution:median () return self:icdf(0.5) end
+function Distribution:cross_entropy (q) return self:entropy() + require "perilune.kl".kl_divergence(self, q) end
+
+-- The rest of the family of the cdf, for classes that give no better.
+function Distribution:sf (x) return 1 - self:cdf(x) end
+function Distribution:log_cdf (x) return functions.log(self:cdf(x)) end
+function Distribution:log_sf (x) return functions.log(self:sf(x)) end
+function Distribution:isf (q) return self:icdf(1 - q) end
+
+-- What only a class itself can say.
+for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample",
+                        "enumerate_support" } do
+  Distribution[name] = function (self)
+    local c = class.name(class.of(self))
+    error(string.format("%s has no %s; a subclass may define %s:%s", c, name, c, name), 2)
+  end
+end
+
+return Distribution

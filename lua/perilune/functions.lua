@@ -1,0 +1,17 @@
+--- Elementwise functions: one for every kernel in src/kernel/op, by its name.
+-- Each takes numbers, tables or tensors; numbers give a number.
+local core = require "perilune.core"
+
+local operands = { "x", "y", "z", "w" }
+
+local functions = {}
+for file, kernels in pairs(core.kernels()) do
+  if file:find("^op/") then
+    for _, kernel in ipairs(kernels) do
+      local names = { table.unpack(operands, 1, kernel.n_in) }
+      functions[kernel.name] = core.bind(file, kernel.name, kernel.name, names, names)
+    end
+  end
+end
+
+return functions

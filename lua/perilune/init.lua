@@ -1,0 +1,43 @@
+--- perilune: probabilistic modelling for Lua. This is its face: every name is
+-- loaded on first use.
+local core = require "perilune.core"
+
+local peri = { _VERSION = "perilune scm" }
+
+-- Where lower-case names come from; classes are found by their own name.
+local modules = { "functions", "tensor", "kl" }
+
+local direct = {
+  special     = function () return require "perilune.functions" end,
+  constraints = function () return require "perilune.constraints" end,
+  Distribution = function () return require "perilune.distribution" end,
+  validate    = function () return require "perilune.distribution".validate end,
+}
+for _, name in ipairs { "rng", "seed", "set_threads" } do
+  direct[name] = function () return core[name] end
+end
+
+local function find_class (name)
+  local ok, c = pcall(require, "perilune.distributions." .. name)
+  if ok then return c end
+  if type(c) == "string" and c:find("module 'perilune.distributions." .. name .. "' not found", 1, true) then return nil end
+  error(c, 0)
+end
+
+local function find (name)
+  if direct[name] then return direct[name]() end
+  if name:find("^%u") then return find_class(name) end
+  for _, module in ipairs(modules) do
+    local value = require("perilune." .. module)[name]
+    if value ~= nil then return value end
+  end
+end
+
+return setmetatable(peri, {
+  __index = function (self, name)
+    if type(name) ~= "string" then return nil end
+    local value = find(name)
+    rawset(self, name, value)
+    return value
+  end,
+})

@@ -1,0 +1,67 @@
+/*
+** api.h - Lua's door: what the files of this folder share
+**
+** Nothing below api/ raises, and any lua_* call may leave by longjmp: so each
+** function checks its arguments, then allocates (always as userdata), then
+** computes, then pushes.
+**
+** Messages have one form: "who: argument must be rule, got value".
+*/
+#ifndef PERILUNE_API_H
+#define PERILUNE_API_H
+
+#include <lua.h>
+#include <lauxlib.h>
+
+#include "driver/threads.h"
+#include "kernel/kernel.h"
+#include "random/philox.h"
+#include "tensor/tensor.h"
+
+/* errors.c */
+int  api_fail (lua_State *L, const char *who, const char *format, ...);
+int  api_fail_type (lua_State *L, const char *who, const char *name,
+                    const char *rule, int index);
+void api_push_shape (lua_State *L, int rank, const ptrdiff_t shape[]);
+void api_push_shapes (lua_State *L, int n, const Tensor *const in[]);
+int  api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
+                      const Tensor *const in[]);
+
+/* tensor.c: making and recognising tensors */
+Tensor *api_tensor (lua_State *L, int index);     /* or NULL */
+Tensor *api_check_tensor (lua_State *L, int index, const char *who);
+Tensor *api_new (lua_State *L, const char *who, int rank,
+                 const ptrdiff_t shape[], const ptrdiff_t stride[]);
+Tensor *api_new_view (lua_State *L, int base, int rank);
+Tensor *api_from_table (lua_State *L, int index, const char *who,
+                        const char *name);
+
+/* A number, table or tensor at `index` as a tensor; a table is replaced on
+   the stack by the tensor made from it. */
+const Tensor *api_operand (lua_State *L, int index, const char *who,
+                           const char *name, Tensor *header, double *number);
+
+/* Reads a shape: integers from `index` to the top, or one table of them. */
+int api_shape (lua_State *L, int index, const char *who, ptrdiff_t shape[]);
+ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
+
+/* kernels.c */
+const Kernel *api_kernel (lua_State *L, const char *file, const char *name);
+
+/* random.c: the generator at `index`, or the state's own for nil */
+Philox *api_generator (lua_State *L, int index, const char *who);
+
+/* threads.c: NULL unless the state was given threads */
+Pool *api_pool (lua_State *L, size_t size);
+
+/* Each file adds its functions to the table on top of the stack. */
+void api_open_tensor  (lua_State *L);
+void api_open_views   (lua_State *L);
+void api_open_kernels (lua_State *L);
+void api_open_apply   (lua_State *L);
+void api_open_reduce  (lua_State *L);
+void api_open_rows    (lua_State *L);
+void api_open_random  (lua_State *L);
+void api_open_threads (lua_State *L);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+** kernels.c - which kernels there are, and which build of them this machine
+** runs
+**
+** The kernels are compiled once for each instruction set (see the Makefile)
+** and give the same bits in all of them.
+*/
+#include <string.h>
+
+#include "api/api.h"
+
+extern const KernelFile perilune_kernels_baseline[];
+#ifdef PERILUNE_HAVE_AVX2
+extern const KernelFile perilune_kernels_avx2[];
+#endif
+
+static const char CHOSEN = 'k';
+
+
+static const char *instruction_set (void) {
+#ifdef PERILUNE_HAVE_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return "avx2";
+#endif
+  return "baseline";
+}
+
+static const KernelFile *kernel_files (const char *set) {
+#ifdef PERILUNE_HAVE_AVX2
+  if (strcmp(set, "avx2") == 0) return perilune_kernels_avx2;
+#endif
+  (void)set;
+  return perilune_kernels_baseline;
+}
+
+const Kernel *api_kernel (lua_State *L, const char *file, const char *name) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
+  const KernelFile *f = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  for (; f->name != NULL; f++) {
+    if (strcmp(f->name, file) != 0) continue;
+    for (const Kernel *k = f->kernels; k->name != NULL; k++)
+      if (strcmp(k->name, name) == 0) return k;
+  }
+  return NULL;
+}
+
+
+static void push_kind (lua_State *L, const Kernel *k) {
+  lua_pushstring(L, k->noise != NULL ? "sampler" : k->rows != NULL ? "rows"
+                  : k->fold != NULL ? "reduction" : k->draw != NULL ? "noise"
+                  : "elementwise");
+}
+
+/* core.kernels() -> {file = {{name =, n_in =, kind =, has_partials =}, ...}} */
+static int kernels (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
+  const KernelFile *f = lua_touserdata(L, -1);
+  lua_newtable(L);
+  for (; f->name != NULL; f++) {
+    lua_newtable(L);
+    for (const Kernel *k = f->kernels; k->name != NULL; k++) {
+      lua_createtable(L, 0, 4);
+      lua_pushstring(L, k->name);
+      lua_setfield(L, -2, "name");
+      lua_pushinteger(L, k->n_in);
+      lua_setfield(L, -2, "n_in");
+      push_kind(L, k);
+      lua_setfield(L, -2, "kind");
+      lua_pushboolean(L, k->partials != NULL);
+      lua_setfield(L, -2, "has_partials");
+      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    }
+    lua_setfield(L, -2, f->name);
+  }
+  return 1;
+}
+
+static const luaL_Reg functions[] = {
+  {"kernels", kernels},
+  {NULL, NULL}
+};
+
+void api_open_kernels (lua_State *L) {
+  const char *set = instruction_set();
+  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel_files(set));
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &CHOSEN);
+  lua_pushstring(L, set);
+  lua_setfield(L, -2, "instruction_set");
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,246 @@
+/*
+** random.c - generators as Lua values: seed, save, restore, split, draw
+**
+** A generator is a key and a position in the stream of that key; drawing n
+** elements moves the position on by n.
+*/
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+
+static const char METATABLE = 'g', DEFAULT = 'd';
+
+#define MAGIC        0x70657269726e6721u   /* "perirng!" */
+#define STATE_FORMAT "philox4x32-10 %08" PRIx32 "%08" PRIx32 " %016" PRIx64
+#define STATE_LENGTH (14 + 16 + 1 + 16)
+#define SPLIT_MAX    (1 << 20)
+#define SPLIT_TAG    1                     /* word 3 of the counter */
+
+typedef struct Generator {
+  uint64_t magic;
+  const struct Generator *self;
+  Philox philox;
+} Generator;
+
+
+static Philox *to_generator (lua_State *L, int index) {
+  if (lua_type(L, index) != LUA_TUSERDATA) return NULL;
+  if (lua_rawlen(L, index) < sizeof(Generator)) return NULL;
+  Generator *g = lua_touserdata(L, index);
+  return g->magic == MAGIC && g->self == g ? &g->philox : NULL;
+}
+
+Philox *api_generator (lua_State *L, int index, const char *who) {
+  Philox *g = NULL;
+  if (lua_isnoneornil(L, index)) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFAULT);
+    g = to_generator(L, -1);
+    lua_pop(L, 1);
+  }
+  else g = to_generator(L, index);
+  if (g == NULL) api_fail_type(L, who, "rng", "a generator (peri.rng)", index);
+  return g;
+}
+
+static Philox *self (lua_State *L, const char *who) {
+  Philox *g = to_generator(L, 1);
+  if (g == NULL) api_fail_type(L, who, "self", "a generator (peri.rng)", 1);
+  return g;
+}
+
+static Philox *push_generator (lua_State *L) {
+  Generator *g = lua_newuserdatauv(L, sizeof *g, 0);
+  memset(g, 0, sizeof *g);
+  g->magic = MAGIC;
+  g->self = g;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
+  lua_setmetatable(L, -2);
+  return &g->philox;
+}
+
+
+static uint64_t seed_argument (lua_State *L, const char *who) {
+  int ok;
+  lua_Integer seed = lua_tointegerx(L, 1, &ok);
+  if (!ok || lua_type(L, 1) != LUA_TNUMBER)
+    api_fail_type(L, who, "seed", "an integer", 1);
+  return (uint64_t)seed;
+}
+
+static int rng (lua_State *L) {
+  uint64_t seed = seed_argument(L, "rng");
+  *push_generator(L) = philox_seed(seed);
+  return 1;
+}
+
+static int seed (lua_State *L) {
+  uint64_t value = seed_argument(L, "seed");
+  *api_generator(L, 2, "seed") = philox_seed(value);
+  return 0;
+}
+
+
+static int state (lua_State *L) {
+  const Philox *g = self(L, "rng:state");
+  char text[STATE_LENGTH + 1];
+  snprintf(text, sizeof text, STATE_FORMAT, g->key[1], g->key[0], g->position);
+  lua_pushlstring(L, text, STATE_LENGTH);
+  return 1;
+}
+
+/* Reads `digits` hexadecimal digits. */
+static int read_hex (const char *text, int digits, uint64_t *value) {
+  *value = 0;
+  for (int i = 0; i < digits; i++) {
+    const char *all = "0123456789abcdef", *at = strchr(all, text[i]);
+    if (text[i] == '\0' || at == NULL) return 0;
+    *value = *value << 4 | (uint64_t)(at - all);
+  }
+  return 1;
+}
+
+static int restore (lua_State *L) {
+  Philox *g = self(L, "rng:restore");
+  size_t length;
+  uint64_t key, position;
+  if (lua_type(L, 2) != LUA_TSTRING) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "rng:restore: a state is a string, got a %s",
+                    luaL_typename(L, 2));
+    return 2;
+  }
+  const char *text = lua_tolstring(L, 2, &length);
+  if (length != STATE_LENGTH || memcmp(text, "philox4x32-10 ", 14) != 0
+      || text[30] != ' ' || !read_hex(text + 14, 16, &key)
+      || !read_hex(text + 31, 16, &position)) {
+    lua_pushnil(L);
+    lua_pushliteral(L, "rng:restore: this is not a state that rng:state() gave");
+    return 2;
+  }
+  *g = philox_seed(key);
+  g->position = position;
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+
+static void push_child (lua_State *L, const Philox *parent, uint32_t i) {
+  const uint32_t counter[4] = {(uint32_t)parent->position,
+                               (uint32_t)(parent->position >> 32), i, SPLIT_TAG};
+  uint32_t word[4];
+  philox_block(parent->key, counter, word);
+  *push_generator(L) = philox_seed((uint64_t)word[1] << 32 | word[0]);
+}
+
+/* rng:split() -> one generator; rng:split(n) -> a table of n. Splitting takes
+   one element of the stream, so the next split gives others. */
+static int split (lua_State *L) {
+  Philox *g = self(L, "rng:split");
+  if (lua_isnoneornil(L, 2)) push_child(L, g, 0);
+  else {
+    int ok;
+    lua_Integer n = lua_tointegerx(L, 2, &ok);
+    if (!ok || lua_type(L, 2) != LUA_TNUMBER || n < 1 || n > SPLIT_MAX)
+      api_fail_type(L, "rng:split", "n", "an integer from 1 to 2^20", 2);
+    lua_createtable(L, (int)n, 0);
+    for (int i = 0; i < (int)n; i++) {
+      push_child(L, g, (uint32_t)i);
+      lua_rawseti(L, -2, i + 1);
+    }
+  }
+  g->position++;
+  return 1;
+}
+
+
+/* rng:uniform(shape) and the like; upvalue 1 is the noise kernel, upvalue 2
+   who. Without a shape, a number. */
+static int draw (lua_State *L) {
+  const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
+  const char *who = lua_tostring(L, lua_upvalueindex(2));
+  Philox *g = self(L, who);
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  double number;
+  if (lua_isnoneornil(L, 2)) {
+    kernel->draw(g, g->position++, 1, &number);
+    lua_pushnumber(L, number);
+    return 1;
+  }
+  int rank = api_shape(L, 2, who, shape);
+  Tensor *t = api_new(L, who, rank, shape, NULL);
+  kernel->draw(g, g->position, t->size, t->data);
+  g->position += t->size;
+  return 1;
+}
+
+static void push_draw (lua_State *L, const char *name) {
+  const Kernel *kernel = api_kernel(L, "noise", name);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
+  lua_pushfstring(L, "rng:%s", name);
+  lua_pushcclosure(L, draw, 2);
+  lua_setfield(L, -2, name);
+}
+
+static int describe (lua_State *L) {
+  const Philox *g = self(L, "rng");
+  char text[64];
+  snprintf(text, sizeof text, "rng(key=%08" PRIx32 "%08" PRIx32 ", position=%"
+           PRIu64 ")", g->key[1], g->key[0], g->position);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+/* core.philox(c0, c1, c2, c3, k0, k1): one block, as its published answers
+   are checked. */
+static int block (lua_State *L) {
+  uint32_t counter[4], key[2], out[4];
+  for (int i = 0; i < 4; i++) counter[i] = (uint32_t)luaL_checkinteger(L, 1 + i);
+  for (int i = 0; i < 2; i++) key[i] = (uint32_t)luaL_checkinteger(L, 5 + i);
+  philox_block(key, counter, out);
+  for (int i = 0; i < 4; i++) lua_pushinteger(L, (lua_Integer)out[i]);
+  return 4;
+}
+
+
+static const luaL_Reg functions[] = {
+  {"rng",    rng},
+  {"seed",   seed},
+  {"philox", block},
+  {NULL, NULL}
+};
+
+static const luaL_Reg methods[] = {
+  {"state",      state},
+  {"restore",    restore},
+  {"split",      split},
+  {NULL, NULL}
+};
+
+static void new_metatable (lua_State *L) {
+  lua_newtable(L);
+  lua_pushliteral(L, "perilune.rng");
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_pushcfunction(L, describe);
+  lua_setfield(L, -2, "__tostring");
+  luaL_newlib(L, methods);
+  push_draw(L, "uniform");
+  push_draw(L, "normal");
+  push_draw(L, "exponential");
+  lua_setfield(L, -2, "__index");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &METATABLE);
+}
+
+/* The module may be opened twice in one state: the default generator stays. */
+void api_open_random (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE) == LUA_TNIL) {
+    new_metatable(L);
+    push_generator(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &DEFAULT);
+  }
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+}

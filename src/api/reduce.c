@@ -1,0 +1,103 @@
+/*
+** reduce.c - reductions as methods of tensors: t:sum(), t:sum(dim, keep)
+*/
+#include "api/api.h"
+#include "driver/reduce.h"
+
+typedef struct Lines {
+  Tensor tensor;                         /* reduced dimensions last */
+  ptrdiff_t dims[2 * TENSOR_MAX_RANK];
+} Lines;
+
+static const char *who (lua_State *L) {
+  return lua_tostring(L, lua_upvalueindex(2));
+}
+
+/* Which dimensions does argument `index` name? One, a table of them, or for
+   nil all: as a set of bits. */
+static unsigned reduced_set (lua_State *L, int index, int rank) {
+  unsigned set = 0;
+  if (lua_isnil(L, index)) return (1u << rank) - 1;
+  if (!lua_istable(L, index))
+    return 1u << api_dimension(L, index, who(L), rank);
+  for (int i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; i++) {
+    set |= 1u << api_dimension(L, -1, who(L), rank);
+    lua_pop(L, 1);
+  }
+  return set;
+}
+
+static void append_dimension (Tensor *to, int *at, const Tensor *t, int d) {
+  tensor_shape(to)[*at] = tensor_cshape(t)[d];
+  tensor_stride(to)[(*at)++] = tensor_cstride(t)[d];
+}
+
+/* The same elements with the dimensions of the set last. Returns how many
+   elements each line has. */
+static size_t line_up (Lines *lines, const Tensor *t, unsigned set, int *inner) {
+  Tensor *to = tensor_init(&lines->tensor, t->rank, t->size, t->data);
+  size_t count = 1;
+  int at = 0;
+  for (int d = 0; d < t->rank; d++)
+    if (!(set >> d & 1)) append_dimension(to, &at, t, d);
+  *inner = t->rank - at;
+  for (int d = 0; d < t->rank; d++) {
+    if (!(set >> d & 1)) continue;
+    append_dimension(to, &at, t, d);
+    count *= (size_t)tensor_cshape(t)[d];
+  }
+  return count;
+}
+
+static int result_shape (const Tensor *t, unsigned set, int keep,
+                         ptrdiff_t shape[]) {
+  int rank = 0;
+  for (int d = 0; d < t->rank; d++) {
+    if (!(set >> d & 1)) shape[rank++] = tensor_cshape(t)[d];
+    else if (keep) shape[rank++] = 1;
+  }
+  return rank;
+}
+
+static int reduce_call (lua_State *L) {
+  const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  Tensor header;
+  double number;
+  Lines lines;
+  int inner;
+  lua_settop(L, 3);
+  const Tensor *t = api_operand(L, 1, who(L), "self", &header, &number);
+  unsigned set = reduced_set(L, 2, t->rank);
+  size_t count = line_up(&lines, t, set, &inner);
+  double empty = count == 0 ? kernel->finish(0, &(double){0}) : 0;
+  if (empty != empty && lua_toboolean(L, lua_upvalueindex(3)))
+    api_fail(L, who(L), "there are no elements to choose from");
+  int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
+  Tensor *out = api_new(L, who(L), rank, shape, NULL);
+  reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);
+  return 1;
+}
+
+/* core.reduction(name, who, chooses): a reduction that chooses an element
+   refuses to do so among none. */
+static int reduction (lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const Kernel *kernel = api_kernel(L, "reduce", name);
+  luaL_checkstring(L, 2);
+  lua_settop(L, 3);
+  if (kernel == NULL) api_fail(L, "reduction", "there is no kernel %s", name);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
+  lua_replace(L, 1);
+  lua_pushcclosure(L, reduce_call, 3);
+  return 1;
+}
+
+static const luaL_Reg functions[] = {
+  {"reduction", reduction},
+  {NULL, NULL}
+};
+
+void api_open_reduce (lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,28 @@
+/*
+** elementwise.h - runs an elementwise kernel over a planned loop
+*/
+#ifndef PERILUNE_ELEMENTWISE_H
+#define PERILUNE_ELEMENTWISE_H
+
+#include "driver/loop.h"
+#include "driver/threads.h"
+
+/* out has loop->size elements, in loop order. */
+void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
+                        double *out);
+
+/* d[k], unless NULL, has loop->size elements, in loop order. */
+void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
+                           double *const d[]);
+
+/* As elementwise_value for a sampler, whose first operand is not in the loop
+   but noise: elements position, position+1, ... of the generator's stream. */
+void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
+                         const struct Philox *g, uint64_t position,
+                         const Loop *loop, double *out);
+
+/* Index, in loop order, of the first element for which a predicate kernel
+   gives 0, or loop->size. */
+size_t elementwise_first_false (const Kernel *kernel, const Loop *loop);
+
+#endif

@@ -1,0 +1,248 @@
+/*
+** loop.c - broadcasting, ordering and collapsing of dimensions; gathering
+*/
+#include <string.h>
+
+#include "driver/loop.h"
+
+
+/* Extent of dimension d of the broadcast (of rank `rank`) in tensor t. */
+static ptrdiff_t extent (const Tensor *t, int rank, int d) {
+  int own = d - (rank - t->rank);
+  return own < 0 ? 1 : tensor_cshape(t)[own];
+}
+
+static ptrdiff_t step (const Tensor *t, int rank, int d) {
+  int own = d - (rank - t->rank);
+  return own < 0 || tensor_cshape(t)[own] == 1 ? 0 : tensor_cstride(t)[own];
+}
+
+
+const char *loop_broadcast (int n, const Tensor *const in[],
+                            int *rank, ptrdiff_t shape[], size_t *size) {
+  int r = 0;
+  for (int k = 0; k < n; k++)
+    if (in[k]->rank > r) r = in[k]->rank;
+  for (int d = 0; d < r; d++) {
+    shape[d] = 1;
+    for (int k = 0; k < n; k++) {
+      ptrdiff_t e = extent(in[k], r, d);
+      if (e == 1) continue;
+      if (shape[d] != 1 && shape[d] != e) return "do not broadcast";
+      shape[d] = e;
+    }
+  }
+  *rank = r;
+  return tensor_count(r, shape, size) ? NULL : "broadcast to too many elements";
+}
+
+
+/*
+** Ordering. Dimension a goes outside dimension b when the first operand that
+** tells them apart takes larger steps along a; ties keep the given order.
+*/
+static bool outside (const Loop *loop, int a, int b) {
+  for (int k = 0; k < loop->n; k++) {
+    ptrdiff_t sa = loop->stride[k][a], sb = loop->stride[k][b];
+    if (sa == 0 || sb == 0 || sa == sb) continue;
+    return sa > sb;
+  }
+  return true;
+}
+
+/* Insertion sort of the dimensions, outermost first. */
+static void order_dimensions (const Loop *loop, int order[]) {
+  for (int d = 0; d < loop->out_rank; d++) {
+    int at = d;
+    while (at > 0 && !outside(loop, order[at - 1], d)) {
+      order[at] = order[at - 1];
+      at--;
+    }
+    order[at] = d;
+  }
+}
+
+/* Strides of a result whose memory runs in the given order of dimensions. */
+static void result_strides (Loop *loop, const int order[]) {
+  ptrdiff_t s = 1;
+  for (int i = loop->out_rank - 1; i >= 0; i--) {
+    loop->out_stride[order[i]] = s;
+    s *= loop->out_shape[order[i]];
+  }
+}
+
+/* May dimension d be joined to the collapsed dimension `at` outside it? */
+static bool joins (const Loop *loop, ptrdiff_t strides[][TENSOR_MAX_RANK],
+                   int at, int d) {
+  for (int k = 0; k < loop->n; k++)
+    if (loop->stride[k][at] != strides[k][d] * loop->out_shape[d]) return false;
+  return true;
+}
+
+/* Rewrites shape and strides in loop order, neighbours joined, ones dropped. */
+static void collapse (Loop *loop, const int order[]) {
+  ptrdiff_t strides[KERNEL_MAX_IN][TENSOR_MAX_RANK];
+  memcpy(strides, loop->stride, (size_t)loop->n * sizeof strides[0]);
+  int at = -1;
+  for (int i = 0; i < loop->out_rank; i++) {
+    int d = order[i];
+    if (loop->out_shape[d] == 1) continue;
+    if (at >= 0 && joins(loop, strides, at, d))
+      loop->shape[at] *= loop->out_shape[d];
+    else
+      loop->shape[++at] = loop->out_shape[d];
+    for (int k = 0; k < loop->n; k++) loop->stride[k][at] = strides[k][d];
+  }
+  loop->rank = at + 1;
+}
+
+static Feed classify (const Loop *loop, int k) {
+  ptrdiff_t linear = 1;
+  bool is_linear = true, is_constant = true;
+  for (int d = loop->rank - 1; d >= 0; d--) {
+    if (loop->stride[k][d] != linear) is_linear = false;
+    if (loop->stride[k][d] != 0) is_constant = false;
+    linear *= loop->shape[d];
+  }
+  return is_constant ? FEED_CONSTANT : is_linear ? FEED_LINEAR : FEED_GATHERED;
+}
+
+
+/* The common case, without any of the above: every operand is a single
+   element or a row-major tensor of the whole shape. */
+static bool plan_plain (Loop *loop, const Tensor *const in[]) {
+  for (int k = 0; k < loop->n; k++) {
+    bool single = in[k]->size == 1;
+    if (!single && (in[k]->rank != loop->out_rank || in[k]->size != loop->size
+                    || !tensor_is_contiguous(in[k]))) return false;
+    loop->feed[k] = single ? FEED_CONSTANT : FEED_LINEAR;
+  }
+  tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
+  return true;
+}
+
+static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) {
+  int order[TENSOR_MAX_RANK] = {0};
+  for (int k = 0; k < loop->n; k++)
+    for (int d = 0; d < loop->out_rank; d++)
+      loop->stride[k][d] = step(in[k], loop->out_rank, d);
+  for (int d = 0; d < loop->out_rank; d++) order[d] = d;
+  if (!row_major) order_dimensions(loop, order);
+  result_strides(loop, order);
+  collapse(loop, order);
+  for (int k = 0; k < loop->n; k++) loop->feed[k] = classify(loop, k);
+}
+
+const char *loop_plan (Loop *loop, int n, const Tensor *const in[]) {
+  const char *why = loop_broadcast(n, in, &loop->out_rank, loop->out_shape,
+                                   &loop->size);
+  if (why != NULL) return why;
+  loop->n = n;
+  for (int k = 0; k < n; k++) loop->data[k] = in[k]->data;
+  if (!plan_plain(loop, in)) plan_strided(loop, in, false);
+  return NULL;
+}
+
+const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
+                              int n, const Tensor *const in[]) {
+  if (!tensor_count(rank, shape, &loop->size)) return "has too many elements";
+  loop->n = n;
+  loop->out_rank = rank;
+  for (int d = 0; d < rank; d++) loop->out_shape[d] = shape[d];
+  for (int k = 0; k < n; k++) {
+    loop->data[k] = in[k]->data;
+    if (in[k]->rank > rank) return "has too few dimensions";
+    for (int d = 0; d < rank; d++) {
+      ptrdiff_t e = extent(in[k], rank, d);
+      if (e != 1 && e != shape[d]) return "does not fit";
+    }
+  }
+  plan_strided(loop, in, true);
+  return NULL;
+}
+
+
+static void fill (double *out, size_t n, double value) {
+  for (size_t i = 0; i < n; i++) out[i] = value;
+}
+
+/* What to do with a run of elements `by` apart, and their place in a block. */
+typedef void Run (double *block, size_t n, double *at, ptrdiff_t by);
+
+static void gather_run (double *block, size_t n, double *at, ptrdiff_t by) {
+  if (by == 1) memcpy(block, at, n * sizeof *block);
+  else if (by == 0) fill(block, n, *at);
+  else for (size_t i = 0; i < n; i++) block[i] = at[(ptrdiff_t)i * by];
+}
+
+static void scatter_run (double *block, size_t n, double *at, ptrdiff_t by) {
+  if (by == 1) memcpy(at, block, n * sizeof *block);
+  else for (size_t i = 0; i < n; i++) at[(ptrdiff_t)i * by] = block[i];
+}
+
+/* Visits elements first .. first+n-1 of operand k, run by run along the
+   innermost dimension. */
+static inline void walk (const Loop *loop, int k, size_t first, size_t n,
+                         double *block, Run *run) {
+  const ptrdiff_t *stride = loop->stride[k];
+  double *at = (double *)loop->data[k];
+  size_t index[TENSOR_MAX_RANK];
+  int last = loop->rank - 1;
+  for (int d = last; d >= 0; d--) {
+    index[d] = first % (size_t)loop->shape[d];
+    first /= (size_t)loop->shape[d];
+    at += (ptrdiff_t)index[d] * stride[d];
+  }
+  while (n > 0) {
+    size_t length = (size_t)loop->shape[last] - index[last];
+    if (length > n) length = n;
+    run(block, length, at, stride[last]);
+    block += length;
+    n -= length;
+    at -= (ptrdiff_t)index[last] * stride[last];   /* back to the run's start */
+    index[last] = 0;
+    for (int d = last - 1; d >= 0; d--) {          /* and on to the next one */
+      at += stride[d];
+      if (++index[d] < (size_t)loop->shape[d]) break;
+      at -= loop->shape[d] * stride[d];
+      index[d] = 0;
+    }
+  }
+}
+
+
+void loop_constants (const Loop *loop, LoopBlock scratch[], const double *in[]) {
+  size_t n = loop->size < LOOP_BLOCK ? loop->size : LOOP_BLOCK;
+  for (int k = 0; k < loop->n; k++) {
+    if (loop->feed[k] != FEED_CONSTANT) continue;
+    fill(scratch[k], n, loop->data[k][0]);
+    in[k] = scratch[k];
+  }
+}
+
+void loop_block (const Loop *loop, size_t first, size_t n, LoopBlock scratch[],
+                 const double *in[]) {
+  for (int k = 0; k < loop->n; k++) {
+    if (loop->feed[k] == FEED_LINEAR) in[k] = loop->data[k] + first;
+    else if (loop->feed[k] == FEED_GATHERED) {
+      walk(loop, k, first, n, scratch[k], gather_run);
+      in[k] = scratch[k];
+    }
+  }
+}
+
+void loop_copy (Tensor *to, const Tensor *from) {
+  const Tensor *operands[2] = {from, to};
+  const double *in[2];
+  LoopBlock scratch[2];
+  Loop loop;
+  loop_plan_shaped(&loop, to->rank, tensor_cshape(to), 2, operands);
+  loop_constants(&loop, scratch, in);
+  loop.n = 1;                       /* only `from` is read */
+  for (size_t first = 0; first < loop.size; first += LOOP_BLOCK) {
+    size_t n = loop.size - first < LOOP_BLOCK ? loop.size - first : LOOP_BLOCK;
+    loop_block(&loop, first, n, scratch, in);
+    if (loop.rank == 0) to->data[0] = in[0][0];
+    else walk(&loop, 1, first, n, (double *)in[0], scatter_run);
+  }
+}

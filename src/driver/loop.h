@@ -1,0 +1,62 @@
+/*
+** loop.h - the loop that all elementwise work shares
+**
+** A loop runs over the broadcast of its operands as one line of elements,
+** cut into blocks. The line follows memory: dimensions are ordered so that
+** operands are read forwards (a loop over transposed tensors is a plain one)
+** and neighbours are collapsed where strides allow. Each operand is then
+**   linear     its elements lie in loop order: blocks pass straight through;
+**   constant   one element for all: a block filled once;
+**   gathered   anything else: each block is copied together.
+** The result of a loop is always linear, hence `out_stride`.
+*/
+#ifndef PERILUNE_LOOP_H
+#define PERILUNE_LOOP_H
+
+#include "kernel/kernel.h"
+#include "tensor/tensor.h"
+
+#define LOOP_BLOCK 512   /* elements; eight operands still fit the L1 cache */
+
+typedef enum Feed { FEED_LINEAR, FEED_CONSTANT, FEED_GATHERED } Feed;
+
+typedef struct Loop {
+  int n;                                     /* operands */
+  size_t size;
+  int out_rank;                              /* the broadcast, as users see it */
+  ptrdiff_t out_shape[TENSOR_MAX_RANK];
+  ptrdiff_t out_stride[TENSOR_MAX_RANK];
+  int rank;                                  /* ordered and collapsed */
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  const double *data[KERNEL_MAX_IN];
+  ptrdiff_t stride[KERNEL_MAX_IN][TENSOR_MAX_RANK];
+  Feed feed[KERNEL_MAX_IN];
+} Loop;
+
+typedef double LoopBlock[LOOP_BLOCK];
+
+/* Shape of the broadcast of n tensors. Returns NULL, or why there is none. */
+const char *loop_broadcast (int n, const Tensor *const in[],
+                            int *rank, ptrdiff_t shape[], size_t *size);
+
+/* Plans the loop over n operands. Returns NULL, or why there is none. */
+const char *loop_plan (Loop *loop, int n, const Tensor *const in[]);
+
+/* Plans a row-major loop over the given shape, to which every operand
+   broadcasts; strides are set whatever the feeds. Returns NULL, or why one
+   does not. */
+const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
+                              int n, const Tensor *const in[]);
+
+/* Once before a run of blocks: fills the blocks of constant operands. */
+void loop_constants (const Loop *loop, LoopBlock scratch[], const double *in[]);
+
+/* Points in[k] at elements first .. first+n-1 of each operand. */
+void loop_block (const Loop *loop, size_t first, size_t n, LoopBlock scratch[],
+                 const double *in[]);
+
+/* Copies `from`, broadcast to the shape of `to`, into `to`. They must not
+   overlap, and `from` must fit. */
+void loop_copy (Tensor *to, const Tensor *from);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+** reduce.c - lines of blocks, merged as a balanced tree
+**
+** The tree is grown like a binary counter: after 2^k leaves the last 2^k have
+** become one state. Leaves are blocks; above them, chunks of a fixed number
+** of blocks, which threads may compute apart.
+*/
+#include <string.h>
+
+#include "driver/reduce.h"
+
+#define CHUNK  (64 * LOOP_BLOCK)   /* elements; a power of two of blocks */
+#define ROUND  64                  /* chunks computed before they are merged */
+#define LEVELS 64
+
+typedef double State[KERNEL_MAX_WIDTH];
+
+typedef struct Tree {
+  const Kernel *kernel;
+  size_t leaves;
+  int depth;
+  State states[LEVELS];
+} Tree;
+
+static void tree_plant (Tree *tree, const Kernel *kernel) {
+  tree->kernel = kernel;
+  tree->leaves = 0;
+  tree->depth = 0;
+}
+
+static void tree_merge_top (Tree *tree) {
+  tree->depth--;
+  tree->kernel->merge(tree->states[tree->depth - 1], tree->states[tree->depth]);
+}
+
+/* A leaf has been written to states[depth]. */
+static void tree_grow (Tree *tree) {
+  tree->depth++;
+  tree->leaves++;
+  for (size_t bit = 1; (tree->leaves & bit) == 0; bit <<= 1) tree_merge_top(tree);
+}
+
+static void tree_finish (Tree *tree, double *state) {
+  while (tree->depth > 1) tree_merge_top(tree);
+  memcpy(state, tree->states[0], sizeof(State));
+}
+
+
+typedef struct Job {
+  const Kernel *kernel;
+  const Loop *loop;
+  size_t count;          /* elements of a line */
+  double *out;
+  size_t start, end;     /* the part of a line being cut into chunks */
+  State *chunks;
+} Job;
+
+/* State of elements first .. last-1, at least one, by blocks. */
+static void fold_range (const Job *job, size_t first, size_t last, double *state) {
+  Tree tree;
+  LoopBlock scratch[1];
+  const double *in[1];
+  tree_plant(&tree, job->kernel);
+  loop_constants(job->loop, scratch, in);
+  for (; first < last; first += LOOP_BLOCK) {
+    size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
+    loop_block(job->loop, first, n, scratch, in);
+    job->kernel->fold(n, in[0], tree.states[tree.depth]);
+    tree_grow(&tree);
+  }
+  tree_finish(&tree, state);
+}
+
+static void fold_chunks (void *data, size_t first, size_t last) {
+  const Job *job = data;
+  for (; first < last; first++) {
+    size_t from = job->start + first * CHUNK;
+    size_t to = job->end - from < CHUNK ? job->end : from + CHUNK;
+    fold_range(job, from, to, job->chunks[first]);
+  }
+}
+
+/* State of a whole line: rounds of chunks, merged in order. */
+static void fold_line (Pool *pool, Job *job, size_t line, double *state) {
+  Tree tree;
+  State chunks[ROUND];
+  size_t end = (line + 1) * job->count;
+  tree_plant(&tree, job->kernel);
+  job->chunks = chunks;
+  for (size_t at = line * job->count; at < end; at = job->end) {
+    job->start = at;
+    job->end = end - at < ROUND * CHUNK ? end : at + ROUND * CHUNK;
+    size_t n = (job->end - at + CHUNK - 1) / CHUNK;
+    pool_run(pool, n, 1, fold_chunks, job);
+    for (size_t c = 0; c < n; c++) {
+      memcpy(tree.states[tree.depth], chunks[c], sizeof(State));
+      tree_grow(&tree);
+    }
+  }
+  tree_finish(&tree, state);
+}
+
+/* Lines first .. last-1, each within one chunk. */
+static void reduce_lines (void *data, size_t first, size_t last) {
+  const Job *job = data;
+  State state;
+  for (; first < last; first++) {
+    size_t from = first * job->count;
+    fold_range(job, from, from + job->count, state);
+    job->out[first] = job->kernel->finish(job->count, state);
+  }
+}
+
+void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
+             size_t count, double *out) {
+  Loop loop;
+  State state = {0};
+  Job job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
+  size_t lines = 1;
+  for (int d = 0; d < t->rank - inner; d++) lines *= (size_t)tensor_cshape(t)[d];
+  loop_plan_shaped(&loop, t->rank, tensor_cshape(t), 1, &t);
+  if (count == 0)
+    for (size_t i = 0; i < lines; i++) out[i] = kernel->finish(0, state);
+  else if (count <= CHUNK)
+    pool_run(pool, lines, (CHUNK - 1) / count + 1, reduce_lines, &job);
+  else for (size_t i = 0; i < lines; i++) {
+    fold_line(pool, &job, i, state);
+    out[i] = kernel->finish(count, state);
+  }
+}

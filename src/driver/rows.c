@@ -1,0 +1,145 @@
+/*
+** rows.c - signatures, batches of rows, and the walk over them
+*/
+#include <string.h>
+
+#include "driver/rows.h"
+
+#define WORTH 16384   /* elements of work that are worth a thread */
+
+
+static int letter_index (Signature *signature, char letter) {
+  for (int i = 0; i < signature->letters; i++)
+    if (signature->letter[i] == letter) return i;
+  signature->letter[signature->letters] = letter;
+  return signature->letters++;
+}
+
+void rows_parse (const Kernel *kernel, Signature *signature) {
+  int operand = 0;
+  memset(signature, 0, sizeof *signature);
+  for (const char *c = kernel->signature; *c != '\0'; c++) {
+    if (*c == ')') operand++;
+    if (*c < 'a' || *c > 'z') continue;
+    int at = signature->event_rank[operand]++;
+    signature->event[operand][at] = (unsigned char)letter_index(signature, *c);
+  }
+}
+
+
+/* Takes the sizes of the signature's letters from the operands' events. */
+static const char *bind_letters (Rows *rows, const Signature *signature, int n,
+                                 const Tensor *const in[], int *which) {
+  bool known[ROWS_MAX_LETTERS] = {false};
+  for (int k = 0; k < n; k++) {
+    int batch_rank = in[k]->rank - signature->event_rank[k];
+    *which = k;
+    if (batch_rank < 0) return "has too few dimensions";
+    for (int d = 0; d < signature->event_rank[k]; d++) {
+      int letter = signature->event[k][d];
+      size_t size = (size_t)tensor_cshape(in[k])[batch_rank + d];
+      if (known[letter] && rows->dims[letter] != size) return "does not fit";
+      rows->dims[letter] = size;
+      known[letter] = true;
+    }
+  }
+  return NULL;
+}
+
+/* An operand without its event dimensions. */
+typedef struct Batch {
+  Tensor tensor;
+  ptrdiff_t dims[2 * TENSOR_MAX_RANK];
+} Batch;
+
+static const Tensor *batch_of (Batch *batch, const Tensor *t, int event_rank) {
+  int rank = t->rank - event_rank;
+  size_t size;
+  tensor_count(rank, tensor_cshape(t), &size);
+  tensor_init(&batch->tensor, rank, size, t->data);
+  memcpy(tensor_shape(&batch->tensor), tensor_cshape(t),
+         (size_t)rank * sizeof(ptrdiff_t));
+  memcpy(tensor_stride(&batch->tensor), tensor_cstride(t),
+         (size_t)rank * sizeof(ptrdiff_t));
+  return &batch->tensor;
+}
+
+static const char *plan_batches (Rows *rows, const Signature *signature, int n,
+                                 const Tensor *const in[]) {
+  Batch batches[KERNEL_MAX_IN];
+  const Tensor *batch[KERNEL_MAX_IN];
+  size_t size;
+  for (int k = 0; k < n; k++)
+    batch[k] = batch_of(&batches[k], in[k], signature->event_rank[k]);
+  const char *why = loop_broadcast(n, batch, &rows->out_rank, rows->out_shape,
+                                   &size);
+  return why != NULL ? why : loop_plan_shaped(&rows->batch, rows->out_rank,
+                                              rows->out_shape, n, batch);
+}
+
+const char *rows_plan (Rows *rows, const Signature *signature, int n,
+                       const Tensor *const in[], int *which) {
+  const char *why = bind_letters(rows, signature, n, in, which);
+  if (why != NULL) return why;
+  *which = -1;
+  rows->letters = signature->letters;
+  why = plan_batches(rows, signature, n, in);
+  if (why != NULL) return why;
+  rows->out_event = 1;
+  for (int d = 0; d < signature->event_rank[n]; d++) {
+    if (rows->out_rank == TENSOR_MAX_RANK) return "have too many dimensions";
+    size_t size = rows->dims[signature->event[n][d]];
+    rows->out_shape[rows->out_rank++] = (ptrdiff_t)size;
+    rows->out_event *= size;
+  }
+  size_t total;
+  return tensor_count(rows->out_rank, rows->out_shape, &total)
+       ? NULL : "broadcast to too many elements";
+}
+
+
+typedef struct Job {
+  const Kernel *kernel;
+  const Rows *rows;
+  double *out;
+} Job;
+
+/* Points at[k] at row `first` of each operand; index[] is where that is. */
+static void seek (const Loop *batch, size_t first, size_t index[],
+                  const double *at[]) {
+  for (int k = 0; k < batch->n; k++) at[k] = batch->data[k];
+  for (int d = batch->rank - 1; d >= 0; d--) {
+    index[d] = first % (size_t)batch->shape[d];
+    first /= (size_t)batch->shape[d];
+    for (int k = 0; k < batch->n; k++)
+      at[k] += (ptrdiff_t)index[d] * batch->stride[k][d];
+  }
+}
+
+/* Rows first .. last-1, one call for each run along the last batch dimension. */
+static void run_range (void *data, size_t first, size_t last) {
+  const Job *job = data;
+  const Loop *batch = &job->rows->batch;
+  size_t index[TENSOR_MAX_RANK];
+  const double *at[KERNEL_MAX_IN];
+  ptrdiff_t step[KERNEL_MAX_IN] = {0};
+  int inner = batch->rank - 1;
+  for (int k = 0; inner >= 0 && k < batch->n; k++)
+    step[k] = batch->stride[k][inner];
+  while (first < last) {
+    size_t run = 1;
+    seek(batch, first, index, at);
+    if (inner >= 0) run = (size_t)batch->shape[inner] - index[inner];
+    if (run > last - first) run = last - first;
+    job->kernel->rows(run, job->rows->dims, at, step,
+                      job->out + first * job->rows->out_event);
+    first += run;
+  }
+}
+
+void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out) {
+  Job job = {.kernel = kernel, .rows = rows, .out = out};
+  size_t work = 1;   /* of one row: all letters' sizes multiplied */
+  for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
+  pool_run(pool, rows->batch.size, WORTH / work + 1, run_range, &job);
+}

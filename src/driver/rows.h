@@ -1,0 +1,42 @@
+/*
+** rows.h - runs a row kernel over the broadcast of batch dimensions
+**
+** Each operand's last dimensions are its event, as the kernel's signature
+** says; those must be contiguous. What lies before them is broadcast.
+*/
+#ifndef PERILUNE_ROWS_H
+#define PERILUNE_ROWS_H
+
+#include "driver/loop.h"
+#include "driver/threads.h"
+
+#define ROWS_MAX_LETTERS 8
+
+/* A signature taken apart. Operand n_in is the result. */
+typedef struct Signature {
+  int letters;
+  char letter[ROWS_MAX_LETTERS];
+  int event_rank[KERNEL_MAX_IN + 1];
+  unsigned char event[KERNEL_MAX_IN + 1][TENSOR_MAX_RANK];   /* which letter */
+} Signature;
+
+void rows_parse (const Kernel *kernel, Signature *signature);
+
+/* A planned run: sizes of the letters, and the broadcast of the batches. */
+typedef struct Rows {
+  int letters;
+  size_t dims[ROWS_MAX_LETTERS];
+  Loop batch;              /* over batch dimensions alone, row-major */
+  int out_rank;
+  ptrdiff_t out_shape[TENSOR_MAX_RANK];
+  size_t out_event;        /* elements of one result */
+} Rows;
+
+/* Returns NULL, or why the operands do not fit; *which is then the operand
+   whose event disagrees, or -1 when it is the batches. */
+const char *rows_plan (Rows *rows, const Signature *signature, int n,
+                       const Tensor *const in[], int *which);
+
+void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+** constraint.c - what a parameter may be: 1 where it is allowed, 0 where not
+*/
+#include <math.h>
+
+#include "kernel/kernel.h"
+
+
+/* any number but NaN */
+static void real (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[0][i];
+}
+
+static void positive (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > 0;
+}
+
+static void nonnegative (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= 0;
+}
+
+static void greater_than (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
+}
+
+static void interval (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = (in[0][i] >= in[1][i]) & (in[0][i] <= in[2][i]);
+}
+
+static void integer_interval (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double x = in[0][i];
+    out[i] = (x >= in[1][i]) & (x <= in[2][i]) & (floor(x) == x);
+  }
+}
+
+
+const Kernel perilune_constraint[] = {
+  {.name = "real",             .n_in = 1, .value = real},
+  {.name = "positive",         .n_in = 1, .value = positive},
+  {.name = "nonnegative",      .n_in = 1, .value = nonnegative},
+  {.name = "greater_than",     .n_in = 2, .value = greater_than},
+  {.name = "interval",         .n_in = 3, .value = interval},
+  {.name = "integer_interval", .n_in = 3, .value = integer_interval},
+  {.name = NULL}
+};

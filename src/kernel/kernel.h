@@ -1,0 +1,65 @@
+/*
+** kernel.h - the contract between mathematics and everything else
+**
+** A kernel is mathematics and nothing else: it works on contiguous blocks
+** of doubles, knows no shapes, strides, threads or Lua, and cannot fail,
+** allocate or hold state. Every file in kernel/ ends with one table of
+** kernels, named after the file, closed by a kernel without a name.
+**
+** The fields below `partials` are optional; each belongs to one kind of
+** kernel and is served by the driver of that kind.
+*/
+#ifndef PERILUNE_KERNEL_H
+#define PERILUNE_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KERNEL_MAX_IN    8   /* operands of a kernel */
+#define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
+
+struct Philox;
+
+typedef struct Kernel {
+  const char *name;   /* "log_prob" */
+  int n_in;
+
+  /* out[i] = f(in[0][i], ..., in[n_in-1][i]); out may not overlap in */
+  void (*value) (size_t n, const double *const in[], double *out);
+
+  /* d[k][i] = df/d in[k], without any upstream gradient;
+     d[k] is NULL when nobody wants it */
+  void (*partials) (size_t n, const double *const in[], double *const d[]);
+
+  /* A sampler is an elementwise kernel whose first operand is noise: the
+     driver fills in[0] from the noise kernel of this name. */
+  const char *noise;
+
+  /* Noise: out[i] = element first + i of the generator's stream. Any split
+     of a request into pieces gives the same numbers. */
+  void (*draw) (const struct Philox *g, uint64_t first, size_t n, double *out);
+
+  /* A row kernel works on event dimensions. `signature` says which, as in
+     "(m,k),(k,n)->(m,n)"; dims[] holds the sizes of its letters in order of
+     appearance. Row r of operand k starts at in[k] + r*step[k] and is
+     contiguous; the rows of out follow one another. */
+  const char *signature;
+  void (*rows) (size_t n, const size_t dims[], const double *const in[],
+                const ptrdiff_t step[], double *out);
+
+  /* A reduction folds a block into a state of `width` doubles, merges the
+     state of what follows into the state of what came before, and turns the
+     state of `count` elements into a value. */
+  int width;
+  void (*fold)   (size_t n, const double *x, double *state);
+  void (*merge)  (double *state, const double *next);
+  double (*finish) (size_t count, const double *state);
+} Kernel;
+
+/* The kernels of one file: "normal" or "kl/normal", and its table. */
+typedef struct KernelFile {
+  const char *name;
+  const Kernel *kernels;
+} KernelFile;
+
+#endif

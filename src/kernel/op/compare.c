@@ -1,0 +1,83 @@
+/*
+** compare.c - questions about numbers: 1 for yes, 0 for no
+*/
+#include <math.h>
+
+#include "kernel/kernel.h"
+
+
+static void eq (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[1][i];
+}
+
+static void ne (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[1][i];
+}
+
+static void lt (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] < in[1][i];
+}
+
+static void le (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] <= in[1][i];
+}
+
+static void gt (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
+}
+
+static void ge (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= in[1][i];
+}
+
+static void is_nan (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[0][i];
+}
+
+static void is_inf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) == INFINITY;
+}
+
+static void is_finite (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
+}
+
+/* |x - y| <= absolute + relative |y|; equal infinities are close, NaN never */
+static void is_close (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *y = in[1], *relative = in[2], *absolute = in[3];
+  for (size_t i = 0; i < n; i++) {
+    double bound = absolute[i] + relative[i] * fabs(y[i]);
+    int near = fabs(x[i] - y[i]) <= bound && fabs(y[i]) < INFINITY;
+    out[i] = near || x[i] == y[i];
+  }
+}
+
+
+/* condition ? x : y; a NaN condition counts as yes, as any number but 0 */
+static void where (size_t n, const double *const in[], double *out) {
+  const double *condition = in[0], *x = in[1], *y = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = condition[i] != 0 ? x[i] : y[i];
+}
+
+static void where_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *condition = in[0];
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = 0;
+  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = condition[i] != 0;
+  if (d[2] != NULL) for (size_t i = 0; i < n; i++) d[2][i] = condition[i] == 0;
+}
+
+
+const Kernel perilune_op_compare[] = {
+  {.name = "eq",       .n_in = 2, .value = eq},
+  {.name = "ne",       .n_in = 2, .value = ne},
+  {.name = "lt",       .n_in = 2, .value = lt},
+  {.name = "le",       .n_in = 2, .value = le},
+  {.name = "gt",       .n_in = 2, .value = gt},
+  {.name = "ge",       .n_in = 2, .value = ge},
+  {.name = "isnan",    .n_in = 1, .value = is_nan},
+  {.name = "isinf",    .n_in = 1, .value = is_inf},
+  {.name = "isfinite", .n_in = 1, .value = is_finite},
+  {.name = "isclose",  .n_in = 4, .value = is_close},
+  {.name = "where",    .n_in = 3, .value = where, .partials = where_partials},
+  {.name = NULL}
+};

@@ -1,0 +1,257 @@
+/*
+** reduce.c - what the elements of a block, and of many blocks, amount to
+**
+** Blocks are summed in eight interleaved lanes, joined pairwise: fast, the
+** same on every machine, and with an error that grows with the logarithm of
+** the number of blocks.
+*/
+#include <math.h>
+
+#include "kernel/kernel.h"
+#include "special/vmath.h"
+
+#define LANES 8
+
+typedef double Lanes[LANES];
+
+static double join_lanes (const Lanes s) {
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+static double block_sum (size_t n, const double *x) {
+  Lanes s = {0};
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    for (size_t j = 0; j < LANES; j++) s[j] += x[i + j];
+  for (size_t j = 0; i < n; i++, j++) s[j] += x[i];
+  return join_lanes(s);
+}
+
+
+static void sum_fold (size_t n, const double *x, double *state) {
+  state[0] = block_sum(n, x);
+}
+
+static void sum_merge (double *state, const double *next) {
+  state[0] += next[0];
+}
+
+static double sum_finish (size_t count, const double *state) {
+  return count == 0 ? 0 : state[0];
+}
+
+static double mean_finish (size_t count, const double *state) {
+  return count == 0 ? NAN : state[0] / (double)count;
+}
+
+
+static void prod_fold (size_t n, const double *x, double *state) {
+  state[0] = 1;
+  for (size_t i = 0; i < n; i++) state[0] *= x[i];
+}
+
+static void prod_merge (double *state, const double *next) {
+  state[0] *= next[0];
+}
+
+static double prod_finish (size_t count, const double *state) {
+  return count == 0 ? 1 : state[0];
+}
+
+
+/*
+** Extremes. A NaN wins over everything.
+*/
+static double larger (double a, double b) {
+  return a > b || a != a ? a : b;
+}
+
+static double smaller (double a, double b) {
+  return a < b || a != a ? a : b;
+}
+
+static double first_value (size_t count, const double *state) {
+  return count == 0 ? NAN : state[0];
+}
+
+static void max_fold (size_t n, const double *x, double *state) {
+  double m = x[0];
+  for (size_t i = 1; i < n; i++) m = larger(m, x[i]);
+  state[0] = m;
+}
+
+static void max_merge (double *state, const double *next) {
+  state[0] = larger(state[0], next[0]);
+}
+
+static void min_fold (size_t n, const double *x, double *state) {
+  double m = x[0];
+  for (size_t i = 1; i < n; i++) m = smaller(m, x[i]);
+  state[0] = m;
+}
+
+static void min_merge (double *state, const double *next) {
+  state[0] = smaller(state[0], next[0]);
+}
+
+
+/*
+** Where the first extreme is, from 1. State: extreme, place, elements so far.
+*/
+static void argmax_fold (size_t n, const double *x, double *state) {
+  size_t at = 0;
+  for (size_t i = 1; i < n; i++)
+    if (x[i] > x[at] || (x[i] != x[i] && x[at] == x[at])) at = i;
+  state[0] = x[at];
+  state[1] = (double)(at + 1);
+  state[2] = (double)n;
+}
+
+static void argmax_merge (double *state, const double *next) {
+  if (next[0] > state[0] || (next[0] != next[0] && state[0] == state[0])) {
+    state[0] = next[0];
+    state[1] = state[2] + next[1];
+  }
+  state[2] += next[2];
+}
+
+static void argmin_fold (size_t n, const double *x, double *state) {
+  size_t at = 0;
+  for (size_t i = 1; i < n; i++)
+    if (x[i] < x[at] || (x[i] != x[i] && x[at] == x[at])) at = i;
+  state[0] = -x[at];                       /* merged as the largest of -x */
+  state[1] = (double)(at + 1);
+  state[2] = (double)n;
+}
+
+static double place_finish (size_t count, const double *state) {
+  return count == 0 ? NAN : state[1];
+}
+
+
+/*
+** log sum exp. State: the largest, and the sum of exp(x - largest).
+*/
+static void logsumexp_fold (size_t n, const double *x, double *state) {
+  double shifted[LANES], s = 0;
+  max_fold(n, x, state);
+  double shift = fabs(state[0]) == INFINITY ? 0 : state[0];
+  for (size_t i = 0; i < n; i += LANES) {
+    size_t m = n - i < LANES ? n - i : LANES;
+    for (size_t j = 0; j < LANES; j++)
+      shifted[j] = vexp((j < m ? x[i + j] : -INFINITY) - shift);
+    s += join_lanes(shifted);
+  }
+  state[1] = s;
+}
+
+/* Brings a sum from one largest element to another, not smaller. */
+static double rescale (double sum, double from, double to) {
+  return from == to ? sum : sum * vexp(from - to);
+}
+
+static void logsumexp_merge (double *state, const double *next) {
+  double m = larger(state[0], next[0]);
+  state[1] = rescale(state[1], state[0], m) + rescale(next[1], next[0], m);
+  state[0] = m;
+}
+
+static double logsumexp_finish (size_t count, const double *state) {
+  if (count == 0) return -INFINITY;
+  return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog(state[1]);
+}
+
+
+/*
+** Variance. State: count, mean, sum of squares about the mean (Chan, Golub
+** and LeVeque's merging).
+*/
+static void var_fold (size_t n, const double *x, double *state) {
+  double mean = block_sum(n, x) / (double)n;
+  Lanes squares = {0}, rest = {0};
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    for (size_t j = 0; j < LANES; j++) {
+      double e = x[i + j] - mean;
+      squares[j] += e * e;
+      rest[j] += e;
+    }
+  for (size_t j = 0; i < n; i++, j++) {
+    double e = x[i] - mean;
+    squares[j] += e * e;
+    rest[j] += e;
+  }
+  double r = join_lanes(rest) / (double)n;   /* what rounding left in the mean */
+  state[0] = (double)n;
+  state[1] = mean + r;
+  state[2] = join_lanes(squares) - (double)n * r * r;
+}
+
+static void var_merge (double *state, const double *next) {
+  double n = state[0] + next[0], delta = next[1] - state[1];
+  state[1] += delta * (next[0] / n);
+  state[2] += next[2] + delta * delta * (state[0] * (next[0] / n));
+  state[0] = n;
+}
+
+static double var_finish (size_t count, const double *state) {
+  return count < 2 ? NAN : state[2] / (double)(count - 1);
+}
+
+static double std_finish (size_t count, const double *state) {
+  return sqrt(var_finish(count, state));
+}
+
+
+static void all_fold (size_t n, const double *x, double *state) {
+  uint64_t zeros = 0;
+  for (size_t i = 0; i < n; i++) zeros |= x[i] == 0;
+  state[0] = zeros == 0;
+}
+
+static void all_merge (double *state, const double *next) {
+  state[0] = state[0] != 0 && next[0] != 0;
+}
+
+static double all_finish (size_t count, const double *state) {
+  return count == 0 ? 1 : state[0];
+}
+
+static void any_fold (size_t n, const double *x, double *state) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < n; i++) found |= x[i] != 0;
+  state[0] = found != 0;
+}
+
+static void any_merge (double *state, const double *next) {
+  state[0] = state[0] != 0 || next[0] != 0;
+}
+
+
+const Kernel perilune_reduce[] = {
+  {.name = "sum",       .n_in = 1, .width = 1, .fold = sum_fold,
+   .merge = sum_merge,  .finish = sum_finish},
+  {.name = "mean",      .n_in = 1, .width = 1, .fold = sum_fold,
+   .merge = sum_merge,  .finish = mean_finish},
+  {.name = "prod",      .n_in = 1, .width = 1, .fold = prod_fold,
+   .merge = prod_merge, .finish = prod_finish},
+  {.name = "max",       .n_in = 1, .width = 1, .fold = max_fold,
+   .merge = max_merge,  .finish = first_value},
+  {.name = "min",       .n_in = 1, .width = 1, .fold = min_fold,
+   .merge = min_merge,  .finish = first_value},
+  {.name = "argmax",    .n_in = 1, .width = 3, .fold = argmax_fold,
+   .merge = argmax_merge, .finish = place_finish},
+  {.name = "argmin",    .n_in = 1, .width = 3, .fold = argmin_fold,
+   .merge = argmax_merge, .finish = place_finish},
+  {.name = "logsumexp", .n_in = 1, .width = 2, .fold = logsumexp_fold,
+   .merge = logsumexp_merge, .finish = logsumexp_finish},
+  {.name = "var",       .n_in = 1, .width = 3, .fold = var_fold,
+   .merge = var_merge,  .finish = var_finish},
+  {.name = "std",       .n_in = 1, .width = 3, .fold = var_fold,
+   .merge = var_merge,  .finish = std_finish},
+  {.name = "all",       .n_in = 1, .width = 1, .fold = all_fold,
+   .merge = all_merge,  .finish = all_finish},
+  {.name = "any",       .n_in = 1, .width = 1, .fold = any_fold,
+   .merge = any_merge,  .finish = sum_finish},
+  {.name = NULL}
+};

@@ -1,0 +1,74 @@
+/*
+** matmul.c - the product of matrices
+**
+** Tiles of 4 rows by 8 columns stay in registers while the inner index runs;
+** the 8 columns of the right-hand matrix are packed into a panel first. Each
+** element is one chain of fused multiply-adds in order of the inner index, so
+** tiling changes no bit.
+*/
+#include <math.h>
+
+#include "kernel/kernel.h"
+
+#define ROWS  4
+#define COLS  8
+#define DEPTH 256   /* inner indices of a panel: 16 KiB */
+
+typedef struct Panel {
+  size_t cols, depth;
+  double b[DEPTH][COLS];
+} Panel;
+
+
+/* Columns j .. j+7 of rows p .. p+depth-1 of b, zeros beyond the edge. */
+static void pack (Panel *panel, const double *b, size_t n, size_t j, size_t p) {
+  for (size_t q = 0; q < panel->depth; q++)
+    for (size_t c = 0; c < COLS; c++)
+      panel->b[q][c] = c < panel->cols ? b[(p + q) * n + j + c] : 0;
+}
+
+/* out += a panel, for `rows` rows; a row beyond the edge repeats the last. */
+static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
+                  double *out, size_t n) {
+  double sum[ROWS][COLS] = {{0}};
+  const double *row[ROWS];
+  for (size_t r = 0; r < ROWS; r++) row[r] = a + (r < rows ? r : rows - 1) * k;
+  for (size_t r = 0; r < rows; r++)
+    for (size_t c = 0; c < panel->cols; c++) sum[r][c] = out[r * n + c];
+  for (size_t q = 0; q < panel->depth; q++)
+    for (size_t r = 0; r < ROWS; r++)
+      for (size_t c = 0; c < COLS; c++)
+        sum[r][c] = fma(row[r][q], panel->b[q][c], sum[r][c]);
+  for (size_t r = 0; r < rows; r++)
+    for (size_t c = 0; c < panel->cols; c++) out[r * n + c] = sum[r][c];
+}
+
+static void product (size_t m, size_t k, size_t n, const double *a,
+                     const double *b, double *out) {
+  Panel panel;
+  for (size_t i = 0; i < m * n; i++) out[i] = 0;
+  for (size_t j = 0; j < n; j += COLS) {
+    panel.cols = n - j < COLS ? n - j : COLS;
+    for (size_t p = 0; p < k; p += DEPTH) {
+      panel.depth = k - p < DEPTH ? k - p : DEPTH;
+      pack(&panel, b, n, j, p);
+      for (size_t i = 0; i < m; i += ROWS)
+        tile(&panel, m - i < ROWS ? m - i : ROWS, a + i * k + p, k,
+             out + i * n + j, n);
+    }
+  }
+}
+
+static void matmul (size_t count, const size_t dims[], const double *const in[],
+                    const ptrdiff_t step[], double *out) {
+  size_t m = dims[0], k = dims[1], n = dims[2];
+  for (size_t r = 0; r < count; r++)
+    product(m, k, n, in[0] + (ptrdiff_t)r * step[0], in[1] + (ptrdiff_t)r * step[1],
+            out + r * m * n);
+}
+
+
+const Kernel perilune_row_matmul[] = {
+  {.name = "matmul", .n_in = 2, .signature = "(m,k),(k,n)->(m,n)", .rows = matmul},
+  {.name = NULL}
+};

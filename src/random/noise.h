@@ -1,0 +1,27 @@
+/*
+** noise.h - streams of standard uniform, normal and exponential numbers
+**
+** Each function writes elements first, ..., first + n - 1 of a stream fixed by
+** the generator's key; g->position is neither read nor moved. Element j comes
+** from half j % 2 of block j / 2, lane 0. However a request is cut into pieces, and
+** whoever computes them, the numbers are the same, bit for bit, on every machine.
+** The three streams of one key share their blocks: use an element once.
+**
+**   uniform      (k + 1/2) 2^-52, k of 52 bits: from 2^-53 to 1 - 2^-53
+**   normal       Box-Muller on the two halves of a block; |z| <= 8.572, a bound
+**                passed with probability 1e-17
+**   exponential  -log of the uniform: from 1.1e-16 to 36.74
+*/
+#ifndef PERILUNE_NOISE_H
+#define PERILUNE_NOISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "random/philox.h"
+
+void noise_uniform (const Philox *g, uint64_t first, size_t n, double *out);
+void noise_normal (const Philox *g, uint64_t first, size_t n, double *out);
+void noise_exponential (const Philox *g, uint64_t first, size_t n, double *out);
+
+#endif

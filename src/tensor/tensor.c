@@ -1,0 +1,75 @@
+/*
+** tensor.c - shapes, strides, and the layout of a tensor's memory
+*/
+#include "tensor/tensor.h"
+
+#define MAGIC     0x70657269746e7372u   /* "peritnsr" */
+#define ALIGNMENT 64                    /* of elements: a cache line */
+
+
+bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
+  size_t nonzero = 1, total = 1;
+  for (int d = 0; d < rank; d++) {
+    size_t extent = (size_t)shape[d];
+    total *= extent;
+    if (extent != 0 && __builtin_mul_overflow(nonzero, extent, &nonzero))
+      return false;
+  }
+  *size = total;
+  return nonzero <= (size_t)(PTRDIFF_MAX / 2) / sizeof(double);
+}
+
+
+size_t tensor_header_bytes (int rank) {
+  return sizeof(Tensor) + 2 * (size_t)rank * sizeof(ptrdiff_t);
+}
+
+size_t tensor_bytes (int rank, size_t size) {
+  return tensor_header_bytes(rank) + ALIGNMENT + size * sizeof(double);
+}
+
+
+static double *aligned (void *p) {
+  uintptr_t address = (uintptr_t)p;
+  size_t past = address % ALIGNMENT;
+  return (double *)(void *)((char *)p + (past == 0 ? 0 : ALIGNMENT - past));
+}
+
+Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
+  Tensor *t = block;
+  t->magic = MAGIC;
+  t->self = t;
+  t->data = data != NULL ? data
+                         : aligned((char *)block + tensor_header_bytes(rank));
+  t->size = size;
+  t->rank = rank;
+  return t;
+}
+
+Tensor *tensor_scalar (Tensor *header, double *value) {
+  return tensor_init(header, 0, 1, value);
+}
+
+bool tensor_proven (const void *block, size_t bytes) {
+  const Tensor *t = block;
+  return bytes >= sizeof(Tensor) && t->magic == MAGIC && t->self == t;
+}
+
+
+void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]) {
+  ptrdiff_t step = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    stride[d] = step;
+    step *= shape[d] > 0 ? shape[d] : 1;
+  }
+}
+
+bool tensor_is_contiguous (const Tensor *t) {
+  const ptrdiff_t *shape = tensor_cshape(t), *stride = tensor_cstride(t);
+  ptrdiff_t step = 1;
+  for (int d = t->rank - 1; d >= 0; d--) {
+    if (shape[d] != 1 && stride[d] != step) return false;
+    step *= shape[d];
+  }
+  return true;
+}

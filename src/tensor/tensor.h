@@ -1,0 +1,54 @@
+/*
+** tensor.h - where numbers live: a shape and strides over doubles
+**
+** The header and the elements of a tensor share one block of memory, whose
+** owner is the caller (a Lua userdata). A view has a header only; whoever
+** makes it keeps the base alive. Strides count elements and are never
+** negative; a stride of 0 repeats the same element along that dimension.
+*/
+#ifndef PERILUNE_TENSOR_H
+#define PERILUNE_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TENSOR_MAX_RANK 16
+
+typedef struct Tensor {
+  uint64_t magic;               /* with `self`, the proof that a block of */
+  const struct Tensor *self;    /* memory is a tensor: see tensor_proven */
+  double *data;
+  size_t size;                  /* number of elements */
+  int rank;
+  ptrdiff_t dims[];             /* the shape, then the strides */
+} Tensor;
+
+static inline ptrdiff_t *tensor_shape (Tensor *t) { return t->dims; }
+static inline ptrdiff_t *tensor_stride (Tensor *t) { return t->dims + t->rank; }
+static inline const ptrdiff_t *tensor_cshape (const Tensor *t) { return t->dims; }
+static inline const ptrdiff_t *tensor_cstride (const Tensor *t) { return t->dims + t->rank; }
+
+/* Number of elements of a shape, or false when the elements could not be
+   addressed (also when some other dimension is zero). */
+bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size);
+
+/* Bytes for the header alone, and for header and elements. */
+size_t tensor_header_bytes (int rank);
+size_t tensor_bytes (int rank, size_t size);
+
+/* Makes `block` a tensor. With data == NULL the elements follow the header
+   in the same block, which must then have tensor_bytes(rank, size) bytes.
+   Shape and strides are left for the caller to fill. */
+Tensor *tensor_init (void *block, int rank, size_t size, double *data);
+
+/* A number seen as a tensor of rank 0; lives as long as both arguments. */
+Tensor *tensor_scalar (Tensor *header, double *value);
+
+bool tensor_proven (const void *block, size_t bytes);
+
+/* Strides of a row-major tensor. */
+void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]);
+bool tensor_is_contiguous (const Tensor *t);
+
+#endif
