@@ -28,7 +28,7 @@ end
 -- Constraints without parameters: one kind, and one constraint of it.
 local function simple (kernel, rule)
   local kind = new_kind()
-  kind.violation = predicate(kernel, { "x" })
+  kind.violation, kind.plain_kernel = predicate(kernel, { "x" }), kernel
   function kind.rule () return rule end
   return kind.new()
 end

@@ -45,16 +45,15 @@ local function check_names (c, named, level)
   end
 end
 
-local function check_value (c, param, value, level)
+local function report_violation (c, param, value, level)
   local bad, i, j, k = param[2]:violation(value)
-  if bad == nil then return end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
   fail(c, level + 1, "%s must be %s, got %s%s", param[1], param[2]:rule(), show.number(bad), place)
 end
 
--- A parameter as it is kept: a number or a tensor.
+-- A parameter that is no number, as it is kept: a tensor, or the default.
 local function kept (c, param, value, level)
-  if type(value) == "number" or core.is_tensor(value) then return value end
+  if core.is_tensor(value) then return value end
   if value == nil then
     if param.default == nil then fail(c, level + 1, "%s is missing", param[1]) end
     return param.default
@@ -79,32 +78,36 @@ local function set_batch_shape (self, c, level)
   self.batch_shape = shape
 end
 
-local function construct (c, a, b, d, e, f, g, ...)
-  local params = c.params
-  local self = setmetatable({}, c)
-  local named = is_named(a) and a
+-- Named parameters as positional ones, and whether to check them.
+local function positional (c, named, b)
+  if b ~= nil then fail(c, 4, "named parameters come alone, in one table") end
+  check_names(c, named, 4)
+  local values = {}
+  for i, param in ipairs(c.params) do values[i] = named[param[1]] end
   local checking = validation
-  if named then
-    if b ~= nil then fail(c, 2, "named parameters come alone, in one table") end
-    check_names(c, named, 2)
-    if named.validate ~= nil then checking = named.validate end
-  elseif select("#", ...) > 0 or (#params < 6 and select(#params + 1, a, b, d, e, f, g) ~= nil) then
-    fail(c, 2, "takes %d parameters, got more", #params)
-  end
-  local scalars = true
-  for i = 1, #params do
-    local param = params[i]
-    local value
-    if named then value = named[param[1]]
-    elseif i == 1 then value = a elseif i == 2 then value = b elseif i == 3 then value = d
-    elseif i == 4 then value = e elseif i == 5 then value = f else value = g end
-    value = kept(c, param, value, 2)
-    if checking then check_value(c, param, value, 2) end
+  if named.validate ~= nil then checking = named.validate end
+  return checking, table.unpack(values, 1, 6)
+end
+
+-- The constructor, all cases: six parameters are the most that a class has.
+-- core.constructor goes ahead of it where all of them are plain numbers; that
+-- function stands between this one and the caller, hence level 3.
+local function construct (c, v1, v2, v3, v4, v5, v6, v7)
+  local params, checking, scalars = c.params, validation, true
+  local n = #params
+  if is_named(v1) then checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2) end
+  local self = setmetatable({}, c)
+  for i = 1, n do
+    local param, value = params[i], v1
+    v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
+    if type(value) ~= "number" then value = kept(c, param, value, 3) end
     if type(value) ~= "number" then scalars = false end
+    if checking and param[2]:violation(value) ~= nil then report_violation(c, param, value, 3) end
     self[param[1]] = value
   end
-  if not scalars then set_batch_shape(self, c, 2) end
-  local init = self.init
+  if v1 ~= nil then fail(c, 3, "takes %d parameters, got more", n) end
+  if not scalars then set_batch_shape(self, c, 3) end
+  local init = rawget(c, "init")
   if init then init(self, checking) end
   return self
 end
@@ -139,7 +142,7 @@ local function class_tostring (c) return "class " .. class.name(c) end
 
 --- A new class with self as parent. `spec` holds class fields: params, support,
 -- event_shape, inherit_kl; `kernels` names a file of src/kernel whose kernels
--- become methods.
+-- become methods; `init(self)` completes a new instance.
 function Distribution:extend (name, spec)
   if type(name) ~= "string" or name == "" then
     error("extend: name must be a string, got " .. show.value(name), 2)
@@ -153,12 +156,14 @@ function Distribution:extend (name, spec)
   end
   for key, value in pairs(spec or {}) do c[key] = value end
   c.__name, c.__index, c.super = name, c, self
-  setmetatable(c, { __index = self, __call = construct, __tostring = class_tostring })
+  c.init = c.init or rawget(self, "init")
+  local call = core.constructor(c.params or self.params, construct)
+  setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
   if spec and spec.kernels then bind_kernels(c, spec.kernels) end
   return c
 end
 
-setmetatable(Distribution, { __call = construct, __tostring = class_tostring })
+setmetatable(Distribution, { __call = core.constructor({}, construct), __tostring = class_tostring })
 
 
 -- Methods --------------------------------------------------------------------

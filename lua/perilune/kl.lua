@@ -58,7 +58,7 @@ function kl.register_kl (P, Q, fn, opts)
   end
   registry[P] = registry[P] or setmetatable({}, weak)
   registry[P][Q] = fn
-  cache = setmetatable({}, weak)
+  for class_p in pairs(cache) do cache[class_p] = nil end
 end
 
 
@@ -111,7 +111,9 @@ local function distribution_class (what, d, level)
   return c
 end
 
-local function resolve (p, q)
+-- What dispatch does on its first meeting of two classes. (It is called from
+-- the dispatcher in C, hence level 3 is the caller of kl_divergence.)
+local function resolve (p, q, opts)
   local P, Q = distribution_class("p", p, 3), distribution_class("q", q, 3)
   local found = nearest(P, Q)
   if #found == 0 then
@@ -121,15 +123,10 @@ local function resolve (p, q)
   local fn = #found == 1 and found[1].fn or warned(P, Q, found)
   cache[P] = cache[P] or setmetatable({}, weak)
   cache[P][Q] = fn
-  return fn
+  return fn(p, q, opts)
 end
 
---- KL(p || q) in nats, one value per batch element.
-function kl.kl_divergence (p, q)
-  local row = cache[getmetatable(p)]
-  local fn = row and row[getmetatable(q)]
-  if not fn then fn = resolve(p, q) end
-  return fn(p, q)
-end
+--- kl_divergence(p, q): KL(p || q) in nats, one value per batch element.
+kl.kl_divergence = core.dispatcher(cache, resolve)
 
 return kl

@@ -59,6 +59,7 @@ void api_open_tensor  (lua_State *L);
 void api_open_views   (lua_State *L);
 void api_open_kernels (lua_State *L);
 void api_open_apply   (lua_State *L);
+void api_open_objects (lua_State *L);
 void api_open_reduce  (lua_State *L);
 void api_open_rows    (lua_State *L);
 void api_open_random  (lua_State *L);

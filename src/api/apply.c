@@ -35,20 +35,32 @@ static const char *who (lua_State *L) {
 static int name_upvalue (int k) { return lua_upvalueindex(3 + k); }
 
 
+static void check_objects (lua_State *L, const Binding *b) {
+  for (int k = 0; k < b->operands; k++) {
+    int argument = b->argument[k];
+    if (!b->is_field[k] || lua_istable(L, argument)) continue;
+    lua_pushfstring(L, "argument %d", argument);
+    api_fail_type(L, who(L), lua_tostring(L, -1), "a distribution", argument);
+  }
+}
+
+/* Pushes operand k; returns its type. */
+static int push_operand (lua_State *L, const Binding *b, int k) {
+  if (!b->is_field[k]) {
+    lua_pushvalue(L, b->argument[k]);
+    return lua_type(L, -1);
+  }
+  lua_pushvalue(L, name_upvalue(k));
+  return lua_gettable(L, b->argument[k]);
+}
+
 /* Pushes the operands. Returns whether all of them are numbers, and those. */
 static int push_operands (lua_State *L, const Binding *b, double number[]) {
   int numbers = 1;
+  if (!lua_istable(L, 1)) check_objects(L, b);
+  if (b->arguments > 1 && !lua_istable(L, 2)) check_objects(L, b);
   for (int k = 0; k < b->operands; k++) {
-    int argument = b->argument[k];
-    if (!b->is_field[k]) lua_pushvalue(L, argument);
-    else {
-      if (lua_type(L, argument) != LUA_TTABLE)
-        api_fail_type(L, who(L), argument == 1 ? "argument 1" : "argument 2",
-                      "a distribution", argument);
-      lua_pushvalue(L, name_upvalue(k));
-      lua_gettable(L, argument);
-    }
-    if (lua_type(L, -1) == LUA_TNUMBER) number[k] = lua_tonumber(L, -1);
+    if (push_operand(L, b, k) == LUA_TNUMBER) number[k] = lua_tonumber(L, -1);
     else numbers = 0;
   }
   return numbers;

@@ -6,9 +6,18 @@
 #include "api/api.h"
 
 
+/* Pushes the place of the call: the nearest function that is written in Lua. */
+static void push_where (lua_State *L) {
+  for (int level = 1; ; level++) {
+    luaL_where(L, level);
+    if (lua_rawlen(L, -1) > 0 || level == 4) return;
+    lua_pop(L, 1);
+  }
+}
+
 int api_fail (lua_State *L, const char *who, const char *format, ...) {
   va_list arguments;
-  luaL_where(L, 1);
+  push_where(L);
   lua_pushfstring(L, "%s: ", who);
   va_start(arguments, format);
   lua_pushvfstring(L, format, arguments);
@@ -71,7 +80,7 @@ void api_push_shapes (lua_State *L, int n, const Tensor *const in[]) {
   luaL_addstring(&buffer, "shapes ");
   for (int k = 0; k < n; k++) {
     if (in[k]->rank == 0) continue;
-    if (shown++ > 0) luaL_addstring(&buffer, k == n - 1 ? " and " : ", ");
+    if (shown++ > 0) luaL_addstring(&buffer, " and ");
     api_push_shape(L, in[k]->rank, tensor_cshape(in[k]));
     luaL_addvalue(&buffer);
   }

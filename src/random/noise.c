@@ -37,26 +37,14 @@ static inline Blocks blocks_at (uint64_t position) {
   return (Blocks) {p, _mm256_srli_epi64(p, 32), zero, zero};
 }
 
-static inline Blocks blocks_round (Blocks b, const __m256i key[2]) {
+static inline Blocks blocks_round (Blocks b, __m256i k0, __m256i k1) {
   __m256i p0 = _mm256_mul_epu32(b.c0, _mm256_set1_epi64x(PHILOX_MULTIPLIER[0]));
   __m256i p1 = _mm256_mul_epu32(b.c2, _mm256_set1_epi64x(PHILOX_MULTIPLIER[1]));
-  __m256i high0 = _mm256_srli_epi64(p0, 32), high1 = _mm256_srli_epi64(p1, 32);
   return (Blocks) {
-    _mm256_xor_si256(_mm256_xor_si256(high1, b.c1), key[0]), p1,
-    _mm256_xor_si256(_mm256_xor_si256(high0, b.c3), key[1]), p0
+    _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), k0), b.c1), p1,
+    _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), k1), b.c3), p0
   };
 }
-
-static inline void round_keys (const uint32_t key[2], __m256i keys[10][2]) {
-  uint32_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; round++) {
-    keys[round][0] = _mm256_set1_epi64x(k0);
-    keys[round][1] = _mm256_set1_epi64x(k1);
-    k0 += PHILOX_WEYL[0];
-    k1 += PHILOX_WEYL[1];
-  }
-}
-
 static inline void store_words (Blocks b, uint64_t *even, uint64_t *odd) {
   __m256i e = _mm256_blend_epi32(b.c0, _mm256_slli_epi64(b.c1, 32), 0xAA);
   __m256i o = _mm256_blend_epi32(b.c2, _mm256_slli_epi64(b.c3, 32), 0xAA);
@@ -64,21 +52,20 @@ static inline void store_words (Blocks b, uint64_t *even, uint64_t *odd) {
   _mm256_storeu_si256((__m256i *) odd, o);
 }
 
-/* two groups of four at a time, to fill the multiplier's latency; n is rounded up to 8 */
 static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *even, uint64_t *odd) {
-  __m256i keys[10][2];
-  round_keys(key, keys);
   for (size_t i = 0; i < n; i += 8) {
     Blocks a = blocks_at(position + i), b = blocks_at(position + i + 4);
+    __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
     for (int round = 0; round < 10; round++) {
-      a = blocks_round(a, keys[round]);
-      b = blocks_round(b, keys[round]);
+      a = blocks_round(a, k0, k1);
+      b = blocks_round(b, k0, k1);
+      k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(PHILOX_WEYL[0]));
+      k1 = _mm256_add_epi32(k1, _mm256_set1_epi64x(PHILOX_WEYL[1]));
     }
     store_words(a, even + i, odd + i);
     store_words(b, even + i + 4, odd + i + 4);
   }
 }
-
 #else
 
 static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *even, uint64_t *odd) {
@@ -119,15 +106,16 @@ static void exponential (size_t n, const uint64_t *even, const uint64_t *odd, do
 }
 
 static void normal (size_t n, const uint64_t *even, const uint64_t *odd, double *restrict out) {
+  double square[BLOCKS];
+  for (size_t i = 0; i < n; i++) square[i] = -2.0 * log_unit(even[i]);
   for (size_t i = 0; i < n; i++) {
     double y = fma(0.25, philox_unit(odd[i] << 2), -0.125);
     double w = y * y;
     double s = sin_turn(y, w), c = cos_turn(w);
     uint64_t swap = odd[i] & 0x4000000000000000;
-    double r = vsqrt(-2.0 * log_unit(even[i]));
-    r = double_of(bits_of(r) ^ (odd[i] & SIGN_BIT));
-    out[2 * i] = r * (swap ? s : c);
-    out[2 * i + 1] = r * (swap ? c : s);
+    double r = double_of(bits_of(vsqrt(square[i])) ^ (odd[i] & SIGN_BIT));
+    out[2 * i] = r * (swap == 0 ? c : s);
+    out[2 * i + 1] = r * (swap == 0 ? s : c);
   }
 }
 

@@ -261,7 +261,7 @@ static const double gauss_weight[16] = {
 ** The lower tail seen from x in steps r: with t = x (1 - y r),
 **   F = int_0^(1/y) exp(-g(r)) dr,
 **   g(r) = slope r - (a-1) log1pmx(-y r) - (b-1) log1pmx(x r)
-** and slope = (a-1) y - (b-1) x. g is convex.
+** and slope = (a-1) y - (b-1) x; a > 1. g is convex for b >= 1.
 */
 typedef struct Descent { double a1, b1, x, y, slope; } Descent;
 
@@ -277,10 +277,12 @@ static inline double descent (Descent d, double r) {
 
 /*
 ** an r beyond which exp(-g) may be neglected, g(r) >= 40: the root of the
-** parabola that touches g at 0, then Newton, which overshoots (g is convex)
+** parabola that touches g at 0, then Newton, which overshoots (g is convex);
+** for b < 1, from g(r) >= (a-1) y r
 */
 static double descent_end (Descent d) {
   const double depth = 40.0;
+  if (d.b1 < 0.0) return fmin(depth / (d.a1 * d.y), 1.0 / d.y);
   double curvature = fma(d.a1 * d.y, d.y, d.b1 * d.x * d.x);
   double root = sqrt(fma(d.slope, d.slope, 2.0 * depth * curvature));
   double r = (d.slope > 0.0) ? 2.0 * depth / (root + d.slope) : (root - d.slope) / curvature;
@@ -708,7 +710,7 @@ static Slopes slopes_at (Point s) {
   if (large ? s.lambda.hi < 0.0 : s.x.hi > s.y.hi)
     return slopes_of_mirrored(slopes_at(mirrored(s)));
   if (large) return integral_slopes(s);
-  if (-s.lambda.hi <= 5.0 + 2.0 * sqrt(s.a)) return series_slopes(s);
+  if (-s.lambda.hi <= 2.5 + sqrt(s.a)) return series_slopes(s);
   return slopes_of_mirrored(integral_slopes(mirrored(s)));
 }
 

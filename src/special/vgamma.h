@@ -137,6 +137,18 @@ static inline double sinpi_near (double r) {
   return r * p;
 }
 
+/*
+** log x as an unevaluated sum with 2^-57 of absolute error where |log x| > 1/3; scale is
+** a power of two that makes x normal. The caller sees to x = 0 and x = inf.
+*/
+static inline Pair log_sum (double x, double scale) {
+  LogReduction g = log_reduce(x, scale);
+  double s = g.f / (2.0 + g.f);
+  double z = s * s;
+  Pair u = fast_sum(-g.n * LN2_HIGH, g.f);
+  return (Pair) {u.hi, fma(-s, fma(-z, log_series(z), g.f), fma(-g.n, LN2_LOW, u.lo))};
+}
+
 /* exact distance of a >= 0 from the nearest integer; all a >= 2^52 are integers */
 static inline double fraction_near (double a) {
   const double magic = 4503599627370496.0;
@@ -151,20 +163,30 @@ static inline double fraction_near (double a) {
 ** Positive arguments
 ** ====================================================== */
 
-static inline double vlgamma_pos (double x) {
-  double l = vlog(x);
+/* log Gamma and psi, given log x and r = 1/x */
+static inline double lgamma_given (double x, Pair l, double r) {
+  double far = fma(x - 0.5, (l.hi - 1.0) + l.lo, 0.41893853320467274178 + binet_far(r));
   double near = lgamma1p_near(x < 1.0 ? x : x - 1.0);
-  double far = fma(x - 0.5, l - 1.0, 0.41893853320467274178 + binet_far(1.0 / x));
+  double below = x == 0 ? HUGE_VAL : near - (l.hi + l.lo);
   double value = x < 2.5 ? near : far;
-  return x < 1.0 ? near - l : value;
+  return x < 1.0 ? below : value;
 }
 
-static inline double vdigamma_pos (double x) {
-  double r = 1.0 / x;
-  double far = fma(-0.5, r, vlog(x)) - digamma_far(r * r);
+static inline double digamma_given (double x, Pair l, double r) {
+  double far = fma(-0.5, r, l.hi) + (l.lo - digamma_far(r * r));
   double near = digamma1p_near(x < 1.0 ? x : x - 1.0);
   double value = x < 2.25 ? near : far;
-  return x < 1.0 ? near - r : value;
+  value = x < 1.0 ? near - r : value;
+  return x < HUGE_VAL ? value : x;
+}
+
+static inline double vlgamma_pos (double x) {
+  return lgamma_given(x, log_sum(x, log_scale(x)), 1.0 / x);
+}
+
+/* the logarithm counts from 9/4 on, where no scaling is needed */
+static inline double vdigamma_pos (double x) {
+  return digamma_given(x, log_sum(x, 1.0), 1.0 / x);
 }
 
 /* psi'(y) for y >= 1 */
@@ -180,10 +202,12 @@ static inline double vtrigamma_pos (double x) {
   return fma(shift * r, r, trigamma_above(x + shift));
 }
 
-/* one logarithm and one reciprocal serve both */
+/* both at the price of one logarithm, the same bits as one by one */
 static inline void vlgamma_digamma (double x, double *lgamma, double *digamma) {
-  *lgamma = vlgamma_pos(x);
-  *digamma = vdigamma_pos(x);
+  Pair l = log_sum(x, log_scale(x));
+  double r = 1.0 / x;
+  *lgamma = lgamma_given(x, l, r);
+  *digamma = digamma_given(x, l, r);
 }
 
 static inline void vdigamma_trigamma (double x, double *digamma, double *trigamma) {
@@ -199,48 +223,50 @@ static inline void vdigamma_trigamma (double x, double *digamma, double *trigamm
 ** ====================================================== */
 
 /*
-** -log|Gamma(-a)| = log Gamma(1 + a) + log(sin(pi a)/pi); between the poles the two
-** cancel, so from 5/2 on the sum (a + 1/2) log a - a + ... is kept as a pair.
+** -log|Gamma(-a)| = log Gamma(1 + a) + log(sin(pi a)/pi), l = log a. Between the poles the
+** two cancel, so from 5/2 on the sum (a + 1/2) log a - a + ... is kept as a pair.
 */
-static inline double lgamma_reflected (double a, double near, Pair l, double tail) {
-  double middle = a >= 1.0 && a < 2.5 ? a : 1.0;
+static inline double lgamma_reflected (double a, Pair l, double r) {
+  double near = lgamma1p_near(a < 1.0 ? a : a - 1.0);
   double sine = fabs(sinpi_near(fraction_near(a))) * 0.31830988618379067154;
-  Pair t = log_pair(sine * middle);
+  double t = sine * (a >= 1.0 && a < 2.5 ? a : 1.0);
+  Pair m = log_sum(t, log_scale(t));
   double b = a + 0.5;
-  Pair p = exact_sum(b * l.hi, -a);
-  Pair q = exact_sum(p.hi, t.hi);
-  double low = fma(b, l.hi, -(b * l.hi)) + fma(b, l.lo, p.lo) + (q.lo + t.lo);
-  double far = q.hi + (low + (0.91893853320467274178 + tail));
-  return a < 2.5 ? (near + t.hi) + t.lo : far;
+  double bl = b * l.hi;
+  Pair p = exact_sum(bl, -a);
+  Pair q = exact_sum(p.hi, m.hi);
+  double low = (fma(b, l.hi, -bl) + fma(b, l.lo, p.lo)) + (q.lo + m.lo);
+  double far = q.hi + (low + (0.91893853320467274178 + binet_far(r)));
+  return a < 2.5 ? (near + m.hi) + m.lo : far;
 }
 
 /* +inf at the poles 0, -1, -2, ... and at both infinities */
 static inline double vlgamma (double x) {
   double a = fabs(x);
-  Pair l = log_pair(a);
-  double near = lgamma1p_near(a < 1.0 ? a : a - 1.0);
-  double tail = binet_far(1.0 / a);
-  double far = fma(a - 0.5, (l.hi - 1.0) + l.lo, 0.41893853320467274178 + tail);
-  double value = x < 2.5 ? near : far;
-  value = x < 1.0 ? near - l.hi : value;
-  value = x < 0 ? -lgamma_reflected(a, near, l, tail) : value;
-  int pole = x <= 0 && fraction_near(a) == 0;
-  return pole ? HUGE_VAL : value;
+  double r = 1.0 / a;
+  Pair l = log_sum(a, log_scale(a));
+  double value = lgamma_given(a, l, r);
+  double reflected = -lgamma_reflected(a, l, r);
+  reflected = fraction_near(a) == 0 ? HUGE_VAL : reflected;
+  return x < 0 ? reflected : value;
 }
 
 /* psi(-a) = psi(1 + a) + pi cot(pi a); NaN at the negative integers, -1/x near 0 */
 static inline double vdigamma (double x) {
   double a = fabs(x);
-  double r = 1.0 / x;
-  double near = digamma1p_near(a < 1.0 ? a : a - 1.0);
-  double far = fma(-0.5, fabs(r), vlog(a)) - digamma_far(r * r);
-  double value = a < 2.25 ? near : far;
   double f = fraction_near(a);
   double cot = 3.14159265358979323846 * sinpi_near(0.5 - fabs(f)) / sinpi_near(f);
-  double reflected = (a < 1.0 ? value : value - r) + cot;
-  reflected = f == 0 ? (double) NAN : reflected;
-  value = a < 1.0 ? near - r : value;
-  return x < 0 ? reflected : value;
+  double r = 1.0 / a;
+  Pair l = log_sum(a, 1.0);
+  double far = fma(-0.5, r, l.hi) + (l.lo - digamma_far(r * r));
+  double near = digamma1p_near(a < 1.0 ? a : a - 1.0);
+  double value = a < 2.25 ? near : far;
+  double above = a < 1.0 ? value : value + r;
+  double below = a < 1.0 ? value - r : value;
+  double reflected = f == 0 ? (double) NAN : above + cot;
+  value = x < 0 ? reflected : below;
+  value = x == HUGE_VAL ? x : value;
+  return a == 0 ? -1.0 / x : value;
 }
 
 /*
@@ -265,13 +291,17 @@ static inline double vtrigamma (double x) {
 ** Corrections and differences
 ** ====================================================== */
 
+/* mu(x) for x >= 1/2 */
+static inline double stirlerr_above (double x) {
+  return stirling_series(1.0 / (x + 0.75)) / x;
+}
+
 /*
 ** mu(x) = log Gamma(x) - [(x - 1/2) log x - x + log(2 pi)/2]; below 1/2 by
 ** mu(x) = mu(1 + x) + (x + 1/2) log(1 + 1/x) - 1
 */
 static inline double vstirlerr (double x) {
-  double y = x < 0.5 ? 1.0 + x : x;
-  double m = stirling_series(1.0 / (y + 0.75)) / y;
+  double m = stirlerr_above(x < 0.5 ? 1.0 + x : x);
   double step = fma(x + 0.5, -vlog(x / (1.0 + x)), -1.0);
   return x < 0.5 ? m + step : m;
 }
@@ -290,17 +320,20 @@ static inline double vbd0 (double x, double m) {
 }
 
 /*
-** log B(a, b) = a log(a/s) + b log(b/s) - log(ab/s)/2 + log(2 pi)/2
-**             + mu(a) + mu(b) - mu(s),   s = a + b
+** log B(a, b) = a log(a/s) - b log(1 + h) - log(a/(1 + h))/2 + log(2 pi)/2
+**             + mu(a) + mu(b) - mu(s),     a <= b, s = a + b, h = a/b
+** If b < 1/2, b is raised by 1: B(a, b) = B(a, b + 1) (1 + a/b).
 */
 static inline double vbetaln (double a, double b) {
   double low = a < b ? a : b;
-  double high = a < b ? b : a;
-  double s = clamp(a + b, 0.0, 1.7976931348623157e308);
-  double l = vlog1p(low / high);
-  double entropy = fma(low, vlog_ratio(low, s), -high * l);
-  double root = fma(-0.5, vlog(low) - l, 0.91893853320467274178);
-  double value = entropy + (root + ((vstirlerr(low) - vstirlerr(s)) + vstirlerr(high)));
+  double given = a < b ? b : a;
+  double high = given < 0.5 ? 1.0 + given : given;
+  double raised = given < 0.5 ? 1.0 + low / given : 1.0;
+  double h = clamp(low / high, 4.9406564584124654e-324, 1.0);
+  double main = fma(low, vlog(h / (1.0 + h)), -high * vlog1p(h));
+  double root = vlog(raised * sqrt((1.0 + h) / low)) + 0.91893853320467274178;
+  double mu = (vstirlerr(low) - stirlerr_above(low + high)) + stirlerr_above(high);
+  double value = main + (root + mu);
   value = high == HUGE_VAL ? -high : value;
   return low == 0 ? HUGE_VAL : value;
 }

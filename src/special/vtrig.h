@@ -4,7 +4,9 @@
 ** The rules of vmath.h hold: branch-free, the same bits everywhere.
 **
 **   2 pi u:   u = q/4 + y exactly, |y| <= 1/8; polynomials in y
-**   radians:  x = n pi/2 + y, pi/2 in three parts, y kept as a pair
+**   radians:  x = n pi/2 + y, pi/2 in three parts, y kept as a pair;
+**             beyond 2^45 the scalar functions sin_any and cos_any multiply by
+**             the bits of 2/pi that matter (Payne and Hanek, 1983)
 **   atan:     |x| folded at tan(pi/8) and tan(3 pi/8) into |t| <= tan(pi/8)
 ** Polynomials are weighted minimax fits computed with 60 digits.
 */
@@ -14,7 +16,7 @@
 #include "special/vmath.h"
 
 
-/* above this vsin and vcos give NaN: the reduced angle would be wrong */
+/* above this vsin and vcos give NaN; sin_any and cos_any do not */
 static const double TRIG_LIMIT = 35184372088832.0;  /* 2^45 */
 
 
@@ -115,6 +117,84 @@ static inline double vsin (double x) {
 static inline double vcos (double x) {
   double s, c;
   vsincos(x, &s, &c);
+  return c;
+}
+
+
+/* the fraction, in 32-bit places from the highest, that is f or, if f >= 1/2, f - 1 */
+static inline Pair signed_fraction (const uint32_t place[5]) {
+  uint32_t flip = place[0] >> 31 ? 0xffffffff : 0;
+  double unit = flip ? -0x1p-32 : 0x1p-32;
+  Pair sum = {0.0, 0.0};
+  for (int i = 0; i < 5; i++, unit *= 0x1p-32) {
+    Pair s = exact_sum(sum.hi, (double) (place[i] ^ flip) * unit);
+    sum = (Pair) {s.hi, sum.lo + s.lo};
+  }
+  return sum;
+}
+
+/*
+** trig_reduce for finite |x| >= 2^45. With x = m 2^e, words of 2/pi that only add
+** multiples of four quadrants are skipped and the next eight (256 bits) are multiplied by m;
+** the product holds the quadrant above `point` bits of fraction.
+*/
+static inline Pair trig_reduce_far (double x, uint64_t *quadrant) {
+  static const uint32_t two_over_pi[39] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
+    0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+    0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+    0x56033046, 0xfc7b6bab, 0xf0cfbc20
+  };
+  uint64_t b = bits_of(x);
+  int e = (int) (b >> 52 & 0x7ff) - 1075;
+  uint64_t m = (b & 0x000fffffffffffff) | 0x0010000000000000;
+  int first = e < 2 ? 0 : (e - 2) / 32, point = 32 * (first + 8) - e;
+  uint32_t product[10] = {0}, place[5];
+  for (int half = 0; half < 2; half++) {
+    uint64_t carry = 0, factor = half ? m >> 32 : m & 0xffffffff;
+    for (int i = 0; i < 8; i++) {
+      carry += factor * two_over_pi[first + 7 - i] + product[i + half];
+      product[i + half] = (uint32_t) carry;
+      carry >>= 32;
+    }
+    product[8 + half] = (uint32_t) carry;
+  }
+  for (int i = 0; i < 5; i++) {
+    int low = point - 32 * (i + 1);
+    uint64_t two = (uint64_t) product[low / 32 + 1] << 32 | product[low / 32];
+    place[i] = (uint32_t) (two >> low % 32);
+  }
+  uint64_t top = (uint64_t) product[point / 32 + 1] << 32 | product[point / 32];
+  *quadrant = (top >> point % 32) + (place[0] >> 31);
+  Pair y = pair_product(signed_fraction(place), (Pair) {1.570796326794896558, 6.1232339957367660359e-17});
+  return fast_sum(y.hi, y.lo);
+}
+
+/* sine and cosine of any x, infinities giving NaN; not for vector loops */
+static inline void sincos_any (double x, double *s, double *c) {
+  uint64_t quadrant;
+  vsincos(x, s, c);
+  if (fabs(x) > TRIG_LIMIT && fabs(x) < HUGE_VAL) {
+    Pair y = trig_reduce_far(fabs(x), &quadrant);
+    *s = sin_kernel(y);
+    *c = cos_kernel(y);
+    quarter_turns(quadrant, s, c);
+    *s = x < 0 ? -*s : *s;
+  }
+}
+
+static inline double sin_any (double x) {
+  double s, c;
+  sincos_any(x, &s, &c);
+  return x == 0 ? x : s;
+}
+
+static inline double cos_any (double x) {
+  double s, c;
+  sincos_any(x, &s, &c);
   return c;
 }
 
