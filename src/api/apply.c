@@ -150,12 +150,11 @@ static int find_false (lua_State *L) {
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, in);
   size_t first = elementwise_first_false(b->kernel, &loop);
   if (first == loop.size) return 0;
-  LoopBlock scratch[KERNEL_MAX_IN];
-  const double *at[KERNEL_MAX_IN];
-  loop_constants(&loop, scratch, at);
-  loop_block(&loop, first, 1, scratch, at);
+  Blocks blocks;
+  loop_start(&loop, &blocks);
+  loop_block(&loop, first, 1, &blocks);
   luaL_checkstack(L, loop.out_rank + 1, who(L));
-  lua_pushnumber(L, at[0][0]);
+  lua_pushnumber(L, blocks.in[0][0]);
   for (int d = 0; d < loop.out_rank; d++) {
     size_t below = 1;
     for (int e = d + 1; e < loop.out_rank; e++) below *= (size_t)loop.out_shape[e];

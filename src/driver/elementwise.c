@@ -1,8 +1,8 @@
 /*
 ** elementwise.c - one loop over blocks for values, partials and samples
 **
-** Blocks are cut at multiples of LOOP_BLOCK whatever the number of threads,
-** and elements do not depend on one another, so threads cannot change a bit.
+** Elements do not depend on one another, so neither the cutting into blocks
+** nor the number of threads can change a bit.
 */
 #include "driver/elementwise.h"
 
@@ -18,20 +18,15 @@ typedef struct Job {
   uint64_t position;
 } Job;
 
-static size_t block_length (size_t first, size_t last) {
-  return last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
-}
-
 
 static void value_range (void *data, size_t first, size_t last) {
   const Job *job = data;
-  const double *in[KERNEL_MAX_IN];
-  LoopBlock scratch[KERNEL_MAX_IN];
-  loop_constants(job->loop, scratch, in);
-  for (; first < last; first += LOOP_BLOCK) {
-    size_t n = block_length(first, last);
-    loop_block(job->loop, first, n, scratch, in);
-    job->kernel->value(n, in, job->out + first);
+  Blocks blocks;
+  loop_start(job->loop, &blocks);
+  for (size_t n; first < last; first += n) {
+    n = loop_length(job->loop, first, last);
+    loop_block(job->loop, first, n, &blocks);
+    job->kernel->value(n, blocks.in, job->out + first);
   }
 }
 
@@ -44,16 +39,15 @@ void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
 
 static void partials_range (void *data, size_t first, size_t last) {
   const Job *job = data;
-  const double *in[KERNEL_MAX_IN];
   double *d[KERNEL_MAX_IN];
-  LoopBlock scratch[KERNEL_MAX_IN];
-  loop_constants(job->loop, scratch, in);
-  for (; first < last; first += LOOP_BLOCK) {
-    size_t n = block_length(first, last);
-    loop_block(job->loop, first, n, scratch, in);
+  Blocks blocks;
+  loop_start(job->loop, &blocks);
+  for (size_t n; first < last; first += n) {
+    n = loop_length(job->loop, first, last);
+    loop_block(job->loop, first, n, &blocks);
     for (int k = 0; k < job->kernel->n_in; k++)
       d[k] = job->d[k] == NULL ? NULL : job->d[k] + first;
-    job->kernel->partials(n, in, d);
+    job->kernel->partials(n, blocks.in, d);
   }
 }
 
@@ -67,13 +61,15 @@ void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
 static void sample_range (void *data, size_t first, size_t last) {
   const Job *job = data;
   const double *in[1 + KERNEL_MAX_IN];
-  LoopBlock noise, scratch[KERNEL_MAX_IN];
+  LoopBlock noise;
+  Blocks blocks;
   in[0] = noise;
-  loop_constants(job->loop, scratch, in + 1);
-  for (; first < last; first += LOOP_BLOCK) {
-    size_t n = block_length(first, last);
+  loop_start(job->loop, &blocks);
+  for (size_t n; first < last; first += n) {
+    n = loop_length(job->loop, first, last);
+    loop_block(job->loop, first, n, &blocks);
+    for (int k = 0; k < job->loop->n; k++) in[1 + k] = blocks.in[k];
     job->noise->draw(job->generator, job->position + first, n, noise);
-    loop_block(job->loop, first, n, scratch, in + 1);
     job->kernel->value(n, in, job->out + first);
   }
 }
@@ -88,14 +84,14 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
 
 
 size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
-  const double *in[KERNEL_MAX_IN];
-  LoopBlock truth, scratch[KERNEL_MAX_IN];
-  loop_constants(loop, scratch, in);
-  for (size_t first = 0; first < loop->size; first += LOOP_BLOCK) {
-    size_t n = block_length(first, loop->size);
+  LoopBlock truth;
+  Blocks blocks;
+  loop_start(loop, &blocks);
+  for (size_t first = 0, n; first < loop->size; first += n) {
     uint64_t failed = 0;
-    loop_block(loop, first, n, scratch, in);
-    kernel->value(n, in, truth);
+    n = loop_length(loop, first, loop->size);
+    loop_block(loop, first, n, &blocks);
+    kernel->value(n, blocks.in, truth);
     for (size_t i = 0; i < n; i++) failed |= truth[i] == 0;
     for (size_t i = 0; failed && i < n; i++)
       if (truth[i] == 0) return first + i;

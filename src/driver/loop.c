@@ -5,6 +5,8 @@
 
 #include "driver/loop.h"
 
+#define SHORT_ROW 128   /* rows below this are cut where they fall */
+
 
 /* Extent of dimension d of the broadcast (of rank `rank`) in tensor t. */
 static ptrdiff_t extent (const Tensor *t, int rank, int d) {
@@ -117,6 +119,7 @@ static bool plan_plain (Loop *loop, const Tensor *const in[]) {
                     || !tensor_is_contiguous(in[k]))) return false;
     loop->feed[k] = single ? FEED_CONSTANT : FEED_LINEAR;
   }
+  loop->straight = true;
   tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
   return true;
 }
@@ -130,7 +133,11 @@ static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) 
   if (!row_major) order_dimensions(loop, order);
   result_strides(loop, order);
   collapse(loop, order);
-  for (int k = 0; k < loop->n; k++) loop->feed[k] = classify(loop, k);
+  loop->straight = true;
+  for (int k = 0; k < loop->n; k++) {
+    loop->feed[k] = classify(loop, k);
+    if (loop->feed[k] == FEED_GATHERED) loop->straight = false;
+  }
 }
 
 const char *loop_plan (Loop *loop, int n, const Tensor *const in[]) {
@@ -211,38 +218,74 @@ static inline void walk (const Loop *loop, int k, size_t first, size_t n,
 }
 
 
-void loop_constants (const Loop *loop, LoopBlock scratch[], const double *in[]) {
-  size_t n = loop->size < LOOP_BLOCK ? loop->size : LOOP_BLOCK;
+/* Fills a block with one repeated element, unless it is still there. */
+static void repeat (Blocks *blocks, int k, const double *element) {
+  if (blocks->repeated[k] != element)
+    fill(blocks->scratch[k], LOOP_BLOCK, *element);
+  blocks->repeated[k] = element;
+  blocks->in[k] = blocks->scratch[k];
+}
+
+void loop_start (const Loop *loop, Blocks *blocks) {
   for (int k = 0; k < loop->n; k++) {
+    blocks->repeated[k] = NULL;
     if (loop->feed[k] != FEED_CONSTANT) continue;
-    fill(scratch[k], n, loop->data[k][0]);
-    in[k] = scratch[k];
+    size_t n = loop->size < LOOP_BLOCK ? loop->size : LOOP_BLOCK;
+    fill(blocks->scratch[k], n, loop->data[k][0]);
+    blocks->in[k] = blocks->scratch[k];
   }
 }
 
-void loop_block (const Loop *loop, size_t first, size_t n, LoopBlock scratch[],
-                 const double *in[]) {
+size_t loop_length (const Loop *loop, size_t first, size_t last) {
+  size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
+  if (loop->straight || loop->shape[loop->rank - 1] < SHORT_ROW) return n;
+  size_t row = (size_t)loop->shape[loop->rank - 1], left = row - first % row;
+  return left < n ? left : n;
+}
+
+/* Where element `first` of operand k is, and how far its row goes on. */
+static const double *locate (const Loop *loop, int k, size_t first, size_t *left) {
+  const double *at = loop->data[k];
+  *left = (size_t)loop->shape[loop->rank - 1]
+        - first % (size_t)loop->shape[loop->rank - 1];
+  for (int d = loop->rank - 1; d >= 0; d--) {
+    at += (ptrdiff_t)(first % (size_t)loop->shape[d]) * loop->stride[k][d];
+    first /= (size_t)loop->shape[d];
+  }
+  return at;
+}
+
+static void gather (const Loop *loop, int k, size_t first, size_t n, Blocks *blocks) {
+  ptrdiff_t by = loop->stride[k][loop->rank - 1];
+  size_t left;
+  const double *at = locate(loop, k, first, &left);
+  if (n <= left && by == 1) blocks->in[k] = at;
+  else if (n <= left && by == 0) repeat(blocks, k, at);
+  else {
+    walk(loop, k, first, n, blocks->scratch[k], gather_run);
+    blocks->repeated[k] = NULL;
+    blocks->in[k] = blocks->scratch[k];
+  }
+}
+
+void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks) {
   for (int k = 0; k < loop->n; k++) {
-    if (loop->feed[k] == FEED_LINEAR) in[k] = loop->data[k] + first;
-    else if (loop->feed[k] == FEED_GATHERED) {
-      walk(loop, k, first, n, scratch[k], gather_run);
-      in[k] = scratch[k];
-    }
+    if (loop->feed[k] == FEED_LINEAR) blocks->in[k] = loop->data[k] + first;
+    else if (loop->feed[k] == FEED_GATHERED) gather(loop, k, first, n, blocks);
   }
 }
 
 void loop_copy (Tensor *to, const Tensor *from) {
   const Tensor *operands[2] = {from, to};
-  const double *in[2];
-  LoopBlock scratch[2];
+  Blocks blocks;
   Loop loop;
   loop_plan_shaped(&loop, to->rank, tensor_cshape(to), 2, operands);
-  loop_constants(&loop, scratch, in);
   loop.n = 1;                       /* only `from` is read */
-  for (size_t first = 0; first < loop.size; first += LOOP_BLOCK) {
-    size_t n = loop.size - first < LOOP_BLOCK ? loop.size - first : LOOP_BLOCK;
-    loop_block(&loop, first, n, scratch, in);
-    if (loop.rank == 0) to->data[0] = in[0][0];
-    else walk(&loop, 1, first, n, (double *)in[0], scatter_run);
+  loop_start(&loop, &blocks);
+  for (size_t first = 0, n; first < loop.size; first += n) {
+    n = loop_length(&loop, first, loop.size);
+    loop_block(&loop, first, n, &blocks);
+    if (loop.rank == 0) to->data[0] = blocks.in[0][0];
+    else walk(&loop, 1, first, n, (double *)blocks.in[0], scatter_run);
   }
 }

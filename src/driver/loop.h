@@ -7,7 +7,8 @@
 ** and neighbours are collapsed where strides allow. Each operand is then
 **   linear     its elements lie in loop order: blocks pass straight through;
 **   constant   one element for all: a block filled once;
-**   gathered   anything else: each block is copied together.
+**   gathered   anything else: each block is copied together, unless it lies
+**              within a row whose elements are neighbours or all the same.
 ** The result of a loop is always linear, hence `out_stride`.
 */
 #ifndef PERILUNE_LOOP_H
@@ -31,9 +32,17 @@ typedef struct Loop {
   const double *data[KERNEL_MAX_IN];
   ptrdiff_t stride[KERNEL_MAX_IN][TENSOR_MAX_RANK];
   Feed feed[KERNEL_MAX_IN];
+  bool straight;                             /* nothing is gathered */
 } Loop;
 
 typedef double LoopBlock[LOOP_BLOCK];
+
+/* The operands' elements of one block, and where they are copied together. */
+typedef struct Blocks {
+  const double *in[KERNEL_MAX_IN];
+  const double *repeated[KERNEL_MAX_IN];   /* what fills scratch[k], or NULL */
+  LoopBlock scratch[KERNEL_MAX_IN];
+} Blocks;
 
 /* Shape of the broadcast of n tensors. Returns NULL, or why there is none. */
 const char *loop_broadcast (int n, const Tensor *const in[],
@@ -48,12 +57,16 @@ const char *loop_plan (Loop *loop, int n, const Tensor *const in[]);
 const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
                               int n, const Tensor *const in[]);
 
-/* Once before a run of blocks: fills the blocks of constant operands. */
-void loop_constants (const Loop *loop, LoopBlock scratch[], const double *in[]);
+/* Once before the blocks of a run. */
+void loop_start (const Loop *loop, Blocks *blocks);
 
-/* Points in[k] at elements first .. first+n-1 of each operand. */
-void loop_block (const Loop *loop, size_t first, size_t n, LoopBlock scratch[],
-                 const double *in[]);
+/* A good length for the block that starts at `first`: it ends with a row, so
+   that rows need no copying, unless rows are short. */
+size_t loop_length (const Loop *loop, size_t first, size_t last);
+
+/* Points blocks->in[k] at elements first .. first+n-1 of each operand, for
+   any n up to LOOP_BLOCK. */
+void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks);
 
 /* Copies `from`, broadcast to the shape of `to`, into `to`. They must not
    overlap, and `from` must fit. */

@@ -58,14 +58,13 @@ typedef struct Job {
 /* State of elements first .. last-1, at least one, by blocks. */
 static void fold_range (const Job *job, size_t first, size_t last, double *state) {
   Tree tree;
-  LoopBlock scratch[1];
-  const double *in[1];
+  Blocks blocks;
   tree_plant(&tree, job->kernel);
-  loop_constants(job->loop, scratch, in);
+  loop_start(job->loop, &blocks);
   for (; first < last; first += LOOP_BLOCK) {
     size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
-    loop_block(job->loop, first, n, scratch, in);
-    job->kernel->fold(n, in[0], tree.states[tree.depth]);
+    loop_block(job->loop, first, n, &blocks);
+    job->kernel->fold(n, blocks.in[0], tree.states[tree.depth]);
     tree_grow(&tree);
   }
   tree_finish(&tree, state);

@@ -28,11 +28,12 @@ typedef void Transform (size_t n, const uint64_t *even, const uint64_t *odd, dou
 
 #if defined(__AVX2__)
 
-/* four blocks, a word of 32 bits in each 64-bit place; what is above those bits is noise */
+/* four blocks, a word of 32 bits in each 64-bit place; what stands above it is ignored */
 typedef struct Blocks { __m256i c0, c1, c2, c3; } Blocks;
 
 static inline Blocks blocks_at (uint64_t position) {
-  __m256i p = _mm256_add_epi64(_mm256_set1_epi64x((int64_t) position), _mm256_set_epi64x(3, 2, 1, 0));
+  __m256i p = _mm256_set1_epi64x((int64_t) position);
+  p = _mm256_add_epi64(p, _mm256_set_epi64x(3, 2, 1, 0));
   __m256i zero = _mm256_setzero_si256();
   return (Blocks) {p, _mm256_srli_epi64(p, 32), zero, zero};
 }
@@ -45,6 +46,7 @@ static inline Blocks blocks_round (Blocks b, __m256i k0, __m256i k1) {
     _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), k1), b.c3), p0
   };
 }
+
 static inline void store_words (Blocks b, uint64_t *even, uint64_t *odd) {
   __m256i e = _mm256_blend_epi32(b.c0, _mm256_slli_epi64(b.c1, 32), 0xAA);
   __m256i o = _mm256_blend_epi32(b.c2, _mm256_slli_epi64(b.c3, 32), 0xAA);
@@ -52,7 +54,9 @@ static inline void store_words (Blocks b, uint64_t *even, uint64_t *odd) {
   _mm256_storeu_si256((__m256i *) odd, o);
 }
 
-static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *even, uint64_t *odd) {
+/* two groups of four at a time, to fill the multiplier's latency; n is rounded up to 8 */
+static void fill_words (const uint32_t key[2], uint64_t position, size_t n,
+                        uint64_t *even, uint64_t *odd) {
   for (size_t i = 0; i < n; i += 8) {
     Blocks a = blocks_at(position + i), b = blocks_at(position + i + 4);
     __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
@@ -66,9 +70,11 @@ static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint
     store_words(b, even + i + 4, odd + i + 4);
   }
 }
+
 #else
 
-static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *even, uint64_t *odd) {
+static void fill_words (const uint32_t key[2], uint64_t position, size_t n,
+                        uint64_t *even, uint64_t *odd) {
   for (size_t i = 0; i < n; i++) {
     uint64_t words[2];
     philox_words(key, position + i, 0, words);
@@ -98,13 +104,15 @@ static void uniform (size_t n, const uint64_t *even, const uint64_t *odd, double
   }
 }
 
-static void exponential (size_t n, const uint64_t *even, const uint64_t *odd, double *restrict out) {
+static void exponential (size_t n, const uint64_t *even, const uint64_t *odd,
+                         double *restrict out) {
   for (size_t i = 0; i < n; i++) {
     out[2 * i] = -log_unit(even[i]);
     out[2 * i + 1] = -log_unit(odd[i]);
   }
 }
 
+/* two loops, because both the logarithm and the square root wait for the divider */
 static void normal (size_t n, const uint64_t *even, const uint64_t *odd, double *restrict out) {
   double square[BLOCKS];
   for (size_t i = 0; i < n; i++) square[i] = -2.0 * log_unit(even[i]);
@@ -119,7 +127,7 @@ static void normal (size_t n, const uint64_t *even, const uint64_t *odd, double 
   }
 }
 
-/* whole blocks go straight to `out`; a piece that starts or ends inside one goes by way of `z` */
+/* whole blocks go straight to `out`, a piece that starts or ends inside one by way of `z` */
 static void fill (const Philox *g, uint64_t first, size_t n, double *out, Transform *transform) {
   uint64_t even[BLOCKS], odd[BLOCKS];
   double z[2 * BLOCKS];

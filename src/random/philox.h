@@ -32,7 +32,8 @@ typedef struct Philox {
 
 
 /* the ten rounds; `out` may be `counter` */
-static inline void philox_block (const uint32_t key[2], const uint32_t counter[4], uint32_t out[4]) {
+static inline void philox_block (const uint32_t key[2], const uint32_t counter[4],
+                                 uint32_t out[4]) {
   uint32_t k0 = key[0], k1 = key[1];
   uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
   for (int round = 0; round < 10; round++) {

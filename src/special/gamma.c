@@ -28,8 +28,8 @@ static int is_odd (double n) {
 }
 
 /*
-** zeta(s, w) w^s for w above about (s + 26)/4, where the terms fall by more than 2.4
-** each; the first two parts are w/(s - 1) and 1/2.
+** zeta(s, w) w^s for w >= 3s/4 + 10, where each term is below 1/12 of the last;
+** the first two parts are w/(s - 1) and 1/2.
 */
 static double zeta_tail (double s, double w) {
   double sum = w / (s - 1.0) + 0.5;
@@ -45,7 +45,7 @@ static double zeta_tail (double s, double w) {
 
 /* zeta(s, q) q^s for q > 0, s > 1; terms are added until w is large or they stop counting */
 static double zeta_scaled (double s, double q) {
-  double least = 0.25 * s + 8.0;
+  double least = 0.75 * s + 10.0;
   double sum = 0.0, weight = 1.0, w = q;
   while (w < least) {
     sum += weight;
@@ -56,9 +56,10 @@ static double zeta_scaled (double s, double q) {
   return sum + weight * zeta_tail(s, w);
 }
 
+/* the sum is of the order of q^-s for small q, of q^(1-s) for large */
 static double zeta_positive (double s, double q) {
   double scaled = zeta_scaled(s, q);
-  return vpow(q, -s) * scaled;
+  return q > 1.0 ? vpow(q, 1.0 - s) * (scaled / q) : vpow(q, -s) * scaled;
 }
 
 /* 1 - r is taken from q, where it is exact even when r rounds to 1 */
@@ -86,11 +87,9 @@ static double factorial (double n) {
 /* n! zeta(n + 1, x), x > 0; by logarithms where a factor leaves the range of doubles */
 static double factorial_zeta (double n, double x) {
   double s = n + 1.0;
-  double power = vpow(x, -s);
-  double scaled = zeta_scaled(s, x);
-  if (n <= 170.0 && power > 1e-300 && power < 1e300 && factorial(n) < 1e300)
-    return factorial(n) * power * scaled;
-  return vexp((vlgamma_pos(s) - s * vlog(x)) + vlog(scaled));
+  double zeta = zeta_positive(s, x);
+  if (n <= 170.0 && zeta > 1e-300 && zeta < 1e300) return factorial(n) * zeta;
+  return vexp((vlgamma_pos(s) - s * vlog(x)) + vlog(zeta_scaled(s, x)));
 }
 
 double special_polygamma (double n, double x) {

@@ -238,23 +238,33 @@ static double continued_fraction (Point s) {
   return f;
 }
 
-/* nodes in (0,1) and weights of the 32-point Gauss-Legendre rule on (-1,1) */
-static const double gauss_node[16] = {
-  0.048307665687738316235, 0.14447196158279649349, 0.23928736225213707454,
-  0.33186860228212764978, 0.42135127613063534536, 0.50689990893222939002,
-  0.58771575724076232904, 0.66304426693021520098, 0.73218211874028968039,
-  0.79448379596794240696, 0.84936761373256997013, 0.89632115576605212397,
-  0.93490607593773968917, 0.96476225558750643077, 0.98561151154526833540,
-  0.99726386184948156354
+/* the 32-point Gauss-Legendre rule on (-1,1), from the far end to the near one */
+static const double gauss_node[32] = {
+  0.99726386184948156354, 0.98561151154526833540, 0.96476225558750643077,
+  0.93490607593773968917, 0.89632115576605212397, 0.84936761373256997013,
+  0.79448379596794240696, 0.73218211874028968039, 0.66304426693021520098,
+  0.58771575724076232904, 0.50689990893222939002, 0.42135127613063534536,
+  0.33186860228212764978, 0.23928736225213707454, 0.14447196158279649349,
+  0.048307665687738316235, -0.048307665687738316235, -0.14447196158279649349,
+  -0.23928736225213707454, -0.33186860228212764978, -0.42135127613063534536,
+  -0.50689990893222939002, -0.58771575724076232904, -0.66304426693021520098,
+  -0.73218211874028968039, -0.79448379596794240696, -0.84936761373256997013,
+  -0.89632115576605212397, -0.93490607593773968917, -0.96476225558750643077,
+  -0.98561151154526833540, -0.99726386184948156354
 };
 
-static const double gauss_weight[16] = {
-  0.096540088514727800567, 0.095638720079274859419, 0.093844399080804565639,
-  0.091173878695763884713, 0.087652093004403811143, 0.083311924226946755222,
-  0.078193895787070306472, 0.072345794108848506225, 0.065822222776361846838,
-  0.058684093478535547145, 0.050998059262376176196, 0.042835898022226680657,
-  0.034273862913021433103, 0.025392065309262059456, 0.016274394730905670605,
-  0.0070186100094700966004
+static const double gauss_weight[32] = {
+  0.0070186100094700966004, 0.016274394730905670605, 0.025392065309262059456,
+  0.034273862913021433103, 0.042835898022226680657, 0.050998059262376176196,
+  0.058684093478535547145, 0.065822222776361846838, 0.072345794108848506225,
+  0.078193895787070306472, 0.083311924226946755222, 0.087652093004403811143,
+  0.091173878695763884713, 0.093844399080804565639, 0.095638720079274859419,
+  0.096540088514727800567, 0.096540088514727800567, 0.095638720079274859419,
+  0.093844399080804565639, 0.091173878695763884713, 0.087652093004403811143,
+  0.083311924226946755222, 0.078193895787070306472, 0.072345794108848506225,
+  0.065822222776361846838, 0.058684093478535547145, 0.050998059262376176196,
+  0.042835898022226680657, 0.034273862913021433103, 0.025392065309262059456,
+  0.016274394730905670605, 0.0070186100094700966004
 };
 
 /*
@@ -288,7 +298,8 @@ static double descent_end (Descent d) {
   double r = (d.slope > 0.0) ? 2.0 * depth / (root + d.slope) : (root - d.slope) / curvature;
   for (int i = 0; i < 3; i++) {
     r = fmin(r, 0.999 / d.y);
-    double rate = d.a1 * d.y / (1.0 - d.y * r) - d.b1 * d.x / (1.0 + d.x * r);
+    double u = d.y * r, v = d.x * r;
+    double rate = d.slope + (d.a1 * d.y * (u / (1.0 - u)) + d.b1 * d.x * (v / (1.0 + v)));
     r += (depth - descent(d, r)) / rate;
   }
   return fmin(r, 1.0 / d.y);
@@ -296,13 +307,10 @@ static double descent_end (Descent d) {
 
 static double tail_integral (Point s) {
   Descent d = descent_from(s);
-  double half = 0.5 * descent_end(d), sum = 0.0, term[16];
-  for (int i = 0; i < 16; i++) {
-    double near = descent(d, half * (1.0 - gauss_node[i]));
-    double far = descent(d, half * (1.0 + gauss_node[i]));
-    term[i] = gauss_weight[i] * (vexp(-near) + vexp(-far));
-  }
-  for (int i = 15; i >= 0; i--)
+  double half = 0.5 * descent_end(d), sum = 0.0, term[32];
+  for (int i = 0; i < 32; i++)
+    term[i] = gauss_weight[i] * vexp(-descent(d, half * (1.0 + gauss_node[i])));
+  for (int i = 0; i < 32; i++)
     sum += term[i];
   return half * sum;
 }
@@ -541,6 +549,15 @@ static double log_miss (Tail t, double v, double p) {
   return (t.upper ? vlog1p(-v) : tail_log(t)) - vlog(p);
 }
 
+/*
+** The longest sensible step: 40 standard deviations of logit X where the start
+** is good (this matters when they are below an ulp of x), else no bound upwards
+*/
+static double bounded_step (double a, double b, double step) {
+  double reach = (a > 1.0 && b > 1.0) ? 40.0 * sqrt(1.0 / a + 1.0 / b) : HUGE_VAL;
+  return clamp(step, -fmin(reach, 40.0), reach);
+}
+
 /* one Newton step in logit x, Halley's where it is safe; returns its length in units of curvature */
 static double refine (double a, double b, double p, Quantile *s) {
   Tail t = tail_between(a, b, s->x, s->y);
@@ -551,7 +568,7 @@ static double refine (double a, double b, double p, Quantile *s) {
   double newton = -f / slope;
   double turn = 0.5 * newton * bend;
   double step = newton / ((fabs(turn) < 0.25) ? 1.0 + turn : 1.0);
-  *s = quantile_moved(*s, fmax(step, -40.0));
+  *s = quantile_moved(*s, bounded_step(a, b, step));
   return fabs(newton) * (1.0 + slope + fabs(bend));
 }
 
@@ -684,13 +701,17 @@ static Slopes series_slopes (Point s) {
 static Slopes integral_slopes (Point s) {
   Descent d = descent_from(s);
   double half = 0.5 * descent_end(d), sum = 0.0, sum_a = 0.0, sum_b = 0.0;
+  double weight[32], log_a[32], log_b[32];
   for (int i = 0; i < 32; i++) {
-    double node = (i < 16) ? gauss_node[i] : -gauss_node[i - 16];
-    double r = half * (1.0 + node);
-    double w = gauss_weight[i & 15] * vexp(-descent(d, r));
-    sum += w;
-    sum_a = fma(w, vlog1p(-d.y * r), sum_a);
-    sum_b = fma(w, vlog1p(d.x * r), sum_b);
+    double r = half * (1.0 + gauss_node[i]);
+    weight[i] = gauss_weight[i] * vexp(-descent(d, r));
+    log_a[i] = vlog1p(-d.y * r);
+    log_b[i] = vlog1p(d.x * r);
+  }
+  for (int i = 0; i < 32; i++) {
+    sum += weight[i];
+    sum_a = fma(weight[i], log_a[i], sum_a);
+    sum_b = fma(weight[i], log_b[i], sum_b);
   }
   double scale = -d.x * d.y * half;
   return (Slopes) {scale * fma(sum, log_excess(s), sum_a),
@@ -714,16 +735,26 @@ static Slopes slopes_at (Point s) {
   return slopes_of_mirrored(integral_slopes(mirrored(s)));
 }
 
-static int outside (double a, double b, double x) {
-  return !(a > 0.0 && b > 0.0 && x > 0.0 && x < 1.0 && a < HUGE_VAL && b < HUGE_VAL);
+/* at the ends of the support, which only underflow reaches, x no longer moves */
+void special_beta_dx (double a, double b, double x, double *da, double *db) {
+  Slopes d = {NAN, NAN};
+  int valid = a > 0.0 && b > 0.0 && a < HUGE_VAL && b < HUGE_VAL;
+  if (valid && x > 0.0 && x < 1.0) d = slopes_at(point_at(a, b, x, 1.0 - x));
+  else if (valid && (x == 0.0 || x == 1.0)) d = (Slopes) {0.0, 0.0};
+  *da = d.da;
+  *db = d.db;
 }
 
 double special_beta_dx_da (double a, double b, double x) {
-  return outside(a, b, x) ? NAN : slopes_at(point_at(a, b, x, 1.0 - x)).da;
+  double da, db;
+  special_beta_dx(a, b, x, &da, &db);
+  return da;
 }
 
 double special_beta_dx_db (double a, double b, double x) {
-  return outside(a, b, x) ? NAN : slopes_at(point_at(a, b, x, 1.0 - x)).db;
+  double da, db;
+  special_beta_dx(a, b, x, &da, &db);
+  return db;
 }
 
 /* }====================================================== */

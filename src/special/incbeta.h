@@ -42,8 +42,10 @@ void special_betaincinv_xy (double a, double b, double p, int upper,
 
 /*
 ** dx/da and dx/db at fixed probability I_x(a,b): the implicit
-** reparameterisation gradient of a Beta(a,b) draw x in (0,1)
+** reparameterisation gradient of a Beta(a,b) draw x, 0 where x is 0 or 1.
+** Both together cost as much as one.
 */
+void special_beta_dx (double a, double b, double x, double *da, double *db);
 double special_beta_dx_da (double a, double b, double x);
 double special_beta_dx_db (double a, double b, double x);
 

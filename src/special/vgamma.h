@@ -10,13 +10,46 @@
 ** mu is Binet's function, 1/(12x) - ...; below 1 the recurrence reaches 1 + x, so
 ** no product of shifted arguments is ever formed. Negative x by reflection about
 ** the nearest integer, from which the distance is exact.
-** Functions ending in _pos, and those of two arguments, are for positive arguments.
+** vlgamma, vdigamma and vtrigamma take all reals, everything else positive arguments.
 ** Polynomials are near-minimax fits computed with 45 digits.
 */
 #ifndef PERILUNE_VGAMMA_H
 #define PERILUNE_VGAMMA_H
 
 #include "special/vmath.h"
+
+
+/* for loops that are to become SIMD code, so never compiled as calls */
+static inline double vlgamma_pos (double x) __attribute__((always_inline));
+static inline double vdigamma_pos (double x) __attribute__((always_inline));
+static inline double vtrigamma_pos (double x) __attribute__((always_inline));
+static inline void vlgamma_digamma (double x, double *lgamma, double *digamma)
+    __attribute__((always_inline));
+static inline void vdigamma_trigamma (double x, double *digamma, double *trigamma)
+    __attribute__((always_inline));
+static inline double vlgamma (double x) __attribute__((always_inline));
+static inline double vdigamma (double x) __attribute__((always_inline));
+static inline double vtrigamma (double x) __attribute__((always_inline));
+static inline double vstirlerr (double x) __attribute__((always_inline));
+static inline double vbd0 (double x, double m) __attribute__((always_inline));
+static inline double vbetaln (double a, double b) __attribute__((always_inline));
+static inline double vlgamma_delta (double a, double b) __attribute__((always_inline));
+
+/* their steps */
+static inline double lgamma1p_near (double s) __attribute__((always_inline));
+static inline double digamma1p_near (double s) __attribute__((always_inline));
+static inline double binet_far (double r) __attribute__((always_inline));
+static inline double digamma_far (double z) __attribute__((always_inline));
+static inline double trigamma_series (double u) __attribute__((always_inline));
+static inline double stirling_series (double u) __attribute__((always_inline));
+static inline double sinpi_near (double r) __attribute__((always_inline));
+static inline Pair log_sum (double x, double scale) __attribute__((always_inline));
+static inline double fraction_near (double a) __attribute__((always_inline));
+static inline double lgamma_given (double x, Pair l, double r) __attribute__((always_inline));
+static inline double digamma_given (double x, Pair l, double r) __attribute__((always_inline));
+static inline double trigamma_above (double y) __attribute__((always_inline));
+static inline double lgamma_reflected (double a, Pair l, double r) __attribute__((always_inline));
+static inline double stirlerr_above (double x) __attribute__((always_inline));
 
 
 static inline double gamma_cubic (double x, double x2, double a, double b, double c, double d) {
@@ -28,7 +61,7 @@ static inline double gamma_cubic (double x, double x2, double a, double b, doubl
 ** Approximations
 ** ====================================================== */
 
-/* S in powers of s - 3/4; relative error 2^-57.5 */
+/* S in powers of s - 3/4; relative error 2^-57.5. Adding 0 makes -0 into 0 */
 static inline double lgamma1p_near (double s) {
   double t = s - 0.75, x2 = t * t, x4 = x2 * x2;
   double p = 9.1529026672917017773e-8;
@@ -44,7 +77,7 @@ static inline double lgamma1p_near (double s) {
       -0.0042261941251628023203, 0.0020955338791705476302, -0.0010605660943642053664));
   p = fma(p, x4, gamma_cubic(t, x2, 0.45013931210925629884,
       -0.11948158662524266808, 0.04452044719850938612, -0.019053957830261418003));
-  return s * (s - 1.0) * p;
+  return fma(s * (s - 1.0), p, 0.0);
 }
 
 /* R in powers of s - 5/8, relative error 2^-55.8; s0 is taken as a pair */
@@ -231,11 +264,11 @@ static inline double lgamma_reflected (double a, Pair l, double r) {
   double sine = fabs(sinpi_near(fraction_near(a))) * 0.31830988618379067154;
   double t = sine * (a >= 1.0 && a < 2.5 ? a : 1.0);
   Pair m = log_sum(t, log_scale(t));
-  double b = a + 0.5;
-  double bl = b * l.hi;
-  Pair p = exact_sum(bl, -a);
-  Pair q = exact_sum(p.hi, m.hi);
-  double low = (fma(b, l.hi, -bl) + fma(b, l.lo, p.lo)) + (q.lo + m.lo);
+  double al = a * l.hi;
+  Pair p = exact_sum(al, -a);
+  Pair h = exact_sum(m.hi, 0.5 * l.hi);
+  Pair q = exact_sum(p.hi, h.hi);
+  double low = (fma(a, l.hi, -al) + fma(a, l.lo, p.lo)) + (q.lo + h.lo) + (m.lo + 0.5 * l.lo);
   double far = q.hi + (low + (0.91893853320467274178 + binet_far(r)));
   return a < 2.5 ? (near + m.hi) + m.lo : far;
 }
@@ -279,7 +312,8 @@ static inline double vtrigamma (double x) {
   double r = 1.0 / a;
   double t = trigamma_above(a + shift);
   double c = 3.14159265358979323846 / sinpi_near(fraction_near(a));
-  double reflected = fma(c, c, fma((1.0 - shift) * r, r, -t));
+  double below = a < 1.0 ? 0.0 : r;
+  double reflected = fma(c, c, fma(below, below, -t));
   double value = fma(shift * r, r, t);
   return x < 0 ? reflected : value;
 }
@@ -312,11 +346,11 @@ static inline double vstirlerr (double x) {
 */
 static inline double vbd0 (double x, double m) {
   double d = m - x;
-  double near = -x * vlog1pmx(d / x);
+  double near = fma(-x, vlog1pmx(d / x), 0.0);
   double far = fma(x, vlog_ratio(x, m), d);
   double value = fabs(d) <= 0.5 * m + 0.5 * x ? near : far;
-  value = x == 0 || (m == HUGE_VAL && x < m) ? m : value;
-  return value;
+  value = fabs(d) == HUGE_VAL ? HUGE_VAL : value;
+  return x == 0 ? m : value;
 }
 
 /*
@@ -330,22 +364,26 @@ static inline double vbetaln (double a, double b) {
   double high = given < 0.5 ? 1.0 + given : given;
   double raised = given < 0.5 ? 1.0 + low / given : 1.0;
   double h = clamp(low / high, 4.9406564584124654e-324, 1.0);
-  double main = fma(low, vlog(h / (1.0 + h)), -high * vlog1p(h));
-  double root = vlog(raised * sqrt((1.0 + h) / low)) + 0.91893853320467274178;
+  double bulk = fma(low, vlog(h / (1.0 + h)), -high * vlog1p(h));
+  double root = vlog(raised * sqrt(1.0 + h) / sqrt(low)) + 0.91893853320467274178;
   double mu = (vstirlerr(low) - stirlerr_above(low + high)) + stirlerr_above(high);
-  double value = main + (root + mu);
+  double value = bulk + (root + mu);
   value = high == HUGE_VAL ? -high : value;
   return low == 0 ? HUGE_VAL : value;
 }
 
 /*
-** log Gamma(a + b) - log Gamma(a), a > 0, b >= 0: nothing large cancels, so the error is
-** relative to the result for large a; h = b/a.
+** log Gamma(a + b) - log Gamma(a) for a > 0, b >= 0, finite, h = b/a:
+**   b log(a + b) + [a log(1 + h) - b] - log(1 + h)/2 + mu(a + b) - mu(a)
+** The bracket is a (log(1 + h) - h) while h is small. What cancels is at most mu(a), so
+** the error is relative to the result unless b is small as well.
 */
 static inline double vlgamma_delta (double a, double b) {
-  double s = a + b, h = b / a;
-  double p = fma(a, vlog1pmx(h), -0.5 * vlog1p(h));
-  return fma(b, vlog(s), p + (vstirlerr(s) - vstirlerr(a)));
+  double s = a + b;
+  double h = clamp(b / a, 0.0, 1e308);
+  double l = vlog1p(h);
+  double bracket = h < 1.0 ? a * vlog1pmx(h) : fma(a, l, -b);
+  return fma(b, vlog(s), fma(-0.5, l, bracket) + (vstirlerr(s) - vstirlerr(a)));
 }
 
 /* }====================================================== */

@@ -3,8 +3,8 @@
 **
 ** Every function is branch-free: it computes all cases and selects among
 ** them, so a loop `out[i] = vexp(x[i])` becomes SIMD code and the scalar
-** remainder of the loop gives the same bits. Only +, -, *, /, sqrt and fma
-** are used (each exactly rounded), hence the same bits on every machine,
+** remainder of the loop gives the same bits. Only +, -, *, /, sqrt, fma and
+** floor are used (each exactly rounded), hence the same bits on every machine,
 ** provided that the compiler contracts nothing (-ffp-contract=off).
 **
 ** Shared reductions:

@@ -1,43 +1,43 @@
 /*
 ** vratio.h - how far two positive numbers are apart, without cancellation
 **
-**   excess(a, b) = a/b - 1 - log(a/b) >= 0
+**   excess(a, b) = r - 1 - log r >= 0,    r = a/b
 **
-** the heart of every Kullback-Leibler divergence between scales. With
-** a/b = 2^-n ma/mb, mantissas within a factor sqrt(2) of each other,
-** s = (ma - mb)/(ma + mb) and e = a/b - 1:
-**
-**   log(a/b) = -n ln 2 + 2s + s R(s^2)
-**   excess   = e s - s R(s^2)   for n = 0, since then e - 2s = e s exactly
+** the heart of every Kullback-Leibler divergence between scales or rates.
+** Kernels take it in two steps: vexcess, fast, for all elements, and
+** vexcess_wide afterwards for the few, if any, that are not vratio_plain.
 */
 #ifndef PERILUNE_VRATIO_H
 #define PERILUNE_VRATIO_H
 
 #include "special/vmath.h"
 
-
-/* a/b - 1 and y/b; b is brought to the middle of the range first, so that
-   1/b is a normal number whatever b. */
-typedef struct Relative { double e, y; } Relative;
-
-static inline Relative vrelative (double a, double b, double y) {
-  double up = b < 0x1p-900 ? 0x1p200 : 1.0;
-  double c = b > 0x1p900 ? 0x1p-200 : up;
-  double inverse = 1.0 / (b * c);
-  return (Relative) {.e = (a * c - b * c) * inverse, .y = y * c * inverse};
+/* Is 1/b exact to the last bit or so, and r = a/b far from the ends of the
+   range? False for anything that is not positive and finite. */
+static inline int vratio_plain (double r, double b) {
+  return (r > 0x1p-1000) & (r < 0x1p1000) & (b > 0x1p-1000) & (b < 0x1p1000);
 }
 
-/* excess(a, b), given e = a/b - 1; for positive finite a and b */
-static inline double vexcess_of (double e, double a, double b) {
-  LogReduction ra = mantissa_reduce(a), rb = mantissa_reduce(b);
-  double above = ra.f > SQRT2 * rb.f ? 1.0 : 0.0;
-  double below = rb.f > SQRT2 * ra.f ? 1.0 : 0.0;
-  double n = (ra.n - rb.n) - (above - below);
-  double ma = fma(below, ra.f, ra.f), mb = fma(above, rb.f, rb.f);
-  double s = (ma - mb) / (ma + mb);
-  double z = s * s;
-  double near = e * s, far = fma(n, LN2, fma(-2.0, s, e));
-  return fma(-s * z, log_series(z), n == 0 ? near : far);
+/*
+** excess from r and e = r - 1, which the caller knows better than r tells.
+** With r = 2^-n (1 + f) and s = f/(2 + f), log r = -n ln 2 + 2s + s R(s^2).
+** For n = 0, f is e itself and e - 2s = e s, so nothing cancels.
+*/
+static inline double vexcess (double r, double e) {
+  LogReduction l = log_reduce(r, 1.0);
+  double f = l.n == 0 ? e : l.f;
+  double s = f / (2.0 + f), z = s * s;
+  double near = e * s, far = fma(l.n, LN2, fma(-2.0, s, e));
+  return fma(-s * z, log_series(z), l.n == 0 ? near : far);
+}
+
+/* excess for all a, b: +inf where one is 0 or infinite, NaN where negative */
+static inline double vexcess_wide (double a, double b) {
+  double e = (a - b) / b, gap = vlog_ratio(a, b);
+  double near = -vlog1pmx(e);
+  double edge = (a >= 0) & (b >= 0) ? HUGE_VAL : (double)NAN;
+  double inside = fabs(gap) < 0.25 ? near : e - gap;
+  return (a > 0) & (b > 0) & (a < HUGE_VAL) & (b < HUGE_VAL) ? inside : edge;
 }
 
 #endif

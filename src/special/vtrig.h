@@ -19,6 +19,17 @@
 /* above this vsin and vcos give NaN; sin_any and cos_any do not */
 static const double TRIG_LIMIT = 35184372088832.0;  /* 2^45 */
 
+/* 2/pi in words of 32 bits after the point, enough for the largest exponent */
+static const uint32_t TWO_OVER_PI[39] = {
+  0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
+  0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
+  0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+  0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+  0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
+  0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+  0x56033046, 0xfc7b6bab, 0xf0cfbc20
+};
+
 
 /* sin(2 pi y), |y| <= 1/8: 2 pi y in one fma with its low part and the cubic rest, 2^-56 */
 static inline double sin_turn (double y, double w) {
@@ -59,6 +70,7 @@ static inline void vsincos2pi (double u, double *s, double *c) {
   *s = sin_turn(y, w);
   *c = cos_turn(w);
   quarter_turns(bits_of(t), s, c);
+  *s = u == 0 ? u : *s;
 }
 
 
@@ -139,15 +151,6 @@ static inline Pair signed_fraction (const uint32_t place[5]) {
 ** the product holds the quadrant above `point` bits of fraction.
 */
 static inline Pair trig_reduce_far (double x, uint64_t *quadrant) {
-  static const uint32_t two_over_pi[39] = {
-    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
-    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
-    0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
-    0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
-    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
-    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
-    0x56033046, 0xfc7b6bab, 0xf0cfbc20
-  };
   uint64_t b = bits_of(x);
   int e = (int) (b >> 52 & 0x7ff) - 1075;
   uint64_t m = (b & 0x000fffffffffffff) | 0x0010000000000000;
@@ -156,7 +159,7 @@ static inline Pair trig_reduce_far (double x, uint64_t *quadrant) {
   for (int half = 0; half < 2; half++) {
     uint64_t carry = 0, factor = half ? m >> 32 : m & 0xffffffff;
     for (int i = 0; i < 8; i++) {
-      carry += factor * two_over_pi[first + 7 - i] + product[i + half];
+      carry += factor * TWO_OVER_PI[first + 7 - i] + product[i + half];
       product[i + half] = (uint32_t) carry;
       carry >>= 32;
     }
@@ -169,7 +172,8 @@ static inline Pair trig_reduce_far (double x, uint64_t *quadrant) {
   }
   uint64_t top = (uint64_t) product[point / 32 + 1] << 32 | product[point / 32];
   *quadrant = (top >> point % 32) + (place[0] >> 31);
-  Pair y = pair_product(signed_fraction(place), (Pair) {1.570796326794896558, 6.1232339957367660359e-17});
+  Pair right_angle = {1.570796326794896558, 6.1232339957367660359e-17};
+  Pair y = pair_product(signed_fraction(place), right_angle);
   return fast_sum(y.hi, y.lo);
 }
 
