@@ -288,6 +288,9 @@ static int bind (lua_State *L) {
   return kernel->noise != NULL ? bind_as(L, sample, 1) : bind_as(L, apply, 0);
 }
 
+/* The same with all operands given: a sampler as a function of its noise. */
+static int bind_value (lua_State *L) { return bind_as(L, apply, 0); }
+
 static int bind_partials (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->partials == NULL) api_fail(L, "bind", "kernel %s has no partials",
@@ -300,6 +303,7 @@ static int bind_predicate (lua_State *L) { return bind_as(L, find_false, 0); }
 
 static const luaL_Reg functions[] = {
   {"bind",           bind},
+  {"bind_value",     bind_value},
   {"bind_partials",  bind_partials},
   {"bind_predicate", bind_predicate},
   {NULL, NULL}

@@ -8,24 +8,11 @@
 ** of -z, and logarithms of tails go through the scaled erfc.
 */
 #include "kernel/kernel.h"
+#include "special/vdensity.h"
 #include "special/verf.h"
 #include "special/vmath.h"
 
 #define HALF_LOG_2PI 0.91893853320467274178
-#define SQRT_2PI     2.5066282746310005024
-#define SQRT_2_OVER_PI 0.79788456080286535588
-#define SQRT_HALF    0.70710678118654752440
-
-
-/* density of the standard normal, and its quotient by Phi */
-static inline double density (double z) {
-  return vexp(-0.5 * z * z) / SQRT_2PI;
-}
-
-static inline double hazard (double z) {
-  double left = SQRT_2_OVER_PI / verfcx(-z * SQRT_HALF);
-  return z < 0 ? left : density(z) / vndtr(z);
-}
 
 
 static void log_prob (size_t n, const double *const in[], double *out) {
@@ -65,7 +52,7 @@ static void cdf_partials (size_t n, const double *const in[], double *const d[])
   const double *x = in[0], *loc = in[1], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], density(z), d);
+    standardised(i, z, scale[i], vdensity(z), d);
   }
 }
 
@@ -79,7 +66,7 @@ static void sf_partials (size_t n, const double *const in[], double *const d[]) 
   const double *x = in[0], *loc = in[1], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], -density(z), d);
+    standardised(i, z, scale[i], -vdensity(z), d);
   }
 }
 
@@ -93,7 +80,7 @@ static void log_cdf_partials (size_t n, const double *const in[], double *const 
   const double *x = in[0], *loc = in[1], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], hazard(z), d);
+    standardised(i, z, scale[i], vhazard(z), d);
   }
 }
 
@@ -107,7 +94,7 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
   const double *x = in[0], *loc = in[1], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], -hazard(-z), d);
+    standardised(i, z, scale[i], -vhazard(-z), d);
   }
 }
 
@@ -121,7 +108,7 @@ static void icdf_partials (size_t n, const double *const in[], double *const d[]
   const double *p = in[0], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = vndtri(p[i]);
-    if (d[0] != NULL) d[0][i] = scale[i] / density(z);
+    if (d[0] != NULL) d[0][i] = scale[i] / vdensity(z);
     if (d[1] != NULL) d[1][i] = 1;
     if (d[2] != NULL) d[2][i] = z;
   }
@@ -137,7 +124,7 @@ static void isf_partials (size_t n, const double *const in[], double *const d[])
   const double *q = in[0], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
     double z = vndtri(q[i]);
-    if (d[0] != NULL) d[0][i] = -scale[i] / density(z);
+    if (d[0] != NULL) d[0][i] = -scale[i] / vdensity(z);
     if (d[1] != NULL) d[1][i] = 1;
     if (d[2] != NULL) d[2][i] = -z;
   }

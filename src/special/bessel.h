@@ -13,8 +13,8 @@
 ** squares at Chebyshev nodes, 60 digits) and are summed as two Horner
 ** chains, even and odd powers.
 */
-#ifndef PERILUNE_SPECIAL_BESSEL_H
-#define PERILUNE_SPECIAL_BESSEL_H
+#ifndef PERILUNE_BESSEL_H
+#define PERILUNE_BESSEL_H
 
 #include <math.h>
 

@@ -223,14 +223,14 @@ static double continued_fraction (Point s) {
   double a = s.a, b = s.b, x = s.x.hi, step = 1.0 + s.y.hi;
   double c = s.lambda.hi + 1.0, inverse = 1.0 / (a + 1.0);
   double f = 1.0 / (a * inverse * c), before = 0.0, weight = f;
-  for (int n = 1; n <= 5000; n++) {
-    double w = n * (b - n) * x * inverse;
+  for (int n = 1; n <= 1000; n++) {
+    double w = n * ((b - n) * x) * inverse;
     double alpha = w * (a + n - 1.0) * ((a + b + (n - 1.0)) * inverse * x);
     inverse = 1.0 / (a + (2.0 * n + 1.0));
     double beta = n + w + (a + n) * inverse * fma(n, step, c);
     double scale = 1.0 / fma(alpha, weight, beta);
     double next = fma(alpha, before, beta * f) * scale;
-    if (fabs(next - f) <= 1e-16 * next) return next;
+    if (fabs(next - f) <= 2.5e-16 * next) return next;
     before = f * scale;
     weight = scale;
     f = next;
@@ -444,7 +444,7 @@ static double log_probability (double a, double b, double x, double y, int upper
   double limit = limit_value(a, b, x, y);
   if (limit >= 0.0) return (limit == upper) ? -HUGE_VAL : 0.0;
   Tail t = tail_between(a, b, x, y);
-  return (t.upper == upper) ? tail_log(t) : vlog1p(-tail_value(t));
+  return (t.upper == upper) ? tail_log(t) : vlog1p(-tail_value(t)) + 0.0;  /* no -0 */
 }
 
 double special_betainc (double a, double b, double x) {
@@ -558,7 +558,7 @@ static double bounded_step (double a, double b, double step) {
   return clamp(step, -fmin(reach, 40.0), reach);
 }
 
-/* one Newton step in logit x, Halley's where it is safe; returns its length in units of curvature */
+/* one step in logit x, Newton's or Halley's; returns its length in units of the curvature */
 static double refine (double a, double b, double p, Quantile *s) {
   Tail t = tail_between(a, b, s->x, s->y);
   double v = tail_value(t);
@@ -676,8 +676,8 @@ static double log_excess (Point s) {
 }
 
 /*
-** F = (1/a) sum c_n, c_n = prod x (a+b+k-1)/(a+k): all terms positive. The
-** 1/a in dF/da is joined with psi(a), which leaves psi(1+a).
+** For a > 1: F = (1/a) sum c_n, c_n = prod x (a+b+k-1)/(a+k): all terms
+** positive. The 1/a in dF/da is joined with psi(a), which leaves psi(1+a).
 */
 static Slopes series_slopes (Point s) {
   double a = s.a, b = s.b, x = s.x.hi, n = a + b;
@@ -695,6 +695,28 @@ static Slopes series_slopes (Point s) {
   double scale = -x * (s.y.hi / a);
   return (Slopes) {scale * fma(sum, excess_a, sum_e),
                    scale * fma(sum, log_excess(mirrored(s)), sum_f)};
+}
+
+/*
+** For a <= 1: I = x^a G/(a B), G = 1 + a S with the S of power_series, whose
+** terms c_n/(a+n) give dS/db through c_n' = dc_n/db. Every part of dI/db is
+** of the order of a, as it must be for small a.
+*/
+static Slopes power_slopes (Point s) {
+  double a = s.a, b = s.b, x = s.x.hi, n = a + b;
+  double c = 1.0, c_b = 0.0, sum = 0.0, sum_a = 0.0, sum_b = 0.0;
+  for (int k = 1; k <= 1000 && fabs(c) + fabs(c_b) > 1e-18; k++) {
+    double step = x / k, r = 1.0 / (a + k);
+    c_b = (c_b * (k - b) - c) * step;
+    c *= (k - b) * step;
+    sum = fma(c, r, sum);
+    sum_a = fma(c, k * r * r, sum_a);
+    sum_b = fma(c_b, r, sum_b);
+  }
+  double g = fma(a, sum, 1.0), scale = -x * vexp((1.0 - b) * vlog1p(-x));
+  double excess_a = vlog(x) + (digamma_difference(1.0 + a, b) - 1.0 / n);
+  return (Slopes) {scale * (fma(g, excess_a, sum_a) / a),
+                   scale * fma(g, digamma_difference(b, a) / a, sum_b)};
 }
 
 /* F by the tail integral; its derivatives bring log(1 - y r) and log(1 + x r) under it */
@@ -731,7 +753,8 @@ static Slopes slopes_at (Point s) {
   if (large ? s.lambda.hi < 0.0 : s.x.hi > s.y.hi)
     return slopes_of_mirrored(slopes_at(mirrored(s)));
   if (large) return integral_slopes(s);
-  if (-s.lambda.hi <= 2.5 + sqrt(s.a)) return series_slopes(s);
+  if (-s.lambda.hi <= 2.5 + sqrt(s.a))
+    return (s.a <= 1.0) ? power_slopes(s) : series_slopes(s);
   return slopes_of_mirrored(integral_slopes(mirrored(s)));
 }
 

@@ -8,8 +8,8 @@
 ** keep their relative accuracy. NaN for arguments outside the domain;
 ** a = 0 (or b = inf) is the unit mass at 0, b = 0 (or a = inf) that at 1.
 */
-#ifndef PERILUNE_SPECIAL_INCBETA_H
-#define PERILUNE_SPECIAL_INCBETA_H
+#ifndef PERILUNE_INCBETA_H
+#define PERILUNE_INCBETA_H
 
 
 /* I_x(a,b) and 1 - I_x(a,b) */

@@ -1,0 +1,318 @@
+--- The contract that every distribution passes. A spec is data:
+--
+--   name      of the class
+--   points    parameter tuples that span the family, at least one per regime
+--   log_prob  {x, params..., value}: values from elsewhere, 50-digit reference
+--   outside   {x, params...}: off the support
+--   invalid   parameter tuples that must be refused
+--
+-- What is checked beyond those values needs no asking: see the titles below.
+local busted     = require "busted"
+local peri       = require "perilune"
+local core       = require "perilune.core"
+local golden     = require "spec.support.golden"
+local quadrature = require "spec.support.quadrature"
+local slopes     = require "spec.support.slopes"
+local statistics = require "spec.support.statistics"
+
+local contract = {}
+
+local describe, it, assert = busted.describe, busted.it, require "luassert"
+local unpack = table.unpack
+local QUANTILES = { 1e-12, 1e-3, 0.1, 0.35, 0.5, 0.8, 0.99, 1 - 1e-9 }
+
+local function close (a, b, tolerance)
+  return a == b or math.abs(a - b) <= tolerance * math.max(math.abs(a), math.abs(b))
+end
+
+local function assert_close (expected, got, tolerance, what)
+  assert(close(expected, got, tolerance), string.format("%s: expected %.17g, got %.17g", what, expected, got))
+end
+
+-- Calls check(d, text) for a distribution at each point.
+local function each_point (spec, check)
+  for _, point in ipairs(spec.points) do
+    local d = peri[spec.name](unpack(point))
+    check(d, tostring(d), point)
+  end
+end
+
+local function is_continuous (spec) return not peri[spec.name](unpack(spec.points[1])).support.is_discrete end
+
+
+local function check_values (spec)
+  it("gives the listed values", function ()
+    for _, row in ipairs(spec.log_prob) do
+      local x, value = row[1], row[#row]
+      local d = peri[spec.name](unpack(row, 2, #row - 1))
+      assert_close(value, d:log_prob(x), 1e-14, tostring(d) .. ":log_prob(" .. x .. ")")
+    end
+  end)
+
+  it("passes every line of the reference table", function ()
+    local lines = golden.lines("distributions", function (line) return line.dist == spec.name end)
+    local function compute (line)
+      local params = {}
+      for key, value in pairs(line.params) do params[key] = golden.number(value) end
+      local d = peri[spec.name](params)
+      return d[line.method](d, golden.number(line.x))
+    end
+    assert.equal("", golden.failures(lines, compute, function (line)
+      return string.format("%s %s(%s)", peri[spec.name](line.params), line.method, tostring(line.x))
+    end))
+  end)
+end
+
+
+local function check_partials (spec)
+  local class = peri[spec.name]
+  for _, kernel in ipairs(core.kernels()[class.kernels]) do
+    if kernel.has_partials then
+      it("has the right partials of " .. kernel.name, function ()
+        local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
+        local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)
+        local value = contract.kernel_value(class.kernels, kernel)
+        each_point(spec, function (d, _, point)
+          for _, at in ipairs(contract.kernel_points(d, kernel, point)) do
+            assert.is_nil(slopes.mismatch(value, at, { partials(unpack(at)) }, 1e-6))
+          end
+        end)
+      end)
+    end
+  end
+end
+
+--- A kernel as a plain function of numbers, a sampler's noise included.
+function contract.kernel_value (file, kernel)
+  local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
+  return core.bind_value(file, kernel.name, kernel.name, names, names)
+end
+
+--- Points at which to compare a kernel's partials: quantiles of d for x,
+-- probabilities for icdf and isf, plain numbers for noise.
+function contract.kernel_points (d, kernel, point)
+  if kernel.n_in == #point then return { point } end
+  local points = {}
+  for _, u in ipairs { 0.03, 0.4, 0.75 } do
+    local x = d:icdf(u)
+    if kernel.name == "icdf" or kernel.name == "isf" or kernel.kind == "sampler" then x = u end
+    points[#points + 1] = { x, unpack(point) }
+  end
+  return points
+end
+
+
+local function check_shapes (spec)
+  it("broadcasts x against parameters", function ()
+    local a, b = spec.points[1], spec.points[2] or spec.points[1]
+    local params = {}
+    for k = 1, #a do params[k] = peri.tensor { a[k], b[k] } end
+    local d1, d2 = peri[spec.name](unpack(a)), peri[spec.name](unpack(b))
+    local d = peri[spec.name](unpack(params))
+    local x = { { d1:icdf(0.2) }, { d2:icdf(0.6) }, { d1:icdf(0.9) } }
+    for _, method in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf" } do
+      local t = d[method](d, x)
+      assert.same({ 3, 2 }, t.shape)
+      for i = 1, 3 do
+        assert.equal(d1[method](d1, x[i][1]), t:at(i, 1))
+        assert.equal(d2[method](d2, x[i][1]), t:at(i, 2))
+      end
+    end
+    for _, method in ipairs { "mean", "variance", "stddev", "mode", "median", "entropy" } do
+      local t = d[method](d)
+      assert.same({ 2 }, t.shape)
+      assert.equal(d1[method](d1), t[1])
+      assert.equal(d2[method](d2), t[2])
+    end
+  end)
+
+  it("expands without changing values", function ()
+    each_point(spec, function (d)
+      local e = d:expand { 2, 3 }
+      assert.same({ 2, 3 }, e.batch_shape)
+      assert.is_true(e:is_a(peri[spec.name]))
+      assert.same({ 2, 3 }, e:mean().shape)
+      local x = d:icdf(0.3)
+      assert.equal(d:log_prob(x), e:log_prob(x):at(2, 3))
+      assert.same({ 4, 2, 3 }, e:sample(4).shape)
+    end)
+  end)
+
+  it("gives numbers for numbers", function ()
+    each_point(spec, function (d)
+      local x = d:icdf(0.3)
+      for _, method in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf" } do
+        assert.equal("number", type(d[method](d, x)))
+      end
+      for _, method in ipairs { "mean", "variance", "stddev", "entropy", "sample" } do
+        assert.equal("number", type(d[method](d)))
+      end
+    end)
+  end)
+end
+
+
+local function check_edges (spec)
+  it("is -inf, 0 or 1 outside the support and never raises", function ()
+    for _, row in ipairs(spec.outside or {}) do
+      local d, x = peri[spec.name](unpack(row, 2)), row[1]
+      local below = x < d:mean()
+      assert.equal(-math.huge, d:log_prob(x))
+      assert.equal(0.0, d:prob(x))
+      assert.equal(below and 0.0 or 1.0, d:cdf(x))
+      assert.equal(below and 1.0 or 0.0, d:sf(x))
+    end
+  end)
+
+  it("passes NaN on", function ()
+    each_point(spec, function (d)
+      for _, method in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+        local value = d[method](d, 0 / 0)
+        assert(value ~= value, method .. "(nan) is " .. value)
+      end
+    end)
+  end)
+
+  it("reaches the ends of the support with icdf and is NaN beyond", function ()
+    each_point(spec, function (d)
+      assert.equal(0.0, d:cdf(d:icdf(0)))
+      assert.equal(1.0, d:cdf(d:icdf(1)))
+      assert.equal(d:icdf(1), d:isf(0))
+      for _, p in ipairs { -0.1, 1.1 } do
+        local x = d:icdf(p)
+        assert(x ~= x, "icdf(" .. p .. ") is " .. x)
+      end
+    end)
+  end)
+
+  it("refuses bad parameters by name, rule and value", function ()
+    for _, point in ipairs(spec.invalid) do
+      local ok, message = pcall(peri[spec.name], unpack(point))
+      assert.is_false(ok)
+      assert.matches(spec.name .. ": [%w_]+ must be .+, got ", message)
+    end
+  end)
+
+  it("prints its name and parameters", function ()
+    each_point(spec, function (d, text)
+      assert.equal(spec.name .. "(", text:sub(1, #spec.name + 1))
+      for _, param in ipairs(peri[spec.name].params) do
+        assert.truthy(text:find(param[1] .. "=" .. string.format("%.14g", d[param[1]]), 1, true))
+      end
+    end)
+  end)
+end
+
+
+-- log p, from whichever of p and 1 - p is the smaller
+local function log_of (p, complement) return p < 0.5 and math.log(p) or peri.log1p(-complement) end
+
+local function check_consistency (spec)
+  it("inverts its cdf, and its upper tail", function ()
+    each_point(spec, function (d, text)
+      for _, u in ipairs(QUANTILES) do
+        local back, slack = d:icdf(u), 1e-12
+        -- x is rounded: allow what half an ulp of x does to the cdf
+        local room = slack * u + 4e-16 * math.abs(back) * d:prob(back)
+        assert(math.abs(d:cdf(back) - u) <= room, text .. " cdf(icdf(" .. u .. ")) is " .. d:cdf(back))
+        local x = d:isf(u)
+        room = slack * u + 4e-16 * math.abs(x) * d:prob(x)
+        assert(math.abs(d:sf(x) - u) <= room, text .. " sf(isf(" .. u .. ")) is " .. d:sf(x))
+      end
+    end)
+  end)
+
+  it("has cdf + sf = 1 and logarithms that agree with them", function ()
+    each_point(spec, function (d, text)
+      for _, u in ipairs(QUANTILES) do
+        local x = d:icdf(u)
+        assert_close(1, d:cdf(x) + d:sf(x), 4e-16, text .. " cdf + sf")
+        assert_close(log_of(d:cdf(x), d:sf(x)), d:log_cdf(x), 1e-12, text .. " log_cdf")
+        assert_close(log_of(d:sf(x), d:cdf(x)), d:log_sf(x), 1e-12, text .. " log_sf")
+        assert_close(math.exp(d:log_prob(x)), d:prob(x), 1e-13, text .. " prob")
+      end
+    end)
+  end)
+
+  if not is_continuous(spec) then return end
+
+  it("has prob as the derivative of cdf", function ()
+    each_point(spec, function (d, text)
+      for _, u in ipairs { 0.05, 0.3, 0.6, 0.95 } do
+        local x, width = d:icdf(u), d:icdf(u + 0.02) - d:icdf(u - 0.02)
+        local slope, error = slopes.derivative(function (v) return d:cdf(v) end, x, width / 2)
+        assert(math.abs(slope - d:prob(x)) <= 1e-8 * slope + 4 * error,
+               string.format("%s at %g: slope %.12g, prob %.12g", text, x, slope, d:prob(x)))
+      end
+    end)
+  end)
+
+  it("has moments and entropy that agree with quadrature", function ()
+    each_point(spec, function (d, text)
+      local mean, variance = d:mean(), d:variance()
+      if math.abs(mean) < math.huge and variance < math.huge then
+        local sd = math.sqrt(variance)
+        local m = quadrature.expectation(d, function (x) return (x - mean) / sd end)
+        local v = quadrature.expectation(d, function (x) return ((x - mean) / sd) ^ 2 end)
+        assert(math.abs(m) <= 1e-9, text .. " mean is off by " .. m .. " standard deviations")
+        assert_close(1, v, 1e-9, text .. " variance ratio")
+        assert_close(sd, d:stddev(), 1e-14, text .. " stddev")
+      end
+      local h = -quadrature.expectation(d, function (x) return d:log_prob(x) end)
+      assert(math.abs(h - d:entropy()) <= 1e-9 * math.max(1, math.abs(h)),
+             string.format("%s entropy %.12g, by quadrature %.12g", text, d:entropy(), h))
+      assert_close(0.5, d:cdf(d:median()), 1e-12, text .. " cdf(median)")
+    end)
+  end)
+
+  it("has its largest density at the mode", function ()
+    each_point(spec, function (d, text)
+      local top = d:log_prob(d:mode())
+      for _, u in ipairs(QUANTILES) do
+        assert(d:log_prob(d:icdf(u)) <= top + 1e-12 * math.abs(top), text .. " mode")
+      end
+    end)
+  end)
+end
+
+
+local function check_sampling (spec)
+  it("samples from its own law", function ()   -- false alarm 1e-6 a test, seeds fixed
+    for seed, point in ipairs(spec.points) do
+      local d = peri[spec.name](unpack(point))
+      local x = d:sample(100000, peri.rng(1000 + seed))
+      assert.same({ 100000 }, x.shape)
+      local ok, statistic = statistics.ks(x, function (v) return d:cdf(v) end)
+      assert(ok, tostring(d) .. " KS statistic " .. statistic)
+      if d:variance() < math.huge then
+        local fine, z = statistics.mean(x, d:mean(), d:variance())
+        assert(fine, tostring(d) .. " mean is off by " .. z .. " standard errors")
+      end
+    end
+  end)
+
+  it("draws the same numbers however they are asked for", function ()
+    each_point(spec, function (d)
+      local all = d:sample(7, peri.rng(5))
+      local rng = peri.rng(5)
+      local parts = { d:sample(3, rng), d:sample(1, rng), d:sample({ 3, 1 }, rng):reshape(3) }
+      assert.is_true(all:equal(peri.cat(parts)))
+      assert.equal(all[1], d:sample(nil, peri.rng(5)))
+    end)
+  end)
+end
+
+
+--- Runs the contract as a busted block.
+function contract.distribution (spec)
+  describe(spec.name, function ()
+    check_values(spec)
+    check_partials(spec)
+    check_shapes(spec)
+    check_edges(spec)
+    check_consistency(spec)
+    check_sampling(spec)
+  end)
+end
+
+return contract

@@ -1,0 +1,60 @@
+--- Numerical derivatives to check analytic ones by: Ridders' method, central
+-- differences extrapolated to step 0, with an estimate of their error.
+local slopes = {}
+
+local SHRINK, COLUMNS = 1.6, 10
+
+-- Central difference, and what rounding may have done to it.
+local function central (f, x, h)
+  local up, down = x + h, x - h   -- the step as it was rounded
+  local above, below = f(up), f(down)
+  return (above - below) / (up - down), 1e-15 * (math.abs(above) + math.abs(below)) / h
+end
+
+--- Derivative of f at x and its estimated error, starting from step h.
+function slopes.derivative (f, x, h)
+  local previous, best, error = {}, 0 / 0, math.huge
+  for i = 1, COLUMNS do
+    local slope, rounding = central(f, x, h)
+    local row, factor = { slope }, SHRINK ^ 2
+    for j = 2, i do
+      row[j] = (row[j - 1] * factor - previous[j - 1]) / (factor - 1)
+      factor = factor * SHRINK ^ 2
+      local e = math.max(math.abs(row[j] - row[j - 1]), math.abs(row[j] - previous[j - 1])) + rounding
+      if e <= error then best, error = row[j], e end
+    end
+    if i > 1 and math.abs(row[i] - previous[i - 1]) >= 2 * error then break end
+    previous, h = row, h / SHRINK
+  end
+  return best, error
+end
+
+-- The derivative from the starting step that promises the smallest error.
+local function best_derivative (f, x)
+  local best, error = 0 / 0, math.huge
+  for exponent = 0, -6, -1 do
+    local value, e = slopes.derivative(f, x, 0.02 * math.max(math.abs(x), 1e-3) * 10 ^ exponent)
+    if e < error then best, error = value, e end
+  end
+  return best, error
+end
+
+--- Checks all partials of f at a point. `partials` are the analytic ones;
+-- returns nil, or a text naming the first that is off by more than `tolerance`.
+function slopes.mismatch (f, point, partials, tolerance)
+  for k, x in ipairs(point) do
+    local function along (v)
+      local moved = { table.unpack(point) }
+      moved[k] = v
+      return f(table.unpack(moved))
+    end
+    local numeric, error = best_derivative(along, x)
+    local bound = tolerance * math.max(math.abs(numeric), 1e-4) + 4 * error
+    if not (math.abs(partials[k] - numeric) <= bound) then
+      return string.format("partial %d at (%s) is %.12g, slope %.12g +- %.1g", k, table.concat(point, ", "),
+                           partials[k], numeric, error)
+    end
+  end
+end
+
+return slopes

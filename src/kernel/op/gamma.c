@@ -1,0 +1,91 @@
+/*
+** gamma.c - the gamma function's logarithm and derivatives
+*/
+#include "kernel/kernel.h"
+#include "special/gamma.h"
+#include "special/vgamma.h"
+
+
+static void lgamma_value (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vlgamma(in[0][i]);
+}
+
+static void digamma (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vdigamma(in[0][i]);
+}
+
+static void trigamma (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vtrigamma(in[0][i]);
+}
+
+static void lgamma_partials (size_t n, const double *const in[], double *const d[]) {
+  digamma(n, in, d[0]);
+}
+
+static void digamma_partials (size_t n, const double *const in[], double *const d[]) {
+  trigamma(n, in, d[0]);
+}
+
+static void trigamma_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) d[0][i] = special_polygamma(2, in[0][i]);
+}
+
+
+/* The order is an integer: there is no derivative with respect to it. */
+static void polygamma (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = special_polygamma(in[0][i], in[1][i]);
+}
+
+static void polygamma_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *order = in[0], *x = in[1];
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = NAN;
+  if (d[1] != NULL)
+    for (size_t i = 0; i < n; i++) d[1][i] = special_polygamma(order[i] + 1, x[i]);
+}
+
+
+/* Hurwitz zeta(s, q). The derivative with respect to s has no closed form;
+   it is taken by a central difference of fourth order. */
+static void zeta (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = special_zeta(in[0][i], in[1][i]);
+}
+
+static double zeta_slope (double s, double q) {
+  double h = 1e-3 * (s - 1 < 1 ? s - 1 : 1);
+  double near = special_zeta(s + h, q) - special_zeta(s - h, q);
+  double far = special_zeta(s + 2 * h, q) - special_zeta(s - 2 * h, q);
+  return (8 * near - far) / (12 * h);
+}
+
+static void zeta_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *s = in[0], *q = in[1];
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = zeta_slope(s[i], q[i]);
+  if (d[1] != NULL)
+    for (size_t i = 0; i < n; i++) d[1][i] = -s[i] * special_zeta(s[i] + 1, q[i]);
+}
+
+
+/* log B(a, b) */
+static void betaln (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vbetaln(in[0][i], in[1][i]);
+}
+
+static void betaln_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *a = in[0], *b = in[1];
+  for (int k = 0; k < 2; k++) {
+    if (d[k] == NULL) continue;
+    for (size_t i = 0; i < n; i++)
+      d[k][i] = vdigamma(in[k][i]) - vdigamma(a[i] + b[i]);
+  }
+}
+
+
+const Kernel perilune_op_gamma[] = {
+  {.name = "lgamma",    .n_in = 1, .value = lgamma_value, .partials = lgamma_partials},
+  {.name = "digamma",   .n_in = 1, .value = digamma,      .partials = digamma_partials},
+  {.name = "trigamma",  .n_in = 1, .value = trigamma,     .partials = trigamma_partials},
+  {.name = "polygamma", .n_in = 2, .value = polygamma,    .partials = polygamma_partials},
+  {.name = "zeta",      .n_in = 2, .value = zeta,         .partials = zeta_partials},
+  {.name = "betaln",    .n_in = 2, .value = betaln,       .partials = betaln_partials},
+  {.name = NULL}
+};
