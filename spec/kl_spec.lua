@@ -22,6 +22,18 @@ local function each_pair_of_points (P, Q, check)
   end
 end
 
+-- Is a function finite at a point and on both sides of it, in each coordinate?
+local function finite_around (f, point)
+  for k, x in ipairs(point) do
+    for _, step in ipairs { -1e-3, 0, 1e-3 } do
+      local moved = { table.unpack(point) }
+      moved[k] = x + step
+      if math.abs(f(table.unpack(moved))) == math.huge then return false end
+    end
+  end
+  return true
+end
+
 local function name_of (p, q) return tostring(p) .. " || " .. tostring(q) end
 
 for _, pair in ipairs(require "perilune.kl_pairs") do
@@ -54,13 +66,16 @@ for _, pair in ipairs(require "perilune.kl_pairs") do
       local names = { table.unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
       local value = contract.kernel_value(file, kernel)
       local partials = core.bind_partials(file, Q, Q, names, names)
-      each_pair_of_points(P, Q, function (p, q, a, b)
+      local checked = 0
+      each_pair_of_points(P, Q, function (_, _, a, b)
         local at = { table.unpack(a) }
         for _, v in ipairs(b) do at[#at + 1] = v end
-        if peri.kl_divergence(p, q) < math.huge then
+        if finite_around(value, at) then
+          checked = checked + 1
           assert.is_nil(slopes.mismatch(value, at, { partials(table.unpack(at)) }, 1e-6))
         end
       end)
+      assert(checked > 0, "no point is smooth")
     end)
 
     it("broadcasts batches", function ()

@@ -34,21 +34,25 @@ local function find (name)
   error("bench/" .. arg[1] .. ".lua has no workload " .. name)
 end
 
-local prepared, call, calls
+-- One workload at a time keeps its data.
+local current = {}
+
+local function prepare (request)
+  local name, threads = request:match("^(.-)\t(%d+)$")
+  current.request, current.call = request, nil
+  collectgarbage()
+  peri.set_threads(math.tointeger(threads))
+  current.call = find(name)()
+  current.calls = calls_for(current.call)
+end
+
 for request in io.lines() do
   if request == "rows" then
     for _, row in ipairs(rows) do print(describe(row)) end
     print()
   else
-    if request ~= prepared then
-      local name, threads = request:match("^(.-)\t(%d+)$")
-      call = nil
-      collectgarbage()
-      peri.set_threads(math.tointeger(threads))
-      call, prepared = find(name)(), request
-      calls = calls_for(call)
-    end
-    print(string.format("%.9g", seconds(call, calls)))
+    if request ~= current.request then prepare(request) end
+    print(string.format("%.9g", seconds(current.call, current.calls)))
   end
   io.flush()
 end

@@ -45,10 +45,14 @@ local function check_names (c, named, level)
   end
 end
 
-local function report_violation (c, param, value, level)
-  local bad, i, j, k = param[2]:violation(value)
+-- A parameter's constraint may depend on those before it.
+local function check (self, c, param, value, level)
+  local constraint = param[2]
+  if type(constraint) == "function" then constraint = constraint(self) end
+  local bad, i, j, k = constraint:violation(value)
+  if bad == nil then return end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
-  fail(c, level + 1, "%s must be %s, got %s%s", param[1], param[2]:rule(), show.number(bad), place)
+  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(), show.number(bad), place)
 end
 
 -- A parameter that is no number, as it is kept: a tensor, or the default.
@@ -102,7 +106,7 @@ local function construct (c, v1, v2, v3, v4, v5, v6, v7)
     v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
     if type(value) ~= "number" then value = kept(c, param, value, 3) end
     if type(value) ~= "number" then scalars = false end
-    if checking and param[2]:violation(value) ~= nil then report_violation(c, param, value, 3) end
+    if checking then check(self, c, param, value, 3) end
     self[param[1]] = value
   end
   if v1 ~= nil then fail(c, 3, "takes %d parameters, got more", n) end

@@ -1,5 +1,7 @@
 --- The closed forms, one line a pair: KL(P || Q) is the kernel named Q in
 -- src/kernel/kl/<p>.c, on the parameters of p and then of q.
 return {
-  { "Normal", "Normal" },
+  { "Exponential", "Exponential" },
+  { "Normal",      "Normal" },
+  { "Uniform",     "Uniform" },
 }

@@ -1,0 +1,25 @@
+--- Uniform(low, high): every value between the two ends alike.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local Uniform = Distribution:extend("Uniform", {
+  kernels = "uniform",
+  params = {
+    { "low",  constraints.real, default = 0 },
+    { "high", function (self) return constraints.greater_than(self.low) end, default = 1 },
+  },
+  init = function (self) self.support = constraints.interval(self.low, self.high) end,
+})
+
+local function middle (self) return 0.5 * self.low + 0.5 * self.high end
+
+Uniform.mean, Uniform.median, Uniform.mode = middle, middle, middle   -- any point is a mode
+
+function Uniform:stddev () return (self.high - self.low) / 12 ^ 0.5 end
+
+function Uniform:variance ()
+  local width = self.high - self.low
+  return width * width / 12
+end
+
+return Uniform
