@@ -117,7 +117,7 @@ lint: need-lint
 	   for f in $(MATH) $(SHELL_SRC); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
-	@luacheck -q --std lua54 lua spec examples bench
+	@luacheck -q lua spec examples bench
 	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 
 bench: need-bench

@@ -10,17 +10,9 @@ local function draws (d)
   end
 end
 
--- The generator's own stream, while there is no class for it.
-local function stream (name)
-  return function ()
-    local g = peri.rng(1)
-    return function () return g[name](g, N) end
-  end
-end
-
 local normal      = draws(peri.Normal(0.3, 1.2))
-local uniform     = peri.Uniform and draws(peri.Uniform(0.3, 1.2)) or stream "uniform"
-local exponential = peri.Exponential and draws(peri.Exponential(1.2)) or stream "exponential"
+local uniform     = draws(peri.Uniform(0.3, 1.2))
+local exponential = draws(peri.Exponential(1.2))
 
 return {
   { "Normal",      normal,      threads = 1, torch = 6.5, torch32 = 1.4, hand = 1.25 },

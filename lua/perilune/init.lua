@@ -18,10 +18,11 @@ for _, name in ipairs { "rng", "seed", "set_threads" } do
 end
 
 local function find_class (name)
-  local ok, c = pcall(require, "perilune.distributions." .. name)
+  local module = "perilune.distributions." .. name
+  local ok, c = pcall(require, module)
   if ok then return c end
-  if type(c) == "string" and c:find("module 'perilune.distributions." .. name .. "' not found", 1, true) then return nil end
-  error(c, 0)
+  local missing = type(c) == "string" and c:find("module '" .. module .. "' not found", 1, true)
+  if not missing then error(c, 0) end
 end
 
 local function find (name)

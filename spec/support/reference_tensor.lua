@@ -101,7 +101,7 @@ function model.narrow (m, dim, first, length)
   return model.build(shape, function (index)
     local from = { unpack(index) }
     from[dim] = from[dim] + first - 1
-    return model.at({ shape = m.shape, unpack(m) }, from)
+    return model.at(m, from)
   end)
 end
 
@@ -120,7 +120,7 @@ function model.expand (m, shape)
 end
 
 function model.reshape (m, shape)
-  return { shape = { unpack(shape) }, unpack(m) }
+  return table.move(m, 1, #m, 1, { shape = { unpack(shape) } })
 end
 
 
@@ -181,7 +181,7 @@ function model.along (f, m, dim)
   order[dim], order[#order] = #order, dim
   local rows, n = model.permute(m, unpack(order)), m.shape[dim]
   for first = 1, #rows, n do
-    local list = f { unpack(rows, first, first + n - 1) }
+    local list = f(table.move(rows, first, first + n - 1, 1, {}))
     for i = 1, n do rows[first + i - 1] = list[i] end
   end
   return model.permute(rows, unpack(order))
@@ -278,8 +278,7 @@ function model.random_view (peri, source, shape, number)
     first[d] = source(base[d] - (stretched[d] and 1 or extent) + 1)
   end
   local m = model.build(base, function () return number(source) end)
-  local t = peri.tensor(m):reshape(base)
-  m = { shape = base, unpack(m) }
+  local t = peri.tensor(table.move(m, 1, #m, 1, {})):reshape(base)
   local back = {}
   for d = 1, rank do
     if not stretched[d] then

@@ -50,7 +50,8 @@ function slopes.mismatch (f, point, partials, tolerance)
     end
     local numeric, error = best_derivative(along, x)
     local bound = tolerance * math.max(math.abs(numeric), 1e-4) + 4 * error
-    if not (math.abs(partials[k] - numeric) <= bound) then
+    local agrees = math.abs(partials[k] - numeric) <= bound   -- false for NaN
+    if not agrees then
       return string.format("partial %d at (%s) is %.12g, slope %.12g +- %.1g", k, table.concat(point, ", "),
                            partials[k], numeric, error)
     end

@@ -27,12 +27,14 @@ void api_push_shapes (lua_State *L, int n, const Tensor *const in[]);
 int  api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
                       const Tensor *const in[]);
 
-/* tensor.c: making and recognising tensors */
+/* tensor.c: recognising and allocating tensors */
 Tensor *api_tensor (lua_State *L, int index);     /* or NULL */
 Tensor *api_check_tensor (lua_State *L, int index, const char *who);
 Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
 Tensor *api_new_view (lua_State *L, int base, int rank);
+
+/* construct.c: pushes the tensor made from the table at `index` */
 Tensor *api_from_table (lua_State *L, int index, const char *who,
                         const char *name);
 
@@ -41,9 +43,17 @@ Tensor *api_from_table (lua_State *L, int index, const char *who,
 const Tensor *api_operand (lua_State *L, int index, const char *who,
                            const char *name, Tensor *header, double *number);
 
+/* A non-negative integer. */
+ptrdiff_t api_extent (lua_State *L, int index, const char *who);
+
 /* Reads a shape: integers from `index` to the top, or one table of them. */
 int api_shape (lua_State *L, int index, const char *who, ptrdiff_t shape[]);
 ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
+
+/* views.c: a position in a dimension, and the view that it selects */
+ptrdiff_t api_position (lua_State *L, int index, const char *who,
+                        const Tensor *t, int dim);
+Tensor *api_select (lua_State *L, int base, int dim, ptrdiff_t at);
 
 /* kernels.c */
 const Kernel *api_kernel (lua_State *L, const char *file, const char *name);
@@ -56,7 +66,9 @@ Pool *api_pool (lua_State *L, size_t size);
 
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_tensor  (lua_State *L);
+void api_open_construct (lua_State *L);
 void api_open_views   (lua_State *L);
+void api_open_index   (lua_State *L);
 void api_open_kernels (lua_State *L);
 void api_open_apply   (lua_State *L);
 void api_open_objects (lua_State *L);

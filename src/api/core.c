@@ -14,7 +14,9 @@ int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
   api_open_tensor(L);
+  api_open_construct(L);
   api_open_views(L);
+  api_open_index(L);
   api_open_kernels(L);
   api_open_apply(L);
   api_open_objects(L);

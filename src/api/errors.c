@@ -44,7 +44,7 @@ static void push_value (lua_State *L, int index) {
       if (t == NULL) lua_pushfstring(L, "a %s", luaL_typename(L, index));
       else {
         lua_pushliteral(L, "a tensor of shape ");
-        api_push_shape(L, t->rank, tensor_cshape(t));
+        api_push_shape(L, t->rank, t->shape);
         lua_concat(L, 2);
       }
     }
@@ -81,7 +81,7 @@ void api_push_shapes (lua_State *L, int n, const Tensor *const in[]) {
   for (int k = 0; k < n; k++) {
     if (in[k]->rank == 0) continue;
     if (shown++ > 0) luaL_addstring(&buffer, " and ");
-    api_push_shape(L, in[k]->rank, tensor_cshape(in[k]));
+    api_push_shape(L, in[k]->rank, in[k]->shape);
     luaL_addvalue(&buffer);
   }
   luaL_pushresult(&buffer);

@@ -4,11 +4,6 @@
 #include "api/api.h"
 #include "driver/reduce.h"
 
-typedef struct Lines {
-  Tensor tensor;                         /* reduced dimensions last */
-  ptrdiff_t dims[2 * TENSOR_MAX_RANK];
-} Lines;
-
 static const char *who (lua_State *L) {
   return lua_tostring(L, lua_upvalueindex(2));
 }
@@ -28,14 +23,15 @@ static unsigned reduced_set (lua_State *L, int index, int rank) {
 }
 
 static void append_dimension (Tensor *to, int *at, const Tensor *t, int d) {
-  tensor_shape(to)[*at] = tensor_cshape(t)[d];
-  tensor_stride(to)[(*at)++] = tensor_cstride(t)[d];
+  to->shape[*at] = t->shape[d];
+  to->stride[(*at)++] = t->stride[d];
 }
 
 /* The same elements with the dimensions of the set last. Returns how many
    elements each line has. */
-static size_t line_up (Lines *lines, const Tensor *t, unsigned set, int *inner) {
-  Tensor *to = tensor_init(&lines->tensor, t->rank, t->size, t->data);
+static size_t line_up (StackTensor *lines, const Tensor *t, unsigned set,
+                       int *inner) {
+  Tensor *to = tensor_on_stack(lines, t, t->rank);
   size_t count = 1;
   int at = 0;
   for (int d = 0; d < t->rank; d++)
@@ -44,7 +40,7 @@ static size_t line_up (Lines *lines, const Tensor *t, unsigned set, int *inner) 
   for (int d = 0; d < t->rank; d++) {
     if (!(set >> d & 1)) continue;
     append_dimension(to, &at, t, d);
-    count *= (size_t)tensor_cshape(t)[d];
+    count *= (size_t)t->shape[d];
   }
   return count;
 }
@@ -53,7 +49,7 @@ static int result_shape (const Tensor *t, unsigned set, int keep,
                          ptrdiff_t shape[]) {
   int rank = 0;
   for (int d = 0; d < t->rank; d++) {
-    if (!(set >> d & 1)) shape[rank++] = tensor_cshape(t)[d];
+    if (!(set >> d & 1)) shape[rank++] = t->shape[d];
     else if (keep) shape[rank++] = 1;
   }
   return rank;
@@ -64,7 +60,7 @@ static int reduce_call (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   Tensor header;
   double number;
-  Lines lines;
+  StackTensor lines;
   int inner;
   lua_settop(L, 3);
   const Tensor *t = api_operand(L, 1, who(L), "self", &header, &number);

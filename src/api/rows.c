@@ -13,8 +13,8 @@ static const char *who (lua_State *L) {
 static int event_contiguous (const Tensor *t, int event_rank) {
   ptrdiff_t step = 1;
   for (int d = t->rank - 1; d >= t->rank - event_rank && d >= 0; d--) {
-    if (tensor_cshape(t)[d] != 1 && tensor_cstride(t)[d] != step) return 0;
-    step *= tensor_cshape(t)[d];
+    if (t->shape[d] != 1 && t->stride[d] != step) return 0;
+    step *= t->shape[d];
   }
   return 1;
 }
@@ -29,7 +29,7 @@ static const Tensor *row_operand (lua_State *L, int index, int event_rank,
                                 number);
   lua_remove(L, 1);
   if (event_contiguous(t, event_rank)) return t;
-  Tensor *copy = api_new(L, who(L), t->rank, tensor_cshape(t), NULL);
+  Tensor *copy = api_new(L, who(L), t->rank, t->shape, NULL);
   loop_copy(copy, t);
   lua_replace(L, index);
   return copy;

@@ -15,8 +15,8 @@ static Tensor *view_without (lua_State *L, int base, int drop) {
   view->size = from->size;
   for (int d = 0, to = 0; d < from->rank; d++) {
     if (d == drop) continue;
-    tensor_shape(view)[to] = tensor_cshape(from)[d];
-    tensor_stride(view)[to++] = tensor_cstride(from)[d];
+    view->shape[to] = from->shape[d];
+    view->stride[to++] = from->stride[d];
   }
   return view;
 }
@@ -26,13 +26,13 @@ static Tensor *copy_of_view (lua_State *L, int base) {
 }
 
 static void recount (Tensor *view) {
-  tensor_count(view->rank, tensor_cshape(view), &view->size);
+  tensor_count(view->rank, view->shape, &view->size);
 }
 
 /* Position `index` (from 1, or from -1 backwards) in a dimension. */
-static ptrdiff_t position (lua_State *L, int index, const char *who,
-                           const Tensor *t, int dim) {
-  ptrdiff_t n = tensor_cshape(t)[dim];
+ptrdiff_t api_position (lua_State *L, int index, const char *who,
+                        const Tensor *t, int dim) {
+  ptrdiff_t n = t->shape[dim];
   int ok;
   lua_Integer i = lua_tointegerx(L, index, &ok);
   if (!ok || lua_type(L, index) != LUA_TNUMBER)
@@ -43,10 +43,10 @@ static ptrdiff_t position (lua_State *L, int index, const char *who,
   return (ptrdiff_t)(i > 0 ? i - 1 : i + n);
 }
 
-static Tensor *select_at (lua_State *L, int base, int dim, ptrdiff_t at) {
+Tensor *api_select (lua_State *L, int base, int dim, ptrdiff_t at) {
   const Tensor *from = api_tensor(L, base);
   Tensor *view = view_without(L, base, dim);
-  view->data = from->data + at * tensor_cstride(from)[dim];
+  view->data = from->data + at * from->stride[dim];
   recount(view);
   return view;
 }
@@ -57,7 +57,7 @@ static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
   const Tensor *t = api_check_tensor(L, 1, who);
   int dim = (int)api_dimension(L, 2, who, t->rank);
-  select_at(L, 1, dim, position(L, 3, who, t, dim));
+  api_select(L, 1, dim, api_position(L, 3, who, t, dim));
   return 1;
 }
 
@@ -66,7 +66,7 @@ static int view_narrow (lua_State *L) {
   const char *who = "Tensor:narrow";
   const Tensor *t = api_check_tensor(L, 1, who);
   int ok, dim = (int)api_dimension(L, 2, who, t->rank);
-  ptrdiff_t n = tensor_cshape(t)[dim];
+  ptrdiff_t n = t->shape[dim];
   lua_Integer first = lua_tointegerx(L, 3, &ok);
   lua_Integer length = ok ? lua_tointegerx(L, 4, &ok) : 0;
   if (!ok) api_fail_type(L, who, "first and length", "integers",
@@ -75,8 +75,8 @@ static int view_narrow (lua_State *L) {
     api_fail(L, who, "elements %I to %I are out of range: dimension %d has %I"
              " elements", first, first + length - 1, dim + 1, (lua_Integer)n);
   Tensor *view = copy_of_view(L, 1);
-  view->data += (first - 1) * tensor_cstride(t)[dim];
-  tensor_shape(view)[dim] = (ptrdiff_t)length;
+  view->data += (first - 1) * t->stride[dim];
+  view->shape[dim] = (ptrdiff_t)length;
   recount(view);
   return 1;
 }
@@ -92,10 +92,10 @@ static int view_transpose (lua_State *L) {
   int b = lua_isnoneornil(L, 3) ? t->rank - 1
                                 : (int)api_dimension(L, 3, who, t->rank);
   Tensor *view = copy_of_view(L, 1);
-  tensor_shape(view)[a] = tensor_cshape(t)[b];
-  tensor_shape(view)[b] = tensor_cshape(t)[a];
-  tensor_stride(view)[a] = tensor_cstride(t)[b];
-  tensor_stride(view)[b] = tensor_cstride(t)[a];
+  view->shape[a] = t->shape[b];
+  view->shape[b] = t->shape[a];
+  view->stride[a] = t->stride[b];
+  view->stride[b] = t->stride[a];
   return 1;
 }
 
@@ -113,8 +113,8 @@ static int view_permute (lua_State *L) {
     api_fail(L, who, "each of the %d dimensions must be named once", rank);
   Tensor *view = copy_of_view(L, 1);
   for (int d = 0; d < rank; d++) {
-    tensor_shape(view)[d] = tensor_cshape(t)[source[d]];
-    tensor_stride(view)[d] = tensor_cstride(t)[source[d]];
+    view->shape[d] = t->shape[source[d]];
+    view->stride[d] = t->stride[source[d]];
   }
   return 1;
 }
@@ -128,7 +128,7 @@ static int view_expand (lua_State *L) {
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rank, shape, 1, &t);
   if (why != NULL) {
-    api_push_shape(L, t->rank, tensor_cshape(t));
+    api_push_shape(L, t->rank, t->shape);
     api_push_shape(L, rank, shape);
     api_fail(L, who, "shape %s does not expand to %s", lua_tostring(L, -2),
              lua_tostring(L, -1));
@@ -136,9 +136,9 @@ static int view_expand (lua_State *L) {
   Tensor *view = api_new_view(L, 1, rank);
   for (int d = 0; d < rank; d++) {
     int own = d - (rank - t->rank);
-    tensor_shape(view)[d] = shape[d];
-    tensor_stride(view)[d] = own < 0 || tensor_cshape(t)[own] == 1
-                           ? 0 : tensor_cstride(t)[own];
+    view->shape[d] = shape[d];
+    view->stride[d] = own < 0 || t->shape[own] == 1
+                           ? 0 : t->stride[own];
   }
   recount(view);
   return 1;
@@ -152,7 +152,7 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
     lua_pushvalue(L, index);
     return t;
   }
-  Tensor *copy = api_new(L, who, t->rank, tensor_cshape(t), NULL);
+  Tensor *copy = api_new(L, who, t->rank, t->shape, NULL);
   loop_copy(copy, t);
   return copy;
 }
@@ -164,7 +164,7 @@ static int contiguous (lua_State *L) {
 
 static int clone (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:clone");
-  loop_copy(api_new(L, "Tensor:clone", t->rank, tensor_cshape(t), NULL), t);
+  loop_copy(api_new(L, "Tensor:clone", t->rank, t->shape, NULL), t);
   return 1;
 }
 
@@ -192,7 +192,7 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
       shape[open] = (ptrdiff_t)(t->size / rest);
   }
   if (!tensor_count(rank, shape, &size) || size != t->size) {
-    api_push_shape(L, t->rank, tensor_cshape(t));
+    api_push_shape(L, t->rank, t->shape);
     api_push_shape(L, rank, shape);
     api_fail(L, who, "%I elements of shape %s do not make shape %s",
              (lua_Integer)t->size, lua_tostring(L, -2), lua_tostring(L, -1));
@@ -209,116 +209,12 @@ static int view_reshape (lua_State *L) {
   lua_settop(L, 1);
   push_contiguous(L, 1, who);
   Tensor *view = api_new_view(L, 2, rank);
-  memcpy(tensor_shape(view), shape, (size_t)rank * sizeof(ptrdiff_t));
-  tensor_row_major(rank, shape, tensor_stride(view));
+  memcpy(view->shape, shape, (size_t)rank * sizeof(ptrdiff_t));
+  tensor_row_major(rank, shape, view->stride);
   recount(view);
   return 1;
 }
 
-
-/*
-** Indexing
-*/
-
-/* t:at(i, j, ...): one element, or the view left by fewer indices */
-static int at (lua_State *L) {
-  const char *who = "Tensor:at";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  int n = lua_gettop(L) - 1;
-  if (n > t->rank)
-    api_fail(L, who, "%d indices for %d dimensions", n, t->rank);
-  const double *data = t->data;
-  for (int d = 0; d < n; d++)
-    data += position(L, 2 + d, who, t, d) * tensor_cstride(t)[d];
-  if (n == t->rank) {
-    lua_pushnumber(L, *data);
-    return 1;
-  }
-  Tensor *view = api_new_view(L, 1, t->rank - n);
-  view->data = (double *)data;
-  for (int d = n; d < t->rank; d++) {
-    tensor_shape(view)[d - n] = tensor_cshape(t)[d];
-    tensor_stride(view)[d - n] = tensor_cstride(t)[d];
-  }
-  recount(view);
-  return 1;
-}
-
-/* t[i]: a number from a tensor of rank 1, else a row. Upvalue 1 holds the
-   methods, upvalue 2 the function that makes t.shape. */
-static int get_index (lua_State *L) {
-  const char *who = "Tensor[i]";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    lua_settop(L, 2);
-    lua_pushvalue(L, 2);
-    lua_rawget(L, lua_upvalueindex(1));
-    if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING
-        || strcmp(lua_tostring(L, 2), "shape") != 0) return 1;
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
-    return 1;
-  }
-  if (t->rank == 0) api_fail(L, who, "a tensor of rank 0 has no rows; use item()");
-  if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == tensor_cshape(t)[0] + 1)
-    return lua_pushnil(L), 1;              /* so that ipairs ends */
-  ptrdiff_t i = position(L, 2, who, t, 0);
-  if (t->rank > 1) select_at(L, 1, 0, i);
-  else lua_pushnumber(L, t->data[i * tensor_cstride(t)[0]]);
-  return 1;
-}
-
-static int repeats (const Tensor *t) {
-  for (int d = 0; d < t->rank; d++)
-    if (tensor_cstride(t)[d] == 0 && tensor_cshape(t)[d] > 1) return 1;
-  return 0;
-}
-
-/* Writes the value at `value` into the view or tensor `to` at the top. */
-static void assign (lua_State *L, const char *who, Tensor *to, int value) {
-  Tensor header;
-  double number;
-  const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
-  Loop loop;
-  if (repeats(to))
-    api_fail(L, who, "an expanded tensor cannot be written to; clone it first");
-  if (loop_plan_shaped(&loop, to->rank, tensor_cshape(to), 1, &from) != NULL) {
-    const Tensor *both[2] = {from, to};
-    api_fail_shapes(L, who, "do not fit one into the other", 2, both);
-  }
-  if (from->size > 1) {          /* a copy first: the two may overlap */
-    Tensor *copy = api_new(L, who, from->rank, tensor_cshape(from), NULL);
-    loop_copy(copy, from);
-    from = copy;
-  }
-  loop_copy(to, from);
-}
-
-/* t[i] = a number, table or tensor that broadcasts to the row */
-static int set_index (lua_State *L) {
-  const char *who = "Tensor[i] = value";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  if (t->rank == 0 || lua_type(L, 2) != LUA_TNUMBER)
-    api_fail_type(L, who, "an index", "an integer", 2);
-  assign(L, who, select_at(L, 1, 0, position(L, 2, who, t, 0)), 3);
-  return 0;
-}
-
-/* t:copy(value): writes over all elements; returns t */
-static int copy (lua_State *L) {
-  Tensor *t = api_check_tensor(L, 1, "Tensor:copy");
-  assign(L, "Tensor:copy", t, 2);
-  lua_settop(L, 1);
-  return 1;
-}
-
-static int length (lua_State *L) {
-  const Tensor *t = api_check_tensor(L, 1, "#Tensor");
-  if (t->rank == 0) api_fail(L, "#Tensor", "a tensor of rank 0 has no length");
-  lua_pushinteger(L, (lua_Integer)tensor_cshape(t)[0]);
-  return 1;
-}
 
 /* core.broadcast_shape(t, ...) -> shape, or nil and why there is none */
 static int broadcast_shape (lua_State *L) {
@@ -344,16 +240,6 @@ static int broadcast_shape (lua_State *L) {
   return 1;
 }
 
-/* core.indexer(methods, shape): the __index of tensors */
-static int indexer (lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_settop(L, 2);
-  lua_pushcclosure(L, get_index, 2);
-  return 1;
-}
-
-
 static const luaL_Reg functions[] = {
   {"select",     view_select},
   {"narrow",     view_narrow},
@@ -363,11 +249,6 @@ static const luaL_Reg functions[] = {
   {"reshape",    view_reshape},
   {"contiguous", contiguous},
   {"clone",      clone},
-  {"at",         at},
-  {"copy",       copy},
-  {"length",     length},
-  {"newindex",   set_index},
-  {"indexer",    indexer},
   {"broadcast_shape", broadcast_shape},
   {NULL, NULL}
 };

@@ -11,12 +11,12 @@
 /* Extent of dimension d of the broadcast (of rank `rank`) in tensor t. */
 static ptrdiff_t extent (const Tensor *t, int rank, int d) {
   int own = d - (rank - t->rank);
-  return own < 0 ? 1 : tensor_cshape(t)[own];
+  return own < 0 ? 1 : t->shape[own];
 }
 
 static ptrdiff_t step (const Tensor *t, int rank, int d) {
   int own = d - (rank - t->rank);
-  return own < 0 || tensor_cshape(t)[own] == 1 ? 0 : tensor_cstride(t)[own];
+  return own < 0 || t->shape[own] == 1 ? 0 : t->stride[own];
 }
 
 
@@ -279,7 +279,7 @@ void loop_copy (Tensor *to, const Tensor *from) {
   const Tensor *operands[2] = {from, to};
   Blocks blocks;
   Loop loop;
-  loop_plan_shaped(&loop, to->rank, tensor_cshape(to), 2, operands);
+  loop_plan_shaped(&loop, to->rank, to->shape, 2, operands);
   loop.n = 1;                       /* only `from` is read */
   loop_start(&loop, &blocks);
   for (size_t first = 0, n; first < loop.size; first += n) {

@@ -116,8 +116,8 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
   State state = {0};
   Job job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
   size_t lines = 1;
-  for (int d = 0; d < t->rank - inner; d++) lines *= (size_t)tensor_cshape(t)[d];
-  loop_plan_shaped(&loop, t->rank, tensor_cshape(t), 1, &t);
+  for (int d = 0; d < t->rank - inner; d++) lines *= (size_t)t->shape[d];
+  loop_plan_shaped(&loop, t->rank, t->shape, 1, &t);
   if (count == 0)
     for (size_t i = 0; i < lines; i++) out[i] = kernel->finish(0, state);
   else if (count <= CHUNK)

@@ -37,7 +37,7 @@ static const char *bind_letters (Rows *rows, const Signature *signature, int n,
     if (batch_rank < 0) return "has too few dimensions";
     for (int d = 0; d < signature->event_rank[k]; d++) {
       int letter = signature->event[k][d];
-      size_t size = (size_t)tensor_cshape(in[k])[batch_rank + d];
+      size_t size = (size_t)in[k]->shape[batch_rank + d];
       if (known[letter] && rows->dims[letter] != size) return "does not fit";
       rows->dims[letter] = size;
       known[letter] = true;
@@ -47,26 +47,18 @@ static const char *bind_letters (Rows *rows, const Signature *signature, int n,
 }
 
 /* An operand without its event dimensions. */
-typedef struct Batch {
-  Tensor tensor;
-  ptrdiff_t dims[2 * TENSOR_MAX_RANK];
-} Batch;
-
-static const Tensor *batch_of (Batch *batch, const Tensor *t, int event_rank) {
-  int rank = t->rank - event_rank;
-  size_t size;
-  tensor_count(rank, tensor_cshape(t), &size);
-  tensor_init(&batch->tensor, rank, size, t->data);
-  memcpy(tensor_shape(&batch->tensor), tensor_cshape(t),
-         (size_t)rank * sizeof(ptrdiff_t));
-  memcpy(tensor_stride(&batch->tensor), tensor_cstride(t),
-         (size_t)rank * sizeof(ptrdiff_t));
-  return &batch->tensor;
+static const Tensor *batch_of (StackTensor *block, const Tensor *t, int event_rank) {
+  Tensor *batch = tensor_on_stack(block, t, t->rank - event_rank);
+  size_t bytes = (size_t)batch->rank * sizeof(ptrdiff_t);
+  tensor_count(batch->rank, t->shape, &batch->size);
+  memcpy(batch->shape, t->shape, bytes);
+  memcpy(batch->stride, t->stride, bytes);
+  return batch;
 }
 
 static const char *plan_batches (Rows *rows, const Signature *signature, int n,
                                  const Tensor *const in[]) {
-  Batch batches[KERNEL_MAX_IN];
+  StackTensor batches[KERNEL_MAX_IN];
   const Tensor *batch[KERNEL_MAX_IN];
   size_t size;
   for (int k = 0; k < n; k++)

@@ -10,7 +10,7 @@
 
 
 static inline double inside (double x, double low, double high) {
-  return (x >= low) & (x <= high) ? 1.0 : 0.0;
+  return ((x >= low) & (x <= high)) ? 1.0 : 0.0;
 }
 
 /* (x - low)/(high - low), kept within 0 and 1; NaN stays */
@@ -27,7 +27,7 @@ static inline double log_share (double below, double above) {
 static inline double point (double p, double low, double high) {
   double width = high - low, up = fma(p, width, low), down = fma(p - 1, width, high);
   double x = p < 0.5 ? up : down;
-  return (p >= 0) & (p <= 1) ? x : (double)NAN;
+  return ((p >= 0) & (p <= 1)) ? x : (double)NAN;
 }
 
 
@@ -35,7 +35,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *low = in[1], *high = in[2];
   for (size_t i = 0; i < n; i++) {
     double level = -vlog(high[i] - low[i]), off = x[i] == x[i] ? -HUGE_VAL : x[i];
-    out[i] = (x[i] >= low[i]) & (x[i] <= high[i]) ? level : off;
+    out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? level : off;
   }
 }
 

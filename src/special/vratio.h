@@ -35,9 +35,9 @@ static inline double vexcess (double r, double e) {
 static inline double vexcess_wide (double a, double b) {
   double e = (a - b) / b, gap = vlog_ratio(a, b);
   double near = -vlog1pmx(e);
-  double edge = (a >= 0) & (b >= 0) ? HUGE_VAL : (double)NAN;
+  double edge = ((a >= 0) & (b >= 0)) ? HUGE_VAL : (double)NAN;
   double inside = fabs(gap) < 0.25 ? near : e - gap;
-  return (a > 0) & (b > 0) & (a < HUGE_VAL) & (b < HUGE_VAL) ? inside : edge;
+  return ((a > 0) & (b > 0) & (a < HUGE_VAL) & (b < HUGE_VAL)) ? inside : edge;
 }
 
 #endif

@@ -43,7 +43,16 @@ Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
                          : aligned((char *)block + tensor_header_bytes(rank));
   t->size = size;
   t->rank = rank;
+  t->shape = (ptrdiff_t *)(t + 1);
+  t->stride = t->shape + rank;
   return t;
+}
+
+Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank) {
+  tensor_init(&block->tensor, rank, t->size, t->data);
+  block->tensor.shape = block->dims;
+  block->tensor.stride = block->dims + rank;
+  return &block->tensor;
 }
 
 Tensor *tensor_scalar (Tensor *header, double *value) {
@@ -65,7 +74,7 @@ void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]) {
 }
 
 bool tensor_is_contiguous (const Tensor *t) {
-  const ptrdiff_t *shape = tensor_cshape(t), *stride = tensor_cstride(t);
+  const ptrdiff_t *shape = t->shape, *stride = t->stride;
   ptrdiff_t step = 1;
   for (int d = t->rank - 1; d >= 0; d--) {
     if (shape[d] != 1 && stride[d] != step) return false;

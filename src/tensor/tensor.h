@@ -20,14 +20,15 @@ typedef struct Tensor {
   const struct Tensor *self;    /* memory is a tensor: see tensor_proven */
   double *data;
   size_t size;                  /* number of elements */
+  ptrdiff_t *shape, *stride;    /* behind the header, in the same block */
   int rank;
-  ptrdiff_t dims[];             /* the shape, then the strides */
 } Tensor;
 
-static inline ptrdiff_t *tensor_shape (Tensor *t) { return t->dims; }
-static inline ptrdiff_t *tensor_stride (Tensor *t) { return t->dims + t->rank; }
-static inline const ptrdiff_t *tensor_cshape (const Tensor *t) { return t->dims; }
-static inline const ptrdiff_t *tensor_cstride (const Tensor *t) { return t->dims + t->rank; }
+/* A tensor on the C stack: a header with room for any shape. */
+typedef struct StackTensor {
+  Tensor tensor;
+  ptrdiff_t dims[2 * TENSOR_MAX_RANK];
+} StackTensor;
 
 /* Number of elements of a shape, or false when the elements could not be
    addressed (also when some other dimension is zero). */
@@ -41,6 +42,9 @@ size_t tensor_bytes (int rank, size_t size);
    in the same block, which must then have tensor_bytes(rank, size) bytes.
    Shape and strides are left for the caller to fill. */
 Tensor *tensor_init (void *block, int rank, size_t size, double *data);
+
+/* A view of the elements of t on the C stack, its shape still to be filled. */
+Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank);
 
 /* A number seen as a tensor of rank 0; lives as long as both arguments. */
 Tensor *tensor_scalar (Tensor *header, double *value);

@@ -90,7 +90,7 @@ static void power_partials (size_t n, const double *const in[], double *const d[
   }
   if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
     double slope = vpow(x[i], y[i]) * vlog(x[i]);
-    d[1][i] = (x[i] == 0) & (y[i] > 0) ? 0 : slope;
+    d[1][i] = ((x[i] == 0) & (y[i] > 0)) ? 0 : slope;
   }
 }
 
@@ -124,7 +124,7 @@ static void sign (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   for (size_t i = 0; i < n; i++) {
     double s = copysign(1, x[i]);
-    out[i] = (x[i] > 0) | (x[i] < 0) ? s : x[i];   /* NaN and zeros stay */
+    out[i] = ((x[i] > 0) | (x[i] < 0)) ? s : x[i];   /* NaN and zeros stay */
   }
 }
 
@@ -193,7 +193,7 @@ static void maximum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
     double larger = x[i] > y[i] ? x[i] : y[i];
-    out[i] = (x[i] != x[i]) | (y[i] != y[i]) ? x[i] + y[i] : larger;
+    out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : larger;
   }
 }
 
@@ -214,7 +214,7 @@ static void minimum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
     double smaller = x[i] < y[i] ? x[i] : y[i];
-    out[i] = (x[i] != x[i]) | (y[i] != y[i]) ? x[i] + y[i] : smaller;
+    out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : smaller;
   }
 }
 

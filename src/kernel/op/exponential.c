@@ -111,7 +111,7 @@ static void xlogy (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
     double product = x[i] * vlog(y[i]);
-    out[i] = (x[i] == 0) & (y[i] == y[i]) ? 0 : product;
+    out[i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : product;
   }
 }
 
@@ -120,7 +120,7 @@ static void xlogy_partials (size_t n, const double *const in[], double *const d[
   if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = vlog(y[i]);
   if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
     double slope = x[i] / y[i];
-    d[1][i] = (x[i] == 0) & (y[i] == y[i]) ? 0 : slope;
+    d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }
 }
 
@@ -128,7 +128,7 @@ static void xlog1py (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
     double product = x[i] * vlog1p(y[i]);
-    out[i] = (x[i] == 0) & (y[i] == y[i]) ? 0 : product;
+    out[i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : product;
   }
 }
 
@@ -137,7 +137,7 @@ static void xlog1py_partials (size_t n, const double *const in[], double *const 
   if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = vlog1p(y[i]);
   if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
     double slope = x[i] / (1 + y[i]);
-    d[1][i] = (x[i] == 0) & (y[i] == y[i]) ? 0 : slope;
+    d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }
 }
 

@@ -1,0 +1,132 @@
+/*
+** index.c - single elements and rows, read and written
+*/
+#include <string.h>
+
+#include "api/api.h"
+#include "driver/loop.h"
+
+
+/* t:at(i, j, ...): one element, or the view left by fewer indices */
+static int at (lua_State *L) {
+  const char *who = "Tensor:at";
+  const Tensor *t = api_check_tensor(L, 1, who);
+  int n = lua_gettop(L) - 1;
+  if (n > t->rank)
+    api_fail(L, who, "%d indices for %d dimensions", n, t->rank);
+  const double *data = t->data;
+  for (int d = 0; d < n; d++)
+    data += api_position(L, 2 + d, who, t, d) * t->stride[d];
+  if (n == t->rank) {
+    lua_pushnumber(L, *data);
+    return 1;
+  }
+  Tensor *view = api_new_view(L, 1, t->rank - n);
+  view->data = (double *)data;
+  for (int d = n; d < t->rank; d++) {
+    view->shape[d - n] = t->shape[d];
+    view->stride[d - n] = t->stride[d];
+  }
+  tensor_count(view->rank, view->shape, &view->size);
+  return 1;
+}
+
+/* t[i]: a number from a tensor of rank 1, else a row. Upvalue 1 holds the
+   methods, upvalue 2 the function that makes t.shape. */
+static int get_index (lua_State *L) {
+  const char *who = "Tensor[i]";
+  const Tensor *t = api_check_tensor(L, 1, who);
+  if (lua_type(L, 2) != LUA_TNUMBER) {
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    lua_rawget(L, lua_upvalueindex(1));
+    if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING
+        || strcmp(lua_tostring(L, 2), "shape") != 0) return 1;
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_pushvalue(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+  }
+  if (t->rank == 0) api_fail(L, who, "a tensor of rank 0 has no rows; use item()");
+  if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == t->shape[0] + 1)
+    return lua_pushnil(L), 1;              /* so that ipairs ends */
+  ptrdiff_t i = api_position(L, 2, who, t, 0);
+  if (t->rank > 1) api_select(L, 1, 0, i);
+  else lua_pushnumber(L, t->data[i * t->stride[0]]);
+  return 1;
+}
+
+static int repeats (const Tensor *t) {
+  for (int d = 0; d < t->rank; d++)
+    if (t->stride[d] == 0 && t->shape[d] > 1) return 1;
+  return 0;
+}
+
+/* Writes the value at `value` into the view or tensor `to` at the top. */
+static void assign (lua_State *L, const char *who, Tensor *to, int value) {
+  Tensor header;
+  double number;
+  const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
+  Loop loop;
+  if (repeats(to))
+    api_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+  if (loop_plan_shaped(&loop, to->rank, to->shape, 1, &from) != NULL) {
+    const Tensor *both[2] = {from, to};
+    api_fail_shapes(L, who, "do not fit one into the other", 2, both);
+  }
+  if (from->size > 1) {          /* a copy first: the two may overlap */
+    Tensor *copy = api_new(L, who, from->rank, from->shape, NULL);
+    loop_copy(copy, from);
+    from = copy;
+  }
+  loop_copy(to, from);
+}
+
+/* t[i] = a number, table or tensor that broadcasts to the row */
+static int set_index (lua_State *L) {
+  const char *who = "Tensor[i] = value";
+  const Tensor *t = api_check_tensor(L, 1, who);
+  if (t->rank == 0 || lua_type(L, 2) != LUA_TNUMBER)
+    api_fail_type(L, who, "an index", "an integer", 2);
+  assign(L, who, api_select(L, 1, 0, api_position(L, 2, who, t, 0)), 3);
+  return 0;
+}
+
+/* t:copy(value): writes over all elements; returns t */
+static int copy (lua_State *L) {
+  Tensor *t = api_check_tensor(L, 1, "Tensor:copy");
+  assign(L, "Tensor:copy", t, 2);
+  lua_settop(L, 1);
+  return 1;
+}
+
+static int length (lua_State *L) {
+  const Tensor *t = api_check_tensor(L, 1, "#Tensor");
+  if (t->rank == 0) api_fail(L, "#Tensor", "a tensor of rank 0 has no length");
+  lua_pushinteger(L, (lua_Integer)t->shape[0]);
+  return 1;
+}
+
+/* core.indexer(methods, shape): the __index of tensors */
+static int indexer (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_settop(L, 2);
+  lua_pushcclosure(L, get_index, 2);
+  return 1;
+}
+
+
+
+static const luaL_Reg functions[] = {
+  {"at",       at},
+  {"copy",     copy},
+  {"length",   length},
+  {"newindex", set_index},
+  {"indexer",  indexer},
+  {NULL, NULL}
+};
+
+void api_open_index (lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+}
