@@ -43,7 +43,9 @@ Tensor *api_from_table (lua_State *L, int index, const char *who,
 const Tensor *api_operand (lua_State *L, int index, const char *who,
                            const char *name, Tensor *header, double *number);
 
-/* A non-negative integer. */
+/* A number with an integer value; a non-negative one. */
+lua_Integer api_integer (lua_State *L, int index, const char *who,
+                         const char *name);
 ptrdiff_t api_extent (lua_State *L, int index, const char *who);
 
 /* Reads a shape: integers from `index` to the top, or one table of them. */

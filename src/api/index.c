@@ -86,8 +86,8 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
 static int set_index (lua_State *L) {
   const char *who = "Tensor[i] = value";
   const Tensor *t = api_check_tensor(L, 1, who);
-  if (t->rank == 0 || lua_type(L, 2) != LUA_TNUMBER)
-    api_fail_type(L, who, "an index", "an integer", 2);
+  if (t->rank == 0)
+    api_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
   assign(L, who, api_select(L, 1, 0, api_position(L, 2, who, t, 0)), 3);
   return 0;
 }

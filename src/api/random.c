@@ -62,11 +62,7 @@ static Philox *push_generator (lua_State *L) {
 
 
 static uint64_t seed_argument (lua_State *L, const char *who) {
-  int ok;
-  lua_Integer seed = lua_tointegerx(L, 1, &ok);
-  if (!ok || lua_type(L, 1) != LUA_TNUMBER)
-    api_fail_type(L, who, "seed", "an integer", 1);
-  return (uint64_t)seed;
+  return (uint64_t)api_integer(L, 1, who, "seed");
 }
 
 static int rng (lua_State *L) {
@@ -140,9 +136,8 @@ static int split (lua_State *L) {
   Philox *g = self(L, "rng:split");
   if (lua_isnoneornil(L, 2)) push_child(L, g, 0);
   else {
-    int ok;
-    lua_Integer n = lua_tointegerx(L, 2, &ok);
-    if (!ok || lua_type(L, 2) != LUA_TNUMBER || n < 1 || n > SPLIT_MAX)
+    lua_Integer n = api_integer(L, 2, "rng:split", "n");
+    if (n < 1 || n > SPLIT_MAX)
       api_fail_type(L, "rng:split", "n", "an integer from 1 to 2^20", 2);
     lua_createtable(L, (int)n, 0);
     for (int i = 0; i < (int)n; i++) {

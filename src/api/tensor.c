@@ -114,10 +114,18 @@ const Tensor *api_operand (lua_State *L, int index, const char *who,
 /*
 ** Shapes and dimensions as arguments. Users count from 1; -1 is the last.
 */
+lua_Integer api_integer (lua_State *L, int index, const char *who,
+                         const char *name) {
+  int ok = 0;
+  lua_Integer n = 0;
+  if (lua_type(L, index) == LUA_TNUMBER) n = lua_tointegerx(L, index, &ok);
+  if (!ok) api_fail_type(L, who, name, "an integer", index);
+  return n;
+}
+
 ptrdiff_t api_extent (lua_State *L, int index, const char *who) {
-  int ok;
-  lua_Integer n = lua_tointegerx(L, index, &ok);
-  if (!ok || lua_type(L, index) != LUA_TNUMBER || n < 0)
+  lua_Integer n = api_integer(L, index, who, "a dimension");
+  if (n < 0)
     api_fail_type(L, who, "a dimension", "a non-negative integer", index);
   return (ptrdiff_t)n;
 }
@@ -139,10 +147,7 @@ int api_shape (lua_State *L, int index, const char *who, ptrdiff_t shape[]) {
 }
 
 ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank) {
-  int ok;
-  lua_Integer d = lua_tointegerx(L, index, &ok);
-  if (!ok || lua_type(L, index) != LUA_TNUMBER)
-    api_fail_type(L, who, "dim", "an integer", index);
+  lua_Integer d = api_integer(L, index, who, "dim");
   if (d == 0 || d > rank || d < -rank)
     api_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
              rank, rank, d);

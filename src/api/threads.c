@@ -45,9 +45,8 @@ static void retire_pool (lua_State *L) {
 }
 
 static int set_threads (lua_State *L) {
-  int ok;
-  lua_Integer n = lua_tointegerx(L, 1, &ok);
-  if (!ok || lua_type(L, 1) != LUA_TNUMBER || n < 1 || n > THREADS_MAX)
+  lua_Integer n = api_integer(L, 1, "set_threads", "n");
+  if (n < 1 || n > THREADS_MAX)
     api_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);
   retire_pool(L);
   if (n == 1) return 0;

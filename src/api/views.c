@@ -33,10 +33,7 @@ static void recount (Tensor *view) {
 ptrdiff_t api_position (lua_State *L, int index, const char *who,
                         const Tensor *t, int dim) {
   ptrdiff_t n = t->shape[dim];
-  int ok;
-  lua_Integer i = lua_tointegerx(L, index, &ok);
-  if (!ok || lua_type(L, index) != LUA_TNUMBER)
-    api_fail_type(L, who, "an index", "an integer", index);
+  lua_Integer i = api_integer(L, index, who, "an index");
   if (i == 0 || i > n || i < -n)
     api_fail(L, who, "index %I is out of range: dimension %d has %I elements",
              i, dim + 1, (lua_Integer)n);
@@ -65,15 +62,13 @@ static int view_select (lua_State *L) {
 static int view_narrow (lua_State *L) {
   const char *who = "Tensor:narrow";
   const Tensor *t = api_check_tensor(L, 1, who);
-  int ok, dim = (int)api_dimension(L, 2, who, t->rank);
+  int dim = (int)api_dimension(L, 2, who, t->rank);
   ptrdiff_t n = t->shape[dim];
-  lua_Integer first = lua_tointegerx(L, 3, &ok);
-  lua_Integer length = ok ? lua_tointegerx(L, 4, &ok) : 0;
-  if (!ok) api_fail_type(L, who, "first and length", "integers",
-                         lua_isinteger(L, 3) ? 4 : 3);
+  lua_Integer first = api_integer(L, 3, who, "first");
+  lua_Integer length = api_integer(L, 4, who, "length");
   if (first < 1 || length < 0 || first > n + 1 || length > n + 1 - first)
-    api_fail(L, who, "elements %I to %I are out of range: dimension %d has %I"
-             " elements", first, first + length - 1, dim + 1, (lua_Integer)n);
+    api_fail(L, who, "%I elements from %I on are out of range: dimension %d has"
+             " %I elements", length, first, dim + 1, (lua_Integer)n);
   Tensor *view = copy_of_view(L, 1);
   view->data += (first - 1) * t->stride[dim];
   view->shape[dim] = (ptrdiff_t)length;
@@ -188,8 +183,10 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
   }
   rank = api_shape(L, 2, who, shape);
   if (open >= 0) {
-    if (tensor_count(rank, shape, &rest) && rest > 0 && t->size % rest == 0)
-      shape[open] = (ptrdiff_t)(t->size / rest);
+    if (!tensor_count(rank, shape, &rest)) rest = 0;
+    if (rest == 0) api_fail(L, who, "the dimension -1 cannot be told from shape and"
+                            " size");
+    if (t->size % rest == 0) shape[open] = (ptrdiff_t)(t->size / rest);
   }
   if (!tensor_count(rank, shape, &size) || size != t->size) {
     api_push_shape(L, t->rank, t->shape);

@@ -9,7 +9,7 @@
 
 
 /* Extent of dimension d of the broadcast (of rank `rank`) in tensor t. */
-static ptrdiff_t extent (const Tensor *t, int rank, int d) {
+static ptrdiff_t extent_of (const Tensor *t, int rank, int d) {
   int own = d - (rank - t->rank);
   return own < 0 ? 1 : t->shape[own];
 }
@@ -28,7 +28,7 @@ const char *loop_broadcast (int n, const Tensor *const in[],
   for (int d = 0; d < r; d++) {
     shape[d] = 1;
     for (int k = 0; k < n; k++) {
-      ptrdiff_t e = extent(in[k], r, d);
+      ptrdiff_t e = extent_of(in[k], r, d);
       if (e == 1) continue;
       if (shape[d] != 1 && shape[d] != e) return "do not broadcast";
       shape[d] = e;
@@ -68,8 +68,9 @@ static void order_dimensions (const Loop *loop, int order[]) {
 static void result_strides (Loop *loop, const int order[]) {
   ptrdiff_t s = 1;
   for (int i = loop->out_rank - 1; i >= 0; i--) {
+    ptrdiff_t extent = loop->out_shape[order[i]];
     loop->out_stride[order[i]] = s;
-    s *= loop->out_shape[order[i]];
+    s *= extent > 0 ? extent : 1;
   }
 }
 
@@ -160,7 +161,7 @@ const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
     loop->data[k] = in[k]->data;
     if (in[k]->rank > rank) return "has too few dimensions";
     for (int d = 0; d < rank; d++) {
-      ptrdiff_t e = extent(in[k], rank, d);
+      ptrdiff_t e = extent_of(in[k], rank, d);
       if (e != 1 && e != shape[d]) return "does not fit";
     }
   }
