@@ -63,22 +63,26 @@ all: $(MODULE) $(LIBRARY)
 
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LIBFLAG) $(SANITIZE) -o $@ $(OBJECTS) -lm -lpthread
+	@echo "link $@"
+	@$(CC) -shared $(LIBFLAG) $(SANITIZE) -o $@ $(OBJECTS) -lm -lpthread
 
 $(LIBRARY): $(OBJECTS)
-	rm -f $@ && $(AR) rcs $@ $(OBJECTS)
+	@echo "pack $@"
+	@rm -f $@ && $(AR) rcs $@ $(OBJECTS)
 
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
+	@echo "cc $<"
+	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
 
 define variant_rules
 $(BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(FLAGS_$(1)) -c -o $$@ $$<
+	@echo "cc $$< ($(1))"
+	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(FLAGS_$(1)) -c -o $$@ $$<
 
 $(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
-	$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
+	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
 
 $(BUILD)/$(1)/table.c: $(KERNELS) Makefile
 	@mkdir -p $$(@D)
@@ -92,8 +96,8 @@ $(BUILD)/$(1)/table.c: $(KERNELS) Makefile
 	   echo '  {NULL, NULL}'; echo '};'; } > $$@
 
 $(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
-	$$(LD) -r -o $$@.all $$^
-	objcopy -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
+	@$$(LD) -r -o $$@.all $$^
+	@objcopy -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 
@@ -102,11 +106,11 @@ $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 # --- the two commands -------------------------------------------------------
 
 demo: need-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	@$(RUN) $(LUA) examples/tour.lua
 
 test: need-test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	@$(BUSTED) --output=spec/support/output.lua spec
 
 # --- quality ----------------------------------------------------------------
@@ -121,11 +125,11 @@ lint: need-lint
 	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 
 bench: need-bench
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
 
 examples: need-build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -s all
 	@for f in examples/*.lua; do echo "== $$f"; $(RUN) $(LUA) $$f || exit 1; done
 
 asan: need-test

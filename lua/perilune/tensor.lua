@@ -189,7 +189,7 @@ function metatable.__unm (t) return functions.neg(t) end
 function metatable.__lt (a, b) return number(a) < number(b) end
 function metatable.__le (a, b) return number(a) <= number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end
-metatable.__eq       = methods.equal
+function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) and methods.equal(a, b) end
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.shape)
 metatable.__newindex = core.newindex

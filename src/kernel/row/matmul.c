@@ -7,6 +7,7 @@
 ** tiling changes no bit.
 */
 #include <math.h>
+#include <string.h>
 
 #include "kernel/kernel.h"
 
@@ -27,6 +28,31 @@ static void pack (Panel *panel, const double *b, size_t n, size_t j, size_t p) {
       panel->b[q][c] = c < panel->cols ? b[(p + q) * n + j + c] : 0;
 }
 
+/* s0 .. s3 += rows a0 .. a3 times the panel. The four sums stand apart so that
+   compilers keep them in registers. */
+static void multiply (const Panel *panel, const double *const a[ROWS],
+                      double sum[ROWS][COLS]) {
+  const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
+  double s0[COLS], s1[COLS], s2[COLS], s3[COLS];
+  memcpy(s0, sum[0], sizeof s0);
+  memcpy(s1, sum[1], sizeof s1);
+  memcpy(s2, sum[2], sizeof s2);
+  memcpy(s3, sum[3], sizeof s3);
+  for (size_t q = 0; q < panel->depth; q++) {
+    const double *b = panel->b[q];
+    for (size_t c = 0; c < COLS; c++) {
+      s0[c] = fma(a0[q], b[c], s0[c]);
+      s1[c] = fma(a1[q], b[c], s1[c]);
+      s2[c] = fma(a2[q], b[c], s2[c]);
+      s3[c] = fma(a3[q], b[c], s3[c]);
+    }
+  }
+  memcpy(sum[0], s0, sizeof s0);
+  memcpy(sum[1], s1, sizeof s1);
+  memcpy(sum[2], s2, sizeof s2);
+  memcpy(sum[3], s3, sizeof s3);
+}
+
 /* out += a panel, for `rows` rows; a row beyond the edge repeats the last. */
 static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
                   double *out, size_t n) {
@@ -35,10 +61,7 @@ static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
   for (size_t r = 0; r < ROWS; r++) row[r] = a + (r < rows ? r : rows - 1) * k;
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < panel->cols; c++) sum[r][c] = out[r * n + c];
-  for (size_t q = 0; q < panel->depth; q++)
-    for (size_t r = 0; r < ROWS; r++)
-      for (size_t c = 0; c < COLS; c++)
-        sum[r][c] = fma(row[r][q], panel->b[q][c], sum[r][c]);
+  multiply(panel, row, sum);
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < panel->cols; c++) out[r * n + c] = sum[r][c];
 }
