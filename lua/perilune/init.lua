@@ -1,6 +1,7 @@
---- perilune: probabilistic modelling for Lua. This is its face: every name is
--- loaded on first use.
+--- perilune: probabilistic modelling for Lua. This is its face: tensors come
+-- with it, every other name is loaded on first use.
 local core = require "perilune.core"
+require "perilune.tensor"   -- any function may make one
 
 local peri = { _VERSION = "perilune scm" }
 
