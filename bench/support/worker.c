@@ -50,10 +50,16 @@ static void prepare (const Workload *w) {
   }
 }
 
-static const Workload *find (const char *name) {
+#ifdef _OPENMP
+enum { MOST_THREADS = 256 };
+#else
+enum { MOST_THREADS = 1 };
+#endif
+
+static const Workload *find (const char *name, int threads) {
   const Workload *w = workloads;
   while (w->name != NULL && strcmp(w->name, name) != 0) w++;
-  return w->name == NULL ? NULL : w;
+  return w->name == NULL || threads > MOST_THREADS ? NULL : w;
 }
 
 int main (void) {
@@ -64,7 +70,7 @@ int main (void) {
     if (strcmp(request, prepared) != 0) {
       if (sscanf(request, "%255[^\t]\t%d", name, &threads) != 2) return 1;
       strcpy(prepared, request);
-      w = find(name);
+      w = find(name, threads);
       if (w != NULL) {
         prepare(w);
         calls = calls_for(w, threads);

@@ -17,6 +17,7 @@ local SCALAR = setmetatable({}, {
 Distribution.batch_shape = SCALAR
 Distribution.event_shape = SCALAR
 
+local MAX_PARAMS = 6
 local validation = true
 
 --- peri.validate(on): checks parameters at construction unless told not to.
@@ -109,7 +110,9 @@ local function construct (c, v1, v2, v3, v4, v5, v6, v7)
     if checking then check(self, c, param, value, 3) end
     self[param[1]] = value
   end
-  if v1 ~= nil then fail(c, 3, "takes %d parameters, got more", n) end
+  if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
+    fail(c, 3, "takes %d parameters, got more", n)
+  end
   if not scalars then set_batch_shape(self, c, 3) end
   local init = rawget(c, "init")
   if init then init(self, checking) end
@@ -136,9 +139,26 @@ local function bind_kernels (c, file)
     end
     c[kernel.name] = core.bind(file, kernel.name, who, arguments, operands)
   end
-  if rawget(c, "rsample") then
-    c.has_rsample = true
-    c.sample = rawget(c, "sample") or c.rsample
+  for _, kernel in ipairs(kernels) do   -- what can be differentiated can be drawn
+    if kernel.name == "rsample" then
+      c.has_rsample = true
+      c.sample = core.bind(file, "rsample", c.__name .. ":sample", { "self", "shape", "rng" }, params)
+    end
+  end
+end
+
+-- Parameters are { name, constraint, default = number }, six at most.
+local function check_params (name, params)
+  if type(params) ~= "table" or #params > MAX_PARAMS then
+    error(string.format("extend: %s: params must be a table of at most %d, got %s", name, MAX_PARAMS,
+                        type(params) == "table" and #params or show.value(params)), 3)
+  end
+  for i, param in ipairs(params) do
+    local constraint = type(param) == "table" and param[2]
+    if type(param) ~= "table" or type(param[1]) ~= "string"
+       or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation) then
+      error(string.format("extend: %s: parameter %d must be { name, constraint, default = number }", name, i), 3)
+    end
   end
 end
 
@@ -154,7 +174,9 @@ function Distribution:extend (name, spec)
   if spec ~= nil and type(spec) ~= "table" then
     error("extend: the description of " .. name .. " must be a table, got " .. show.value(spec), 2)
   end
+  if spec and spec.params ~= nil then check_params(name, spec.params) end
   local c = {}
+  if spec and spec.kernels then c = core.keep("class " .. name, c) end   -- the same after a second load
   for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
     if type(key) == "string" and key:find("^__") then c[key] = value end
   end
@@ -199,7 +221,9 @@ function Distribution:expand (shape)
   for key, value in pairs(self) do copy[key] = value end
   for _, param in ipairs(self.params) do
     local value = self[param[1]]
-    copy[param[1]] = (core.is_tensor(value) and value or core.tensor(value)):expand(shape)
+    local ok, expanded = pcall(core.expand, core.is_tensor(value) and value or core.tensor(value), shape)
+    if not ok then fail(class.of(self), 2, "%s: %s", param[1], (expanded:gsub("^.*Tensor:expand: ", ""))) end
+    copy[param[1]] = expanded
   end
   copy.batch_shape = { table.unpack(shape) }
   return setmetatable(copy, class.of(self))
@@ -225,4 +249,4 @@ for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "
   end
 end
 
-return Distribution
+return core.keep("Distribution", Distribution)

@@ -39,7 +39,8 @@ local function registered (P, Q)
 end
 
 local function check_class (who, what, c)
-  if type(c) ~= "table" or not class.descends(c, require "perilune.distribution") then
+  local is_class = type(c) == "table" and rawget(c, "__index") ~= nil   -- an instance has none of its own
+  if not is_class or not class.descends(c, require "perilune.distribution") then
     error(who .. ": " .. what .. " must be a class of distributions, got " .. show.value(c), 3)
   end
 end
@@ -51,6 +52,9 @@ function kl.register_kl (P, Q, fn, opts)
   check_class("register_kl", "Q", Q)
   if type(fn) ~= "function" then
     error("register_kl: fn must be a function of p and q, got " .. show.value(fn), 2)
+  end
+  if opts ~= nil and type(opts) ~= "table" then
+    error("register_kl: opts must be a table, got " .. show.value(opts), 2)
   end
   if not (opts and opts.override) and registered(P, Q) then
     error(string.format("register_kl: the pair (%s, %s) is registered already; { override = true } replaces it",
@@ -129,4 +133,4 @@ end
 --- kl_divergence(p, q): KL(p || q) in nats, one value per batch element.
 kl.kl_divergence = core.dispatcher(cache, resolve)
 
-return kl
+return core.keep("kl", kl)

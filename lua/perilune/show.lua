@@ -7,7 +7,10 @@ local EDGE = 4        -- rows or columns kept at each end of a long dimension
 local LONG = 10       -- and what counts as long
 local SLICES = 6      -- matrices shown of a tensor of rank 3 or more
 
-function show.number (x) return string.format("%.14g", x) end
+-- printf may write a sign before nan
+local function format (pattern, x) return x ~= x and "nan" or string.format(pattern, x) end
+
+function show.number (x) return format("%.14g", x) end
 
 --- "(2, 3)"
 function show.shape (shape) return "(" .. table.concat(shape, ", ") .. ")" end
@@ -42,7 +45,7 @@ local function grid (rows, columns, element)
     lines[r] = {}
     for c, j in ipairs(columns) do
       local text = "..."
-      if i and j then text = string.format("%.5g", element(i, j)) end
+      if i and j then text = format("%.5g", element(i, j)) end
       lines[r][c] = text
       width = math.max(width, #text)
     end

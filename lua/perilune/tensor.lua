@@ -26,16 +26,22 @@ for _, name in ipairs { "max", "min", "argmax", "argmin" } do   -- these choose 
 end
 
 
-local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+-- Raises at the caller of the function that calls this, or `more` levels up.
+local function fail (who, more, ...) error(who .. ": " .. string.format(...), 3 + more) end
 
-local function fail (who, ...) error(who .. ": " .. string.format(...), 3) end
+local function as_tensor (who, x)
+  if core.is_tensor(x) then return x end
+  local ok, t = pcall(core.tensor, x)
+  if not ok then fail(who, 1, "%s", (t:gsub("^.*tensor: data", "the operand"))) end
+  return t
+end
 
 local function rank (t) return #core.shape(t) end
 
 -- A dimension counted from 1, or from -1 backwards.
 local function dimension (who, dim, n)
   if math.type(dim) ~= "integer" or dim == 0 or dim > n or dim < -n then
-    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, tostring(dim))
+    fail(who, 1, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, tostring(dim))
   end
   return dim > 0 and dim or dim + n + 1
 end
@@ -45,9 +51,9 @@ end
 local function along (name)
   local rows = core.bind_rows("row/softmax", name, name)
   return function (t, dim)
-    t = as_tensor(t)
+    t = as_tensor(name, t)
     local n = rank(t)
-    if n == 0 then fail(name, "a tensor of rank 0 has no rows") end
+    if n == 0 then fail(name, 0, "a tensor of rank 0 has no rows") end
     dim = dimension(name, dim or -1, n)
     if dim == n then return rows(t) end
     return rows(t:transpose(dim, -1)):transpose(dim, -1)
@@ -60,7 +66,7 @@ local cumsum        = along "cumsum"
 
 --- t:cumsum(dim), or of all elements in order.
 function methods.cumsum (t, dim)
-  t = as_tensor(t)
+  t = as_tensor("cumsum", t)
   return cumsum(dim and t or t:reshape(-1), dim)
 end
 
@@ -70,35 +76,45 @@ local product = core.bind_rows("row/matmul", "matmul", "matmul")
 --- Product of matrices, batches broadcast; a vector is a row on the left and a
 -- column on the right, and its dimension is dropped from the result.
 function methods.matmul (a, b)
-  a, b = as_tensor(a), as_tensor(b)
-  local rank_a, rank_b = rank(a), rank(b)
-  if rank_a == 0 or rank_b == 0 then fail("matmul", "both operands need at least one dimension") end
-  if rank_a > 1 and rank_b > 1 then return product(a, b) end
+  a, b = as_tensor("matmul", a), as_tensor("matmul", b)
+  local shape_a, shape_b = core.shape(a), core.shape(b)
+  local rank_a, rank_b = #shape_a, #shape_b
+  if rank_a == 0 or rank_b == 0 then fail("matmul", 0, "both operands need at least one dimension") end
   local left  = rank_a == 1 and a:reshape(1, -1) or a
   local right = rank_b == 1 and b:reshape(-1, 1) or b
-  local c = product(left, right)
+  local ok, c = pcall(product, left, right)
+  if not ok then   -- shapes as they were given
+    local why = c:match("do not .*$")
+    if not why then error(c, 0) end
+    fail("matmul", 0, "shapes %s and %s %s", show.shape(shape_a), show.shape(shape_b), why)
+  end
   if rank_b == 1 then c = c:select(-1, 1) end
   if rank_a == 1 then c = c:select(rank_b == 1 and -1 or -2, 1) end
   return c
 end
 
 
---- Dimensions of one element: taken away, or put in before `dim`.
+--- Dimensions of one element: taken away, or put in before `dim`. Views, both.
 function methods.squeeze (t, dim)
   local shape = core.shape(t)
   if dim then
     dim = dimension("Tensor:squeeze", dim, #shape)
     return shape[dim] == 1 and t:select(dim, 1) or t
   end
-  local kept = {}
-  for _, n in ipairs(shape) do if n ~= 1 then kept[#kept + 1] = n end end
-  return t:reshape(kept)
+  for d = #shape, 1, -1 do
+    if shape[d] == 1 then t = t:select(d, 1) end
+  end
+  return t
 end
 
 function methods.unsqueeze (t, dim)
   local shape = core.shape(t)
-  table.insert(shape, dimension("Tensor:unsqueeze", dim, #shape + 1), 1)
-  return t:reshape(shape)
+  dim = dimension("Tensor:unsqueeze", dim, #shape + 1)
+  local order = {}   -- the new dimension comes first, and goes to its place
+  for d = 1, #shape do order[d] = d + 1 end
+  table.insert(order, dim, 1)
+  table.insert(shape, 1, 1)
+  return t:expand(shape):permute(table.unpack(order))
 end
 
 function methods.flatten (t) return t:reshape(-1) end
@@ -106,17 +122,17 @@ function methods.flatten (t) return t:reshape(-1) end
 
 local function list_of_tensors (who, list)
   if type(list) ~= "table" or #list == 0 then
-    fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
+    fail(who, 1, "tensors must be a table of at least one tensor, got %s", show.value(list))
   end
   local tensors = {}
-  for i, t in ipairs(list) do tensors[i] = as_tensor(t) end
+  for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
   return tensors
 end
 
 local function same_shape (who, a, b, except)
   for d = 1, math.max(#a, #b) do
     if d ~= except and a[d] ~= b[d] then
-      error(who .. ": shapes " .. show.shape(a) .. " and " .. show.shape(b) .. " do not fit", 4)
+      fail(who, 1, "shapes %s and %s do not fit", show.shape(a), show.shape(b))
     end
   end
 end
@@ -156,7 +172,7 @@ end
 
 --- Same shape, same elements.
 function methods.equal (a, b)
-  a, b = as_tensor(a), as_tensor(b)
+  a, b = as_tensor("equal", a), as_tensor("equal", b)
   local sa, sb = core.shape(a), core.shape(b)
   if #sa ~= #sb then return false end
   for d = 1, #sa do if sa[d] ~= sb[d] then return false end end
@@ -165,7 +181,7 @@ end
 
 --- Elements that differ by at most atol + rtol |b|.
 function methods.allclose (a, b, rtol, atol)
-  return as_tensor(functions.isclose(a, b, rtol or 1e-9, atol or 0)):all():item() == 1
+  return as_tensor("allclose", functions.isclose(a, b, rtol or 1e-9, atol or 0)):all():item() == 1
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose

@@ -93,7 +93,7 @@ describe("broadcasting", function ()
 
   it("never writes to its operands", function ()
     local t, u = peri.arange(6):reshape(2, 3), peri.tensor { 1, 2, 3 }
-    local _ = t + u, t * t, -t, t:exp()
+    assert.same({ 2, 3 }, (t + u * t - (-t):exp()).shape)
     assert.same({ { 0, 1, 2 }, { 3, 4, 5 } }, t:totable())
     assert.same({ 1, 2, 3 }, u:totable())
   end)
@@ -216,8 +216,8 @@ describe("operators", function ()
   end
 
   it("% is Lua's, for every combination of signs and sizes", function ()
-    local numbers = { 5.5, -5.5, 3, -3, 0.25, -0.25, 0.0, -0.0, huge, -huge, nan, 1e-200, -1e-200, 0.5e-200, -0.5e-200,
-                      1e300, -1e300, 5e-324, -5e-324 }
+    local numbers = { 5.5, -5.5, 3.0, -3.0, 0.25, -0.25, 0.0, -0.0, huge, -huge, nan, 1e-200, -1e-200,
+                      0.5e-200, -0.5e-200, 1e300, -1e300, 5e-324, -5e-324 }
     for _, x in ipairs(numbers) do
       for _, y in ipairs(numbers) do
         assert.is_nil(model.difference(peri.mod(x, y), { shape = {}, x % y }))

@@ -134,20 +134,22 @@ describe("a reduction:", function ()
 
   -- over 512 elements there are several blocks, over 32768 several chunks
   local large = { { 511 }, { 512 }, { 513 }, { 1025 }, { 4, 600 }, { 600, 4 }, { 32768 }, { 32769 }, { 40001 },
-                  { 2, 33000 }, { 33000, 2 }, { 7, 100, 60 } }
+                  { 2, 33000 }, { 33000, 2 }, { 3, 50, 40 } }
   for _, shape in ipairs(large) do
     it("all of them in shape (" .. table.concat(shape, ", ") .. ")", function ()
       local source = model.source(shape[1])
       local t, m = model.random_view(peri, source, shape)
-      t, m = t / 3, model.map(function (x) return x / 3 end, m)
+      local agree = model.near(1e-13, 10)
       for dim = 0, #shape do
-        local lines = model.reduce(function (list) return list end, m,
-                                   dim == 0 and all_dimensions(#shape) or { [dim] = true })
-        for _, name in ipairs(names) do
-          local wanted = { shape = lines.shape }
-          for i, list in ipairs(lines) do wanted[i] = reductions[name](list) end
-          if name ~= "prod" then
-            assert.is_nil(model.difference(t[name](t, dim > 0 and dim or nil), wanted, near))
+        if dim == 0 or shape[dim] > 2 then
+          local lines = model.reduce(function (list) return list end, m,
+                                     dim == 0 and all_dimensions(#shape) or { [dim] = true })
+          for _, name in ipairs(names) do
+            local wanted = { shape = lines.shape }
+            for i, list in ipairs(lines) do wanted[i] = reductions[name](list) end
+            if name ~= "prod" then
+              assert.is_nil(model.difference(t[name](t, dim > 0 and dim or nil), wanted, agree))
+            end
           end
         end
       end
@@ -305,20 +307,21 @@ describe("along rows,", function ()
 
   for name, fn in pairs(functions) do
     it(name .. " agrees with the model in every dimension", function ()
+      local agree = name == "softmax" and model.near(1e-13) or near   -- sums may cancel, these cannot
       local source = model.source(#name)
       for _ = 1, 60 do
         local rank = source(4)
         local t, m = model.random_view(peri, source, model.random_shape(source, rank, 5))
         for d = 1, rank do
           local wanted = #m == 0 and m or model.along(fn, m, d)
-          assert.is_nil(model.difference(t[name](t, d), wanted, near))
-          assert.is_nil(model.difference(t[name](t, d - rank - 1), wanted, near))
+          assert.is_nil(model.difference(t[name](t, d), wanted, agree))
+          assert.is_nil(model.difference(t[name](t, d - rank - 1), wanted, agree))
         end
       end
       for _, shape in ipairs { { 1500 }, { 3, 700 }, { 700, 3 }, { 90, 2, 80 } } do
         local t, m = model.random_view(peri, source, shape)
         for d = 1, #shape do
-          assert.is_nil(model.difference(t[name](t, d), model.along(fn, m, d), near))
+          assert.is_nil(model.difference(t[name](t, d), model.along(fn, m, d), agree))
         end
       end
     end)

@@ -34,16 +34,21 @@ static int table_shape (lua_State *L, int index, const char *who,
   return rank;
 }
 
+/* Refuses an integer that would lose its last digits. */
+static void check_exact (lua_State *L, int index, const char *who,
+                         const char *name) {
+  lua_Integer n = lua_isinteger(L, index) ? lua_tointeger(L, index) : 0;
+  if (n > EXACT_INTEGERS || n < -EXACT_INTEGERS)
+    api_fail(L, who, "%s holds %I, an integer beyond 2^53 that no double holds"
+                     " exactly", name, n);
+}
+
 static double element (lua_State *L, const char *who, const char *name) {
-  int exact = 0;
-  lua_Integer n = lua_isinteger(L, -1) ? lua_tointegerx(L, -1, &exact) : 0;
   if (lua_type(L, -1) != LUA_TNUMBER) {
     lua_pushfstring(L, "%s must hold numbers: an element", name);
     api_fail_type(L, who, lua_tostring(L, -1), "a number", -2);
   }
-  if (exact && (n > EXACT_INTEGERS || n < -EXACT_INTEGERS))
-    api_fail(L, who, "%s holds %I, an integer beyond 2^53 that no double holds"
-                     " exactly", name, n);
+  check_exact(L, -1, who, name);
   return lua_tonumber(L, -1);
 }
 
@@ -84,6 +89,7 @@ static int new_tensor (lua_State *L) {
   Tensor header;
   double number;
   lua_settop(L, 1);
+  check_exact(L, 1, "tensor", "data");
   int fresh = lua_istable(L, 1);
   const Tensor *from = api_operand(L, 1, "tensor", "data", &header, &number);
   if (fresh) return 1;
@@ -111,7 +117,8 @@ static double number_argument (lua_State *L, int index, const char *who,
 }
 
 static int new_full (lua_State *L) {
-  double value = number_argument(L, -1, "full", "the value");
+  int last = lua_gettop(L) > 0 ? lua_gettop(L) : 1;
+  double value = number_argument(L, last, "full", "the value");
   lua_pop(L, 1);
   return new_filled(L, "full", value), 1;
 }
@@ -119,7 +126,8 @@ static int new_full (lua_State *L) {
 /* first, first + by, ...: n values, none computed from another. */
 static int push_progression (lua_State *L, const char *who, double first,
                              double by, double n) {
-  if (!(n < (double)PTRDIFF_MAX)) api_fail(L, who, "too many elements");
+  if (!(n < (double)PTRDIFF_MAX))
+    api_fail(L, who, "start, stop and step make %f elements", n);
   ptrdiff_t shape[1] = {n > 0 ? (ptrdiff_t)n : 0};
   Tensor *t = api_new(L, who, 1, shape, NULL);
   for (size_t i = 0; i < t->size; i++) t->data[i] = first + (double)i * by;

@@ -9,10 +9,34 @@
 
 int luaopen_perilune_core (lua_State *L);
 
+static const char KEPT = 'k';
+
+/* core.keep(name, value): what was first kept under that name in this state.
+   Modules may be loaded again; classes and registries must stay the same. */
+static int keep (lua_State *L) {
+  luaL_checkstring(L, 1);
+  lua_settop(L, 2);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &KEPT) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &KEPT);
+  }
+  lua_pushvalue(L, 1);
+  if (lua_rawget(L, 3) != LUA_TNIL) return 1;
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_rawset(L, 3);
+  lua_settop(L, 2);
+  return 1;
+}
+
 __attribute__((visibility("default")))
 int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
+  lua_pushcfunction(L, keep);
+  lua_setfield(L, -2, "keep");
   api_open_tensor(L);
   api_open_construct(L);
   api_open_views(L);

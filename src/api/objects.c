@@ -42,7 +42,9 @@ static int plain_values (lua_State *L, const Layout *form, double value[]) {
 
 static int has_init (lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(3));
-  return lua_rawget(L, 1) == LUA_TFUNCTION;
+  int found = lua_rawget(L, 1) == LUA_TFUNCTION;
+  lua_pop(L, 1);
+  return found;
 }
 
 static int construct (lua_State *L) {
@@ -55,10 +57,11 @@ static int construct (lua_State *L) {
     lua_call(L, 9, 1);
     return 1;
   }
+  lua_settop(L, 1 + form->params);
   lua_createtable(L, 0, form->params);
   for (int i = 0; i < form->params; i++) {
     lua_pushvalue(L, lua_upvalueindex(4 + i));
-    if (lua_isnoneornil(L, 2 + i)) lua_pushnumber(L, value[i]);
+    if (lua_isnil(L, 2 + i)) lua_pushnumber(L, value[i]);
     else lua_pushvalue(L, 2 + i);     /* an integer stays one */
     lua_rawset(L, -3);
   }

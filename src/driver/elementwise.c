@@ -6,7 +6,8 @@
 */
 #include "driver/elementwise.h"
 
-#define GRAIN (32 * LOOP_BLOCK)   /* elements that are worth a thread */
+#define SAMPLE_BLOCK 256         /* noise and result together stay in the L1 cache */
+#define GRAIN (4 * LOOP_BLOCK)   /* threads' shares are multiples of this */
 
 typedef struct Job {
   const Kernel *kernel;
@@ -44,6 +45,7 @@ static void partials_range (void *data, size_t first, size_t last) {
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
+    if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
     loop_block(job->loop, first, n, &blocks);
     for (int k = 0; k < job->kernel->n_in; k++)
       d[k] = job->d[k] == NULL ? NULL : job->d[k] + first;
@@ -58,6 +60,12 @@ void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
 }
 
 
+/* Asks for the memory of a result while there is still work to do before it
+   is written. */
+static void prefetch (double *out, size_t n) {
+  for (size_t i = 0; i < n; i += 8) __builtin_prefetch(out + i, 1);
+}
+
 static void sample_range (void *data, size_t first, size_t last) {
   const Job *job = data;
   const double *in[1 + KERNEL_MAX_IN];
@@ -67,8 +75,10 @@ static void sample_range (void *data, size_t first, size_t last) {
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
+    if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
     loop_block(job->loop, first, n, &blocks);
     for (int k = 0; k < job->loop->n; k++) in[1 + k] = blocks.in[k];
+    prefetch(job->out + first, n);
     job->noise->draw(job->generator, job->position + first, n, noise);
     job->kernel->value(n, in, job->out + first);
   }

@@ -1,14 +1,18 @@
 /*
-** threads.c - the pool: workers that sleep until a job is posted
+** threads.c - the pool: workers that wait until a job is posted
 **
 ** A job is posted by raising `posted`; every worker runs its own share once
-** and lowers `busy`; the caller runs share 0 and waits for busy == 0. One
-** mutex guards it all: shares are large, so it is taken rarely.
+** and lowers `busy`; the caller runs share 0 and waits for busy == 0. Whoever
+** waits spins for some microseconds first, because in a loop over tensors the
+** next job is near, and then sleeps.
 */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "driver/threads.h"
+
+#define SPINS 2000
 
 typedef struct Worker {
   Pool *pool;
@@ -21,9 +25,9 @@ struct Pool {
   pthread_cond_t work, done;
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
-  unsigned long posted;      /* jobs so far */
-  int busy;
-  int stopping;
+  atomic_ulong posted;       /* jobs so far */
+  atomic_int busy;
+  atomic_int stopping;
   size_t n, share_size;      /* the job */
   Task task;
   void *job;
@@ -38,23 +42,55 @@ static void run_share (Pool *pool, int share) {
   if (first < last) pool->task(pool->job, first, last);
 }
 
+static void relax (void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static int has_work (Pool *pool, unsigned long seen) {
+  return atomic_load(&pool->posted) != seen || atomic_load(&pool->stopping);
+}
+
+static void await_work (Pool *pool, unsigned long seen) {
+  for (int i = 0; i < SPINS; i++) {
+    if (has_work(pool, seen)) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool->mutex);
+  while (!has_work(pool, seen)) pthread_cond_wait(&pool->work, &pool->mutex);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+static void await_workers (Pool *pool) {
+  for (int i = 0; i < SPINS; i++) {
+    if (atomic_load(&pool->busy) == 0) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool->mutex);
+  while (atomic_load(&pool->busy) > 0)
+    pthread_cond_wait(&pool->done, &pool->mutex);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+/* The last worker to finish wakes the caller, should it sleep. */
+static void report_done (Pool *pool) {
+  if (atomic_fetch_sub(&pool->busy, 1) > 1) return;
+  pthread_mutex_lock(&pool->mutex);
+  pthread_cond_signal(&pool->done);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
 static void *worker_main (void *data) {
   Worker *worker = data;
   Pool *pool = worker->pool;
-  unsigned long seen = 0;
-  pthread_mutex_lock(&pool->mutex);
-  for (;;) {
-    while (pool->posted == seen && !pool->stopping)
-      pthread_cond_wait(&pool->work, &pool->mutex);
-    if (pool->stopping) break;
-    seen = pool->posted;
-    pthread_mutex_unlock(&pool->mutex);
+  for (unsigned long seen = 0; ; ) {
+    await_work(pool, seen);
+    if (atomic_load(&pool->stopping)) return NULL;
+    seen = atomic_load(&pool->posted);
     run_share(pool, worker->share);
-    pthread_mutex_lock(&pool->mutex);
-    if (--pool->busy == 0) pthread_cond_signal(&pool->done);
+    report_done(pool);
   }
-  pthread_mutex_unlock(&pool->mutex);
-  return NULL;
 }
 
 
@@ -67,8 +103,9 @@ int pool_start (Pool *pool, int threads) {
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
   pool->owner = getpid();
-  pool->posted = 0;
-  pool->busy = pool->stopping = 0;
+  atomic_init(&pool->posted, 0);
+  atomic_init(&pool->busy, 0);
+  atomic_init(&pool->stopping, 0);
   for (pool->threads = 1; pool->threads < threads; pool->threads++) {
     Worker *worker = &pool->workers[pool->threads - 1];
     *worker = (Worker){.pool = pool, .share = pool->threads};
@@ -80,7 +117,7 @@ int pool_start (Pool *pool, int threads) {
 void pool_stop (Pool *pool) {
   if (pool->owner != getpid()) return;
   pthread_mutex_lock(&pool->mutex);
-  pool->stopping = 1;
+  atomic_store(&pool->stopping, 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
   for (int i = 0; i < pool->threads - 1; i++)
@@ -99,9 +136,11 @@ static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   pool->share_size = (grains + shares - 1) / shares * grain;
   pool->task = task;
   pool->job = job;
-  pool->busy = pool->threads - 1;
-  pool->posted++;
+  atomic_store(&pool->busy, pool->threads - 1);
+  pthread_mutex_lock(&pool->mutex);
+  atomic_fetch_add(&pool->posted, 1);
   pthread_cond_broadcast(&pool->work);
+  pthread_mutex_unlock(&pool->mutex);
 }
 
 void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {
@@ -110,11 +149,7 @@ void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {
     if (n > 0) task(job, 0, n);
     return;
   }
-  pthread_mutex_lock(&pool->mutex);
   post(pool, n, grain, task, job);
-  pthread_mutex_unlock(&pool->mutex);
   run_share(pool, 0);
-  pthread_mutex_lock(&pool->mutex);
-  while (pool->busy > 0) pthread_cond_wait(&pool->done, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
+  await_workers(pool);
 }

@@ -31,7 +31,8 @@ static void interval (size_t n, const double *const in[], double *out) {
 static void integer_interval (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     double x = in[0][i];
-    out[i] = (x >= in[1][i]) & (x <= in[2][i]) & (floor(x) == x);
+    out[i] = (x >= in[1][i]) & (x <= in[2][i]) & (floor(x) == x)
+           & (fabs(x) < INFINITY);
   }
 }
 

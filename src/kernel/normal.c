@@ -15,6 +15,16 @@
 #define HALF_LOG_2PI 0.91893853320467274178
 
 
+/*
+** Room for what all partials share, until the last of them takes its place. They
+** get a loop each: one loop with three conditions does not become SIMD code.
+*/
+static double *last_wanted (double *const d[]) {
+  if (d[2] != NULL) return d[2];
+  return d[1] != NULL ? d[1] : d[0];
+}
+
+
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
   for (size_t i = 0; i < n; i++) {
@@ -25,22 +35,25 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double z = (x[i] - loc[i]) / scale[i], slope = z / scale[i];
-    if (d[0] != NULL) d[0][i] = -slope;
-    if (d[1] != NULL) d[1][i] = slope;
-    if (d[2] != NULL) d[2][i] = (z - 1) * (z + 1) / scale[i];
-  }
+  double *z = last_wanted(d);
+  for (size_t i = 0; i < n; i++) z[i] = (x[i] - loc[i]) / scale[i];
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = -(z[i] / scale[i]);
+  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = z[i] / scale[i];
+  if (d[2] != NULL) for (size_t i = 0; i < n; i++) d[2][i] = (z[i] - 1) * (z[i] + 1) / scale[i];
 }
 
 
-/* A function g of z = (x - loc)/scale has the partials g'/scale, -g'/scale
-   and -z g'/scale; here `slope` comes in as g'. */
-static inline void standardised (size_t i, double z, double scale, double slope,
-                                 double *const d[]) {
-  if (d[0] != NULL) d[0][i] = slope / scale;
-  if (d[1] != NULL) d[1][i] = -slope / scale;
-  if (d[2] != NULL) d[2][i] = -z * slope / scale;
+/*
+** A function g of z = (x - loc)/scale has the partials g'/scale, -g'/scale and
+** -z g'/scale. `slope` holds g' and may be last_wanted(d).
+*/
+static void standardised (size_t n, const double *const in[], const double *slope,
+                          double *const d[]) {
+  const double *x = in[0], *loc = in[1], *scale = in[2];
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = slope[i] / scale[i];
+  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = -slope[i] / scale[i];
+  if (d[2] != NULL) for (size_t i = 0; i < n; i++)
+    d[2][i] = -((x[i] - loc[i]) / scale[i]) * slope[i] / scale[i];
 }
 
 static void cdf (size_t n, const double *const in[], double *out) {
@@ -50,10 +63,12 @@ static void cdf (size_t n, const double *const in[], double *out) {
 
 static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *slope = last_wanted(d);
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], vdensity(z), d);
+    slope[i] = vdensity(z);
   }
+  standardised(n, in, slope, d);
 }
 
 
@@ -64,10 +79,12 @@ static void sf (size_t n, const double *const in[], double *out) {
 
 static void sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *slope = last_wanted(d);
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], -vdensity(z), d);
+    slope[i] = -vdensity(z);
   }
+  standardised(n, in, slope, d);
 }
 
 
@@ -78,10 +95,12 @@ static void log_cdf (size_t n, const double *const in[], double *out) {
 
 static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *slope = last_wanted(d);
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], vhazard(z), d);
+    slope[i] = vhazard(z);
   }
+  standardised(n, in, slope, d);
 }
 
 
@@ -92,10 +111,12 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 
 static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *slope = last_wanted(d);
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i];
-    standardised(i, z, scale[i], -vhazard(-z), d);
+    slope[i] = -vhazard(-z);
   }
+  standardised(n, in, slope, d);
 }
 
 
@@ -106,12 +127,9 @@ static void icdf (size_t n, const double *const in[], double *out) {
 
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *p = in[0], *scale = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double z = vndtri(p[i]);
-    if (d[0] != NULL) d[0][i] = scale[i] / vdensity(z);
-    if (d[1] != NULL) d[1][i] = 1;
-    if (d[2] != NULL) d[2][i] = z;
-  }
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = scale[i] / vdensity(vndtri(p[i]));
+  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = 1;
+  if (d[2] != NULL) for (size_t i = 0; i < n; i++) d[2][i] = vndtri(p[i]);
 }
 
 
@@ -122,12 +140,9 @@ static void isf (size_t n, const double *const in[], double *out) {
 
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *q = in[0], *scale = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double z = vndtri(q[i]);
-    if (d[0] != NULL) d[0][i] = -scale[i] / vdensity(z);
-    if (d[1] != NULL) d[1][i] = 1;
-    if (d[2] != NULL) d[2][i] = -z;
-  }
+  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = -scale[i] / vdensity(vndtri(q[i]));
+  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = 1;
+  if (d[2] != NULL) for (size_t i = 0; i < n; i++) d[2][i] = -vndtri(q[i]);
 }
 
 

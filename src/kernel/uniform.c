@@ -142,6 +142,16 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 }
 
 
+/* u is strictly inside (0, 1); rounding must not lead outside */
+static void rsample (size_t n, const double *const in[], double *out) {
+  const double *u = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double x = fma(u[i], high[i] - low[i], low[i]);
+    out[i] = x > high[i] ? high[i] : x;
+  }
+}
+
+
 const Kernel perilune_uniform[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
   {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
@@ -151,7 +161,7 @@ const Kernel perilune_uniform[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
+  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = icdf_partials,
    .noise = "uniform"},
   {.name = NULL}
 };

@@ -2,13 +2,14 @@
 ** noise.h - streams of standard uniform, normal and exponential numbers
 **
 ** Each function writes elements first, ..., first + n - 1 of a stream fixed by
-** the generator's key; g->position is neither read nor moved. Element j comes
-** from half j % 2 of block j / 2, lane 0. However a request is cut into pieces, and
-** whoever computes them, the numbers are the same, bit for bit, on every machine.
+** the generator's key; g->position is neither read nor moved. Elements
+** come in groups of eight, made of four blocks of lane 0: element 8g + r is the first
+** word of block 4g + r for r < 4, and the second of block 4g + r - 4 else. However a
+** request is cut into pieces, and whoever computes them, the numbers are the same, bit for bit, on every machine.
 ** The three streams of one key share their blocks: use an element once.
 **
 **   uniform      (k + 1/2) 2^-52, k of 52 bits: from 2^-53 to 1 - 2^-53
-**   normal       Box-Muller on the two halves of a block; |z| <= 8.572, a bound
+**   normal       Box-Muller on the two words of a block; |z| <= 8.572, a bound
 **                passed with probability 1e-17
 **   exponential  -log of the uniform: from 1.1e-16 to 36.74
 */

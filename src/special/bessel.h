@@ -16,13 +16,12 @@
 #ifndef PERILUNE_BESSEL_H
 #define PERILUNE_BESSEL_H
 
-#include <math.h>
-
+#include "special/vector.h"
 #include "special/vmath.h"
 
 
 /* I0(x), u = x^2/4 in [0,64], error 2^-60 */
-static inline double bessel_i0_small (double u) {
+VECTOR double bessel_i0_small (double u) {
   double s = u * u;
   double even = -1.4377218354970013011e-37;
   even = fma(even, s, 1.7198608502905172725e-32);
@@ -50,7 +49,7 @@ static inline double bessel_i0_small (double u) {
 }
 
 /* I1(x)/(x/2), u = x^2/4 in [0,64], error 2^-58 */
-static inline double bessel_i1_small (double u) {
+VECTOR double bessel_i1_small (double u) {
   double s = u * u;
   double even = 2.8188664350354729423e-38;
   even = fma(even, s, 2.4523026947808894083e-33);
@@ -77,7 +76,7 @@ static inline double bessel_i1_small (double u) {
 }
 
 /* sqrt(x) exp(-x) I0(x), t = 1/x in [0,1/16], error 2^-59 */
-static inline double bessel_i0_large (double t) {
+VECTOR double bessel_i0_large (double t) {
   double s = t * t;
   double even = -2.0004128786411312077e+5;
   even = fma(even, s, -2550.2279156858253042);
@@ -97,7 +96,7 @@ static inline double bessel_i0_large (double t) {
 }
 
 /* sqrt(x) exp(-x) I1(x), t = 1/x in [0,1/16], error 2^-59 */
-static inline double bessel_i1_large (double t) {
+VECTOR double bessel_i1_large (double t) {
   double s = t * t;
   double even = 2.1253738583292029966e+5;
   even = fma(even, s, 2715.0188600431303024);
@@ -117,7 +116,7 @@ static inline double bessel_i1_large (double t) {
 }
 
 /* x (1 - A(x)), t = 1/x in [0,1/16], error 2^-56 */
-static inline double bessel_deficit_large (double t) {
+VECTOR double bessel_deficit_large (double t) {
   double s = t * t;
   double even = 2.9357663633075920015e+9;
   even = fma(even, s, 7.3085610198249191293e+7);
@@ -143,16 +142,16 @@ static inline double bessel_deficit_large (double t) {
 ** d log I0/du and d log (I1/x)/du to one digit: enough to put back the
 ** rounding error of u = h*h, which the slope (up to 8) would magnify
 */
-static inline double bessel_i0_slope (double u) {
+VECTOR double bessel_i0_slope (double u) {
   return fma(fma(fma(fma(6.4e-8, u, -1.18e-5), u, 8.08e-4), u, -0.0261), u, 0.493);
 }
 
-static inline double bessel_i1_slope (double u) {
+VECTOR double bessel_i1_slope (double u) {
   return fma(fma(fma(-1.08e-6, u, 1.7e-4), u, -9.84e-3), u, 0.329);
 }
 
 
-static inline double vi0e (double x) {
+VECTOR double vi0e (double x) {
   double a = fabs(x), h = 0.5 * a;
   double u = h * h, du = fma(h, h, -u);
   double p = bessel_i0_small(u);
@@ -162,7 +161,7 @@ static inline double vi0e (double x) {
 }
 
 
-static inline double vi1e (double x) {
+VECTOR double vi1e (double x) {
   double a = fabs(x), h = 0.5 * a;
   double u = h * h, du = fma(h, h, -u);
   double p = bessel_i1_small(u);
@@ -173,7 +172,7 @@ static inline double vi1e (double x) {
 
 
 /* A(x) = I1(x)/I0(x), odd */
-static inline double vbessel_i1_over_i0 (double x) {
+VECTOR double vbessel_i1_over_i0 (double x) {
   double a = fabs(x), h = 0.5 * a, u = h * h, t = 1.0 / a;
   double small = h * (bessel_i1_small(u) / bessel_i0_small(u));
   double large = fma(-t, bessel_deficit_large(t), 1.0);
@@ -182,7 +181,7 @@ static inline double vbessel_i1_over_i0 (double x) {
 
 
 /* 1 - A(x), without cancellation from 16 on; at worst 32 eps below */
-static inline double vbessel_ratio_c (double x) {
+VECTOR double vbessel_ratio_c (double x) {
   double a = fabs(x), h = 0.5 * x, u = h * h, t = 1.0 / a;
   double i0 = bessel_i0_small(u);
   double small = fma(-h, bessel_i1_small(u), i0) / i0;

@@ -11,6 +11,7 @@
 #include "special/gamma.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
+#include "special/vpow.h"
 
 
 /* B_2j/(2j)!, j = 1 ... 13 */
@@ -43,9 +44,13 @@ static double zeta_tail (double s, double w) {
   return sum;
 }
 
-/* zeta(s, q) q^s for q > 0, s > 1; terms are added until w is large or they stop counting */
+/*
+** zeta(s, q) q^s for q > 0, s > 1; terms are added until w is large or they stop counting.
+** Where q + 1 may round to q they are the geometric series of e^(-s/q).
+*/
 static double zeta_scaled (double s, double q) {
   double least = 0.75 * s + 10.0;
+  if (q > 0x1p52 && q < least) return -1.0 / vexpm1(-s / q);
   double sum = 0.0, weight = 1.0, w = q;
   while (w < least) {
     sum += weight;
@@ -80,7 +85,7 @@ double special_zeta (double s, double q) {
 
 static double factorial (double n) {
   double product = 1.0;
-  for (double k = 2.0; k <= n; k += 1.0) product *= k;
+  for (double k = 2.0; k <= n && product < HUGE_VAL; k += 1.0) product *= k;
   return product;
 }
 

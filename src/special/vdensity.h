@@ -9,14 +9,14 @@
 
 
 /* phi(z) = e^(-z^2/2)/sqrt(2 pi), the rounding error of z^2 made good */
-static inline double vdensity (double z) {
+VECTOR double vdensity (double z) {
   double square = z * z, rest = fma(z, z, -square);
   double p = exp_pair(clamp(-0.5 * square, -800.0, 0.0), square < 1600 ? -0.5 * rest : 0.0);
   return 0.39894228040143267794 * p;
 }
 
 /* phi(z)/Phi(z), the slope of log Phi: no tail underflows on the way */
-static inline double vhazard (double z) {
+VECTOR double vhazard (double z) {
   double left = 0.79788456080286535588 / verfcx(-0.70710678118654752440 * z);
   return z < 0 ? left : vdensity(z) / vndtr(z);
 }

@@ -1,11 +1,5 @@
 /*
-** vmath.h - exp, log and their relatives, written to be vectorised
-**
-** Every function is branch-free: it computes all cases and selects among
-** them, so a loop `out[i] = vexp(x[i])` becomes SIMD code and the scalar
-** remainder of the loop gives the same bits. Only +, -, *, /, sqrt, fma and
-** floor are used (each exactly rounded), hence the same bits on every machine,
-** provided that the compiler contracts nothing (-ffp-contract=off).
+** vmath.h - exp, log and their relatives, for vector loops
 **
 ** Shared reductions:
 **   exp:  x = n ln 2 + r, |r| <= ln(2)/2,  e^r = 1 + r + r^2 q(r)
@@ -16,13 +10,9 @@
 #ifndef PERILUNE_VMATH_H
 #define PERILUNE_VMATH_H
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
+#include "special/pair.h"
+#include "special/vector.h"
 
-
-/* a number as an unevaluated sum, |lo| at most about an ulp of hi */
-typedef struct Pair { double hi, lo; } Pair;
 
 /* x = n ln 2 + (hi + lo); 2^n = scale1 scale2, each a normal number */
 typedef struct ExpReduction { double hi, lo, scale1, scale2; } ExpReduction;
@@ -35,43 +25,10 @@ static const double LN2 = 0.69314718055994530942;
 static const double LN2_HIGH = 0.69314718055966295651;  /* 41 bits: n LN2_HIGH is exact */
 static const double LN2_LOW = 2.8235290563031577103e-13;
 static const double SQRT2 = 1.4142135623730950488;
-static const uint64_t SIGN_BIT = 0x8000000000000000;
 
 
-static inline uint64_t bits_of (double x) {
-  uint64_t b;
-  memcpy(&b, &x, sizeof b);
-  return b;
-}
-
-static inline double double_of (uint64_t b) {
-  double x;
-  memcpy(&x, &b, sizeof x);
-  return x;
-}
-
-static inline double vsqrt (double x) {
+VECTOR double vsqrt (double x) {
   return sqrt(x);
-}
-
-/* exact a + b, for |a| >= |b| or a == 0 */
-static inline Pair fast_sum (double a, double b) {
-  double s = a + b;
-  return (Pair) {s, b - (s - a)};
-}
-
-/* exact a + b */
-static inline Pair exact_sum (double a, double b) {
-  double s = a + b;
-  double t = s - a;
-  return (Pair) {s, (a - (s - t)) + (b - t)};
-}
-
-/* product of two pairs, relative error about 2^-104 */
-static inline Pair pair_product (Pair a, Pair b) {
-  double p = a.hi * b.hi;
-  double e = fma(a.hi, b.hi, -p);
-  return (Pair) {p, e + fma(a.hi, b.lo, a.lo * b.hi)};
 }
 
 
@@ -84,7 +41,7 @@ static inline Pair pair_product (Pair a, Pair b) {
 ** low bits, whose halves are the biased exponents of the two scales.
 ** Needs |x| <= 1400.
 */
-static inline ExpReduction exp_reduce (double x) {
+VECTOR ExpReduction exp_reduce (double x) {
   const double magic = 6755399441057790.0;  /* 1.5 2^52 + 2046 */
   double t = fma(x, 1.442695040888963387, magic);
   double n = t - magic;
@@ -98,7 +55,7 @@ static inline ExpReduction exp_reduce (double x) {
 }
 
 /* q(r) = (e^r - 1 - r)/r^2 on |r| <= 0.3466, error of r^2 q 2^-60 */
-static inline double exp_tail (double r) {
+VECTOR double exp_tail (double r) {
   double r2 = r * r;
   double r4 = r2 * r2;
   double a = fma(r, 0.16666666666666679619, 0.5);
@@ -110,23 +67,17 @@ static inline double exp_tail (double r) {
   return fma(r4, fma(r4, e, fma(r2, d, c)), fma(r2, b, a));
 }
 
-/* x brought into [low, high]; NaN stays. (Both tests look at x: gcc then sees two selects.) */
-static inline double clamp (double x, double low, double high) {
-  double y = x < low ? low : x;
-  return x > high ? high : y;
-}
-
-static inline double exp_from (ExpReduction e) {
+VECTOR double exp_from (ExpReduction e) {
   double p = 1.0 + fma(e.hi * e.hi, exp_tail(e.hi), e.hi);
   return p * e.scale1 * e.scale2;
 }
 
-static inline double vexp (double x) {
+VECTOR double vexp (double x) {
   return exp_from(exp_reduce(clamp(x, -750.0, 750.0)));
 }
 
 /* e^(hi + lo) with little more than half an ulp of error */
-static inline double exp_pair (double hi, double lo) {
+VECTOR double exp_pair (double hi, double lo) {
   ExpReduction e = exp_reduce(hi);
   Pair r = fast_sum(e.hi, e.lo + lo);
   Pair s = fast_sum(1.0, r.hi);
@@ -135,7 +86,7 @@ static inline double exp_pair (double hi, double lo) {
 }
 
 /* 2^n ((1 - 2^-n) + (e^r - 1)); the first part is 0 for n = 0 and at least 1/2 else */
-static inline double expm1_from (ExpReduction e) {
+VECTOR double expm1_from (ExpReduction e) {
   double inverse1 = double_of(0x7fe0000000000000 - bits_of(e.scale1));
   double inverse2 = double_of(0x7fe0000000000000 - bits_of(e.scale2));
   Pair s = fast_sum(1.0 - inverse1 * inverse2, e.hi);
@@ -143,18 +94,18 @@ static inline double expm1_from (ExpReduction e) {
   return p * e.scale1 * e.scale2;
 }
 
-static inline double vexpm1 (double x) {
+VECTOR double vexpm1 (double x) {
   return copysign(expm1_from(exp_reduce(clamp(x, -40.0, 750.0))), x);
 }
 
 /* e^-|x| never overflows, so both tails keep their relative accuracy */
-static inline double vsigmoid (double x) {
+VECTOR double vsigmoid (double x) {
   double e = vexp(-fabs(x));
   return (x < 0 ? e : 1.0) / (1.0 + e);
 }
 
 /* with t = e^2|x| - 1:  t/(t + 2) near 0,  1 - 2/(t + 2) further out */
-static inline double vtanh (double x) {
+VECTOR double vtanh (double x) {
   double a = fabs(x);
   double t = expm1_from(exp_reduce(clamp(2 * a, 0.0, 80.0)));
   double far = a > 0.55 ? 1.0 : 0.0;
@@ -170,17 +121,17 @@ static inline double vtanh (double x) {
 ** ====================================================== */
 
 /* the bits of x moved so that the exponent field changes at sqrt(1/2) 2^k; for normal x > 0 */
-static inline uint64_t log_bits (double x) {
+VECTOR uint64_t log_bits (double x) {
   return bits_of(x) + 0x95f619980c433;
 }
 
 /* bias - exponent as a double */
-static inline double minus_exponent (uint64_t exponent, uint64_t bias) {
+VECTOR double minus_exponent (uint64_t exponent, uint64_t bias) {
   return 6755399441055744.0 - double_of(exponent - bias + 0x4338000000000000);
 }
 
 /* for positive x whose product with scale, a power of two, is normal */
-static inline LogReduction log_reduce (double x, double scale) {
+VECTOR LogReduction log_reduce (double x, double scale) {
   uint64_t b = log_bits(x * scale);
   double m = double_of((b & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
   return (LogReduction) {
@@ -192,7 +143,7 @@ static inline LogReduction log_reduce (double x, double scale) {
 ** for 1 + x instead of x, given u = 1 + x rounded: f = x 2^n - (1 - 2^n), all
 ** four times larger so that 2^n is a normal number. The sum is exact but for n = -1, x < 1/2.
 */
-static inline LogReduction log1p_reduce (double x, double u) {
+VECTOR LogReduction log1p_reduce (double x, double u) {
   uint64_t exponent = log_bits(u) >> 52;
   double scale = double_of((2048 - exponent) << 52);
   double rest = 4.0 - scale;
@@ -203,12 +154,12 @@ static inline LogReduction log1p_reduce (double x, double u) {
 }
 
 /* lifts subnormals to normal numbers */
-static inline double log_scale (double x) {
+VECTOR double log_scale (double x) {
   return x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;
 }
 
 /* R(z)/z with R = log((1 + s)/(1 - s))/s - 2, z = s^2 <= 0.02945; error of R 2^-58 */
-static inline double log_series (double z) {
+VECTOR double log_series (double z) {
   double z2 = z * z;
   double a = fma(z, 0.39999999999414476148, 0.66666666666667340202);
   double b = fma(z, 0.2222219856628745438, 0.28571428742444371363);
@@ -217,18 +168,8 @@ static inline double log_series (double z) {
   return fma(z2, fma(z2, c, b), a);
 }
 
-/* (R(z) - 2z/3 - 2z^2/5)/z^3 on the same range, error of z^3 times it 2^-72 relative to 2 */
-static inline double pow_series (double z) {
-  double z2 = z * z;
-  double a = fma(z, 0.22222222220009757443, 0.28571428571433166166);
-  double b = fma(z, 0.15384572866483270381, 0.18181818605866456595);
-  double c = fma(z, 0.11685015511421935341, 0.13335764415588405307);
-  c = fma(z2, 0.11911186774085248674, c);
-  return fma(z2, fma(z2, c, b), a);
-}
-
 /* the logarithm of a reduced number, by log(1 + f) = f - s (f - R) */
-static inline double log_assemble (LogReduction r) {
+VECTOR double log_assemble (LogReduction r) {
   double s = r.f / (2.0 + r.f);
   double z = s * s;
   double t = fma(-s, fma(-z, log_series(z), r.f), fma(-r.n, LN2_LOW, r.error));
@@ -236,23 +177,23 @@ static inline double log_assemble (LogReduction r) {
 }
 
 /* `value`, but the right thing where the logarithm of x is not finite */
-static inline double log_edges (double x, double value) {
+VECTOR double log_edges (double x, double value) {
   double edge = x == 0 ? -HUGE_VAL : (double) NAN;
   value = x > 0 ? value : edge;
   return x == HUGE_VAL ? x : value;
 }
 
-static inline double vlog (double x) {
+VECTOR double vlog (double x) {
   return log_edges(x, log_assemble(log_reduce(x, log_scale(x))));
 }
 
-static inline double vlog1p (double x) {
+VECTOR double vlog1p (double x) {
   double u = 1.0 + x;
   return log_edges(u, log_assemble(log1p_reduce(x, u)));
 }
 
 /* log(1 + x) for 0 <= x <= 1: above sqrt(2) - 1, n = -1 and f = (x - 1)/2 */
-static inline double log1p_unit (double x) {
+VECTOR double log1p_unit (double x) {
   double d = x - 1.0;
   double error = x - (d + 1.0);
   int far = x > 0.41421356237309504880;
@@ -265,7 +206,7 @@ static inline double log1p_unit (double x) {
 ** log(1 + x) - x = -n ln 2 + (f - x) - f^2/2 + s (f^2/2 + R). The first terms
 ** cancel, exactly so for n = 0, hence all but the last are summed with their errors.
 */
-static inline double vlog1pmx (double x) {
+VECTOR double vlog1pmx (double x) {
   double u = 1.0 + x;
   LogReduction r = log1p_reduce(x, u);
   double s = r.f / (2.0 + r.f);
@@ -279,16 +220,8 @@ static inline double vlog1pmx (double x) {
   return x == HUGE_VAL ? -x : log_edges(u, c.hi + low);
 }
 
-/* num/(den.hi + den.lo) as a pair, with one division */
-static inline Pair pair_quotient (double num, Pair den) {
-  double inverse = 1.0 / den.hi;
-  double s = num * inverse;
-  double rest = fma(-s, den.lo, fma(-s, den.hi, num));
-  return fast_sum(s, rest * inverse);
-}
-
 /* x = 2^-n f with 1 <= f < 2 for x > 0; finite for every x */
-static inline LogReduction mantissa_reduce (double x) {
+VECTOR LogReduction mantissa_reduce (double x) {
   double scale = log_scale(x);
   uint64_t b = bits_of(x * scale);
   return (LogReduction) {
@@ -302,7 +235,7 @@ static inline LogReduction mantissa_reduce (double x) {
 ** factor sqrt(2) of each other, so that a - b is exact. Zeros, infinities and
 ** NaN, for which the formula gives something finite, come in by the last term.
 */
-static inline double vlog_ratio (double a, double b) {
+VECTOR double vlog_ratio (double a, double b) {
   LogReduction ra = mantissa_reduce(a), rb = mantissa_reduce(b);
   double above = ra.f > SQRT2 * rb.f ? 1.0 : 0.0;
   double below = rb.f > SQRT2 * ra.f ? 1.0 : 0.0;
@@ -315,22 +248,6 @@ static inline double vlog_ratio (double a, double b) {
   return (t.hi + low) + (log_edges(a, 0.0) - log_edges(b, 0.0));
 }
 
-/* log x for x in (0, inf) as a pair, relative error about 2^-68 */
-static inline Pair log_pair (double x) {
-  LogReduction r = log_reduce(x, log_scale(x));
-  Pair s = pair_quotient(r.f, fast_sum(2.0, r.f));
-  Pair z = pair_product(s, s);
-  Pair c = fast_sum(0.4, z.hi * pow_series(z.hi));
-  c = pair_product(z, (Pair) {c.hi, c.lo - 2.2204460492503132041e-17});
-  Pair b = fast_sum(0.66666666666666662966, c.hi);
-  b = pair_product(z, (Pair) {b.hi, b.lo + (c.lo + 3.7007434154171882626e-17)});
-  Pair a = pair_product(s, b);
-  Pair t = fast_sum(2.0 * s.hi, a.hi);
-  Pair u = fast_sum(-r.n * LN2_HIGH, t.hi);
-  double low = fma(-r.n, LN2_LOW, t.lo + fma(2.0, s.lo, a.lo));
-  return fast_sum(u.hi, u.lo + low);
-}
-
 /* }====================================================== */
 
 
@@ -338,32 +255,13 @@ static inline Pair log_pair (double x) {
 ** Both
 ** ====================================================== */
 
-/*
-** x^y = e^(y log x) with the logarithm as a pair; signs, integers and
-** infinities as in C's pow.
-*/
-static inline double vpow (double x, double y) {
-  double a = fabs(x);
-  Pair l = log_pair(a);
-  l.hi = log_edges(a, l.hi);
-  double p = y * l.hi;
-  double low = fma(y, l.hi, -p) + y * l.lo;
-  double r = exp_pair(clamp(p, -800.0, 800.0), fabs(p) < 800.0 ? low : 0.0);
-  int integer = floor(y) == y;
-  int odd = integer && floor(0.5 * y) != 0.5 * y;
-  r = a == 1.0 && y == y ? 1.0 : r;
-  r = odd ? copysign(r, x) : r;
-  r = x < 0 && !integer && a < HUGE_VAL ? (double) NAN : r;
-  return y == 0 || x == 1.0 ? 1.0 : r;
-}
-
 /* log(1 + e^x) */
-static inline double vsoftplus (double x) {
+VECTOR double vsoftplus (double x) {
   return (x > 0 ? x : 0.0) + log1p_unit(vexp(-fabs(x)));
 }
 
 /* log(e^a + e^b); near its zeros the absolute error stays about an ulp of 1 */
-static inline double vlogaddexp (double a, double b) {
+VECTOR double vlogaddexp (double a, double b) {
   double gap = a == b ? 0.0 : -fabs(a - b);
   return (a > b ? a : b) + log1p_unit(vexp(gap));
 }
@@ -372,7 +270,7 @@ static inline double vlogaddexp (double a, double b) {
 ** log(1 - e^x) for x <= 0: log of -expm1(x) near 0; further out log1p(-e^x), where the
 ** rounding error of 1 - e^x >= 1/2 is at most doubled by the reduction
 */
-static inline double vlog1mexp (double x) {
+VECTOR double vlog1mexp (double x) {
   int near = x > -LN2;
   ExpReduction e = exp_reduce(clamp(x, -750.0, 1.0));
   Pair far = fast_sum(1.0, -exp_from(e));

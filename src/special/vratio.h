@@ -14,7 +14,7 @@
 
 /* Is 1/b exact to the last bit or so, and r = a/b far from the ends of the
    range? False for anything that is not positive and finite. */
-static inline int vratio_plain (double r, double b) {
+VECTOR int vratio_plain (double r, double b) {
   return (r > 0x1p-1000) & (r < 0x1p1000) & (b > 0x1p-1000) & (b < 0x1p1000);
 }
 
@@ -23,7 +23,7 @@ static inline int vratio_plain (double r, double b) {
 ** With r = 2^-n (1 + f) and s = f/(2 + f), log r = -n ln 2 + 2s + s R(s^2).
 ** For n = 0, f is e itself and e - 2s = e s, so nothing cancels.
 */
-static inline double vexcess (double r, double e) {
+VECTOR double vexcess (double r, double e) {
   LogReduction l = log_reduce(r, 1.0);
   double f = l.n == 0 ? e : l.f;
   double s = f / (2.0 + f), z = s * s;
@@ -32,7 +32,7 @@ static inline double vexcess (double r, double e) {
 }
 
 /* excess for all a, b: +inf where one is 0 or infinite, NaN where negative */
-static inline double vexcess_wide (double a, double b) {
+VECTOR double vexcess_wide (double a, double b) {
   double e = (a - b) / b, gap = vlog_ratio(a, b);
   double near = -vlog1pmx(e);
   double edge = ((a >= 0) & (b >= 0)) ? HUGE_VAL : (double)NAN;

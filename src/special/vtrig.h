@@ -1,7 +1,5 @@
 /*
-** vtrig.h - sine, cosine and arctangent, written to be vectorised
-**
-** The rules of vmath.h hold: branch-free, the same bits everywhere.
+** vtrig.h - sine, cosine and arctangent, for vector loops
 **
 **   2 pi u:   u = q/4 + y exactly, |y| <= 1/8; polynomials in y
 **   radians:  x = n pi/2 + y, pi/2 in three parts, y kept as a pair;
@@ -13,7 +11,8 @@
 #ifndef PERILUNE_VTRIG_H
 #define PERILUNE_VTRIG_H
 
-#include "special/vmath.h"
+#include "special/pair.h"
+#include "special/vector.h"
 
 
 /* above this vsin and vcos give NaN; sin_any and cos_any do not */
@@ -32,7 +31,7 @@ static const uint32_t TWO_OVER_PI[39] = {
 
 
 /* sin(2 pi y), |y| <= 1/8: 2 pi y in one fma with its low part and the cubic rest, 2^-56 */
-static inline double sin_turn (double y, double w) {
+VECTOR double sin_turn (double y, double w) {
   double w2 = w * w;
   double a = fma(w, 81.605249275958513522, -41.341702240399662571);
   double b = fma(w, 42.058685054092052269, -76.705859705588196107);
@@ -42,7 +41,7 @@ static inline double sin_turn (double y, double w) {
 }
 
 /* cos(2 pi y), |y| <= 1/8, w = y^2; 2^-55 */
-static inline double cos_turn (double w) {
+VECTOR double cos_turn (double w) {
   double w2 = w * w;
   double a = fma(w, 64.939394022667983108, -19.739208802178715985);
   double b = fma(w, 60.244641328710841321, -85.456817206526096697);
@@ -52,7 +51,7 @@ static inline double cos_turn (double w) {
 }
 
 /* cosine, sine of y + q quarter turns from those of y; only the last two bits of q count */
-static inline void quarter_turns (uint64_t q, double *s, double *c) {
+VECTOR void quarter_turns (uint64_t q, double *s, double *c) {
   uint64_t odd = q & 1;
   double s0 = odd ? *c : *s;
   double c0 = odd ? *s : *c;
@@ -61,7 +60,7 @@ static inline void quarter_turns (uint64_t q, double *s, double *c) {
 }
 
 /* sin(2 pi u) and cos(2 pi u) for any finite u; NaN for others */
-static inline void vsincos2pi (double u, double *s, double *c) {
+VECTOR void vsincos2pi (double u, double *s, double *c) {
   const double magic = 6755399441055744.0;  /* 1.5 2^52 */
   double r = u - trunc(u);
   double t = fma(r, 4.0, magic);
@@ -78,7 +77,7 @@ static inline void vsincos2pi (double u, double *s, double *c) {
 ** x - n pi/2. The first step is exact; the second part of pi/2 has 30 bits, so that
 ** for |x| < 2^23 the second step is exact in (y, lo), even where it cancels.
 */
-static inline Pair trig_reduce (double x, uint64_t *quadrant) {
+VECTOR Pair trig_reduce (double x, uint64_t *quadrant) {
   const double magic = 6755399441055744.0;
   double t = fma(x, 0.63661977236758138243, magic);
   double n = t - magic;
@@ -90,7 +89,7 @@ static inline Pair trig_reduce (double x, uint64_t *quadrant) {
 }
 
 /* sin(y), |y| <= 0.8, 2^-57 */
-static inline double sin_kernel (Pair y) {
+VECTOR double sin_kernel (Pair y) {
   double w = y.hi * y.hi;
   double w2 = w * w;
   double a = fma(w, 0.0083333333333202221777, -0.16666666666666624108);
@@ -100,7 +99,7 @@ static inline double sin_kernel (Pair y) {
 }
 
 /* cos(y), |y| <= 0.8, 2^-60: 1 - w/2 with its rounding error, then the rest */
-static inline double cos_kernel (Pair y) {
+VECTOR double cos_kernel (Pair y) {
   double w = y.hi * y.hi;
   double w2 = w * w;
   double a = fma(w, -0.0013888888888871180061, 0.041666666666666581087);
@@ -112,7 +111,7 @@ static inline double cos_kernel (Pair y) {
 }
 
 /* sine and cosine of x radians: within an ulp for |x| < 2^23, within 2^-52 up to 2^45 */
-static inline void vsincos (double x, double *s, double *c) {
+VECTOR void vsincos (double x, double *s, double *c) {
   uint64_t quadrant;
   Pair y = trig_reduce(fabs(x) <= TRIG_LIMIT ? x : (double) NAN, &quadrant);
   *s = sin_kernel(y);
@@ -120,13 +119,13 @@ static inline void vsincos (double x, double *s, double *c) {
   quarter_turns(quadrant, s, c);
 }
 
-static inline double vsin (double x) {
+VECTOR double vsin (double x) {
   double s, c;
   vsincos(x, &s, &c);
   return x == 0 ? x : s;
 }
 
-static inline double vcos (double x) {
+VECTOR double vcos (double x) {
   double s, c;
   vsincos(x, &s, &c);
   return c;
@@ -204,7 +203,7 @@ static inline double cos_any (double x) {
 
 
 /* (atan(t) - t)/t^3, z = t^2 <= 0.1716; 2^-59 */
-static inline double atan_series (double z) {
+VECTOR double atan_series (double z) {
   double z2 = z * z;
   double z4 = z2 * z2;
   double a = fma(z, 0.19999999999954001795, -0.33333333333333198256);
@@ -217,7 +216,7 @@ static inline double atan_series (double z) {
 }
 
 /* atan x = base + atan(t), t = x, (x - 1)/(x + 1) or -1/x with base 0, pi/4, pi/2 */
-static inline double vatan (double x) {
+VECTOR double vatan (double x) {
   double a = fabs(x);
   int far = a > 2.4142135623730950488, middle = a > 0.41421356237309504880;
   double num = far ? -1.0 : (middle ? a - 1.0 : a);

@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "special/vmath.h"
+#include "special/vpow.h"
 
 
 static void fill (size_t n, double *out, double value) {
@@ -65,7 +66,8 @@ static void mod (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
     double m = fmod(x[i], y[i]);
-    out[i] = m * y[i] < 0 ? m + y[i] : m;
+    int opposite = ((m > 0) & (y[i] < 0)) | ((m < 0) & (y[i] > 0));
+    out[i] = opposite ? m + y[i] : m;
   }
 }
 

@@ -1,0 +1,25 @@
+--- A script in a sandbox: only base, table, string and math, and `require`.
+local before = {}
+for name, value in pairs(_G) do before[name] = value end
+
+local peri = require "perilune"
+local p, q = peri.Normal(0, 1), peri.Normal { loc = { 1, 2 }, scale = 2 }
+local results = {
+  tostring(p), tostring(q), tostring(peri.Nothing), tostring(peri.nothing),
+  tostring(peri.kl_divergence(p, p)), tostring(peri.kl_divergence(p, q)),
+  tostring(peri.Exponential(2):log_prob(1)), tostring(peri.Uniform(0, 2):sample({ 2 }, peri.rng(1))),
+  tostring(peri.tensor { { 1, 2 }, { 3, 4 } }:matmul { 1, 1 }), tostring(peri.special.lgamma(0.5)),
+  tostring(pcall(peri.Normal, 0, -1)), tostring(peri.Normal:extend "My" (1, 2)),
+}
+local My = setmetatable({ __name = "My" }, { __index = peri.Normal })
+peri.register_kl(My, My, function () return 7 end)
+peri.set_threads(2)
+results[#results + 1] = tostring(peri.zeros(100000):sum())
+peri.set_threads(1)
+
+for name, value in pairs(_G) do assert(before[name] == value, "a global was set: " .. name) end
+for name, value in pairs(before) do assert(_G[name] == value, "a global was changed: " .. name) end
+for _, name in ipairs { "io", "os", "debug", "coroutine", "utf8" } do
+  assert(_G[name] == nil, name .. " is no part of a sandbox")
+end
+return table.concat(results, "\n")

@@ -1,0 +1,50 @@
+/*
+** vector.h - what makes a function fit for a vector loop
+**
+** A VECTOR function is branch-free: it computes all cases and selects among
+** them, so a loop `out[i] = vexp(x[i])` becomes SIMD code and the scalar
+** remainder of the loop gives the same bits. Only +, -, *, /, sqrt, fma, floor
+** and trunc are used (each exactly rounded), hence the same bits on every
+** machine, provided that the compiler contracts nothing (-ffp-contract=off).
+**
+** One call left in a loop keeps the whole loop scalar, and compilers leave
+** long functions as calls unless told otherwise: VECTOR, in the place of
+** `static inline`, tells them.
+*/
+#ifndef PERILUNE_VECTOR_H
+#define PERILUNE_VECTOR_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define VECTOR static inline __attribute__((always_inline))
+
+
+static const uint64_t SIGN_BIT = 0x8000000000000000;
+
+
+VECTOR uint64_t bits_of (double x) {
+  uint64_t b;
+  memcpy(&b, &x, sizeof b);
+  return b;
+}
+
+VECTOR double double_of (uint64_t b) {
+  double x;
+  memcpy(&x, &b, sizeof x);
+  return x;
+}
+
+/* x brought into [low, high]; NaN stays. (Both tests look at x: gcc then sees two selects.) */
+VECTOR double clamp (double x, double low, double high) {
+  double y = x < low ? low : x;
+  return x > high ? high : y;
+}
+
+/* a + b x + c x^2 + d x^3, given x^2: the step of a long polynomial */
+VECTOR double cubic (double x, double x2, double a, double b, double c, double d) {
+  return fma(x2, fma(x, d, c), fma(x, b, a));
+}
+
+#endif
