@@ -33,6 +33,10 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
 # two -fno options let loops with sqrt and selects vectorise; no value changes.
 ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
+# Partials write several arrays: let compilers check as many pairs for overlap
+# as it takes to vectorise them.
+IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100)
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
              -fvisibility=hidden -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
@@ -79,7 +83,7 @@ define variant_rules
 $(BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	@echo "cc $$< ($(1))"
-	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(FLAGS_$(1)) -c -o $$@ $$<
+	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(VECTORISE) $$(FLAGS_$(1)) -c -o $$@ $$<
 
 $(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
 	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<

@@ -172,14 +172,18 @@ static int begin (Run *run) {
   return 1;
 }
 
-/* A host that is out of memory for good can still close its states. */
+/* Out of memory for good, a state keeps the threads it has when it can get no
+   others, and can be closed. */
 static void close_without_memory (void) {
   Memory memory;
   lua_State *L = host_open(&memory);
-  host_run(L, "require 'perilune'.set_threads(2) return ''");
+  host_run(L, "peri = require 'perilune' peri.set_threads(2) return ''");
   check_threads(2, "set_threads(2)");
+  luaL_loadstring(L, "peri.set_threads(3)");
   memory.fail_first = 1;
   memory.fail_last = LONG_MAX;
+  check(lua_pcall(L, 0, 0, 0) == LUA_ERRMEM, "set_threads(3) without memory");
+  check_threads(2, "set_threads(3) without memory");
   host_close(L, &memory);
   check_threads(1, "closed without memory");
 }
@@ -187,10 +191,10 @@ static void close_without_memory (void) {
 int main (void) {
   static Run run;
   int snippets = 0, places[FAULTS] = {0};
+  close_without_memory();
   for (run.snippet = 1; begin(&run); run.snippet++, snippets++)
     for (Fault fault = 0; fault < FAULTS; fault++)
       places[fault] += run_all(&run, fault);
-  close_without_memory();
   printf("faults: %d snippets, %d requests refused once, %d twice, %d with all that"
          " follow, %d interruptions\n", snippets, places[ONCE], places[TWICE],
          places[FOREVER], places[HOOK]);

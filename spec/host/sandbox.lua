@@ -12,6 +12,7 @@ local results = {
   tostring(pcall(peri.Normal, 0, -1)), tostring(peri.Normal:extend "My" (1, 2)),
 }
 local My = setmetatable({ __name = "My" }, { __index = peri.Normal })
+My.__index = My
 peri.register_kl(My, My, function () return 7 end)
 peri.set_threads(2)
 results[#results + 1] = tostring(peri.zeros(100000):sum())

@@ -121,8 +121,9 @@ return {
   -- Distributions
   { "construction", function ()
     local p = peri()
-    return text(p.Normal(), p.Normal(1, 2), p.Normal { loc = 1, scale = { 1, 2 } }, p.Normal({ 1, 2 }, p.tensor { 3, 4 }),
-                p.Uniform(0, { 1, 2 }), p.Exponential { rate = 2, validate = false },
+    return text(p.Normal(), p.Normal(1, 2), p.Normal { loc = 1, scale = { 1, 2 } },
+                p.Normal({ 1, 2 }, p.tensor { 3, 4 }), p.Uniform(0, { 1, 2 }),
+                p.Exponential { rate = 2, validate = false },
                 table.concat(p.Normal({ { 1 }, { 2 } }, { 1, 2, 3 }).batch_shape, "x"), p.Normal(0, 1):expand { 2 })
   end },
   { "densities of numbers", function ()

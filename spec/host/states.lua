@@ -1,6 +1,7 @@
 --- What several states compute at once: all results, to the last bit.
--- The global `threads` is set by the host.
+-- The host says with how many threads, in a global.
 local peri = require "perilune"
+local threads = _G.threads
 if threads > 1 then peri.set_threads(threads) end
 
 local parts = {}

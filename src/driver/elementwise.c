@@ -47,8 +47,7 @@ static void partials_range (void *data, size_t first, size_t last) {
     n = loop_length(job->loop, first, last);
     if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
     loop_block(job->loop, first, n, &blocks);
-    for (int k = 0; k < job->kernel->n_in; k++)
-      d[k] = job->d[k] == NULL ? NULL : job->d[k] + first;
+    for (int k = 0; k < job->kernel->n_in; k++) d[k] = job->d[k] + first;
     job->kernel->partials(n, blocks.in, d);
   }
 }

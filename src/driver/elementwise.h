@@ -11,7 +11,7 @@
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out);
 
-/* d[k], unless NULL, has loop->size elements, in loop order. */
+/* d[k] has loop->size elements, in loop order. */
 void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
                            double *const d[]);
 

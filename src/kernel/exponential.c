@@ -24,8 +24,8 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *rate = in[1];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = x[i] < 0 ? 0 : -rate[i];
-    if (d[1] != NULL) d[1][i] = x[i] < 0 ? 0 : 1 / rate[i] - x[i];
+    d[0][i] = x[i] < 0 ? 0 : -rate[i];
+    d[1][i] = x[i] < 0 ? 0 : 1 / rate[i] - x[i];
   }
 }
 
@@ -34,8 +34,8 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 static inline void waited_partials (size_t i, double x, double rate, double slope,
                                     double *const d[]) {
   double inside = x < 0 ? 0 : slope;
-  if (d[0] != NULL) d[0][i] = inside * rate;
-  if (d[1] != NULL) d[1][i] = inside * x;
+  d[0][i] = inside * rate;
+  d[1][i] = inside * x;
 }
 
 static void cdf (size_t n, const double *const in[], double *out) {
@@ -85,8 +85,8 @@ static void icdf (size_t n, const double *const in[], double *out) {
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *p = in[0], *rate = in[1];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = 1 / ((1 - p[i]) * rate[i]);
-    if (d[1] != NULL) d[1][i] = vlog1p(-p[i]) / rate[i] / rate[i];
+    d[0][i] = 1 / ((1 - p[i]) * rate[i]);
+    d[1][i] = vlog1p(-p[i]) / rate[i] / rate[i];
   }
 }
 
@@ -101,8 +101,8 @@ static void isf (size_t n, const double *const in[], double *out) {
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *q = in[0], *rate = in[1];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = -1 / (q[i] * rate[i]);
-    if (d[1] != NULL) d[1][i] = vlog(q[i]) / rate[i] / rate[i];
+    d[0][i] = -1 / (q[i] * rate[i]);
+    d[1][i] = vlog(q[i]) / rate[i] / rate[i];
   }
 }
 
@@ -124,8 +124,8 @@ static void rsample (size_t n, const double *const in[], double *out) {
 static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
   const double *e = in[0], *rate = in[1];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = 1 / rate[i];
-    if (d[1] != NULL) d[1][i] = -e[i] / rate[i] / rate[i];
+    d[0][i] = 1 / rate[i];
+    d[1][i] = -e[i] / rate[i] / rate[i];
   }
 }
 

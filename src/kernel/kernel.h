@@ -27,8 +27,8 @@ typedef struct Kernel {
   /* out[i] = f(in[0][i], ..., in[n_in-1][i]); out may not overlap in */
   void (*value) (size_t n, const double *const in[], double *out);
 
-  /* d[k][i] = df/d in[k], without any upstream gradient;
-     d[k] is NULL when nobody wants it */
+  /* d[k][i] = df/d in[k], for all k, without any upstream gradient; what
+     nobody wants goes to a block that is thrown away */
   void (*partials) (size_t n, const double *const in[], double *const d[]);
 
   /* A sampler is an elementwise kernel whose first operand is noise: the

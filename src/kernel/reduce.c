@@ -132,20 +132,16 @@ static double place_finish (size_t count, const double *state) {
 /*
 ** log sum exp. State: the largest, and the sum of exp(x - largest).
 */
-static inline double exp_lanes (size_t m, const double *x, double shift) {
-  double shifted[LANES];
-  for (size_t j = 0; j < LANES; j++)
-    shifted[j] = vexp((j < m ? x[j] : -INFINITY) - shift);
-  return join_lanes(shifted);
-}
-
 static void logsumexp_fold (size_t n, const double *x, double *state) {
-  size_t i = 0;
-  double s = 0;
+  double shifted[LANES], s = 0;
   max_fold(n, x, state);
   double shift = fabs(state[0]) == INFINITY ? 0 : state[0];
-  for (; i + LANES <= n; i += LANES) s += exp_lanes(LANES, x + i, shift);
-  if (i < n) s += exp_lanes(n - i, x + i, shift);
+  for (size_t i = 0; i < n; i += LANES) {
+    size_t m = n - i < LANES ? n - i : LANES;
+    for (size_t j = 0; j < LANES; j++)
+      shifted[j] = vexp((j < m ? x[i + j] : -INFINITY) - shift);
+    s += join_lanes(shifted);
+  }
   state[1] = s;
 }
 

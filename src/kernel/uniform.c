@@ -43,9 +43,9 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *low = in[1], *high = in[2];
   for (size_t i = 0; i < n; i++) {
     double slope = inside(x[i], low[i], high[i]) / (high[i] - low[i]);
-    if (d[0] != NULL) d[0][i] = 0;
-    if (d[1] != NULL) d[1][i] = slope;
-    if (d[2] != NULL) d[2][i] = -slope;
+    d[0][i] = 0;
+    d[1][i] = slope;
+    d[2][i] = -slope;
   }
 }
 
@@ -76,9 +76,9 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 static inline void slopes (size_t i, double x, double low, double high, double by,
                            double *const d[]) {
   double slope = inside(x, low, high) * by / (high - low);
-  if (d[0] != NULL) d[0][i] = slope;
-  if (d[1] != NULL) d[1][i] = -slope * share(x, high, low);
-  if (d[2] != NULL) d[2][i] = -slope * share(x, low, high);
+  d[0][i] = slope;
+  d[1][i] = -slope * share(x, high, low);
+  d[2][i] = -slope * share(x, low, high);
 }
 
 static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
@@ -107,9 +107,9 @@ static void icdf (size_t n, const double *const in[], double *out) {
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *p = in[0], *low = in[1], *high = in[2];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = high[i] - low[i];
-    if (d[1] != NULL) d[1][i] = 1 - p[i];
-    if (d[2] != NULL) d[2][i] = p[i];
+    d[0][i] = high[i] - low[i];
+    d[1][i] = 1 - p[i];
+    d[2][i] = p[i];
   }
 }
 
@@ -120,9 +120,9 @@ static void isf (size_t n, const double *const in[], double *out) {
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *q = in[0], *low = in[1], *high = in[2];
   for (size_t i = 0; i < n; i++) {
-    if (d[0] != NULL) d[0][i] = low[i] - high[i];
-    if (d[1] != NULL) d[1][i] = q[i];
-    if (d[2] != NULL) d[2][i] = 1 - q[i];
+    d[0][i] = low[i] - high[i];
+    d[1][i] = q[i];
+    d[2][i] = 1 - q[i];
   }
 }
 
@@ -136,8 +136,8 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
   const double *low = in[0], *high = in[1];
   for (size_t i = 0; i < n; i++) {
     double slope = 1 / (high[i] - low[i]);
-    if (d[0] != NULL) d[0][i] = -slope;
-    if (d[1] != NULL) d[1][i] = slope;
+    d[0][i] = -slope;
+    d[1][i] = slope;
   }
 }
 

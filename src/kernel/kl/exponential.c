@@ -24,8 +24,8 @@ static void to_exponential_partials (size_t n, const double *const in[], double 
   const double *rate1 = in[0], *rate2 = in[1];
   for (size_t i = 0; i < n; i++) {
     double e = (rate2[i] - rate1[i]) / rate1[i];
-    if (d[0] != NULL) d[0][i] = -e / rate1[i];
-    if (d[1] != NULL) d[1][i] = e / rate2[i];
+    d[0][i] = -e / rate1[i];
+    d[1][i] = e / rate2[i];
   }
 }
 

@@ -33,13 +33,15 @@ static void to_normal (size_t n, const double *const in[], double *out) {
 
 static void to_normal_partials (size_t n, const double *const in[], double *const d[]) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
+  double *dm1 = d[0], *ds1 = d[1];
+  double *dm2 = d[2], *ds2 = d[3];
   for (size_t i = 0; i < n; i++) {
     double e = (s1[i] - s2[i]) / s2[i], y = (m1[i] - m2[i]) / s2[i];
     double gap = e * (e + 2);                /* r^2 - 1 */
-    if (d[0] != NULL) d[0][i] = y / s2[i];
-    if (d[1] != NULL) d[1][i] = gap / s1[i];
-    if (d[2] != NULL) d[2][i] = -y / s2[i];
-    if (d[3] != NULL) d[3][i] = -fma(y, y, gap) / s2[i];
+    dm1[i] = y / s2[i];
+    ds1[i] = gap / s1[i];
+    dm2[i] = -y / s2[i];
+    ds2[i] = fma(-y, y, -gap) / s2[i];
   }
 }
 

@@ -26,10 +26,10 @@ static void to_uniform_partials (size_t n, const double *const in[], double *con
     double within = ((low2[i] <= low1[i]) & (high1[i] <= high2[i])) ? 1 : 0;
     double slope1 = within / (high1[i] - low1[i]);
     double slope2 = within / (high2[i] - low2[i]);
-    if (d[0] != NULL) d[0][i] = slope1;
-    if (d[1] != NULL) d[1][i] = -slope1;
-    if (d[2] != NULL) d[2][i] = -slope2;
-    if (d[3] != NULL) d[3][i] = slope2;
+    d[0][i] = slope1;
+    d[1][i] = -slope1;
+    d[2][i] = -slope2;
+    d[3][i] = slope2;
   }
 }
 

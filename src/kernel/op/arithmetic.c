@@ -20,8 +20,8 @@ static void add (size_t n, const double *const in[], double *out) {
 
 static void add_partials (size_t n, const double *const in[], double *const d[]) {
   (void)in;
-  if (d[0] != NULL) fill(n, d[0], 1);
-  if (d[1] != NULL) fill(n, d[1], 1);
+  fill(n, d[0], 1);
+  fill(n, d[1], 1);
 }
 
 
@@ -32,8 +32,8 @@ static void sub (size_t n, const double *const in[], double *out) {
 
 static void sub_partials (size_t n, const double *const in[], double *const d[]) {
   (void)in;
-  if (d[0] != NULL) fill(n, d[0], 1);
-  if (d[1] != NULL) fill(n, d[1], -1);
+  fill(n, d[0], 1);
+  fill(n, d[1], -1);
 }
 
 
@@ -44,8 +44,8 @@ static void mul (size_t n, const double *const in[], double *out) {
 
 static void mul_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = y[i];
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = x[i];
+  for (size_t i = 0; i < n; i++) d[0][i] = y[i];
+  for (size_t i = 0; i < n; i++) d[1][i] = x[i];
 }
 
 
@@ -56,8 +56,8 @@ static void divide (size_t n, const double *const in[], double *out) {
 
 static void divide_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
+  for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
+  for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
 }
 
 
@@ -73,8 +73,8 @@ static void mod (size_t n, const double *const in[], double *out) {
 
 static void mod_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) fill(n, d[0], 1);
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = -floor(x[i] / y[i]);
+  fill(n, d[0], 1);
+  for (size_t i = 0; i < n; i++) d[1][i] = -floor(x[i] / y[i]);
 }
 
 
@@ -86,11 +86,11 @@ static void power (size_t n, const double *const in[], double *out) {
 /* y x^(y-1), 0 for y = 0;  x^y log x, 0 for x = 0 and y > 0 */
 static void power_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     double slope = y[i] * vpow(x[i], y[i] - 1);
     d[0][i] = y[i] == 0 ? 0 : slope;
   }
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     double slope = vpow(x[i], y[i]) * vlog(x[i]);
     d[1][i] = ((x[i] == 0) & (y[i] > 0)) ? 0 : slope;
   }
@@ -203,7 +203,6 @@ static void maximum (size_t n, const double *const in[], double *out) {
 static void maximum_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   for (int k = 0; k < 2; k++) {
-    if (d[k] == NULL) continue;
     for (size_t i = 0; i < n; i++) {
       double own = k == 0 ? x[i] : y[i], other = k == 0 ? y[i] : x[i];
       d[k][i] = 0.5 * (own >= other) + 0.5 * (own > other);

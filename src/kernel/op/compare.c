@@ -61,9 +61,9 @@ static void where (size_t n, const double *const in[], double *out) {
 
 static void where_partials (size_t n, const double *const in[], double *const d[]) {
   const double *condition = in[0];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = 0;
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = condition[i] != 0;
-  if (d[2] != NULL) for (size_t i = 0; i < n; i++) d[2][i] = condition[i] == 0;
+  for (size_t i = 0; i < n; i++) d[0][i] = 0;
+  for (size_t i = 0; i < n; i++) d[1][i] = condition[i] != 0;
+  for (size_t i = 0; i < n; i++) d[2][i] = condition[i] == 0;
 }
 
 

@@ -53,8 +53,8 @@ static void logaddexp (size_t n, const double *const in[], double *out) {
 
 static void logaddexp_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(x[i] - y[i]);
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) d[1][i] = vsigmoid(y[i] - x[i]);
+  for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(x[i] - y[i]);
+  for (size_t i = 0; i < n; i++) d[1][i] = vsigmoid(y[i] - x[i]);
 }
 
 
@@ -117,8 +117,8 @@ static void xlogy (size_t n, const double *const in[], double *out) {
 
 static void xlogy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = vlog(y[i]);
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) d[0][i] = vlog(y[i]);
+  for (size_t i = 0; i < n; i++) {
     double slope = x[i] / y[i];
     d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }
@@ -134,8 +134,8 @@ static void xlog1py (size_t n, const double *const in[], double *out) {
 
 static void xlog1py_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = vlog1p(y[i]);
-  if (d[1] != NULL) for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) d[0][i] = vlog1p(y[i]);
+  for (size_t i = 0; i < n; i++) {
     double slope = x[i] / (1 + y[i]);
     d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }

@@ -38,9 +38,8 @@ static void polygamma (size_t n, const double *const in[], double *out) {
 
 static void polygamma_partials (size_t n, const double *const in[], double *const d[]) {
   const double *order = in[0], *x = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = NAN;
-  if (d[1] != NULL)
-    for (size_t i = 0; i < n; i++) d[1][i] = special_polygamma(order[i] + 1, x[i]);
+  for (size_t i = 0; i < n; i++) d[0][i] = NAN;
+  for (size_t i = 0; i < n; i++) d[1][i] = special_polygamma(order[i] + 1, x[i]);
 }
 
 
@@ -59,9 +58,8 @@ static double zeta_slope (double s, double q) {
 
 static void zeta_partials (size_t n, const double *const in[], double *const d[]) {
   const double *s = in[0], *q = in[1];
-  if (d[0] != NULL) for (size_t i = 0; i < n; i++) d[0][i] = zeta_slope(s[i], q[i]);
-  if (d[1] != NULL)
-    for (size_t i = 0; i < n; i++) d[1][i] = -s[i] * special_zeta(s[i] + 1, q[i]);
+  for (size_t i = 0; i < n; i++) d[0][i] = zeta_slope(s[i], q[i]);
+  for (size_t i = 0; i < n; i++) d[1][i] = -s[i] * special_zeta(s[i] + 1, q[i]);
 }
 
 
@@ -73,7 +71,6 @@ static void betaln (size_t n, const double *const in[], double *out) {
 static void betaln_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a = in[0], *b = in[1];
   for (int k = 0; k < 2; k++) {
-    if (d[k] == NULL) continue;
     for (size_t i = 0; i < n; i++)
       d[k][i] = vdigamma(in[k][i]) - vdigamma(a[i] + b[i]);
   }

@@ -33,8 +33,8 @@ static void gammainc (size_t n, const double *const in[], double *out) {
 static void gammainc_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
-    if (d[0] != NULL) d[0][i] = -density * special_gamma_dx_da(a, x);
-    if (d[1] != NULL) d[1][i] = density;
+    d[0][i] = -density * special_gamma_dx_da(a, x);
+    d[1][i] = density;
   }
 }
 
@@ -45,8 +45,8 @@ static void gammaincc (size_t n, const double *const in[], double *out) {
 static void gammaincc_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
-    if (d[0] != NULL) d[0][i] = density * special_gamma_dx_da(a, x);
-    if (d[1] != NULL) d[1][i] = -density;
+    d[0][i] = density * special_gamma_dx_da(a, x);
+    d[1][i] = -density;
   }
 }
 
@@ -58,8 +58,8 @@ static void gammaincinv (size_t n, const double *const in[], double *out) {
 static void gammaincinv_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = special_gammaincinv(a, in[1][i]);
-    if (d[0] != NULL) d[0][i] = special_gamma_dx_da(a, x);
-    if (d[1] != NULL) d[1][i] = 1 / gamma_density(a, x);
+    d[0][i] = special_gamma_dx_da(a, x);
+    d[1][i] = 1 / gamma_density(a, x);
   }
 }
 
@@ -70,8 +70,8 @@ static void gammainccinv (size_t n, const double *const in[], double *out) {
 static void gammainccinv_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = special_gammainccinv(a, in[1][i]);
-    if (d[0] != NULL) d[0][i] = special_gamma_dx_da(a, x);
-    if (d[1] != NULL) d[1][i] = -1 / gamma_density(a, x);
+    d[0][i] = special_gamma_dx_da(a, x);
+    d[1][i] = -1 / gamma_density(a, x);
   }
 }
 
@@ -86,9 +86,9 @@ static void betainc_partials (size_t n, const double *const in[], double *const 
     double a = in[0][i], b = in[1][i], x = in[2][i], da, db;
     double density = beta_density(a, b, x);
     special_beta_dx(a, b, x, &da, &db);
-    if (d[0] != NULL) d[0][i] = -density * da;
-    if (d[1] != NULL) d[1][i] = -density * db;
-    if (d[2] != NULL) d[2][i] = density;
+    d[0][i] = -density * da;
+    d[1][i] = -density * db;
+    d[2][i] = density;
   }
 }
 
@@ -102,9 +102,9 @@ static void betaincinv_partials (size_t n, const double *const in[], double *con
     double a = in[0][i], b = in[1][i], da, db;
     double x = special_betaincinv(a, b, in[2][i]);
     special_beta_dx(a, b, x, &da, &db);
-    if (d[0] != NULL) d[0][i] = da;
-    if (d[1] != NULL) d[1][i] = db;
-    if (d[2] != NULL) d[2][i] = 1 / beta_density(a, b, x);
+    d[0][i] = da;
+    d[1][i] = db;
+    d[2][i] = 1 / beta_density(a, b, x);
   }
 }
 

@@ -1,0 +1,101 @@
+/*
+** standard.h - families that are shifted and scaled copies of one law
+**
+** A location-scale family is known by the functions of its standard member:
+**
+**   log p(x) = g(z) - log(scale),   F(x) = G(z),   z = (x - loc)/scale
+**   x        = loc + scale z(p)
+**
+** A kernel gives such a function, a VECTOR function of one number, and its
+** slope; the loops over x, loc and scale are written here, once. They are
+** always inlined, so that the function given becomes part of the loop.
+*/
+#ifndef PERILUNE_STANDARD_H
+#define PERILUNE_STANDARD_H
+
+#include "kernel/kernel.h"
+#include "special/vector.h"
+#include "special/vmath.h"
+
+typedef double Standard (double);
+
+
+/* out = f(z), for cdf, sf and their logarithms */
+VECTOR void standard_value (size_t n, const double *const in[], double *out,
+                            Standard *f) {
+  const double *x = in[0], *loc = in[1], *scale = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = f((x[i] - loc[i]) / scale[i]);
+}
+
+VECTOR void standard_partials (size_t n, const double *const in[],
+                               double *const d[], Standard *slope) {
+  const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *dx = d[0], *dloc = d[1], *dscale = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double z = (x[i] - loc[i]) / scale[i], s = slope(z) / scale[i];
+    dx[i] = s;
+    dloc[i] = -s;
+    dscale[i] = -z * s;
+  }
+}
+
+
+/* out = g(z) - log(scale) */
+VECTOR void standard_log_density (size_t n, const double *const in[], double *out,
+                                  Standard *g) {
+  const double *x = in[0], *loc = in[1], *scale = in[2];
+  for (size_t i = 0; i < n; i++)
+    out[i] = g((x[i] - loc[i]) / scale[i]) - vlog(scale[i]);
+}
+
+VECTOR void standard_log_density_partials (size_t n, const double *const in[],
+                                           double *const d[], Standard *slope) {
+  const double *x = in[0], *loc = in[1], *scale = in[2];
+  double *dx = d[0], *dloc = d[1], *dscale = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double z = (x[i] - loc[i]) / scale[i], s = slope(z), inverse = 1 / scale[i];
+    dx[i] = s * inverse;
+    dloc[i] = -s * inverse;
+    dscale[i] = fma(-z, s, -1) * inverse;
+  }
+}
+
+
+/* out = loc + scale f(p), for icdf, isf and samplers */
+VECTOR void standard_quantile (size_t n, const double *const in[], double *out,
+                               Standard *f) {
+  const double *p = in[0], *loc = in[1], *scale = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = fma(scale[i], f(p[i]), loc[i]);
+}
+
+VECTOR void standard_quantile_partials (size_t n, const double *const in[],
+                                        double *const d[], Standard *f,
+                                        Standard *slope) {
+  const double *p = in[0], *scale = in[2];
+  double *dp = d[0], *dloc = d[1], *dscale = d[2];
+  for (size_t i = 0; i < n; i++) {
+    dp[i] = scale[i] * slope(p[i]);
+    dloc[i] = 1;
+    dscale[i] = f(p[i]);
+  }
+}
+
+
+/* entropy of the standard member plus log(scale); operands loc, scale */
+VECTOR void standard_entropy (size_t n, const double *const in[], double *out,
+                              double constant) {
+  const double *scale = in[1];
+  for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + constant;
+}
+
+static inline void standard_entropy_partials (size_t n, const double *const in[],
+                                              double *const d[]) {
+  const double *scale = in[1];
+  double *dloc = d[0], *dscale = d[1];
+  for (size_t i = 0; i < n; i++) {
+    dloc[i] = 0;
+    dscale[i] = 1 / scale[i];
+  }
+}
+
+#endif
