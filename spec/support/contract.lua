@@ -276,6 +276,18 @@ local function check_consistency (spec)
 end
 
 
+local function check_help (spec)
+  it("explains itself, with an example that is right", function ()
+    local class = peri[spec.name]
+    local help = rawget(class, "help")
+    assert.is_string(help.summary)
+    assert.is_string(help.formula)
+    for _, param in ipairs(class.params) do assert.is_string(help.params[param[1]]) end
+    local code = "local peri = ...; local " .. spec.name .. " = peri." .. spec.name .. "; return " .. help.example[1]
+    assert_close(help.example[2], assert(load(code))(peri), 1e-12, help.example[1])
+  end)
+end
+
 local function check_sampling (spec)
   it("samples from its own law", function ()   -- false alarm 1e-6 a test, seeds fixed
     for seed, point in ipairs(spec.points) do
@@ -312,6 +324,7 @@ function contract.distribution (spec)
     check_edges(spec)
     check_consistency(spec)
     check_sampling(spec)
+    check_help(spec)
   end)
 end
 

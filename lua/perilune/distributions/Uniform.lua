@@ -9,6 +9,12 @@ local Uniform = Distribution:extend("Uniform", {
     { "high", function (self) return constraints.greater_than(self.low) end, default = 1 },
   },
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
+  help = {
+    summary = "every value between the two ends alike",
+    params  = { low = "lower end", high = "upper end" },
+    formula = "log p(x) = -log(high - low) for low <= x <= high",
+    example = { "Uniform(1, 5):cdf(2)", 0.25 },
+  },
 })
 
 local function middle (self) return 0.5 * self.low + 0.5 * self.high end
