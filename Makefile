@@ -6,6 +6,7 @@
 #   make lint         warnings of gcc and clang, luacheck, direction of includes
 #   make bench        speed beside PyTorch, one table a question
 #   make examples     run every example
+#   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make rock         luarocks lint, and luarocks make into a fresh tree
@@ -58,7 +59,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test lint bench examples asan bits rock install clean \
+.PHONY: all demo test lint bench examples host asan bits rock install clean \
         need-build need-test need-lint need-bench
 
 all: $(MODULE) $(LIBRARY)
@@ -135,6 +136,10 @@ bench: need-bench
 examples: need-build
 	@$(MAKE) --no-print-directory -s all
 	@for f in examples/*.lua; do echo "== $$f"; $(RUN) $(LUA) $$f || exit 1; done
+
+host: need-build
+	@$(MAKE) --no-print-directory -s all
+	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 asan: need-test
 	@$(MAKE) --no-print-directory BUILD=build/asan OPT='-O1 -g' \

@@ -60,9 +60,9 @@ function kl.register_kl (P, Q, fn, opts)
     error(string.format("register_kl: the pair (%s, %s) is registered already; { override = true } replaces it",
                         class.name(P), class.name(Q)), 2)
   end
-  registry[P] = registry[P] or setmetatable({}, weak)
-  registry[P][Q] = fn
   for class_p in pairs(cache) do cache[class_p] = nil end
+  registry[P] = registry[P] or setmetatable({}, weak)
+  registry[P][Q] = fn   -- last: an error before it leaves the pair as it was
 end
 
 

@@ -7,8 +7,10 @@ local EDGE = 4        -- rows or columns kept at each end of a long dimension
 local LONG = 10       -- and what counts as long
 local SLICES = 6      -- matrices shown of a tensor of rank 3 or more
 
--- printf may write a sign before nan
-local function format (pattern, x) return x ~= x and "nan" or string.format(pattern, x) end
+-- printf may write a sign before nan, and a comma for the point in some locales
+local function format (pattern, x)
+  return x ~= x and "nan" or (string.format(pattern, x):gsub(",", "."))
+end
 
 function show.number (x) return format("%.14g", x) end
 

@@ -176,7 +176,7 @@ describe("what constructors refuse:", function ()
     { "arange without end", function () return peri.arange() end,
       "arange: stop must be a number, got nothing" },
     { "arange by nothing", function () return peri.arange(0, 5, 0) end,
-      "arange: step must not be 0, got 0.0" },
+      "arange: step must be a number other than 0, got 0" },
     { "linspace without count", function () return peri.linspace(0, 1) end,
       "linspace: a dimension must be an integer, got nothing" },
     { "linspace of fewer than none", function () return peri.linspace(0, 1, -2) end,

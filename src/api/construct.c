@@ -126,8 +126,10 @@ static int new_full (lua_State *L) {
 /* first, first + by, ...: n values, none computed from another. */
 static int push_progression (lua_State *L, const char *who, double first,
                              double by, double n) {
-  if (!(n < (double)PTRDIFF_MAX))
-    api_fail(L, who, "start, stop and step make %f elements", n);
+  if (!(n < (double)PTRDIFF_MAX)) {
+    lua_pushnumber(L, n);
+    api_fail_type(L, who, "the number of elements", "finite", -1);
+  }
   ptrdiff_t shape[1] = {n > 0 ? (ptrdiff_t)n : 0};
   Tensor *t = api_new(L, who, 1, shape, NULL);
   for (size_t i = 0; i < t->size; i++) t->data[i] = first + (double)i * by;
@@ -139,7 +141,8 @@ static int new_arange (lua_State *L) {
   double first = bounded ? number_argument(L, 1, "arange", "start") : 0;
   double last = number_argument(L, bounded ? 2 : 1, "arange", "stop");
   double by = lua_isnoneornil(L, 3) ? 1 : number_argument(L, 3, "arange", "step");
-  if (by == 0 || by != by) api_fail(L, "arange", "step must not be 0, got %f", by);
+  if (by == 0 || by != by)
+    api_fail_type(L, "arange", "step", "a number other than 0", 3);
   return push_progression(L, "arange", first, by, ceil((last - first) / by));
 }
 

@@ -30,7 +30,11 @@ int api_fail (lua_State *L, const char *who, const char *format, ...) {
 /* Pushes a short text for the value at `index`, as messages show it. */
 static void push_value (lua_State *L, int index) {
   switch (lua_type(L, index)) {
-    case LUA_TNUMBER: case LUA_TNIL: case LUA_TBOOLEAN:
+    case LUA_TNUMBER:               /* with a point in every locale */
+      luaL_gsub(L, luaL_tolstring(L, index, NULL), ",", ".");
+      lua_remove(L, -2);
+      break;
+    case LUA_TNIL: case LUA_TBOOLEAN:
       luaL_tolstring(L, index, NULL);
       break;
     case LUA_TSTRING:

@@ -231,7 +231,7 @@ static void new_metatable (lua_State *L) {
 
 /* The module may be opened twice in one state: the default generator stays. */
 void api_open_random (lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE) == LUA_TNIL) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFAULT) == LUA_TNIL) {
     new_metatable(L);
     push_generator(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &DEFAULT);

@@ -6,7 +6,9 @@
 ** waits spins for some microseconds first, because in a loop over tensors the
 ** next job is near, and then sleeps.
 */
+#include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -31,6 +33,7 @@ struct Pool {
   size_t n, share_size;      /* the job */
   Task task;
   void *job;
+  fenv_t environment;        /* the caller's: workers round as it does */
   Worker workers[];
 };
 
@@ -88,6 +91,7 @@ static void *worker_main (void *data) {
     await_work(pool, seen);
     if (atomic_load(&pool->stopping)) return NULL;
     seen = atomic_load(&pool->posted);
+    fesetenv(&pool->environment);
     run_share(pool, worker->share);
     report_done(pool);
   }
@@ -106,11 +110,15 @@ int pool_start (Pool *pool, int threads) {
   atomic_init(&pool->posted, 0);
   atomic_init(&pool->busy, 0);
   atomic_init(&pool->stopping, 0);
+  sigset_t all, own;         /* signals are for the host's threads */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &own);
   for (pool->threads = 1; pool->threads < threads; pool->threads++) {
     Worker *worker = &pool->workers[pool->threads - 1];
     *worker = (Worker){.pool = pool, .share = pool->threads};
     if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) break;
   }
+  pthread_sigmask(SIG_SETMASK, &own, NULL);
   return pool->threads;
 }
 
@@ -136,6 +144,7 @@ static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   pool->share_size = (grains + shares - 1) / shares * grain;
   pool->task = task;
   pool->job = job;
+  fegetenv(&pool->environment);
   atomic_store(&pool->busy, pool->threads - 1);
   pthread_mutex_lock(&pool->mutex);
   atomic_fetch_add(&pool->posted, 1);
