@@ -15,7 +15,7 @@ static void draw (size_t n, int threads, double *out, Noise *noise, double loc, 
   for (size_t first = 0; first < n; first += PIECE) {
     size_t length = n - first < PIECE ? n - first : PIECE;
     double *restrict to = out + first;
-    noise(&g, first, length, to);
+    noise(&g, 0, first, length, to);
     for (size_t i = 0; i < length; i++) to[i] = loc + scale * to[i];
   }
 }

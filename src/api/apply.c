@@ -178,6 +178,24 @@ static int sample_shape (lua_State *L, int index, ptrdiff_t shape[]) {
   return rank;
 }
 
+/* A single draw. */
+static void push_draw (lua_State *L, const Binding *b, Philox *g,
+                       const double number[]) {
+  const double *in[1 + KERNEL_MAX_IN];
+  double noise, out;
+  point_at(b, number, in + 1);
+  in[0] = &noise;
+  if (b->noise == NULL) b->kernel->draw(g, g->position, 1, in + 1, &out);
+  else {
+    b->noise->draw(g, g->position, 1, NULL, &noise);
+    b->kernel->value(1, in, &out);
+  }
+  g->position++;
+  if (b->kernel->integer && out > -0x1p53 && out < 0x1p53)
+    lua_pushinteger(L, (lua_Integer)out);
+  else lua_pushnumber(L, out);
+}
+
 static int sample (lua_State *L) {
   const Binding *b = binding(L);
   double number[KERNEL_MAX_IN];
@@ -190,14 +208,7 @@ static int sample (lua_State *L) {
   Philox *g = api_generator(L, 3, who(L));
   int numbers = push_operands(L, b, number);
   if (numbers && lua_isnil(L, 2)) {
-    const double *at[1 + KERNEL_MAX_IN];
-    double noise, out;
-    b->noise->draw(g, g->position, 1, &noise);
-    at[0] = &noise;
-    point_at(b, number, at + 1);
-    b->kernel->value(1, at, &out);
-    g->position++;
-    lua_pushnumber(L, out);
+    push_draw(L, b, g, number);
     return 1;
   }
   read_operands(L, b, number, header, in);
@@ -283,9 +294,10 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
 /* A sampler's first operand is not an argument but drawn. */
 static int bind (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
+  if (kernel->noise != NULL || kernel->draw != NULL) return bind_as(L, sample, 1);
   if (kernel->value == NULL) api_fail(L, "bind", "kernel %s has no value",
                                       kernel->name);
-  return kernel->noise != NULL ? bind_as(L, sample, 1) : bind_as(L, apply, 0);
+  return bind_as(L, apply, 0);
 }
 
 /* The same with all operands given: a sampler as a function of its noise. */

@@ -47,12 +47,13 @@ const Kernel *api_kernel (lua_State *L, const char *file, const char *name) {
 
 
 static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, k->noise != NULL ? "sampler" : k->rows != NULL ? "rows"
-                  : k->fold != NULL ? "reduction" : k->draw != NULL ? "noise"
+  lua_pushstring(L, k->noise != NULL || k->draw != NULL ? "sampler"
+                  : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
                   : "elementwise");
 }
 
-/* core.kernels() -> {file = {{name =, n_in =, kind =, has_partials =}, ...}} */
+/* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, has_partials =},
+   ...}} */
 static int kernels (lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
   const KernelFile *f = lua_touserdata(L, -1);
@@ -60,13 +61,15 @@ static int kernels (lua_State *L) {
   for (; f->name != NULL; f++) {
     lua_newtable(L);
     for (const Kernel *k = f->kernels; k->name != NULL; k++) {
-      lua_createtable(L, 0, 4);
+      lua_createtable(L, 0, 5);
       lua_pushstring(L, k->name);
       lua_setfield(L, -2, "name");
       lua_pushinteger(L, k->n_in);
       lua_setfield(L, -2, "n_in");
       push_kind(L, k);
       lua_setfield(L, -2, "kind");
+      lua_pushstring(L, k->noise);
+      lua_setfield(L, -2, "noise");
       lua_pushboolean(L, k->partials != NULL);
       lua_setfield(L, -2, "has_partials");
       lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);

@@ -159,13 +159,13 @@ static int draw (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   double number;
   if (lua_isnoneornil(L, 2)) {
-    kernel->draw(g, g->position++, 1, &number);
+    kernel->draw(g, g->position++, 1, NULL, &number);
     lua_pushnumber(L, number);
     return 1;
   }
   int rank = api_shape(L, 2, who, shape);
   Tensor *t = api_new(L, who, rank, shape, NULL);
-  kernel->draw(g, g->position, t->size, t->data);
+  kernel->draw(g, g->position, t->size, NULL, t->data);
   g->position += t->size;
   return 1;
 }

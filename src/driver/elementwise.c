@@ -65,21 +65,32 @@ static void prefetch (double *out, size_t n) {
   for (size_t i = 0; i < n; i += 8) __builtin_prefetch(out + i, 1);
 }
 
+/* Draws elements first .. first+n-1, with their parameters in `params`. */
+static void sample_block (const Job *job, const double *const params[], size_t first,
+                          size_t n) {
+  const double *in[1 + KERNEL_MAX_IN];
+  double noise[SAMPLE_BLOCK];
+  uint64_t at = job->position + first;
+  if (job->noise == NULL) {
+    job->kernel->draw(job->generator, at, n, params, job->out + first);
+    return;
+  }
+  in[0] = noise;
+  for (int k = 0; k < job->loop->n; k++) in[1 + k] = params[k];
+  job->noise->draw(job->generator, at, n, NULL, noise);
+  job->kernel->value(n, in, job->out + first);
+}
+
 static void sample_range (void *data, size_t first, size_t last) {
   const Job *job = data;
-  const double *in[1 + KERNEL_MAX_IN];
-  LoopBlock noise;
   Blocks blocks;
-  in[0] = noise;
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
     if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
     loop_block(job->loop, first, n, &blocks);
-    for (int k = 0; k < job->loop->n; k++) in[1 + k] = blocks.in[k];
     prefetch(job->out + first, n);
-    job->noise->draw(job->generator, job->position + first, n, noise);
-    job->kernel->value(n, in, job->out + first);
+    sample_block(job, blocks.in, first, n);
   }
 }
 

@@ -15,8 +15,9 @@ void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
 void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
                            double *const d[]);
 
-/* As elementwise_value for a sampler, whose first operand is not in the loop
-   but noise: elements position, position+1, ... of the generator's stream. */
+/* As elementwise_value for a sampler, whose operands in the loop are its
+   parameters: it takes elements position, position+1, ... of the generator's
+   stream. `noise` is the kernel that feeds it, or NULL if it draws itself. */
 void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
                          const struct Philox *g, uint64_t position,
                          const Loop *loop, double *out);

@@ -31,13 +31,19 @@ typedef struct Kernel {
      nobody wants goes to a block that is thrown away */
   void (*partials) (size_t n, const double *const in[], double *const d[]);
 
-  /* A sampler is an elementwise kernel whose first operand is noise: the
-     driver fills in[0] from the noise kernel of this name. */
+  /* A sampler by transformation is an elementwise kernel whose first operand
+     is noise: the driver fills in[0] from the noise kernel of this name. */
   const char *noise;
 
-  /* Noise: out[i] = element first + i of the generator's stream. Any split
-     of a request into pieces gives the same numbers. */
-  void (*draw) (const struct Philox *g, uint64_t first, size_t n, double *out);
+  /* A sampler that does its own drawing, and noise itself:
+     out[i] = element first + i of the generator's stream, given parameters
+     in[0], in[1], ...; any split of a request into pieces gives the same
+     numbers. Such a sampler's n_in counts one more operand, because its
+     partials are functions of the draw: in[0] is x, in[1], ... the parameters,
+     d[k] = dx/d in[k] at fixed randomness, d[0] = 1. */
+  void (*draw) (const struct Philox *g, uint64_t first, size_t n,
+                const double *const in[], double *out);
+  int integer;   /* it draws integers: a single draw is a Lua integer */
 
   /* A row kernel works on event dimensions. `signature` says which, as in
      "(m,k),(k,n)->(m,n)"; dims[] holds the sizes of its letters in order of

@@ -5,9 +5,28 @@
 #include "random/noise.h"
 
 
+static void uniform (const Philox *g, uint64_t first, size_t n,
+                     const double *const in[], double *out) {
+  (void)in;
+  noise_uniform(g, 0, first, n, out);
+}
+
+static void normal (const Philox *g, uint64_t first, size_t n,
+                    const double *const in[], double *out) {
+  (void)in;
+  noise_normal(g, 0, first, n, out);
+}
+
+static void exponential (const Philox *g, uint64_t first, size_t n,
+                         const double *const in[], double *out) {
+  (void)in;
+  noise_exponential(g, 0, first, n, out);
+}
+
+
 const Kernel perilune_noise[] = {
-  {.name = "uniform",     .draw = noise_uniform},
-  {.name = "normal",      .draw = noise_normal},
-  {.name = "exponential", .draw = noise_exponential},
+  {.name = "uniform",     .draw = uniform},
+  {.name = "normal",      .draw = normal},
+  {.name = "exponential", .draw = exponential},
   {.name = NULL}
 };

@@ -33,13 +33,14 @@ typedef void Transform (size_t n, const uint64_t *word, double *out);
 /* four blocks, a word of 32 bits in each 64-bit place; what stands above it is ignored */
 typedef struct Blocks { __m256i c0, c1, c2, c3; } Blocks;
 
-/* blocks position .. position+3 after the first round, in which words 2 and 3 are 0 */
-static inline Blocks blocks_at (uint64_t position, __m256i k0, __m256i k1) {
+/* blocks position .. position+3 after the first round; p1 comes from the lane alone */
+static inline Blocks blocks_at (uint64_t position, uint64_t p1, __m256i k0, __m256i k1) {
   __m256i p = _mm256_set1_epi64x((int64_t) position);
   p = _mm256_add_epi64(p, _mm256_set_epi64x(3, 2, 1, 0));
   __m256i p0 = _mm256_mul_epu32(p, _mm256_set1_epi64x(PHILOX_MULTIPLIER[0]));
+  __m256i high = _mm256_xor_si256(_mm256_set1_epi64x((int64_t) (p1 >> 32)), k0);
   return (Blocks) {
-    _mm256_xor_si256(_mm256_srli_epi64(p, 32), k0), _mm256_setzero_si256(),
+    _mm256_xor_si256(_mm256_srli_epi64(p, 32), high), _mm256_set1_epi64x((int64_t) p1),
     _mm256_xor_si256(_mm256_srli_epi64(p0, 32), k1), p0
   };
 }
@@ -63,11 +64,12 @@ static inline void store_words (Blocks b, uint64_t *word) {
 
 /* `groups` groups from a block position on; several at a time fill the multiplier's latency */
 static inline __attribute__((always_inline))
-void fill_groups (const uint32_t key[2], uint64_t position, size_t groups,
+void fill_groups (const uint32_t key[2], uint32_t lane, uint64_t position, size_t groups,
                   uint64_t *word) {
+  uint64_t p1 = (uint64_t) PHILOX_MULTIPLIER[1] * lane;
   __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
   Blocks b[4];
-  for (size_t j = 0; j < groups; j++) b[j] = blocks_at(position + 4 * j, k0, k1);
+  for (size_t j = 0; j < groups; j++) b[j] = blocks_at(position + 4 * j, p1, k0, k1);
 #pragma GCC unroll 9
   for (int round = 1; round < 10; round++) {
     k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(PHILOX_WEYL[0]));
@@ -77,19 +79,21 @@ void fill_groups (const uint32_t key[2], uint64_t position, size_t groups,
   for (size_t j = 0; j < groups; j++) store_words(b[j], word + GROUP * j);
 }
 
-static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *word) {
+static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                        uint64_t *word) {
   size_t i = 0;
-  for (; i + 4 * GROUP <= n; i += 4 * GROUP) fill_groups(key, position + i / 2, 4, word + i);
-  for (; i < n; i += GROUP) fill_groups(key, position + i / 2, 1, word + i);
+  for (; i + 4 * GROUP <= n; i += 4 * GROUP) fill_groups(key, lane, position + i / 2, 4, word + i);
+  for (; i < n; i += GROUP) fill_groups(key, lane, position + i / 2, 1, word + i);
 }
 
 #else
 
-static void fill_words (const uint32_t key[2], uint64_t position, size_t n, uint64_t *word) {
+static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                        uint64_t *word) {
   for (size_t i = 0; i < n; i += GROUP)
     for (size_t l = 0; l < 4; l++) {
       uint64_t words[2];
-      philox_words(key, position + i / 2 + l, 0, words);
+      philox_words(key, position + i / 2 + l, lane, words);
       word[i + l] = words[0];
       word[i + 4 + l] = words[1];
     }
@@ -136,7 +140,8 @@ static void normal (size_t n, const uint64_t *word, double *restrict out) {
 }
 
 /* whole groups go straight to `out`, a piece that starts or ends inside one by way of `z` */
-static void fill (const Philox *g, uint64_t first, size_t n, double *out, Transform *transform) {
+static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out,
+                  Transform *transform) {
   uint64_t word[ELEMENTS];
   double z[ELEMENTS];
   while (n > 0) {
@@ -145,7 +150,7 @@ static void fill (const Philox *g, uint64_t first, size_t n, double *out, Transf
     size_t whole = (skip + take + GROUP - 1) / GROUP * GROUP;
     int direct = take == whole;
     for (size_t i = 0; i < take; i += 8) __builtin_prefetch(out + i, 1);
-    fill_words(g->key, (first - skip) / 2, whole, word);
+    fill_words(g->key, lane, (first - skip) / 2, whole, word);
     transform(whole, word, direct ? out : z);
     if (!direct) memcpy(out, z + skip, take * sizeof *out);
     first += take;
@@ -157,14 +162,14 @@ static void fill (const Philox *g, uint64_t first, size_t n, double *out, Transf
 /* }====================================================== */
 
 
-void noise_uniform (const Philox *g, uint64_t first, size_t n, double *out) {
-  fill(g, first, n, out, uniform);
+void noise_uniform (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
+  fill(g, lane, first, n, out, uniform);
 }
 
-void noise_normal (const Philox *g, uint64_t first, size_t n, double *out) {
-  fill(g, first, n, out, normal);
+void noise_normal (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
+  fill(g, lane, first, n, out, normal);
 }
 
-void noise_exponential (const Philox *g, uint64_t first, size_t n, double *out) {
-  fill(g, first, n, out, exponential);
+void noise_exponential (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
+  fill(g, lane, first, n, out, exponential);
 }

@@ -7,8 +7,7 @@
 **
 ** The four words of the counter:
 **   0, 1   the block's position, low word first
-**   2      the lane: 0 for noise (noise.h), 1, 2, ... for the attempts of a
-**          rejection sampler, which then owns the whole block at its element's position
+**   2      the lane (noise.h)
 **   3      the purpose: 0 for numbers, 1 for the keys of child generators
 **
 ** A block is two 64-bit words: outputs 0, 1 and outputs 2, 3, low half first.
