@@ -7,7 +7,7 @@
 
 #define PIECE 512
 
-typedef void Noise (const Philox *g, uint64_t first, size_t n, double *out);
+typedef void Noise (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out);
 
 static void draw (size_t n, int threads, double *out, Noise *noise, double loc, double scale) {
   Philox g = philox_seed(1);

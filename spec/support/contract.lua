@@ -64,6 +64,17 @@ local function check_values (spec)
 end
 
 
+-- A sampler that draws by itself: dx/d parameter at fixed probability, the
+-- slope of the quantile.
+local function check_pathwise (spec, partials)
+  each_point(spec, function (d, _, point)
+    for _, u in ipairs { 0.03, 0.4, 0.75 } do
+      local function quantile (...) return peri[spec.name](...):icdf(u) end
+      assert.is_nil(slopes.mismatch(quantile, point, { select(2, partials(d:icdf(u), unpack(point))) }, 1e-6))
+    end
+  end)
+end
+
 local function check_partials (spec)
   local class = peri[spec.name]
   for _, kernel in ipairs(core.kernels()[class.kernels]) do
@@ -71,6 +82,7 @@ local function check_partials (spec)
       it("has the right partials of " .. kernel.name, function ()
         local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
         local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)
+        if kernel.kind == "sampler" and not kernel.noise then return check_pathwise(spec, partials) end
         local value = contract.kernel_value(class.kernels, kernel)
         each_point(spec, function (d, _, point)
           for _, at in ipairs(contract.kernel_points(d, kernel, point)) do
