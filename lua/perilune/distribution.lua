@@ -1,12 +1,13 @@
---- Distribution: the base class. Construction, validation, shapes, and the
--- methods that follow from other methods.
+--- Distribution: the base class. Subclasses, shapes, and the methods that
+-- follow from other methods.
 local class     = require "perilune.class"
+local construct = require "perilune.construct"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
 
-local Distribution = { __name = "Distribution", params = {}, has_rsample = false }
+local Distribution = { __name = "Distribution", params = {}, operands = {}, has_rsample = false }
 Distribution.__index = Distribution
 
 -- The shape of a single number, shared by all: it cannot be written to.
@@ -17,156 +18,60 @@ local SCALAR = setmetatable({}, {
 Distribution.batch_shape = SCALAR
 Distribution.event_shape = SCALAR
 
-local MAX_PARAMS = 6
-local validation = true
-
---- peri.validate(on): checks parameters at construction unless told not to.
-function Distribution.validate (on)
-  if type(on) ~= "boolean" then error("validate: on must be true or false, got " .. show.value(on), 2) end
-  validation = on
-end
-
-
--- Construction ---------------------------------------------------------------
-
--- One table with string keys holds named parameters; an array is data.
-local function is_named (x)
-  return type(x) == "table" and getmetatable(x) == nil and x[1] == nil and next(x) ~= nil
-end
-
-local function fail (c, level, ...)
-  error(class.name(c) .. ": " .. string.format(...), level + 1)
-end
-
-local function check_names (c, named, level)
-  for key in pairs(named) do
-    local known = key == "validate"
-    for _, param in ipairs(c.params) do known = known or key == param[1] end
-    if not known then fail(c, level + 1, "there is no parameter %s", tostring(key)) end
-  end
-end
-
--- A parameter's constraint may depend on those before it.
-local function check (self, c, param, value, level)
-  local constraint = param[2]
-  if type(constraint) == "function" then constraint = constraint(self) end
-  local bad, i, j, k = constraint:violation(value)
-  if bad == nil then return end
-  local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
-  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(), show.number(bad), place)
-end
-
--- A parameter that is no number, as it is kept: a tensor, or the default.
-local function kept (c, param, value, level)
-  if core.is_tensor(value) then return value end
-  if value == nil then
-    if param.default == nil then fail(c, level + 1, "%s is missing", param[1]) end
-    return param.default
-  end
-  if type(value) ~= "table" or getmetatable(value) ~= nil then
-    fail(c, level + 1, "%s must be a number, a table of numbers or a tensor, got %s", param[1], show.value(value))
-  end
-  local ok, tensor = pcall(core.tensor, value)
-  if not ok then fail(c, level + 1, "%s: %s", param[1], (tensor:gsub("^.*tensor: ", ""))) end
-  return tensor
-end
-
-local function set_batch_shape (self, c, level)
-  local tensors = {}
-  for _, param in ipairs(c.params) do
-    local value = self[param[1]]
-    if type(value) ~= "number" then tensors[#tensors + 1] = value end
-  end
-  if #tensors == 0 then return end
-  local shape, why = core.broadcast_shape(table.unpack(tensors))
-  if not shape then fail(c, level + 1, "parameters of %s", why) end
-  self.batch_shape = shape
-end
-
--- Named parameters as positional ones, and whether to check them.
-local function positional (c, named, b)
-  if b ~= nil then fail(c, 4, "named parameters come alone, in one table") end
-  check_names(c, named, 4)
-  local values = {}
-  for i, param in ipairs(c.params) do values[i] = named[param[1]] end
-  local checking = validation
-  if named.validate ~= nil then checking = named.validate end
-  return checking, table.unpack(values, 1, 6)
-end
-
--- The constructor, all cases: six parameters are the most that a class has.
--- core.constructor goes ahead of it where all of them are plain numbers; that
--- function stands between this one and the caller, hence level 3.
-local function construct (c, v1, v2, v3, v4, v5, v6, v7)
-  local params, checking, scalars = c.params, validation, true
-  local n = #params
-  if is_named(v1) then checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2) end
-  local self = setmetatable({}, c)
-  for i = 1, n do
-    local param, value = params[i], v1
-    v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
-    if type(value) ~= "number" then value = kept(c, param, value, 3) end
-    if type(value) ~= "number" then scalars = false end
-    if checking then check(self, c, param, value, 3) end
-    self[param[1]] = value
-  end
-  if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
-    fail(c, 3, "takes %d parameters, got more", n)
-  end
-  if not scalars then set_batch_shape(self, c, 3) end
-  local init = rawget(c, "init")
-  if init then init(self, checking) end
-  return self
-end
-
-
 -- Classes --------------------------------------------------------------------
 
--- Methods straight from the kernels of src/kernel/<file>.c: operands are the
--- parameters, preceded by x where the kernel takes one more.
+-- Methods straight from the kernels of src/kernel/<file>.c: operands are those
+-- of the class, preceded by x where the kernel takes one more.
 local function bind_kernels (c, file)
   local kernels = core.kernels()[file]
-  if not kernels then fail(c, 2, "there is no file of kernels named %s", file) end
-  local params = {}
-  for i, param in ipairs(c.params) do params[i] = "self." .. param[1] end
+  if not kernels then error(c.__name .. ": there is no file of kernels named " .. file, 3) end
+  local fields = {}
+  for i, name in ipairs(c.operands) do fields[i] = "self." .. name end
   for _, kernel in ipairs(kernels) do
-    local who = c.__name .. ":" .. kernel.name
-    local arguments, operands = { "self" }, { table.unpack(params) }
+    local arguments, operands = { "self" }, { table.unpack(fields) }
     if kernel.kind == "sampler" then arguments = { "self", "shape", "rng" }
-    elseif kernel.n_in == #params + 1 then
+    elseif kernel.n_in == #fields + 1 then
       arguments[2] = "x"
       table.insert(operands, 1, "x")
     end
-    c[kernel.name] = core.bind(file, kernel.name, who, arguments, operands)
-  end
-  for _, kernel in ipairs(kernels) do   -- what can be differentiated can be drawn
-    if kernel.name == "rsample" then
+    c[kernel.name] = core.bind(file, kernel.name, c.__name .. ":" .. kernel.name, arguments, operands)
+    if kernel.name == "rsample" then   -- what can be differentiated can be drawn
       c.has_rsample = true
-      c.sample = core.bind(file, "rsample", c.__name .. ":sample", { "self", "shape", "rng" }, params)
-    end
-  end
-end
-
--- Parameters are { name, constraint, default = number }, six at most.
-local function check_params (name, params)
-  if type(params) ~= "table" or #params > MAX_PARAMS then
-    error(string.format("extend: %s: params must be a table of at most %d, got %s", name, MAX_PARAMS,
-                        type(params) == "table" and #params or show.value(params)), 3)
-  end
-  for i, param in ipairs(params) do
-    local constraint = type(param) == "table" and param[2]
-    if type(param) ~= "table" or type(param[1]) ~= "string"
-       or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation) then
-      error(string.format("extend: %s: parameter %d must be { name, constraint, default = number }", name, i), 3)
+      c.sample = core.bind(file, "rsample", c.__name .. ":sample", arguments, operands)
     end
   end
 end
 
 local function class_tostring (c) return "class " .. class.name(c) end
 
---- A new class with self as parent. `spec` holds class fields: params, support,
--- event_shape, inherit_kl; `kernels` names a file of src/kernel whose kernels
--- become methods; `init(self)` completes a new instance.
+local function names_of (params)
+  local names = {}
+  for i, param in ipairs(params) do names[i] = param[1] end
+  return names
+end
+
+local function has_alternatives (params)
+  for _, param in ipairs(params) do
+    if param.gives then return true end
+  end
+  return false
+end
+
+-- Where instances look for what they do not have: in the class, and then among
+-- alternatives that can be derived.
+local function index_of (c)
+  if not has_alternatives(c.params) then return c end
+  return function (self, key)
+    local value = c[key]
+    if value ~= nil then return value end
+    return construct.derive(self, c, key)
+  end
+end
+
+--- A new class with self as parent. `spec` holds class fields: params, operands,
+-- support, event_shape, inherit_kl (see construct.lua for the first two);
+-- `kernels` names a file of src/kernel whose kernels become methods; `init(self)`
+-- completes a new instance.
 function Distribution:extend (name, spec)
   if type(name) ~= "string" or name == "" then
     error("extend: name must be a string, got " .. show.value(name), 2)
@@ -174,22 +79,26 @@ function Distribution:extend (name, spec)
   if spec ~= nil and type(spec) ~= "table" then
     error("extend: the description of " .. name .. " must be a table, got " .. show.value(spec), 2)
   end
-  if spec and spec.params ~= nil then check_params(name, spec.params) end
+  spec = spec or {}
+  if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
-  if spec and spec.kernels then c = core.keep("class " .. name, c) end   -- the same after a second load
+  if spec.kernels then c = core.keep("class " .. name, c) end   -- the same after a second load
   for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
     if type(key) == "string" and key:find("^__") then c[key] = value end
   end
-  for key, value in pairs(spec or {}) do c[key] = value end
-  c.__name, c.__index, c.super = name, c, self
-  c.init = c.init or rawget(self, "init")
-  local call = core.constructor(c.params or self.params, construct)
+  for key, value in pairs(spec) do c[key] = value end
+  c.__name, c.super = name, self
+  c.params   = c.params or self.params
+  c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
+  c.init     = c.init or rawget(self, "init")
+  c.__index  = index_of(c)
+  local call = core.constructor(c.params, construct.full)
   setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
-  if spec and spec.kernels then bind_kernels(c, spec.kernels) end
+  if spec.kernels then bind_kernels(c, spec.kernels) end
   return c
 end
 
-setmetatable(Distribution, { __call = core.constructor({}, construct), __tostring = class_tostring })
+setmetatable(Distribution, { __call = core.constructor({}, construct.full), __tostring = class_tostring })
 
 
 -- Methods --------------------------------------------------------------------
@@ -197,9 +106,13 @@ setmetatable(Distribution, { __call = core.constructor({}, construct), __tostrin
 function Distribution:is_a (c) return class.descends(class.of(self), c) end
 
 function Distribution:__tostring ()
-  local parts = {}
-  for i, param in ipairs(self.params) do
-    parts[i] = param[1] .. "=" .. show.parameter(self[param[1]])
+  local parts, alternative = {}, false
+  for _, param in ipairs(self.params) do
+    local value = rawget(self, param[1])
+    if value ~= nil and not (param.gives and alternative) then   -- of alternatives, the first
+      parts[#parts + 1] = param[1] .. "=" .. show.parameter(value)
+      alternative = alternative or param.gives ~= nil
+    end
   end
   return class.name(class.of(self)) .. "(" .. table.concat(parts, ", ") .. ")"
 end
@@ -208,6 +121,12 @@ end
 function Distribution:batched (value)
   if self.batch_shape == SCALAR then return value end
   return (core.is_tensor(value) and value or core.tensor(value)):expand(self.batch_shape)
+end
+
+local function expanded (self, name, value, shape)
+  local ok, result = pcall(core.expand, value, shape)
+  if ok then return result end
+  error(string.format("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", ""))), 3)
 end
 
 --- The same distribution with a larger batch; nothing is copied.
@@ -219,11 +138,12 @@ function Distribution:expand (shape)
   end
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
-  for _, param in ipairs(self.params) do
-    local value = self[param[1]]
-    local ok, expanded = pcall(core.expand, core.is_tensor(value) and value or core.tensor(value), shape)
-    if not ok then fail(class.of(self), 2, "%s: %s", param[1], (expanded:gsub("^.*Tensor:expand: ", ""))) end
-    copy[param[1]] = expanded
+  for _, names in ipairs { names_of(self.params), self.operands } do
+    for _, name in ipairs(names) do
+      local value = rawget(copy, name)
+      if type(value) == "number" then value = core.tensor(value) end
+      if value ~= nil then copy[name] = expanded(self, name, value, shape) end
+    end
   end
   copy.batch_shape = { table.unpack(shape) }
   return setmetatable(copy, class.of(self))

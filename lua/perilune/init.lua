@@ -12,7 +12,7 @@ local direct = {
   special     = function () return require "perilune.functions" end,
   constraints = function () return require "perilune.constraints" end,
   Distribution = function () return require "perilune.distribution" end,
-  validate    = function () return require "perilune.distribution".validate end,
+  validate    = function () return require "perilune.construct".validate end,
 }
 for _, name in ipairs { "rng", "seed", "set_threads" } do
   direct[name] = function () return core[name] end

@@ -24,8 +24,8 @@ local function kernel_class (c) return rawget(c, "kernels") and rawget(c, "__nam
 
 local function bind_kernel (P, Q)
   local operands = {}
-  for _, param in ipairs(P.params) do operands[#operands + 1] = "p." .. param[1] end
-  for _, param in ipairs(Q.params) do operands[#operands + 1] = "q." .. param[1] end
+  for _, name in ipairs(P.operands) do operands[#operands + 1] = "p." .. name end
+  for _, name in ipairs(Q.operands) do operands[#operands + 1] = "q." .. name end
   local who = "kl_divergence(" .. P.__name .. ", " .. Q.__name .. ")"
   return core.bind("kl/" .. P.kernels, Q.__name, who, { "p", "q" }, operands)
 end

@@ -1,0 +1,163 @@
+--- Construction: arguments read, checked and kept as the fields of an instance.
+--
+-- A class's `params` are { name, constraint, default = number }, in the order of
+-- positional arguments. A constraint may be a function of the instance, for one
+-- that depends on earlier parameters. Parameters with `gives` are alternatives,
+-- of which exactly one is passed: gives[other](value) is what it makes of another
+-- one. `operands`, the fields that kernels work on, are the params unless told;
+-- an operand that was not passed is derived at once, any other alternative on
+-- demand.
+local class = require "perilune.class"
+local core  = require "perilune.core"
+local show  = require "perilune.show"
+
+local construct = { MAX_PARAMS = 6 }
+
+local validation = true
+
+--- peri.validate(on): checks parameters at construction unless told not to.
+function construct.validate (on)
+  if type(on) ~= "boolean" then error("validate: on must be true or false, got " .. show.value(on), 2) end
+  validation = on
+end
+
+-- One table with string keys holds named parameters; an array is data.
+local function is_named (x)
+  return type(x) == "table" and getmetatable(x) == nil and x[1] == nil and next(x) ~= nil
+end
+
+local function fail (c, level, ...)
+  error(class.name(c) .. ": " .. string.format(...), level + 1)
+end
+
+local function check_names (c, named, level)
+  for key in pairs(named) do
+    local known = key == "validate"
+    for _, param in ipairs(c.params) do known = known or key == param[1] end
+    if not known then fail(c, level + 1, "there is no parameter %s", tostring(key)) end
+  end
+end
+
+local function check (self, c, param, value, level)
+  local constraint = param[2]
+  if type(constraint) == "function" then constraint = constraint(self) end
+  local bad, i, j, k = constraint:violation(value)
+  if bad == nil then return end
+  local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
+  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(), show.number(bad), place)
+end
+
+-- A parameter that is no number, as it is kept: a tensor, or the default.
+local function kept (c, param, value, level)
+  if core.is_tensor(value) then return value end
+  if value == nil then
+    if param.default == nil and not param.gives then fail(c, level + 1, "%s is missing", param[1]) end
+    return param.default
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then
+    fail(c, level + 1, "%s must be a number, a table of numbers or a tensor, got %s", param[1], show.value(value))
+  end
+  local ok, tensor = pcall(core.tensor, value)
+  if not ok then fail(c, level + 1, "%s: %s", param[1], (tensor:gsub("^.*tensor: ", ""))) end
+  return tensor
+end
+
+-- The names of a class's alternatives, as a message lists them.
+local function alternatives (c)
+  local names = {}
+  for _, param in ipairs(c.params) do
+    if param.gives then names[#names + 1] = param[1] end
+  end
+  return names
+end
+
+-- Exactly one alternative was passed; what kernels need of the others follows.
+local function settle_alternatives (self, c, level)
+  local names, passed = alternatives(c), nil
+  if #names == 0 then return end
+  for _, param in ipairs(c.params) do
+    if param.gives and rawget(self, param[1]) ~= nil then
+      if passed then fail(c, level + 1, "%s and %s exclude each other", passed[1], param[1]) end
+      passed = param
+    end
+  end
+  if not passed then fail(c, level + 1, "%s is missing", table.concat(names, " or ")) end
+  for _, operand in ipairs(c.operands) do
+    local derive = passed.gives[operand]
+    if derive then self[operand] = derive(self[passed[1]]) end
+  end
+end
+
+--- The value of an alternative that was not passed, or nil.
+function construct.derive (self, c, name)
+  for _, param in ipairs(c.params) do
+    local derive = param.gives and param.gives[name]
+    local value = derive and rawget(self, param[1])
+    if value ~= nil then return derive(value) end
+  end
+end
+
+local function set_batch_shape (self, c, level)
+  local tensors = {}
+  for _, param in ipairs(c.params) do
+    local value = rawget(self, param[1])
+    if core.is_tensor(value) then tensors[#tensors + 1] = value end
+  end
+  local shape, why = core.broadcast_shape(table.unpack(tensors))
+  if not shape then fail(c, level + 1, "parameters of %s", why) end
+  self.batch_shape = shape
+end
+
+-- Named parameters as positional ones, and whether to check them.
+local function positional (c, named, b)
+  if b ~= nil then fail(c, 4, "named parameters come alone, in one table") end
+  check_names(c, named, 4)
+  local values = {}
+  for i, param in ipairs(c.params) do values[i] = named[param[1]] end
+  local checking = validation
+  if named.validate ~= nil then checking = named.validate end
+  return checking, table.unpack(values, 1, construct.MAX_PARAMS)
+end
+
+--- The constructor, all cases. core.constructor goes ahead of it where all
+-- parameters are plain numbers; that function stands between this one and the
+-- caller, hence level 3.
+function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
+  local params, checking, scalars = c.params, validation, true
+  local n = #params
+  if is_named(v1) then checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2) end
+  local self = setmetatable({}, c)
+  for i = 1, n do
+    local param, value = params[i], v1
+    v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
+    if type(value) ~= "number" then value = kept(c, param, value, 3) end
+    if value ~= nil and type(value) ~= "number" then scalars = false end
+    if checking and value ~= nil then check(self, c, param, value, 3) end
+    self[param[1]] = value
+  end
+  if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
+    fail(c, 3, "takes %d parameters, got more", n)
+  end
+  settle_alternatives(self, c, 3)
+  if not scalars then set_batch_shape(self, c, 3) end
+  local init = rawget(c, "init")
+  if init then init(self, checking) end
+  return self
+end
+
+--- Refuses a description of parameters that construction could not use.
+function construct.check_params (name, params)
+  if type(params) ~= "table" or #params > construct.MAX_PARAMS then
+    error(string.format("extend: %s: params must be a table of at most %d, got %s", name, construct.MAX_PARAMS,
+                        type(params) == "table" and #params or show.value(params)), 3)
+  end
+  for i, param in ipairs(params) do
+    local constraint = type(param) == "table" and param[2]
+    if type(param) ~= "table" or type(param[1]) ~= "string"
+       or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation) then
+      error(string.format("extend: %s: parameter %d must be { name, constraint, default = number }", name, i), 3)
+    end
+  end
+end
+
+return core.keep("construct", construct)
