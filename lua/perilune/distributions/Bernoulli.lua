@@ -1,0 +1,33 @@
+--- Bernoulli(probs) or Bernoulli{logits = ...}: one throw of a coin.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local Bernoulli = Distribution:extend("Bernoulli", {
+  kernels = "bernoulli",
+  params = {
+    { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+  },
+  operands = { "logits" },
+  support = constraints.boolean,
+  help = {
+    summary = "one throw of a coin",
+    params  = { probs = "probability of 1", logits = "log(probs/(1 - probs)), instead" },
+    formula = "log P(1) = log(probs),  log P(0) = log(1 - probs)",
+    example = { "Bernoulli(0.25):log_prob(1)", -1.3862943611199 },
+  },
+})
+
+function Bernoulli:mean () return self.probs end
+function Bernoulli:mode () return functions.gt(self.logits, 0) end   -- 0 for a fair coin
+function Bernoulli:median () return self:mode() end
+
+--- Both outcomes, along a new first dimension.
+function Bernoulli:enumerate_support ()
+  local outcomes = require "perilune.tensor".tensor { 0, 1 }
+  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
+  return outcomes:expand(2, table.unpack(self.batch_shape))
+end
+
+return Bernoulli

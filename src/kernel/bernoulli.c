@@ -1,0 +1,175 @@
+/*
+** bernoulli.c - Bernoulli(logits), one throw of a coin
+**
+**   p = sigmoid(l),   log P(1) = -softplus(-l),   log P(0) = -softplus(l)
+**
+** Logits hold p and 1 - p to full precision, however small either is.
+*/
+#include "kernel/kernel.h"
+#include "special/vmath.h"
+
+
+/* f where x is 1, g where it is 0, -inf elsewhere; NaN stays */
+VECTOR double at_outcome (double x, double f, double g) {
+  double off = x == x ? -HUGE_VAL : x;
+  double zero = x == 0 ? g : off;
+  return x == 1 ? f : zero;
+}
+
+/* of a step function: `middle` on [0, 1), the others before and after */
+VECTOR double step (double x, double before, double middle, double after) {
+  double late = x >= 1 ? after : middle;
+  return x < 0 ? before : x == x ? late : x;
+}
+
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++)
+    out[i] = at_outcome(x[i], -vsoftplus(-l[i]), -vsoftplus(l[i]));
+}
+
+/* x - p */
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    double slope = at_outcome(x[i], vsigmoid(-l[i]), -vsigmoid(l[i]));
+    dx[i] = 0;
+    dl[i] = fabs(slope) <= 1 ? slope : 0;
+  }
+}
+
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++) out[i] = step(x[i], 0, vsigmoid(-l[i]), 1);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++) out[i] = step(x[i], 1, vsigmoid(l[i]), 0);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++)
+    out[i] = step(x[i], -HUGE_VAL, -vsoftplus(l[i]), 0);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++)
+    out[i] = step(x[i], 0, -vsoftplus(-l[i]), -HUGE_VAL);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    dx[i] = 0;
+    dl[i] = step(x[i], 0, -vsigmoid(l[i]) * vsigmoid(-l[i]), 0);
+  }
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    dx[i] = 0;
+    dl[i] = step(x[i], 0, vsigmoid(l[i]) * vsigmoid(-l[i]), 0);
+  }
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    dx[i] = 0;
+    dl[i] = step(x[i], 0, -vsigmoid(l[i]), 0);
+  }
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    dx[i] = 0;
+    dl[i] = step(x[i], 0, vsigmoid(-l[i]), 0);
+  }
+}
+
+
+/* the smallest outcome whose cdf reaches p */
+static void icdf (size_t n, const double *const in[], double *out) {
+  const double *p = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++) {
+    double outcome = p[i] <= vsigmoid(-l[i]) ? 0 : 1;
+    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? outcome : (double)NAN;
+  }
+}
+
+/* the smallest outcome whose upper tail is at most q */
+static void isf (size_t n, const double *const in[], double *out) {
+  const double *q = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++) {
+    double outcome = vsigmoid(l[i]) <= q[i] ? 0 : 1;
+    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? outcome : (double)NAN;
+  }
+}
+
+
+/* p softplus(-l) + (1 - p) softplus(l), whose slope is -l p (1 - p) */
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *l = in[0];
+  for (size_t i = 0; i < n; i++) {
+    double a = fabs(l[i]), rare = vsigmoid(-a);
+    double sum = fma(rare, vsoftplus(a), vsigmoid(a) * vsoftplus(-a));
+    out[i] = a == HUGE_VAL ? 0 : sum;
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *l = in[0];
+  double *dl = d[0];
+  for (size_t i = 0; i < n; i++) {
+    double slope = -l[i] * vsigmoid(l[i]) * vsigmoid(-l[i]);
+    dl[i] = fabs(l[i]) == HUGE_VAL ? 0 : slope;
+  }
+}
+
+
+static void variance (size_t n, const double *const in[], double *out) {
+  const double *l = in[0];
+  for (size_t i = 0; i < n; i++) out[i] = vsigmoid(l[i]) * vsigmoid(-l[i]);
+}
+
+static void variance_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *l = in[0];
+  double *dl = d[0];
+  for (size_t i = 0; i < n; i++) {
+    double p = vsigmoid(l[i]), q = vsigmoid(-l[i]);
+    dl[i] = p * q * (q - p);
+  }
+}
+
+
+static void sample (size_t n, const double *const in[], double *out) {
+  const double *u = in[0], *l = in[1];
+  for (size_t i = 0; i < n; i++) out[i] = u[i] < vsigmoid(l[i]) ? 1 : 0;
+}
+
+
+const Kernel perilune_bernoulli[] = {
+  {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 2, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 2, .value = icdf},
+  {.name = "isf",      .n_in = 2, .value = isf},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
+  {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
+  {.name = "sample",   .n_in = 2, .value = sample,   .noise = "uniform", .integer = 1},
+  {.name = NULL}
+};
