@@ -49,7 +49,7 @@ end
 
 --- Functions of rows, along the dimension `dim` (the last unless told).
 local function along (name)
-  local rows = core.bind_rows("row/softmax", name, name)
+  local rows = core.bind("row/softmax", name, name, { "self" }, { "self" })
   return function (t, dim)
     t = as_tensor(name, t)
     local n = rank(t)
@@ -71,7 +71,7 @@ function methods.cumsum (t, dim)
 end
 
 
-local product = core.bind_rows("row/matmul", "matmul", "matmul")
+local product = core.bind("row/matmul", "matmul", "matmul", { "a", "b" }, { "a", "b" })
 
 --- Product of matrices, batches broadcast; a vector is a row on the left and a
 -- column on the right, and its dimension is dropped from the result.

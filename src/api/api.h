@@ -72,10 +72,9 @@ void api_open_construct (lua_State *L);
 void api_open_views   (lua_State *L);
 void api_open_index   (lua_State *L);
 void api_open_kernels (lua_State *L);
-void api_open_apply   (lua_State *L);
+void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
 void api_open_reduce  (lua_State *L);
-void api_open_rows    (lua_State *L);
 void api_open_random  (lua_State *L);
 void api_open_threads (lua_State *L);
 

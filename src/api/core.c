@@ -42,10 +42,9 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_views(L);
   api_open_index(L);
   api_open_kernels(L);
-  api_open_apply(L);
+  api_open_binding(L);
   api_open_objects(L);
   api_open_reduce(L);
-  api_open_rows(L);
   api_open_random(L);
   api_open_threads(L);
   return 1;

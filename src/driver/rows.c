@@ -27,16 +27,18 @@ void rows_parse (const Kernel *kernel, Signature *signature) {
 }
 
 
-/* Takes the sizes of the signature's letters from the operands' events. */
-static const char *bind_letters (Rows *rows, const Signature *signature, int n,
-                                 const Tensor *const in[], int *which) {
+/* Takes the sizes of the signature's letters from the events of operands
+   first, first+1, ... of it. */
+static const char *bind_letters (Rows *rows, const Signature *signature, int first,
+                                 int n, const Tensor *const in[], int *which) {
   bool known[ROWS_MAX_LETTERS] = {false};
   for (int k = 0; k < n; k++) {
-    int batch_rank = in[k]->rank - signature->event_rank[k];
+    int event_rank = signature->event_rank[first + k];
+    int batch_rank = in[k]->rank - event_rank;
     *which = k;
     if (batch_rank < 0) return "has too few dimensions";
-    for (int d = 0; d < signature->event_rank[k]; d++) {
-      int letter = signature->event[k][d];
+    for (int d = 0; d < event_rank; d++) {
+      int letter = signature->event[first + k][d];
       size_t size = (size_t)in[k]->shape[batch_rank + d];
       if (known[letter] && rows->dims[letter] != size) return "does not fit";
       rows->dims[letter] = size;
@@ -56,26 +58,36 @@ static const Tensor *batch_of (StackTensor *block, const Tensor *t, int event_ra
   return batch;
 }
 
-static const char *plan_batches (Rows *rows, const Signature *signature, int n,
-                                 const Tensor *const in[]) {
+static const char *plan_batches (Rows *rows, const Signature *signature, int first,
+                                 int n, const Tensor *const in[]) {
   StackTensor batches[KERNEL_MAX_IN];
   const Tensor *batch[KERNEL_MAX_IN];
   size_t size;
   for (int k = 0; k < n; k++)
-    batch[k] = batch_of(&batches[k], in[k], signature->event_rank[k]);
+    batch[k] = batch_of(&batches[k], in[k], signature->event_rank[first + k]);
   const char *why = loop_broadcast(n, batch, &rows->out_rank, rows->out_shape,
                                    &size);
   return why != NULL ? why : loop_plan_shaped(&rows->batch, rows->out_rank,
                                               rows->out_shape, n, batch);
 }
 
-const char *rows_plan (Rows *rows, const Signature *signature, int n,
-                       const Tensor *const in[], int *which) {
-  const char *why = bind_letters(rows, signature, n, in, which);
+static const char *plan (Rows *rows, const Signature *signature, int first, int n,
+                         const Tensor *const in[], int *which) {
+  const char *why = bind_letters(rows, signature, first, n, in, which);
   if (why != NULL) return why;
   *which = -1;
   rows->letters = signature->letters;
-  why = plan_batches(rows, signature, n, in);
+  return plan_batches(rows, signature, first, n, in);
+}
+
+const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
+                              const Tensor *const in[], int *which) {
+  return plan(rows, signature, 1, n, in, which);
+}
+
+const char *rows_plan (Rows *rows, const Signature *signature, int n,
+                       const Tensor *const in[], int *which) {
+  const char *why = plan(rows, signature, 0, n, in, which);
   if (why != NULL) return why;
   rows->out_event = 1;
   for (int d = 0; d < signature->event_rank[n]; d++) {

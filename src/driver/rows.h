@@ -37,6 +37,11 @@ typedef struct Rows {
 const char *rows_plan (Rows *rows, const Signature *signature, int n,
                        const Tensor *const in[], int *which);
 
+/* The same for the parameters of a sampler, operands 1, 2, ... of the
+   signature: out_shape is the batch shape alone. */
+const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
+                              const Tensor *const in[], int *which);
+
 void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out);
 
 #endif

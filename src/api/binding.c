@@ -1,0 +1,164 @@
+/*
+** binding.c - kernels become Lua functions
+*/
+#include <string.h>
+
+#include "api/binding.h"
+
+
+/* Upvalues of a bound function: the binding, who it is, and for each operand
+   its field or its name. */
+const Binding *binding_of (lua_State *L) {
+  return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+const char *binding_who (lua_State *L) {
+  return lua_tostring(L, lua_upvalueindex(2));
+}
+
+static int name_upvalue (int k) { return lua_upvalueindex(3 + k); }
+
+
+static void check_objects (lua_State *L, const Binding *b) {
+  for (int k = 0; k < b->operands; k++) {
+    int argument = b->argument[k];
+    if (!b->is_field[k] || lua_istable(L, argument)) continue;
+    lua_pushfstring(L, "argument %d", argument);
+    api_fail_type(L, binding_who(L), lua_tostring(L, -1), "a distribution",
+                  argument);
+  }
+}
+
+/* Pushes operand k; returns its type. */
+static int push_operand (lua_State *L, const Binding *b, int k) {
+  if (!b->is_field[k]) {
+    lua_pushvalue(L, b->argument[k]);
+    return lua_type(L, -1);
+  }
+  lua_pushvalue(L, name_upvalue(k));
+  return lua_gettable(L, b->argument[k]);
+}
+
+int binding_push (lua_State *L, const Binding *b, double number[]) {
+  int numbers = 1;
+  if (!lua_istable(L, 1)) check_objects(L, b);
+  if (b->arguments > 1 && !lua_istable(L, 2)) check_objects(L, b);
+  for (int k = 0; k < b->operands; k++) {
+    if (push_operand(L, b, k) == LUA_TNUMBER) number[k] = lua_tonumber(L, -1);
+    else numbers = 0;
+  }
+  return numbers;
+}
+
+void binding_read (lua_State *L, const Binding *b, Operands *o) {
+  int base = lua_gettop(L) - b->operands + 1;
+  for (int k = 0; k < b->operands; k++)
+    o->in[k] = api_operand(L, base + k, binding_who(L),
+                           lua_tostring(L, name_upvalue(k)), &o->header[k],
+                           &o->number[k]);
+}
+
+
+static const char *string_at (lua_State *L, int table, int i) {
+  if (lua_rawgeti(L, table, i) != LUA_TSTRING)
+    api_fail(L, "bind", "names must be strings");
+  return lua_tostring(L, -1);
+}
+
+/* Which argument has this name (of the given length)? */
+static unsigned char argument_index (lua_State *L, int arguments,
+                                     const char *name, size_t length) {
+  for (int i = 1; i <= (int)lua_rawlen(L, arguments); i++) {
+    const char *argument = string_at(L, arguments, i);
+    int found = strlen(argument) == length && memcmp(argument, name, length) == 0;
+    lua_pop(L, 1);
+    if (found) return (unsigned char)i;
+  }
+  api_fail(L, "bind", "operand %s comes from no argument", name);
+  return 0;
+}
+
+/* Reads the operands, and leaves the field or name of each on the stack. */
+static void bind_operands (lua_State *L, Binding *b, int arguments, int operands) {
+  for (int k = 0; k < b->operands; k++) {
+    const char *name = string_at(L, operands, k + 1);
+    const char *dot = strchr(name, '.');
+    size_t length = dot == NULL ? strlen(name) : (size_t)(dot - name);
+    b->argument[k] = argument_index(L, arguments, name, length);
+    b->is_field[k] = dot != NULL;
+    if (dot == NULL) continue;
+    lua_pushstring(L, dot + 1);
+    lua_replace(L, -2);
+  }
+}
+
+static const Kernel *kernel_argument (lua_State *L) {
+  const char *file = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+  const Kernel *kernel = api_kernel(L, file, name);
+  if (kernel == NULL) api_fail(L, "bind", "there is no kernel %s.%s", file, name);
+  return kernel;
+}
+
+/* `drawn` operands, the first ones, are no arguments but noise. */
+static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
+  const Kernel *kernel = kernel_argument(L);
+  luaL_checkstring(L, 3);
+  luaL_checktype(L, 4, LUA_TTABLE);
+  luaL_checktype(L, 5, LUA_TTABLE);
+  lua_settop(L, 5);
+  lua_Unsigned operands = lua_rawlen(L, 5);
+  if (operands != (lua_Unsigned)(kernel->n_in - drawn))
+    api_fail(L, lua_tostring(L, 3), "its kernel does not take %I operands",
+             (lua_Integer)operands);
+  Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
+  memset(b, 0, sizeof *b);
+  b->kernel = kernel;
+  b->arguments = (int)lua_rawlen(L, 4);
+  b->operands = (int)operands;
+  if (kernel->noise != NULL) b->noise = api_kernel(L, "noise", kernel->noise);
+  if (kernel->signature != NULL) rows_parse(kernel, &b->signature);
+  lua_pushvalue(L, 3);
+  bind_operands(L, b, 4, 5);
+  lua_pushcclosure(L, call, 2 + (int)operands);
+  return 1;
+}
+
+static int bind (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  int draws = kernel->noise != NULL || kernel->draw != NULL;
+  if (kernel->rows != NULL)
+    return bind_as(L, draws ? bound_rows_sample : bound_rows, draws);
+  if (draws) return bind_as(L, bound_sample, 1);
+  if (kernel->value == NULL) api_fail(L, "bind", "kernel %s has no value",
+                                      kernel->name);
+  return bind_as(L, bound_apply, 0);
+}
+
+/* The same with all operands given: a sampler as a function of its noise. */
+static int bind_value (lua_State *L) {
+  return bind_as(L, kernel_argument(L)->rows != NULL ? bound_rows : bound_apply, 0);
+}
+
+static int bind_partials (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  if (kernel->partials == NULL) api_fail(L, "bind", "kernel %s has no partials",
+                                         kernel->name);
+  return bind_as(L, bound_partials, 0);
+}
+
+static int bind_predicate (lua_State *L) {
+  return bind_as(L, bound_predicate, 0);
+}
+
+
+static const luaL_Reg functions[] = {
+  {"bind",           bind},
+  {"bind_value",     bind_value},
+  {"bind_partials",  bind_partials},
+  {"bind_predicate", bind_predicate},
+  {NULL, NULL}
+};
+
+void api_open_binding (lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+}

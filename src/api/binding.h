@@ -1,0 +1,55 @@
+/*
+** binding.h - what a Lua function made of a kernel knows
+**
+** core.bind(file, name, who, arguments, operands) makes a function out of a
+** kernel. `arguments` names the arguments of the call, `operands` says where
+** each operand comes from: an argument, or a field of one. The density of
+** Normal is bound with {"self", "x"} and {"x", "self.loc", "self.scale"}.
+*/
+#ifndef PERILUNE_BINDING_H
+#define PERILUNE_BINDING_H
+
+#include "api/api.h"
+#include "driver/rows.h"
+
+typedef struct Binding {
+  const Kernel *kernel;
+  const Kernel *noise;                  /* that feeds a sampler, or NULL */
+  Signature signature;                  /* of a row kernel */
+  int arguments;                        /* of the call */
+  int operands;
+  unsigned char argument[KERNEL_MAX_IN];
+  unsigned char is_field[KERNEL_MAX_IN];
+} Binding;
+
+/* A kernel's operands as tensors, and room for those that are numbers. */
+typedef struct Operands {
+  const Tensor *in[KERNEL_MAX_IN];
+  double number[KERNEL_MAX_IN];
+  Tensor header[KERNEL_MAX_IN];
+} Operands;
+
+/* Of the function that is running. */
+const Binding *binding_of (lua_State *L);
+const char *binding_who (lua_State *L);
+
+/* Pushes the operands. Returns whether all of them are numbers, and those. */
+int binding_push (lua_State *L, const Binding *b, double number[]);
+
+/* The operands on top of the stack as tensors. */
+void binding_read (lua_State *L, const Binding *b, Operands *operands);
+
+/* Operands first, first+1, ... of a signature, on top of the stack, with
+   contiguous events: a copy replaces one that has none. (rows.c) */
+void api_row_operands (lua_State *L, const Signature *signature, int first, int n,
+                       Operands *operands);
+
+/* The functions that are bound: apply.c, sample.c, rows.c. */
+int bound_apply (lua_State *L);
+int bound_partials (lua_State *L);
+int bound_predicate (lua_State *L);
+int bound_sample (lua_State *L);
+int bound_rows (lua_State *L);
+int bound_rows_sample (lua_State *L);
+
+#endif
