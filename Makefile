@@ -27,7 +27,7 @@ OPT        ?= -O3
 # Debian and Ubuntu packages, for this file's own dependency step.
 BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
-LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang
+LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang luarocks
 BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
