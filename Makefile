@@ -23,6 +23,7 @@ BUILD      ?= build/lua$(LUA_VERSION)
 INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
 OPT        ?= -O3
+OBJCOPY    ?= objcopy
 
 # Debian and Ubuntu packages, for this file's own dependency step.
 BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
@@ -102,7 +103,7 @@ $(BUILD)/$(1)/table.c: $(KERNELS) Makefile
 
 $(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
 	@$$(LD) -r -o $$@.all $$^
-	@objcopy -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
+	@$$(OBJCOPY) -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 
