@@ -1,5 +1,6 @@
---- Expectations E[g(X)] by tanh-sinh quadrature over quantiles: x = icdf(u) for
--- u below 1/2 and isf(1 - u) above, so that both tails keep their digits.
+--- Expectations E[g(X)] by tanh-sinh quadrature over quantiles: x = icdf(u) below
+-- the mode and isf(u) above it, so that both tails keep their digits and a kink at
+-- the mode lies between the two halves.
 local quadrature = {}
 
 local STEP, REACH = 1 / 32, 4.2   -- nodes at t = -REACH, ..., REACH
@@ -20,17 +21,25 @@ local function make_nodes ()
   return nodes
 end
 
---- E[g(X)] for X distributed as d, a distribution of single numbers.
-function quadrature.expectation (d, g)
+-- The part of the expectation within a tail of the given mass.
+local function from_tail (d, mass, quantile, g)
   local sum = 0
   for _, node in ipairs(nodes or make_nodes()) do
-    if node.tail > 0 and node.weight > 0 then
-      local x = node.upper and d:isf(node.tail) or d:icdf(node.tail)
-      local value = g(x)
+    local u = mass * (node.upper and 1 - node.tail or node.tail)
+    if u > 0 and node.weight > 0 then
+      local value = g(quantile(d, u))
       if math.abs(value) < math.huge then sum = sum + node.weight * value end
     end
   end
-  return sum
+  return mass * sum
+end
+
+--- E[g(X)] for X distributed as d, a distribution of single numbers.
+function quadrature.expectation (d, g)
+  local mode = d:mode()
+  local below, above = d:cdf(mode), d:sf(mode)
+  if not (below > 0 and above > 0) then below, above = 0.5, 0.5 end
+  return from_tail(d, below, d.icdf, g) + from_tail(d, above, d.isf, g)
 end
 
 return quadrature

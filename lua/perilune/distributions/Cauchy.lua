@@ -1,0 +1,28 @@
+--- Cauchy(loc, scale): tails so heavy that there is no mean.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local Cauchy = Distribution:extend("Cauchy", {
+  kernels = "cauchy",
+  params = {
+    { "loc",   constraints.real,     default = 0 },
+    { "scale", constraints.positive, default = 1 },
+  },
+  support = constraints.real,
+  help = {
+    summary = "tails so heavy that there is no mean",
+    params  = { loc = "centre, mode and median", scale = "half the distance between the quartiles" },
+    formula = "log p(x) = -log(pi scale (1 + z^2)),  z = (x - loc)/scale",
+    example = { "Cauchy(0, 1):cdf(-1)", 0.25 },
+  },
+})
+
+local NONE = 0 / 0   -- the integrals do not exist
+
+function Cauchy:mean () return self:batched(NONE) end
+function Cauchy:mode () return self:batched(self.loc) end
+function Cauchy:median () return self:batched(self.loc) end
+function Cauchy:stddev () return self:batched(NONE) end
+function Cauchy:variance () return self:batched(NONE) end
+
+return Cauchy

@@ -1,0 +1,26 @@
+--- Laplace(loc, scale): an exponential law on either side.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local Laplace = Distribution:extend("Laplace", {
+  kernels = "laplace",
+  params = {
+    { "loc",   constraints.real,     default = 0 },
+    { "scale", constraints.positive, default = 1 },
+  },
+  support = constraints.real,
+  help = {
+    summary = "an exponential law on either side",
+    params  = { loc = "centre and mean", scale = "mean distance from loc" },
+    formula = "log p(x) = -|x - loc|/scale - log(2 scale)",
+    example = { "Laplace(0, 1):cdf(-50)", 9.6437492398195889e-23 },
+  },
+})
+
+function Laplace:mean () return self:batched(self.loc) end
+function Laplace:mode () return self:batched(self.loc) end
+function Laplace:median () return self:batched(self.loc) end
+function Laplace:stddev () return self:batched(2 ^ 0.5 * self.scale) end
+function Laplace:variance () return self:batched(2 * self.scale * self.scale) end
+
+return Laplace

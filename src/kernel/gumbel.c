@@ -1,0 +1,163 @@
+/*
+** gumbel.c - Gumbel(loc, scale), the limit law of maxima
+**
+**   log p(x) = -z - w - log(scale),    F(x) = e^-w,    w = e^-z,  z = (x - loc)/scale
+**
+** w is the number of points expected beyond x; it has the exponential law. The
+** upper tail is 1 - e^-w = w - ..., and its logarithm follows -z where w underflows.
+*/
+#include "kernel/standard.h"
+
+
+VECTOR double beyond (double z) { return vexp(-z); }
+
+/* z is stopped where w is infinite already, lest infinities of both signs meet */
+VECTOR double log_density (double z) { return -((z < -800 ? -800 : z) + beyond(z)); }
+VECTOR double log_density_slope (double z) { return vexpm1(-z); }
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  standard_log_density(n, in, out, log_density);
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_log_density_partials(n, in, d, log_density_slope);
+}
+
+
+/* e^-w, with w carried as a pair: as an exponent it is up to 745 */
+VECTOR double lower_tail (double z) {
+  ExpReduction e = exp_reduce(clamp(-z, -750.0, 7.0));
+  Pair s = fast_sum(1.0, e.hi);
+  Pair w = fast_sum(s.hi, fma(e.hi * e.hi, exp_tail(e.hi), s.lo + e.lo));
+  double scale = e.scale1 * e.scale2;
+  return exp_pair(-w.hi * scale, -w.lo * scale);
+}
+
+VECTOR double density (double z) { return vexp(log_density(z)); }
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  standard_value(n, in, out, lower_tail);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_partials(n, in, d, density);
+}
+
+
+VECTOR double upper_tail (double z) { return -vexpm1(-beyond(z)); }
+VECTOR double upper_tail_slope (double z) { return -density(z); }
+
+static void sf (size_t n, const double *const in[], double *out) {
+  standard_value(n, in, out, upper_tail);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_partials(n, in, d, upper_tail_slope);
+}
+
+
+VECTOR double log_lower_tail (double z) { return -beyond(z); }
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  standard_value(n, in, out, log_lower_tail);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_partials(n, in, d, beyond);
+}
+
+
+/* from the smaller tail; far out log(1 - e^-w) = -z - w/2 + O(w^2) */
+VECTOR double log_upper_tail (double z) {
+  double middle = vlog(upper_tail(z)), below = vlog1p(-lower_tail(z));
+  double far = fma(-0.5, beyond(z), -z);
+  double above = z > 20 ? far : middle;
+  return z < 0 ? below : above;
+}
+
+/* -w/(e^w - 1); the bounds are where it is 1, and where it is 0 */
+VECTOR double log_upper_tail_slope (double z) {
+  double w = clamp(beyond(z), 1e-300, 750.0);
+  return -w / vexpm1(w);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  standard_value(n, in, out, log_upper_tail);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_partials(n, in, d, log_upper_tail_slope);
+}
+
+
+/* -log(-log p); about its zero at 1/e from g = e p - 1, as -log1p(-log1p(g)) */
+VECTOR double quantile (double p) {
+  double g = fma(p, 2.7182818284590450908, -1) + p * 1.4456468917292501366e-16;
+  double far = -vlog(-vlog(p)), near = -vlog1p(-vlog1p(g));
+  return fabs(g) < 0.4 ? near : far;
+}
+
+VECTOR double quantile_slope (double p) {
+  double slope = -1 / (p * vlog(p));
+  return p == 0 ? HUGE_VAL : slope;
+}
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  standard_quantile(n, in, out, quantile);
+}
+
+static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_quantile_partials(n, in, d, quantile, quantile_slope);
+}
+
+
+VECTOR double upper_quantile (double q) {
+  double tail = -vlog(-vlog1p(-q)), body = quantile(1 - q);
+  return q < 0.5 ? tail : body;
+}
+
+VECTOR double upper_quantile_slope (double q) {
+  double slope = 1 / ((1 - q) * vlog1p(-q));
+  return q == 1 ? -HUGE_VAL : slope;
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  standard_quantile(n, in, out, upper_quantile);
+}
+
+static void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
+}
+
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  standard_entropy(n, in, out, 1.5772156649015328606);   /* 1 + Euler's constant */
+}
+
+
+/* the noise is w */
+VECTOR double from_beyond (double w) { return -vlog(w); }
+VECTOR double from_beyond_slope (double w) { return -1 / w; }
+
+static void rsample (size_t n, const double *const in[], double *out) {
+  standard_quantile(n, in, out, from_beyond);
+}
+
+static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
+  standard_quantile_partials(n, in, d, from_beyond, from_beyond_slope);
+}
+
+
+const Kernel perilune_gumbel[] = {
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
+  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
+  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
+   .noise = "exponential"},
+  {.name = NULL}
+};
