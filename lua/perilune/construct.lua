@@ -6,7 +6,8 @@
 -- of which exactly one is passed: gives[other](value) is what it makes of another
 -- one. `operands`, the fields that kernels work on, are the params unless told;
 -- an operand that was not passed is derived at once, any other alternative on
--- demand.
+-- demand. A parameter with `event` = n is a row or a matrix: its last n dimensions
+-- are no batch.
 local class = require "perilune.class"
 local core  = require "perilune.core"
 local show  = require "perilune.show"
@@ -62,6 +63,22 @@ local function kept (c, param, value, level)
   return tensor
 end
 
+-- Refuses a parameter with fewer dimensions than its event.
+local function check_event (c, param, value, level)
+  if not param.event then return end
+  local rank = core.is_tensor(value) and #core.shape(value) or 0
+  if rank < param.event then
+    fail(c, level + 1, "%s must have at least %d dimension%s, got %s", param[1], param.event,
+         param.event == 1 and "" or "s", show.value(value))
+  end
+end
+
+--- A view of a parameter without its event: one element of each.
+local function batch_of (value, event)
+  for _ = 1, event or 0 do value = core.select(value, -1, 1) end
+  return value
+end
+
 -- The names of a class's alternatives, as a message lists them.
 local function alternatives (c)
   local names = {}
@@ -101,7 +118,7 @@ local function set_batch_shape (self, c, level)
   local tensors = {}
   for _, param in ipairs(c.params) do
     local value = rawget(self, param[1])
-    if core.is_tensor(value) then tensors[#tensors + 1] = value end
+    if core.is_tensor(value) then tensors[#tensors + 1] = batch_of(value, param.event) end
   end
   local shape, why = core.broadcast_shape(table.unpack(tensors))
   if not shape then fail(c, level + 1, "parameters of %s", why) end
@@ -132,6 +149,7 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
     v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
     if type(value) ~= "number" then value = kept(c, param, value, 3) end
     if value ~= nil and type(value) ~= "number" then scalars = false end
+    if value ~= nil then check_event(c, param, value, 3) end
     if checking and value ~= nil then check(self, c, param, value, 3) end
     self[param[1]] = value
   end

@@ -123,8 +123,18 @@ function Distribution:batched (value)
   return (core.is_tensor(value) and value or core.tensor(value)):expand(self.batch_shape)
 end
 
-local function expanded (self, name, value, shape)
-  local ok, result = pcall(core.expand, value, shape)
+-- The fields that have a batch shape, and the rank of what comes after it.
+local function event_ranks (self)
+  local ranks = {}
+  for _, name in ipairs(self.operands) do ranks[name] = 0 end
+  for _, param in ipairs(self.params) do ranks[param[1]] = param.event or 0 end
+  return ranks
+end
+
+local function expanded (self, name, value, shape, event)
+  local whole, own = { table.unpack(shape) }, core.shape(value)
+  for d = #own - event + 1, #own do whole[#whole + 1] = own[d] end
+  local ok, result = pcall(core.expand, value, whole)
   if ok then return result end
   error(string.format("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", ""))), 3)
 end
@@ -138,12 +148,10 @@ function Distribution:expand (shape)
   end
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
-  for _, names in ipairs { names_of(self.params), self.operands } do
-    for _, name in ipairs(names) do
-      local value = rawget(copy, name)
-      if type(value) == "number" then value = core.tensor(value) end
-      if value ~= nil then copy[name] = expanded(self, name, value, shape) end
-    end
+  for name, event in pairs(event_ranks(self)) do
+    local value = rawget(self, name)
+    if type(value) == "number" then value = core.tensor(value) end
+    if value ~= nil then copy[name] = expanded(self, name, value, shape, event) end
   end
   copy.batch_shape = { table.unpack(shape) }
   return setmetatable(copy, class.of(self))

@@ -70,10 +70,11 @@ static int construct (lua_State *L) {
   return 1;
 }
 
-/* The kernel of a constraint without parameters, or NULL. */
+/* The kernel of a constraint without parameters on single numbers, or NULL. */
 static const Kernel *plain_rule (lua_State *L, int param) {
   const Kernel *kernel = NULL;
-  if (lua_rawgeti(L, param, 2) == LUA_TTABLE
+  if (lua_getfield(L, param, "event") == LUA_TNIL
+      && lua_rawgeti(L, param, 2) == LUA_TTABLE
       && lua_getfield(L, -1, "plain_kernel") == LUA_TSTRING)
     kernel = api_kernel(L, "constraint", lua_tostring(L, -1));
   lua_settop(L, param);

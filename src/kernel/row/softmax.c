@@ -7,16 +7,9 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "kernel/simplex.h"
 #include "special/vmath.h"
 
-
-/* The largest element, NaN if there is one; 0 in place of an infinity, which
-   as a shift would make NaN of the others. */
-static double shift_of (size_t k, const double *x) {
-  double m = -INFINITY;
-  for (size_t j = 0; j < k; j++) m = x[j] > m || x[j] != x[j] ? x[j] : m;
-  return fabs(m) == INFINITY ? 0 : m;
-}
 
 /* y = exp(x - shift); returns the sum. */
 static double shifted_exp (size_t k, const double *x, double shift, double *y) {
@@ -31,7 +24,7 @@ static void softmax (size_t n, const size_t dims[], const double *const in[],
   size_t k = dims[0];
   for (size_t r = 0; r < n; r++, out += k) {
     const double *x = in[0] + (ptrdiff_t)r * step[0];
-    double scale = 1 / shifted_exp(k, x, shift_of(k, x), out);
+    double scale = 1 / shifted_exp(k, x, simplex_shift(k, x), out);
     for (size_t j = 0; j < k; j++) out[j] *= scale;
   }
 }
@@ -41,7 +34,7 @@ static void log_softmax (size_t n, const size_t dims[], const double *const in[]
   size_t k = dims[0];
   for (size_t r = 0; r < n; r++, out += k) {
     const double *x = in[0] + (ptrdiff_t)r * step[0];
-    double shift = shift_of(k, x), log_sum = vlog(shifted_exp(k, x, shift, out));
+    double shift = simplex_shift(k, x), log_sum = vlog(shifted_exp(k, x, shift, out));
     for (size_t j = 0; j < k; j++) out[j] = (x[j] - shift) - log_sum;
   }
 }

@@ -1,0 +1,132 @@
+local peri = require "perilune"
+
+local function close (expected, got, tolerance)
+  local scale = math.max(math.abs(expected), math.abs(got))
+  assert(expected == got or math.abs(expected - got) <= (tolerance or 1e-13) * scale,
+         string.format("expected %.17g, got %.17g", expected, got))
+end
+
+-- Rows of weights, from equal to all but certain.
+local rows = {
+  { 1, 1, 1 }, { 0.2, 0.3, 0.5 }, { 1e-20, 1, 3, 1e-3 }, { 0, 2, 0, 6, 0 }, { 7 },
+  { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2 },
+}
+
+-- log p, from whichever of p and 1 - p is the smaller
+local function log_of (p, complement)
+  return p < 0.5 and math.log(p:item()) or peri.log1p(-complement:item())
+end
+
+local function total (row)
+  local sum = 0
+  for _, w in ipairs(row) do sum = sum + w end
+  return sum
+end
+
+describe("Categorical", function ()
+  for _, row in ipairs(rows) do
+    local d, sum, k = peri.Categorical(row), total(row), #row
+    describe("of " .. tostring(d), function ()
+      it("scores outcomes 1 to K, and no others", function ()
+        for j, w in ipairs(row) do close(math.log(w / sum), d:log_prob(j):item()) end
+        for _, x in ipairs { 0, k + 1, 1.5, -math.huge, math.huge } do
+          assert.equal(-math.huge, d:log_prob(x):item())
+        end
+        local nan = d:log_prob(0 / 0):item()
+        assert(nan ~= nan)
+      end)
+
+      it("has tails that are sums of its probabilities", function ()
+        local below = 0
+        for j = 0, k do
+          below = below + (row[j] or 0) / sum
+          close(below, d:cdf(j):item(), 1e-14)
+          close(below, d:cdf(j + 0.5):item(), 1e-14)
+          close(1, (d:cdf(j) + d:sf(j)):item(), 1e-15)
+          close(log_of(d:cdf(j), d:sf(j)), d:log_cdf(j):item(), 1e-12)
+          close(log_of(d:sf(j), d:cdf(j)), d:log_sf(j):item(), 1e-12)
+        end
+      end)
+
+      it("has quantiles that invert the cdf", function ()
+        for _, u in ipairs { 0, 1e-9, 0.1, 0.5, 0.77, 1 } do
+          local j = d:icdf(u):item()
+          assert(d:prob(j):item() > 0, "an impossible outcome")
+          assert(d:cdf(j):item() >= u - 1e-15)
+          assert(j == 1 or d:cdf(j - 1):item() < u + 1e-15)
+        end
+        local beyond = d:icdf(1.1):item()
+        assert(beyond ~= beyond)
+      end)
+
+      it("has the moments, mode and entropy of its outcomes", function ()
+        local mean, square, entropy, best = 0, 0, 0, 1
+        for j, w in ipairs(row) do
+          local p = w / sum
+          mean, square = mean + p * j, square + p * j * j
+          if p > 0 then entropy = entropy - p * math.log(p) end
+          if w > row[best] then best = j end
+        end
+        close(mean, d:mean():item())
+        assert(math.abs(square - mean ^ 2 - d:variance():item()) <= 1e-12 * square)
+        assert(math.abs(entropy - d:entropy():item()) <= 1e-14 * math.max(1, entropy))
+        assert.equal(best + 0.0, d:mode():item())
+      end)
+
+      it("draws outcomes as often as it should", function ()   -- false alarm 1e-6 a cell
+        local n = 100000
+        local draws, again = d:sample(n, peri.rng(11)), peri.rng(11)
+        for j, w in ipairs(row) do
+          local p, seen = w / sum, draws:eq(j):sum():item()
+          assert(math.abs(seen - n * p) <= 5 * math.sqrt(n * p * (1 - p)) + (p > 0 and 1e-9 or 0),
+                 j .. " was drawn " .. seen .. " times")
+        end
+        -- a row of its own for each draw gives the same draws as one row for all
+        local alone = peri.Categorical(row):expand(600):sample(nil, peri.rng(11))
+        assert.is_true(alone:equal(draws:narrow(1, 1, 600)))
+        local pieces = peri.cat { d:sample(3, again), d:sample({ 2, 2 }, again):reshape(-1) }
+        assert.is_true(pieces:equal(draws:narrow(1, 1, 7)))
+        assert.equal("integer", math.type(d:sample()))
+      end)
+    end)
+  end
+
+  it("takes logits of any size, and derives either parameter", function ()
+    local d = peri.Categorical { logits = { -1000, 0, 1000, -math.huge } }
+    assert.same({ -2000, -1000, 0, -math.huge }, d:log_prob({ 1, 2, 3, 4 }):totable())
+    assert.same({ 0, 0, 1, 0 }, d.probs:totable())
+    assert.equal("Categorical(logits={-1000, 0, 1000, -inf})", tostring(d))
+    close(math.log(2), peri.Categorical { 1, 2 }.logits[2] - peri.Categorical { 1, 2 }.logits[1])
+  end)
+
+  it("has batches: the last dimension holds the outcomes", function ()
+    local d = peri.Categorical { { 1, 2, 1 }, { 0, 1, 3 } }
+    assert.same({ 2 }, d.batch_shape)
+    assert.same({}, { table.unpack(d.event_shape) })
+    assert.same({ 3, 2 }, d:log_prob({ { 1 }, { 2 }, { 3 } }).shape)
+    assert.same({ { -math.log(4), -math.huge } }, d:log_prob({ { 1, 1 } }):totable())
+    assert.same({ 5, 2 }, d:sample(5).shape)
+    assert.same({ 4, 2 }, d:expand({ 4, 2 }):entropy().shape)
+    assert.same({ 4, 2, 3 }, d:expand({ 4, 2 }).probs.shape)
+    assert.same({ { 1, 1 }, { 2, 2 }, { 3, 3 } }, d:enumerate_support():totable())
+  end)
+
+  it("refuses what is no row of probabilities", function ()
+    for _, case in ipairs {
+      { 3, "Categorical: probs must have at least 1 dimension, got 3" },
+      { { 1, -2 }, "Categorical: probs must be non-negative, got -2 at [2]" },
+      { { logits = { 0, 0 / 0 } }, "Categorical: logits must be a real number, got nan at [2]" },
+      { { probs = { 1 }, logits = { 1 } }, "Categorical: probs and logits exclude each other" },
+    } do
+      local ok, message = pcall(peri.Categorical, case[1])
+      assert.is_false(ok)
+      assert.equal(case[2], message)
+    end
+  end)
+
+  it("explains itself, with an example that is right", function ()
+    local help = peri.Categorical.help
+    assert.is_string(help.summary)
+    close(help.example[2], load("local Categorical = ...; return " .. help.example[1])(peri.Categorical), 1e-12)
+  end)
+end)

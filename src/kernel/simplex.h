@@ -1,0 +1,40 @@
+/*
+** simplex.h - what kernels over rows of logits share
+**
+** Logits are not normalised: P(j) = exp(l_j - m)/S with m the largest of them
+** and S = sum_j exp(l_j - m). A logit of -inf is an outcome that cannot happen.
+*/
+#ifndef PERILUNE_SIMPLEX_H
+#define PERILUNE_SIMPLEX_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "special/vmath.h"
+
+/* The largest element, NaN if there is one; 0 in place of an infinity, which
+   as a shift would make NaN of the others. */
+static inline double simplex_shift (size_t k, const double *l) {
+  double m = -INFINITY;
+  for (size_t j = 0; j < k; j++) m = l[j] > m || l[j] != l[j] ? l[j] : m;
+  return fabs(m) == INFINITY ? 0 : m;
+}
+
+/* sum_j exp(l_j - shift), in eight lanes */
+static inline double simplex_sum (size_t k, const double *l, double shift) {
+  double lane[8] = {0};
+  size_t j = 0;
+  for (; j + 8 <= k; j += 8)
+    for (size_t r = 0; r < 8; r++) lane[r] += vexp(l[j + r] - shift);
+  for (size_t r = 0; j < k; j++, r++) lane[r] += vexp(l[j] - shift);
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6]))
+       + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+/* log sum_j exp(l_j) */
+static inline double simplex_log_sum (size_t k, const double *l) {
+  double shift = simplex_shift(k, l);
+  return shift + vlog(simplex_sum(k, l, shift));
+}
+
+#endif
