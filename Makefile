@@ -50,7 +50,9 @@ FLAGS_avx2 = -mavx2 -mfma
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
-OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o)
+OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
+             $(BUILD)/classes.o
+CLASSES   := $(sort $(wildcard lua/perilune/distributions/*.lua))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
@@ -80,6 +82,17 @@ $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
 	@echo "cc $<"
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
+
+# The names of all distributions, for hosts that cannot look into a folder.
+$(BUILD)/classes.o: $(BUILD)/classes.c
+	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
+
+$(BUILD)/classes.c: $(CLASSES) Makefile
+	@mkdir -p $(@D)
+	@{ echo 'extern const char *const perilune_classes[];'; \
+	   echo 'const char *const perilune_classes[] = {'; \
+	   for f in $(CLASSES:lua/perilune/distributions/%.lua=%); do echo "  \"$$f\","; done; \
+	   echo '  0'; echo '};'; } > $@
 
 define variant_rules
 $(BUILD)/$(1)/%.o: %.c

@@ -605,3 +605,16 @@ describe("class tables that were tampered with", function ()
     end
   end)
 end)
+
+describe("peri.distributions()", function ()
+  it("names every class, each found under its own name and explained", function ()
+    local names = peri.distributions()
+    assert.is_true(#names > 5)
+    for _, name in ipairs(names) do
+      local class = peri[name]
+      assert.equal(name, class.__name)
+      assert.is_true(#class.params > 0)
+      assert.is_string(class.help.summary)
+    end
+  end)
+end)

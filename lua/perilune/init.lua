@@ -18,6 +18,9 @@ for _, name in ipairs { "rng", "seed", "set_threads" } do
   direct[name] = function () return core[name] end
 end
 
+--- peri.distributions(): the names of all distributions.
+function direct.distributions () return core.classes end
+
 local function find_class (name)
   local module = "perilune.distributions." .. name
   local ok, c = pcall(require, module)

@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 
+extern const char *const perilune_classes[];   /* generated, as the tables are */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
 extern const KernelFile perilune_kernels_avx2[];
@@ -79,8 +80,19 @@ static int kernels (lua_State *L) {
   return 1;
 }
 
+/* core.classes() -> the names of all distributions, in alphabetical order */
+static int classes (lua_State *L) {
+  lua_newtable(L);
+  for (int i = 0; perilune_classes[i] != NULL; i++) {
+    lua_pushstring(L, perilune_classes[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
+  {"classes", classes},
   {NULL, NULL}
 };
 
