@@ -1,4 +1,6 @@
-local peri = require "perilune"
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local slopes = require "spec.support.slopes"
 
 local function close (expected, got, tolerance)
   local scale = math.max(math.abs(expected), math.abs(got))
@@ -71,6 +73,22 @@ describe("Categorical", function ()
         assert(math.abs(square - mean ^ 2 - d:variance():item()) <= 1e-12 * square)
         assert(math.abs(entropy - d:entropy():item()) <= 1e-14 * math.max(1, entropy))
         assert.equal(best + 0.0, d:mode():item())
+      end)
+
+      it("has the right adjoints", function ()
+        local l = peri.Categorical { logits = { 0.3, -1.2, 2, 0 } }.logits
+        for _, x in ipairs { 1, 3, 7 } do
+          local names = { "x", "l" }
+          local value = core.bind_value("categorical", "log_prob", "log_prob", names, names)
+          local adjoint = core.bind_adjoint("categorical", "log_prob", "log_prob", names, names)
+          if x <= 4 then
+            assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { peri.tensor(x), l }, peri.tensor(1.7), 1e-8,
+                                                  { true }))
+          else assert.same({ 0, 0, 0, 0 }, select(2, adjoint(x, l, 1)):totable()) end
+        end
+        local value = core.bind_value("categorical", "entropy", "entropy", { "l" }, { "l" })
+        local adjoint = core.bind_adjoint("categorical", "entropy", "entropy", { "l" }, { "l" })
+        assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { l }, peri.tensor(-0.6), 1e-8))
       end)
 
       it("draws outcomes as often as it should", function ()   -- false alarm 1e-6 a cell

@@ -58,4 +58,33 @@ function slopes.mismatch (f, point, partials, tolerance)
   end
 end
 
+--- Checks the adjoint of a row kernel. `operands` are tensors without batch,
+-- value(...) gives a tensor, adjoint(..., upstream) one tensor an operand; those
+-- named in `fixed` are not differentiated. Returns nil, or what is wrong.
+function slopes.adjoint_mismatch (value, adjoint, operands, upstream, tolerance, fixed)
+  local n = #operands
+  local arguments = { table.unpack(operands) }
+  arguments[n + 1] = upstream
+  local analytic = { adjoint(table.unpack(arguments, 1, n + 1)) }
+  for k = 1, n do
+    local flat = operands[k]:reshape(-1)
+    for e = 1, (fixed and fixed[k]) and 0 or #flat do
+      local function along (v)
+        local moved = flat:clone()
+        moved[e] = v
+        local changed = { table.unpack(operands) }
+        changed[k] = moved:reshape(operands[k].shape)
+        return (value(table.unpack(changed)) * upstream):sum():item()
+      end
+      local numeric, error = best_derivative(along, flat[e])
+      local got = analytic[k]:reshape(-1)[e]
+      local agrees = math.abs(got - numeric) <= tolerance * math.max(math.abs(numeric), 1e-4) + 4 * error
+      if not agrees then
+        return string.format("adjoint of operand %d, element %d is %.12g, slope %.12g +- %.1g", k, e, got, numeric,
+                             error)
+      end
+    end
+  end
+end
+
 return slopes

@@ -146,6 +146,13 @@ static int bind_partials (lua_State *L) {
   return bind_as(L, bound_partials, 0);
 }
 
+static int bind_adjoint (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  if (kernel->adjoint == NULL) api_fail(L, "bind", "kernel %s has no adjoint",
+                                        kernel->name);
+  return bind_as(L, bound_adjoint, 0);
+}
+
 static int bind_predicate (lua_State *L) {
   return bind_as(L, bound_predicate, 0);
 }
@@ -155,6 +162,7 @@ static const luaL_Reg functions[] = {
   {"bind",           bind},
   {"bind_value",     bind_value},
   {"bind_partials",  bind_partials},
+  {"bind_adjoint",   bind_adjoint},
   {"bind_predicate", bind_predicate},
   {NULL, NULL}
 };

@@ -50,6 +50,7 @@ int bound_partials (lua_State *L);
 int bound_predicate (lua_State *L);
 int bound_sample (lua_State *L);
 int bound_rows (lua_State *L);
+int bound_adjoint (lua_State *L);
 int bound_rows_sample (lua_State *L);
 
 #endif

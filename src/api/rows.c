@@ -30,20 +30,64 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
   }
 }
 
+/* Reads the operands and plans the run over them. */
+static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
+  int which;
+  binding_push(L, b, o->number);
+  binding_read(L, b, o);
+  api_row_operands(L, &b->signature, 0, b->operands, o);
+  const char *why = rows_plan(rows, &b->signature, b->operands, o->in, &which);
+  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
+                                   b->operands, o->in);
+}
+
 int bound_rows (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Rows rows;
-  int which;
   lua_settop(L, b->arguments);
-  binding_push(L, b, o.number);
-  binding_read(L, b, &o);
-  api_row_operands(L, &b->signature, 0, b->operands, &o);
-  const char *why = rows_plan(&rows, &b->signature, b->operands, o.in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
-                                   b->operands, o.in);
+  plan(L, b, &o, &rows);
   Tensor *out = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
   if (out->size > 0)
     rows_run(api_pool(L, out->size), b->kernel, &rows, out->data);
   return 1;
+}
+
+/* Pushes a tensor for the derivative with respect to operand k: the batch of
+   the result, and the operand's event. */
+static double *push_slope (lua_State *L, const Binding *b, const Rows *rows, int k) {
+  const Signature *s = &b->signature;
+  ptrdiff_t shape[2 * TENSOR_MAX_RANK];
+  int rank = rows->out_rank - s->event_rank[b->operands];
+  for (int d = 0; d < rank; d++) shape[d] = rows->out_shape[d];
+  for (int d = 0; d < s->event_rank[k]; d++)
+    shape[rank++] = (ptrdiff_t)rows->dims[s->event[k][d]];
+  if (rank > TENSOR_MAX_RANK) api_fail(L, binding_who(L), "too many dimensions");
+  return api_new(L, binding_who(L), rank, shape, NULL)->data;
+}
+
+/* One result an operand; the argument after the others is what comes from
+   above, of the shape of the value. */
+int bound_adjoint (lua_State *L) {
+  const Binding *b = binding_of(L);
+  int above = b->arguments + 1;
+  double *d[KERNEL_MAX_IN], number;
+  Tensor header;
+  Operands o;
+  Rows rows;
+  lua_settop(L, above);
+  plan(L, b, &o, &rows);
+  const Tensor *upstream = api_operand(L, above, binding_who(L), "upstream", &header,
+                                       &number);
+  Tensor *whole = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
+  Loop loop;
+  const char *why = loop_plan_shaped(&loop, rows.out_rank, rows.out_shape, 1, &upstream);
+  if (why != NULL) api_fail_shapes(L, binding_who(L), why, 1, &upstream);
+  loop_copy(whole, upstream);
+  luaL_checkstack(L, b->operands + 4, binding_who(L));
+  for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
+  if (rows.batch.size > 0)
+    rows_adjoint(api_pool(L, whole->size), b->kernel, &b->signature, &rows,
+                 whole->data, d);
+  return b->operands;
 }

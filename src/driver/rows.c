@@ -104,36 +104,42 @@ const char *rows_plan (Rows *rows, const Signature *signature, int n,
 
 typedef struct Job {
   const Kernel *kernel;
+  const Signature *signature;
   const Rows *rows;
   double *out;
+  const double *upstream;
+  double *const *d;
 } Job;
 
-/* Points at[k] at row `first` of each operand; index[] is where that is. */
-static void seek (const Loop *batch, size_t first, size_t index[],
-                  const double *at[]) {
+/* Points at[k] at row `first` of each operand; returns how many rows follow in
+   the same run along the last batch dimension. */
+static size_t seek (const Loop *batch, size_t first, const double *at[]) {
+  size_t left = 1;
   for (int k = 0; k < batch->n; k++) at[k] = batch->data[k];
   for (int d = batch->rank - 1; d >= 0; d--) {
-    index[d] = first % (size_t)batch->shape[d];
+    size_t index = first % (size_t)batch->shape[d];
     first /= (size_t)batch->shape[d];
+    if (d == batch->rank - 1) left = (size_t)batch->shape[d] - index;
     for (int k = 0; k < batch->n; k++)
-      at[k] += (ptrdiff_t)index[d] * batch->stride[k][d];
+      at[k] += (ptrdiff_t)index * batch->stride[k][d];
   }
+  return left;
+}
+
+static void steps (const Loop *batch, ptrdiff_t step[]) {
+  int inner = batch->rank - 1;
+  for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
 static void run_range (void *data, size_t first, size_t last) {
   const Job *job = data;
   const Loop *batch = &job->rows->batch;
-  size_t index[TENSOR_MAX_RANK];
   const double *at[KERNEL_MAX_IN];
-  ptrdiff_t step[KERNEL_MAX_IN] = {0};
-  int inner = batch->rank - 1;
-  for (int k = 0; inner >= 0 && k < batch->n; k++)
-    step[k] = batch->stride[k][inner];
+  ptrdiff_t step[KERNEL_MAX_IN];
+  steps(batch, step);
   while (first < last) {
-    size_t run = 1;
-    seek(batch, first, index, at);
-    if (inner >= 0) run = (size_t)batch->shape[inner] - index[inner];
+    size_t run = seek(batch, first, at);
     if (run > last - first) run = last - first;
     job->kernel->rows(run, job->rows->dims, at, step,
                       job->out + first * job->rows->out_event);
@@ -141,9 +147,46 @@ static void run_range (void *data, size_t first, size_t last) {
   }
 }
 
+static void adjoint_range (void *data, size_t first, size_t last) {
+  const Job *job = data;
+  const Loop *batch = &job->rows->batch;
+  const double *at[KERNEL_MAX_IN];
+  double *d[KERNEL_MAX_IN];
+  ptrdiff_t step[KERNEL_MAX_IN];
+  steps(batch, step);
+  while (first < last) {
+    size_t run = seek(batch, first, at);
+    if (run > last - first) run = last - first;
+    for (int k = 0; k < batch->n; k++)
+      d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
+    job->kernel->adjoint(run, job->rows->dims, at, step,
+                         job->upstream + first * job->rows->out_event, d);
+    first += run;
+  }
+}
+
+/* Rows that are worth a thread: work is all letters' sizes multiplied. */
+static size_t grain (const Rows *rows) {
+  size_t work = 1;
+  for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
+  return WORTH / work + 1;
+}
+
+size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {
+  size_t size = 1;
+  for (int d = 0; d < signature->event_rank[k]; d++)
+    size *= rows->dims[signature->event[k][d]];
+  return size;
+}
+
 void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out) {
   Job job = {.kernel = kernel, .rows = rows, .out = out};
-  size_t work = 1;   /* of one row: all letters' sizes multiplied */
-  for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
-  pool_run(pool, rows->batch.size, WORTH / work + 1, run_range, &job);
+  pool_run(pool, rows->batch.size, grain(rows), run_range, &job);
+}
+
+void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
+                   const Rows *rows, const double *upstream, double *const d[]) {
+  Job job = {.kernel = kernel, .signature = signature, .rows = rows,
+             .upstream = upstream, .d = d};
+  pool_run(pool, rows->batch.size, grain(rows), adjoint_range, &job);
 }

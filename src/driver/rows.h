@@ -44,4 +44,12 @@ const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
 
 void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out);
 
+/* The elements of one event of operand k. */
+size_t rows_event_size (const Rows *rows, const Signature *signature, int k);
+
+/* d[k] has room for one event of operand k in each row of the batch; upstream
+   has the shape of the result. */
+void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
+                   const Rows *rows, const double *upstream, double *const d[]);
+
 #endif

@@ -29,6 +29,23 @@ static void log_prob (size_t n, const size_t dims[], const double *const in[],
 }
 
 
+/* upstream (1[j = x] - P(j)) */
+static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
+                              const ptrdiff_t step[], const double *upstream,
+                              double *const d[]) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++) {
+    double x = in[0][(ptrdiff_t)r * step[0]], *dl = d[1] + r * k;
+    const double *l = in[1] + (ptrdiff_t)r * step[1];
+    double shift = simplex_shift(k, l), scale = -upstream[r] / simplex_sum(k, l, shift);
+    int scored = x >= 1 && x <= (double)k && floor(x) == x;
+    for (size_t j = 0; j < k; j++) dl[j] = scored ? scale * vexp(l[j] - shift) : 0;
+    if (scored) dl[(size_t)x - 1] += upstream[r];
+    d[0][r] = 0;
+  }
+}
+
+
 /* Mass of outcomes from .. to-1, as a share of all. */
 static double mass (size_t k, const double *l, size_t from, size_t to) {
   double shift = simplex_shift(k, l);
@@ -124,6 +141,23 @@ static void entropy (size_t n, const size_t dims[], const double *const in[],
 }
 
 
+/* -P(j) (log P(j) + H) */
+static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
+                             const ptrdiff_t step[], const double *upstream,
+                             double *const d[]) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++) {
+    const double *l = in[0] + (ptrdiff_t)r * step[0];
+    double log_sum = simplex_log_sum(k, l), h;
+    entropy(1, dims, &l, step, &h);
+    for (size_t j = 0; j < k; j++) {
+      double log_p = l[j] - log_sum, p = vexp(log_p);
+      d[0][r * k + j] = p > 0 ? -upstream[r] * p * (log_p + h) : 0;
+    }
+  }
+}
+
+
 /*
 ** Sampling by inversion: the first outcome whose running sum exceeds u S. A row
 ** that serves many draws gets a table of its sums, and a guide that says for
@@ -176,13 +210,15 @@ static void sample (size_t n, const size_t dims[], const double *const in[],
 
 
 const Kernel perilune_categorical[] = {
-  {.name = "log_prob", .n_in = 2, .signature = "(),(k)->()", .rows = log_prob},
+  {.name = "log_prob", .n_in = 2, .signature = "(),(k)->()", .rows = log_prob,
+   .adjoint = log_prob_adjoint},
   {.name = "cdf",      .n_in = 2, .signature = "(),(k)->()", .rows = cdf},
   {.name = "sf",       .n_in = 2, .signature = "(),(k)->()", .rows = sf},
   {.name = "log_cdf",  .n_in = 2, .signature = "(),(k)->()", .rows = log_cdf},
   {.name = "log_sf",   .n_in = 2, .signature = "(),(k)->()", .rows = log_sf},
   {.name = "icdf",     .n_in = 2, .signature = "(),(k)->()", .rows = icdf},
-  {.name = "entropy",  .n_in = 1, .signature = "(k)->()",    .rows = entropy},
+  {.name = "entropy",  .n_in = 1, .signature = "(k)->()",    .rows = entropy,
+   .adjoint = entropy_adjoint},
   {.name = "sample",   .n_in = 2, .signature = "(),(k)->()", .rows = sample,
    .noise = "uniform", .integer = 1},
   {.name = NULL}

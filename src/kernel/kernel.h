@@ -53,6 +53,13 @@ typedef struct Kernel {
   void (*rows) (size_t n, const size_t dims[], const double *const in[],
                 const ptrdiff_t step[], double *out);
 
+  /* Its derivative, contracted with what comes from above: row r of d[k] is the
+     sum over results o of upstream[o] times d out[o]/d in[k], for all k. The
+     rows of upstream and of each d[k] follow one another. */
+  void (*adjoint) (size_t n, const size_t dims[], const double *const in[],
+                   const ptrdiff_t step[], const double *upstream,
+                   double *const d[]);
+
   /* A reduction folds a block into a state of `width` doubles, merges the
      state of what follows into the state of what came before, and turns the
      state of `count` elements into a value. */
