@@ -1,0 +1,27 @@
+--- LogUniform(low, high): every order of magnitude between the two ends alike.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local LogUniform = Distribution:extend("LogUniform", {
+  kernels = "loguniform",
+  params = {
+    { "low",  constraints.positive },
+    { "high", function (self) return constraints.greater_than(self.low) end },
+  },
+  init = function (self) self.support = constraints.interval(self.low, self.high) end,
+  help = {
+    summary = "every order of magnitude between the two ends alike",
+    params  = { low = "lower end, positive", high = "upper end" },
+    formula = "log p(x) = -log(x) - log(log(high/low)) for low <= x <= high",
+    example = { "LogUniform(0.01, 100):cdf(0.1)", 0.25 },
+  },
+})
+
+function LogUniform:mode () return self:batched(self.low) end
+
+function LogUniform:variance ()
+  local deviation = self:stddev()
+  return deviation * deviation
+end
+
+return LogUniform
