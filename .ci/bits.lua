@@ -23,18 +23,33 @@ local spread = peri.exp(rng:normal(n) * 20) * peri.sign(rng:uniform(n) - 0.3)
 local positive, unit = peri.exp(rng:normal(n) * 3), rng:uniform(n)
 local some = rng:normal(n)
 
-local names = {}
-for file, kernels in pairs(core.kernels()) do
-  if file:find("^op/") then
-    for _, kernel in ipairs(kernels) do names[#names + 1] = { kernel.name, kernel.n_in } end
-  end
-end
-table.sort(names, function (a, b) return a[1] < b[1] end)
-for _, entry in ipairs(names) do
-  local f = peri[entry[1]]
-  if entry[2] == 1 then report(entry[1], f(spread), f(positive), f(unit), f(some))
-  elseif entry[2] == 2 then report(entry[1], f(positive, unit), f(positive, positive + some), f(some, spread))
-  elseif entry[2] == 3 then report(entry[1], f(positive, unit * 9, unit), f(unit, positive, unit))
+-- Every elementwise kernel there is, its values and its partials, on operands
+-- that are mostly inside its domain.
+local operands = {
+  { spread, positive, unit, some }, { positive, positive, unit, positive }, { unit, positive, positive, unit },
+  { some, some, positive, positive }, { positive, unit * 9, unit, some }, { unit, unit, unit, unit },
+}
+local letters = { "a", "b", "c", "d", "e", "f" }
+
+local files = {}
+for file in pairs(core.kernels()) do files[#files + 1] = file end
+table.sort(files)
+for _, file in ipairs(files) do
+  for _, kernel in ipairs(core.kernels()[file]) do
+    local takes = { table.unpack(letters, 1, kernel.n_in) }
+    local function run (bind, suffix)
+      local f = bind(file, kernel.name, kernel.name, takes, takes)
+      local results = {}
+      for _, given in ipairs(operands) do
+        local arguments = { table.unpack(given) }
+        for k = #arguments + 1, kernel.n_in do arguments[k] = positive end
+        for _, t in ipairs { f(table.unpack(arguments, 1, kernel.n_in)) } do results[#results + 1] = t end
+      end
+      report(file .. "." .. kernel.name .. suffix, table.unpack(results))
+    end
+    local elementwise = kernel.kind == "elementwise" or kernel.noise
+    if elementwise and not kernel.signature then run(core.bind_value, "") end
+    if kernel.has_partials then run(core.bind_partials, "'") end
   end
 end
 

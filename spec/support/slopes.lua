@@ -33,7 +33,7 @@ end
 local function best_derivative (f, x)
   local best, error = 0 / 0, math.huge
   for exponent = 0, -6, -1 do
-    local value, e = slopes.derivative(f, x, 0.02 * math.max(math.abs(x), 1e-3) * 10 ^ exponent)
+    local value, e = slopes.derivative(f, x, 0.02 * (x ~= 0 and math.abs(x) or 1e-3) * 10 ^ exponent)
     if e < error then best, error = value, e end
   end
   return best, error

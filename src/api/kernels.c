@@ -53,8 +53,8 @@ static void push_kind (lua_State *L, const Kernel *k) {
                   : "elementwise");
 }
 
-/* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, has_partials =,
-   has_adjoint =}, ...}} */
+/* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, signature =,
+   has_partials =, has_adjoint =}, ...}} */
 static int kernels (lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
   const KernelFile *f = lua_touserdata(L, -1);
@@ -62,7 +62,7 @@ static int kernels (lua_State *L) {
   for (; f->name != NULL; f++) {
     lua_newtable(L);
     for (const Kernel *k = f->kernels; k->name != NULL; k++) {
-      lua_createtable(L, 0, 6);
+      lua_createtable(L, 0, 7);
       lua_pushstring(L, k->name);
       lua_setfield(L, -2, "name");
       lua_pushinteger(L, k->n_in);
@@ -71,6 +71,8 @@ static int kernels (lua_State *L) {
       lua_setfield(L, -2, "kind");
       lua_pushstring(L, k->noise);
       lua_setfield(L, -2, "noise");
+      lua_pushstring(L, k->signature);
+      lua_setfield(L, -2, "signature");
       lua_pushboolean(L, k->partials != NULL);
       lua_setfield(L, -2, "has_partials");
       lua_pushboolean(L, k->adjoint != NULL);
