@@ -62,7 +62,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: all demo test lint bench examples host asan bits rock install clean \
+.PHONY: FORCE all demo test lint bench examples host asan bits rock install clean \
         need-build need-test need-lint need-bench
 
 all: $(MODULE) $(LIBRARY)
@@ -83,11 +83,17 @@ $(BUILD)/src/%.o: src/%.c
 	@echo "cc $<"
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
 
+# The names found by wildcard; touched only when one comes or goes, whatever the
+# dates of the files.
+$(BUILD)/names: FORCE
+	@mkdir -p $(@D)
+	@echo $(KERNELS) $(CLASSES) | cmp -s - $@ || echo $(KERNELS) $(CLASSES) > $@
+
 # The names of all distributions, for hosts that cannot look into a folder.
 $(BUILD)/classes.o: $(BUILD)/classes.c
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/classes.c: $(CLASSES) Makefile
+$(BUILD)/classes.c: $(BUILD)/names Makefile
 	@mkdir -p $(@D)
 	@{ echo 'extern const char *const perilune_classes[];'; \
 	   echo 'const char *const perilune_classes[] = {'; \
@@ -103,7 +109,7 @@ $(BUILD)/$(1)/%.o: %.c
 $(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
 	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
 
-$(BUILD)/$(1)/table.c: $(KERNELS) Makefile
+$(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
 	@mkdir -p $$(@D)
 	@{ echo '#include "kernel/kernel.h"'; \
 	   echo 'extern const KernelFile perilune_kernels_$(1)[];'; \
