@@ -1,0 +1,24 @@
+--- ContinuousBernoulli(probs) or ContinuousBernoulli{logits = ...}: an exponential slope on [0, 1].
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local ContinuousBernoulli = Distribution:extend("ContinuousBernoulli", {
+  kernels = "continuousbernoulli",
+  params = {
+    { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+  },
+  operands = { "logits" },
+  support = constraints.unit_interval,
+  help = {
+    summary = "an exponential slope on [0, 1]",
+    params  = { probs = "p(1)/(p(0) + p(1)); not the mean", logits = "log(probs/(1 - probs)), instead" },
+    formula = "log p(x) = x log(probs) + (1 - x) log(1 - probs) + constant",
+    example = { "ContinuousBernoulli(0.5004):cdf(0.3)", 0.299832017891693 },
+  },
+})
+
+function ContinuousBernoulli:mode () return functions.gt(self.logits, 0) end   -- any point if probs is 1/2
+
+return ContinuousBernoulli

@@ -1,0 +1,26 @@
+--- Delta(v): all of the mass at one point.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local Delta = Distribution:extend("Delta", {
+  kernels = "delta",
+  params = {
+    { "v", constraints.real },
+  },
+  init = function (self) self.support = constraints.interval(self.v, self.v) end,
+  help = {
+    summary = "all of the mass at one point",
+    params  = { v = "the point" },
+    formula = "log P(v) = 0, -inf elsewhere",
+    example = { "Delta(2):cdf(1)", 0 },
+  },
+})
+
+local function point (self) return self.v end
+
+Delta.mean, Delta.median, Delta.mode = point, point, point
+
+function Delta:variance () return self:batched(0.0) end
+function Delta:entropy () return self:batched(0.0) end
+
+return Delta

@@ -1,0 +1,54 @@
+--- Hypergeometric(population, successes, draws): successes among draws without replacement.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+
+local Hypergeometric = Distribution:extend("Hypergeometric", {
+  kernels = "hypergeometric",
+  params = {
+    { "population", constraints.integer_interval(1, 2 ^ 53) },
+    { "successes",  function (self) return constraints.integer_interval(0, self.population) end },
+    { "draws",      function (self) return constraints.integer_interval(0, self.population) end },
+  },
+  help = {
+    summary = "successes among draws without replacement",
+    params  = { population = "how many there are", successes = "how many of them count", draws = "how many are drawn" },
+    formula = "P(k) = C(successes, k) C(population - successes, draws - k)/C(population, draws)",
+    example = { "Hypergeometric(49, 6, 6):prob(3)", 0.017650403866870 },
+  },
+})
+
+local function first (self) return functions.maximum(0, self.draws - (self.population - self.successes)) end
+local function last (self) return functions.minimum(self.draws, self.successes) end
+
+function Hypergeometric:init () self.support = constraints.integer_interval(first(self), last(self)) end
+
+function Hypergeometric:mean () return self.draws * self.successes / self.population end
+
+function Hypergeometric:variance ()
+  local blank, left = self.population - self.successes, self.population - self.draws
+  return self:mean() * (blank / self.population) * (left / functions.maximum(self.population - 1, 1))
+end
+
+function Hypergeometric:mode ()
+  return functions.floor((self.draws + 1) * (self.successes + 1) / (self.population + 2))
+end
+
+-- An end of the support as a plain number, if a batch has only one.
+local function common (value)
+  if not core.is_tensor(value) then return value end
+  local least = value:min():item()
+  if least == value:max():item() then return least end
+  error("Hypergeometric:enumerate_support: the support must be the same throughout the batch", 3)
+end
+
+--- All outcomes, along a new first dimension.
+function Hypergeometric:enumerate_support ()
+  local outcomes = require "perilune.tensor".arange(common(first(self)), common(last(self)) + 1)
+  local n = outcomes:numel()
+  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
+  return outcomes:expand(n, table.unpack(self.batch_shape))
+end
+
+return Hypergeometric

@@ -1,0 +1,29 @@
+--- ZeroInflatedPoisson(gate, rate): a Poisson count that is shut off, and 0, with probability gate.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local ZeroInflatedPoisson = Distribution:extend("ZeroInflatedPoisson", {
+  kernels = "zeroinflatedpoisson",
+  params = {
+    { "gate", constraints.unit_interval },
+    { "rate", constraints.nonnegative },
+  },
+  support = constraints.nonnegative_integer,
+  help = {
+    summary = "a Poisson count that may be shut off",
+    params  = { gate = "probability that it is shut off, and 0", rate = "mean of the count otherwise" },
+    formula = "P(0) = gate + (1 - gate) exp(-rate),  P(k) = (1 - gate) rate^k exp(-rate)/k!",
+    example = { "ZeroInflatedPoisson(0.25, 2):prob(0)", 0.35150146242746 },
+  },
+})
+
+function ZeroInflatedPoisson:mean () return (1 - self.gate) * self.rate end
+function ZeroInflatedPoisson:variance () return (1 - self.gate) * self.rate * (1 + self.gate * self.rate) end
+
+function ZeroInflatedPoisson:mode ()
+  local peak = functions.floor(self.rate)
+  return functions.where(functions.gt(self:log_prob(peak), self:log_prob(0)), peak, 0)
+end
+
+return ZeroInflatedPoisson

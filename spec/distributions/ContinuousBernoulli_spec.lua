@@ -1,0 +1,38 @@
+local peri = require "perilune"
+
+require "spec.support.contract".distribution {
+  name = "ContinuousBernoulli",
+  points = { { 0.3 }, { 0.5 }, { 0.5004 }, { 0.95 }, { 1e-40 }, { 1 - 1e-12 } },
+  log_prob = {   -- x, probs, value (50-digit reference)
+    { 0.25, 0.3, 0.18208834184492547929 },
+    { 0.25, 0.5, 0 },
+    { 1, 0.9, 0.90497804383302786158 },
+    { 0.7, 1e-30, -44.119057125964845064 },
+    { 1e-5, 1e-300, 6.5309071646251747216 },
+    { 0.125, 0.88, -0.90741783793303623588 },
+    { 0.5, 0.89, -0.17592441046610441947 },
+    { 0, 0, math.huge },
+    { 0.5, 0, -math.huge },
+  },
+  outside = { { -0.1, 0.3 }, { 1.5, 0.3 }, { math.huge, 0.5 } },
+  invalid = { { -0.1 }, { 1.1 }, { 0 / 0 }, { nil, 0 / 0 } },
+}
+
+describe("ContinuousBernoulli", function ()
+  it("is smooth where it is nearly uniform", function ()   -- logits, 50-digit reference
+    local d = peri.ContinuousBernoulli { logits = 4e-7 }
+    assert(math.abs(d:log_prob(0.5) / -6.6666666666666571744e-15 - 1) < 1e-14)
+    assert(math.abs(d:entropy() / -6.6666666666666393966e-15 - 1) < 1e-14)
+    assert.equal(0.25, peri.ContinuousBernoulli { logits = 1e-300 }:icdf(0.25))
+    assert.equal(1e-300, peri.ContinuousBernoulli { logits = 1e-20 }:cdf(1e-300))
+  end)
+
+  it("takes steep logits of either sign", function ()
+    local falling, rising = peri.ContinuousBernoulli { logits = -1e6 }, peri.ContinuousBernoulli { logits = 1e6 }
+    assert(math.abs(falling:mean() - 1e-6) < 1e-21)
+    assert.equal(1 - falling:mean(), rising:mean())
+    assert(math.abs(falling:icdf(0.5) / 6.9314718055994530942e-7 - 1) < 1e-14)
+    assert(math.abs(rising:cdf(rising:icdf(0.5)) - 0.5) < 1e-10)
+    assert.equal(-1e6 / 2 + math.log(1e6), rising:log_prob(0.5))
+  end)
+end)

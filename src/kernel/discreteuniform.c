@@ -1,0 +1,124 @@
+/*
+** discreteuniform.c - DiscreteUniform(low, high), the integers of [low, high] alike
+**
+**   P(k) = 1/n,   P(X <= k) = (k - low + 1)/n,   n = high - low + 1
+**
+** The ends are integers and take no small steps: there are no partials.
+*/
+#include "kernel/kernel.h"
+#include "random/noise.h"
+#include "special/vmath.h"
+
+enum { BLOCK = 256 };
+
+
+VECTOR double outcomes (double low, double high) { return high - low + 1; }
+
+/* the parts of all outcomes up to x, and above x */
+VECTOR double below (double x, double low, double high) {
+  return clamp((floor(x) - low + 1) / outcomes(low, high), 0, 1);
+}
+
+VECTOR double above (double x, double low, double high) {
+  return clamp((high - floor(x)) / outcomes(low, high), 0, 1);
+}
+
+/* log of a part, given the other */
+VECTOR double log_part (double part, double other) {
+  return part < 0.5 ? vlog(part) : vlog1p(-other);
+}
+
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double level = -vlog(outcomes(low[i], high[i])), off = x[i] == x[i] ? -HUGE_VAL : x[i];
+    int hit = (x[i] >= low[i]) & (x[i] <= high[i]) & (floor(x[i]) == x[i]);
+    out[i] = hit ? level : off;
+  }
+}
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = below(x[i], low[i], high[i]);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = above(x[i], low[i], high[i]);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++)
+    out[i] = log_part(below(x[i], low[i], high[i]), above(x[i], low[i], high[i]));
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++)
+    out[i] = log_part(above(x[i], low[i], high[i]), below(x[i], low[i], high[i]));
+}
+
+
+/* The smallest outcome whose cdf reaches p: what p n says, put right by the cdf itself. */
+static void icdf (size_t n, const double *const in[], double *out) {
+  const double *p = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double k = clamp(low[i] + (ceil(p[i] * outcomes(low[i], high[i])) - 1), low[i], high[i]);
+    double up = below(k, low[i], high[i]) < p[i] ? 1 : 0;
+    double down = ((k > low[i]) & (below(k - 1, low[i], high[i]) >= p[i])) ? 1 : 0;
+    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? k + (up - down) : (double)NAN;
+  }
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  const double *q = in[0], *low = in[1], *high = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double k = clamp(high[i] - floor(q[i] * outcomes(low[i], high[i])), low[i], high[i]);
+    double up = above(k, low[i], high[i]) > q[i] ? 1 : 0;
+    double down = ((k > low[i]) & (above(k - 1, low[i], high[i]) <= q[i])) ? 1 : 0;
+    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? k + (up - down) : (double)NAN;
+  }
+}
+
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *low = in[0], *high = in[1];
+  for (size_t i = 0; i < n; i++) out[i] = vlog(outcomes(low[i], high[i]));
+}
+
+
+/*
+** low + floor(n u). A second lane gives u 52 further bits, so that no outcome is favoured
+**, however many there are.
+*/
+static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                    double *out) {
+  const double *low = in[0], *high = in[1];
+  double coarse[BLOCK], fine[BLOCK];
+  noise_uniform(g, 0, first, n, coarse);
+  noise_uniform(g, 1, first, n, fine);
+  for (size_t i = 0; i < n; i++) {
+    double count = outcomes(low[i], high[i]);
+    Pair u = exact_product(count, coarse[i]);
+    u = exact_sum(u.hi, fma(count * 0x1p-52, fine[i] - 0.5, u.lo));
+    double k = floor(u.hi);
+    k = ((k == u.hi) & (u.lo < 0)) ? k - 1 : k;
+    out[i] = low[i] + clamp(k, 0, count - 1);
+  }
+}
+
+
+const Kernel perilune_discreteuniform[] = {
+  {.name = "log_prob", .n_in = 3, .value = log_prob},
+  {.name = "cdf",      .n_in = 3, .value = cdf},
+  {.name = "sf",       .n_in = 3, .value = sf},
+  {.name = "log_cdf",  .n_in = 3, .value = log_cdf},
+  {.name = "log_sf",   .n_in = 3, .value = log_sf},
+  {.name = "icdf",     .n_in = 3, .value = icdf},
+  {.name = "isf",      .n_in = 3, .value = isf},
+  {.name = "entropy",  .n_in = 2, .value = entropy},
+  {.name = "sample",   .n_in = 3, .draw = sample, .integer = 1},
+  {.name = NULL}
+};

@@ -1,0 +1,346 @@
+/*
+** hypergeometric.c - Hypergeometric(population, successes, draws): draws without replacement
+**
+**   P(x) = C(K, x) C(N - K, n - x)/C(N, n)
+**
+** The four cells x, n - x, K - x, N - K - n + x of a table with rows n, N - n and columns
+** K, N - K all lie the same distance, x - nK/N, from what is expected of them. By Stirling's
+** formula, with mu what it lacks (C. Loader's form, 2000), log P is
+**
+**   log sqrt(rows columns/(2 pi N cells)) + mu(rows) + mu(columns) - mu(N) - mu(cells) - D
+**
+** D = sum of c log(c/e) + e - c over cells c and their expectations e: nothing cancels.
+** The parameters are integers and take no small steps: there are no partials.
+*/
+#include "kernel/kernel.h"
+#include "kernel/outcome.h"
+#include "random/noise.h"
+#include "special/verf.h"
+#include "special/vgamma.h"
+
+typedef struct Law { double N, K, n; } Law;
+
+
+VECTOR double first_of (Law a) { return a.n > a.N - a.K ? a.n - (a.N - a.K) : 0; }
+VECTOR double last_of (Law a) { return a.n < a.K ? a.n : a.K; }
+VECTOR double mean_of (Law a) { return a.n * a.K / a.N; }
+VECTOR double mode_of (Law a) { return floor((a.n + 1) * (a.K + 1) / (a.N + 2)); }
+
+VECTOR double variance_of (Law a) {
+  double others = a.N > 1 ? a.N - 1 : 1;
+  return mean_of(a) * ((a.N - a.K) / a.N) * ((a.N - a.n) / others);
+}
+
+/* the law of n - X: the other colour */
+static Law mirrored (Law a) { return (Law) {a.N, a.N - a.K, a.n}; }
+
+
+/* {=====================================================
+** Probabilities
+** ====================================================== */
+
+/* c! = sqrt(size) e^mu c^c e^-c, also for c = 0 */
+VECTOR double size (double c) { return c == 0 ? 1 : 6.2831853071795864769 * c; }
+VECTOR double mu (double c) { return c == 0 ? 0 : stirlerr_above(c < 0.5 ? 0.5 : c); }
+
+/* c log(c/e) + e - c, given d = e - c without cancellation */
+VECTOR double deviance (double c, double e, double d) {
+  double near = -c * vlog1pmx(d / c), far = fma(c, vlog_ratio(c, e), d);
+  double value = fabs(d) <= 0.5 * c + 0.5 * e ? near : far;
+  return c == 0 ? e : value;
+}
+
+/* x - nK/N */
+VECTOR double offset (double x, Law a) {
+  Pair s = exact_product(x, a.N), t = exact_product(a.n, a.K);
+  return ((s.hi - t.hi) + (s.lo - t.lo)) / a.N;
+}
+
+/* log P(x) inside the support, between outcomes too; d = x - nK/N */
+VECTOR double log_mass (double x, double d, Law a) {
+  double left = a.N - a.n, blank = a.N - a.K;
+  double c1 = x, c2 = a.n - x, c3 = a.K - x, c4 = (blank - a.n) + x;
+  double r = a.n / a.N, s = left / a.N;
+  double D = (deviance(c1, r * a.K, -d) + deviance(c4, s * blank, -d))
+           + (deviance(c2, r * blank, d) + deviance(c3, s * a.K, d));
+  double margins = (mu(a.n) + mu(left)) + (mu(a.K) + mu(blank)) - mu(a.N);
+  double cells = (mu(c1) + mu(c2)) + (mu(c3) + mu(c4));
+  double above = size(a.n) * size(left) * size(a.K) * size(blank);
+  double below = size(a.N) * size(c1) * size(c2) * size(c3) * size(c4);
+  return fma(0.5, vlog(above / below), margins - cells) - D;
+}
+
+/* P(x + 1)/P(x), P(x - 1)/P(x); 0 at the ends of the support */
+static double ratio_up (double x, Law a) {
+  return ((a.n - x) / (x + 1)) * ((a.K - x) / ((a.N - a.K - a.n) + x + 1));
+}
+
+static double ratio_down (double x, Law a) {
+  return (x / (a.n - x + 1)) * (((a.N - a.K - a.n) + x) / (a.K - x + 1));
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails: P(X <= x), x below the mean, as e^log_head sum. Outcomes are added while they are
+** few. Else, by the Euler-Maclaurin formula about x + 1/2, with f = e^L,
+**   sum of f up to x = integral of f up to x + 1/2 - f'/24 + 7 f'''/5760 - ...
+** f changing by less than 1 in 100 from one outcome to the next, what is left out is 1e-16.
+** ====================================================== */
+
+typedef struct Tail { double log_head, sum; } Tail;
+
+enum { FEW = 4096, PANELS = 8, NODES = 16, POINTS = PANELS * NODES };
+
+static const double DEPTH = 50;   /* e^-50 of the head is where tails end */
+
+/* Gauss-Legendre, 16 nodes: the positive half on [-1, 1] */
+static const double NODE[] = {
+  0.095012509837637440185, 0.28160355077925891323, 0.45801677765722738634,
+  0.61787624440264374845, 0.75540440835500303390, 0.86563120238783174388,
+  0.94457502307323257608, 0.98940093499164993260
+};
+static const double WEIGHT[] = {
+  0.18945061045506849629, 0.18260341504492358887, 0.16915651939500253819,
+  0.14959598881657673208, 0.12462897125553387205, 0.095158511682492784810,
+  0.062253523938647892863, 0.027152459411754094852
+};
+
+static Tail tail_by_summing (double x, Law a) {
+  double sum = 0, term = 1;
+  for (int i = 0; i < 2 * FEW && term > 1e-18 * sum; i++, x -= 1) {
+    sum += term;
+    term *= ratio_down(x, a);
+  }
+  return (Tail) {0, sum};
+}
+
+/* the integral of e^(L(x - s) - L(x)) over s from 0 to `reach`; d = x - nK/N */
+static double integral (double x, double d, Law a, double reach) {
+  double value[POINTS], head = log_mass(x, d, a), half = 0.5 * reach / PANELS, sum = 0;
+  for (int i = 0; i < POINTS; i++) {
+    int k = i % NODES;
+    value[i] = half * (2 * (i / NODES) + 1 + (k < 8 ? NODE[k] : -NODE[k - 8]));
+  }
+  for (int i = 0; i < POINTS; i++) value[i] = vexp(log_mass(x - value[i], d - value[i], a) - head);
+  for (int i = POINTS - 1; i >= 0; i--) sum = fma(WEIGHT[i % 8], value[i], sum);
+  return half * sum;
+}
+
+/* `slope` is L' at x + 1/2 */
+static Tail tail_by_integral (double x, Law a, double slope) {
+  double middle = x + 0.5, d = offset(x, a) + 0.5;
+  double bend = 1 / middle + 1 / (a.n - middle) + 1 / (a.K - middle)
+              + 1 / ((a.N - a.K - a.n) + middle);   /* -L'' */
+  double reach = 2 * DEPTH / (slope + sqrt(fma(slope, slope, 2 * DEPTH * bend)));
+  double third = slope * fma(slope, slope, -3 * bend);
+  double sum = integral(middle, d, a, fmin(reach, middle - first_of(a)));
+  return (Tail) {log_mass(middle, d, a), sum + fma(third, 7.0 / 5760, -slope / 24)};
+}
+
+static Tail tail_down (double x, Law a) {
+  if (x < first_of(a)) return (Tail) {0, 0};
+  double slope = vlog(ratio_up(x, a));
+  double outcomes = fmin(9 * sqrt(variance_of(a)), DEPTH / fabs(slope));
+  if (outcomes > FEW) return tail_by_integral(x, a, slope);
+  Tail t = tail_by_summing(x, a);
+  t.log_head = log_mass(x, offset(x, a), a);
+  return t;
+}
+
+/* P(X >= x) */
+static Tail tail_up (double x, Law a) { return tail_down(a.n - x, mirrored(a)); }
+
+static double tail_value (Tail t) { return vexp(t.log_head) * t.sum; }
+static double tail_log (Tail t) { return t.log_head + vlog(t.sum); }
+
+static double lower (double x, Law a) {
+  double k = floor(x);
+  if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k >= last_of(a) : x;
+  return k < mean_of(a) ? tail_value(tail_down(k, a)) : 1 - tail_value(tail_up(k + 1, a));
+}
+
+static double upper (double x, Law a) {
+  double k = floor(x);
+  if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k < last_of(a) : x;
+  return k < mean_of(a) ? 1 - tail_value(tail_down(k, a)) : tail_value(tail_up(k + 1, a));
+}
+
+static double log_lower (double x, Law a) {
+  double k = floor(x);
+  if (!(k >= first_of(a) && k < last_of(a))) return vlog(lower(x, a));
+  return k < mean_of(a) ? tail_log(tail_down(k, a)) : vlog1p(-tail_value(tail_up(k + 1, a)));
+}
+
+static double log_upper (double x, Law a) {
+  double k = floor(x);
+  if (!(k >= first_of(a) && k < last_of(a))) return vlog(upper(x, a));
+  return k < mean_of(a) ? vlog1p(-tail_value(tail_down(k, a))) : tail_log(tail_up(k + 1, a));
+}
+
+/* }====================================================== */
+
+
+/* log P(x) of an outcome that is more likely than not: from all the others */
+static double log_likely (double x, Law a) {
+  return vlog1p(-(tail_value(tail_down(x - 1, a)) + tail_value(tail_up(x + 1, a))));
+}
+
+static int is_likely (double log) { return log > -LN2 && log < 1; }
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *N = in[1], *K = in[2], *draws = in[3];
+  for (size_t i = 0; i < n; i++) {
+    Law a = {N[i], K[i], draws[i]};
+    double first = first_of(a), last = last_of(a), off = x[i] == x[i] ? -HUGE_VAL : x[i];
+    int hit = (x[i] >= first) & (x[i] <= last) & (floor(x[i]) == x[i]);
+    out[i] = hit ? log_mass(x[i], offset(x[i], a), a) : off;
+  }
+  for (size_t i = 0; i < n; i++)
+    if (is_likely(out[i])) out[i] = log_likely(x[i], (Law) {N[i], K[i], draws[i]});
+}
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = lower(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = upper(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = log_lower(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = log_upper(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
+}
+
+
+static int cdf_reached (double k, double p, const double *law) {
+  return lower(k, (Law) {law[0], law[1], law[2]}) >= p;
+}
+
+static int sf_reached (double k, double q, const double *law) {
+  return upper(k, (Law) {law[0], law[1], law[2]}) <= q;
+}
+
+/* p of one tail, 1 or 0 at the last outcome; z is the normal number that p stands for */
+static double quantile (double p, double all, double z, Law a, Reached *reached) {
+  double law[] = {a.N, a.K, a.n}, start = floor(mean_of(a) + sqrt(variance_of(a)) * z);
+  if (!(p >= 0 && p <= 1)) return (double)NAN;
+  if (p == all) return last_of(a);
+  return outcome_reached(start, first_of(a), last_of(a), reached, p, law);
+}
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = quantile(in[0][i], 1, vndtri(clamp(in[0][i], 1e-300, 1 - 0x1p-53)),
+                      (Law) {in[1][i], in[2][i], in[3][i]}, cdf_reached);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = quantile(in[0][i], 0, -vndtri(clamp(in[0][i], 1e-300, 1 - 0x1p-53)),
+                      (Law) {in[1][i], in[2][i], in[3][i]}, sf_reached);
+}
+
+
+/*
+** The sum of -P log P over steps of half a standard deviation: the trapezoidal rule misses
+** e^-79 of such a sum. (Outcomes are sums of independent throws of coins, so the ends of the
+** support are at least as many standard deviations off as there are outcomes in one.)
+*/
+static double entropy_of (Law a) {
+  double sd = sqrt(variance_of(a)), step = sd < 32 ? 1 : floor(0.5 * sd), sum = 0;
+  double first = fmax(first_of(a), floor(mean_of(a) - 10 * sd - 20));
+  double last = fmin(last_of(a), mean_of(a) + 10 * sd + 20);
+  for (double x = first; x <= last; x += step) {
+    double log = log_mass(x, offset(x, a), a);
+    log = is_likely(log) ? log_likely(x, a) : log;
+    sum = fma(-log, vexp(log), sum);
+  }
+  return step * sum;
+}
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = entropy_of((Law) {in[0][i], in[1][i], in[2][i]});
+}
+
+
+/* {=====================================================
+** Draws: with a small variance by inversion, the outcomes taken in turn from either side of
+** the mode; else by the ratio of uniforms (E. Stadlober, "The ratio of uniforms approach for
+** generating discrete random variates", 1990).
+** ====================================================== */
+
+enum { BLOCK = 256, ATTEMPTS = 100, STEPS = 1000 };
+static const double WALKED = 64;   /* variances below this are small */
+
+static double walk (double u, Law a) {
+  double mode = mode_of(a), p = vexp(log_mass(mode, offset(mode, a), a)), sum = p;
+  double up = p, down = p;
+  if (u <= sum) return mode;
+  for (int i = 0; i < STEPS && up + down > 1e-19; i++) {
+    up *= ratio_up(mode + i, a);
+    sum += up;
+    if (u <= sum) return mode + i + 1;
+    down *= ratio_down(mode - i, a);
+    sum += down;
+    if (u <= sum) return mode - i - 1;
+  }
+  return mode;   /* the 2^-53 that rounding may leave over */
+}
+
+/* the draw that two uniform numbers make, or -1 if it is rejected */
+VECTOR double attempt (Law a, double u, double v) {
+  double width = fma(1.7155277699214135, sqrt(variance_of(a) + 0.5), 0.8989161620588988);
+  double x = floor(mean_of(a) + 0.5 + width * (v - 0.5) / u), mode = mode_of(a);
+  double k = clamp(x, first_of(a), last_of(a));
+  double gap = log_mass(k, offset(k, a), a) - log_mass(mode, offset(mode, a), a);
+  return ((x == k) & (2 * vlog(u) <= gap)) ? k : -1;
+}
+
+/* attempts 1, 2, ... for one element; the quantile of a uniform number if all fail */
+static double retry (const Philox *g, uint64_t element, Law a) {
+  double u, v, k;
+  for (uint32_t i = 1; i < ATTEMPTS - 1; i++) {
+    noise_uniform(g, 2 * i, element, 1, &u);
+    noise_uniform(g, 2 * i + 1, element, 1, &v);
+    k = attempt(a, u, v);
+    if (k >= 0) return k;
+  }
+  noise_uniform(g, 2 * ATTEMPTS - 1, element, 1, &u);
+  return quantile(u, 1, vndtri(u), a, cdf_reached);
+}
+
+static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                    double *out) {
+  const double *N = in[0], *K = in[1], *draws = in[2];
+  double u[BLOCK], v[BLOCK];
+  noise_uniform(g, 0, first, n, u);
+  noise_uniform(g, 1, first, n, v);
+  for (size_t i = 0; i < n; i++) out[i] = attempt((Law) {N[i], K[i], draws[i]}, u[i], v[i]);
+  for (size_t i = 0; i < n; i++) {
+    Law a = {N[i], K[i], draws[i]};
+    if (variance_of(a) < WALKED) out[i] = walk(u[i], a);
+    else if (!(out[i] >= 0)) out[i] = retry(g, first + i, a);
+  }
+}
+
+/* }====================================================== */
+
+
+const Kernel perilune_hypergeometric[] = {
+  {.name = "log_prob", .n_in = 4, .value = log_prob},
+  {.name = "cdf",      .n_in = 4, .value = cdf},
+  {.name = "sf",       .n_in = 4, .value = sf},
+  {.name = "log_cdf",  .n_in = 4, .value = log_cdf},
+  {.name = "log_sf",   .n_in = 4, .value = log_sf},
+  {.name = "icdf",     .n_in = 4, .value = icdf},
+  {.name = "isf",      .n_in = 4, .value = isf},
+  {.name = "entropy",  .n_in = 3, .value = entropy},
+  {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
+  {.name = NULL}
+};
