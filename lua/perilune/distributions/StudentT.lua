@@ -1,0 +1,43 @@
+--- StudentT(df, loc, scale): the bell curve with heavy tails.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local StudentT = Distribution:extend("StudentT", {
+  kernels = "studentt",
+  params = {
+    { "df",    constraints.positive },
+    { "loc",   constraints.real,     default = 0 },
+    { "scale", constraints.positive, default = 1 },
+  },
+  support = constraints.real,
+  help = {
+    summary = "the bell curve with heavy tails",
+    params  = { df = "degrees of freedom: 1 is Cauchy, infinity Normal", loc = "centre", scale = "width" },
+    formula = "p(x) = (1 + z^2/df)^(-(df + 1)/2)/(scale sqrt(df) B(df/2, 1/2)),  z = (x - loc)/scale",
+    example = { "StudentT(3, 0, 1):cdf(-2)", 0.06966298427942 },
+  },
+})
+
+function StudentT:mode () return self:batched(self.loc) end
+function StudentT:median () return self:batched(self.loc) end
+
+--- There is none for df <= 1.
+function StudentT:mean ()
+  return self:batched(functions.where(functions.gt(self.df, 1), self.loc, 0 / 0))
+end
+
+--- Infinite for df <= 2, and for df <= 1 there is none.
+function StudentT:stddev ()
+  local df, where, gt = self.df, functions.where, functions.gt
+  local ratio = where(gt(df, 2), functions.sqrt(1 + 2 / (df - 2)), where(gt(df, 1), math.huge, 0 / 0))
+  return self:batched(self.scale * ratio)
+end
+
+function StudentT:variance ()
+  local df, where, gt = self.df, functions.where, functions.gt
+  local ratio = where(gt(df, 2), 1 + 2 / (df - 2), where(gt(df, 1), math.huge, 0 / 0))
+  return self:batched(self.scale * self.scale * ratio)
+end
+
+return StudentT

@@ -1,0 +1,234 @@
+/*
+** beta.c - Beta(concentration1 a, concentration0 b), a share between 0 and 1
+**
+**   log p(x) = (a - 1) log x + (b - 1) log(1 - x) - log B(a, b),   F(x) = I_x(a, b)
+**
+** For large shapes, n = a + b, in the form of C. Loader (2000), where nothing large cancels:
+**
+**   log p(x) = log(a b/(2 pi n))/2 - [mu(a) + mu(b) - mu(n)] + a L(e) + b L(f)
+**            - log x - log y,      L(e) = log(1 + e) - e,   y = 1 - x
+**
+** with 1 + e = n x/a and 1 + f = n y/b, so that a e = b x - a y = -b f.
+**
+** A draw is g1/(g1 + g2) with two gamma variables that may be far below 1e-308.
+*/
+#include "kernel/betalaw.h"
+#include "kernel/implicit.h"
+#include "random/gammas.h"
+#include "special/pair.h"
+
+
+/* {=====================================================
+** Density
+** ====================================================== */
+
+/* at the ends the density is 0, infinite, or the other shape; outside 0 */
+VECTOR double with_edges (double x, double a, double b, double inside) {
+  double shape = x == 0 ? a : b, other = vlog(x == 0 ? b : a);
+  double end = shape == 1 ? other : shape < 1 ? HUGE_VAL : -HUGE_VAL;
+  double value = ((x == 0) | (x == 1)) ? end : inside;
+  return ((x < 0) | (x > 1)) ? -HUGE_VAL : value;
+}
+
+VECTOR double plain_density (double x, double a, double b) {
+  double powers = fma(a - 1, vlog(x), (b - 1) * vlog1p(-x));
+  return with_edges(x, a, b, powers - log_beta(a, b));
+}
+
+/* b x - a y, rounded once */
+VECTOR double beyond_mean (double x, double a, double b) {
+  Pair y = exact_sum(1, -x), above = exact_product(b, x), below = exact_product(a, y.hi);
+  return (above.hi - below.hi) + (above.lo - fma(a, y.lo, below.lo));
+}
+
+VECTOR double saddle_density (double x, double a, double b) {
+  double n = a + b, d = beyond_mean(x, a, b);
+  double first = deviation(d / a, n * x / a), second = deviation(-d / b, n * (1 - x) / b);
+  double away = fma(a, first, b * second) - (vlog(x) + vlog1p(-x));
+  return with_edges(x, a, b, log_peak(a, b) + away);
+}
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *a = in[1], *b = in[2];
+  uint64_t large = 0;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = plain_density(x[i], a[i], b[i]);
+    large |= a[i] + b[i] > SADDLE;
+  }
+  if (!large) return;
+  for (size_t i = 0; i < n; i++) {
+    double saddle = saddle_density(x[i], a[i], b[i]);
+    out[i] = a[i] + b[i] > SADDLE ? saddle : out[i];
+  }
+}
+
+/* log x + psi(n) - psi(a), as log(1 + e) and what the digammas leave over their logarithms */
+VECTOR double excess (double x, double e, double a, double n) {
+  double whole = n * x / a, ratio = whole < 0.5 ? vlog(whole) : vlog1p(e);
+  return ratio + (digamma_rest(n) - digamma_rest(a));
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *a = in[1], *b = in[2];
+  double *dx = d[0], *da = d[1], *db = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double y = 1 - x[i], sum = a[i] + b[i], away = beyond_mean(x[i], a[i], b[i]);
+    int inside = (x[i] >= 0) & (x[i] <= 1);
+    double slope = (a[i] - 1) / x[i] - (b[i] - 1) / y;
+    double first = excess(x[i], away / a[i], a[i], sum);
+    double second = excess(y, -away / b[i], b[i], sum);
+    dx[i] = inside ? slope : 0.0;
+    da[i] = inside ? first : 0.0;
+    db[i] = inside ? second : 0.0;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails, quantiles, draws: at = {x or p, a, b}
+** ====================================================== */
+
+static double log_density (const double *at) {
+  return at[1] + at[2] > SADDLE ? saddle_density(at[0], at[1], at[2])
+                                : plain_density(at[0], at[1], at[2]);
+}
+
+/* below and above the support the tails are those of its ends; NaN stays */
+static double lower (const double *at) {
+  return special_betainc(at[1], at[2], clamp(at[0], 0, 1));
+}
+
+static double upper (const double *at) {
+  return special_betaincc(at[1], at[2], clamp(at[0], 0, 1));
+}
+
+static double log_lower (const double *at) {
+  return special_log_betainc(at[1], at[2], clamp(at[0], 0, 1));
+}
+
+static double log_upper (const double *at) {
+  return special_log_betaincc(at[1], at[2], clamp(at[0], 0, 1));
+}
+
+static double quantile (const double *at) {
+  return special_betaincinv(at[1], at[2], at[0]);
+}
+
+static double upper_quantile (const double *at) {
+  return special_betainccinv(at[1], at[2], at[0]);
+}
+
+static void slopes (const double *at, double *dx) {
+  special_beta_dx(at[1], at[2], at[0], &dx[0], &dx[1]);
+}
+
+static const Implicit beta = {.params = 2, .log_density = log_density, .slopes = slopes};
+
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, lower);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&beta, n, in, d, 1, NULL);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, upper);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&beta, n, in, d, -1, NULL);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, log_lower);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&beta, n, in, d, 1, log_lower);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, log_upper);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&beta, n, in, d, -1, log_upper);
+}
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, quantile);
+}
+
+static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&beta, n, in, d, 1, quantile);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  implicit_value(&beta, n, in, out, upper_quantile);
+}
+
+static void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&beta, n, in, d, -1, upper_quantile);
+}
+
+
+/* the greater gamma is counted as its size, the lesser as what is left beside it */
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  double size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK], size0[GAMMAS_BLOCK], depth0[GAMMAS_BLOCK];
+  gammas(g, 0, first, n, in[0], size1, depth1);
+  gammas(g, GAMMAS_LANES, first, n, in[1], size0, depth0);
+  for (size_t i = 0; i < n; i++) {
+    double gap = depth1[i] - depth0[i], less = vexp(-fabs(gap));
+    double part1 = gap > 0 ? less : 1.0, part0 = gap > 0 ? 1.0 : less;
+    double w1 = 0.25 * size1[i], w0 = 0.25 * size0[i];
+    out[i] = w1 / fma(w1, part1, w0 * part0) * part1;
+  }
+}
+
+static void draw_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_draw_partials(&beta, n, in, d);
+}
+
+/* }====================================================== */
+
+
+/* betaln - (a - 1) psi(a) - (b - 1) psi(b) + (n - 2) psi(n), its logarithms gathered */
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *a = in[0], *b = in[1];
+  for (size_t i = 0; i < n; i++) {
+    double sum = a[i] + b[i];
+    double logs = fma(-3, vlog(sum), vlog(a[i]) + vlog(b[i]));
+    double psi = fma(-2, digamma_rest(sum), digamma_rest(a[i]) + digamma_rest(b[i]));
+    out[i] = fma(0.5, logs, entropy_rest(a[i], b[i])) + psi;
+  }
+}
+
+/* with q = trigamma_rest, psi'(x) = (1 + q(x))/x */
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *a = in[0], *b = in[1];
+  double *da = d[0], *db = d[1];
+  for (size_t i = 0; i < n; i++) {
+    double sum = a[i] + b[i], both = 2 * (1 + trigamma_rest(sum)) / sum;
+    da[i] = trigamma_gap(a[i], b[i]) + ((1 + trigamma_rest(a[i])) / a[i] - both);
+    db[i] = trigamma_gap(b[i], a[i]) + ((1 + trigamma_rest(b[i])) / b[i] - both);
+  }
+}
+
+
+const Kernel perilune_beta[] = {
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
+  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
+  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = NULL}
+};

@@ -1,0 +1,240 @@
+/*
+** fishersnedecor.c - FisherSnedecor(df1, df2), the quotient of two variances
+**
+** With a = df1/2, b = df2/2, n = a + b, u = (df1/df2) x, X = u/(1 + u) and Y = 1/(1 + u):
+**
+**   log p(x) = a log X + b log Y - log B(a, b) - log x,    F(x) = I_X(a, b)
+**
+** For large shapes, in the form of C. Loader (2000), where nothing large cancels:
+**
+**   log p(x) = log(a b/(2 pi n))/2 - [mu(a) + mu(b) - mu(n)] + a L(e) + b L(f) - log x
+**
+** with L(e) = log(1 + e) - e, 1 + e = n X/a, e = (x - 1)/(1 + u) and
+** 1 + f = n Y/b, f = (df1/df2)(1 - x)/(1 + u).
+*/
+#include "kernel/betalaw.h"
+#include "kernel/implicit.h"
+#include "random/gammas.h"
+
+
+/* {=====================================================
+** Density
+** ====================================================== */
+
+/* at 0 the density is 0, 1 or infinite; below, 0 */
+VECTOR double with_edges (double x, double df1, double inside) {
+  double end = df1 == 2 ? 0.0 : df1 < 2 ? HUGE_VAL : -HUGE_VAL;
+  double value = x == 0 ? end : inside;
+  return ((x < 0) | (x == HUGE_VAL)) ? -HUGE_VAL : value;
+}
+
+/* a log X + b log Y = a log u - n log(1 + u) for u < 1, and from 1/u beyond */
+VECTOR double plain_density (double x, double df1, double df2) {
+  double a = 0.5 * df1, b = 0.5 * df2, r = df1 / df2, u = r * x;
+  double log_x = vlog(x), log_u = log_x + vlog(r);
+  double powers = fma(u < 1 ? a : -b, log_u, -(a + b) * log1p_unit(u < 1 ? u : 1 / u));
+  return with_edges(x, df1, powers - log_x - log_beta(a, b));
+}
+
+/* L(e) and L(f) */
+VECTOR void deviations (double x, double df1, double df2, double *first, double *second) {
+  double r = df1 / df2, inverse = 1 / fma(r, x, 1.0);
+  *first = deviation((x - 1) * inverse, (1 + r) * (x * inverse));
+  *second = deviation(r * (1 - x) * inverse, (1 + r) * inverse);
+}
+
+VECTOR double saddle_density (double x, double df1, double df2) {
+  double a = 0.5 * df1, b = 0.5 * df2, first, second;
+  deviations(x, df1, df2, &first, &second);
+  return with_edges(x, df1, log_peak(a, b) + fma(a, first, fma(b, second, -vlog(x))));
+}
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *df1 = in[1], *df2 = in[2];
+  uint64_t large = 0;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = plain_density(x[i], df1[i], df2[i]);
+    large |= df1[i] + df2[i] > 2 * SADDLE;
+  }
+  if (!large) return;
+  for (size_t i = 0; i < n; i++) {
+    double saddle = saddle_density(x[i], df1[i], df2[i]);
+    out[i] = df1[i] + df2[i] > 2 * SADDLE ? saddle : out[i];
+  }
+}
+
+/* d log p/d df1 = (L(e) + psi(n) - log n - psi(a) + log a)/2, and f, b alike */
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *df1 = in[1], *df2 = in[2];
+  double *dx = d[0], *ddf1 = d[1], *ddf2 = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double a = 0.5 * df1[i], b = 0.5 * df2[i], first, second, rest = digamma_rest(a + b);
+    double slope = (a * ((1 - x[i]) / fma(df1[i] / df2[i], x[i], 1.0)) - 1) / x[i];
+    deviations(x[i], df1[i], df2[i], &first, &second);
+    first = 0.5 * (first + (rest - digamma_rest(a)));
+    second = 0.5 * (second + (rest - digamma_rest(b)));
+    dx[i] = x[i] < 0 ? 0.0 : slope;
+    ddf1[i] = x[i] < 0 ? 0.0 : first;
+    ddf2[i] = x[i] < 0 ? 0.0 : second;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails, quantiles, draws: at = {x or p, df1, df2}
+** ====================================================== */
+
+static double log_density (const double *at) {
+  return at[1] + at[2] > 2 * SADDLE ? saddle_density(at[0], at[1], at[2])
+                                    : plain_density(at[0], at[1], at[2]);
+}
+
+/* of x, or of 0 below it; infinities end at 0 and 1 */
+static Odds odds_of (const double *at) {
+  double x = at[0] < 0 ? 0 : at[0], r = at[1] / at[2];
+  return odds_at(r * x, vlog(x) + vlog(r));
+}
+
+static double lower (const double *at) {
+  return beta_tail(0.5 * at[1], 0.5 * at[2], odds_of(at));
+}
+
+static double upper (const double *at) {
+  return beta_tail(0.5 * at[2], 0.5 * at[1], flipped(odds_of(at)));
+}
+
+static double log_lower (const double *at) {
+  return beta_log_tail(0.5 * at[1], 0.5 * at[2], odds_of(at));
+}
+
+static double log_upper (const double *at) {
+  return beta_log_tail(0.5 * at[2], 0.5 * at[1], flipped(odds_of(at)));
+}
+
+static double quantile (const double *at) {
+  return odds_times(beta_quantile(0.5 * at[1], 0.5 * at[2], at[0]), at[2] / at[1]);
+}
+
+static double upper_quantile (const double *at) {
+  Odds o = flipped(beta_quantile(0.5 * at[2], 0.5 * at[1], at[0]));
+  return odds_times(o, at[2] / at[1]);
+}
+
+/* log x = log u + log(df2/df1) */
+static void slopes (const double *at, double *dx) {
+  double x = at[0], da = 0, db = 0;
+  if (x > 0 && x < HUGE_VAL) beta_slopes(0.5 * at[1], 0.5 * at[2], odds_of(at), &da, &db);
+  dx[0] = x > 0 && x < HUGE_VAL ? x * fma(0.5, da, -1 / at[1]) : 0;
+  dx[1] = x > 0 && x < HUGE_VAL ? x * fma(0.5, db, 1 / at[2]) : 0;
+}
+
+static const Implicit fishersnedecor = {.params = 2, .log_density = log_density, .slopes = slopes};
+
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, lower);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&fishersnedecor, n, in, d, 1, NULL);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, upper);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&fishersnedecor, n, in, d, -1, NULL);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, log_lower);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&fishersnedecor, n, in, d, 1, log_lower);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, log_upper);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&fishersnedecor, n, in, d, -1, log_upper);
+}
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, quantile);
+}
+
+static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&fishersnedecor, n, in, d, 1, quantile);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  implicit_value(&fishersnedecor, n, in, out, upper_quantile);
+}
+
+static void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&fishersnedecor, n, in, d, -1, upper_quantile);
+}
+
+
+/* (df2/df1) g1/g2 with two gamma variables */
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  double shape1[GAMMAS_BLOCK] = {0}, size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK];
+  double shape2[GAMMAS_BLOCK] = {0}, size2[GAMMAS_BLOCK], depth2[GAMMAS_BLOCK];
+  for (size_t i = 0; i < n; i++) {
+    shape1[i] = 0.5 * in[0][i];
+    shape2[i] = 0.5 * in[1][i];
+  }
+  gammas(g, 0, first, n, shape1, size1, depth1);
+  gammas(g, GAMMAS_LANES, first, n, shape2, size2, depth2);
+  for (size_t i = 0; i < n; i++) {
+    double ratio = (size1[i] / shape1[i]) / (size2[i] / shape2[i]);
+    out[i] = ratio * vexp(depth2[i] - depth1[i]);
+  }
+}
+
+static void draw_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_draw_partials(&fishersnedecor, n, in, d);
+}
+
+/* }====================================================== */
+
+
+/* betaln + a (psi(n) - psi(a)) + b (psi(n) - psi(b)) + log(b/a) + psi(a) - psi(b) */
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double a = 0.5 * in[0][i], b = 0.5 * in[1][i];
+    double logs = vlog(a + b) - vlog(a) - vlog(b), psi = digamma_rest(a) - digamma_rest(b);
+    out[i] = fma(0.5, logs, entropy_rest(a, b)) + psi;
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *df1 = in[0], *df2 = in[1];
+  double *ddf1 = d[0], *ddf2 = d[1];
+  for (size_t i = 0; i < n; i++) {
+    double a = 0.5 * df1[i], b = 0.5 * df2[i];
+    ddf1[i] = 0.5 * (trigamma_gap(a, b) + trigamma_rest(a) / a);
+    ddf2[i] = 0.5 * (trigamma_gap(b, a) - trigamma_rest(b) / b);
+  }
+}
+
+
+const Kernel perilune_fishersnedecor[] = {
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
+  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
+  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = NULL}
+};
