@@ -1,0 +1,33 @@
+--- Binomial(total_count, probs) or Binomial{total_count =, logits =}: successes in trials.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local Binomial = Distribution:extend("Binomial", {
+  kernels = "binomial",
+  params = {
+    { "total_count", constraints.nonnegative_integer, default = 1 },
+    { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+  },
+  operands = { "total_count", "logits" },
+  init = function (self) self.support = constraints.integer_interval(0, self.total_count) end,
+  help = {
+    summary = "successes in a number of trials",
+    params  = {
+      total_count = "number of trials", probs = "probability of success",
+      logits = "log(probs/(1 - probs)), instead",
+    },
+    formula = "log P(k) = log(n!/(k! (n - k)!)) + k log(probs) + (n - k) log(1 - probs), n = total_count",
+    example = { "Binomial(4, 0.5):prob(2)", 0.375 },
+  },
+})
+
+function Binomial:mean () return self.total_count * self.probs end
+function Binomial:variance () return self.total_count * self.probs * functions.sigmoid(-self.logits) end
+
+function Binomial:mode ()
+  return functions.minimum(functions.floor((self.total_count + 1) * self.probs), self.total_count)
+end
+
+return Binomial

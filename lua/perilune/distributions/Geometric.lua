@@ -1,0 +1,34 @@
+--- Geometric(probs) or Geometric{logits = ...}: failures before the first success.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+-- Success must be possible: the smallest positive double stands for "above 0".
+local possible = constraints.interval(2.0 ^ -1074, 1)
+function possible.rule () return "in the interval (0, 1]" end
+
+local Geometric = Distribution:extend("Geometric", {
+  kernels = "geometric",
+  params = {
+    { "probs",  possible,         gives = { logits = functions.logit } },
+    { "logits", constraints.real, gives = { probs = functions.sigmoid } },
+  },
+  operands = { "logits" },
+  support = constraints.nonnegative_integer,
+  help = {
+    summary = "failures before the first success",
+    params  = { probs = "probability of success", logits = "log(probs/(1 - probs)), instead" },
+    formula = "log P(k) = log(probs) + k log(1 - probs) for k = 0, 1, 2, ...",
+    example = { "Geometric(0.5):prob(2)", 0.125 },
+  },
+})
+
+function Geometric:mean () return functions.exp(-self.logits) end
+function Geometric:mode () return self:batched(0) end
+
+function Geometric:variance ()
+  local mean = self:mean()
+  return mean * (1 + mean)
+end
+
+return Geometric

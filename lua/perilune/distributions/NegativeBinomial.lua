@@ -1,0 +1,42 @@
+--- NegativeBinomial(total_count, probs): successes before total_count failures;
+-- or NegativeBinomial{total_count =, logits =}.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+-- Failures must be possible: the largest double below 1 stands for "below 1".
+local fallible = constraints.interval(0, 1 - 2.0 ^ -53)
+function fallible.rule () return "in the interval [0, 1)" end
+
+local NegativeBinomial = Distribution:extend("NegativeBinomial", {
+  kernels = "negativebinomial",
+  params = {
+    { "total_count", constraints.nonnegative },
+    { "probs",  fallible,         gives = { logits = functions.logit } },
+    { "logits", constraints.real, gives = { probs = functions.sigmoid } },
+  },
+  operands = { "total_count", "logits" },
+  support = constraints.nonnegative_integer,
+  help = {
+    summary = "successes before a number of failures",
+    params  = {
+      total_count = "number of failures, not necessarily an integer", probs = "probability of success",
+      logits = "log(probs/(1 - probs)), instead",
+    },
+    formula = "log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log(probs) + r log(1 - probs), r = total_count",
+    example = { "NegativeBinomial(2, 0.5):prob(2)", 0.1875 },
+  },
+})
+
+function NegativeBinomial:mean () return self.total_count * functions.exp(self.logits) end
+
+function NegativeBinomial:variance ()
+  local odds = functions.exp(self.logits)
+  return self.total_count * odds * (1 + odds)
+end
+
+function NegativeBinomial:mode ()
+  return functions.maximum(functions.floor((self.total_count - 1) * functions.exp(self.logits)), 0)
+end
+
+return NegativeBinomial

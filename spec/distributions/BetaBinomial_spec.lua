@@ -1,0 +1,65 @@
+local peri = require "perilune"
+
+require "spec.support.contract".distribution {
+  name = "BetaBinomial",
+  points = {
+    { 2.5, 8, 60 }, { 0.7, 30, 300 }, { 3000, 1000, 200 }, { 0.02, 20, 500 }, { 4, 60, 30000 }, { 1e5, 2e5, 20000 },
+  },
+  log_prob = {   -- x, concentration1, concentration0, total_count, value (50-digit reference)
+    { 1, 2.5, 8, 60, -4.3546695986524080253 },
+    { 0, 1e-10, 1, 50, -4.4992053382481685848e-10 },
+    { 0, 1e-10, 100000.0, 50, -4.9987754040999945755e-14 },
+    { 0, 0.3, 1000000000000.0, 1000, -2.99999999850104989e-10 },
+    { 50, 3, 1e-08, 50, -3.0380439488180141383e-8 },
+    { 30, 3000, 1000, 200, -153.43370923432601326 },
+    { 5000, 40000000.0, 60000000.0, 10000, -208.9201821110820767 },
+    { 17, 0.02, 0.03, 40, -6.7360621690258565315 },
+    { 3, 1e-200, 2, 10, -461.93408461859578113 },
+    { 1000000000, 2, 3, 4000000000, -21.586312054801753938 },
+    { 6, 1000000000000000.0, 1000000000000000.0, 10, -1.5843642748819859137 },
+    { 400, 1000.0, 10, 1000000, -7020.9881956496113063 },
+    { 0, 2, 3, 0, 0 },
+    { 0.5, 2, 3, 7, -math.huge },
+  },
+  outside = { { -1, 2, 3, 10 }, { 11, 2, 3, 10 } },
+  invalid = { { 0, 1, 5 }, { 1, -1, 5 }, { 1, 1, -1 }, { 1, 1, 2.5 }, { 0 / 0, 1, 5 }, { 1, 0 / 0, 5 } },
+}
+
+describe("BetaBinomial", function ()
+  it("is uniform for two concentrations of 1", function ()
+    local d = peri.BetaBinomial(1, 1, 99)
+    for _, k in ipairs { 0, 1, 50, 99 } do
+      assert.near(0.01, d:prob(k), 1e-16)
+      assert.near((k + 1) / 100, d:cdf(k), 4e-15)
+    end
+    assert.near(math.log(100), d:entropy(), 1e-14)
+  end)
+
+  it("piles up at both ends for small concentrations", function ()
+    local d = peri.BetaBinomial(1e-3, 1e-3, 50)
+    local x = d:sample(2000, peri.rng(3))
+    local inside = (x:gt(0) * x:lt(50)):sum():item()
+    assert(inside < 60)                                    -- 9 are expected
+    assert.near(1000, x:eq(0):sum():item(), 120)
+    assert.near(1 - d:prob(0), d:sf(0), 1e-15)
+  end)
+
+  it("is a Binomial where the concentrations are large", function ()
+    local d, limit = peri.BetaBinomial(3e14, 7e14, 40), peri.Binomial(40, 0.3)
+    for k = 0, 40, 8 do
+      assert.near(limit:log_prob(k), d:log_prob(k), 1e-10)
+      assert.near(limit:log_cdf(k), d:log_cdf(k), 1e-10)
+    end
+  end)
+
+  it("has tails and entropy where outcomes are too many to be added up", function ()   -- references by mpmath
+    assert.near(1, peri.BetaBinomial(0.5, 0.3, 1000000):cdf(1000) / 0.013895010737628669148, 1e-12)
+    assert.near(1, peri.BetaBinomial(0.5, 0.3, 1000000):entropy() / 13.072009587443749969, 1e-13)
+    assert.near(1, peri.BetaBinomial(2.5, 8, 1000000000):cdf(100000000) / 0.12881076596757365507, 1e-12)
+    assert.near(1, peri.BetaBinomial(2.5, 8, 1000000000):entropy() / 20.003768339204180377, 1e-13)
+    assert.near(1, peri.BetaBinomial(0.01, 5, 100000):cdf(2000) / 0.98104579611582765367, 1e-12)
+    assert.near(1, peri.BetaBinomial(0.01, 5, 100000):entropy() / 0.98044793459147870779, 1e-13)
+    assert.near(1, peri.BetaBinomial(40, 30, 10000000):cdf(4000000) / 0.0019259574770298409019, 1e-12)
+    assert.near(1, peri.BetaBinomial(40, 30, 10000000):entropy() / 14.701682354446906104, 1e-13)
+  end)
+end)

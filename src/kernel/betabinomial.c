@@ -1,0 +1,392 @@
+/*
+** betabinomial.c - BetaBinomial(a, b, n), a Binomial whose probability is a Beta(a, b) number
+**
+**   log P(k) = log(n!/(k! y!)) + log(B(k + a, y + b)/B(a, b)),   y = n - k
+**
+** With N(k; a) = Gamma(k + a)/(Gamma(a) k!) p^k q^a, a negative binomial probability, it is
+** N(k; a) N(y; b)/N(n; s), s = a + b, whatever p is. With p = n/(n + s), for which the
+** means agree, Loader's form (trials.h) of the three leaves nothing to cancel, except at k = 0
+** and k = n, where P can be near 1: there -log P is itself a sum of positive terms.
+**
+** Tails and entropy are sums over outcomes, of which a thousand or so are enough
+** however large n is (summation.h). Slopes along n are those of the formulas
+** continued to real n.
+*/
+#include "kernel/kernel.h"
+#include "kernel/binomial.h"
+#include "kernel/outcome.h"
+#include "kernel/summation.h"
+#include "random/gammas.h"
+
+typedef struct Law { double a, b, n; } Law;
+
+
+/* {=====================================================
+** Probabilities
+** ====================================================== */
+
+/* mu(k + a) - mu(k) - mu(a) - deviances, for k >= 1/2 */
+VECTOR double half_weight (double k, double a, Odds o) {
+  double m = k + a;
+  return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - trials_deviances(k, a, m, o);
+}
+
+/* log P(k) for 1/2 <= k <= n - 1/2 */
+VECTOR double log_prob_inside (double x, double a, double b, double n) {
+  double k = x < 0.5 ? 0.5 : x, rest = n - x, y = rest < 0.5 ? 0.5 : rest, s = a + b, m = n + s;
+  Odds o = {n / m, s / m, vlog1p(s / n), vlog1p(n / s)};
+  double whole = stirlerr_above(m) - stirlerr_above(n) - vstirlerr(s);
+  double root = vlog(a / (k + a) / k * (n / s * m)) + vlog(b / (y + b) / y);
+  return half_weight(k, a, o) + half_weight(y, b, o) - whole
+         + fma(0.5, root, -0.91893853320467274178);
+}
+
+/* mu(z + h) - mu(z) for z >= 16, the powers of the series taken apart: r^m - q^m = (r - q)(...) */
+static double stirlerr_step (double z, double h) {
+  static const double coefficient[] = {
+    0.083333333333333333333, -0.0027777777777777777778, 0.00079365079365079365079,
+    -0.00059523809523809523810, 0.00084175084175084175084, -0.0019175269175269175269
+  };
+  double q = 1 / z, r = 1 / (z + h), power = q, bundle = 1, sum = 0;
+  for (int i = 0; i < 6; i++) {
+    sum = fma(coefficient[i], bundle, sum);
+    bundle = fma(bundle, r * r, power * (q + r));
+    power *= q * q;
+  }
+  return -h * q * r * sum;
+}
+
+/*
+** log(Gamma(z + h + g) Gamma(z)/(Gamma(z + h) Gamma(z + g))) for h <= g, from
+** Stirling's formula, z >= 16
+*/
+static double excess_far (double z, double h, double g) {
+  double w = z + g;
+  double bend = w * vlog1pmx(h / w) - z * vlog1pmx(h / z);
+  double steps = (h - 0.5) * vlog1p(-(g / w) * (h / (z + h)));
+  return fma(h, vlog1p(g / z), bend + (steps + (stirlerr_step(w, h) - stirlerr_step(z, h))));
+}
+
+/* the same for all z > 0: each step from z to z + 1 adds log(1 + h g/(z (z + h + g))) */
+static double excess (double z, double h, double g) {
+  double low = h < g ? h : g, high = h < g ? g : h, sum = 0;
+  for (; z < 16; z++) sum += vlog1p(low / z * (high / (z + low + high)));
+  return sum + excess_far(z, low, high);
+}
+
+/* -log P(0), or -log P(n) */
+static double end_weight (double x, Law w) {
+  if (w.n == 0) return 0;
+  return x == 0 ? excess(w.b, w.n, w.a) : excess(w.a, w.n, w.b);
+}
+
+/* log P at a real number from 1/2 to n - 1/2, or at an end */
+static double log_prob_at (double x, Law w) {
+  return x == 0 || x == w.n ? 0 - end_weight(x, w) : log_prob_inside(x, w.a, w.b, w.n);
+}
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *a = in[1], *b = in[2], *total = in[3];
+  uint64_t ends = 0;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = at_outcome(x[i], total[i], log_prob_inside(x[i], a[i], b[i], total[i]));
+    ends |= (x[i] == 0) | (x[i] == total[i]);
+  }
+  for (size_t i = 0; ends && i < n; i++)
+    if (is_outcome(x[i], total[i]) && (x[i] == 0 || x[i] == total[i]))
+      out[i] = 0 - end_weight(x[i], (Law) {a[i], b[i], total[i]});
+}
+
+/* psi(a + k) - psi(a) - psi(s + n) + psi(s), the slope along a; k = y, a = b for that along b */
+VECTOR double shape_slope (double k, double a, double n, double s) {
+  double gap = fma(k, s, -n * a) / (a * (n + s));   /* (1 + k/a)/(1 + n/s) - 1 */
+  double log_gap = fabs(gap) < 0.5 ? vlog1p(gap) : vlog1p(k / a) - vlog1p(n / s);
+  double near = (vdigamma_pos(a + k) - vdigamma_pos(a)) - (vdigamma_pos(s + n) - vdigamma_pos(s));
+  return a < 2.25 ? near : log_gap + (digamma_step(a, k) - digamma_step(s, n));
+}
+
+VECTOR double total_slope (double y, double b, double n, double s) {
+  return (vdigamma_pos(y + b) - vdigamma_pos(y + 1)) - (vdigamma_pos(n + s) - vdigamma_pos(n + 1));
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *a = in[1], *b = in[2], *total = in[3];
+  double *dx = d[0], *da = d[1], *db = d[2], *dtotal = d[3];
+  for (size_t i = 0; i < n; i++) {
+    double s = a[i] + b[i], y = total[i] - x[i];
+    int inside = is_outcome(x[i], total[i]);
+    double slope_a = shape_slope(x[i], a[i], total[i], s), slope_b = shape_slope(y, b[i], total[i], s);
+    double slope_n = total_slope(y, b[i], total[i], s);
+    dx[i] = 0;
+    da[i] = inside ? slope_a : 0;
+    db[i] = inside ? slope_b : 0;
+    dtotal[i] = inside ? slope_n : 0;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails: the sum over outcomes from `from` on, relative to e^top
+** ====================================================== */
+
+typedef struct Sums { Law law; double from, top, sum, da, db, dn; } Sums;
+
+/* log P at many outcomes of one law, or real numbers between them */
+static void log_probs (size_t n, const double *x, Law w, double *restrict out) {
+  for (size_t i = 0; i < n; i++) out[i] = log_prob_inside(x[i], w.a, w.b, w.n);
+  for (size_t i = 0; i < n; i++)
+    if (x[i] == 0 || x[i] == w.n) out[i] = 0 - end_weight(x[i], w);
+}
+
+/* outcomes, and the probability of each, times its weight, over e^top */
+static void shares (size_t n, const double *k, const double *weight, const Sums *s,
+                    double *restrict x, double *restrict share) {
+  double p[SUMMATION_BLOCK];
+  for (size_t i = 0; i < n; i++) x[i] = s->from + k[i];
+  log_probs(n, x, s->law, p);
+  for (size_t i = 0; i < n; i++) share[i] = weight[i] * vexp(p[i] - s->top);
+}
+
+static void add_prob (size_t n, const double *k, const double *weight, void *state) {
+  Sums *s = state;
+  double x[SUMMATION_BLOCK], share[SUMMATION_BLOCK];
+  shares(n, k, weight, s, x, share);
+  for (size_t i = 0; i < n; i++) s->sum += share[i];
+}
+
+static void add_slopes_of (Sums *s, double k, double share) {
+  Law w = s->law;
+  s->da += share * shape_slope(k, w.a, w.n, w.a + w.b);
+  s->db += share * shape_slope(w.n - k, w.b, w.n, w.a + w.b);
+  s->dn += share * total_slope(w.n - k, w.b, w.n, w.a + w.b);
+}
+
+static void add_prob_slopes (size_t n, const double *k, const double *weight, void *state) {
+  Sums *s = state;
+  double x[SUMMATION_BLOCK], share[SUMMATION_BLOCK];
+  shares(n, k, weight, s, x, share);
+  for (size_t i = 0; i < n; i++) add_slopes_of(s, x[i], share[i]);
+}
+
+/* over the outcomes up to k, or beyond k */
+static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
+  double from = upper ? k + 1 : 0, to = upper ? floor(w.n) : k;
+  double low = log_prob_at(from, w), high = log_prob_at(to, w);
+  Sums s = {.law = w, .from = from, .top = low > high ? low : high};
+  summation(to - from, 0, HUGE_VAL, visit, &s);
+  return s;
+}
+
+/* the sum of the smaller tail, which is the one without the mean, or else the other */
+static Sums smaller_tail (double k, Law w, int *upper) {
+  *upper = k >= w.n * (w.a / (w.a + w.b));
+  Sums s = tail_sums(k, w, *upper, add_prob);
+  if (vexp(s.top) * s.sum <= 0.5) return s;
+  *upper = !*upper;
+  return tail_sums(k, w, *upper, add_prob);
+}
+
+/* log P(X <= x), or log P(X > x) */
+static double log_tail (double x, Law w, int upper) {
+  double k = floor(x);
+  int side;
+  if (!(k == k && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
+  if (k < 0 || k >= w.n) return (k < 0) == upper ? 0 : -HUGE_VAL;
+  Sums s = smaller_tail(k, w, &side);
+  double value = s.top + vlog(s.sum);
+  return side == upper ? value : vlog1mexp(value < 0 ? value : 0);
+}
+
+static double tail (double x, Law w, int upper) {
+  double k = floor(x);
+  int side;
+  if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(x, w, upper));
+  Sums s = smaller_tail(k, w, &side);
+  double value = vexp(s.top) * s.sum;
+  return side == upper ? value : 1 - value;
+}
+
+static void tails (size_t n, const double *const in[], double *out, int upper) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = tail(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, upper);
+}
+
+static void log_tails (size_t n, const double *const in[], double *out, int upper) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = log_tail(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, upper);
+}
+
+/* of the tail, or of its logarithm: relative to the tail */
+static void tail_partials (size_t n, const double *const in[], double *const d[], int upper,
+                           int logarithm) {
+  for (size_t i = 0; i < n; i++) {
+    Law w = {in[1][i], in[2][i], in[3][i]};
+    double k = floor(in[0][i]);
+    d[0][i] = d[1][i] = d[2][i] = d[3][i] = 0;
+    if (!(k >= 0 && k < w.n)) continue;
+    int side = k >= w.n * (w.a / (w.a + w.b));
+    Sums s = tail_sums(k, w, side, add_prob_slopes);
+    double scale = vexp(s.top - (logarithm ? log_tail(k, w, upper) : 0));
+    if (side != upper) scale = -scale;
+    d[1][i] = scale * s.da;
+    d[2][i] = scale * s.db;
+    d[3][i] = scale * s.dn;
+  }
+}
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, 0);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, 1);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  log_tails(n, in, out, 0);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  log_tails(n, in, out, 1);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  tail_partials(n, in, d, 0, 0);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  tail_partials(n, in, d, 1, 0);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  tail_partials(n, in, d, 0, 1);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  tail_partials(n, in, d, 1, 1);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Quantiles
+** ====================================================== */
+
+static int cdf_reached (double k, double p, const double *params) {
+  return tail(k, (Law) {params[0], params[1], params[2]}, 0) >= p;
+}
+
+static int sf_reached (double k, double q, const double *params) {
+  return tail(k, (Law) {params[0], params[1], params[2]}, 1) <= q;
+}
+
+/* deviation from the mean n a/s */
+static double deviation (Law w) {
+  double s = w.a + w.b;
+  return sqrt(w.n * (w.a / s) * (w.b / s) * ((s + w.n) / (s + 1)));
+}
+
+/* the quantile for p, or for the upper tail p */
+static double quantile (double p, Law w, int upper) {
+  double params[] = {w.a, w.b, w.n}, s = w.a + w.b, x, y;
+  if (!(p >= 0 && p <= 1 && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
+  if (p == (upper ? 1 : 0)) return 0;
+  if (p == (upper ? 0 : 1)) return w.n;
+  double start = w.n * (w.a / s) + deviation(w) * (upper ? -vndtri(p) : vndtri(p));
+  if (w.n > s) {   /* the probability varies more than the count */
+    special_betaincinv_xy(w.a, w.b, p, upper, &x, &y);
+    start = w.n * x;
+  }
+  return outcome_reached(floor(start), 0, w.n, upper ? sf_reached : cdf_reached, p, params);
+}
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 0);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 1);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Entropy; the outcomes of less weight counted from 0
+** ====================================================== */
+
+static void add_entropy (size_t n, const double *k, const double *weight, void *state) {
+  Sums *s = state;
+  double p[SUMMATION_BLOCK];
+  log_probs(n, k, s->law, p);
+  for (size_t i = 0; i < n; i++)
+    if (p[i] > -1000) s->sum -= weight[i] * p[i] * vexp(p[i]);
+}
+
+/* the mean of (log P + entropy) times the slopes of log P */
+static void add_entropy_slopes (size_t n, const double *k, const double *weight, void *state) {
+  Sums *s = state;
+  double p[SUMMATION_BLOCK];
+  log_probs(n, k, s->law, p);
+  for (size_t i = 0; i < n; i++)
+    if (p[i] > -1000) add_slopes_of(s, k[i], -weight[i] * vexp(p[i]) * (p[i] + s->sum));
+}
+
+static void visit_outcomes (Visit *visit, Sums *s) {
+  Law w = s->law;
+  summation(floor(w.n), w.n * (w.a / (w.a + w.b)), deviation(w), visit, s);
+}
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double a = in[0][i], b = in[1][i];
+    Sums s = {.law = {a < b ? a : b, a < b ? b : a, in[2][i]}};
+    visit_outcomes(add_entropy, &s);
+    out[i] = a > 0 && b > 0 && in[2][i] >= 0 ? s.sum + 0 : (double)NAN;
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    double a = in[0][i], b = in[1][i];
+    Sums s = {.law = {a < b ? a : b, a < b ? b : a, in[2][i]}};
+    visit_outcomes(add_entropy, &s);
+    visit_outcomes(add_entropy_slopes, &s);
+    d[0][i] = a < b ? s.da : s.db;
+    d[1][i] = a < b ? s.db : s.da;
+    d[2][i] = s.dn;
+  }
+}
+
+/* }====================================================== */
+
+
+/* the logit of a Beta(a, b) number is the logarithm of a ratio of gamma numbers */
+static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                    double *out) {
+  double size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK], size0[GAMMAS_BLOCK], depth0[GAMMAS_BLOCK];
+  gammas(g, BINOMIAL_LANES, first, n, in[0], size1, depth1);
+  gammas(g, BINOMIAL_LANES + GAMMAS_LANES, first, n, in[1], size0, depth0);
+  for (size_t i = 0; i < n; i++)
+    size1[i] = vlog(size1[i] / size0[i]) + (depth0[i] - depth1[i]);
+  binomial_draw(g, first, n, in[2], size1, out);
+}
+
+
+const Kernel perilune_betabinomial[] = {
+  {.name = "log_prob", .n_in = 4, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 4, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 4, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 4, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 4, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 4, .value = icdf},
+  {.name = "isf",      .n_in = 4, .value = isf},
+  {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
+  {.name = "sample",   .n_in = 4, .draw = sample,    .integer = 1},
+  {.name = NULL}
+};

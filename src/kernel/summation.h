@@ -1,0 +1,98 @@
+/*
+** summation.h - sums of a smooth function over a long run of integers
+**
+** A sum over k = 0, ..., last as a weighted sum over few nodes:
+**
+**   sum f(k) = sum w_j f(k_j)
+**
+** Short runs are added up as they are. In a long one only the ends are: a share
+** s(d) of each term, d its distance from the end, counted from 1, that falls smoothly
+** from 1 to 0 as log d passes log 60. What remains vanishes with all its derivatives at both ends,
+** so its sum is its integral (Poisson's summation formula: the error is exponentially
+** small); and with d = T sigmoid(t), T = last + 2, that integral over t is by the same
+** argument a sum with a constant step.
+**
+** f may be anything whose scale at distance d from an end is d or more, as powers of d
+** are, or a peak whose place and width are given; of a narrow one equidistant outcomes are
+** enough, again by Poisson's formula.
+*/
+#ifndef PERILUNE_SUMMATION_H
+#define PERILUNE_SUMMATION_H
+
+#include "special/verf.h"
+#include "special/vmath.h"
+
+/* n nodes k and their weights, n <= SUMMATION_BLOCK */
+typedef void Visit (size_t n, const double *k, const double *weight, void *state);
+
+enum { SUMMATION_BLOCK = 64, SUMMATION_END = 480, SUMMATION_SHORT = 1200 };
+
+typedef struct Summation {
+  size_t n;
+  double k[SUMMATION_BLOCK], weight[SUMMATION_BLOCK];
+  Visit *visit;
+  void *state;
+} Summation;
+
+
+/* the share of a term at distance d that is added up: below 1e-17 outside 8 < d < 480 */
+static inline double summation_share (double d) {
+  return 0.5 * verfc(3 * vlog(d / 60));
+}
+
+static inline void summation_flush (Summation *s) {
+  if (s->n > 0) s->visit(s->n, s->k, s->weight, s->state);
+  s->n = 0;
+}
+
+static inline void summation_node (Summation *s, double k, double weight) {
+  s->k[s->n] = k;
+  s->weight[s->n] = weight;
+  if (++s->n == SUMMATION_BLOCK) summation_flush(s);
+}
+
+/* the nodes between the ends, at least three for a deviation of `width` in units of t */
+static inline void summation_middle (Summation *s, double span, double width) {
+  double h = width < 0.45 ? width / 3 : 0.15, steps = floor(vlog(span / 7) / h);
+  for (double j = -steps; j <= steps; j++) {
+    double t = h * j, d = span * vsigmoid(t), e = span * vsigmoid(-t);
+    double rest = 1 - summation_share(d) - summation_share(e);
+    summation_node(s, d - 1, h * d * vsigmoid(-t) * rest);
+  }
+}
+
+static inline void summation_long (Summation *s, double last, double width) {
+  for (double d = 1; d <= SUMMATION_END; d++) {
+    summation_node(s, d - 1, summation_share(d));
+    summation_node(s, last + 1 - d, summation_share(d));
+  }
+  summation_middle(s, last + 2, width);
+}
+
+/* a peak far from both ends: outcomes in whole steps of a third of its deviation */
+static inline void summation_peak (Summation *s, double last, double centre, double deviation) {
+  double step = floor(deviation / 3) < 1 ? 1 : floor(deviation / 3);
+  double steps = floor(25 * deviation / step);
+  for (double j = -steps; j <= steps; j++) {
+    double k = floor(centre) + j * step;
+    if (k >= 0 && k <= last) summation_node(s, k, step);
+  }
+}
+
+/*
+** All nodes of the sum over k = 0, ..., last; centre and deviation tell of a peak. The
+** deviation is infinite where there is none; below 1 all that matters is near an end.
+*/
+static inline void summation (double last, double centre, double deviation, Visit *visit,
+                              void *state) {
+  Summation s = {.n = 0, .visit = visit, .state = state};
+  double c = centre + 1, width = deviation / c * ((last + 2) / (last + 2 - c));
+  if (deviation < 1) width = HUGE_VAL;
+  if (last < SUMMATION_SHORT)
+    for (double k = 0; k <= last; k++) summation_node(&s, k, 1);
+  else if (width < 0.05) summation_peak(&s, last, centre, deviation);
+  else summation_long(&s, last, width);
+  summation_flush(&s);
+}
+
+#endif
