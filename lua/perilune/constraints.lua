@@ -37,16 +37,28 @@ local GreaterThan = new_kind()
 GreaterThan.violation = predicate("greater_than", { "x", "self.low" })
 function GreaterThan:rule () return "greater than " .. show.parameter(self.low) end
 
-local function ends (self) return "[" .. show.parameter(self.low) .. ", " .. show.parameter(self.high) .. "]" end
+local function ends (self, left, right)
+  return (left or "[") .. show.parameter(self.low) .. ", " .. show.parameter(self.high) .. (right or "]")
+end
 
 local Interval = new_kind()
 Interval.violation = predicate("interval", { "x", "self.low", "self.high" })
 function Interval:rule () return "in the interval " .. ends(self) end
 
+local HalfOpenInterval = new_kind()
+HalfOpenInterval.violation = predicate("half_open_interval", { "x", "self.low", "self.high" })
+function HalfOpenInterval:rule () return "in the interval " .. ends(self, "[", ")") end
+
+local LeftOpenInterval = new_kind()
+LeftOpenInterval.violation = predicate("left_open_interval", { "x", "self.low", "self.high" })
+function LeftOpenInterval:rule () return "in the interval " .. ends(self, "(", "]") end
+
 local IntegerInterval = new_kind()
 IntegerInterval.violation = predicate("integer_interval", { "x", "self.low", "self.high" })
 IntegerInterval.is_discrete = true
-function IntegerInterval:rule () return "an integer in " .. ends(self) end
+function IntegerInterval:rule ()
+  return self.low == -math.huge and self.high == math.huge and "an integer" or "an integer in " .. ends(self)
+end
 
 
 return {
@@ -56,8 +68,11 @@ return {
   nonnegative         = simple("nonnegative", "non-negative"),
   greater_than        = GreaterThan.new,
   interval            = Interval.new,
+  half_open_interval  = HalfOpenInterval.new,
+  left_open_interval  = LeftOpenInterval.new,
   integer_interval    = IntegerInterval.new,
   unit_interval       = Interval.new(0, 1),
   boolean             = IntegerInterval.new(0, 1),
+  integer             = IntegerInterval.new(-math.huge, math.huge),
   nonnegative_integer = IntegerInterval.new(0, math.huge),
 }

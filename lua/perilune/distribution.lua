@@ -168,9 +168,32 @@ function Distribution:log_cdf (x) return functions.log(self:cdf(x)) end
 function Distribution:log_sf (x) return functions.log(self:sf(x)) end
 function Distribution:isf (q) return self:icdf(1 - q) end
 
+-- An end of the support as a plain number, or nil where a batch has several or
+-- it is infinite.
+local function common_end (value)
+  if core.is_tensor(value) then
+    local least = value:min():item()
+    value = least == value:max():item() and least or nil
+  end
+  return value and math.abs(value) < math.huge and value or nil
+end
+
+--- All outcomes of a finite discrete distribution, along a new first dimension.
+function Distribution:enumerate_support ()
+  local support = self.support
+  local low, high = nil, nil
+  if support and support.is_discrete then low, high = common_end(support.low), common_end(support.high) end
+  if not (low and high) then
+    error(class.name(class.of(self))
+          .. ":enumerate_support: the support must be finite and the same throughout the batch", 2)
+  end
+  local outcomes = core.arange(low, high + 1)
+  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
+  return outcomes:expand(high - low + 1, table.unpack(self.batch_shape))
+end
+
 -- What only a class itself can say.
-for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample",
-                        "enumerate_support" } do
+for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample" } do
   Distribution[name] = function (self)
     local c = class.name(class.of(self))
     error(string.format("%s has no %s; a subclass may define %s:%s", c, name, c, name), 2)

@@ -33,6 +33,6 @@ describe("DiscreteUniform", function ()
     assert.same({ 2, 3, 4 }, peri.DiscreteUniform(2, 4):enumerate_support():totable())
     assert.same({ { 0, 0 }, { 1, 1 } }, peri.DiscreteUniform({ 0, 0 }, 1):enumerate_support():totable())
     assert.has_error(function () peri.DiscreteUniform({ 0, 1 }, 1):enumerate_support() end,
-                     "DiscreteUniform:enumerate_support: low must be the same throughout the batch")
+                     "DiscreteUniform:enumerate_support: the support must be finite and the same throughout the batch")
   end)
 end)

@@ -57,6 +57,6 @@ describe("Hypergeometric", function ()
     assert.same({ 20, 21, 22 }, peri.Hypergeometric(100, 90, 30):enumerate_support():narrow(1, 1, 3):totable())
     assert.same({ { 0, 0 }, { 1, 1 } }, peri.Hypergeometric({ 5, 9 }, 1, 2):enumerate_support():totable())
     assert.has_error(function () peri.Hypergeometric(9, { 1, 2 }, 2):enumerate_support() end,
-                     "Hypergeometric:enumerate_support: the support must be the same throughout the batch")
+                     "Hypergeometric:enumerate_support: the support must be finite and the same throughout the batch")
   end)
 end)

@@ -28,6 +28,16 @@ static void interval (size_t n, const double *const in[], double *out) {
     out[i] = (in[0][i] >= in[1][i]) & (in[0][i] <= in[2][i]);
 }
 
+static void half_open_interval (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = (in[0][i] >= in[1][i]) & (in[0][i] < in[2][i]);
+}
+
+static void left_open_interval (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = (in[0][i] > in[1][i]) & (in[0][i] <= in[2][i]);
+}
+
 static void integer_interval (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     double x = in[0][i];
@@ -43,6 +53,8 @@ const Kernel perilune_constraint[] = {
   {.name = "nonnegative",      .n_in = 1, .value = nonnegative},
   {.name = "greater_than",     .n_in = 2, .value = greater_than},
   {.name = "interval",         .n_in = 3, .value = interval},
+  {.name = "half_open_interval", .n_in = 3, .value = half_open_interval},
+  {.name = "left_open_interval", .n_in = 3, .value = left_open_interval},
   {.name = "integer_interval", .n_in = 3, .value = integer_interval},
   {.name = NULL}
 };

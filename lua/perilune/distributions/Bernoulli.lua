@@ -23,11 +23,4 @@ function Bernoulli:mean () return self.probs end
 function Bernoulli:mode () return functions.gt(self.logits, 0) end   -- 0 for a fair coin
 function Bernoulli:median () return self:mode() end
 
---- Both outcomes, along a new first dimension.
-function Bernoulli:enumerate_support ()
-  local outcomes = require "perilune.tensor".tensor { 0, 1 }
-  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return outcomes:expand(2, table.unpack(self.batch_shape))
-end
-
 return Bernoulli

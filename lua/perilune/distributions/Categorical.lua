@@ -24,13 +24,6 @@ local Categorical = Distribution:extend("Categorical", {
   end,
 })
 
---- Outcomes 1..K along a new first dimension.
-function Categorical:enumerate_support ()
-  local outcomes = tensor.arange(1, self.support.high + 1)
-  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return outcomes:expand(self.support.high, table.unpack(self.batch_shape))
-end
-
 local function expectation (self, values)
   return (tensor.softmax(self.logits) * values):sum(-1)
 end

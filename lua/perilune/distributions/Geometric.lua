@@ -3,15 +3,11 @@ local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
 
--- Success must be possible: the smallest positive double stands for "above 0".
-local possible = constraints.interval(2.0 ^ -1074, 1)
-function possible.rule () return "in the interval (0, 1]" end
-
 local Geometric = Distribution:extend("Geometric", {
   kernels = "geometric",
   params = {
-    { "probs",  possible,         gives = { logits = functions.logit } },
-    { "logits", constraints.real, gives = { probs = functions.sigmoid } },
+    { "probs",  constraints.left_open_interval(0, 1), gives = { logits = functions.logit } },
+    { "logits", constraints.real,                     gives = { probs = functions.sigmoid } },
   },
   operands = { "logits" },
   support = constraints.nonnegative_integer,

@@ -1,7 +1,6 @@
 --- Hypergeometric(population, successes, draws): successes among draws without replacement.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
-local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 
 local Hypergeometric = Distribution:extend("Hypergeometric", {
@@ -33,22 +32,6 @@ end
 
 function Hypergeometric:mode ()
   return functions.floor((self.draws + 1) * (self.successes + 1) / (self.population + 2))
-end
-
--- An end of the support as a plain number, if a batch has only one.
-local function common (value)
-  if not core.is_tensor(value) then return value end
-  local least = value:min():item()
-  if least == value:max():item() then return least end
-  error("Hypergeometric:enumerate_support: the support must be the same throughout the batch", 3)
-end
-
---- All outcomes, along a new first dimension.
-function Hypergeometric:enumerate_support ()
-  local outcomes = require "perilune.tensor".arange(common(first(self)), common(last(self)) + 1)
-  local n = outcomes:numel()
-  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return outcomes:expand(n, table.unpack(self.batch_shape))
 end
 
 return Hypergeometric

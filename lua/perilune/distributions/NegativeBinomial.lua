@@ -4,16 +4,12 @@ local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
 
--- Failures must be possible: the largest double below 1 stands for "below 1".
-local fallible = constraints.interval(0, 1 - 2.0 ^ -53)
-function fallible.rule () return "in the interval [0, 1)" end
-
 local NegativeBinomial = Distribution:extend("NegativeBinomial", {
   kernels = "negativebinomial",
   params = {
     { "total_count", constraints.nonnegative },
-    { "probs",  fallible,         gives = { logits = functions.logit } },
-    { "logits", constraints.real, gives = { probs = functions.sigmoid } },
+    { "probs",  constraints.half_open_interval(0, 1), gives = { logits = functions.logit } },
+    { "logits", constraints.real,                     gives = { probs = functions.sigmoid } },
   },
   operands = { "total_count", "logits" },
   support = constraints.nonnegative_integer,
