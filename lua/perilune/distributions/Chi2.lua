@@ -1,0 +1,28 @@
+--- Chi2(df): the sum of df squared standard normals, Gamma(df/2, 1/2).
+local Gamma       = require "perilune.distributions.Gamma"
+local constraints = require "perilune.constraints"
+
+-- A Chi2 is a Gamma to whatever asks for one, KL above all.
+local function set_gamma (self)
+  self.concentration, self.rate = 0.5 * self.df, 0.5
+end
+
+local Chi2 = Gamma:extend("Chi2", {
+  kernels = "chi2",
+  params = { { "df", constraints.positive } },
+  init = set_gamma,
+  help = {
+    summary = "the sum of df squared standard normals",
+    params  = { df = "degrees of freedom, any number > 0" },
+    formula = "log p(x) = (df/2 - 1) log x - x/2 - (df/2) log 2 - log Gamma(df/2)",
+    example = { "Chi2(2):sf(3)", 0.22313016014842982 },
+  },
+})
+
+function Chi2:expand (shape)
+  local wide = Gamma.expand(self, shape)
+  set_gamma(wide)
+  return wide
+end
+
+return Chi2

@@ -1,0 +1,46 @@
+--- InverseGamma(concentration, rate): one over a Gamma variable.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local where, INF, NAN = functions.where, math.huge, 0 / 0
+
+local InverseGamma = Distribution:extend("InverseGamma", {
+  kernels = "inversegamma",
+  params = {
+    { "concentration", constraints.positive },
+    { "rate",          constraints.positive, default = 1 },
+  },
+  support = constraints.positive,
+  help = {
+    summary = "one over a Gamma variable",
+    params  = { concentration = "shape, a: the k-th moment exists for a > k", rate = "scale of x" },
+    formula = "log p(x) = a log(rate) - (a + 1) log x - rate/x - log Gamma(a)",
+    example = { "InverseGamma(3, 2):cdf(1)", 0.67667641618306346 },
+  },
+})
+
+-- Infinite where only the mean exists, nothing where that does not.
+local function second_moment (self, finite)
+  local a = self.concentration
+  return where(functions.gt(a, 2), finite, self:batched(where(functions.gt(a, 1), INF, NAN)))
+end
+
+function InverseGamma:mean ()
+  local a = self.concentration
+  return where(functions.gt(a, 1), self.rate / (a - 1), INF)
+end
+
+function InverseGamma:variance ()
+  local mean = self.rate / (self.concentration - 1)
+  return second_moment(self, mean / (self.concentration - 2) * mean)
+end
+
+function InverseGamma:stddev ()
+  local mean = self.rate / (self.concentration - 1)
+  return second_moment(self, mean / functions.sqrt(self.concentration - 2))
+end
+
+function InverseGamma:mode () return self.rate / (self.concentration + 1) end
+
+return InverseGamma
