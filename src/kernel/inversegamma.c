@@ -6,6 +6,7 @@
 ** t = rate/x is a unit gamma variable; everything else follows in gammalaw.h.
 */
 #include "kernel/gammalaw.h"
+#include "random/gammas.h"
 
 
 static void log_prob (size_t n, const double *const in[], double *out) {
@@ -84,9 +85,12 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 static void rsample (const Philox *g, uint64_t first, size_t n, const double *const in[],
                      double *out) {
   const double *a = in[0], *rate = in[1];
-  double root[GAMMA_BLOCK];
-  gamma_draw(g, 0, first, n, a, out, root);
-  for (size_t i = 0; i < n; i++) out[i] = rate[i] / root[i] / out[i] / root[i];
+  double depth[GAMMAS_BLOCK];
+  gammas(g, 0, first, n, a, out, depth);
+  for (size_t i = 0; i < n; i++) {
+    double root = vexp(0.5 * depth[i]);
+    out[i] = root * (rate[i] / out[i]) * root;
+  }
 }
 
 static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
