@@ -1,0 +1,32 @@
+--- Frechet(scale, concentration): the limit law of heavy-tailed maxima.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local Frechet = Distribution:extend("Frechet", {
+  kernels = "frechet",
+  params = {
+    { "scale",         constraints.positive, default = 1 },
+    { "concentration", constraints.positive, default = 1 },
+  },
+  support = constraints.nonnegative,
+  help = {
+    summary = "the limit law of maxima of heavy-tailed variables; the reciprocal of a Weibull variable",
+    params  = { scale = "the 37 % quantile", concentration = "shape; the tail falls as x^-concentration" },
+    formula = "log p(x) = log(k/scale) - (1 + k) log(x/scale) - (x/scale)^-k,  k = concentration",
+    example = { "Frechet(2, 1.5):cdf(3)", 0.58022979597467 },
+  },
+})
+
+function Frechet:variance ()
+  local sd = self:stddev()
+  return sd * sd
+end
+
+function Frechet:mode ()
+  local y = 1 / self.concentration
+  local root = functions.exp(-0.5 * y * functions.log1p(y))   -- in two steps, each within range
+  return self.scale * root * root
+end
+
+return Frechet
