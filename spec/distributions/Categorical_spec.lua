@@ -117,6 +117,13 @@ describe("Categorical", function ()
     close(math.log(2), peri.Categorical { 1, 2 }.logits[2] - peri.Categorical { 1, 2 }.logits[1])
   end)
 
+  it("keeps the digits of what is all but certain", function ()   -- 50-digit reference
+    local d = peri.Categorical { 1, 1e-20 }
+    close(-46.051701859880914, d:log_prob(2):item(), 1e-15)
+    close(-1e-20, d:log_prob(1):item(), 1e-15)
+    close(4.7051701859880911e-19, d:entropy():item(), 1e-15)
+  end)
+
   it("has batches: the last dimension holds the outcomes", function ()
     local d = peri.Categorical { { 1, 2, 1 }, { 0, 1, 3 } }
     assert.same({ 2 }, d.batch_shape)

@@ -16,14 +16,14 @@ static void log_prob (size_t n, const size_t dims[], const double *const in[],
                       const ptrdiff_t step[], double *out) {
   size_t k = dims[0];
   const double *seen = NULL;
-  double log_sum = 0;
+  Simplex s = {0};
   for (size_t r = 0; r < n; r++) {
     double x = in[0][(ptrdiff_t)r * step[0]];
     const double *l = in[1] + (ptrdiff_t)r * step[1];
-    if (l != seen) log_sum = simplex_log_sum(k, l);   /* once for a shared row */
+    if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
     seen = l;
     if (x >= 1 && x <= (double)k && floor(x) == x)
-      out[r] = l[(size_t)x - 1] - log_sum;
+      out[r] = simplex_log_prob(s, l[(size_t)x - 1]);
     else out[r] = x == x ? -INFINITY : x;
   }
 }
@@ -130,16 +130,15 @@ static void entropy (size_t n, const size_t dims[], const double *const in[],
   size_t k = dims[0];
   for (size_t r = 0; r < n; r++) {
     const double *l = in[0] + (ptrdiff_t)r * step[0];
-    double shift = simplex_shift(k, l), sum = 0, weighted = 0;
+    Simplex s = simplex_of(k, l);
+    double weighted = 0;
     for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - shift);
-      sum += e;
-      weighted += e > 0 ? e * (l[j] - shift) : 0;
+      double e = vexp(l[j] - s.shift), term = e * (l[j] - s.shift);
+      weighted += e > 0 ? term : e;
     }
-    out[r] = vlog(sum) - weighted / sum;
+    out[r] = vlog1p(s.rest) - weighted / (1 + s.rest);
   }
 }
-
 
 /* -P(j) (log P(j) + H) */
 static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
@@ -148,10 +147,11 @@ static void entropy_adjoint (size_t n, const size_t dims[], const double *const 
   size_t k = dims[0];
   for (size_t r = 0; r < n; r++) {
     const double *l = in[0] + (ptrdiff_t)r * step[0];
-    double log_sum = simplex_log_sum(k, l), h;
+    Simplex s = simplex_of(k, l);
+    double h;
     entropy(1, dims, &l, step, &h);
     for (size_t j = 0; j < k; j++) {
-      double log_p = l[j] - log_sum, p = vexp(log_p);
+      double log_p = simplex_log_prob(s, l[j]), p = vexp(log_p);
       d[0][r * k + j] = p > 0 ? -upstream[r] * p * (log_p + h) : 0;
     }
   }

@@ -31,10 +31,23 @@ static inline double simplex_sum (size_t k, const double *l, double shift) {
        + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* log sum_j exp(l_j) */
-static inline double simplex_log_sum (size_t k, const double *l) {
+/* A row of logits seen from its largest one: log sum_j exp(l_j) is
+   shift + log1p(rest), rest the sum over the others. Apart, the two tell how
+   far from certain the largest is even if that is 1e-20. */
+typedef struct Simplex { double shift, rest; } Simplex;
+
+static inline Simplex simplex_of (size_t k, const double *l) {
   double shift = simplex_shift(k, l);
-  return shift + vlog(simplex_sum(k, l, shift));
+  size_t top = 0;
+  while (top + 1 < k && l[top] != shift) top++;
+  double rest = simplex_sum(top, l, shift)
+              + simplex_sum(k - top - 1, l + top + 1, shift);
+  return (Simplex) {.shift = shift, .rest = rest};
+}
+
+/* log P of an outcome with logit l */
+static inline double simplex_log_prob (Simplex s, double l) {
+  return (l - s.shift) - vlog1p(s.rest);
 }
 
 #endif
