@@ -1,0 +1,31 @@
+--- InverseGaussian(loc, concentration): when a drifting particle first arrives.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local InverseGaussian = Distribution:extend("InverseGaussian", {
+  kernels = "inversegaussian",
+  params = {
+    { "loc",           constraints.positive, default = 1 },
+    { "concentration", constraints.positive, default = 1 },
+  },
+  support = constraints.positive,
+  help = {
+    summary = "the time at which a particle that drifts and jitters first arrives (Wald's law)",
+    params  = { loc = "mean", concentration = "shape; variance is loc^3/concentration" },
+    formula = "log p(x) = log(l/(2 pi x^3))/2 - l (x - m)^2/(2 m^2 x) for x > 0,  m = loc, l = concentration",
+    example = { "InverseGaussian(1, 2):cdf(1.5)", 0.82440795620513707 },
+  },
+})
+
+function InverseGaussian:mean () return self:batched(self.loc) end
+function InverseGaussian:stddev () return self.loc * functions.sqrt(self.loc / self.concentration) end
+function InverseGaussian:variance () return self.loc * self.loc * (self.loc / self.concentration) end
+
+function InverseGaussian:mode ()   -- loc/(c + sqrt(1 + c^2)), without the square of a large c
+  local c = 1.5 * (self.loc / self.concentration)
+  local small = functions.minimum(c, 1 / c)
+  return self.loc / (c + functions.maximum(c, 1) * functions.sqrt(1 + small * small))
+end
+
+return InverseGaussian

@@ -1,0 +1,33 @@
+--- SkewNormal(loc, scale, skewness): a bell curve that leans.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
+
+local SkewNormal = Distribution:extend("SkewNormal", {
+  kernels = "skewnormal",
+  params = {
+    { "loc",      constraints.real,     default = 0 },
+    { "scale",    constraints.positive, default = 1 },
+    { "skewness", constraints.real,     default = 0 },
+  },
+  support = constraints.real,
+  help = {
+    summary = "a bell curve that leans: skewness 0 is Normal, infinity half of one",
+    params  = { loc = "location, the mean for skewness 0", scale = "scale",
+                skewness = "how far it leans, to the right if positive" },
+    formula = "p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale",
+    example = { "SkewNormal(0, 1, 4):cdf(0.5)", 0.38434967858813714 },
+  },
+})
+
+-- skewness/sqrt(1 + skewness^2), however large it is
+local function lean (self) return functions.sin(functions.atan(self.skewness)) end
+
+function SkewNormal:mean () return self.loc + self.scale * lean(self) * (2 / math.pi) ^ 0.5 end
+
+function SkewNormal:variance ()
+  local d = lean(self)
+  return self:batched(self.scale * self.scale * (1 - 2 / math.pi * d * d))
+end
+
+return SkewNormal

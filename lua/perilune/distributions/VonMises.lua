@@ -1,0 +1,24 @@
+--- VonMises(loc, concentration): the bell curve of directions.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+
+local VonMises = Distribution:extend("VonMises", {
+  kernels = "vonmises",
+  params = {
+    { "loc",           constraints.real,     default = 0 },
+    { "concentration", constraints.positive, default = 1 },
+  },
+  support = constraints.real,
+  help = {
+    summary = "the bell curve of directions; cdf counts from loc - pi to loc + pi, variance is 1 - E cos(x - loc)",
+    params  = { loc = "mean direction, in radians", concentration = "1/variance, nearly, where it is large" },
+    formula = "log p(x) = concentration cos(x - loc) - log(2 pi I0(concentration)), for one turn",
+    example = { "VonMises(0, 2):cdf(-1)", 0.11042226304496347 },
+  },
+})
+
+local function centre (self) return self:batched(self.loc) end
+
+VonMises.mean, VonMises.median, VonMises.mode = centre, centre, centre
+
+return VonMises

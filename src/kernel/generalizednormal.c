@@ -1,0 +1,255 @@
+/*
+** generalizednormal.c - GeneralizedNormal(loc, scale, shape), from Laplace's law to the uniform
+**
+**   log p(x) = -|z|^b - log(2 scale Gamma(1 + 1/b)),    z = (x - loc)/scale, b = shape
+**
+** y = |z|^b is a gamma variable of shape a = 1/b, so a tail is half of Q(a, y). For large b,
+** y underflows while |z| is still near 1; there Q(a, y) = 1 - |z|/Gamma(1 + a) exactly.
+*/
+#include "kernel/implicit.h"
+#include "random/gammas.h"
+#include "random/noise.h"
+#include "special/incgamma.h"
+#include "special/vgamma.h"
+#include "special/vpow.h"
+
+static const double TINY = 1e-200;   /* of y: below, only |z| is left */
+
+
+/* base^exponent, base >= 0 and exponent > 0 */
+VECTOR double power (double base, double exponent) {
+  Pair l = log_pair(base);
+  l.hi = log_edges(base, l.hi);
+  double p = exponent * l.hi, rest = fma(exponent, l.lo, fma(exponent, l.hi, -p));
+  return exp_pair(clamp(p, -800.0, 800.0), fabs(p) < 800.0 ? rest : 0.0);
+}
+
+
+/* {=====================================================
+** Density
+** ====================================================== */
+
+VECTOR double log_density (double x, double loc, double scale, double shape) {
+  double y = power(fabs((x - loc) / scale), shape);
+  return -y - vlgamma_pos(1 + 1 / shape) - vlog(2 * scale);
+}
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *loc = in[1], *scale = in[2], *shape = in[3];
+  for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], scale[i], shape[i]);
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *loc = in[1], *scale = in[2], *shape = in[3];
+  double *dx = d[0], *dloc = d[1], *dscale = d[2], *dshape = d[3];
+  for (size_t i = 0; i < n; i++) {
+    double z = (x[i] - loc[i]) / scale[i], a = 1 / shape[i], y = power(fabs(z), shape[i]);
+    double slope = z == 0 ? 0.0 : -shape[i] * y / z;
+    double twist = z == 0 ? 0.0 : -y * vlog(fabs(z));
+    dx[i] = slope / scale[i];
+    dloc[i] = -slope / scale[i];
+    dscale[i] = fma(shape[i], y, -1) / scale[i];
+    dshape[i] = fma(a * a, vdigamma_pos(1 + a), twist);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails
+** ====================================================== */
+
+static double gamma1p (double a) { return vexp(vlgamma_pos(1 + a)); }
+
+/* the part beyond z of the half that z is in */
+static double share (double z, double shape) {
+  double a = 1 / shape, y = power(fabs(z), shape);
+  return y < TINY ? 1 - fabs(z) / gamma1p(a) : special_gammaincc(a, y);
+}
+
+static double log_share (double z, double shape) {
+  double a = 1 / shape, y = power(fabs(z), shape);
+  return y < TINY ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
+}
+
+static double lower_tail (double z, double shape) {
+  double t = 0.5 * share(z, shape);
+  return z > 0 ? 1 - t : t;
+}
+
+static double lower_log (double z, double shape) {
+  return z > 0 ? vlog1p(-0.5 * share(z, shape)) : log_share(z, shape) - LN2;
+}
+
+static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
+static double cdf_at (const double *at) { return lower_tail(z_at(at), at[3]); }
+static double sf_at (const double *at) { return lower_tail(-z_at(at), at[3]); }
+static double log_cdf_at (const double *at) { return lower_log(z_at(at), at[3]); }
+static double log_sf_at (const double *at) { return lower_log(-z_at(at), at[3]); }
+static double density_at (const double *at) { return log_density(at[0], at[1], at[2], at[3]); }
+
+/* dz/db = -(z/b) (log|z| + a^2 (dy/da)/y) at fixed P(a, y); a psi(1 + a) in the limit y = 0 */
+static void slopes (const double *at, double *dx) {
+  double z = z_at(at), a = 1 / at[3], y = power(fabs(z), at[3]), twist = a * vdigamma_pos(1 + a);
+  if (y >= TINY) twist = fma(a * a, special_gamma_dx_da(a, y) / y, vlog(fabs(z)));
+  dx[0] = 1;
+  dx[1] = z;
+  dx[2] = -at[2] * a * z * twist;
+}
+
+static const Implicit family = {3, density_at, slopes};
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, cdf_at);
+}
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, 1, NULL);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, sf_at);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, -1, NULL);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, log_cdf_at);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, log_sf_at);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Quantiles
+** ====================================================== */
+
+/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact */
+static double distance (double tail, double shape) {
+  double a = 1 / shape, inner = 2 * (0.5 - tail);
+  double y = tail > 0.25 ? special_gammaincinv(a, inner) : special_gammainccinv(a, 2 * tail);
+  return y < TINY ? inner * gamma1p(a) : power(y, a);
+}
+
+static double quantile (double p, double q, const double *at) {
+  if (!((p >= 0) & (q >= 0))) return (double) NAN;
+  double z = distance(p < q ? p : q, at[3]);
+  return fma(at[2], p < q ? -z : z, at[1]);
+}
+
+static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at); }
+static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at); }
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, icdf_at);
+}
+
+static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, isf_at);
+}
+
+static void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Moments and draws
+** ====================================================== */
+
+/* scale^2 Gamma(3a)/Gamma(a) = scale^2/3 Gamma(1 + 3a)/Gamma(1 + a) */
+VECTOR double variance_of (double scale, double a) {
+  return scale * scale * vexp(vlgamma_delta(1 + a, 2 * a)) / 3;
+}
+
+static void variance (size_t n, const double *const in[], double *out) {
+  const double *scale = in[1], *shape = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = variance_of(scale[i], 1 / shape[i]);
+}
+
+static void variance_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *scale = in[1], *shape = in[2];
+  double *dloc = d[0], *dscale = d[1], *dshape = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double a = 1 / shape[i], v = variance_of(scale[i], a);
+    dloc[i] = 0;
+    dscale[i] = 2 * v / scale[i];
+    dshape[i] = -v * a * a * fma(3, vdigamma_pos(fma(3, a, 1)), -vdigamma_pos(1 + a));
+  }
+}
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *scale = in[1], *shape = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double a = 1 / shape[i];
+    out[i] = a + vlgamma_pos(1 + a) + vlog(2 * scale[i]);
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *scale = in[1], *shape = in[2];
+  double *dloc = d[0], *dscale = d[1], *dshape = d[2];
+  for (size_t i = 0; i < n; i++) {
+    double a = 1 / shape[i];
+    dloc[i] = 0;
+    dscale[i] = 1 / scale[i];
+    dshape[i] = -a * a * (1 + vdigamma_pos(1 + a));
+  }
+}
+
+
+/* z = v G^a: a gamma variable G of shape 1 + a makes the uniform v in (-1, 1) as wide as it takes */
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  const double *loc = in[0], *scale = in[1], *shape = in[2];
+  double raised[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];   /* depths are 0 */
+  for (size_t i = 0; i < n; i++) raised[i] = 1 + 1 / shape[i];
+  noise_uniform(g, 0, first, n, out);
+  gammas(g, 1, first, n, raised, size, depth);
+  for (size_t i = 0; i < n; i++) {
+    double z = 2 * (out[i] - 0.5) * power(size[i], 1 / shape[i]);
+    out[i] = fma(scale[i], z, loc[i]);
+  }
+}
+
+static void draw_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_draw_partials(&family, n, in, d);
+}
+
+/* }====================================================== */
+
+
+const Kernel perilune_generalizednormal[] = {
+  {.name = "log_prob", .n_in = 4, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 4, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 4, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 4, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 4, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
+  {.name = "variance", .n_in = 3, .value = variance, .partials = variance_partials},
+  {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
+  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = NULL}
+};

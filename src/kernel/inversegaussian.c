@@ -1,0 +1,320 @@
+/*
+** inversegaussian.c - InverseGaussian(loc, concentration), when a drifting particle first arrives
+**
+**   log p(x) = log(l/(2 pi x^3))/2 - s^2/2,    s = sqrt(l/x) (x - m)/m,   t = sqrt(l/x) (x + m)/m
+**   F(x)     = Phi(s) + e^(2l/m) Phi(-t)
+**
+** with mean m = loc and l = concentration. As t^2 - s^2 = 4l/m, both terms of F share a factor
+** e^(-s^2/2), and with s' = s/sqrt(2), t' = t/sqrt(2)
+**
+**   F = e^(-s^2/2) (erfcx(-s') + erfcx(t'))/2,   1 - F = e^(-s^2/2) (erfcx(s') - erfcx(t'))/2
+**
+** F is used where it is the smaller. The difference, where it cancels, is an integral:
+**
+**   erfcx(s') - erfcx(t') = 2/sqrt(pi) int_0^inf e^(-y^2 - 2s'y) (1 - e^(-2(t' - s')y)) dy
+*/
+#include "kernel/implicit.h"
+#include "random/noise.h"
+#include "special/legendre.h"
+#include "special/verf.h"
+
+#define HALF_LOG_2PI 0.91893853320467274178
+#define SQRT_HALF    0.70710678118654752440
+
+enum { BLOCK = 256 };
+
+/* s, t - s, and the smaller tail, mass e^(-s^2/2); plain unless the mass has cancelled */
+typedef struct Tail { double s, gap, mass; int lower, plain; } Tail;
+
+VECTOR double root_of (double x, double concentration) { return vsqrt(concentration / x); }
+
+
+/* {=====================================================
+** Density and tails
+** ====================================================== */
+
+VECTOR double log_density (double x, double loc, double concentration) {
+  double s = (x - loc) / loc * root_of(x, concentration);
+  double rest = fma(0.5, vlog(concentration), -HALF_LOG_2PI);
+  double inside = fma(-1.5, vlog(x), rest) - 0.5 * s * s;
+  inside = x < HUGE_VAL ? inside : -HUGE_VAL;
+  double off = x == x ? -HUGE_VAL : x;
+  return x > 0 ? inside : off;
+}
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *loc = in[1], *concentration = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], concentration[i]);
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *loc = in[1], *concentration = in[2];
+  for (size_t i = 0; i < n; i++) {
+    double root = root_of(x[i], concentration[i]), inside = x[i] > 0 ? 1.0 : 0.0;
+    double s = (x[i] - loc[i]) / loc[i] * root, t = (x[i] + loc[i]) / loc[i] * root;
+    d[0][i] = x[i] > 0 ? fma(-0.5 * s, t, -1.5) / x[i] : 0.0;
+    d[1][i] = x[i] > 0 ? s * root * (x[i] / loc[i]) / loc[i] : 0.0;
+    d[2][i] = inside > 0 ? 0.5 * fma(-s, s, 1) / concentration[i] : 0.0;
+  }
+}
+
+
+/* e^(-s^2/2), the rounding error of the square made good */
+VECTOR double decay (double s) {
+  double h = s * s, rest = fma(s, s, -h);
+  return exp_pair(clamp(-0.5 * h, -800.0, 0.0), h < 1600 ? -0.5 * rest : 0.0);
+}
+
+VECTOR double scaled_tail (double s) {
+  double a = SQRT_HALF * fabs(s);
+  return erfcx_positive(a > 1e300 ? 1e300 : a);
+}
+
+VECTOR Tail tail_fast (double x, double loc, double concentration) {
+  double root = root_of(x, concentration);
+  double s = (x - loc) / loc * root, t = (x + loc) / loc * root;
+  double es = scaled_tail(s), et = scaled_tail(t), sum = 0.5 * (es + et), e = decay(s);
+  int lower = (s < 0) & (sum * e <= 0.5);
+  double above = s < 0 ? 2 / e - es : es;   /* erfcx(s'); where it is used, s > -0.7 */
+  return (Tail) {s, 2 * root, lower ? sum : 0.5 * (above - et), lower, lower | (et < 0.5 * above)};
+}
+
+/* half the difference by its integral, which ends where y (y + 2s') is large enough */
+static double difference (double s, double gap) {
+  double c = SQRT_HALF * s, f[LEGENDRE];
+  double width = LEGENDRE_DEPTH / (0.5 * (c + fabs(c)) + vsqrt(fma(c, c, LEGENDRE_DEPTH)));
+  width = c < 0 ? width - 2 * c : width;
+  for (int i = 0; i < LEGENDRE; i++) {
+    double y = width * legendre_node[i];
+    f[i] = -vexp(-y * (y + 2 * c)) * vexpm1(-2 * SQRT_HALF * gap * y);
+  }
+  return 0.56418958354775628695 * width * legendre_sum(f);
+}
+
+/* for x > 0, finite */
+static Tail tail_of (double x, double loc, double concentration) {
+  Tail tail = tail_fast(x, loc, concentration);
+  if (!tail.plain) tail.mass = difference(tail.s, tail.gap);
+  return tail;
+}
+
+VECTOR double tail_value (Tail tail, int lower) {
+  double small = tail.mass * decay(tail.s);
+  return tail.lower == lower ? small : 1 - small;
+}
+
+VECTOR double tail_log (Tail tail, int lower) {
+  double small = fma(-0.5 * tail.s, tail.s, vlog(tail.mass));
+  return tail.lower == lower ? small : vlog1p(-tail.mass * decay(tail.s));
+}
+
+/* `inside` for x within the support, else what a tail is at its ends */
+VECTOR double at_ends (double x, double inside, double below, double above) {
+  double outside = x > 0 ? above : below;
+  outside = x == x ? outside : x;
+  return ((x > 0) & (x < HUGE_VAL)) ? inside : outside;
+}
+
+VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) (Tail, int),
+                   int lower, double below, double above) {
+  const double *x = in[0], *loc = in[1], *concentration = in[2];
+  uint64_t odd = 0;
+  for (size_t i = 0; i < n; i++) {
+    Tail tail = tail_fast(x[i], loc[i], concentration[i]);
+    out[i] = at_ends(x[i], f(tail, lower), below, above);
+    odd |= !tail.plain;
+  }
+  for (size_t i = 0; odd && i < n; i++)
+    if (!tail_fast(x[i], loc[i], concentration[i]).plain)
+      out[i] = at_ends(x[i], f(tail_of(x[i], loc[i], concentration[i]), lower), below, above);
+}
+
+static void cdf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, tail_value, 1, 0, 1);
+}
+
+static void sf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, tail_value, 0, 1, 0);
+}
+
+static void log_cdf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, tail_log, 1, -HUGE_VAL, 0);
+}
+
+static void log_sf (size_t n, const double *const in[], double *out) {
+  tails(n, in, out, tail_log, 0, 0, -HUGE_VAL);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Partials of tails, quantiles and draws
+** ====================================================== */
+
+static double density_at (const double *at) { return log_density(at[0], at[1], at[2]); }
+static double log_cdf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 1); }
+static double log_sf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 0); }
+
+/* dF/dm = -2l/m^2 e^(2l/m) Phi(-t); and multiplying x, m and l by one factor leaves F */
+static void slopes (const double *at, double *dx) {
+  double x = at[0], loc = at[1], concentration = at[2];
+  double t = (x + loc) / loc * root_of(x, concentration);
+  double mills = 1.2533141373155002512 * scaled_tail(t);
+  double share = 2 * vsqrt(concentration / loc) * vsqrt(x / loc) * mills;   /* of dx/dm in x/m */
+  dx[0] = x / loc * share;
+  dx[1] = x * (1 - share) / concentration;
+}
+
+static const Implicit family = {2, density_at, slopes};
+
+static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, 1, NULL);
+}
+
+static void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, -1, NULL);
+}
+
+static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
+}
+
+static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Quantiles
+** ====================================================== */
+
+/* x for a given s: with sqrt(x/m) = w, w - 1/w = s/sqrt(l/m) */
+static double point_of (double s, double loc, double concentration) {
+  double k = 0.5 * fabs(s) / vsqrt(concentration / loc);
+  double w = k + (k < 1e8 ? vsqrt(fma(k, k, 1)) : k);
+  return s < 0 ? loc / w / w : loc * w * w;
+}
+
+/*
+** Newton for the logarithm of the smaller tail as a function of log x, which is concave.
+** Phi(s) < F < 2 Phi(s) and 1 - F < Phi(-s) give a start on the side from which all
+** steps have one sign.
+*/
+static double quantile (double p, double q, double loc, double concentration) {
+  if (!((p >= 0) & (q >= 0))) return (double) NAN;
+  if (p == 0 || q == 0) return p == 0 ? 0.0 : HUGE_VAL;
+  int lower = p < q;
+  double x = point_of(lower ? vndtri(0.5 * p) : -vndtri(q), loc, concentration);
+  for (int step = 0; step < 60; step++) {
+    Tail tail = tail_of(x, loc, concentration);
+    double slope = 0.39894228040143267794 * root_of(x, concentration);
+    int own = tail.lower == lower;
+    slope /= own ? tail.mass : tail_value(tail, lower) / decay(tail.s);
+    double move = (vlog(lower ? p : q) - tail_log(tail, lower)) / (lower ? slope : -slope);
+    double next = x * vexp(clamp(move, -50.0, 50.0));
+    if (!(fabs(move) > 2e-16) || !(next > 0) || !(next < HUGE_VAL)) break;
+    x = next;
+  }
+  return x;
+}
+
+static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
+static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
+
+static void icdf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, icdf_at);
+}
+
+static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
+}
+
+static void isf (size_t n, const double *const in[], double *out) {
+  implicit_value(&family, n, in, out, isf_at);
+}
+
+static void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Entropy
+** ====================================================== */
+
+/* e^z E1(z), z > 0: the power series, or the continued fraction 1/(z+1- 1/(z+3- 4/(z+5- ... */
+static double scaled_integral (double z) {
+  if (z < 1.5) {
+    double sum = 0, term = 1;
+    for (int k = 1; k < 26; k++) {
+      term *= -z / k;
+      sum -= term / k;
+    }
+    return vexp(z) * (sum - 0.57721566490153286061 - vlog(z));
+  }
+  double tail = 0;
+  for (int k = 70; k > 0; k--) tail = (double) (k * k) / (z + (2 * k + 1) - tail);
+  return 1 / (z + 1 - tail);
+}
+
+/* (1 + log(2 pi m^3/l))/2 - 3/2 e^z E1(z), z = 2l/m */
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *loc = in[0], *concentration = in[1];
+  for (size_t i = 0; i < n; i++) {
+    double gap = vlog(loc[i]) - scaled_integral(2 * concentration[i] / loc[i]);
+    out[i] = fma(1.5, gap, 0.5 + HALF_LOG_2PI) - 0.5 * vlog(concentration[i]);
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *loc = in[0], *concentration = in[1];
+  for (size_t i = 0; i < n; i++) {
+    double z = 2 * concentration[i] / loc[i];
+    double pull = fma(z, scaled_integral(z), -1);   /* z d/dz of e^z E1(z) */
+    d[0][i] = 1.5 * (1 + pull) / loc[i];
+    d[1][i] = fma(-1.5, pull, -0.5) / concentration[i];
+  }
+}
+
+/* }====================================================== */
+
+
+/*
+** Michael, Schucany and Haas (1976): given |s|, x/m is the smaller root w of
+** w + 1/w = 2 + s^2 m/l with probability 1/(1 + w), else 1/w.
+*/
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  const double *loc = in[0], *concentration = in[1];
+  double u[BLOCK];
+  noise_normal(g, 0, first, n, out);
+  noise_uniform(g, 1, first, n, u);
+  for (size_t i = 0; i < n; i++) {
+    double c = 0.5 * out[i] * out[i] * (loc[i] / concentration[i]);
+    double up = 1 + c + vsqrt(c) * vsqrt(c + 2), down = 1 / up;
+    out[i] = loc[i] * (u[i] * (1 + down) < 1 ? down : up);
+  }
+}
+
+static void draw_partials (size_t n, const double *const in[], double *const d[]) {
+  implicit_draw_partials(&family, n, in, d);
+}
+
+
+const Kernel perilune_inversegaussian[] = {
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
+  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
+  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = NULL}
+};
