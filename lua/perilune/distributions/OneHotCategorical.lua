@@ -1,0 +1,38 @@
+--- OneHotCategorical(probs) or OneHotCategorical{logits = ...}: a row with a single 1 among zeros.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local tensor       = require "perilune.tensor"
+
+local OneHotCategorical = Distribution:extend("OneHotCategorical", {
+  kernels = "onehotcategorical",
+  params = {   -- the last dimension holds the outcomes; neither need be normalised
+    { "probs",  constraints.nonnegative, event = 1, gives = { logits = functions.log } },
+    { "logits", constraints.real,        event = 1, gives = { probs = tensor.softmax } },
+  },
+  operands = { "logits" },
+  support = constraints.boolean,   -- of each element
+  help = {
+    summary = "a row of K numbers, one of them 1 and the others 0",
+    params  = { probs = "probability of each place of the 1, up to a factor", logits = "their logarithms, instead" },
+    formula = "log P(row with its 1 at j) = log(probs[j]/sum of probs)",
+    example = { "OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1}):item()", -0.47000362924574 },
+  },
+  init = function (self)
+    local shape = core.shape(self.logits)
+    self.event_shape = { shape[#shape] }
+  end,
+})
+
+--- The K rows along a new first dimension.
+function OneHotCategorical:enumerate_support ()
+  local k, shape, whole = self.event_shape[1], {}, {}
+  for d, size in ipairs(self.batch_shape) do shape[d], whole[d] = 1, size end
+  table.insert(shape, 1, k)
+  table.insert(whole, 1, k)
+  shape[#shape + 1], whole[#whole + 1] = k, k
+  return tensor.eye(k):reshape(shape):expand(whole)
+end
+
+return OneHotCategorical

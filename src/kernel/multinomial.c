@@ -1,0 +1,267 @@
+/*
+** multinomial.c - Multinomial(total_count, logits), how often each of K outcomes came in n trials
+**
+**   log P(x) = log(n!/(x_1! ... x_K!)) + sum_j x_j log p_j
+**            = f(n, n) - sum_j f(x_j, n p_j),     f(x, m) = log x! - x log m + m
+**
+** by Loader's form (trials.h): f(x, m) = r(x) + D(x, m), r(x) = mu(x) + log(2 pi x)/2, so
+** that nothing of the size of n log n is left to cancel. Counts are integers: slopes
+** along x and total_count are 0.
+*/
+#include "kernel/kernel.h"
+#include "kernel/onehot.h"
+#include "kernel/summation.h"
+#include "kernel/trials.h"
+
+enum { BLOCK = 64 };
+
+
+/* {=====================================================
+** Probability
+** ====================================================== */
+
+/* r(x) = f(x, x); 0 at 0 */
+VECTOR double own_surprisal (double x) {
+  double x1 = x < 0.5 ? 1 : x;
+  double value = fma(0.5, vlog(x1), stirlerr_above(x1) + 0.91893853320467274178);
+  return x < 0.5 ? 0 : value;
+}
+
+/* D(x, np), given p and -log p */
+VECTOR double deviance (double x, double n, double p, double log_p) {
+  double value = trials_deviance(x < 0.5 ? 1 : x, n, p, log_p);
+  return x < 0.5 ? n * p : value;
+}
+
+/* r(n) - sum_j r(x_j) and sum_j D(x_j, n p_j) apart: where P is nearly 1 the former is 0 */
+static double scored (size_t k, const double *x, double n, const double *l, const Weights *w) {
+  double own[BLOCK], apart[BLOCK], owns = own_surprisal(n), deviances = 0;
+  for (size_t j = 0; j < k; j += BLOCK) {
+    size_t m = k - j < BLOCK ? k - j : BLOCK;
+    double shift = w->shift, sum = w->sum, log_sum = w->log_sum;
+    for (size_t i = 0; i < m; i++) {
+      double depth = shift - l[j + i];
+      own[i] = own_surprisal(x[j + i]);
+      apart[i] = deviance(x[j + i], n, vexp(-depth) / sum, depth + log_sum);
+    }
+    for (size_t i = 0; i < m; i++) owns -= own[i];
+    for (size_t i = 0; i < m; i++) deviances += apart[i];
+  }
+  return owns - deviances;
+}
+
+/* are these counts, n in all? *sum is NaN if an element is */
+static int is_count (size_t k, const double *x, double n, double *sum) {
+  int counts = 1;
+  *sum = 0;
+  for (size_t j = 0; j < k; j++) {
+    counts &= is_outcome(x[j], n);
+    *sum += x[j];
+  }
+  return counts && *sum == n;
+}
+
+static void log_prob (size_t n, const size_t dims[], const double *const in[],
+                      const ptrdiff_t step[], double *out) {
+  size_t k = dims[0];
+  const double *seen = NULL;
+  Weights w = {0};
+  for (size_t r = 0; r < n; r++) {
+    const double *x = in[0] + (ptrdiff_t)r * step[0], *l = in[2] + (ptrdiff_t)r * step[2];
+    double total = in[1][(ptrdiff_t)r * step[1]], sum;
+    if (l != seen) w = weights_of(k, l);   /* once for a shared row */
+    seen = l;
+    if (is_count(k, x, total, &sum)) out[r] = scored(k, x, total, l, &w);
+    else out[r] = sum == sum && total == total ? -INFINITY : (double)NAN;
+  }
+}
+
+/* x - np, from the side of the rarer of success and failure */
+static double excess (double x, double n, double p, double q) {
+  return p > q ? fma(n, q, -(n - x)) : fma(-n, p, x);
+}
+
+static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
+                              const ptrdiff_t step[], const double *upstream,
+                              double *const d[]) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++) {
+    const double *x = in[0] + (ptrdiff_t)r * step[0], *l = in[2] + (ptrdiff_t)r * step[2];
+    double total = in[1][(ptrdiff_t)r * step[1]], sum;
+    Weights w = weights_of(k, l);
+    int inside = is_count(k, x, total, &sum);
+    d[1][r] = 0;
+    for (size_t j = 0; j < k; j++) {
+      double e = vexp(l[j] - w.shift), others = weight_of_others(&w, j, e);
+      double slope = upstream[r] * excess(x[j], total, e / w.sum, others / w.sum);
+      d[0][r * k + j] = 0;
+      d[2][r * k + j] = inside ? slope : 0;
+    }
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Mode: sum_j f(x_j, n p_j) is smallest for x_j = floor(t p_j), where t makes the sum
+** of the x_j that of the trials; where it leaps over n, outcomes that leap are ties.
+** ====================================================== */
+
+static double floors (size_t k, const double *p, double t) {
+  double sum = 0;
+  for (size_t j = 0; j < k; j++) sum += floor(t * p[j]);
+  return sum;
+}
+
+/* p becomes the mode; the sum of floors exceeds t - k */
+static void apportion (size_t k, double n, double *p) {
+  double low = 0, high = (n + (double)k + 1) * (1 + 0x1p-40);
+  for (int i = 0; i < 1100; i++) {   /* halved until nothing is between */
+    double middle = low + 0.5 * (high - low);
+    if (middle <= low || middle >= high) break;
+    if (floors(k, p, middle) <= n) low = middle;
+    else high = middle;
+  }
+  double left = n - floors(k, p, low);
+  for (size_t j = 0; j < k; j++) {
+    double least = floor(low * p[j]), leap = floor(high * p[j]) - least;
+    double more = leap < left ? leap : left;
+    p[j] = least + more;
+    left -= more;
+  }
+}
+
+static void mode (size_t n, const size_t dims[], const double *const in[],
+                  const ptrdiff_t step[], double *out) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++, out += k) {
+    const double *l = in[1] + (ptrdiff_t)r * step[1];
+    Weights w = weights_of(k, l);
+    for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - w.shift) / w.sum;
+    apportion(k, in[0][(ptrdiff_t)r * step[0]], out);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Entropy. X_j is Binomial(n, p_j); with R the trials that miss the likeliest outcome,
+**
+**   H = H(R) - E f(R, n - n p_top) + sum_(j != top) E f(X_j, n p_j)
+**
+** in which all terms are small where H is. Each is a sum over outcomes (summation.h).
+** ====================================================== */
+
+/* one of the binomials, and what is added up over its outcomes */
+typedef struct Margin { double n, logit, level, sum; Odds o; } Margin;
+
+/* log P, again with K = 2, and f(k, np) at many outcomes, or real numbers between them */
+static void tabulate (size_t n, const double *k, const Margin *m, double *restrict log_p,
+                      double *restrict f) {
+  double total = m->n, owns = own_surprisal(total);
+  double p = m->o.p, log_of_p = m->o.log_p, q = m->o.q, log_of_q = m->o.log_q;
+  for (size_t i = 0; i < n; i++) {
+    double own = own_surprisal(k[i]), apart = deviance(k[i], total, p, log_of_p);
+    double others = total - k[i], others_apart = deviance(others, total, q, log_of_q);
+    log_p[i] = ((owns - own) - own_surprisal(others)) - (apart + others_apart);
+    f[i] = own + apart;
+  }
+}
+
+/* E f(X, np) */
+static void add_surprisal (size_t n, const double *k, const double *weight, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
+  tabulate(n, k, m, log_p, f);
+  for (size_t i = 0; i < n; i++)
+    if (log_p[i] > -1000) m->sum += weight[i] * vexp(log_p[i]) * f[i];
+}
+
+/* H(R) - E f(R, nq) */
+static void add_misses (size_t n, const double *k, const double *weight, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
+  tabulate(n, k, m, log_p, f);
+  for (size_t i = 0; i < n; i++)
+    if (log_p[i] > -1000) m->sum -= weight[i] * vexp(log_p[i]) * (log_p[i] + f[i]);
+}
+
+/* the slope of E f(X, np) along the logit, E (X - np) (f - level) with any level */
+static void add_slope (size_t n, const double *k, const double *weight, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
+  tabulate(n, k, m, log_p, f);
+  for (size_t i = 0; i < n; i++) {
+    double share = weight[i] * vexp(log_p[i]) * excess(k[i], m->n, m->o.p, m->o.q);
+    if (log_p[i] > -1000) m->sum += share * (f[i] - m->level);
+  }
+}
+
+static double over_outcomes (Visit *visit, Margin m) {
+  m.o = odds_of(m.logit);
+  m.level = own_surprisal(m.n * m.o.p);
+  summation(floor(m.n), m.n * m.o.p, sqrt(m.n * m.o.p * m.o.q), visit, &m);
+  return m.sum;
+}
+
+/* log(p_j/(1 - p_j)) */
+static double margin_logit (const Weights *w, const double *l, size_t j) {
+  double depth = l[j] - w->shift;
+  return depth - vlog(weight_of_others(w, j, vexp(depth)));
+}
+
+static double entropy_of (size_t k, double n, const double *l) {
+  Weights w = weights_of(k, l);
+  if (!(n >= 0 && n < HUGE_VAL && w.sum >= 1)) return (double)NAN;
+  if (w.rest == 0) return 0;
+  double misses = -margin_logit(&w, l, w.top);
+  double sum = over_outcomes(add_misses, (Margin) {.n = n, .logit = misses});
+  for (size_t j = 0; j < k; j++) {
+    if (j == w.top || vexp(l[j] - w.shift) == 0) continue;
+    sum += over_outcomes(add_surprisal, (Margin) {.n = n, .logit = margin_logit(&w, l, j)});
+  }
+  return sum;
+}
+
+static void entropy (size_t n, const size_t dims[], const double *const in[],
+                     const ptrdiff_t step[], double *out) {
+  for (size_t r = 0; r < n; r++)
+    out[r] = entropy_of(dims[0], in[0][(ptrdiff_t)r * step[0]],
+                        in[1] + (ptrdiff_t)r * step[1]);
+}
+
+/* the slopes of E f(X_j, n p_j) along p_j, back through p */
+static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
+                             const ptrdiff_t step[], const double *upstream,
+                             double *const d[]) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++) {
+    const double *l = in[1] + (ptrdiff_t)r * step[1];
+    double total = in[0][(ptrdiff_t)r * step[0]], *dl = d[1] + r * k;
+    Weights w = weights_of(k, l);
+    int spread = w.rest > 0 && total >= 0 && total < HUGE_VAL;
+    for (size_t j = 0; j < k; j++) {
+      double e = vexp(l[j] - w.shift), others = weight_of_others(&w, j, e);
+      dl[j] = 0;
+      if (!spread || e == 0) continue;
+      Margin m = {.n = total, .logit = margin_logit(&w, l, j)};
+      dl[j] = over_outcomes(add_slope, m) / (e / w.sum) / (others / w.sum);
+    }
+    weights_adjoint(k, l, dl, upstream[r], dl);
+    d[0][r] = 0;
+  }
+}
+
+/* }====================================================== */
+
+
+const Kernel perilune_multinomial[] = {
+  {.name = "log_prob", .n_in = 3, .signature = "(k),(),(k)->()", .rows = log_prob,
+   .adjoint = log_prob_adjoint},
+  {.name = "mode",     .n_in = 2, .signature = "(),(k)->(k)",    .rows = mode},
+  {.name = "entropy",  .n_in = 2, .signature = "(),(k)->()",     .rows = entropy,
+   .adjoint = entropy_adjoint},
+  {.name = NULL}
+};

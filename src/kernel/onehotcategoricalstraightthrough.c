@@ -1,0 +1,28 @@
+/*
+** onehotcategoricalstraightthrough.c - a one-hot draw with the slopes of its mean
+**
+** The draw x is a step function of its logits and has no useful slope; that of p,
+** its mean, takes its place (Y. Bengio, N. Leonard, A. Courville, "Estimating or propagating
+** gradients through stochastic neurons", 2013).
+*/
+#include "kernel/kernel.h"
+#include "kernel/onehot.h"
+
+
+/* p_j (upstream_j - sum_i p_i upstream_i), whatever was drawn */
+static void rsample_adjoint (size_t n, const size_t dims[], const double *const in[],
+                             const ptrdiff_t step[], const double *upstream,
+                             double *const d[]) {
+  size_t k = dims[0];
+  for (size_t r = 0; r < n; r++) {
+    d[0][r] = 0;
+    weights_adjoint(k, in[1] + (ptrdiff_t)r * step[1], upstream + r * k, 1, d[1] + r * k);
+  }
+}
+
+
+const Kernel perilune_onehotcategoricalstraightthrough[] = {
+  {.name = "rsample", .n_in = 2, .signature = "(),(k)->(k)", .rows = onehot_draw,
+   .adjoint = rsample_adjoint, .noise = "uniform"},
+  {.name = NULL}
+};
