@@ -71,6 +71,7 @@ local function check_event (c, param, value, level)
     fail(c, level + 1, "%s must have at least %d dimension%s, got %s", param[1], param.event,
          param.event == 1 and "" or "s", show.value(value))
   end
+  if core.numel(value) == 0 then fail(c, level + 1, "%s must not be empty, got %s", param[1], show.value(value)) end
 end
 
 --- A view of a parameter without its event: one element of each.

@@ -185,8 +185,9 @@ function methods.allclose (a, b, rtol, atol)
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose
+function methods.cholesky (t) return core.bind("row/linalg", "cholesky", "cholesky", { "t" }, { "t" })(t) end
 public.matmul, public.softmax, public.log_softmax = methods.matmul, methods.softmax, methods.log_softmax
-public.logsumexp = methods.logsumexp
+public.logsumexp, public.cholesky = methods.logsumexp, methods.cholesky
 
 
 -- One-element tensors compare as their numbers do.

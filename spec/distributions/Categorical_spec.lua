@@ -139,6 +139,7 @@ describe("Categorical", function ()
   it("refuses what is no row of probabilities", function ()
     for _, case in ipairs {
       { 3, "Categorical: probs must have at least 1 dimension, got 3" },
+      { peri.zeros(0), "Categorical: probs must not be empty, got a tensor of shape (0)" },
       { { 1, -2 }, "Categorical: probs must be non-negative, got -2 at [2]" },
       { { logits = { 0, 0 / 0 } }, "Categorical: logits must be a real number, got nan at [2]" },
       { { probs = { 1 }, logits = { 1 } }, "Categorical: probs and logits exclude each other" },

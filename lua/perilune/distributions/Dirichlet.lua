@@ -1,0 +1,33 @@
+--- Dirichlet(concentration): shares of a whole.
+local Distribution = require "perilune.distribution"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+local tensor       = require "perilune.tensor"
+
+local Dirichlet = Distribution:extend("Dirichlet", {
+  kernels = "dirichlet",
+  params = {
+    { "concentration", constraints.positive, event = 1 },   -- one for each share
+  },
+  support = constraints.unit_interval,   -- of each share; all sum to 1
+  help = {
+    summary = "shares of a whole",
+    params  = { concentration = "a, one for each share; its sum A says how close shares are to a/A" },
+    formula = "log p(x) = sum of (a - 1) log x + log Gamma(A) - sum of log Gamma(a)",
+    example = { "Dirichlet({ 1, 2, 3 }):log_prob({ 0.2, 0.3, 0.5 }):item()", 1.5040773967762742 },
+  },
+  init = function (self)
+    local shape = core.shape(self.concentration)
+    self.event_shape = { shape[#shape] }
+  end,
+})
+
+function Dirichlet:mean () return self.concentration / self.concentration:sum(-1):unsqueeze(-1) end
+
+-- Shares of gamma variables, from their logarithms: those may be far below 1e-308.
+local log_gammas = core.bind("loggamma", "rsample", "Dirichlet:sample", { "self", "shape", "rng" },
+                             { "self.concentration" })
+
+function Dirichlet:sample (shape, rng) return tensor.softmax(log_gammas(self, shape, rng)) end
+
+return Dirichlet

@@ -1,0 +1,177 @@
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local slopes = require "spec.support.slopes"
+
+local function close (expected, got, tolerance)
+  local scale = math.max(math.abs(expected), math.abs(got))
+  assert(expected == got or math.abs(expected - got) <= (tolerance or 1e-14) * scale,
+         string.format("expected %.17g, got %.17g", expected, got))
+end
+
+-- concentration, x, log density, entropy: 60 digits, rounded
+local cases = {
+  { { 1, 2, 3 }, { 0.25, 0.25, 0.5 }, 1.3217558399823194472, -1.2443445622221006848 },
+  { { 0.5, 0.5 }, { 0.125, 0.875 }, -0.038243418697220898444, -0.24156447527049044469 },
+  { { 1e-3, 1e-3, 1e-3 }, { 0.5, 0.25, 0.25 }, -11.451847754528655961, -1983.0957130769436666 },
+  { { 1e10, 1e10, 1e10 }, { 0.375, 0.375, 0.25 }, -521159987.4035195973, -22.934504585256941141 },
+  { { 40, 60, 3 }, { 0.375, 0.5625, 0.0625 }, 3.3767297217890905874, -4.4296892016482258153 },
+  { { 7 }, { 1 }, 0, 0 },
+}
+
+-- Moments by the definition, the others of a sum added up one by one.
+local function moments (a, j)
+  local others, total = 0, 0
+  for i = 1, #a do
+    total = total + a[i]
+    if i ~= j then others = others + a[i] end
+  end
+  return a[j] / total, a[j] * others / (total ^ 2 * (total + 1))
+end
+
+local function bound (kernel, names)
+  return core.bind_value("dirichlet", kernel, kernel, names, names),
+         core.bind_adjoint("dirichlet", kernel, kernel, names, names)
+end
+
+describe("Dirichlet", function ()
+  for _, case in ipairs(cases) do
+    local a, x, log_prob, entropy = table.unpack(case)
+    local d = peri.Dirichlet(a)
+    describe("of " .. tostring(d), function ()
+      it("has its density and entropy", function ()
+        close(log_prob, d:log_prob(x):item(), 2e-15 * #a)
+        close(entropy, d:entropy():item(), 2e-15 * #a)
+      end)
+
+      it("has moments", function ()
+        for j = 1, #a do
+          local mean, variance = moments(a, j)
+          close(mean, d:mean()[j])
+          close(variance, d:variance()[j])
+          close(math.sqrt(variance), d:stddev()[j])
+        end
+      end)
+
+      it("draws shares with these moments, whatever the pieces", function ()   -- false alarm 1e-6 each
+        local n = 20000
+        local draws = d:sample(n, peri.rng(3))
+        assert(peri.allclose(draws:sum(-1), peri.ones(n), 1e-14))
+        for j = 1, #a do
+          local mean, variance = moments(a, j)
+          local centred = draws:select(2, j) - mean
+          local square = centred ^ 2
+          assert(math.abs(centred:mean():item()) <= 5 * math.sqrt(variance / n) + 1e-16)
+          assert(math.abs(square:mean():item() - variance) <= 5 * square:std():item() / math.sqrt(n))
+        end
+        local rng = peri.rng(3)
+        local pieces = peri.cat { d:sample(3, rng), d:sample({ 2, 2 }, rng):reshape(4, #a) }
+        assert.is_true(pieces:equal(draws:narrow(1, 1, 7)))
+      end)
+    end)
+  end
+
+  it("draws one dominant share for tiny concentrations, not ties", function ()
+    -- P(all shares below 0.99) for three shapes of 1e-3 is about 2 10^-3 log(99): 184 of 20000 draws
+    local draws = peri.Dirichlet({ 1e-3, 1e-3, 1e-3 }):sample(20000, peri.rng(8))
+    local undecided = draws:max(-1):lt(0.99):sum():item()
+    assert(math.abs(undecided - 184) < 80, undecided .. " draws without a dominant share")
+    local tiny = peri.Dirichlet({ 1e-6, 1e-6 }):sample(1000, peri.rng(8))
+    assert(tiny:sum(-1):equal(peri.ones(1000)))
+  end)
+
+  it("has no density outside the simplex", function ()
+    local d = peri.Dirichlet { 2, 3, 0.5 }
+    for _, x in ipairs { { 0.5, 0.6, 0.1 }, { -0.1, 0.6, 0.5 }, { 0, 0.5, 0.5 }, { math.huge, 0, 0 } } do
+      assert.equal(-math.huge, d:log_prob(x):item())
+    end
+    assert.equal(math.huge, d:log_prob({ 0.25, 0.75, 0 }):item())
+    local nan = d:log_prob({ 0.5, 0 / 0, 0.5 }):item()
+    assert(nan ~= nan)
+    -- a shape of 1 leaves its share free, at 0 as well: log(Gamma(A)/Gamma(A - 2)) + (A - 3) log x3
+    close(math.log(2), peri.Dirichlet({ 1, 1, 1 }):log_prob({ 0, 0, 1 }):item())
+    close(math.log(26 * 25) + 24 * math.log(0.5), peri.Dirichlet({ 1, 1, 25 }):log_prob({ 0, 0.5, 0.5 }):item())
+  end)
+
+  it("has a mode where there is one", function ()
+    assert.same({ 0.25, 0.75, 0 }, peri.Dirichlet({ 2, 4, 0.5 }):mode():totable())
+    assert.same({ 0, 1 }, peri.Dirichlet({ 0.25, 0.5 }):mode():totable())
+    assert.same({ 1, 0 }, peri.Dirichlet({ 1, 0.5 }):mode():totable())
+    local flat = peri.Dirichlet({ 1, 1, 1 }):mode():totable()
+    assert(flat[1] ~= flat[1] and flat[3] ~= flat[3])
+  end)
+
+  it("has the right adjoints", function ()
+    for _, row in ipairs { { 0.3, 1.5, 4 }, { 30, 12, 0.7 }, { 1e-2, 3, 1 } } do
+      local a, x = peri.tensor(row), peri.tensor { 0.25, 0.625, 0.125 }
+      local value, adjoint = bound("log_prob", { "x", "a" })
+      assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { x, a }, peri.tensor(1.7), 1e-8, { true }))
+      -- x stays on the simplex: from the third share to another
+      local dx = adjoint(x, a, 1.7)
+      for j = 1, 2 do
+        local function along (t)
+          local moved = x:clone()
+          moved[j], moved[3] = moved[j] + t, moved[3] - t
+          return 1.7 * value(moved, a):item()
+        end
+        local slope, error = slopes.derivative(along, 0, 0.01)
+        assert(math.abs(dx[j] - dx[3] - slope) <= 1e-8 * math.abs(slope) + 4 * error)
+      end
+      value, adjoint = bound("entropy", { "a" })
+      assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { a }, peri.tensor(-0.6), 1e-8))
+    end
+  end)
+
+  it("draws logarithms of gammas with the slope of their quantiles", function ()
+    local slope = core.bind_partials("loggamma", "rsample", "rsample", { "y", "a" }, { "y", "a" })
+    for _, case in ipairs { { 2, 2.5 }, { 0.1, 0.4 }, { 1e-20, 0.2 }, { 300, 310 } } do
+      local x, a = table.unpack(case)
+      local p, q = peri.Gamma(a, 1):cdf(x), peri.Gamma(a, 1):sf(x)
+      local function quantile (shape)
+        local g = peri.Gamma(shape, 1)
+        return math.log(p < 0.5 and g:icdf(p) or g:isf(q))
+      end
+      local numeric, error = slopes.derivative(quantile, a, 0.01 * a)
+      local _, analytic = slope(math.log(x), a)
+      assert(math.abs(analytic - numeric) <= 1e-7 * math.abs(numeric) + 4 * error,
+             string.format("%.12g, slope %.12g", analytic, numeric))
+    end
+    -- both formulas agree where one takes over: x = e^-650
+    local _, above = slope(-649.999999, 0.01)
+    local _, below = slope(-650.000001, 0.01)
+    close(above, below, 1e-8)
+  end)
+
+  it("has batches: the last dimension holds the shares", function ()
+    local d = peri.Dirichlet { { 1, 2, 3 }, { 4, 5, 6 } }
+    assert.same({ 2 }, d.batch_shape)
+    assert.same({ 3 }, d.event_shape)
+    local x = { 0.25, 0.25, 0.5 }
+    for i, v in ipairs(d:log_prob(x):totable()) do
+      assert.equal(peri.Dirichlet(d.concentration[i]):log_prob(x):item(), v)
+      assert.equal(peri.Dirichlet(d.concentration[i]):entropy():item(), d:entropy()[i])
+    end
+    assert.same({ 5, 2 }, d:log_prob(peri.full({ 5, 1, 3 }, 1 / 3)).shape)
+    assert.same({ 5, 2, 3 }, d:sample(5).shape)
+    assert.same({ 4, 2, 3 }, d:expand({ 4, 2 }):mean().shape)
+    assert.same({ 4, 2 }, d:expand({ 4, 2 }):entropy().shape)
+  end)
+
+  it("refuses what is no row of shapes, and prints one", function ()
+    for _, case in ipairs {
+      { 3, "Dirichlet: concentration must have at least 1 dimension, got 3" },
+      { { 1, 0 }, "Dirichlet: concentration must be positive, got 0 at [2]" },
+      { { 1, 0 / 0 }, "Dirichlet: concentration must be positive, got nan at [2]" },
+    } do
+      local ok, message = pcall(peri.Dirichlet, case[1])
+      assert.is_false(ok)
+      assert.equal(case[2], message)
+    end
+    assert.equal("Dirichlet(concentration={1, 2.5})", tostring(peri.Dirichlet { 1, 2.5 }))
+  end)
+
+  it("explains itself, with an example that is right", function ()
+    local help = peri.Dirichlet.help
+    assert.is_string(help.summary)
+    close(help.example[2], load("local Dirichlet = ...; return " .. help.example[1])(peri.Dirichlet), 1e-12)
+  end)
+end)

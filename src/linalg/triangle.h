@@ -1,0 +1,172 @@
+/*
+** triangle.h - symmetric matrices taken apart into triangles, and triangles solved
+**
+**   a = l l^T (Cholesky),   a = w^T w,   l z = y,   l^T w = z,   l^-1
+**
+** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
+** what stands above the diagonal is not read, and written as zeros. Every element is one
+** chain of fused multiply-adds in the order of the inner index.
+*/
+#ifndef PERILUNE_TRIANGLE_H
+#define PERILUNE_TRIANGLE_H
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define TRIANGLE_MAX   512   /* side of matrices for which a caller keeps scratch on the stack */
+#define TRIANGLE_LANES 8     /* vectors solved or multiplied side by side */
+
+typedef double Lanes[TRIANGLE_LANES];
+
+/*
+** How the factor k of a matrix with (i, j) at corner + step (i d + j) is stored: k(i, j) is
+** at corner + i row + j column. From the first corner on, k is the Cholesky factor l. From
+** the last corner backwards, transposed, the same steps give w.
+*/
+typedef struct Corner { ptrdiff_t corner, step, row, column; } Corner;
+
+
+static inline Corner triangle_first (size_t d) {
+  return (Corner) {0, 1, (ptrdiff_t)d, 1};
+}
+
+static inline Corner triangle_last (size_t d) {
+  return (Corner) {(ptrdiff_t)(d * d) - 1, -1, -1, -(ptrdiff_t)d};
+}
+
+static inline void triangle_clear_above (size_t d, double *l) {
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = i + 1; j < d; j++) l[i * d + j] = 0;
+}
+
+static inline double triangle_symmetric (size_t d, const double *a, Corner c, size_t i, size_t j) {
+  const double *first = a + c.corner;
+  return 0.5 * first[c.step * (ptrdiff_t)(i * d + j)] + 0.5 * first[c.step * (ptrdiff_t)(j * d + i)];
+}
+
+/*
+** The factor of (a + a^T)/2. Where a is not positive definite, the diagonal is NaN from the
+** first pivot on that is not positive, and finite before.
+*/
+static inline void triangle_cholesky (size_t d, const double *a, double *l, Corner c) {
+  double *k = l + c.corner;
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j <= i; j++) {
+      const double *ki = k + (ptrdiff_t)i * c.row, *kj = k + (ptrdiff_t)j * c.row;
+      double sum = triangle_symmetric(d, a, c, i, j);
+      for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++)
+        sum = fma(-ki[p * c.column], kj[p * c.column], sum);
+      double pivot = sum > 0 && sum < INFINITY ? sqrt(sum) : (double)NAN;
+      k[(ptrdiff_t)i * c.row + (ptrdiff_t)j * c.column] =
+        i == j ? pivot : sum / kj[(ptrdiff_t)j * c.column];
+    }
+  triangle_clear_above(d, l);
+}
+
+/* one step of the adjoint of the factorisation: row j of the factor, backwards */
+static inline void triangle_unfactor (size_t d, const double *k, double *b, Corner c, size_t j) {
+  ptrdiff_t at = (ptrdiff_t)j * c.row, diagonal = at + (ptrdiff_t)j * c.column;
+  double pivot = k[diagonal];
+  for (size_t i = j + 1; i < d; i++) {
+    ptrdiff_t below = (ptrdiff_t)i * c.row, e = below + (ptrdiff_t)j * c.column;
+    b[e] /= pivot;
+    b[diagonal] = fma(-k[e], b[e], b[diagonal]);
+    for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++) {
+      b[at + p * c.column] = fma(-b[e], k[below + p * c.column], b[at + p * c.column]);
+      b[below + p * c.column] = fma(-b[e], k[at + p * c.column], b[below + p * c.column]);
+    }
+  }
+  b[diagonal] = 0.5 * (b[diagonal] / pivot);
+  for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++)
+    b[at + p * c.column] = fma(-2 * b[diagonal], k[at + p * c.column], b[at + p * c.column]);
+}
+
+/*
+** The adjoint of triangle_cholesky, in place: b holds what comes from above for the factor
+** l, and becomes that for a, symmetric. (I. Murray, "Differentiation of the Cholesky
+** decomposition", arXiv:1602.07527, the unblocked form.)
+*/
+static inline void triangle_cholesky_adjoint (size_t d, const double *l, double *b, Corner c) {
+  for (size_t j = d; j-- > 0; ) triangle_unfactor(d, l + c.corner, b + c.corner, c, j);
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < i; j++) b[j * d + i] = b[i * d + j] *= 0.5;
+}
+
+
+/* z with l z = y, in place */
+static inline void triangle_solve (size_t d, const double *l, double *z) {
+  for (size_t i = 0; i < d; i++) {
+    double sum = z[i];
+    for (size_t k = 0; k < i; k++) sum = fma(-l[i * d + k], z[k], sum);
+    z[i] = sum / l[i * d + i];
+  }
+}
+
+/* w with l^T w = z, in place */
+static inline void triangle_solve_transposed (size_t d, const double *l, double *w) {
+  for (size_t i = d; i-- > 0; ) {
+    w[i] /= l[i * d + i];
+    for (size_t k = 0; k < i; k++) w[k] = fma(-l[i * d + k], w[i], w[k]);
+  }
+}
+
+/* triangle_solve for several right-hand sides, with the same bits */
+static inline void triangle_solve_lanes (size_t d, const double *l, Lanes z[]) {
+  for (size_t i = 0; i < d; i++) {
+    Lanes sum;
+    memcpy(sum, z[i], sizeof sum);
+    for (size_t k = 0; k < i; k++)
+      for (size_t r = 0; r < TRIANGLE_LANES; r++)
+        sum[r] = fma(-l[i * d + k], z[k][r], sum[r]);
+    for (size_t r = 0; r < TRIANGLE_LANES; r++) z[i][r] = sum[r] / l[i * d + i];
+  }
+}
+
+/* out = out + l z for several vectors */
+static inline void triangle_multiply_lanes (size_t d, const double *l, Lanes z[], Lanes out[]) {
+  for (size_t i = 0; i < d; i++) {
+    Lanes sum;
+    memcpy(sum, out[i], sizeof sum);
+    for (size_t k = 0; k <= i; k++)
+      for (size_t r = 0; r < TRIANGLE_LANES; r++)
+        sum[r] = fma(l[i * d + k], z[k][r], sum[r]);
+    memcpy(out[i], sum, sizeof sum);
+  }
+}
+
+/*
+** x = l^-1, row by row: l_ii x_i = e_i - sum_k<i l_ik x_k. l and x may be the same place: row
+** i needs nothing of later rows, and l_ik stands until step k puts x_ik there.
+*/
+static inline void triangle_inverse (size_t d, const double *l, double *x) {
+  if (x != l) memcpy(x, l, d * d * sizeof *x);
+  triangle_clear_above(d, x);
+  for (size_t i = 0; i < d; i++) {
+    double *row = x + i * d, pivot = row[i];
+    row[i] = 1;
+    for (size_t k = 0; k < i; k++) {
+      double factor = row[k];
+      row[k] = 0;
+      for (size_t j = 0; j <= k; j++) row[j] = fma(-factor, x[k * d + j], row[j]);
+    }
+    for (size_t j = 0; j <= i; j++) row[j] /= pivot;
+  }
+}
+
+/* its adjoint, -l^-T b l^-T below and on the diagonal, in place of b */
+static inline void triangle_inverse_adjoint (size_t d, const double *l, double *b) {
+  triangle_clear_above(d, b);
+  for (size_t i = 0; i < d; i++) triangle_solve(d, l, b + i * d);
+  for (size_t i = d; i-- > 0; )
+    for (size_t j = 0; j < d; j++) {
+      double sum = b[i * d + j];
+      for (size_t k = i + 1; k < d; k++) sum = fma(-l[k * d + i], b[k * d + j], sum);
+      b[i * d + j] = sum / l[i * d + i];
+    }
+  triangle_clear_above(d, b);
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j <= i; j++) b[i * d + j] = 0 - b[i * d + j];
+}
+
+#endif
