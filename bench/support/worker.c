@@ -45,7 +45,7 @@ static void prepare (const Workload *w) {
   out = array(out, w->n);
   for (int k = 0; k < HAND_INPUTS; k++) {
     in[k] = array(in[k], w->n);
-    noise_uniform(&g, (uint64_t)k * w->n, w->n, in[k]);
+    noise_uniform(&g, 0, (uint64_t)k * w->n, w->n, in[k]);
     for (size_t i = 0; i < w->n; i++) in[k][i] += 0.5;
   }
 }
