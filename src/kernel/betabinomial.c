@@ -70,6 +70,7 @@ static double excess_far (double z, double h, double g) {
 /* the same for all z > 0: each step from z to z + 1 adds log(1 + h g/(z (z + h + g))) */
 static double excess (double z, double h, double g) {
   double low = h < g ? h : g, high = h < g ? g : h, sum = 0;
+  if (!(z > 0)) return NAN;
   for (; z < 16; z++) sum += vlog1p(low / z * (high / (z + low + high)));
   return sum + excess_far(z, low, high);
 }

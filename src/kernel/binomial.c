@@ -170,7 +170,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
     Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
     visit_outcomes(add_entropy, &s);
-    out[i] = s.n >= 0 && s.l == s.l ? s.entropy + 0 : (double)NAN;
+    out[i] = s.n >= 0 && s.n < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
   }
 }
 

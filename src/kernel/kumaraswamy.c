@@ -192,6 +192,7 @@ static Spread spread (double y, double b) {
   double widest = 1 + 2 * y + b;
   double first = -20 - vlog(widest);
   Spread s = {0, 0, 0};
+  if (!(widest < HUGE_VAL)) return (Spread) {NAN, NAN, NAN};
   for (double at = 3.9; at > first; at -= step) {
     double t = vexp(at), weight = step / vexpm1(t);
     double ey = -vexpm1(-y * t), eb = -vexpm1(-b * t);

@@ -191,7 +191,7 @@ static int terms_that_matter (double rate) { return (int)(rate + 10 * sqrt(rate)
 double poisson_entropy (double rate) {
   double terms[ENTROPY_TERMS];
   if (!(rate < ENTROPY_FAR)) return entropy_far(rate);
-  if (rate == 0) return 0;
+  if (rate <= 0) return rate == 0 ? 0 : (double)NAN;
   int n = terms_that_matter(rate);
   for (int k = 0; k < n; k++) {
     double p = poisson_log_prob(k, rate);
@@ -204,7 +204,7 @@ double poisson_entropy (double rate) {
 double poisson_entropy_slope (double rate) {
   double terms[ENTROPY_TERMS];
   if (!(rate < ENTROPY_FAR)) return entropy_far_slope(rate);
-  if (rate == 0) return HUGE_VAL;
+  if (rate <= 0) return rate == 0 ? HUGE_VAL : (double)NAN;
   int n = terms_that_matter(rate);
   for (int k = 0; k < n; k++)
     terms[k] = vlog_ratio(k + 1, rate) * vexp(poisson_log_prob(k, rate));

@@ -82,10 +82,12 @@ static inline void summation_peak (Summation *s, double last, double centre, dou
 /*
 ** All nodes of the sum over k = 0, ..., last; centre and deviation tell of a peak. The
 ** deviation is infinite where there is none; below 1 all that matters is near an end.
+** Nothing is summed where `last` or the centre is no number from 0 to 1e300.
 */
 static inline void summation (double last, double centre, double deviation, Visit *visit,
                               void *state) {
   Summation s = {.n = 0, .visit = visit, .state = state};
+  if (!(last >= 0 && last <= 1e300 && centre >= 0 && centre <= last && deviation >= 0)) return;
   double c = centre + 1, width = deviation / c * ((last + 2) / (last + 2 - c));
   if (deviation < 1) width = HUGE_VAL;
   if (last < SUMMATION_SHORT)
