@@ -121,24 +121,32 @@ describe("Dirichlet", function ()
     end
   end)
 
-  it("draws logarithms of gammas with the slope of their quantiles", function ()
-    local slope = core.bind_partials("loggamma", "rsample", "rsample", { "y", "a" }, { "y", "a" })
-    for _, case in ipairs { { 2, 2.5 }, { 0.1, 0.4 }, { 1e-20, 0.2 }, { 300, 310 } } do
-      local x, a = table.unpack(case)
-      local p, q = peri.Gamma(a, 1):cdf(x), peri.Gamma(a, 1):sf(x)
-      local function quantile (shape)
-        local g = peri.Gamma(shape, 1)
-        return math.log(p < 0.5 and g:icdf(p) or g:isf(q))
-      end
-      local numeric, error = slopes.derivative(quantile, a, 0.01 * a)
-      local _, analytic = slope(math.log(x), a)
-      assert(math.abs(analytic - numeric) <= 1e-7 * math.abs(numeric) + 4 * error,
-             string.format("%.12g, slope %.12g", analytic, numeric))
+  it("has draws that move with their concentration", function ()
+    local move = core.bind_adjoint("dirichlet", "rsample", "rsample", { "x", "a" }, { "x", "a" })
+    -- two shares are one Beta: the slope of its quantile
+    for _, case in ipairs { { 2, 3, 0.3 }, { 0.1, 0.4, 1e-3 }, { 50, 8, 0.9 } } do
+      local a, b, x = table.unpack(case)
+      local p = peri.Beta(a, b):cdf(x)
+      local _, da = move({ x, 1 - x }, { a, b }, { 1, 0 })
+      local by_a, error_a = slopes.derivative(function (v) return peri.Beta(v, b):icdf(p) end, a, 0.01 * a)
+      local by_b, error_b = slopes.derivative(function (v) return peri.Beta(a, v):icdf(p) end, b, 0.01 * b)
+      assert(math.abs(da[1] - by_a) <= 1e-7 * math.abs(by_a) + 4 * error_a)
+      assert(math.abs(da[2] - by_b) <= 1e-7 * math.abs(by_b) + 4 * error_b)
     end
-    -- both formulas agree where one takes over: x = e^-650
-    local _, above = slope(-649.999999, 0.01)
-    local _, below = slope(-650.000001, 0.01)
-    close(above, below, 1e-8)
+    -- d/da_i of E x_j^2 = a_j (a_j + 1)/(A (A + 1)) is the mean of slopes; false alarm 1e-6 each
+    local a = { 0.7, 2, 1.5 }
+    local x = peri.Dirichlet(a):rsample(100000, peri.rng(4))
+    local _, da = move(x, a, 2 * x * peri.tensor { 1, 0, 0 })
+    for i = 1, 3 do
+      local exact = slopes.derivative(function (v)
+        local moved = { table.unpack(a) }
+        moved[i] = v
+        local total = moved[1] + moved[2] + moved[3]
+        return moved[1] * (moved[1] + 1) / (total * (total + 1))
+      end, a[i], 0.01)
+      local slope = da:select(-1, i)
+      assert(math.abs(slope:mean():item() - exact) <= 5 * slope:std():item() / math.sqrt(100000))
+    end
   end)
 
   it("has batches: the last dimension holds the shares", function ()

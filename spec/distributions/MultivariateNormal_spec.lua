@@ -202,7 +202,6 @@ describe("MultivariateNormal", function ()
   end)
 
   it("refuses what is no covariance", function ()
-    local big = { loc = peri.zeros(513), scale_tril = peri.eye(513) }
     for _, case in ipairs {
       { "loc is missing", { covariance_matrix = { { 1 } } } },
       { "loc must have at least 1 dimension, got 0", { loc = 0, covariance_matrix = { { 1 } } } },
@@ -225,7 +224,6 @@ describe("MultivariateNormal", function ()
         { loc = { 0, 0, 0 }, precision_matrix = { { 1, 0 }, { 0, 1 } } } },
       { "covariance_matrix must be a real number, got nan at [1, 1]",
         { loc = { 0 }, covariance_matrix = { { 0 / 0 } } } },
-      { "loc has 513 dimensions, the limit is 512", big },
     } do
       local ok, message = pcall(peri.MultivariateNormal, case[2])
       assert.is_false(ok)

@@ -59,12 +59,16 @@ Tensor *api_select (lua_State *L, int base, int dim, ptrdiff_t at);
 
 /* kernels.c */
 const Kernel *api_kernel (lua_State *L, const char *file, const char *name);
+int api_draws (const Kernel *kernel);   /* is it a sampler? */
 
 /* random.c: the generator at `index`, or the state's own for nil */
 Philox *api_generator (lua_State *L, int index, const char *who);
 
 /* threads.c: NULL unless the state was given threads */
 Pool *api_pool (lua_State *L, size_t size);
+
+/* Pushes memory for `size` doubles a thread, and gives its address. */
+double *api_scratch (lua_State *L, const char *who, const Pool *pool, size_t size);
 
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_tensor  (lua_State *L);

@@ -123,20 +123,21 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   return 1;
 }
 
-static int bind (lua_State *L) {
+/* All operands are given: a sampler is a function of its noise. */
+static int bind_value (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  int draws = kernel->noise != NULL || kernel->draw != NULL;
-  if (kernel->rows != NULL)
-    return bind_as(L, draws ? bound_rows_sample : bound_rows, draws);
-  if (draws) return bind_as(L, bound_sample, 1);
-  if (kernel->value == NULL) api_fail(L, "bind", "kernel %s has no value",
-                                      kernel->name);
-  return bind_as(L, bound_apply, 0);
+  if (kernel->rows == NULL && kernel->value == NULL)
+    api_fail(L, "bind", "kernel %s is no function of its operands", kernel->name);
+  return bind_as(L, kernel->rows != NULL ? bound_rows : bound_apply, 0);
 }
 
-/* The same with all operands given: a sampler as a function of its noise. */
-static int bind_value (lua_State *L) {
-  return bind_as(L, kernel_argument(L)->rows != NULL ? bound_rows : bound_apply, 0);
+static int bind (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  int draws = api_draws(kernel);
+  if (kernel->signature != NULL)
+    return bind_as(L, draws ? bound_rows_sample : bound_rows, draws);
+  if (draws) return bind_as(L, bound_sample, 1);
+  return bind_value(L);
 }
 
 static int bind_partials (lua_State *L) {

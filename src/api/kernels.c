@@ -47,9 +47,13 @@ const Kernel *api_kernel (lua_State *L, const char *file, const char *name) {
 }
 
 
+int api_draws (const Kernel *k) {
+  return k->noise != NULL || k->draw != NULL || k->draw_rows != NULL;
+}
+
+
 static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, k->noise != NULL || k->draw != NULL ? "sampler"
-                  : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
+  lua_pushstring(L, api_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
                   : "elementwise");
 }
 

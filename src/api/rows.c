@@ -48,8 +48,13 @@ int bound_rows (lua_State *L) {
   lua_settop(L, b->arguments);
   plan(L, b, &o, &rows);
   Tensor *out = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
-  if (out->size > 0)
-    rows_run(api_pool(L, out->size), b->kernel, &rows, out->data);
+  int result = lua_gettop(L);
+  if (out->size == 0) return 1;
+  Pool *pool = api_pool(L, rows_work(&rows));
+  double *scratch = api_scratch(L, binding_who(L), pool,
+                                rows_scratch(&rows, b->kernel->scratch));
+  rows_run(pool, b->kernel, &rows, scratch, out->data);
+  lua_settop(L, result);
   return 1;
 }
 
@@ -85,9 +90,11 @@ int bound_adjoint (lua_State *L) {
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, 1, &upstream);
   loop_copy(whole, upstream);
   luaL_checkstack(L, b->operands + 4, binding_who(L));
+  Pool *pool = api_pool(L, rows_work(&rows));
+  double *scratch = api_scratch(L, binding_who(L), pool,
+                                rows_scratch(&rows, b->kernel->adjoint_scratch));
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
   if (rows.batch.size > 0)
-    rows_adjoint(api_pool(L, whole->size), b->kernel, &b->signature, &rows,
-                 whole->data, d);
+    rows_adjoint(pool, b->kernel, &b->signature, &rows, scratch, whole->data, d);
   return b->operands;
 }

@@ -80,28 +80,53 @@ int bound_sample (lua_State *L) {
 
 
 /*
-** Rows. Operand 0 of the kernel is noise: one event of it for each result. Its
-** tensor is drawn first, in the sample and batch shape; the kernel does the rest.
+** Rows. A kernel either does its own drawing, or its operand 0 is noise: one
+** event of it for each result. That tensor is drawn first, in the sample and
+** batch shape; the kernel does the rest.
 */
-static Tensor *push_noise (lua_State *L, const Binding *b, const Operands *o,
-                           ptrdiff_t shape[], int rank) {
-  Rows rows;
-  int which;
-  const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o->in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
-                                   b->operands, o->in);
-  rank = append_shape(L, shape, rank, rows.out_rank, rows.out_shape);
-  for (int d = 0; d < b->signature.event_rank[0]; d++) {
-    ptrdiff_t size = (ptrdiff_t)rows.dims[b->signature.event[0][d]];
+static Tensor *push_noise (lua_State *L, const Binding *b, const Rows *rows) {
+  const Signature *s = &b->signature;
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  int rank = rows->out_rank - s->event_rank[1 + b->operands];
+  memcpy(shape, rows->out_shape, (size_t)rank * sizeof *shape);
+  for (int d = 0; d < s->event_rank[0]; d++) {
+    ptrdiff_t size = (ptrdiff_t)rows->dims[s->event[0][d]];
     rank = append_shape(L, shape, rank, 1, &size);
   }
   return api_new(L, binding_who(L), rank, shape, NULL);
 }
 
+/* Plans again with the noise as operand 0, draws it, and runs. */
+static void run_on_noise (lua_State *L, const Binding *b, const Operands *o,
+                          Philox *g, Rows *rows, double *out) {
+  const Tensor *in[1 + KERNEL_MAX_IN];
+  int which;
+  Tensor *noise = push_noise(L, b, rows);
+  in[0] = noise;
+  for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
+  const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
+  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o->in);
+  Pool *pool = api_pool(L, rows_work(rows));
+  double *scratch = api_scratch(L, binding_who(L), pool,
+                                rows_scratch(rows, b->kernel->scratch));
+  b->noise->draw(g, g->position, noise->size, NULL, noise->data);
+  g->position += noise->size;
+  rows_run(pool, b->kernel, rows, scratch, out);
+}
+
+static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
+                         Tensor *out) {
+  Pool *pool = api_pool(L, rows_work(rows));
+  double *scratch = api_scratch(L, binding_who(L), pool,
+                                rows_scratch(rows, b->kernel->scratch));
+  rows_draw(pool, b->kernel, rows, scratch, g, g->position, out->data);
+  g->position += out->size;
+}
+
 int bound_rows_sample (lua_State *L) {
   const Binding *b = binding_of(L);
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  Operands o, all;
+  Operands o;
   Rows rows;
   int which;
   lua_settop(L, 3);
@@ -110,15 +135,15 @@ int bound_rows_sample (lua_State *L) {
   binding_push(L, b, o.number);
   binding_read(L, b, &o);
   api_row_operands(L, &b->signature, 1, b->operands, &o);
-  Tensor *noise = push_noise(L, b, &o, shape, rank);
-  all.in[0] = noise;
-  for (int k = 0; k < b->operands; k++) all.in[1 + k] = o.in[k];
-  const char *why = rows_plan(&rows, &b->signature, 1 + b->operands, all.in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
+  const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,
+                                     shape, &which);
+  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
+                                   b->operands, o.in);
   Tensor *out = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
-  b->noise->draw(g, g->position, noise->size, NULL, noise->data);
-  g->position += noise->size;
-  if (out->size > 0) rows_run(api_pool(L, out->size), b->kernel, &rows, out->data);
+  int result = lua_gettop(L);
+  if (out->size > 0 && b->noise == NULL) run_drawing(L, b, g, &rows, out);
+  else if (out->size > 0) run_on_noise(L, b, &o, g, &rows, out->data);
+  lua_settop(L, result);
   if (out->rank > 0 || !b->kernel->integer) return 1;
   push_single(L, b->kernel, out->data[0]);
   return 1;

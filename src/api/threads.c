@@ -31,6 +31,15 @@ Pool *api_pool (lua_State *L, size_t size) {
   return keeper->pool;
 }
 
+double *api_scratch (lua_State *L, const char *who, const Pool *pool, size_t size) {
+  ptrdiff_t shape[2] = {pool_threads(pool), (ptrdiff_t)size};
+  if (size == 0) {
+    lua_pushnil(L);
+    return NULL;
+  }
+  return api_new(L, who, 2, shape, NULL)->data;
+}
+
 static void retire_pool (Keeper *keeper) {
   if (keeper->pool != NULL) pool_stop(keeper->pool);
   keeper->pool = NULL;

@@ -1,6 +1,8 @@
 /*
 ** rows.c - signatures, batches of rows, and the walk over them
 */
+#include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "driver/rows.h"
@@ -58,47 +60,60 @@ static const Tensor *batch_of (StackTensor *block, const Tensor *t, int event_ra
   return batch;
 }
 
+/* The loop over `leading` dimensions and the broadcast of the batches. */
 static const char *plan_batches (Rows *rows, const Signature *signature, int first,
-                                 int n, const Tensor *const in[]) {
+                                 int n, const Tensor *const in[], int leading,
+                                 const ptrdiff_t sample[]) {
   StackTensor batches[KERNEL_MAX_IN];
   const Tensor *batch[KERNEL_MAX_IN];
+  ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
+  int rank;
   for (int k = 0; k < n; k++)
     batch[k] = batch_of(&batches[k], in[k], signature->event_rank[first + k]);
-  const char *why = loop_broadcast(n, batch, &rows->out_rank, rows->out_shape,
-                                   &size);
-  return why != NULL ? why : loop_plan_shaped(&rows->batch, rows->out_rank,
-                                              rows->out_shape, n, batch);
+  const char *why = loop_broadcast(n, batch, &rank, shape, &size);
+  if (why != NULL) return why;
+  if (leading + rank > TENSOR_MAX_RANK) return "have too many dimensions";
+  for (int d = 0; d < leading; d++) rows->out_shape[d] = sample[d];
+  for (int d = 0; d < rank; d++) rows->out_shape[leading + d] = shape[d];
+  rows->out_rank = leading + rank;
+  return loop_plan_shaped(&rows->batch, rows->out_rank, rows->out_shape, n, batch);
+}
+
+/* Appends the event of the result to its shape. */
+static const char *append_event (Rows *rows, const Signature *signature, int result) {
+  size_t total;
+  rows->out_event = 1;
+  for (int d = 0; d < signature->event_rank[result]; d++) {
+    if (rows->out_rank == TENSOR_MAX_RANK) return "have too many dimensions";
+    size_t size = rows->dims[signature->event[result][d]];
+    rows->out_shape[rows->out_rank++] = (ptrdiff_t)size;
+    rows->out_event *= size;
+  }
+  return tensor_count(rows->out_rank, rows->out_shape, &total)
+       ? NULL : "broadcast to too many elements";
 }
 
 static const char *plan (Rows *rows, const Signature *signature, int first, int n,
-                         const Tensor *const in[], int *which) {
+                         const Tensor *const in[], int leading,
+                         const ptrdiff_t sample[], int *which) {
   const char *why = bind_letters(rows, signature, first, n, in, which);
   if (why != NULL) return why;
   *which = -1;
   rows->letters = signature->letters;
-  return plan_batches(rows, signature, first, n, in);
-}
-
-const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
-                              const Tensor *const in[], int *which) {
-  return plan(rows, signature, 1, n, in, which);
+  why = plan_batches(rows, signature, first, n, in, leading, sample);
+  return why != NULL ? why : append_event(rows, signature, first + n);
 }
 
 const char *rows_plan (Rows *rows, const Signature *signature, int n,
                        const Tensor *const in[], int *which) {
-  const char *why = plan(rows, signature, 0, n, in, which);
-  if (why != NULL) return why;
-  rows->out_event = 1;
-  for (int d = 0; d < signature->event_rank[n]; d++) {
-    if (rows->out_rank == TENSOR_MAX_RANK) return "have too many dimensions";
-    size_t size = rows->dims[signature->event[n][d]];
-    rows->out_shape[rows->out_rank++] = (ptrdiff_t)size;
-    rows->out_event *= size;
-  }
-  size_t total;
-  return tensor_count(rows->out_rank, rows->out_shape, &total)
-       ? NULL : "broadcast to too many elements";
+  return plan(rows, signature, 0, n, in, 0, NULL, which);
+}
+
+const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
+                              const Tensor *const in[], int sample_rank,
+                              const ptrdiff_t sample[], int *which) {
+  return plan(rows, signature, 1, n, in, sample_rank, sample, which);
 }
 
 
@@ -106,9 +121,14 @@ typedef struct Job {
   const Kernel *kernel;
   const Signature *signature;
   const Rows *rows;
+  double *scratch;
+  size_t scratch_size;         /* of one thread */
+  atomic_size_t threads;       /* that took their part of it */
   double *out;
   const double *upstream;
   double *const *d;
+  const struct Philox *generator;
+  uint64_t position;
 } Job;
 
 /* Points at[k] at row `first` of each operand; returns how many rows follow in
@@ -126,50 +146,70 @@ static size_t seek (const Loop *batch, size_t first, const double *at[]) {
   return left;
 }
 
-static void steps (const Loop *batch, ptrdiff_t step[]) {
-  int inner = batch->rank - 1;
-  for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
+/* What a job does with `b`, whose row 0 is row `first` of all. */
+typedef void Work (const Job *job, size_t first, const Batch *b);
+
+static void value (const Job *job, size_t first, const Batch *b) {
+  job->kernel->rows(b, job->out + first * job->rows->out_event);
+}
+
+static void draw (const Job *job, size_t first, const Batch *b) {
+  size_t element = first * job->rows->out_event;
+  job->kernel->draw_rows(job->generator, job->position + element, b,
+                         job->out + element);
+}
+
+static void adjoint (const Job *job, size_t first, const Batch *b) {
+  double *d[KERNEL_MAX_IN];
+  for (int k = 0; k < job->rows->batch.n; k++)
+    d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
+  job->kernel->adjoint(b, job->upstream + first * job->rows->out_event, d);
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
-static void run_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
+static void walk (Job *job, Work *work, size_t first, size_t last) {
   const Loop *batch = &job->rows->batch;
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
-  steps(batch, step);
-  while (first < last) {
-    size_t run = seek(batch, first, at);
-    if (run > last - first) run = last - first;
-    job->kernel->rows(run, job->rows->dims, at, step,
-                      job->out + first * job->rows->out_event);
-    first += run;
+  size_t mine = atomic_fetch_add(&job->threads, 1);
+  Batch b = {.dims = job->rows->dims, .in = at, .step = step,
+             .scratch = job->scratch + mine * job->scratch_size};
+  int inner = batch->rank - 1;
+  for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
+  for (; first < last; first += b.n) {
+    b.n = seek(batch, first, at);
+    if (b.n > last - first) b.n = last - first;
+    work(job, first, &b);
   }
 }
 
-static void adjoint_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
-  const Loop *batch = &job->rows->batch;
-  const double *at[KERNEL_MAX_IN];
-  double *d[KERNEL_MAX_IN];
-  ptrdiff_t step[KERNEL_MAX_IN];
-  steps(batch, step);
-  while (first < last) {
-    size_t run = seek(batch, first, at);
-    if (run > last - first) run = last - first;
-    for (int k = 0; k < batch->n; k++)
-      d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
-    job->kernel->adjoint(run, job->rows->dims, at, step,
-                         job->upstream + first * job->rows->out_event, d);
-    first += run;
-  }
+static void value_range (void *job, size_t first, size_t last) {
+  walk(job, value, first, last);
 }
 
-/* Rows that are worth a thread: work is all letters' sizes multiplied. */
-static size_t grain (const Rows *rows) {
+static void draw_range (void *job, size_t first, size_t last) {
+  walk(job, draw, first, last);
+}
+
+static void adjoint_range (void *job, size_t first, size_t last) {
+  walk(job, adjoint, first, last);
+}
+
+/* All letters' sizes multiplied, or a lot. */
+static size_t work_of_one (const Rows *rows) {
   size_t work = 1;
   for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
-  return WORTH / work + 1;
+  return work;
+}
+
+size_t rows_work (const Rows *rows) {
+  size_t one = work_of_one(rows), n = rows->batch.size;
+  return n > SIZE_MAX / one ? SIZE_MAX : n * one;
+}
+
+static void run (Pool *pool, Job *job, Task task) {
+  size_t grain = WORTH / work_of_one(job->rows) + 1;
+  pool_run(pool, job->rows->batch.size, grain, task, job);
 }
 
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {
@@ -179,14 +219,30 @@ size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {
   return size;
 }
 
-void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out) {
-  Job job = {.kernel = kernel, .rows = rows, .out = out};
-  pool_run(pool, rows->batch.size, grain(rows), run_range, &job);
+size_t rows_scratch (const Rows *rows, Scratch scratch) {
+  return scratch == NULL ? 0 : scratch(rows->dims);
+}
+
+void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
+               double *out) {
+  Job job = {.kernel = kernel, .rows = rows, .scratch = scratch,
+             .scratch_size = rows_scratch(rows, kernel->scratch), .out = out};
+  run(pool, &job, value_range);
+}
+
+void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
+                const struct Philox *g, uint64_t position, double *out) {
+  Job job = {.kernel = kernel, .rows = rows, .scratch = scratch,
+             .scratch_size = rows_scratch(rows, kernel->scratch), .out = out,
+             .generator = g, .position = position};
+  run(pool, &job, draw_range);
 }
 
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, const double *upstream, double *const d[]) {
+                   const Rows *rows, double *scratch, const double *upstream,
+                   double *const d[]) {
   Job job = {.kernel = kernel, .signature = signature, .rows = rows,
-             .upstream = upstream, .d = d};
-  pool_run(pool, rows->batch.size, grain(rows), adjoint_range, &job);
+             .scratch = scratch, .upstream = upstream, .d = d,
+             .scratch_size = rows_scratch(rows, kernel->adjoint_scratch)};
+  run(pool, &job, adjoint_range);
 }

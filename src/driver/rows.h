@@ -38,11 +38,25 @@ const char *rows_plan (Rows *rows, const Signature *signature, int n,
                        const Tensor *const in[], int *which);
 
 /* The same for the parameters of a sampler, operands 1, 2, ... of the
-   signature: out_shape is the batch shape alone. */
+   signature, with `sample` before the batch shape. */
 const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
-                              const Tensor *const in[], int *which);
+                              const Tensor *const in[], int sample_rank,
+                              const ptrdiff_t sample[], int *which);
 
-void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *out);
+/* How much there is to do, in elements. */
+size_t rows_work (const Rows *rows);
+
+/* Memory that each thread has to itself: `scratch` has room for so many doubles
+   a thread, by one of the kernel's functions. */
+typedef size_t (*Scratch) (const size_t dims[]);
+size_t rows_scratch (const Rows *rows, Scratch scratch);
+
+void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
+               double *out);
+
+/* Runs draw_rows; element 0 of out is element `position` of the stream. */
+void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
+                const struct Philox *g, uint64_t position, double *out);
 
 /* The elements of one event of operand k. */
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k);
@@ -50,6 +64,7 @@ size_t rows_event_size (const Rows *rows, const Signature *signature, int k);
 /* d[k] has room for one event of operand k in each row of the batch; upstream
    has the shape of the result. */
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, const double *upstream, double *const d[]);
+                   const Rows *rows, double *scratch, const double *upstream,
+                   double *const d[]);
 
 #endif

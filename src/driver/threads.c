@@ -136,6 +136,10 @@ void pool_stop (Pool *pool) {
   pool->owner = 0;
 }
 
+int pool_threads (const Pool *pool) {
+  return pool == NULL ? 1 : pool->threads;
+}
+
 
 static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   size_t grains = (n + grain - 1) / grain;

@@ -12,14 +12,13 @@
 #define GUIDE 4096   /* cells of its guide */
 
 
-static void log_prob (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
+static void log_prob (const Batch *b, double *out) {
+  size_t k = b->dims[0];
   const double *seen = NULL;
   Simplex s = {0};
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]];
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r);
+    const double *l = event(b, 1, r);
     if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
     seen = l;
     if (x >= 1 && x <= (double)k && floor(x) == x)
@@ -30,13 +29,11 @@ static void log_prob (size_t n, const size_t dims[], const double *const in[],
 
 
 /* upstream (1[j = x] - P(j)) */
-static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]], *dl = d[1] + r * k;
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r), *dl = d[1] + r * k;
+    const double *l = event(b, 1, r);
     double shift = simplex_shift(k, l), scale = -upstream[r] / simplex_sum(k, l, shift);
     int scored = x >= 1 && x <= (double)k && floor(x) == x;
     for (size_t j = 0; j < k; j++) dl[j] = scored ? scale * vexp(l[j] - shift) : 0;
@@ -58,43 +55,39 @@ static size_t reached (double x, size_t k) {
   return x >= (double)k ? k : (size_t)x;
 }
 
-static void cdf (size_t n, const size_t dims[], const double *const in[],
-                 const ptrdiff_t step[], double *out) {
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]];
-    double share = mass(dims[0], in[1] + (ptrdiff_t)r * step[1], 0, reached(x, dims[0]));
+static void cdf (const Batch *b, double *out) {
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r);
+    double share = mass(b->dims[0], event(b, 1, r), 0, reached(x, b->dims[0]));
     out[r] = x == x ? share : x;
   }
 }
 
-static void sf (size_t n, const size_t dims[], const double *const in[],
-                const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]];
-    double share = mass(k, in[1] + (ptrdiff_t)r * step[1], reached(x, k), k);
+static void sf (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r);
+    double share = mass(k, event(b, 1, r), reached(x, k), k);
     out[r] = x == x ? share : x;
   }
 }
 
-static void log_cdf (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]];
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void log_cdf (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r);
+    const double *l = event(b, 1, r);
     size_t at = reached(x, k);
     double below = mass(k, l, 0, at), above = mass(k, l, at, k);
     out[r] = x != x ? x : below < 0.5 ? vlog(below) : vlog1p(-above);
   }
 }
 
-static void log_sf (size_t n, const size_t dims[], const double *const in[],
-                    const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    double x = in[0][(ptrdiff_t)r * step[0]];
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void log_sf (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    double x = *event(b, 0, r);
+    const double *l = event(b, 1, r);
     size_t at = reached(x, k);
     double below = mass(k, l, 0, at), above = mass(k, l, at, k);
     out[r] = x != x ? x : above < 0.5 ? vlog(above) : vlog1p(-below);
@@ -116,20 +109,17 @@ static double quantile (double p, size_t k, const double *l) {
   return (double)(last + 1);
 }
 
-static void icdf (size_t n, const size_t dims[], const double *const in[],
-                  const ptrdiff_t step[], double *out) {
-  for (size_t r = 0; r < n; r++)
-    out[r] = quantile(in[0][(ptrdiff_t)r * step[0]], dims[0],
-                      in[1] + (ptrdiff_t)r * step[1]);
+static void icdf (const Batch *b, double *out) {
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = quantile(*event(b, 0, r), b->dims[0], event(b, 1, r));
 }
 
 
 /* log S - sum_j P(j) l_j, both from the largest logit on */
-static void entropy (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void entropy (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
     Simplex s = simplex_of(k, l);
     double weighted = 0;
     for (size_t j = 0; j < k; j++) {
@@ -141,15 +131,13 @@ static void entropy (size_t n, const size_t dims[], const double *const in[],
 }
 
 /* -P(j) (log P(j) + H) */
-static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
     Simplex s = simplex_of(k, l);
     double h;
-    entropy(1, dims, &l, step, &h);
+    entropy(&(Batch) {.n = 1, .dims = b->dims, .in = &l, .step = b->step}, &h);
     for (size_t j = 0; j < k; j++) {
       double log_p = simplex_log_prob(s, l[j]), p = vexp(log_p);
       d[0][r * k + j] = p > 0 ? -upstream[r] * p * (log_p + h) : 0;
@@ -197,15 +185,14 @@ static double draw_one (double u, size_t k, const double *l) {
   return (double)(j + 1);
 }
 
-static void sample (size_t n, const size_t dims[], const double *const in[],
-                    const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  if (step[1] == 0 && n > GUIDE / 8 && k <= TABLE) {
-    draw_many(n, k, in[0], step[0], in[1], out);
+static void sample (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  if (b->step[1] == 0 && b->n > GUIDE / 8 && k <= TABLE) {
+    draw_many(b->n, k, b->in[0], b->step[0], b->in[1], out);
     return;
   }
-  for (size_t r = 0; r < n; r++)
-    out[r] = draw_one(in[0][(ptrdiff_t)r * step[0]], k, in[1] + (ptrdiff_t)r * step[1]);
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = draw_one(*event(b, 0, r), k, event(b, 1, r));
 }
 
 

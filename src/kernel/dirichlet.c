@@ -12,8 +12,13 @@
 ** where D(a, m) = a log(a/m) + m - a, and likewise the entropy. An x whose sum is
 ** further than TOLERANCE from 1 has no density.
 */
+#include <string.h>
+
 #include "kernel/betalaw.h"
 #include "kernel/kernel.h"
+#include "kernel/simplex.h"
+#include "random/gammas.h"
+#include "special/incbeta.h"
 #include "special/pair.h"
 
 enum { CHUNK = 64 };   /* terms computed before they are added */
@@ -110,15 +115,14 @@ static double density (size_t k, const double *x, const double *a, Shapes s) {
   return fma(s.total, beyond, sum_of(deviance_term, k, x, a, s.total)) + s.constant;
 }
 
-static void log_prob (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
+static void log_prob (const Batch *b, double *out) {
   const double *seen = NULL;
   Shapes s = {0};
-  for (size_t r = 0; r < n; r++) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *a = in[1] + (ptrdiff_t)r * step[1];
-    if (a != seen) s = shapes_of(dims[0], a);   /* once for a shared row */
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *a = event(b, 1, r);
+    if (a != seen) s = shapes_of(b->dims[0], a);   /* once for a shared row */
     seen = a;
-    out[r] = density(dims[0], x, a, s);
+    out[r] = density(b->dims[0], x, a, s);
   }
 }
 
@@ -130,12 +134,10 @@ VECTOR double excess (double x, double a, double total) {
   return whole == 0 ? vlog(x) + (vdigamma_pos(total) - vdigamma_pos(a)) : far;
 }
 
-static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *a = in[1] + (ptrdiff_t)r * step[1];
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *a = event(b, 1, r);
     double *dx = d[0] + r * k, *da = d[1] + r * k;
     double total = total_of(k, a), beyond = surplus(k, x);
     double up = inside(k, x, beyond) ? upstream[r] : beyond != beyond ? beyond : 0;
@@ -155,11 +157,10 @@ static void log_prob_adjoint (size_t n, const size_t dims[], const double *const
 ** ====================================================== */
 
 /* m (1 - m)/(A + 1), 1 - m from the sum of the others */
-static void variance (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *a = in[0] + (ptrdiff_t)r * step[0];
+static void variance (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *a = event(b, 0, r);
     double total = total_of(k, a), before = 0, after = 0;
     for (size_t j = 0; j < k; j++) {
       out[j] = before;
@@ -176,11 +177,10 @@ static void variance (size_t n, const size_t dims[], const double *const in[],
 ** The shares of a - 1, those below 0 counted as 0. If none is left, the corner of the largest
 ** shape; no mode if several shapes of 1 share that place, with an edge or face of equal density.
 */
-static void mode (size_t n, const size_t dims[], const double *const in[],
-                  const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *a = in[0] + (ptrdiff_t)r * step[0];
+static void mode (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *a = event(b, 0, r);
     size_t best = 0, ones = 0;
     double sum = 0;
     for (size_t j = 0; j < k; j++) {
@@ -223,22 +223,80 @@ static double entropy_of (size_t k, const double *a) {
        + free * fma(-0.5, vlog(total), HALF_LOG_2PI);
 }
 
-static void entropy (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  for (size_t r = 0; r < n; r++) out[r] = entropy_of(dims[0], in[0] + (ptrdiff_t)r * step[0]);
+static void entropy (const Batch *b, double *out) {
+  for (size_t r = 0; r < b->n; r++) out[r] = entropy_of(b->dims[0], event(b, 0, r));
 }
 
 /* (A - K) psi'(A) - (a - 1) psi'(a), with x psi'(x) = 1 + trigamma_rest(x) */
-static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *a = in[0] + (ptrdiff_t)r * step[0];
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *a = event(b, 0, r);
     double total = total_of(k, a), whole = (double)k * vtrigamma_pos(total);
     for (size_t j = 0; j < k; j++) {
       double own = vtrigamma_pos(a[j]) - whole;
       d[0][r * k + j] = upstream[r] * (trigamma_gap(a[j], total - a[j]) + own);
+    }
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Draws: shares of gamma variables, from their logarithms, which may be far below those of
+** 1e-308
+** ====================================================== */
+
+/* logarithms of n gammas; the first has the shape of share j in row r */
+static void log_gammas (const Philox *g, uint64_t element, size_t n, const Batch *b, size_t r,
+                        size_t j, double *out) {
+  double shape[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
+  const double *a = event(b, 0, r);
+  for (size_t i = 0; i < n; i++) {
+    shape[i] = a[j];
+    if (++j < b->dims[0]) continue;
+    j = 0;
+    if (++r < b->n) a = event(b, 0, r);
+  }
+  gammas(g, 0, element, n, shape, size, depth);
+  for (size_t i = 0; i < n; i++) out[i] = vlog(size[i]) - depth[i];
+}
+
+static void normalise (size_t k, double *y) {
+  double shift = simplex_shift(k, y), sum = 0;
+  for (size_t j = 0; j < k; j++) y[j] = vexp(y[j] - shift);
+  for (size_t j = 0; j < k; j++) sum += y[j];
+  for (size_t j = 0; j < k; j++) y[j] /= sum;
+}
+
+static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
+  size_t k = b->dims[0], size = b->n * k, done = 0;
+  for (size_t i = 0, n; i < size; i += n) {
+    n = size - i < GAMMAS_BLOCK ? size - i : GAMMAS_BLOCK;
+    log_gammas(g, first + i, n, b, i / k, i % k, out + i);
+    for (; (done + 1) * k <= i + n; done++) normalise(k, out + done * k);
+  }
+}
+
+/*
+** Share j is Beta(a_j, A - a_j): as a_j moves it, the others keep their proportions.
+**   dx_j/da_j by the slope of that quantile,   dx_i/da_j = -x_i/(1 - x_j) dx_j/da_j
+*/
+static void rsample_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  memcpy(d[0], upstream, b->n * k * sizeof *upstream);
+  for (size_t r = 0; r < b->n; r++, upstream += k) {
+    const double *x = event(b, 0, r), *a = event(b, 1, r);
+    double total = total_of(k, a);
+    for (size_t j = 0; j < k; j++) {
+      double others = 0, rest = 0;
+      for (size_t i = 0; i < k; i++) {
+        others = i == j ? others : fma(x[i], upstream[i] - upstream[j], others);
+        rest += i == j ? 0 : x[i];
+      }
+      double slope = k == 1 ? 0 : special_beta_dx_da(a[j], total - a[j], x[j]);
+      d[1][r * k + j] = rest > 0 ? -others / rest * slope : 0;
     }
   }
 }
@@ -253,5 +311,7 @@ const Kernel perilune_dirichlet[] = {
   {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode},
   {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
+  {.name = "rsample",  .n_in = 2, .signature = "(k),(k)->(k)", .draw_rows = rsample,
+   .adjoint = rsample_adjoint},
   {.name = NULL}
 };

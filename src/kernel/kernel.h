@@ -20,6 +20,21 @@
 
 struct Philox;
 
+/* What a row kernel works on: n events of each operand, each contiguous. */
+typedef struct Batch {
+  size_t n;
+  const size_t *dims;        /* sizes of the signature's letters, as they appear */
+  const double *const *in;
+  const ptrdiff_t *step;     /* from one event of operand k to the next; 0 where
+                                all rows share one */
+  double *scratch;           /* as much as the kernel asked for */
+} Batch;
+
+/* Event r of operand k. */
+static inline const double *event (const Batch *b, int k, size_t r) {
+  return b->in[k] + (ptrdiff_t)r * b->step[k];
+}
+
 typedef struct Kernel {
   const char *name;   /* "log_prob" */
   int n_in;
@@ -46,19 +61,26 @@ typedef struct Kernel {
   int integer;   /* it draws integers: a single draw is a Lua integer */
 
   /* A row kernel works on event dimensions. `signature` says which, as in
-     "(m,k),(k,n)->(m,n)"; dims[] holds the sizes of its letters in order of
-     appearance. Row r of operand k starts at in[k] + r*step[k] and is
-     contiguous; the rows of out follow one another. */
+     "(m,k),(k,n)->(m,n)"; the rows of out follow one another. */
   const char *signature;
-  void (*rows) (size_t n, const size_t dims[], const double *const in[],
-                const ptrdiff_t step[], double *out);
+  void (*rows) (const Batch *b, double *out);
 
   /* Its derivative, contracted with what comes from above: row r of d[k] is the
      sum over results o of upstream[o] times d out[o]/d in[k], for all k. The
      rows of upstream and of each d[k] follow one another. */
-  void (*adjoint) (size_t n, const size_t dims[], const double *const in[],
-                   const ptrdiff_t step[], const double *upstream,
-                   double *const d[]);
+  void (*adjoint) (const Batch *b, const double *upstream, double *const d[]);
+
+  /* A sampler of rows that does its own drawing: row r of out is drawn from
+     elements first + r*e, ..., first + (r + 1)*e - 1 of the stream, e being the
+     size of one result. As with `draw`, the operands of b are the parameters,
+     and the signature has the draw before them. */
+  void (*draw_rows) (const struct Philox *g, uint64_t first, const Batch *b,
+                     double *out);
+
+  /* Doubles of scratch that a row kernel needs, and its adjoint; each thread
+     has its own. */
+  size_t (*scratch) (const size_t dims[]);
+  size_t (*adjoint_scratch) (const size_t dims[]);
 
   /* A reduction folds a block into a state of `width` doubles, merges the
      state of what follows into the state of what came before, and turns the

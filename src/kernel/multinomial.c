@@ -61,14 +61,13 @@ static int is_count (size_t k, const double *x, double n, double *sum) {
   return counts && *sum == n;
 }
 
-static void log_prob (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
+static void log_prob (const Batch *b, double *out) {
+  size_t k = b->dims[0];
   const double *seen = NULL;
   Weights w = {0};
-  for (size_t r = 0; r < n; r++) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *l = in[2] + (ptrdiff_t)r * step[2];
-    double total = in[1][(ptrdiff_t)r * step[1]], sum;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *l = event(b, 2, r);
+    double total = *event(b, 1, r), sum;
     if (l != seen) w = weights_of(k, l);   /* once for a shared row */
     seen = l;
     if (is_count(k, x, total, &sum)) out[r] = scored(k, x, total, l, &w);
@@ -81,13 +80,11 @@ static double excess (double x, double n, double p, double q) {
   return p > q ? fma(n, q, -(n - x)) : fma(-n, p, x);
 }
 
-static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *l = in[2] + (ptrdiff_t)r * step[2];
-    double total = in[1][(ptrdiff_t)r * step[1]], sum;
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *l = event(b, 2, r);
+    double total = *event(b, 1, r), sum;
     Weights w = weights_of(k, l);
     int inside = is_count(k, x, total, &sum);
     d[1][r] = 0;
@@ -132,14 +129,13 @@ static void apportion (size_t k, double n, double *p) {
   }
 }
 
-static void mode (size_t n, const size_t dims[], const double *const in[],
-                  const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void mode (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *l = event(b, 1, r);
     Weights w = weights_of(k, l);
     for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - w.shift) / w.sum;
-    apportion(k, in[0][(ptrdiff_t)r * step[0]], out);
+    apportion(k, *event(b, 0, r), out);
   }
 }
 
@@ -225,21 +221,17 @@ static double entropy_of (size_t k, double n, const double *l) {
   return sum;
 }
 
-static void entropy (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  for (size_t r = 0; r < n; r++)
-    out[r] = entropy_of(dims[0], in[0][(ptrdiff_t)r * step[0]],
-                        in[1] + (ptrdiff_t)r * step[1]);
+static void entropy (const Batch *b, double *out) {
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = entropy_of(b->dims[0], *event(b, 0, r), event(b, 1, r));
 }
 
 /* the slopes of E f(X_j, n p_j) along p_j, back through p */
-static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
-    double total = in[0][(ptrdiff_t)r * step[0]], *dl = d[1] + r * k;
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
+    double total = *event(b, 0, r), *dl = d[1] + r * k;
     Weights w = weights_of(k, l);
     int spread = w.rest > 0 && total >= 0 && total < HUGE_VAL;
     for (size_t j = 0; j < k; j++) {

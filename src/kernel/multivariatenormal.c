@@ -3,9 +3,8 @@
 **
 **   log p(x) = -|z|^2/2 - sum_i log L_ii - d/2 log(2 pi),    L z = x - loc
 **
-** A draw is loc + L e with e standard normal. Vectors of up to TRIANGLE_MAX dimensions:
-** beyond, scratch does not fit the stack, and results are NaN. Rows that share one L are
-** worked on TRIANGLE_LANES at a time, each lane with the steps of a row alone.
+** A draw is loc + L e with e standard normal. Rows that share one L are worked on
+** TRIANGLE_LANES at a time, each lane with the steps of a row alone.
 */
 #include "kernel/kernel.h"
 #include "linalg/triangle.h"
@@ -44,16 +43,16 @@ static void fill (size_t n, double *out, double value) {
 ** Density
 ** ====================================================== */
 
-/* |z|^2 for each lane; lanes beyond the last row repeat it */
-static void distances (size_t d, size_t rows, const double *x, ptrdiff_t step_x,
-                       const double *loc, ptrdiff_t step_loc, const double *l, Lanes square) {
-  Lanes z[TRIANGLE_MAX];
+/* |z|^2 for each lane of rows from `first` on; lanes beyond the last row repeat it */
+static void distances (const Batch *b, size_t first, size_t rows, Lanes square) {
+  Lanes *z = (Lanes *)b->scratch;
+  size_t d = b->dims[0];
   for (size_t r = 0; r < TRIANGLE_LANES; r++) {
-    ptrdiff_t row = (ptrdiff_t)(r < rows ? r : rows - 1);
-    const double *xr = x + row * step_x, *mean = loc + row * step_loc;
-    for (size_t i = 0; i < d; i++) z[i][r] = xr[i] - mean[i];
+    size_t row = first + (r < rows ? r : rows - 1);
+    const double *x = event(b, 0, row), *loc = event(b, 1, row);
+    for (size_t i = 0; i < d; i++) z[i][r] = x[i] - loc[i];
   }
-  triangle_solve_lanes(d, l, z);
+  triangle_solve_lanes(d, event(b, 2, first), z);
   for (size_t r = 0; r < TRIANGLE_LANES; r++) square[r] = 0;
   for (size_t i = 0; i < d; i++)
     for (size_t r = 0; r < TRIANGLE_LANES; r++) square[r] = fma(z[i][r], z[i][r], square[r]);
@@ -69,42 +68,33 @@ static int infinitely_far (size_t d, const double *x, const double *loc) {
   return far;
 }
 
-static void log_prob (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t d = dims[0];
+static void log_prob (const Batch *b, double *out) {
+  size_t d = b->dims[0];
   const double *seen = NULL;
   double constant = 0;
-  if (d > TRIANGLE_MAX) { fill(n, out, NAN); return; }
-  for (size_t r = 0, rows; r < n; r += rows) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *loc = in[1] + (ptrdiff_t)r * step[1];
-    const double *l = in[2] + (ptrdiff_t)r * step[2];
+  for (size_t r = 0, rows; r < b->n; r += rows) {
+    const double *l = event(b, 2, r);
     Lanes square;
-    rows = together(n, r, step[2]);
-    distances(d, rows, x, step[0], loc, step[1], l, square);
+    rows = together(b->n, r, b->step[2]);
+    distances(b, r, rows, square);
     if (l != seen) constant = fma(-HALF_LOG_2PI, (double)d, -log_diagonal(d, l));
     seen = l;
     for (size_t k = 0; k < rows; k++) {
       out[r + k] = fma(-0.5, square[k], constant);
       if (out[r + k] != out[r + k] && constant == constant
-          && infinitely_far(d, x + (ptrdiff_t)k * step[0], loc + (ptrdiff_t)k * step[1]))
+          && infinitely_far(d, event(b, 0, r + k), event(b, 1, r + k)))
         out[r + k] = -INFINITY;
     }
   }
 }
 
 /* with L^T w = z:  d/dx = -w,  d/dloc = w,  d/dL = w z^T - 1/diagonal, below and on it */
-static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  double z[TRIANGLE_MAX], w[TRIANGLE_MAX];
-  size_t side = dims[0];
-  if (side > TRIANGLE_MAX) {
-    for (int k = 0; k < 3; k++) fill(n * side * (k == 2 ? side : 1), d[k], NAN);
-    return;
-  }
-  for (size_t r = 0; r < n; r++) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0], *loc = in[1] + (ptrdiff_t)r * step[1];
-    const double *l = in[2] + (ptrdiff_t)r * step[2];
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t side = b->dims[0];
+  double *z = b->scratch, *w = z + side;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *loc = event(b, 1, r);
+    const double *l = event(b, 2, r);
     double up = upstream[r];
     for (size_t i = 0; i < side; i++) z[i] = x[i] - loc[i];
     triangle_solve(side, l, z);
@@ -124,52 +114,45 @@ static void log_prob_adjoint (size_t n, const size_t dims[], const double *const
 
 
 /* d/2 (1 + log(2 pi)) + sum_i log L_ii; loc is there for its batch alone */
-static void entropy (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  size_t d = dims[0];
-  for (size_t r = 0; r < n; r++)
-    out[r] = r > 0 && step[1] == 0 ? out[0]
-           : fma(0.5 + HALF_LOG_2PI, (double)d, log_diagonal(d, in[1] + (ptrdiff_t)r * step[1]));
+static void entropy (const Batch *b, double *out) {
+  size_t d = b->dims[0];
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = r > 0 && b->step[1] == 0 ? out[0]
+           : fma(0.5 + HALF_LOG_2PI, (double)d, log_diagonal(d, event(b, 1, r)));
 }
 
-static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t side = dims[0];
-  fill(n * side, d[0], 0);
-  fill(n * side * side, d[1], 0);
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t side = b->dims[0];
+  fill(b->n * side, d[0], 0);
+  fill(b->n * side * side, d[1], 0);
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
     for (size_t i = 0; i < side; i++)
       d[1][(r * side + i) * side + i] = upstream[r] / l[i * side + i];
   }
 }
 
 
-static void rsample (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  Lanes e[TRIANGLE_MAX], y[TRIANGLE_MAX];
-  size_t d = dims[0];
-  if (d > TRIANGLE_MAX) { fill(n * d, out, NAN); return; }
-  for (size_t r = 0, rows; r < n; r += rows) {
-    rows = together(n, r, step[2]);
-    gather(d, rows, in[0] + (ptrdiff_t)r * step[0], step[0], e);
-    gather(d, rows, in[1] + (ptrdiff_t)r * step[1], step[1], y);
-    triangle_multiply_lanes(d, in[2] + (ptrdiff_t)r * step[2], e, y);
+static void rsample (const Batch *b, double *out) {
+  size_t d = b->dims[0];
+  Lanes *e = (Lanes *)b->scratch, *y = e + d;
+  for (size_t r = 0, rows; r < b->n; r += rows) {
+    rows = together(b->n, r, b->step[2]);
+    gather(d, rows, event(b, 0, r), b->step[0], e);
+    gather(d, rows, event(b, 1, r), b->step[1], y);
+    triangle_multiply_lanes(d, event(b, 2, r), e, y);
     for (size_t k = 0; k < rows; k++)
       for (size_t i = 0; i < d; i++) out[(r + k) * d + i] = y[i][k];
   }
 }
 
 /* L^T u, u, and u e^T below and on the diagonal */
-static void rsample_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t side = dims[0];
-  fill(n * side, d[0], 0);
-  memcpy(d[1], upstream, n * side * sizeof *upstream);
-  for (size_t r = 0; r < n; r++) {
-    const double *e = in[0] + (ptrdiff_t)r * step[0], *l = in[2] + (ptrdiff_t)r * step[2];
+static void rsample_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t side = b->dims[0];
+  fill(b->n * side, d[0], 0);
+  memcpy(d[1], upstream, b->n * side * sizeof *upstream);
+  for (size_t r = 0; r < b->n; r++) {
+    const double *e = event(b, 0, r), *l = event(b, 2, r);
     const double *up = upstream + r * side;
     double *de = d[0] + r * side, *dl = d[2] + r * side * side;
     for (size_t i = 0; i < side; i++, l += side, dl += side)
@@ -181,12 +164,16 @@ static void rsample_adjoint (size_t n, const size_t dims[], const double *const 
 }
 
 
+/* vectors for each lane */
+static size_t one (const size_t dims[]) { return TRIANGLE_LANES * dims[0]; }
+static size_t two (const size_t dims[]) { return 2 * one(dims); }
+
 const Kernel perilune_multivariatenormal[] = {
   {.name = "log_prob", .n_in = 3, .signature = "(d),(d),(d,d)->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint},
+   .scratch = one, .adjoint = log_prob_adjoint, .adjoint_scratch = two},
   {.name = "entropy",  .n_in = 2, .signature = "(d),(d,d)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
   {.name = "rsample",  .n_in = 3, .signature = "(d),(d),(d,d)->(d)", .rows = rsample,
-   .adjoint = rsample_adjoint, .noise = "normal"},
+   .scratch = two, .adjoint = rsample_adjoint, .noise = "normal"},
   {.name = NULL}
 };

@@ -8,6 +8,7 @@
 #ifndef PERILUNE_ONEHOT_H
 #define PERILUNE_ONEHOT_H
 
+#include "kernel/kernel.h"
 #include "kernel/simplex.h"
 
 typedef struct Weights {
@@ -75,15 +76,15 @@ static inline size_t onehot_reached (size_t k, const double *sums, double u) {
 
 /* Draws by inversion, operands u and logits. The sums lie in a row of the result
    itself: that of the draw, or the last one where all draws share their logits. */
-static inline void onehot_draw (size_t n, const size_t dims[], const double *const in[],
-                                const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  int shared = step[1] == 0;
-  if (shared) onehot_sums(k, in[1], out + (n - 1) * k);
-  for (size_t r = 0; r < n; r++) {
-    double *row = out + r * k, *sums = shared ? out + (n - 1) * k : row;
-    if (!shared) onehot_sums(k, in[1] + (ptrdiff_t)r * step[1], row);
-    size_t at = onehot_reached(k, sums, in[0][(ptrdiff_t)r * step[0]]);
+static inline void onehot_draw (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  int shared = b->step[1] == 0;
+  double *last = out + (b->n - 1) * k;
+  if (shared) onehot_sums(k, b->in[1], last);
+  for (size_t r = 0; r < b->n; r++) {
+    double *row = out + r * k, *sums = shared ? last : row;
+    if (!shared) onehot_sums(k, event(b, 1, r), row);
+    size_t at = onehot_reached(k, sums, *event(b, 0, r));
     for (size_t j = 0; j < k; j++) row[j] = 0;
     row[at] = 1;
   }

@@ -22,15 +22,14 @@ static size_t chosen (size_t k, const double *x, double *sum) {
   return odd == 0 && *sum == 1 ? at : k;
 }
 
-static void log_prob (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
+static void log_prob (const Batch *b, double *out) {
+  size_t k = b->dims[0];
   const double *seen = NULL;
   Weights w = {0};
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
     double sum;
-    size_t at = chosen(k, in[0] + (ptrdiff_t)r * step[0], &sum);
+    size_t at = chosen(k, event(b, 0, r), &sum);
     if (l != seen) w = weights_of(k, l);   /* once for a shared row */
     seen = l;
     if (at < k) out[r] = (l[at] - w.shift) - w.log_sum;
@@ -39,14 +38,12 @@ static void log_prob (size_t n, const size_t dims[], const double *const in[],
 }
 
 /* upstream (x_j - p_j) */
-static void log_prob_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[1] + (ptrdiff_t)r * step[1];
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
     double *dx = d[0] + r * k, *dl = d[1] + r * k, sum;
-    size_t at = chosen(k, in[0] + (ptrdiff_t)r * step[0], &sum);
+    size_t at = chosen(k, event(b, 0, r), &sum);
     Weights w = weights_of(k, l);
     double scale = at < k ? upstream[r] / w.sum : 0;
     for (size_t j = 0; j < k; j++) {
@@ -59,31 +56,27 @@ static void log_prob_adjoint (size_t n, const size_t dims[], const double *const
 
 
 /* the probabilities */
-static void mean (size_t n, const size_t dims[], const double *const in[],
-                  const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void mean (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *l = event(b, 0, r);
     Weights w = weights_of(k, l);
     for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - w.shift) / w.sum;
   }
 }
 
-static void mean_adjoint (size_t n, const size_t dims[], const double *const in[],
-                          const ptrdiff_t step[], const double *upstream,
-                          double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++)
-    weights_adjoint(k, in[0] + (ptrdiff_t)r * step[0], upstream + r * k, 1, d[0] + r * k);
+static void mean_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++)
+    weights_adjoint(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
 
 /* p_j (1 - p_j) */
-static void variance (size_t n, const size_t dims[], const double *const in[],
-                      const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void variance (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *l = event(b, 0, r);
     Weights w = weights_of(k, l);
     for (size_t j = 0; j < k; j++) {
       double e = vexp(l[j] - w.shift);
@@ -93,12 +86,10 @@ static void variance (size_t n, const size_t dims[], const double *const in[],
 }
 
 /* upstream (1 - 2 p_j), back through p */
-static void variance_adjoint (size_t n, const size_t dims[], const double *const in[],
-                              const ptrdiff_t step[], const double *upstream,
-                              double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void variance_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
     double *dl = d[0] + r * k;
     Weights w = weights_of(k, l);
     for (size_t j = 0; j < k; j++) {
@@ -111,22 +102,20 @@ static void variance_adjoint (size_t n, const size_t dims[], const double *const
 
 
 /* the first of the most likely rows */
-static void mode (size_t n, const size_t dims[], const double *const in[],
-                  const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    size_t top = weights_of(k, in[0] + (ptrdiff_t)r * step[0]).top;
+static void mode (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    size_t top = weights_of(k, event(b, 0, r)).top;
     for (size_t j = 0; j < k; j++) out[j] = j == top;
   }
 }
 
 
 /* sum_j p_j (log S + m - l_j), no term of which is negative */
-static void entropy (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void entropy (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
     Weights w = weights_of(k, l);
     double weighted = 0;
     for (size_t j = 0; j < k; j++) {
@@ -138,23 +127,20 @@ static void entropy (size_t n, const size_t dims[], const double *const in[],
 }
 
 /* -p_j (l_j - sum_i p_i l_i) */
-static void entropy_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
     weights_adjoint(k, l, l, -upstream[r], d[0] + r * k);
   }
 }
 
 
 /* l_j - log sum_(i > j) exp(l_i): the log odds of j once it is none before it */
-static void conditional_logits (size_t n, const size_t dims[], const double *const in[],
-                                const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *l = in[0] + (ptrdiff_t)r * step[0];
+static void conditional_logits (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *l = event(b, 0, r);
     double after = -INFINITY;
     for (size_t j = k; j-- > 0; ) {
       out[j] = l[j] == -INFINITY ? l[j] : l[j] - after;

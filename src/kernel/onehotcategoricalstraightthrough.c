@@ -10,13 +10,11 @@
 
 
 /* p_j (upstream_j - sum_i p_i upstream_i), whatever was drawn */
-static void rsample_adjoint (size_t n, const size_t dims[], const double *const in[],
-                             const ptrdiff_t step[], const double *upstream,
-                             double *const d[]) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++) {
+static void rsample_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
     d[0][r] = 0;
-    weights_adjoint(k, in[1] + (ptrdiff_t)r * step[1], upstream + r * k, 1, d[1] + r * k);
+    weights_adjoint(k, event(b, 1, r), upstream + r * k, 1, d[1] + r * k);
   }
 }
 

@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define TRIANGLE_MAX   512   /* side of matrices for which a caller keeps scratch on the stack */
 #define TRIANGLE_LANES 8     /* vectors solved or multiplied side by side */
 
 typedef double Lanes[TRIANGLE_LANES];

@@ -2,7 +2,6 @@
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
-local tensor       = require "perilune.tensor"
 
 local Dirichlet = Distribution:extend("Dirichlet", {
   kernels = "dirichlet",
@@ -23,11 +22,5 @@ local Dirichlet = Distribution:extend("Dirichlet", {
 })
 
 function Dirichlet:mean () return self.concentration / self.concentration:sum(-1):unsqueeze(-1) end
-
--- Shares of gamma variables, from their logarithms: those may be far below 1e-308.
-local log_gammas = core.bind("loggamma", "rsample", "Dirichlet:sample", { "self", "shape", "rng" },
-                             { "self.concentration" })
-
-function Dirichlet:sample (shape, rng) return tensor.softmax(log_gammas(self, shape, rng)) end
 
 return Dirichlet

@@ -1,13 +1,11 @@
 --- MultivariateNormal(loc, covariance_matrix), or precision_matrix, or scale_tril: the bell
--- curve of vectors, of up to 512 dimensions.
+-- curve of vectors.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
-
-local LIMIT = 512   -- dimensions whose scratch fits the C stack: TRIANGLE_MAX of src/linalg/triangle.h
 
 local function of_matrix (name) return core.bind("row/linalg", name, name, { "self" }, { "self" }) end
 
@@ -29,7 +27,6 @@ local function check_shapes (self)
     fail(self, "loc of %d dimensions needs a matrix of %d by %d, got %d by %d", d, d, d, shape[#shape - 1],
          shape[#shape])
   end
-  if d > LIMIT then fail(self, "loc has %d dimensions, the limit is %d", d, LIMIT) end
   return d
 end
 

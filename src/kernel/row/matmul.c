@@ -82,16 +82,36 @@ static void product (size_t m, size_t k, size_t n, const double *a,
   }
 }
 
-static void matmul (size_t count, const size_t dims[], const double *const in[],
-                    const ptrdiff_t step[], double *out) {
-  size_t m = dims[0], k = dims[1], n = dims[2];
-  for (size_t r = 0; r < count; r++)
-    product(m, k, n, in[0] + (ptrdiff_t)r * step[0], in[1] + (ptrdiff_t)r * step[1],
-            out + r * m * n);
+static void matmul (const Batch *b, double *out) {
+  size_t m = b->dims[0], k = b->dims[1], n = b->dims[2];
+  for (size_t r = 0; r < b->n; r++)
+    product(m, k, n, event(b, 0, r), event(b, 1, r), out + r * m * n);
+}
+
+static void transpose (size_t m, size_t n, const double *a, double *out) {
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) out[j * m + i] = a[i * n + j];
+}
+
+/* upstream b^T and a^T upstream */
+static void matmul_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t m = b->dims[0], k = b->dims[1], n = b->dims[2];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *above = upstream + r * m * n;
+    transpose(k, n, event(b, 1, r), b->scratch);
+    product(m, n, k, above, b->scratch, d[0] + r * m * k);
+    transpose(m, k, event(b, 0, r), b->scratch);
+    product(k, m, n, b->scratch, above, d[1] + r * k * n);
+  }
+}
+
+static size_t scratch (const size_t dims[]) {
+  return dims[1] * (dims[0] > dims[2] ? dims[0] : dims[2]);
 }
 
 
 const Kernel perilune_row_matmul[] = {
-  {.name = "matmul", .n_in = 2, .signature = "(m,k),(k,n)->(m,n)", .rows = matmul},
+  {.name = "matmul", .n_in = 2, .signature = "(m,k),(k,n)->(m,n)", .rows = matmul,
+   .adjoint = matmul_adjoint, .adjoint_scratch = scratch},
   {.name = NULL}
 };

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
-#include "kernel/simplex.h"
+#include "kernel/onehot.h"
 #include "special/vmath.h"
 
 
@@ -19,41 +19,69 @@ static double shifted_exp (size_t k, const double *x, double shift, double *y) {
   return sum;
 }
 
-static void softmax (size_t n, const size_t dims[], const double *const in[],
-                     const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0];
+static void softmax (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *x = event(b, 0, r);
     double scale = 1 / shifted_exp(k, x, simplex_shift(k, x), out);
     for (size_t j = 0; j < k; j++) out[j] *= scale;
   }
 }
 
-static void log_softmax (size_t n, const size_t dims[], const double *const in[],
-                         const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0];
+/* y_j (u_j - sum_i y_i u_i) */
+static void softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++)
+    weights_adjoint(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
+}
+
+static void log_softmax (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *x = event(b, 0, r);
     double shift = simplex_shift(k, x), log_sum = vlog(shifted_exp(k, x, shift, out));
     for (size_t j = 0; j < k; j++) out[j] = (x[j] - shift) - log_sum;
   }
 }
 
+/* u_j - y_j sum_i u_i */
+static void log_softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *u = upstream + r * k;
+    double *dx = d[0] + r * k, shift = simplex_shift(k, x), total = 0;
+    for (size_t j = 0; j < k; j++) total += u[j];
+    double scale = total / shifted_exp(k, x, shift, dx);
+    for (size_t j = 0; j < k; j++) dx[j] = fma(-scale, dx[j], u[j]);
+  }
+}
 
-static void cumsum (size_t n, const size_t dims[], const double *const in[],
-                    const ptrdiff_t step[], double *out) {
-  size_t k = dims[0];
-  for (size_t r = 0; r < n; r++, out += k) {
-    const double *x = in[0] + (ptrdiff_t)r * step[0];
+
+static void cumsum (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *x = event(b, 0, r);
     double sum = 0;
     for (size_t j = 0; j < k; j++) out[j] = sum += x[j];
   }
 }
 
+/* sums from the end */
+static void cumsum_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    double sum = 0;
+    for (size_t j = k; j-- > 0; ) d[0][r * k + j] = sum += upstream[r * k + j];
+  }
+}
+
 
 const Kernel perilune_row_softmax[] = {
-  {.name = "softmax",     .n_in = 1, .signature = "(k)->(k)", .rows = softmax},
-  {.name = "log_softmax", .n_in = 1, .signature = "(k)->(k)", .rows = log_softmax},
-  {.name = "cumsum",      .n_in = 1, .signature = "(k)->(k)", .rows = cumsum},
+  {.name = "softmax",     .n_in = 1, .signature = "(k)->(k)", .rows = softmax,
+   .adjoint = softmax_adjoint},
+  {.name = "log_softmax", .n_in = 1, .signature = "(k)->(k)", .rows = log_softmax,
+   .adjoint = log_softmax_adjoint},
+  {.name = "cumsum",      .n_in = 1, .signature = "(k)->(k)", .rows = cumsum,
+   .adjoint = cumsum_adjoint},
   {.name = NULL}
 };
