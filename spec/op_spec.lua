@@ -15,7 +15,7 @@ local positive = { { 1e-5 }, { 0.03 }, { 0.4 }, { 1.9 }, { 30.5 }, { 4e6 } }
 local unit     = { { 1e-5 }, { 0.03 }, { 0.4 }, { 0.7 }, { 0.999 } }
 
 local own = {   -- where the usual points lie outside the domain, or miss a regime
-  log = positive, sqrt = positive, logit = unit, ndtri = unit,
+  log = positive, sqrt = positive, e1e = positive, logit = unit, ndtri = unit,
   log1p = { { -0.9 }, { -1e-6 }, { 0.5 }, { 1e5 } },
   log1mexp = { { -40 }, { -1.5 }, { -0.3 }, { -1e-4 } },
   erfinv = { { -0.99 }, { -1e-3 }, { 0.3 }, { 0.9 } },

@@ -6,13 +6,17 @@ require "perilune.tensor"   -- any function may make one
 local peri = { _VERSION = "perilune scm" }
 
 -- Where lower-case names come from; classes are found by their own name.
-local modules = { "functions", "tensor", "kl" }
+local modules = { "functions", "tensor", "kl", "kl_div" }
 
 local direct = {
   special     = function () return require "perilune.functions" end,
   constraints = function () return require "perilune.constraints" end,
+  transforms  = function () return require "perilune.transforms" end,
+  biject_to    = function () return require "perilune.transforms".biject_to end,
+  transform_to = function () return require "perilune.transforms".transform_to end,
   Distribution = function () return require "perilune.distribution" end,
   validate    = function () return require "perilune.construct".validate end,
+  KLDivLoss   = function () return require "perilune.kl_div".KLDivLoss end,
 }
 for _, name in ipairs { "rng", "seed", "set_threads" } do
   direct[name] = function () return core[name] end

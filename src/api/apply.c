@@ -6,6 +6,7 @@
 */
 #include "api/binding.h"
 #include "driver/elementwise.h"
+#include "driver/reduce.h"
 
 
 static void plan (lua_State *L, Loop *loop, const Binding *b, const Operands *o) {
@@ -36,6 +37,25 @@ int bound_apply (lua_State *L) {
   Tensor *out = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,
                         loop.out_stride);
   elementwise_value(api_pool(L, loop.size), b->kernel, &loop, out->data);
+  return 1;
+}
+
+/* The sum of all values, as a tensor of rank 0. */
+int bound_sum (lua_State *L) {
+  const Binding *b = binding_of(L);
+  const Kernel *sum = api_kernel(L, "reduce", "sum");
+  Operands o;
+  Loop loop;
+  lua_settop(L, b->arguments);
+  if (binding_push(L, b, o.number)) {
+    lua_pushnumber(L, apply_to_numbers(b, o.number));
+    return 1;
+  }
+  binding_read(L, b, &o);
+  plan(L, &loop, b, &o);
+  loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
+  Tensor *out = api_new(L, binding_who(L), 0, NULL, NULL);
+  out->data[0] = reduce_mapped(api_pool(L, loop.size), sum, b->kernel, &loop);
   return 1;
 }
 

@@ -140,6 +140,14 @@ static int bind (lua_State *L) {
   return bind_value(L);
 }
 
+/* The sum of all values of an elementwise kernel, which are not stored. */
+static int bind_sum (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  if (kernel->value == NULL)
+    api_fail(L, "bind", "kernel %s is not elementwise", kernel->name);
+  return bind_as(L, bound_sum, 0);
+}
+
 static int bind_partials (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->partials == NULL) api_fail(L, "bind", "kernel %s has no partials",
@@ -162,6 +170,7 @@ static int bind_predicate (lua_State *L) {
 static const luaL_Reg functions[] = {
   {"bind",           bind},
   {"bind_value",     bind_value},
+  {"bind_sum",       bind_sum},
   {"bind_partials",  bind_partials},
   {"bind_adjoint",   bind_adjoint},
   {"bind_predicate", bind_predicate},

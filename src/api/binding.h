@@ -46,6 +46,7 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
 
 /* The functions that are bound: apply.c, sample.c, rows.c. */
 int bound_apply (lua_State *L);
+int bound_sum (lua_State *L);
 int bound_partials (lua_State *L);
 int bound_predicate (lua_State *L);
 int bound_sample (lua_State *L);

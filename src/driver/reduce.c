@@ -48,6 +48,7 @@ static void tree_finish (Tree *tree, double *state) {
 
 typedef struct Job {
   const Kernel *kernel;
+  const Kernel *map;     /* whose values are folded, or NULL: those of the loop */
   const Loop *loop;
   size_t count;          /* elements of a line */
   double *out;
@@ -59,12 +60,15 @@ typedef struct Job {
 static void fold_range (const Job *job, size_t first, size_t last, double *state) {
   Tree tree;
   Blocks blocks;
+  LoopBlock mapped;
   tree_plant(&tree, job->kernel);
   loop_start(job->loop, &blocks);
   for (; first < last; first += LOOP_BLOCK) {
     size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
     loop_block(job->loop, first, n, &blocks);
-    job->kernel->fold(n, blocks.in[0], tree.states[tree.depth]);
+    if (job->map != NULL) job->map->value(n, blocks.in, mapped);
+    job->kernel->fold(n, job->map != NULL ? mapped : blocks.in[0],
+                      tree.states[tree.depth]);
     tree_grow(&tree);
   }
   tree_finish(&tree, state);
@@ -126,4 +130,12 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
     fold_line(pool, &job, i, state);
     out[i] = kernel->finish(count, state);
   }
+}
+
+double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
+                      const Loop *loop) {
+  State state = {0};
+  Job job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size};
+  if (loop->size > 0) fold_line(pool, &job, 0, state);
+  return kernel->finish(loop->size, state);
 }

@@ -16,4 +16,9 @@
 void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
              size_t count, double *out);
 
+/* Reduces what an elementwise kernel makes of a row-major loop, all of it, to
+   one value: the same as if its result were stored in between. */
+double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
+                      const Loop *loop);
+
 #endif

@@ -15,6 +15,7 @@
 */
 #include "kernel/implicit.h"
 #include "random/noise.h"
+#include "special/expint.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 
@@ -247,26 +248,11 @@ static void isf_partials (size_t n, const double *const in[], double *const d[])
 ** Entropy
 ** ====================================================== */
 
-/* e^z E1(z), z > 0: the power series, or the continued fraction 1/(z+1- 1/(z+3- 4/(z+5- ... */
-static double scaled_integral (double z) {
-  if (z < 1.5) {
-    double sum = 0, term = 1;
-    for (int k = 1; k < 26; k++) {
-      term *= -z / k;
-      sum -= term / k;
-    }
-    return vexp(z) * (sum - 0.57721566490153286061 - vlog(z));
-  }
-  double tail = 0;
-  for (int k = 70; k > 0; k--) tail = (double) (k * k) / (z + (2 * k + 1) - tail);
-  return 1 / (z + 1 - tail);
-}
-
 /* (1 + log(2 pi m^3/l))/2 - 3/2 e^z E1(z), z = 2l/m */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *loc = in[0], *concentration = in[1];
   for (size_t i = 0; i < n; i++) {
-    double gap = vlog(loc[i]) - scaled_integral(2 * concentration[i] / loc[i]);
+    double gap = vlog(loc[i]) - exp_integral(2 * concentration[i] / loc[i]).value;
     out[i] = fma(1.5, gap, 0.5 + HALF_LOG_2PI) - 0.5 * vlog(concentration[i]);
   }
 }
@@ -274,8 +260,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *loc = in[0], *concentration = in[1];
   for (size_t i = 0; i < n; i++) {
-    double z = 2 * concentration[i] / loc[i];
-    double pull = fma(z, scaled_integral(z), -1);   /* z d/dz of e^z E1(z) */
+    double pull = exp_integral(2 * concentration[i] / loc[i]).pull;
     d[0][i] = 1.5 * (1 + pull) / loc[i];
     d[1][i] = fma(-1.5, pull, -0.5) / concentration[i];
   }

@@ -1,0 +1,116 @@
+--- The loss that trains a model of probabilities: kl_div(input, target), input = log q, target = p.
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+
+local kl_div = {}
+
+local names = { "input", "target" }
+
+-- { each element, their sum } with plain targets and with logarithms of them
+local forms = {}
+for log_target, kernel in pairs { [false] = "kl_div", [true] = "kl_div_log" } do
+  forms[log_target] = {
+    none = core.bind("loss", kernel, "kl_div", names, names),
+    sum  = core.bind_sum("loss", kernel, "kl_div", names, names),
+  }
+end
+
+-- At the caller of kl_div.
+local function fail (...) error("kl_div: " .. string.format(...), 4) end
+
+-- A number, or a tensor.
+local function operand (name, x)
+  if type(x) == "number" or core.is_tensor(x) then return x end
+  local ok, t = pcall(core.tensor, x)
+  if ok then return t end
+  if type(x) == "table" and getmetatable(x) == nil then fail("%s: %s", name, (t:gsub("^.*tensor: ", ""))) end
+  fail("%s must be a number, a table of numbers or a tensor, got %s", name, show.value(x))
+end
+
+-- The shape of the broadcast of both.
+local function common_shape (input, target)
+  local tensors = {}
+  for _, x in ipairs { input, target } do tensors[#tensors + 1] = core.is_tensor(x) and x or nil end
+  local shape, why = core.broadcast_shape(table.unpack(tensors))
+  if not shape then fail("%s", why) end
+  return shape
+end
+
+local function count (shape)
+  local n = 1
+  for _, size in ipairs(shape) do n = n * size end
+  return n
+end
+
+local reductions = {
+  none = function (form, input, target) return form.none(input, target) end,
+  sum  = function (form, input, target) return form.sum(input, target) end,
+  mean = function (form, input, target, shape) return form.sum(input, target) / count(shape) end,
+  batchmean = function (form, input, target, shape) return form.sum(input, target) / (shape[1] or 1) end,
+}
+
+local function check_options (who, opts)
+  if opts ~= nil and type(opts) ~= "table" then
+    error(who .. ": options must be a table, got " .. show.value(opts), 3)
+  end
+  local reduction = opts and opts.reduction or "mean"
+  if not reductions[reduction] then
+    error(string.format('%s: reduction must be "mean", "sum", "none" or "batchmean", got %s', who,
+                        show.value(reduction)), 3)
+  end
+  return reduction
+end
+
+-- Rows of probabilities: the largest distance of a sum from 1.
+local function excess (probabilities)
+  local t = core.is_tensor(probabilities) and probabilities or core.tensor(probabilities)
+  if #t.shape == 0 then return 0 end
+  return functions.abs(t:sum(-1) - 1):max():item()
+end
+
+-- The two classic mistakes, told by Lua's warn.
+local function warn_of_mistakes (input, target, log_target)
+  if not warn then return end
+  local off = excess(log_target and functions.exp(target) or target)
+  if not (off <= 1e-6) then
+    warn(string.format("kl_div: rows of target should be %sprobabilities that sum to 1; one is off by %s",
+                       log_target and "logarithms of " or "", show.number(off)))
+  end
+  off = excess(functions.exp(input))
+  if not (off <= 1e-6) then
+    warn(string.format("kl_div: input should be log-probabilities (log_softmax gives them); the exponentials of a row "
+                       .. "are off 1 by %s", show.number(off)))
+  end
+end
+
+--- kl_div(input, target, { reduction = "mean", log_target = false, check = false }): the divergence of
+-- target from exp(input), element by element, reduced. "batchmean", the sum over the number of rows, is
+-- the divergence of distributions. `check` warns of targets that do not sum to 1 along the last dimension and
+-- of inputs that are no log-probabilities.
+function kl_div.kl_div (input, target, opts)
+  local reduction = check_options("kl_div", opts)
+  local log_target = opts and opts.log_target and true or false
+  input, target = operand("input", input), operand("target", target)
+  local shape = common_shape(input, target)
+  if opts and opts.check then warn_of_mistakes(input, target, log_target) end
+  return reductions[reduction](forms[log_target], input, target, shape)
+end
+
+local Loss = { __name = "KLDivLoss" }
+Loss.__index = Loss
+
+function Loss:__call (input, target) return kl_div.kl_div(input, target, self) end
+
+function Loss:__tostring ()
+  return string.format('KLDivLoss(reduction="%s", log_target=%s)', self.reduction, tostring(self.log_target))
+end
+
+--- KLDivLoss{ ... }: kl_div with these options, as an object to be called with input and target.
+function kl_div.KLDivLoss (opts)
+  local reduction = check_options("KLDivLoss", opts)
+  opts = opts or {}
+  return setmetatable({ reduction = reduction, log_target = opts.log_target or false, check = opts.check }, Loss)
+end
+
+return kl_div

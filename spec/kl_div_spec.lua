@@ -1,0 +1,121 @@
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local slopes = require "spec.support.slopes"
+
+local INF = math.huge
+local input, target = { { -1, -0.5 }, { -2, -0.2 } }, { { 0.4, 0.6 }, { 0.1, 0.9 } }
+
+local function close (expected, got) assert(math.abs(expected - got) < 1e-14, expected .. " is not " .. got) end
+
+-- By the definition.
+local function term (x, t) return t == 0 and 0 or t * (math.log(t) - x) end
+
+local function warnings_of (fn)
+  local heard, old = {}, warn
+  _G.warn = function (message) heard[#heard + 1] = message end
+  local ok, why = pcall(fn)
+  _G.warn = old
+  assert(ok, why)
+  return heard
+end
+
+describe("kl_div", function ()
+  it("is target times the difference of logarithms", function ()
+    local each, sum = peri.kl_div(input, target, { reduction = "none" }), 0
+    for i = 1, 2 do
+      for j = 1, 2 do
+        close(term(input[i][j], target[i][j]), each:at(i, j))
+        sum = sum + term(input[i][j], target[i][j])
+      end
+    end
+    close(sum, peri.kl_div(input, target, { reduction = "sum" }):item())
+    close(sum / 4, peri.kl_div(input, target):item())
+    close(sum / 4, peri.kl_div(input, target, { reduction = "mean" }):item())
+    close(sum / 2, peri.kl_div(input, target, { reduction = "batchmean" }):item())
+  end)
+
+  it("takes logarithms of targets", function ()
+    local logs = peri.log(peri.tensor(target))
+    for _, reduction in ipairs { "none", "sum", "mean", "batchmean" } do
+      assert(peri.allclose(peri.kl_div(input, target, { reduction = reduction }),
+                           peri.kl_div(input, logs, { reduction = reduction, log_target = true }), 1e-14, 1e-16))
+    end
+  end)
+
+  it("gives numbers for numbers", function ()
+    close(term(-1, 0.5), peri.kl_div(-1, 0.5))
+    close(term(-1, 0.5), peri.kl_div(-1, 0.5, { reduction = "batchmean" }))
+    close(term(-1, 0.5), peri.kl_div(-1, math.log(0.5), { log_target = true }))
+  end)
+
+  it("is 0 where the target is, infinite where input alone says never", function ()
+    assert.same({ 0, 0, INF }, peri.kl_div({ -1, -INF, -INF }, { 0, 0, 0.5 }, { reduction = "none" }):totable())
+    assert.same({ 0, 0, INF }, peri.kl_div({ -1, -INF, -INF }, { -INF, -INF, -1 },
+                                           { reduction = "none", log_target = true }):totable())
+    local negative = peri.kl_div(-1, -0.5)
+    assert(negative ~= negative)
+    local unknown = peri.kl_div(0 / 0, 0)
+    assert(unknown ~= unknown)
+  end)
+
+  it("broadcasts, and sums without a detour", function ()
+    local x = peri.log_softmax(peri.Normal(0, 1):sample({ 300, 70 }, peri.rng(1)))
+    local t = peri.softmax(peri.Normal(0, 1):sample({ 70 }, peri.rng(2)))
+    local each = peri.kl_div(x, t, { reduction = "none" })
+    assert.same({ 300, 70 }, each.shape)
+    assert.equal(each:sum():item(), peri.kl_div(x, t, { reduction = "sum" }):item())
+    assert.equal(each:sum():item() / 300, peri.kl_div(x, t, { reduction = "batchmean" }):item())
+    peri.set_threads(2)
+    local threaded = peri.kl_div(x, t, { reduction = "sum" }):item()
+    peri.set_threads(1)
+    assert.equal(each:sum():item(), threaded)
+  end)
+
+  it("has the right partials", function ()
+    for _, name in ipairs { "kl_div", "kl_div_log" } do
+      local value = core.bind_value("loss", name, name, { "x", "t" }, { "x", "t" })
+      local partials = core.bind_partials("loss", name, name, { "x", "t" }, { "x", "t" })
+      for _, at in ipairs { { -1, 0.3 }, { -4, 0.9 }, { 0.5, 2 } } do
+        assert.is_nil(slopes.mismatch(value, at, { partials(table.unpack(at)) }, 1e-7))
+      end
+    end
+  end)
+
+  it("refuses what it does not know", function ()
+    for _, case in ipairs {
+      { function () peri.kl_div(input, target, { reduction = "foo" }) end,
+        'kl_div: reduction must be "mean", "sum", "none" or "batchmean", got the string "foo"' },
+      { function () peri.kl_div(input, target, "sum") end, 'kl_div: options must be a table, got the string "sum"' },
+      { function () peri.KLDivLoss { reduction = 3 } end,
+        'KLDivLoss: reduction must be "mean", "sum", "none" or "batchmean", got 3' },
+      { function () peri.kl_div({ 1, 2 }, { 1, 2, 3 }) end, "kl_div: shapes (2) and (3) do not broadcast" },
+      { function () peri.kl_div("x", 1) end, 'kl_div: input must be a number, a table of numbers or a tensor, got the string "x"' },
+    } do
+      local ok, message = pcall(case[1])
+      assert.is_false(ok)
+      assert.matches("kl_div_spec.lua:%d+: " .. case[2]:gsub("%p", "%%%0") .. "$", message)
+    end
+  end)
+
+  it("warns of the classic mistakes on request", function ()
+    local function heard (x, t, opts) return warnings_of(function () peri.kl_div(x, t, opts) end) end
+    local logits, shares = { 1, 2 }, { 0.5, 0.5 }
+    local logs = peri.log(peri.tensor(shares))
+    assert.same({}, heard(logits, { 3, 4 }))
+    assert.same({}, heard(logs, shares, { check = true }))
+    assert.same({}, heard(logs, logs, { check = true, log_target = true }))
+    assert.same({ "kl_div: rows of target should be probabilities that sum to 1; one is off by 6" },
+                heard(logs, { 3, 4 }, { check = true }))
+    assert.matches("^kl_div: input should be log%-probabilities", heard(logits, shares, { check = true })[1])
+  end)
+end)
+
+describe("KLDivLoss", function ()
+  it("is kl_div with its options", function ()
+    local loss = peri.KLDivLoss { reduction = "batchmean", log_target = true }
+    assert.equal('KLDivLoss(reduction="batchmean", log_target=true)', tostring(loss))
+    local logs = peri.log(peri.tensor(target))
+    assert.equal(peri.kl_div(input, logs, { reduction = "batchmean", log_target = true }):item(), loss(input, logs):item())
+    assert.equal(peri.kl_div(input, target):item(), peri.KLDivLoss()(input, target):item())
+  end)
+end)
