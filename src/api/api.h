@@ -29,10 +29,18 @@ int  api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
 
 /* tensor.c: recognising and allocating tensors */
 Tensor *api_tensor (lua_State *L, int index);     /* or NULL */
+Tensor *api_header (lua_State *L, int index);     /* its data may still wait */
 Tensor *api_check_tensor (lua_State *L, int index, const char *who);
 Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
 Tensor *api_new_view (lua_State *L, int base, int rank);
+Tensor *api_new_header (lua_State *L, size_t bytes, int rank, size_t size,
+                        const ptrdiff_t shape[], int user_values);
+
+/* deferred.c: computes a tensor that waits; all of them, before a write */
+void api_force (lua_State *L, int index);
+void api_force_all (lua_State *L);
+int *api_deferring (lua_State *L);
 
 /* construct.c: pushes the tensor made from the table at `index` */
 Tensor *api_from_table (lua_State *L, int index, const char *who,
@@ -79,6 +87,7 @@ void api_open_kernels (lua_State *L);
 void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
 void api_open_reduce  (lua_State *L);
+void api_open_deferred (lua_State *L);
 void api_open_random  (lua_State *L);
 void api_open_threads (lua_State *L);
 

@@ -32,6 +32,7 @@ int bound_apply (lua_State *L) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
   }
+  if (api_defer(L, b, &o)) return 1;
   binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   Tensor *out = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,

@@ -113,6 +113,7 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
   b->kernel = kernel;
+  b->deferring = api_deferring(L);
   b->arguments = (int)lua_rawlen(L, 4);
   b->operands = (int)operands;
   if (kernel->noise != NULL) b->noise = api_kernel(L, "noise", kernel->noise);

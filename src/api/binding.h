@@ -15,6 +15,7 @@
 typedef struct Binding {
   const Kernel *kernel;
   const Kernel *noise;                  /* that feeds a sampler, or NULL */
+  const int *deferring;                 /* may results wait? (deferred.c) */
   Signature signature;                  /* of a row kernel */
   int arguments;                        /* of the call */
   int operands;
@@ -38,6 +39,10 @@ int binding_push (lua_State *L, const Binding *b, double number[]);
 
 /* The operands on top of the stack as tensors. */
 void binding_read (lua_State *L, const Binding *b, Operands *operands);
+
+/* Reads them, and pushes a result that waits instead of being computed; or
+   returns 0, where there is no need to wait. (deferred.c) */
+int api_defer (lua_State *L, const Binding *b, Operands *operands);
 
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */

@@ -35,7 +35,6 @@ static int at (lua_State *L) {
    methods, upvalue 2 the function that makes t.shape. */
 static int get_index (lua_State *L) {
   const char *who = "Tensor[i]";
-  const Tensor *t = api_check_tensor(L, 1, who);
   if (lua_type(L, 2) != LUA_TNUMBER) {
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
@@ -47,6 +46,7 @@ static int get_index (lua_State *L) {
     lua_call(L, 1, 1);
     return 1;
   }
+  const Tensor *t = api_check_tensor(L, 1, who);
   if (t->rank == 0) api_fail(L, who, "a tensor of rank 0 has no rows; use item()");
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == t->shape[0] + 1)
     return lua_pushnil(L), 1;              /* so that ipairs ends */
@@ -66,6 +66,7 @@ static int repeats (const Tensor *t) {
 static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Tensor header;
   double number;
+  api_force_all(L);
   const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
   Loop loop;
   if (repeats(to))

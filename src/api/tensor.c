@@ -18,10 +18,16 @@ static const char METATABLE = 'm';   /* its address is the registry's key */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 
-Tensor *api_tensor (lua_State *L, int index) {
+Tensor *api_header (lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TUSERDATA) return NULL;
   void *block = lua_touserdata(L, index);
   return tensor_proven(block, lua_rawlen(L, index)) ? block : NULL;
+}
+
+Tensor *api_tensor (lua_State *L, int index) {
+  Tensor *t = api_header(L, index);
+  if (t != NULL && t->data == NULL) api_force(L, index);
+  return t;
 }
 
 Tensor *api_check_tensor (lua_State *L, int index, const char *who) {
@@ -69,6 +75,17 @@ Tensor *api_new (lua_State *L, const char *who, int rank,
   Tensor *t = tensor_init(block, rank, size, NULL);
   set_dims(t, shape, stride);
   advise_huge_pages(t->data, size * sizeof(double));
+  set_metatable(L);
+  return t;
+}
+
+/* Pushes a tensor without data, row-major, in a block of so many bytes. */
+Tensor *api_new_header (lua_State *L, size_t bytes, int rank, size_t size,
+                        const ptrdiff_t shape[], int user_values) {
+  void *block = lua_newuserdatauv(L, bytes, user_values);
+  Tensor *t = tensor_init(block, rank, size, NULL);
+  t->data = NULL;
+  set_dims(t, shape, NULL);
   set_metatable(L);
   return t;
 }
@@ -191,8 +208,14 @@ static int item (lua_State *L) {
   return 1;
 }
 
+/* A tensor of which nobody asks for an element. */
+static const Tensor *check_header (lua_State *L, const char *who) {
+  const Tensor *t = api_header(L, 1);
+  return t != NULL ? t : api_check_tensor(L, 1, who);
+}
+
 static int shape (lua_State *L) {
-  const Tensor *t = api_check_tensor(L, 1, "Tensor.shape");
+  const Tensor *t = check_header(L, "Tensor.shape");
   lua_createtable(L, t->rank, 0);
   for (int d = 0; d < t->rank; d++) {
     lua_pushinteger(L, (lua_Integer)t->shape[d]);
@@ -202,12 +225,12 @@ static int shape (lua_State *L) {
 }
 
 static int numel (lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)api_check_tensor(L, 1, "Tensor:numel")->size);
+  lua_pushinteger(L, (lua_Integer)check_header(L, "Tensor:numel")->size);
   return 1;
 }
 
 static int is_tensor (lua_State *L) {
-  lua_pushboolean(L, api_tensor(L, 1) != NULL);
+  lua_pushboolean(L, api_header(L, 1) != NULL);
   return 1;
 }
 

@@ -84,7 +84,7 @@ static bool joins (const Loop *loop, ptrdiff_t strides[][TENSOR_MAX_RANK],
 
 /* Rewrites shape and strides in loop order, neighbours joined, ones dropped. */
 static void collapse (Loop *loop, const int order[]) {
-  ptrdiff_t strides[KERNEL_MAX_IN][TENSOR_MAX_RANK];
+  ptrdiff_t strides[LOOP_MAX_IN][TENSOR_MAX_RANK];
   memcpy(strides, loop->stride, (size_t)loop->n * sizeof strides[0]);
   int at = -1;
   for (int i = 0; i < loop->out_rank; i++) {

@@ -17,7 +17,8 @@
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 
-#define LOOP_BLOCK 512   /* elements; eight operands still fit the L1 cache */
+#define LOOP_BLOCK  512   /* elements; eight operands still fit the L1 cache */
+#define LOOP_MAX_IN 16    /* operands: those of a kernel, or of a program */
 
 typedef enum Feed { FEED_LINEAR, FEED_CONSTANT, FEED_GATHERED } Feed;
 
@@ -29,9 +30,9 @@ typedef struct Loop {
   ptrdiff_t out_stride[TENSOR_MAX_RANK];
   int rank;                                  /* ordered and collapsed */
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  const double *data[KERNEL_MAX_IN];
-  ptrdiff_t stride[KERNEL_MAX_IN][TENSOR_MAX_RANK];
-  Feed feed[KERNEL_MAX_IN];
+  const double *data[LOOP_MAX_IN];
+  ptrdiff_t stride[LOOP_MAX_IN][TENSOR_MAX_RANK];
+  Feed feed[LOOP_MAX_IN];
   bool straight;                             /* nothing is gathered */
 } Loop;
 
@@ -39,9 +40,9 @@ typedef double LoopBlock[LOOP_BLOCK];
 
 /* The operands' elements of one block, and where they are copied together. */
 typedef struct Blocks {
-  const double *in[KERNEL_MAX_IN];
-  const double *repeated[KERNEL_MAX_IN];   /* what fills scratch[k], or NULL */
-  LoopBlock scratch[KERNEL_MAX_IN];
+  const double *in[LOOP_MAX_IN];
+  const double *repeated[LOOP_MAX_IN];   /* what fills scratch[k], or NULL */
+  LoopBlock scratch[LOOP_MAX_IN];
 } Blocks;
 
 /* Shape of the broadcast of n tensors. Returns NULL, or why there is none. */

@@ -1,0 +1,242 @@
+/*
+** deferred.c - elementwise results that wait until somebody looks at them
+**
+** While core.fused(fn, ...) runs fn, large elementwise results are not computed
+** but remembered: kernel and operands. What is looked at, and what fn returns,
+** is then computed in one pass over memory (driver/program.c). A tensor that
+** waits has no data; its user values are its operands, and later the tensor
+** that holds its elements.
+**
+** Before anything is written into a tensor, all that wait are computed.
+*/
+#include "api/binding.h"
+#include "driver/program.h"
+
+#define WORTH 4096   /* elements */
+#define DEEPEST 12   /* a longer chain of operations is computed in parts */
+
+static const char WAITING = 'w';     /* registry keys: the tensors that may wait, */
+static const char DEFERRING = 'd';   /* and how many calls of fused are running */
+
+/* How a tensor is to be computed, behind its header. */
+typedef struct Recipe {
+  const Kernel *kernel;
+  int depth;                         /* of the longest chain of recipes below */
+  const Tensor *operand[KERNEL_MAX_IN];   /* a user value each, or NULL: */
+  double number[KERNEL_MAX_IN];
+} Recipe;
+
+static Recipe *recipe_of (const Tensor *t) {
+  return (Recipe *)(void *)((char *)t + tensor_header_bytes(t->rank));
+}
+
+static int waits (const Tensor *t) { return t->data == NULL; }
+
+
+/*
+** Waiting
+*/
+static int depth_of (int n, const Operands *o) {
+  int depth = 0;
+  for (int k = 0; k < n; k++)
+    if (waits(o->in[k]) && recipe_of(o->in[k])->depth > depth)
+      depth = recipe_of(o->in[k])->depth;
+  return depth;
+}
+
+static void remember (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
+  lua_pushvalue(L, -2);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+/* The operands on top of the stack, those that wait as they are; 0 if one is
+   neither a number nor a tensor. */
+static int read_headers (lua_State *L, int base, int n, Operands *o) {
+  for (int k = 0; k < n; k++) {
+    if (lua_type(L, base + k) == LUA_TNUMBER) {
+      o->number[k] = lua_tonumber(L, base + k);
+      o->in[k] = tensor_scalar(&o->header[k], &o->number[k]);
+    } else o->in[k] = api_header(L, base + k);
+    if (o->in[k] == NULL) return 0;
+  }
+  return 1;
+}
+
+int api_defer (lua_State *L, const Binding *b, Operands *o) {
+  int n = b->operands, rank, base = lua_gettop(L) - n + 1;
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  size_t size;
+  if (*b->deferring == 0 || !read_headers(L, base, n, o)
+      || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
+      || depth_of(n, o) >= DEEPEST) return 0;
+  size_t header = tensor_header_bytes(rank);
+  Tensor *t = api_new_header(L, header + sizeof(Recipe), rank, size, shape, n);
+  Recipe *recipe = recipe_of(t);
+  recipe->kernel = b->kernel;
+  recipe->depth = 1 + depth_of(n, o);
+  for (int k = 0; k < n; k++) {
+    recipe->operand[k] = lua_type(L, base + k) == LUA_TNUMBER ? NULL : o->in[k];
+    recipe->number[k] = o->number[k];
+    lua_pushvalue(L, base + k);
+    lua_setiuservalue(L, -2, k + 1);
+  }
+  remember(L);
+  return 1;
+}
+
+
+/*
+** Computing
+*/
+typedef struct Plan {
+  Program program;
+  const Tensor *target;
+  const Tensor *made[PROGRAM_MAX_STEPS];   /* whose recipe each step is */
+  Tensor header[LOOP_MAX_IN];              /* leaves that are numbers */
+  int open;        /* steps whose operands are being looked at */
+  int reserved;    /* operands of those that are still to come */
+} Plan;
+
+static int same_shape (const Tensor *a, const Tensor *b) {
+  if (a->rank != b->rank) return 0;
+  for (int d = 0; d < a->rank; d++) if (a->shape[d] != b->shape[d]) return 0;
+  return 1;
+}
+
+static Source leaf (Plan *plan, const Tensor *t) {
+  Program *program = &plan->program;
+  int k = 0;
+  while (k < program->leaves && program->leaf[k] != t) k++;
+  if (k == program->leaves) program->leaf[program->leaves++] = t;
+  return (Source) {.is_step = false, .index = k};
+}
+
+static Source number_leaf (Plan *plan, double *number) {
+  Tensor *header = &plan->header[plan->program.leaves];
+  return leaf(plan, tensor_scalar(header, number));
+}
+
+/* Is there room for one more step, should all its operands be leaves? */
+static int has_room (const Plan *plan, const Tensor *t) {
+  const Program *program = &plan->program;
+  int operands = recipe_of(t)->kernel->n_in;
+  return program->steps + plan->open < PROGRAM_MAX_STEPS
+      && program->leaves + plan->reserved + operands <= LOOP_MAX_IN;
+}
+
+static Source add_step (lua_State *L, Plan *plan, int index);
+
+/* Operand k of the recipe of the tensor at `index`, as a source. */
+static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int k) {
+  const Tensor *t = recipe->operand[k];
+  if (t == NULL) return number_leaf(plan, &recipe->number[k]);
+  for (int s = 0; s < plan->program.steps; s++)
+    if (plan->made[s] == t) return (Source) {.is_step = true, .index = s};
+  if (!waits(t)) return leaf(plan, t);
+  luaL_checkstack(L, 8, "tensor");
+  lua_getiuservalue(L, index, k + 1);
+  Source from;
+  if (same_shape(t, plan->target) && has_room(plan, t))
+    from = add_step(L, plan, lua_gettop(L));
+  else {
+    api_force(L, lua_gettop(L));
+    from = leaf(plan, t);
+  }
+  lua_pop(L, 1);
+  return from;
+}
+
+/* Adds what computes the tensor at `index`, its operands first. */
+static Source add_step (lua_State *L, Plan *plan, int index) {
+  const Tensor *t = lua_touserdata(L, index);
+  Recipe *recipe = recipe_of(t);
+  Step step = {.kernel = recipe->kernel};
+  plan->open++;
+  plan->reserved += recipe->kernel->n_in;
+  for (int k = 0; k < recipe->kernel->n_in; k++) {
+    step.in[k] = operand(L, plan, index, recipe, k);
+    plan->reserved--;
+  }
+  plan->open--;
+  int s = plan->program.steps++;
+  plan->program.step[s] = step;
+  plan->made[s] = t;
+  return (Source) {.is_step = true, .index = s};
+}
+
+void api_force (lua_State *L, int index) {
+  Tensor *t = lua_touserdata(L, index);
+  Plan plan = {.target = t};
+  Loop loop;
+  if (!waits(t)) return;
+  index = lua_absindex(L, index);
+  add_step(L, &plan, index);
+  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
+  loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
+  program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
+  int operands = recipe_of(t)->kernel->n_in;
+  t->data = elements->data;
+  lua_setiuservalue(L, index, 1);
+  for (int k = 2; k <= operands; k++) {
+    lua_pushnil(L);
+    lua_setiuservalue(L, index, k);
+  }
+}
+
+void api_force_all (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
+  int table = lua_gettop(L);
+  luaL_checkstack(L, 8, "tensor");
+  lua_pushnil(L);
+  while (lua_next(L, table)) {
+    lua_pop(L, 1);
+    api_force(L, -1);
+    lua_pushvalue(L, -1);
+    lua_pushnil(L);
+    lua_rawset(L, table);      /* a field may be cleared during a traversal */
+  }
+  lua_settop(L, table - 1);
+}
+
+
+int *api_deferring (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFERRING) == LUA_TNIL) {
+    *(int *)lua_newuserdatauv(L, sizeof(int), 0) = 0;
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &DEFERRING);
+    lua_pop(L, 1);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFERRING);
+  }
+  int *deferring = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return deferring;
+}
+
+/* core.fused(fn, ...): what fn returns */
+static int fused (lua_State *L) {
+  int *deferring = api_deferring(L);
+  luaL_checkany(L, 1);
+  (*deferring)++;
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  (*deferring)--;
+  if (status != LUA_OK) return lua_error(L);
+  int n = lua_gettop(L);
+  for (int i = 1; i <= n; i++) api_tensor(L, i);
+  return n;
+}
+
+void api_open_deferred (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING) == LUA_TNIL) {
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &WAITING);
+  }
+  lua_pop(L, 1);
+  lua_pushcfunction(L, fused);
+  lua_setfield(L, -2, "fused");
+}
