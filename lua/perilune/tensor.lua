@@ -9,7 +9,7 @@ local public  = {}   -- peri.name(...)
 for name, fn in pairs(functions) do methods[name] = fn end
 
 for _, name in ipairs { "totable", "item", "numel", "select", "narrow", "transpose", "permute",
-                        "expand", "reshape", "contiguous", "clone", "at", "copy" } do
+                        "expand", "reshape", "contiguous", "clone", "at", "copy", "detach", "backward" } do
   methods[name] = core[name]
 end
 
@@ -20,6 +20,27 @@ end
 
 for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all", "any" } do
   methods[name] = core.reduction(name, "Tensor:" .. name, false)
+end
+-- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
+for _, name in ipairs { "prod", "std", "var" } do
+  local plain = methods[name]
+  local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
+  methods[name] = function (t, dims, keep)
+    if not core.tracked(t) then return plain(t, dims, keep) end
+    local shape, reduced, kept, order = core.shape(t), {}, {}, {}
+    local result = core.shape(plain(t:detach(), dims, keep))
+    if type(dims) ~= "table" then dims = { dims } end
+    for _, dim in ipairs(dims) do reduced[dim > 0 and dim or dim + #shape + 1] = true end
+    for d = 1, #shape do
+      if next(reduced) and not reduced[d] then order[#order + 1], kept[#kept + 1] = d, shape[d] end
+    end
+    for d = 1, #shape do
+      if not next(reduced) or reduced[d] then order[#order + 1] = d end
+    end
+    kept[#kept + 1] = -1
+    local lines = #shape == 0 and t:reshape(1) or t:permute(table.unpack(order)):reshape(kept)
+    return rows(lines):reshape(result)
+  end
 end
 for _, name in ipairs { "max", "min", "argmax", "argmin" } do   -- these choose an element
   methods[name] = core.reduction(name, "Tensor:" .. name, true)
@@ -137,9 +158,34 @@ local function same_shape (who, a, b, except)
   end
 end
 
+-- What cat gives, and what each tensor gets of the gradient of that.
+local function recorded_cat (tensors, out, dim)
+  local function backward (above)
+    local parts, at = {}, 1
+    for i, t in ipairs(tensors) do
+      local n = core.shape(t)[dim]
+      parts[i], at = above:narrow(dim, at, n), at + n
+    end
+    return table.unpack(parts)
+  end
+  return core.record(out, backward, table.unpack(tensors))
+end
+
+local MOST = 8   -- tensors that one step of a recorded cat joins
+
+-- Joins many tensors in groups, so that each step has few.
+local function cat_groups (tensors, dim)
+  local groups = {}
+  for i = 1, #tensors, MOST do
+    groups[#groups + 1] = public.cat({ table.unpack(tensors, i, math.min(i + MOST - 1, #tensors)) }, dim)
+  end
+  return public.cat(groups, dim)
+end
+
 --- Joins tensors along a dimension that they have.
 function public.cat (list, dim)
-  local tensors = list_of_tensors("cat", list)
+  local tensors, tracked = list_of_tensors("cat", list), false
+  for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
   local shape = core.shape(tensors[1])
   dim = dimension("cat", dim or 1, #shape)
   local total = 0
@@ -147,14 +193,15 @@ function public.cat (list, dim)
     same_shape("cat", shape, core.shape(t), dim)
     total = total + core.shape(t)[dim]
   end
+  if tracked and #tensors > MOST then return cat_groups(tensors, dim) end
   shape[dim] = total
   local out, at = core.zeros(shape), 1
   for _, t in ipairs(tensors) do
     local n = core.shape(t)[dim]
-    out:narrow(dim, at, n):copy(t)
+    out:narrow(dim, at, n):copy(t:detach())
     at = at + n
   end
-  return out
+  return tracked and recorded_cat(tensors, out, dim) or out
 end
 
 --- Joins tensors of one shape along a new dimension.
@@ -208,7 +255,7 @@ function metatable.__le (a, b) return number(a) <= number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end
 function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) and methods.equal(a, b) end
 metatable.__len      = core.length
-metatable.__index    = core.indexer(methods, core.shape)
+metatable.__index    = core.indexer(methods, { shape = core.shape, grad = core.grad })
 metatable.__newindex = core.newindex
 metatable.__tostring = show.tensor
 

@@ -13,6 +13,7 @@
 #include <lua.h>
 #include <lauxlib.h>
 
+#include "autograd/node.h"
 #include "driver/threads.h"
 #include "kernel/kernel.h"
 #include "random/philox.h"
@@ -34,13 +35,45 @@ Tensor *api_check_tensor (lua_State *L, int index, const char *who);
 Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
 Tensor *api_new_view (lua_State *L, int base, int rank);
-Tensor *api_new_header (lua_State *L, size_t bytes, int rank, size_t size,
-                        const ptrdiff_t shape[], int user_values);
+Tensor *api_new_block (lua_State *L, size_t bytes, int rank, size_t size,
+                       const ptrdiff_t shape[], const ptrdiff_t stride[],
+                       int user_values);
 
 /* deferred.c: computes a tensor that waits; all of them, before a write */
 void api_force (lua_State *L, int index);
 void api_force_all (lua_State *L);
-int *api_deferring (lua_State *L);
+
+/* autograd.c: what a state is doing */
+typedef struct State {
+  int deferring;        /* calls of fused that are running */
+  int paused;           /* and of no_grad */
+  int parameters;       /* has there ever been one? */
+  uint64_t order;       /* of nodes */
+  uint64_t walk;
+} State;
+
+State *api_state (lua_State *L);   /* lives as long as L */
+int api_is_tracked (const State *state, int n, const Tensor *const in[]);
+
+/* What is recorded of a result: operands in[k] at base + k on the stack. */
+typedef struct Recording {
+  State *state;
+  const char *who;
+  NodeKind kind;
+  const Kernel *kernel;
+  int n, base;
+  const Tensor *const *in;
+  unsigned dimensions;
+} Recording;
+
+int api_set_grad (lua_State *L);   /* t.grad = value: t, the name, the value */
+
+/* Pushes a row-major copy of the tensor at `index`, recorded if it is tracked. */
+Tensor *api_new_copy (lua_State *L, const char *who, int index);
+
+/* api_new, for a result that is recorded if an operand is tracked. */
+Tensor *api_new_recorded (lua_State *L, const Recording *recording, int rank,
+                          const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
 /* construct.c: pushes the tensor made from the table at `index` */
 Tensor *api_from_table (lua_State *L, int index, const char *who,
@@ -86,6 +119,7 @@ void api_open_index   (lua_State *L);
 void api_open_kernels (lua_State *L);
 void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
+void api_open_autograd (lua_State *L);
 void api_open_reduce  (lua_State *L);
 void api_open_deferred (lua_State *L);
 void api_open_random  (lua_State *L);

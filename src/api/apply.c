@@ -35,8 +35,8 @@ int bound_apply (lua_State *L) {
   if (api_defer(L, b, &o)) return 1;
   binding_read(L, b, &o);
   plan(L, &loop, b, &o);
-  Tensor *out = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,
-                        loop.out_stride);
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
+  Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
   elementwise_value(api_pool(L, loop.size), b->kernel, &loop, out->data);
   return 1;
 }
@@ -55,7 +55,8 @@ int bound_sum (lua_State *L) {
   binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
-  Tensor *out = api_new(L, binding_who(L), 0, NULL, NULL);
+  Recording r = binding_recording(L, b, NODE_SUM, o.in);
+  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   out->data[0] = reduce_mapped(api_pool(L, loop.size), sum, b->kernel, &loop);
   return 1;
 }

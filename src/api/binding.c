@@ -59,6 +59,22 @@ void binding_read (lua_State *L, const Binding *b, Operands *o) {
 }
 
 
+static int has_derivative (const Kernel *k) {
+  return k->partials != NULL || k->adjoint != NULL;
+}
+
+Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
+                             const Tensor *const in[]) {
+  Recording r = {.state = b->state, .who = binding_who(L), .kind = kind,
+                 .kernel = b->kernel, .n = b->operands,
+                 .base = lua_gettop(L) - b->operands + 1, .in = in};
+  if (b->detached || b->kernel->flat) r.n = 0;
+  else if (!has_derivative(b->kernel) && api_is_tracked(r.state, r.n, in))
+    api_fail(L, r.who, "has no derivative; detach() what should have no gradient here");
+  return r;
+}
+
+
 static const char *string_at (lua_State *L, int table, int i) {
   if (lua_rawgeti(L, table, i) != LUA_TSTRING)
     api_fail(L, "bind", "names must be strings");
@@ -113,7 +129,7 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
   b->kernel = kernel;
-  b->deferring = api_deferring(L);
+  b->state = api_state(L);
   b->arguments = (int)lua_rawlen(L, 4);
   b->operands = (int)operands;
   if (kernel->noise != NULL) b->noise = api_kernel(L, "noise", kernel->noise);
@@ -139,6 +155,15 @@ static int bind (lua_State *L) {
     return bind_as(L, draws ? bound_rows_sample : bound_rows, draws);
   if (draws) return bind_as(L, bound_sample, 1);
   return bind_value(L);
+}
+
+/* The same, never recorded. */
+static int bind_detached (lua_State *L) {
+  bind(L);
+  lua_getupvalue(L, -1, 1);
+  ((Binding *)lua_touserdata(L, -1))->detached = 1;
+  lua_pop(L, 1);
+  return 1;
 }
 
 /* The sum of all values of an elementwise kernel, which are not stored. */
@@ -170,6 +195,7 @@ static int bind_predicate (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"bind",           bind},
+  {"bind_detached",  bind_detached},
   {"bind_value",     bind_value},
   {"bind_sum",       bind_sum},
   {"bind_partials",  bind_partials},

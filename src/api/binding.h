@@ -15,7 +15,8 @@
 typedef struct Binding {
   const Kernel *kernel;
   const Kernel *noise;                  /* that feeds a sampler, or NULL */
-  const int *deferring;                 /* may results wait? (deferred.c) */
+  State *state;
+  int detached;                         /* results are never recorded */
   Signature signature;                  /* of a row kernel */
   int arguments;                        /* of the call */
   int operands;
@@ -48,6 +49,11 @@ int api_defer (lua_State *L, const Binding *b, Operands *operands);
    contiguous events: a copy replaces one that has none. (rows.c) */
 void api_row_operands (lua_State *L, const Signature *signature, int first, int n,
                        Operands *operands);
+
+/* What is recorded of a result of the operands on top of the stack. Raises, if one
+   is tracked and there is no derivative. */
+Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
+                             const Tensor *const in[]);
 
 /* The functions that are bound: apply.c, sample.c, rows.c. */
 int bound_apply (lua_State *L);

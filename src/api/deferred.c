@@ -15,8 +15,7 @@
 #define WORTH 4096   /* elements */
 #define DEEPEST 12   /* a longer chain of operations is computed in parts */
 
-static const char WAITING = 'w';     /* registry keys: the tensors that may wait, */
-static const char DEFERRING = 'd';   /* and how many calls of fused are running */
+static const char WAITING = 'w';   /* registry key: the tensors that may wait */
 
 /* How a tensor is to be computed, behind its header. */
 typedef struct Recipe {
@@ -69,11 +68,12 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
   int n = b->operands, rank, base = lua_gettop(L) - n + 1;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
-  if (*b->deferring == 0 || !read_headers(L, base, n, o)
+  if (b->state->deferring == 0 || !read_headers(L, base, n, o)
+      || api_is_tracked(b->state, n, o->in)
       || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(n, o) >= DEEPEST) return 0;
   size_t header = tensor_header_bytes(rank);
-  Tensor *t = api_new_header(L, header + sizeof(Recipe), rank, size, shape, n);
+  Tensor *t = api_new_block(L, header + sizeof(Recipe), rank, size, shape, NULL, n);
   Recipe *recipe = recipe_of(t);
   recipe->kernel = b->kernel;
   recipe->depth = 1 + depth_of(n, o);
@@ -99,12 +99,6 @@ typedef struct Plan {
   int open;        /* steps whose operands are being looked at */
   int reserved;    /* operands of those that are still to come */
 } Plan;
-
-static int same_shape (const Tensor *a, const Tensor *b) {
-  if (a->rank != b->rank) return 0;
-  for (int d = 0; d < a->rank; d++) if (a->shape[d] != b->shape[d]) return 0;
-  return 1;
-}
 
 static Source leaf (Plan *plan, const Tensor *t) {
   Program *program = &plan->program;
@@ -139,7 +133,7 @@ static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int 
   luaL_checkstack(L, 8, "tensor");
   lua_getiuservalue(L, index, k + 1);
   Source from;
-  if (same_shape(t, plan->target) && has_room(plan, t))
+  if (tensor_same_shape(t, plan->target) && has_room(plan, t))
     from = add_step(L, plan, lua_gettop(L));
   else {
     api_force(L, lua_gettop(L));
@@ -179,6 +173,7 @@ void api_force (lua_State *L, int index) {
   program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
   int operands = recipe_of(t)->kernel->n_in;
   t->data = elements->data;
+  t->is_view = true;
   lua_setiuservalue(L, index, 1);
   for (int k = 2; k <= operands; k++) {
     lua_pushnil(L);
@@ -202,25 +197,13 @@ void api_force_all (lua_State *L) {
 }
 
 
-int *api_deferring (lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFERRING) == LUA_TNIL) {
-    *(int *)lua_newuserdatauv(L, sizeof(int), 0) = 0;
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &DEFERRING);
-    lua_pop(L, 1);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &DEFERRING);
-  }
-  int *deferring = lua_touserdata(L, -1);
-  lua_pop(L, 1);
-  return deferring;
-}
-
 /* core.fused(fn, ...): what fn returns */
 static int fused (lua_State *L) {
-  int *deferring = api_deferring(L);
+  State *state = api_state(L);
   luaL_checkany(L, 1);
-  (*deferring)++;
+  state->deferring++;
   int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  (*deferring)--;
+  state->deferring--;
   if (status != LUA_OK) return lua_error(L);
   int n = lua_gettop(L);
   for (int i = 1; i <= n; i++) api_tensor(L, i);

@@ -17,7 +17,7 @@ static int at (lua_State *L) {
   const double *data = t->data;
   for (int d = 0; d < n; d++)
     data += api_position(L, 2 + d, who, t, d) * t->stride[d];
-  if (n == t->rank) {
+  if (n == t->rank && !is_tracked(t)) {
     lua_pushnumber(L, *data);
     return 1;
   }
@@ -32,16 +32,16 @@ static int at (lua_State *L) {
 }
 
 /* t[i]: a number from a tensor of rank 1, else a row. Upvalue 1 holds the
-   methods, upvalue 2 the function that makes t.shape. */
+   methods, upvalue 2 the functions that make fields: t.shape, t.grad. */
 static int get_index (lua_State *L) {
   const char *who = "Tensor[i]";
   if (lua_type(L, 2) != LUA_TNUMBER) {
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(1));
-    if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING
-        || strcmp(lua_tostring(L, 2), "shape") != 0) return 1;
-    lua_pushvalue(L, lua_upvalueindex(2));
+    if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION) return 1;
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);
     return 1;
@@ -51,7 +51,7 @@ static int get_index (lua_State *L) {
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == t->shape[0] + 1)
     return lua_pushnil(L), 1;              /* so that ipairs ends */
   ptrdiff_t i = api_position(L, 2, who, t, 0);
-  if (t->rank > 1) api_select(L, 1, 0, i);
+  if (t->rank > 1 || is_tracked(t)) api_select(L, 1, 0, i);
   else lua_pushnumber(L, t->data[i * t->stride[0]]);
   return 1;
 }
@@ -71,6 +71,12 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Loop loop;
   if (repeats(to))
     api_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+  if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
+    api_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
+             " detach() first");
+  if (api_is_tracked(api_state(L), 1, &from))
+    api_fail(L, who, "a value written into a tensor loses its gradient; detach() it, or use"
+             " stack and cat");
   if (loop_plan_shaped(&loop, to->rank, to->shape, 1, &from) != NULL) {
     const Tensor *both[2] = {from, to};
     api_fail_shapes(L, who, "do not fit one into the other", 2, both);
@@ -81,12 +87,15 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
     from = copy;
   }
   loop_copy(to, from);
+  (*to->version)++;
 }
 
 /* t[i] = a number, table or tensor that broadcasts to the row */
 static int set_index (lua_State *L) {
   const char *who = "Tensor[i] = value";
   const Tensor *t = api_check_tensor(L, 1, who);
+  if (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "grad") == 0)
+    return api_set_grad(L);
   if (t->rank == 0)
     api_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
   assign(L, who, api_select(L, 1, 0, api_position(L, 2, who, t, 0)), 3);
@@ -108,10 +117,10 @@ static int length (lua_State *L) {
   return 1;
 }
 
-/* core.indexer(methods, shape): the __index of tensors */
+/* core.indexer(methods, fields): the __index of tensors */
 static int indexer (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  luaL_checktype(L, 2, LUA_TFUNCTION);
+  luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 2);
   lua_pushcclosure(L, get_index, 2);
   return 1;

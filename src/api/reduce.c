@@ -70,7 +70,12 @@ static int reduce_call (lua_State *L) {
   if (empty != empty && lua_toboolean(L, lua_upvalueindex(3)))
     api_fail(L, who(L), "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
-  Tensor *out = api_new(L, who(L), rank, shape, NULL);
+  Recording r = {.state = api_state(L), .who = who(L), .kind = NODE_REDUCTION,
+                 .kernel = kernel, .n = kernel->flat ? 0 : 1, .base = 1, .in = &t,
+                 .dimensions = set};
+  if (kernel->slope == NULL && api_is_tracked(r.state, r.n, &t))
+    api_fail(L, who(L), "has no derivative; detach() what should have no gradient here");
+  Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
   reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);
   return 1;
 }

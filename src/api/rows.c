@@ -23,10 +23,8 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
   for (int k = 0; k < n; k++) {
     const Tensor *t = o->in[k];
     if (event_contiguous(t, signature->event_rank[first + k])) continue;
-    Tensor *copy = api_new(L, binding_who(L), t->rank, t->shape, NULL);
-    loop_copy(copy, t);
+    o->in[k] = api_new_copy(L, binding_who(L), base + k);
     lua_replace(L, base + k);
-    o->in[k] = copy;
   }
 }
 
@@ -47,7 +45,8 @@ int bound_rows (lua_State *L) {
   Rows rows;
   lua_settop(L, b->arguments);
   plan(L, b, &o, &rows);
-  Tensor *out = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
+  Recording r = binding_recording(L, b, NODE_ROWS, o.in);
+  Tensor *out = api_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size == 0) return 1;
   Pool *pool = api_pool(L, rows_work(&rows));

@@ -53,6 +53,51 @@ static double draw_number (const Binding *b, const Philox *g,
   return out;
 }
 
+/*
+** Recorded draws. A copy of the operands goes onto the stack behind what the kernel
+** calls operand 0: the noise, or the draw itself.
+*/
+static int is_recorded (const Binding *b, const Operands *o) {
+  return !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
+      && api_is_tracked(b->state, b->operands, o->in);
+}
+
+/* `first` is on top of the stack, the operands are from `base` on. */
+static Tensor *push_recorded (lua_State *L, const Binding *b, NodeKind kind,
+                              const Tensor *in[], const Tensor *first, const Operands *o,
+                              int base, int rank, const ptrdiff_t shape[]) {
+  Recording r = {.state = b->state, .who = binding_who(L), .kind = kind, .in = in,
+                 .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L)};
+  luaL_checkstack(L, b->operands + 8, binding_who(L));
+  in[0] = first;
+  for (int k = 0; k < b->operands; k++) {
+    in[1 + k] = o->in[k];
+    lua_pushvalue(L, base + k);
+  }
+  return api_new_recorded(L, &r, rank, shape, NULL);
+}
+
+static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, Philox *g,
+                            int rank, const ptrdiff_t shape[]) {
+  const Tensor *in[1 + KERNEL_MAX_IN];
+  Loop loop;
+  int base = lua_gettop(L) - b->operands + 1;
+  Tensor *first = api_new(L, binding_who(L), rank, shape, NULL);
+  Tensor *out = push_recorded(L, b, NODE_ELEMENTWISE, in, first, o, base, rank, shape);
+  Pool *pool = api_pool(L, out->size);
+  if (b->noise != NULL) {
+    b->noise->draw(g, g->position, first->size, NULL, first->data);
+    loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
+    elementwise_value(pool, b->kernel, &loop, out->data);
+  } else {
+    loop_plan_shaped(&loop, rank, shape, b->operands, o->in);
+    elementwise_sample(pool, b->kernel, NULL, g, g->position, &loop, first->data);
+    memcpy(out->data, first->data, out->size * sizeof *out->data);
+  }
+  g->position += first->size;
+  return 1;
+}
+
 int bound_sample (lua_State *L) {
   const Binding *b = binding_of(L);
   ptrdiff_t shape[TENSOR_MAX_RANK];
@@ -70,6 +115,7 @@ int bound_sample (lua_State *L) {
   const char *why = loop_plan(&loop, b->operands, o.in);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
   rank = append_shape(L, shape, rank, loop.out_rank, loop.out_shape);
+  if (is_recorded(b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
   Tensor *out = api_new(L, binding_who(L), rank, shape, NULL);
   loop_plan_shaped(&loop, rank, shape, b->operands, o.in);
   elementwise_sample(api_pool(L, loop.size), b->kernel, b->noise, g, g->position,
@@ -97,15 +143,11 @@ static Tensor *push_noise (lua_State *L, const Binding *b, const Rows *rows) {
 }
 
 /* Plans again with the noise as operand 0, draws it, and runs. */
-static void run_on_noise (lua_State *L, const Binding *b, const Operands *o,
-                          Philox *g, Rows *rows, double *out) {
-  const Tensor *in[1 + KERNEL_MAX_IN];
+static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in[],
+                          Tensor *noise, Philox *g, Rows *rows, double *out) {
   int which;
-  Tensor *noise = push_noise(L, b, rows);
-  in[0] = noise;
-  for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
   const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o->in);
+  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   Pool *pool = api_pool(L, rows_work(rows));
   double *scratch = api_scratch(L, binding_who(L), pool,
                                 rows_scratch(rows, b->kernel->scratch));
@@ -121,6 +163,43 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
                                 rows_scratch(rows, b->kernel->scratch));
   rows_draw(pool, b->kernel, rows, scratch, g, g->position, out->data);
   g->position += out->size;
+}
+
+/* Pushes the result. */
+static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Operands *o,
+                                     Philox *g, Rows *rows) {
+  const Tensor *in[1 + KERNEL_MAX_IN];
+  int base = lua_gettop(L) - b->operands + 1;
+  Tensor *first = b->noise != NULL
+                ? push_noise(L, b, rows)
+                : api_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
+  Tensor *out = push_recorded(L, b, NODE_ROWS, in, first, o, base, rows->out_rank,
+                              rows->out_shape);
+  int result = lua_gettop(L);
+  if (out->size > 0 && b->noise != NULL)
+    run_on_noise(L, b, in, first, g, rows, out->data);
+  else if (out->size > 0) {
+    run_drawing(L, b, g, rows, first);
+    memcpy(out->data, first->data, out->size * sizeof *out->data);
+  }
+  lua_settop(L, result);
+  return out;
+}
+
+/* Pushes the result. */
+static Tensor *plain_rows_sample (lua_State *L, const Binding *b, const Operands *o,
+                                  Philox *g, Rows *rows) {
+  const Tensor *in[1 + KERNEL_MAX_IN];
+  Tensor *out = api_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
+  int result = lua_gettop(L);
+  if (out->size > 0 && b->noise != NULL) {
+    Tensor *noise = push_noise(L, b, rows);
+    in[0] = noise;
+    for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
+    run_on_noise(L, b, in, noise, g, rows, out->data);
+  } else if (out->size > 0) run_drawing(L, b, g, rows, out);
+  lua_settop(L, result);
+  return out;
 }
 
 int bound_rows_sample (lua_State *L) {
@@ -139,11 +218,8 @@ int bound_rows_sample (lua_State *L) {
                                      shape, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                    b->operands, o.in);
-  Tensor *out = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
-  int result = lua_gettop(L);
-  if (out->size > 0 && b->noise == NULL) run_drawing(L, b, g, &rows, out);
-  else if (out->size > 0) run_on_noise(L, b, &o, g, &rows, out->data);
-  lua_settop(L, result);
+  Tensor *out = is_recorded(b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
+                                   : plain_rows_sample(L, b, &o, g, &rows);
   if (out->rank > 0 || !b->kernel->integer) return 1;
   push_single(L, b->kernel, out->data[0]);
   return 1;

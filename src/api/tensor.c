@@ -79,13 +79,14 @@ Tensor *api_new (lua_State *L, const char *who, int rank,
   return t;
 }
 
-/* Pushes a tensor without data, row-major, in a block of so many bytes. */
-Tensor *api_new_header (lua_State *L, size_t bytes, int rank, size_t size,
-                        const ptrdiff_t shape[], int user_values) {
+/* Pushes a tensor in a block of so many bytes, without data. */
+Tensor *api_new_block (lua_State *L, size_t bytes, int rank, size_t size,
+                       const ptrdiff_t shape[], const ptrdiff_t stride[],
+                       int user_values) {
   void *block = lua_newuserdatauv(L, bytes, user_values);
   Tensor *t = tensor_init(block, rank, size, NULL);
   t->data = NULL;
-  set_dims(t, shape, NULL);
+  set_dims(t, shape, stride);
   set_metatable(L);
   return t;
 }
@@ -97,10 +98,11 @@ Tensor *api_new_view (lua_State *L, int base, int rank) {
   base = lua_absindex(L, base);
   void *block = lua_newuserdatauv(L, tensor_header_bytes(rank), 1);
   Tensor *view = tensor_init(block, rank, 0, from->data);
-  if (lua_getiuservalue(L, base, 1) != LUA_TUSERDATA) {   /* no view itself */
-    lua_pop(L, 1);
-    lua_pushvalue(L, base);
-  }
+  view->is_view = true;
+  view->version = from->version;
+  if (is_tracked(from)) view->owner = from->owner;
+  if (from->is_view) lua_getiuservalue(L, base, 1);
+  else lua_pushvalue(L, base);
   lua_setiuservalue(L, -2, 1);
   set_metatable(L);
   return view;

@@ -147,9 +147,7 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
     lua_pushvalue(L, index);
     return t;
   }
-  Tensor *copy = api_new(L, who, t->rank, t->shape, NULL);
-  loop_copy(copy, t);
-  return copy;
+  return api_new_copy(L, who, index);
 }
 
 static int contiguous (lua_State *L) {
@@ -158,8 +156,8 @@ static int contiguous (lua_State *L) {
 }
 
 static int clone (lua_State *L) {
-  const Tensor *t = api_check_tensor(L, 1, "Tensor:clone");
-  loop_copy(api_new(L, "Tensor:clone", t->rank, t->shape, NULL), t);
+  api_check_tensor(L, 1, "Tensor:clone");
+  api_new_copy(L, "Tensor:clone", 1);
   return 1;
 }
 

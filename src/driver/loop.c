@@ -188,6 +188,22 @@ static void scatter_run (double *block, size_t n, double *at, ptrdiff_t by) {
   else for (size_t i = 0; i < n; i++) at[(ptrdiff_t)i * by] = block[i];
 }
 
+static double sum (const double *block, size_t n) {
+  double lane[8] = {0};
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (size_t j = 0; j < 8; j++) lane[j] += block[i + j];
+  for (size_t j = 0; i < n; i++, j++) lane[j] += block[i];
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6]))
+       + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void add_run (double *block, size_t n, double *at, ptrdiff_t by) {
+  if (by == 1) for (size_t i = 0; i < n; i++) at[i] += block[i];
+  else if (by == 0) *at += sum(block, n);
+  else for (size_t i = 0; i < n; i++) at[(ptrdiff_t)i * by] += block[i];
+}
+
 /* Visits elements first .. first+n-1 of operand k, run by run along the
    innermost dimension. */
 static inline void walk (const Loop *loop, int k, size_t first, size_t n,
@@ -274,6 +290,13 @@ void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks) {
     if (loop->feed[k] == FEED_LINEAR) blocks->in[k] = loop->data[k] + first;
     else if (loop->feed[k] == FEED_GATHERED) gather(loop, k, first, n, blocks);
   }
+}
+
+void loop_add (const Loop *loop, int k, size_t first, size_t n, const double *block) {
+  double *at = (double *)loop->data[k];
+  if (loop->feed[k] == FEED_LINEAR) add_run((double *)block, n, at + first, 1);
+  else if (loop->feed[k] == FEED_CONSTANT) add_run((double *)block, n, at, 0);
+  else walk(loop, k, first, n, (double *)block, add_run);
 }
 
 void loop_copy (Tensor *to, const Tensor *from) {

@@ -48,13 +48,13 @@ static void integer_interval (size_t n, const double *const in[], double *out) {
 
 
 const Kernel perilune_constraint[] = {
-  {.name = "real",             .n_in = 1, .value = real},
-  {.name = "positive",         .n_in = 1, .value = positive},
-  {.name = "nonnegative",      .n_in = 1, .value = nonnegative},
-  {.name = "greater_than",     .n_in = 2, .value = greater_than},
-  {.name = "interval",         .n_in = 3, .value = interval},
-  {.name = "half_open_interval", .n_in = 3, .value = half_open_interval},
-  {.name = "left_open_interval", .n_in = 3, .value = left_open_interval},
-  {.name = "integer_interval", .n_in = 3, .value = integer_interval},
+  {.name = "real",             .n_in = 1, .value = real, .flat = 1},
+  {.name = "positive",         .n_in = 1, .value = positive, .flat = 1},
+  {.name = "nonnegative",      .n_in = 1, .value = nonnegative, .flat = 1},
+  {.name = "greater_than",     .n_in = 2, .value = greater_than, .flat = 1},
+  {.name = "interval",         .n_in = 3, .value = interval, .flat = 1},
+  {.name = "half_open_interval", .n_in = 3, .value = half_open_interval, .flat = 1},
+  {.name = "left_open_interval", .n_in = 3, .value = left_open_interval, .flat = 1},
+  {.name = "integer_interval", .n_in = 3, .value = integer_interval, .flat = 1},
   {.name = NULL}
 };

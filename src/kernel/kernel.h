@@ -60,6 +60,8 @@ typedef struct Kernel {
                 const double *const in[], double *out);
   int integer;   /* it draws integers: a single draw is a Lua integer */
 
+  int flat;      /* constant but for jumps: its derivative is 0 */
+
   /* A row kernel works on event dimensions. `signature` says which, as in
      "(m,k),(k,n)->(m,n)"; the rows of out follow one another. */
   const char *signature;
@@ -84,11 +86,15 @@ typedef struct Kernel {
 
   /* A reduction folds a block into a state of `width` doubles, merges the
      state of what follows into the state of what came before, and turns the
-     state of `count` elements into a value. */
+     state of `count` elements into a value; `slope` gives its derivative with
+     respect to some of them, or where `shares` is set, numbers that all over
+     the line stand to each other as the derivatives do, which sum to 1. */
   int width;
   void (*fold)   (size_t n, const double *x, double *state);
   void (*merge)  (double *state, const double *next);
   double (*finish) (size_t count, const double *state);
+  void (*slope) (size_t n, const double *x, size_t count, double value, double *d);
+  int shares;
 } Kernel;
 
 /* The kernels of one file: "normal" or "kl/normal", and its table. */

@@ -44,6 +44,16 @@ static double mean_finish (size_t count, const double *state) {
   return count == 0 ? NAN : state[0] / (double)count;
 }
 
+static void sum_slope (size_t n, const double *x, size_t count, double value, double *d) {
+  (void)x, (void)count, (void)value;
+  for (size_t i = 0; i < n; i++) d[i] = 1;
+}
+
+static void mean_slope (size_t n, const double *x, size_t count, double value, double *d) {
+  (void)x, (void)value;
+  for (size_t i = 0; i < n; i++) d[i] = 1 / (double)count;
+}
+
 
 static void prod_fold (size_t n, const double *x, double *state) {
   state[0] = 1;
@@ -78,6 +88,12 @@ static void max_fold (size_t n, const double *x, double *state) {
   double m = x[0];
   for (size_t i = 1; i < n; i++) m = larger(m, x[i]);
   state[0] = m;
+}
+
+/* shared by those that are as large */
+static void extreme_slope (size_t n, const double *x, size_t count, double value, double *d) {
+  (void)count;
+  for (size_t i = 0; i < n; i++) d[i] = x[i] == value;
 }
 
 static void max_merge (double *state, const double *next) {
@@ -161,6 +177,12 @@ static double logsumexp_finish (size_t count, const double *state) {
   return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog(state[1]);
 }
 
+static void logsumexp_slope (size_t n, const double *x, size_t count, double value,
+                             double *d) {
+  (void)count;
+  for (size_t i = 0; i < n; i++) d[i] = x[i] == -INFINITY ? 0 : vexp(x[i] - value);
+}
+
 
 /*
 ** Variance. State: count, mean, sum of squares about the mean (Chan, Golub
@@ -230,28 +252,30 @@ static void any_merge (double *state, const double *next) {
 
 const Kernel perilune_reduce[] = {
   {.name = "sum",       .n_in = 1, .width = 1, .fold = sum_fold,
-   .merge = sum_merge,  .finish = sum_finish},
+   .merge = sum_merge,  .finish = sum_finish, .slope = sum_slope},
   {.name = "mean",      .n_in = 1, .width = 1, .fold = sum_fold,
-   .merge = sum_merge,  .finish = mean_finish},
+   .merge = sum_merge,  .finish = mean_finish, .slope = mean_slope},
   {.name = "prod",      .n_in = 1, .width = 1, .fold = prod_fold,
    .merge = prod_merge, .finish = prod_finish},
   {.name = "max",       .n_in = 1, .width = 1, .fold = max_fold,
-   .merge = max_merge,  .finish = first_value},
+   .merge = max_merge,  .finish = first_value, .slope = extreme_slope,
+   .shares = 1},
   {.name = "min",       .n_in = 1, .width = 1, .fold = min_fold,
-   .merge = min_merge,  .finish = first_value},
+   .merge = min_merge,  .finish = first_value, .slope = extreme_slope,
+   .shares = 1},
   {.name = "argmax",    .n_in = 1, .width = 3, .fold = argmax_fold,
-   .merge = argmax_merge, .finish = place_finish},
+   .merge = argmax_merge, .finish = place_finish, .flat = 1},
   {.name = "argmin",    .n_in = 1, .width = 3, .fold = argmin_fold,
-   .merge = argmax_merge, .finish = place_finish},
+   .merge = argmax_merge, .finish = place_finish, .flat = 1},
   {.name = "logsumexp", .n_in = 1, .width = 2, .fold = logsumexp_fold,
-   .merge = logsumexp_merge, .finish = logsumexp_finish},
+   .merge = logsumexp_merge, .finish = logsumexp_finish, .slope = logsumexp_slope},
   {.name = "var",       .n_in = 1, .width = 3, .fold = var_fold,
    .merge = var_merge,  .finish = var_finish},
   {.name = "std",       .n_in = 1, .width = 3, .fold = var_fold,
    .merge = var_merge,  .finish = std_finish},
   {.name = "all",       .n_in = 1, .width = 1, .fold = all_fold,
-   .merge = all_merge,  .finish = all_finish},
+   .merge = all_merge,  .finish = all_finish, .flat = 1},
   {.name = "any",       .n_in = 1, .width = 1, .fold = any_fold,
-   .merge = any_merge,  .finish = sum_finish},
+   .merge = any_merge,  .finish = sum_finish, .flat = 1},
   {.name = NULL}
 };

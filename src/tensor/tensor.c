@@ -29,7 +29,7 @@ size_t tensor_bytes (int rank, size_t size) {
 }
 
 
-static double *aligned (void *p) {
+double *tensor_aligned (void *p) {
   uintptr_t address = (uintptr_t)p;
   size_t past = address % ALIGNMENT;
   return (double *)(void *)((char *)p + (past == 0 ? 0 : ALIGNMENT - past));
@@ -40,11 +40,16 @@ Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
   t->magic = MAGIC;
   t->self = t;
   t->data = data != NULL ? data
-                         : aligned((char *)block + tensor_header_bytes(rank));
+                         : tensor_aligned((char *)block + tensor_header_bytes(rank));
   t->size = size;
   t->rank = rank;
   t->shape = (ptrdiff_t *)(t + 1);
   t->stride = t->shape + rank;
+  t->is_view = false;
+  t->writes = 0;
+  t->version = &t->writes;
+  t->owner = t;
+  t->node = NULL;
   return t;
 }
 
@@ -80,5 +85,12 @@ bool tensor_is_contiguous (const Tensor *t) {
     if (shape[d] != 1 && stride[d] != step) return false;
     step *= shape[d];
   }
+  return true;
+}
+
+bool tensor_same_shape (const Tensor *a, const Tensor *b) {
+  if (a->rank != b->rank) return false;
+  for (int d = 0; d < a->rank; d++)
+    if (a->shape[d] != b->shape[d]) return false;
   return true;
 }

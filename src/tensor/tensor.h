@@ -22,6 +22,11 @@ typedef struct Tensor {
   size_t size;                  /* number of elements */
   ptrdiff_t *shape, *stride;    /* behind the header, in the same block */
   int rank;
+  bool is_view;                 /* of elements that another block holds */
+  uint32_t writes;              /* since its elements were first set */
+  uint32_t *version;            /* the writes of whoever has the elements */
+  struct Tensor *owner;         /* to whom a gradient goes: a view's base */
+  struct Node *node;            /* how an owner was computed, or NULL */
 } Tensor;
 
 /* A tensor on the C stack: a header with room for any shape. */
@@ -38,7 +43,7 @@ bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size);
 size_t tensor_header_bytes (int rank);
 size_t tensor_bytes (int rank, size_t size);
 
-/* Makes `block` a tensor. With data == NULL the elements follow the header
+/* Makes `block` a tensor, its own owner. With data == NULL the elements follow the header
    in the same block, which must then have tensor_bytes(rank, size) bytes.
    Shape and strides are left for the caller to fill. */
 Tensor *tensor_init (void *block, int rank, size_t size, double *data);
@@ -49,10 +54,14 @@ Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank);
 /* A number seen as a tensor of rank 0; lives as long as both arguments. */
 Tensor *tensor_scalar (Tensor *header, double *value);
 
+/* The first address from p on at which elements may lie. */
+double *tensor_aligned (void *p);
+
 bool tensor_proven (const void *block, size_t bytes);
 
 /* Strides of a row-major tensor. */
 void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]);
 bool tensor_is_contiguous (const Tensor *t);
+bool tensor_same_shape (const Tensor *a, const Tensor *b);
 
 #endif

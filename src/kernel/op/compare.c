@@ -68,16 +68,16 @@ static void where_partials (size_t n, const double *const in[], double *const d[
 
 
 const Kernel perilune_op_compare[] = {
-  {.name = "eq",       .n_in = 2, .value = eq},
-  {.name = "ne",       .n_in = 2, .value = ne},
-  {.name = "lt",       .n_in = 2, .value = lt},
-  {.name = "le",       .n_in = 2, .value = le},
-  {.name = "gt",       .n_in = 2, .value = gt},
-  {.name = "ge",       .n_in = 2, .value = ge},
-  {.name = "isnan",    .n_in = 1, .value = is_nan},
-  {.name = "isinf",    .n_in = 1, .value = is_inf},
-  {.name = "isfinite", .n_in = 1, .value = is_finite},
-  {.name = "isclose",  .n_in = 4, .value = is_close},
+  {.name = "eq",       .n_in = 2, .value = eq, .flat = 1},
+  {.name = "ne",       .n_in = 2, .value = ne, .flat = 1},
+  {.name = "lt",       .n_in = 2, .value = lt, .flat = 1},
+  {.name = "le",       .n_in = 2, .value = le, .flat = 1},
+  {.name = "gt",       .n_in = 2, .value = gt, .flat = 1},
+  {.name = "ge",       .n_in = 2, .value = ge, .flat = 1},
+  {.name = "isnan",    .n_in = 1, .value = is_nan, .flat = 1},
+  {.name = "isinf",    .n_in = 1, .value = is_inf, .flat = 1},
+  {.name = "isfinite", .n_in = 1, .value = is_finite, .flat = 1},
+  {.name = "isclose",  .n_in = 4, .value = is_close, .flat = 1},
   {.name = "where",    .n_in = 3, .value = where, .partials = where_partials},
   {.name = NULL}
 };

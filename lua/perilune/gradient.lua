@@ -1,0 +1,100 @@
+--- Gradients: parameters, and functions that differentiate functions.
+local core   = require "perilune.core"
+local show   = require "perilune.show"
+
+local gradient = { param = core.param, no_grad = core.no_grad }
+
+-- A number, tensor or table of them: not a class, an instance or a list of numbers, which is a tensor.
+local function is_structure (x)
+  return type(x) == "table" and getmetatable(x) == nil and type(x[1]) ~= "number"
+end
+
+-- Applies fn to every leaf of x, and gives the results in the same structure.
+local function map (x, fn, path)
+  if not is_structure(x) then return fn(x, path) end
+  local mapped = {}
+  for key, value in pairs(x) do mapped[key] = map(value, fn, path and path .. "." .. tostring(key) or tostring(key)) end
+  return mapped
+end
+
+local function check_function (who, f)
+  if type(f) ~= "function" and not (getmetatable(f) and getmetatable(f).__call) then
+    error(who .. ": f must be a function, got " .. show.value(f), 3)
+  end
+end
+
+-- A leaf of the first argument as a parameter.
+local function as_param (x, path)
+  if type(x) == "number" or core.is_tensor(x) or type(x) == "table" and getmetatable(x) == nil then
+    return core.param(core.is_tensor(x) and x:detach() or x)
+  end
+  error(string.format("value_and_grad: %s must be a number, a tensor or a table of them, got %s",
+                      path or "the first argument", show.value(x)), 0)
+end
+
+--- A function giving the value of f and its gradient with respect to the first argument, which may be a
+-- number, a tensor or a nested table of them: the gradient has the same form. What f returns after its
+-- value is returned after the gradient.
+function gradient.value_and_grad (f)
+  check_function("value_and_grad", f)
+  return function (x, ...)
+    local params = map(x, as_param)
+    local results = table.pack(f(params, ...))
+    local value = results[1]
+    if type(value) ~= "number" and not core.is_tensor(value) then
+      error("value_and_grad: f must return a number or a tensor of one element, got " .. show.value(value), 2)
+    end
+    if core.tracked(value) then value:backward() end
+    local function grad_of (param, original)
+      local grad = param.grad or core.zeros(param.shape)
+      return type(original) == "number" and grad:item() or grad
+    end
+    local function grads (p, original)
+      if not is_structure(original) then return grad_of(p, original) end
+      local all = {}
+      for key in pairs(original) do all[key] = grads(p[key], original[key]) end
+      return all
+    end
+    local plain = core.is_tensor(value) and value:item() or value
+    return plain, grads(params, x), table.unpack(results, 2, results.n)
+  end
+end
+
+--- A function giving the gradient of f with respect to its first argument.
+function gradient.grad (f)
+  check_function("grad", f)
+  local both = gradient.value_and_grad(f)
+  return function (...)
+    local _, grads = both(...)
+    return grads
+  end
+end
+
+--- A function with a gradient of one's own: forward(...) gives a tensor, and
+-- backward(above, result, ...) the gradient with respect to each argument (nil for none), given that of
+-- the result.
+function gradient.func (spec)
+  if type(spec) ~= "table" or type(spec.forward) ~= "function" or type(spec.backward) ~= "function" then
+    error("func: takes { forward = function, backward = function }", 2)
+  end
+  return function (...)
+    local arguments, inputs, places = table.pack(...), {}, {}
+    local result = core.no_grad(spec.forward, ...)
+    for i = 1, arguments.n do
+      if core.tracked(arguments[i]) then
+        inputs[#inputs + 1], places[#places + 1] = arguments[i], i
+      end
+    end
+    if #inputs == 0 then return result end
+    result = core.is_tensor(result) and result or core.tensor(result)
+    local function backward (above)
+      local all = table.pack(core.no_grad(spec.backward, above, result, table.unpack(arguments, 1, arguments.n)))
+      local needed = {}
+      for k, i in ipairs(places) do needed[k] = all[i] end
+      return table.unpack(needed, 1, #places)
+    end
+    return core.record(result, backward, table.unpack(inputs))
+  end
+end
+
+return gradient

@@ -1,0 +1,518 @@
+/*
+** autograd.c - recording, and the walk back
+**
+** A recorded tensor keeps its operands alive as its user values. Walking back
+** collects the nodes below a result, orders them by age, and passes gradients from
+** each to its inputs; what arrives at parameters becomes their `grad`. Gradients
+** in between live in memory that is kept for the next walk.
+*/
+#include <string.h>
+
+#include "api/binding.h"
+#include "autograd/adjoint.h"
+#include "driver/loop.h"
+
+static const char STATE = 's';     /* registry keys: what this state has in hand, */
+static const char HANDLES = 'h';   /* and tensors by their addresses */
+
+#define CHUNK    ((size_t)1 << 15)   /* doubles */
+#define FREE_MAX 64                  /* blocks that wait to be used again */
+
+State *api_state (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE) == LUA_TNIL) {
+    State *state = lua_newuserdatauv(L, sizeof *state, 1);
+    *state = (State) {.order = 0};
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &STATE);
+    lua_pop(L, 1);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE);
+  }
+  State *state = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return state;
+}
+
+
+/* {=====================================================
+** Recording
+** ====================================================== */
+
+int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
+  if (state->paused > 0 || state->parameters == 0) return 0;
+  for (int k = 0; k < n; k++)
+    if (is_tracked(in[k])) return 1;
+  return 0;
+}
+
+/* Pushes a tensor with a node of n inputs, which are still to be set. */
+static Tensor *new_with_node (lua_State *L, const char *who, State *state, int rank,
+                              const ptrdiff_t shape[], const ptrdiff_t stride[],
+                              NodeKind kind, const Kernel *kernel, int n, int user_values) {
+  size_t size, header = (tensor_header_bytes(rank) + 15) & ~(size_t)15;
+  if (!tensor_count(rank, shape, &size)) api_fail(L, who, "too many elements");
+  size_t bytes = header + node_bytes(n) + tensor_bytes(0, size);
+  Tensor *t = api_new_block(L, bytes, rank, size, shape, stride, user_values);
+  Node *node = (Node *)(void *)((char *)t + header);
+  *node = (Node) {.kind = kind, .kernel = kernel, .result = t, .order = state->order++, .n = n};
+  t->data = tensor_aligned((char *)node + node_bytes(n));
+  t->node = node;
+  return t;
+}
+
+/* Input k of the tensor on top is `in`, at `index` on the stack. */
+static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
+  Input *input = &t->node->in[k];
+  *input = (Input) {.tensor = NULL};
+  if (lua_type(L, index) == LUA_TNUMBER) {
+    input->number = lua_tonumber(L, index);
+    return;
+  }
+  input->tensor = (Tensor *)in;
+  input->version = *in->version;
+  input->tracked = is_tracked(in);
+  lua_pushvalue(L, index);
+  lua_setiuservalue(L, -2, k + 1);
+}
+
+Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
+                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
+  int base = r->base;
+  Tensor *t = new_with_node(L, r->who, r->state, rank, shape, stride, r->kind, r->kernel,
+                            r->n, r->n);
+  for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], base + k);
+  t->node->dimensions = r->dimensions;
+  return t;
+}
+
+Tensor *api_new_copy (lua_State *L, const char *who, int index) {
+  const Tensor *from = api_tensor(L, index);
+  Recording r = {.state = api_state(L), .who = who, .kind = NODE_ELEMENTWISE, .n = 1,
+                 .kernel = api_kernel(L, "identity", "identity"),
+                 .base = lua_absindex(L, index), .in = &from};
+  Tensor *copy = api_new_recorded(L, &r, from->rank, from->shape, NULL);
+  loop_copy(copy, from);
+  return copy;
+}
+
+/* Lets the tensor on top be found by its address. */
+static void remember_handle (lua_State *L, const Tensor *t) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES);
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, t);
+  lua_pop(L, 1);
+}
+
+/* A parameter: a copy of `value` that has a gradient. */
+static int param (lua_State *L) {
+  Tensor header;
+  double number;
+  State *state = api_state(L);
+  const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
+  Tensor *t = new_with_node(L, "param", state, from->rank, from->shape, NULL, NODE_LEAF,
+                            NULL, 0, 1);
+  loop_copy(t, from);
+  remember_handle(L, t);
+  state->parameters = 1;
+  return 1;
+}
+
+/* t:detach(): the same elements, without a past */
+static int detach (lua_State *L) {
+  const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
+  Tensor *view = api_new_view(L, 1, t->rank);
+  view->data = t->data;
+  view->size = t->size;
+  for (int d = 0; d < t->rank; d++) {
+    view->shape[d] = t->shape[d];
+    view->stride[d] = t->stride[d];
+  }
+  view->owner = view;
+  return 1;
+}
+
+static int tracked (lua_State *L) {
+  const Tensor *t = api_header(L, 1);
+  lua_pushboolean(L, t != NULL && is_tracked(t));
+  return 1;
+}
+
+/* core.no_grad(fn, ...): what fn returns, with nothing recorded */
+static int no_grad (lua_State *L) {
+  State *state = api_state(L);
+  if (lua_type(L, 1) != LUA_TFUNCTION)
+    api_fail_type(L, "no_grad", "fn", "a function", 1);
+  state->paused++;
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  state->paused--;
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/* core.record(result, backward, inputs...): a copy of `result` whose inputs get
+   their gradients from backward(gradient of the result) -> one for each input */
+static int record (lua_State *L) {
+  State *state = api_state(L);
+  int n = lua_gettop(L) - 2;
+  const Tensor *from = api_check_tensor(L, 1, "func"), *in[KERNEL_MAX_IN];
+  if (n > KERNEL_MAX_IN) api_fail(L, "func", "at most %d inputs", KERNEL_MAX_IN);
+  for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
+  Tensor *t = new_with_node(L, "func", state, from->rank, from->shape, NULL, NODE_CALL, NULL,
+                            n, n + 1);
+  loop_copy(t, from);
+  for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, -2, n + 1);
+  remember_handle(L, t);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Walking back
+** ====================================================== */
+
+/* The nodes to walk over, in a userdata at `index` on the stack. */
+typedef struct Tape {
+  Node **node;
+  size_t n, room;
+  int index;
+} Tape;
+
+/* Memory for gradients, cut from chunks: userdata in the table at `index`. What is
+   done with is used again within a walk, chunks are by the next walk. */
+typedef struct Memory {
+  int index, chunks;
+  double *at;               /* in the last chunk */
+  size_t left;
+  double *free[FREE_MAX];
+  size_t free_size[FREE_MAX];
+  int frees;
+} Memory;
+
+static void push_node (lua_State *L, Tape *tape, Node *node) {
+  if (tape->n == tape->room) {
+    size_t room = 2 * tape->room + 64;
+    Node **wider = lua_newuserdatauv(L, room * sizeof *wider, 0);
+    if (tape->n > 0) memcpy(wider, tape->node, tape->n * sizeof *wider);
+    lua_replace(L, tape->index);
+    tape->node = wider;
+    tape->room = room;
+  }
+  tape->node[tape->n++] = node;
+}
+
+static void check_input (lua_State *L, const Input *input) {
+  if (input->tensor != NULL && *input->tensor->version != input->version)
+    api_fail(L, "backward", "a tensor was changed after it was used in what is being"
+             " differentiated; clone it before changing it");
+}
+
+/* Adds all nodes below those on the tape. */
+static void collect (lua_State *L, Tape *tape, uint64_t walk) {
+  for (size_t done = 0; done < tape->n; done++) {
+    Node *node = tape->node[done];
+    if (node->spent)
+      api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
+               " again is gone; backward{retain = true} keeps it");
+    for (int k = 0; k < node->n; k++) {
+      check_input(L, &node->in[k]);
+      Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
+      if (below == NULL || below->walk == walk) continue;
+      below->walk = walk;
+      below->gradient = NULL;
+      push_node(L, tape, below);
+    }
+  }
+}
+
+/* Moves the node at `at` down a heap of n with the oldest on top. */
+static void sift (Node **node, size_t n, size_t at) {
+  for (size_t child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && node[child + 1]->order < node[child]->order) child++;
+    if (node[at]->order <= node[child]->order) return;
+    Node *moved = node[at];
+    node[at] = node[child];
+    node[child] = moved;
+  }
+}
+
+/* Youngest first. */
+static void sort_by_age (Node **node, size_t n) {
+  size_t sorted = 1;
+  while (sorted < n && node[sorted - 1]->order > node[sorted]->order) sorted++;
+  if (sorted >= n) return;   /* a chain is met in order */
+  for (size_t i = n / 2; i-- > 0; ) sift(node, n, i);
+  for (size_t i = n; i-- > 1; ) {
+    Node *oldest = node[0];
+    node[0] = node[i];
+    node[i] = oldest;
+    sift(node, i, 0);
+  }
+}
+
+
+static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
+
+/* The next chunk, if it is large enough, or a new one in its place. */
+static void next_chunk (lua_State *L, Memory *memory, size_t size) {
+  size_t room = size > CHUNK ? size : CHUNK;
+  lua_rawgeti(L, memory->index, ++memory->chunks);
+  if (lua_rawlen(L, -1) < (room + 8) * sizeof(double)) {
+    lua_pop(L, 1);
+    lua_newuserdatauv(L, (room + 8) * sizeof(double), 0);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, memory->index, memory->chunks);
+  }
+  memory->at = tensor_aligned(lua_touserdata(L, -1));
+  memory->left = lua_rawlen(L, -1) / sizeof(double) - 8;
+  lua_pop(L, 1);
+}
+
+static double *take (lua_State *L, Memory *memory, size_t size) {
+  size = padded(size);
+  for (int i = memory->frees; i-- > 0; ) {
+    if (memory->free_size[i] != size) continue;
+    double *found = memory->free[i];
+    memory->free[i] = memory->free[--memory->frees];
+    memory->free_size[i] = memory->free_size[memory->frees];
+    return found;
+  }
+  if (memory->left < size) next_chunk(L, memory, size);
+  double *taken = memory->at;
+  memory->at += size;
+  memory->left -= size;
+  return taken;
+}
+
+static void give_back (Memory *memory, double *block, size_t size) {
+  if (memory->frees == FREE_MAX) return;
+  memory->free[memory->frees] = block;
+  memory->free_size[memory->frees++] = padded(size);
+}
+
+static void ensure_gradient (lua_State *L, Memory *memory, Node *node) {
+  size_t size = node->result->size;
+  if (node->gradient != NULL) return;
+  node->gradient = take(L, memory, size);
+  memset(node->gradient, 0, size * sizeof(double));
+}
+
+
+/* Pushes a tensor of which only the address is known. */
+static void push_handle (lua_State *L, const Tensor *t) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES);
+  lua_rawgetp(L, -1, t);
+  lua_remove(L, -2);
+}
+
+/* Pushes the gradient of a node as a tensor of its own. */
+static Tensor *push_gradient (lua_State *L, const Node *node) {
+  const Tensor *t = node->result;
+  Tensor *gradient = api_new(L, "backward", t->rank, t->shape, t->stride);
+  memcpy(gradient->data, node->gradient, t->size * sizeof(double));
+  return gradient;
+}
+
+/* Adds result k of a recorded function's backward, at `index`, to its input. */
+static void add_returned (lua_State *L, const Node *node, int k, int index) {
+  const Tensor *t = node->in[k].tensor;
+  Tensor header;
+  double number;
+  Loop loop;
+  if (!node->in[k].tracked || lua_isnil(L, index)) return;
+  const Tensor *from = api_operand(L, index, "backward", "a gradient", &header, &number);
+  if (loop_plan_shaped(&loop, t->rank, t->shape, 1, &from) != NULL) {
+    const Tensor *both[2] = {from, t};
+    api_fail_shapes(L, "backward: gradient and input", "do not fit", 2, both);
+  }
+  adjoint_add(t, from);
+}
+
+static void step_call (lua_State *L, const Node *node) {
+  int base = lua_gettop(L);
+  luaL_checkstack(L, node->n + 8, "backward");
+  push_handle(L, node->result);
+  lua_getiuservalue(L, -1, node->n + 1);
+  push_gradient(L, node);
+  lua_call(L, 1, node->n);
+  for (int k = 0; k < node->n; k++) add_returned(L, node, k, base + 2 + k);
+  lua_settop(L, base);
+}
+
+static void step_node (lua_State *L, Node *node, Memory *memory) {
+  Pool *pool = api_pool(L, node->result->size);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
+  if (node->kind == NODE_CALL) {
+    step_call(L, node);
+    return;
+  }
+  size_t need = adjoint_scratch(node, pool);
+  double *scratch = need > 0 ? take(L, memory, need) : NULL;
+  adjoint_step(node, pool, scratch);
+  if (scratch != NULL) give_back(memory, scratch, need);
+}
+
+static void walk (lua_State *L, Tape *tape, Memory *memory) {
+  for (size_t i = 0; i < tape->n; i++) {
+    Node *node = tape->node[i];
+    if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
+    step_node(L, node, memory);
+    give_back(memory, node->gradient, node->result->size);
+  }
+}
+
+
+/* Pushes the `grad` of a parameter; zeros, if it had none. */
+static Tensor *push_grad (lua_State *L, const Tensor *parameter) {
+  push_handle(L, parameter);
+  lua_getiuservalue(L, -1, 1);
+  Tensor *grad = api_tensor(L, -1);
+  if (grad == NULL) {
+    lua_pop(L, 1);
+    grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
+    memset(grad->data, 0, grad->size * sizeof(double));
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, 1);
+  }
+  lua_remove(L, -2);
+  return grad;
+}
+
+/* What arrived at parameters is added to their grads, which all exist before. */
+static void deliver (lua_State *L, Tape *tape) {
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < tape->n; i++) {
+      Node *node = tape->node[i];
+      if (node->kind != NODE_LEAF || node->gradient == NULL) continue;
+      Tensor *grad = push_grad(L, node->result);
+      for (size_t j = 0; pass == 1 && j < grad->size; j++) grad->data[j] += node->gradient[j];
+      lua_pop(L, 1);
+    }
+}
+
+/* Pushes the table of chunks that the last walk left, or a new one, and takes it away
+   from the state: a walk within this one must not find it. */
+static void push_chunks (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE);
+  if (lua_getiuservalue(L, -1, 1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+  }
+  lua_pushnil(L);
+  lua_setiuservalue(L, -3, 1);
+  lua_remove(L, -2);
+  lua_pushnil(L);
+  lua_setmetatable(L, -2);
+}
+
+/* Leaves the chunks at `index` for the next walk, unless the collector wants them. */
+static void leave_chunks (lua_State *L, int index) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE);
+  lua_pushvalue(L, index);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES);
+  lua_getmetatable(L, -1);          /* weak values */
+  lua_setmetatable(L, -3);
+  lua_pop(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  lua_pop(L, 1);
+}
+
+static int option (lua_State *L, int index, const char *name) {
+  if (!lua_istable(L, index)) return 0;
+  lua_getfield(L, index, name);
+  int set = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return set;
+}
+
+/* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
+static int backward (lua_State *L) {
+  const char *who = "Tensor:backward";
+  Tensor *t = api_check_tensor(L, 1, who);
+  lua_settop(L, 2);
+  int retain = option(L, 2, "retain");
+  if (!lua_isnil(L, 2) && !lua_istable(L, 2))
+    api_fail_type(L, who, "options", "a table", 2);
+  if (t->size != 1) {
+    api_push_shape(L, t->rank, t->shape);
+    api_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
+             " first", lua_tostring(L, -1));
+  }
+  if (!is_tracked(t))
+    api_fail(L, who, "this does not depend on any parameter (see peri.param)");
+  Node *top = t->owner->node;
+  State *state = api_state(L);
+  lua_pushnil(L);
+  Tape tape = {.index = lua_gettop(L)};
+  push_chunks(L);
+  Memory memory = {.index = lua_gettop(L)};
+  top->walk = ++state->walk;
+  top->gradient = NULL;
+  push_node(L, &tape, top);
+  collect(L, &tape, top->walk);
+  sort_by_age(tape.node, tape.n);
+  ensure_gradient(L, &memory, top);
+  top->gradient[t->data - t->owner->data] = 1;
+  walk(L, &tape, &memory);
+  deliver(L, &tape);
+  for (size_t i = 0; !retain && i < tape.n; i++)
+    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->spent = true;
+  leave_chunks(L, memory.index);
+  return 0;
+}
+
+/* core.grad(t): of a parameter */
+static int get_grad (lua_State *L) {
+  const Tensor *t = api_check_tensor(L, 1, "Tensor.grad");
+  if (t->node == NULL || t->node->kind != NODE_LEAF) return lua_pushnil(L), 1;
+  lua_getiuservalue(L, 1, 1);
+  return 1;
+}
+
+int api_set_grad (lua_State *L) {
+  const char *who = "Tensor.grad = value";
+  const Tensor *t = api_check_tensor(L, 1, who);
+  if (t->node == NULL || t->node->kind != NODE_LEAF)
+    api_fail(L, who, "only a parameter has a gradient");
+  lua_settop(L, 3);
+  if (!lua_isnil(L, 3)) {
+    Tensor *grad = api_tensor(L, 3);
+    if (grad == NULL) api_fail_type(L, who, "value", "nil or a tensor", 3);
+    const Tensor *both[2] = {t, grad};
+    if (!tensor_same_shape(t, grad))
+      api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
+    Tensor *own = api_new(L, who, t->rank, t->shape, NULL);
+    loop_copy(own, grad);
+  }
+  lua_setiuservalue(L, 1, 1);
+  return 0;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg functions[] = {
+  {"param",    param},
+  {"detach",   detach},
+  {"tracked",  tracked},
+  {"no_grad",  no_grad},
+  {"record",   record},
+  {"backward", backward},
+  {"grad",     get_grad},
+  {NULL, NULL}
+};
+
+void api_open_autograd (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES) == LUA_TNIL) {
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &HANDLES);
+  }
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+}

@@ -1,0 +1,20 @@
+/*
+** adjoint.h - from the gradient of a node to those of its inputs
+*/
+#ifndef PERILUNE_ADJOINT_H
+#define PERILUNE_ADJOINT_H
+
+#include "autograd/node.h"
+#include "driver/threads.h"
+
+/* Doubles of scratch that adjoint_step needs for this node. */
+size_t adjoint_scratch (const Node *node, const Pool *pool);
+
+/* Adds to the gradients of all tracked inputs, which are there. Not for leaves
+   and calls. */
+void adjoint_step (Node *node, Pool *pool, double *scratch);
+
+/* Adds `from`, of the shape of t, to the gradient of t's owner. */
+void adjoint_add (const Tensor *t, const Tensor *from);
+
+#endif

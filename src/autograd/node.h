@@ -1,0 +1,57 @@
+/*
+** node.h - how a tensor was computed, for the walk back
+**
+** A recorded tensor has a node: the kernel, and the operands it was given. The
+** gradient of a tensor is laid out as its elements are, so views need no node: what
+** flows into a view is added to its owner's gradient where the view's elements lie.
+**
+** Nodes are numbered in the order of their creation; no operand is younger than
+** its result. Walking back is going through the nodes from the youngest on.
+*/
+#ifndef PERILUNE_NODE_H
+#define PERILUNE_NODE_H
+
+#include "kernel/kernel.h"
+#include "tensor/tensor.h"
+
+typedef enum NodeKind {
+  NODE_LEAF,          /* a parameter */
+  NODE_ELEMENTWISE,
+  NODE_SUM,           /* of all values of an elementwise kernel */
+  NODE_ROWS,
+  NODE_REDUCTION,
+  NODE_CALL           /* whoever recorded it knows how to go back */
+} NodeKind;
+
+typedef struct Input {
+  Tensor *tensor;        /* kept alive by the recorded tensor, or NULL: */
+  double number;
+  uint32_t version;      /* of the elements that were read */
+  bool tracked;          /* does it have a gradient? */
+} Input;
+
+typedef struct Node {
+  NodeKind kind;
+  const Kernel *kernel;
+  Tensor *result;
+  uint64_t order;
+  uint64_t walk;         /* the last walk that met it */
+  double *gradient;      /* during a walk: of the result's elements, or NULL */
+  bool spent;            /* a walk that keeps nothing has passed */
+  unsigned dimensions;   /* that a reduction reduced, as a set of bits */
+  int n;
+  Input in[];
+} Node;
+
+static inline size_t node_bytes (int n) {
+  return sizeof(Node) + (size_t)n * sizeof(Input);
+}
+
+static inline bool is_tracked (const Tensor *t) { return t->owner->node != NULL; }
+
+/* The node that receives the gradient of input k. */
+static inline Node *node_below (const Node *node, int k) {
+  return node->in[k].tensor->owner->node;
+}
+
+#endif
