@@ -17,6 +17,12 @@ local function operands_of (signature, rng)
   return operands
 end
 
+-- Kernels with a domain that random numbers miss.
+local own = {
+  stick_breaking_inverse = { peri.tensor { 0.1, 0.2, 0.3, 0.4 }, peri.zeros(3) },
+  ordered_inverse        = { peri.tensor { -1, 0.5, 2 } },
+}
+
 local function names_of (n) return { table.unpack({ "a", "b", "c", "d", "e" }, 1, n) } end
 
 for file, kernels in pairs(core.kernels()) do
@@ -26,7 +32,7 @@ for file, kernels in pairs(core.kernels()) do
         local names = names_of(kernel.n_in)
         local value = core.bind_value(file, kernel.name, kernel.name, names, names)
         local adjoint = core.bind_adjoint(file, kernel.name, kernel.name, names, names)
-        local operands = operands_of(kernel.signature, peri.rng(1))
+        local operands = own[kernel.name] or operands_of(kernel.signature, peri.rng(1))
         local upstream = peri.Normal(0, 1):sample(value(table.unpack(operands)).shape, peri.rng(2))
         assert.is_nil(slopes.adjoint_mismatch(value, adjoint, operands, upstream, 1e-7))
       end)

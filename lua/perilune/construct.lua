@@ -2,9 +2,9 @@
 --
 -- A class's `params` are { name, constraint, default = number }, in the order of
 -- positional arguments. A constraint may be a function of the instance, for one
--- that depends on earlier parameters. Parameters with `gives` are alternatives,
--- of which exactly one is passed: gives[other](value) is what it makes of another
--- one. `operands`, the fields that kernels work on, are the params unless told;
+-- that depends on earlier parameters. A parameter with `gives` and those it gives are
+-- alternatives, of which exactly one is passed: gives[other](value) is what it makes of
+-- another one. `operands`, the fields that kernels work on, are the params unless told;
 -- an operand that was not passed is derived at once, any other alternative on
 -- demand. A parameter with `event` = n is a row or a matrix: its last n dimensions
 -- are no batch.
@@ -45,7 +45,8 @@ local function check (self, c, param, value, level)
   local bad, i, j, k = constraint:violation(value)
   if bad == nil then return end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
-  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(), show.number(bad), place)
+  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(),
+       type(bad) == "number" and show.number(bad) or bad, place)
 end
 
 -- A parameter that is no number, as it is kept: a tensor, or the default.
@@ -80,29 +81,42 @@ local function batch_of (value, event)
   return value
 end
 
--- The names of a class's alternatives, as a message lists them.
-local function alternatives (c)
-  local names = {}
-  for _, param in ipairs(c.params) do
-    if param.gives then names[#names + 1] = param[1] end
+-- A parameter and its alternatives, in the order of the class; their names.
+local function alternatives (c, param)
+  local group, names = {}, {}
+  for _, other in ipairs(c.params) do
+    if other == param or param.gives[other[1]] then
+      group[#group + 1], names[#names + 1] = other, other[1]
+    end
   end
-  return names
+  return group, names
 end
 
--- Exactly one alternative was passed; what kernels need of the others follows.
-local function settle_alternatives (self, c, level)
-  local names, passed = alternatives(c), nil
-  if #names == 0 then return end
-  for _, param in ipairs(c.params) do
-    if param.gives and rawget(self, param[1]) ~= nil then
+-- The one of a group that was passed.
+local function passed_of (self, c, group, names, level)
+  local passed = nil
+  for _, param in ipairs(group) do
+    if rawget(self, param[1]) ~= nil then
       if passed then fail(c, level + 1, "%s and %s exclude each other", passed[1], param[1]) end
       passed = param
     end
   end
   if not passed then fail(c, level + 1, "%s is missing", table.concat(names, " or ")) end
-  for _, operand in ipairs(c.operands) do
-    local derive = passed.gives[operand]
-    if derive then self[operand] = derive(self[passed[1]]) end
+  return passed
+end
+
+-- Exactly one alternative of each group was passed; what kernels need of the others follows.
+local function settle_alternatives (self, c, level)
+  for _, param in ipairs(c.params) do
+    local group, names = nil, nil
+    if param.gives then group, names = alternatives(c, param) end
+    if group and group[1] == param then
+      local passed = passed_of(self, c, group, names, level + 1)
+      for _, operand in ipairs(c.operands) do
+        local derive = passed.gives[operand]
+        if derive then self[operand] = derive(self[passed[1]]) end
+      end
+    end
   end
 end
 

@@ -37,7 +37,7 @@ local function bind_kernels (c, file)
     c[kernel.name] = core.bind(file, kernel.name, c.__name .. ":" .. kernel.name, arguments, operands)
     if kernel.name == "rsample" then   -- what can be differentiated can be drawn
       c.has_rsample = true
-      c.sample = core.bind(file, "rsample", c.__name .. ":sample", arguments, operands)
+      c.sample = core.bind_detached(file, "rsample", c.__name .. ":sample", arguments, operands)
     end
   end
 end
@@ -71,7 +71,8 @@ end
 --- A new class with self as parent. `spec` holds class fields: params, operands,
 -- support, event_shape, inherit_kl (see construct.lua for the first two);
 -- `kernels` names a file of src/kernel whose kernels become methods; `init(self)`
--- completes a new instance.
+-- completes a new instance. A class whose arguments are no numbers makes its instances
+-- itself: `construct(class, ...)` takes the place of the params.
 function Distribution:extend (name, spec)
   if type(name) ~= "string" or name == "" then
     error("extend: name must be a string, got " .. show.value(name), 2)
@@ -92,7 +93,7 @@ function Distribution:extend (name, spec)
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
   c.init     = c.init or rawget(self, "init")
   c.__index  = index_of(c)
-  local call = core.constructor(c.params, construct.full)
+  local call = c.construct or self.construct or core.constructor(c.params, construct.full)
   setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
   if spec.kernels then bind_kernels(c, spec.kernels) end
   return c
@@ -106,12 +107,12 @@ setmetatable(Distribution, { __call = core.constructor({}, construct.full), __to
 function Distribution:is_a (c) return class.descends(class.of(self), c) end
 
 function Distribution:__tostring ()
-  local parts, alternative = {}, false
+  local parts, derived = {}, {}
   for _, param in ipairs(self.params) do
     local value = rawget(self, param[1])
-    if value ~= nil and not (param.gives and alternative) then   -- of alternatives, the first
+    if value ~= nil and not derived[param[1]] then   -- of alternatives, the first
       parts[#parts + 1] = param[1] .. "=" .. show.parameter(value)
-      alternative = alternative or param.gives ~= nil
+      for other in pairs(param.gives or {}) do derived[other] = true end
     end
   end
   return class.name(class.of(self)) .. "(" .. table.concat(parts, ", ") .. ")"
@@ -161,6 +162,9 @@ function Distribution:prob (x) return functions.exp(self:log_prob(x)) end
 function Distribution:stddev () return functions.sqrt(self:variance()) end
 function Distribution:median () return self:icdf(0.5) end
 function Distribution:cross_entropy (q) return self:entropy() + require "perilune.kl".kl_divergence(self, q) end
+
+--- E[f(X)] and an estimate of its error: see expectation.lua.
+function Distribution:expectation (f, opts) return require "perilune.expectation" (self, f, opts) end
 
 -- The rest of the family of the cdf, for classes that give no better.
 function Distribution:sf (x) return 1 - self:cdf(x) end

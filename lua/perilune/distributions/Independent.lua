@@ -1,0 +1,113 @@
+--- Independent(base, n): the last n dimensions of a batch seen as one event.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+local show         = require "perilune.show"
+local transforms   = require "perilune.transforms"
+
+local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
+
+local function is_distribution (x)
+  local c = class.of(x)
+  return c ~= nil and class.descends(c, Distribution)
+end
+
+local function joined (a, b)
+  local whole = { table.unpack(a) }
+  for _, n in ipairs(b) do whole[#whole + 1] = n end
+  return whole
+end
+
+local function check (c, base, n)
+  local function fail (...) error(class.name(c) .. ": " .. string.format(...), 4) end
+  if not is_distribution(base) then fail("base_distribution must be a distribution, got %s", show.value(base)) end
+  local most = #base.batch_shape
+  if math.type(n) ~= "integer" or n < 0 or n > most then
+    fail("reinterpreted_batch_ndims must be an integer between 0 and %d, the dimensions of the batch, got %s", most,
+         show.value(n))
+  end
+end
+
+-- Both arguments may be named, in one table.
+local function construct (c, base, n)
+  if type(base) == "table" and getmetatable(base) == nil then
+    base, n = base.base_distribution, base.reinterpreted_batch_ndims
+  end
+  check(c, base, n)
+  local self = setmetatable({ base_dist = base, reinterpreted_batch_ndims = n }, c)
+  local batch, rank = base.batch_shape, #base.batch_shape - n
+  self.event_shape = joined({ table.unpack(batch, rank + 1) }, base.event_shape)
+  if rawget(base, "batch_shape") then self.batch_shape = { table.unpack(batch, 1, rank) } end
+  self.support = base.support and constraints.independent(base.support, n)
+  self.has_rsample = base.has_rsample
+  return self
+end
+
+local Independent = Distribution:extend("Independent", {
+  construct = construct,
+  help = {
+    summary = "the last dimensions of a batch as one event: a vector of independent numbers",
+    params  = { base_distribution = "of the single parts",
+                reinterpreted_batch_ndims = "how many dimensions of its batch make up an event" },
+    formula = "log p(x) = sum of the base's log p over those dimensions",
+    example = { "Independent(require 'perilune'.Normal({ 0, 1 }, 1), 1):log_prob({ 0, 0 }):item()",
+                -2.3378770664093453 },
+  },
+})
+
+for _, name in ipairs { "mean", "variance", "stddev", "mode" } do
+  Independent[name] = function (self) return self.base_dist[name](self.base_dist) end
+end
+
+for _, name in ipairs { "sample", "rsample" } do
+  Independent[name] = function (self, shape, rng) return self.base_dist[name](self.base_dist, shape, rng) end
+end
+
+function Independent:log_prob (x)
+  return transforms.sum_rightmost(self.base_dist:log_prob(x), self.reinterpreted_batch_ndims)
+end
+
+function Independent:entropy ()
+  return transforms.sum_rightmost(self.base_dist:entropy(), self.reinterpreted_batch_ndims)
+end
+
+function Independent:expand (shape)
+  if type(shape) == "number" then shape = { shape } end
+  if type(shape) ~= "table" then
+    error("Independent:expand: shape must be an integer or a table of integers, got " .. show.value(shape), 2)
+  end
+  local n = self.reinterpreted_batch_ndims
+  local moved = { table.unpack(self.event_shape, 1, n) }
+  return class.of(self)(self.base_dist:expand(joined(shape, moved)), n)
+end
+
+function Independent:__tostring ()
+  return string.format("%s(%s, %d)", class.name(class.of(self)), tostring(self.base_dist),
+                       self.reinterpreted_batch_ndims)
+end
+
+-- Numbers 0, ..., k^m - 1 written with m digits of base k, one row each.
+local function all_digits (k, m)
+  local rows = core.arange(0, k ^ m):unsqueeze(-1)
+  local places = k ^ core.arange(m - 1, -1, -1)
+  return (rows / places):floor() % k
+end
+
+--- All events along a new first dimension: every combination of the parts' outcomes.
+function Independent:enumerate_support ()
+  local base = self.base_dist
+  if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
+  local outcomes = #base.event_shape == 0 and base:enumerate_support()
+  local parts = 1
+  for _, n in ipairs(self.event_shape) do parts = parts * n end
+  if not outcomes or (#outcomes) ^ parts > LARGEST then
+    error("Independent:enumerate_support: there must be a million combinations of single outcomes at most", 2)
+  end
+  local low = outcomes:min():item()
+  local events = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))
+  for _ = 1, #self.batch_shape do events = events:unsqueeze(2) end
+  return events:expand(joined(joined({ #events }, self.batch_shape), self.event_shape))
+end
+
+return Independent

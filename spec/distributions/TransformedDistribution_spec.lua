@@ -1,0 +1,269 @@
+local peri        = require "perilune"
+local statistics  = require "spec.support.statistics"
+local constraints = peri.constraints
+local transforms  = peri.transforms
+local Transformed = peri.TransformedDistribution
+
+local inf = math.huge
+
+local function close (expected, got, tolerance, what)
+  local same = expected == got or (expected ~= expected and got ~= got)
+  local scale = math.max(math.abs(expected), math.abs(got))
+  assert(same or scale < inf and math.abs(expected - got) <= (tolerance or 1e-14) * scale,
+         string.format("%s: expected %.17g, got %.17g", what or "value", expected, got))
+end
+
+local function message (f, ...)
+  local ok, text = pcall(f, ...)
+  assert.is_false(ok)
+  return (text:gsub("^[^ ]+:%d+: ", ""))
+end
+
+-- a transformed distribution, the same family by its own kernels, points on and off the support
+local identities = {
+  { Transformed(peri.Normal(1, 0.5), transforms.Exp()), peri.LogNormal(1, 0.5), { -1, 0, 1e-5, 1, 3, 50 } },
+  { Transformed(peri.Uniform(0, 1), transforms.Affine(2, -3)), peri.Uniform(-1, 2), { -2, -1, 0.25, 2, 3 } },
+  { Transformed(peri.Gamma(3, 2), transforms.Power(-1)), peri.InverseGamma(3, 2), { -1, 0, 1e-3, 0.5, 3, 1e4 } },
+  { Transformed(peri.Normal(0, 2), transforms.Abs()), peri.HalfNormal(2), { -1, 0, 1e-9, 1e-3, 0.5, 3, 30 } },
+  { Transformed(peri.Normal(1, 2), transforms.Sigmoid()), peri.LogitNormal(1, 2), { -1, 0, 1e-8, 0.5, 0.99, 1, 2 } },
+  { Transformed(peri.Exponential(1), { transforms.Power(0.5), transforms.Affine(0, 3) }), peri.Weibull(3, 2),
+    { -1, 0, 1e-8, 0.5, 3, 10 } },
+  { Transformed(peri.Exponential(1), { transforms.Exp():inv(), transforms.Affine(1, -2) }), peri.Gumbel(1, 2),
+    { -30, -3, 0, 1, 4, 50 } },
+  { Transformed(peri.Weibull(3, 2), { transforms.Exp():inv(), transforms.Affine(0, -1) }),
+    peri.Gumbel(-math.log(3), 0.5), { -2.5, -1, 0, 2, 20 } },
+  { Transformed(peri.Normal(0, 1), transforms.CumulativeDistribution(peri.Normal(0, 1))), peri.Uniform(0, 1),
+    { -1, 1e-10, 0.25, 0.9, 2 } },
+}
+
+describe("TransformedDistribution", function ()
+  for _, case in ipairs(identities) do
+    local d, family, points = table.unpack(case)
+    describe(tostring(d), function ()
+      it("has the density and tails of " .. tostring(family), function ()
+        for _, name in ipairs { "log_prob", "cdf", "sf", "log_cdf", "log_sf" } do
+          local whole = d[name](d, points)
+          for i, x in ipairs(points) do
+            local value = d[name](d, x)
+            close(family[name](family, x), value, 4e-14, name .. " at " .. x)
+            close(value, whole[i], 1e-14, name .. " at " .. x .. " in a tensor")
+          end
+          local nan = d[name](d, 0 / 0)
+          assert(nan ~= nan, name .. "(nan)")
+        end
+      end)
+
+      it("has its quantiles", function ()
+        for _, u in ipairs { 0, 1e-20, 0.1, 0.5, 0.9, 1 } do
+          close(family:icdf(u), d:icdf(u), 4e-14, "icdf of " .. u)
+          close(family:isf(u), d:isf(u), 4e-14, "isf of " .. u)
+        end
+        close(family:median(), d:median(), 4e-14, "median")
+        local beyond = d:icdf(1.5)
+        assert(beyond ~= beyond)
+      end)
+
+      it("has its moments and entropy", function ()
+        for _, name in ipairs { "mean", "variance", "stddev", "entropy" } do
+          close(family[name](family), d[name](d), 1e-11, name)
+        end
+      end)
+
+      it("draws from it", function ()   -- false alarm 1e-6
+        assert(statistics.ks(d:sample(20000, peri.rng(5)), function (x) return family:cdf(x) end))
+        assert.equal("number", type(d:sample()))
+        assert.is_true(d.has_rsample)
+      end)
+    end)
+  end
+
+  it("sums both preimages of a magnitude", function ()
+    -- y, log density, cdf, sf of |Normal(1, 1)|: 40 digits, rounded
+    local d = Transformed(peri.Normal(1, 1), transforms.Abs())
+    for _, row in ipairs {
+      { 1e-9, -0.72579135264472743236, 4.8394144903828672974e-10, 0.99999999951605855096 },
+      { 0.125, -0.72581161332582917957, 0.060492435715701771002, 0.939507564284298229 },
+      { 0.75, -0.74877525522192033228, 0.36123451745325918534, 0.63876548254674081466 },
+      { 2.5, -2.0372231847155546732, 0.93296016965210640896, 0.067039830347893591041 },
+      { 12, -61.418938533166921396, 1, 1.9106595745598473551e-28 },
+    } do
+      local y, log_prob, cdf, sf = table.unpack(row)
+      close(log_prob, d:log_prob(y), 1e-15)
+      close(cdf, d:cdf(y), 1e-15)
+      close(sf, d:sf(y), 4e-16)
+      close(cdf < 0.5 and math.log(cdf) or peri.log1p(-sf), d:log_cdf(y), 1e-15)
+      close(sf < 0.5 and math.log(sf) or peri.log1p(-cdf), d:log_sf(y), 1e-15)
+      if sf > 1e-9 then close(y, d:icdf(cdf), 1e-14) end
+      close(y, d:isf(sf), cdf < 1e-6 and 1e-6 or 1e-14)   -- sf has lost those digits
+    end
+    assert.equal(-inf, d:log_prob(-0.5))
+    assert.equal(0, d:cdf(-0.5))
+    assert.equal(1, d:sf(-0.5))
+    -- E|X| = sqrt(2/pi) e^(-1/2) + 2 Phi(1) - 1, E X^2 = 2
+    local mean = math.sqrt(2 / math.pi) * math.exp(-0.5) + 2 * peri.special.ndtr(1) - 1
+    close(mean, d:mean(), 1e-13)
+    close(2 - mean * mean, d:variance(), 1e-12)
+  end)
+
+  it("folds discrete laws without counting 0 twice", function ()
+    local d = Transformed(peri.DiscreteUniform(-2, 3), transforms.Abs())
+    for y, p in pairs { [0] = 1, [1] = 2, [2] = 2, [3] = 1 } do close(p / 6, d:prob(y)) end
+    close(3 / 6, d:cdf(1))
+    close(1 / 6, d:sf(2))
+    assert.equal(-inf, d:log_prob(0.5))
+  end)
+
+  it("moves discrete laws without stretching them", function ()
+    local up   = Transformed(peri.Poisson(3), transforms.Affine(0.1, 0.3))
+    local down = Transformed(peri.Poisson(3), transforms.Affine(0.1, -0.3))
+    local plain = peri.Poisson(3)
+    for k = 0, 9 do
+      close(plain:log_prob(k), up:log_prob(0.1 + 0.3 * k))
+      close(plain:log_prob(k), down:log_prob(0.1 - 0.3 * k))
+      close(plain:cdf(k), up:cdf(0.1 + 0.3 * k))
+      close(k == 0 and 1 or plain:sf(k - 1), down:cdf(0.1 - 0.3 * k))
+      close(k == 0 and 0 or plain:cdf(k - 1), down:sf(0.1 - 0.3 * k))
+    end
+    assert.equal(-inf, up:log_prob(0.2))
+    assert.is_true(up.support.is_discrete)
+    close(plain:entropy(), up:entropy())
+    close(1, up:mean())
+    close(0.27, up:variance())
+    local coin = Transformed(peri.Bernoulli(0.25), transforms.Affine(-1, 2))
+    assert.same({ -1, 1 }, coin:enumerate_support():totable())
+  end)
+
+  it("has supports that are images", function ()
+    for _, case in ipairs {
+      { peri.Exponential(1), transforms.Exp(), constraints.greater_than_eq(1) },
+      { peri.Normal(0, 1), { transforms.Exp(), transforms.Affine(2, -1) }, constraints.less_than(2) },
+      { peri.Uniform(0, 2), transforms.Power(2), constraints.interval(0, 4) },
+      { peri.Normal(0, 1), transforms.Abs(), constraints.nonnegative },
+      { peri.Normal({ 0, 1 }, 1), transforms.StickBreaking(), constraints.simplex },
+      { peri.Independent(peri.Normal({ 0, 1 }, 1), 1), transforms.Exp(),
+        constraints.independent(constraints.positive, 1) },
+      { peri.MultivariateNormal({ 0, 1 }, peri.eye(2)), transforms.Exp(),
+        constraints.independent(constraints.positive, 1) },
+    } do
+      assert.equal(case[3], Transformed(case[1], case[2]).support)
+    end
+  end)
+
+  it("flips tails element by element where signs differ", function ()
+    local d = Transformed(peri.Normal(0, 1), transforms.Affine({ 0, 1 }, { 1, -2 }))
+    local family = peri.Normal({ 0, 1 }, { 1, 2 })
+    assert.same({ 2 }, d.batch_shape)
+    for _, name in ipairs { "log_prob", "cdf", "sf", "log_cdf", "log_sf" } do
+      for _, x in ipairs { -40, -1, 0.3, 20 } do
+        assert.is_true(family[name](family, x):allclose(d[name](d, x), 1e-14))
+      end
+    end
+    for _, u in ipairs { 1e-20, 0.3, 0.9 } do assert.is_true(family:icdf(u):allclose(d:icdf(u), 1e-14)) end
+    assert.same({ 3, 2 }, d:sample(3).shape)
+    assert.is_true(family:mean():equal(d:mean()))
+  end)
+
+  it("keeps what affine maps keep", function ()
+    local base = peri.Gamma({ 2, 3 }, 1)
+    local d = Transformed(base, transforms.Affine(1, -2))
+    assert.is_true(d:mean():equal(1 - 2 * base:mean()))
+    assert.is_true(d:variance():equal(4 * base:variance()))
+    assert.is_true(d:stddev():allclose(2 * base:stddev()))
+    assert.is_true(d:mode():equal(1 - 2 * base:mode()))
+    assert.is_true(d:entropy():allclose(base:entropy() + math.log(2)))
+    local normal = peri.MultivariateNormal({ 0, 1 }, { { 1, 0.5 }, { 0.5, 2 } })
+    local moved, direct = Transformed(normal, transforms.Affine(1, 2)),
+                          peri.MultivariateNormal({ 1, 3 }, { { 4, 2 }, { 2, 8 } })
+    close(direct:log_prob({ 0.5, -1 }):item(), moved:log_prob({ 0.5, -1 }):item())
+    close(direct:entropy():item(), moved:entropy():item())
+    assert.is_true(direct:mean():equal(moved:mean()))
+    assert.is_true(direct:variance():allclose(moved:variance()))
+  end)
+
+  it("sums determinants over events", function ()
+    local normal = peri.Normal({ { 0, 1 }, { 2, 3 } }, { 0.5, 2 })
+    local d = Transformed(peri.Independent(normal, 1), transforms.Exp())
+    local family = peri.Independent(peri.LogNormal(normal.loc, normal.scale), 1)
+    local y = peri.tensor { 0.5, 7 }
+    assert.same({ 2 }, d.batch_shape)
+    assert.same({ 2 }, d.event_shape)
+    for _, name in ipairs { "log_prob", "mean", "variance", "entropy" } do
+      assert.is_true(family[name](family, y):allclose(d[name](d, y), 1e-10), name)
+    end
+    assert.is_true(d:log_prob({ -1, 7 }):equal(peri.full({ 2 }, -inf)))
+    local correlated = Transformed(peri.MultivariateNormal({ 0, 1 }, peri.eye(2)), transforms.Exp())
+    close(peri.LogNormal({ 0, 1 }, 1):log_prob(y):sum():item(), correlated:log_prob(y):item())
+    assert.equal(-inf, correlated:log_prob({ 1, -1 }):item())
+    local nan = correlated:log_prob({ 1, 0 / 0 }):item()
+    assert(nan ~= nan)
+  end)
+
+  it("takes batches as events where a transform needs them", function ()
+    local d = Transformed(peri.Normal(peri.zeros(5, 3), 1), { transforms.Affine(1, 2), transforms.Ordered() })
+    assert.same({ 5 }, d.batch_shape)
+    assert.same({ 3 }, d.event_shape)
+    assert.equal("Independent(Normal(loc=Tensor(5, 3), scale=1), 1)", tostring(d.base_dist))
+    local y = d:sample(4, peri.rng(1))
+    assert.same({ 4, 5, 3 }, y.shape)
+    local x = transforms.Ordered():inv()(y)
+    local direct = peri.Normal(1, 2):log_prob(x):sum(-1) - transforms.Ordered():log_abs_det_jacobian(x)
+    assert.is_true(direct:allclose(d:log_prob(y), 1e-13))
+    local flat = Transformed(peri.Normal(peri.zeros(4, 6), 1), transforms.Reshape({ 6 }, { 2, 3 }))
+    assert.same({ 2, 3 }, flat.event_shape)
+    assert.same({ 4 }, flat:log_prob(flat:sample()).shape)
+  end)
+
+  it("is the base without transforms", function ()
+    local d = Transformed(peri.Normal(0, 1), {})
+    assert.equal(peri.Normal(0, 1):log_prob(0.5), d:log_prob(0.5))
+    assert.equal("TransformedDistribution(Normal(loc=0, scale=1), [])", tostring(d))
+    assert.equal(constraints.real, d.support)
+  end)
+
+  it("expands, and gives expectations", function ()
+    local d = Transformed(peri.Normal(1, 0.5), transforms.Exp())
+    local e = d:expand { 4, 2 }
+    assert.same({ 4, 2 }, e.batch_shape)
+    assert.equal(d:log_prob(2), e:log_prob(2):at(3, 1))
+    assert.same({ 3, 4, 2 }, e:sample(3).shape)
+    assert.is_true(e:is_a(Transformed))
+    close(1, (d:expectation(peri.log)), 1e-13)
+    close(peri.LogNormal(1, 0.5):sf(3), (d:expectation(function (y) return y:gt(3) end, { points = { 3 } })), 1e-12)
+  end)
+
+  it("can be extended", function ()
+    local My = Transformed:extend("My")
+    assert.equal("My(Normal(loc=0, scale=1), [Exp])", tostring(My(peri.Normal(0, 1), transforms.Exp())))
+    assert.equal("My: base_distribution must be a distribution, got 3", message(My, 3, transforms.Exp()))
+  end)
+
+  it("refuses what makes no sense, and prints itself", function ()
+    local normal = peri.Normal(0, 1)
+    for _, case in ipairs {
+      { "base_distribution must be a distribution, got 3", 3, transforms.Exp() },
+      { "transforms must be a transform or a list of them, got 3", normal, 3 },
+      { "transforms must be a transform or a list of them, got nil", normal },
+      { "transforms must be a transform or a list of them, got a table", normal, { transforms.Exp(), 4 } },
+      { "base_distribution must have at least 1 dimension, got Normal(loc=0, scale=1)", normal,
+        transforms.StickBreaking() },
+    } do
+      assert.equal("TransformedDistribution: " .. case[1], message(Transformed, table.unpack(case, 2)))
+    end
+    local d = Transformed(normal, { transforms.Exp(), transforms.Affine(0, 2) })
+    assert.equal("TransformedDistribution(Normal(loc=0, scale=1), [Exp, Affine(loc=0, scale=2)])", tostring(d))
+    assert.equal(tostring(d), tostring(Transformed { base_distribution = normal, transforms = d.transforms }))
+    assert.equal("TransformedDistribution has a mode only where all transforms are affine", message(d.mode, d))
+    local sticks = Transformed(peri.Normal({ 0, 1 }, 1), transforms.StickBreaking())
+    assert.equal("TransformedDistribution has no cdf: StickBreaking is not monotone",
+                 message(sticks.cdf, sticks, { 0.5, 0.25, 0.25 }))
+    local soft = Transformed(peri.Normal({ 0, 1 }, 1), transforms.Softmax())
+    assert.equal("Softmax has no determinant: it is not one to one", message(soft.log_prob, soft, { 0.5, 0.5 }))
+    assert.same({ 2 }, soft:sample().shape)
+  end)
+
+  it("explains itself, with an example that is right", function ()
+    local help = Transformed.help
+    local value = load("local TransformedDistribution = ...; return " .. help.example[1])(Transformed)
+    close(help.example[2], value, 1e-12)
+  end)
+end)
