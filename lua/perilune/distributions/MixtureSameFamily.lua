@@ -1,0 +1,398 @@
+--- MixtureSameFamily(mixture, component): one of K distributions of a family, chosen at random.
+--
+-- The rightmost dimension of the component's batch is the mixture. Whatever is asked of the mixture is
+-- asked of all components, with a dimension put in for them, and summed with the weights.
+local Distribution = require "perilune.distribution"
+local Categorical  = require "perilune.distributions.Categorical"
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local quadrature   = require "perilune.quadrature"
+local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
+
+local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
+                                          functions.log
+local INF   = math.huge
+local FEW   = 32                -- components that are added one by one
+local SLACK = 1 - 4 * 2 ^ -52   -- a probability that is reached but for rounding
+
+
+-- Construction ------------------------------------------------------------------
+
+local function fail (c, ...) error(class.name(c) .. ": " .. string.format(...), 4) end
+
+local function is_distribution (x)
+  local c = class.of(x)
+  return c ~= nil and class.descends(c, Distribution)
+end
+
+local function described (x) return is_distribution(x) and tostring(x) or show.value(x) end
+
+local function joined (shape, ...)
+  local whole = { table.unpack(shape) }
+  for _, n in ipairs { ... } do whole[#whole + 1] = n end
+  return whole
+end
+
+local function check (c, mixture, component)
+  if not (is_distribution(mixture) and mixture:is_a(Categorical)) then
+    fail(c, "mixture_distribution must be a Categorical, got %s", described(mixture))
+  end
+  if not is_distribution(component) then
+    fail(c, "component_distribution must be a distribution, got %s", described(component))
+  end
+  local shape, outcomes = component.batch_shape, mixture.support.high
+  if shape[#shape] ~= outcomes then
+    fail(c, "component_distribution must have %d in the last dimension of its batch, one for each outcome of the "
+         .. "mixture, got a batch of shape %s", outcomes, show.shape(shape))
+  end
+end
+
+-- The batch shape of the mixture: that of the weights against that of the components without the last.
+local function batch_of (c, mixture, component)
+  local shape = { table.unpack(component.batch_shape) }
+  shape[#shape] = nil
+  local zero = core.tensor(0)
+  local batch, why = core.broadcast_shape(zero:expand(mixture.batch_shape), zero:expand(shape))
+  if not batch then fail(c, "mixture_distribution and component_distribution of %s", why) end
+  return batch
+end
+
+-- The support of the mixture: from the least low to the greatest high of the components.
+local function hull (component, shape)
+  local support = component.support
+  local low, high = support and support.low, support and support.high
+  if #component.event_shape > 0 or not (core.is_tensor(low) or core.is_tensor(high)) then return support end
+  local function over (x) return core.is_tensor(x) and x:expand(shape) or x end
+  low, high = over(low), over(high)
+  if core.is_tensor(low) then low = low:min(-1) end
+  if core.is_tensor(high) then high = high:max(-1) end
+  return getmetatable(support).new(low, high)
+end
+
+local function assemble (c, mixture, component, batch)
+  local k = mixture.support.high
+  local self = setmetatable({}, c)
+  self.batch_shape, self.event_shape = batch, component.event_shape
+  self.mixture_distribution   = mixture:expand(batch)
+  self.component_distribution = component:expand(joined(batch, k))
+  self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
+  self.weights     = exp(self.log_weights)
+  self.some_dead   = core.numel(self.weights) > 0 and self.weights:min():item() == 0
+  self.support     = hull(component, joined(batch, k))
+  self.has_rsample = component.has_rsample and #component.event_shape == 0
+  return self
+end
+
+local function construct (c, mixture, component)
+  if component == nil and type(mixture) == "table" and getmetatable(mixture) == nil then
+    mixture, component = mixture.mixture_distribution, mixture.component_distribution
+  end
+  check(c, mixture, component)
+  return assemble(c, mixture, component, batch_of(c, mixture, component))
+end
+
+local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
+  construct = construct,
+  help = {
+    summary = "one of K distributions of a family, chosen at random",
+    params  = { mixture_distribution = "a Categorical with the weights",
+                component_distribution = "K distributions, the last dimension of the batch of one object" },
+    formula = "p(x) = sum over k of w[k] p(x | k)",
+    example = { "MixtureSameFamily(peri.Categorical{ 0.3, 0.7 }, peri.Normal({ -1, 2 }, 0.5)):cdf(0):item()",
+                0.29319713028483 },
+  },
+})
+
+function MixtureSameFamily:__tostring ()
+  return string.format("%s(%s, %s)", class.name(class.of(self)), tostring(self.mixture_distribution),
+                       tostring(self.component_distribution))
+end
+
+function MixtureSameFamily:expand (shape)
+  if type(shape) == "number" then shape = { shape } end
+  return assemble(class.of(self), self.mixture_distribution:expand(shape),
+                  self.component_distribution:expand(joined(shape, self.mixture_distribution.support.high)),
+                  { table.unpack(shape) })
+end
+
+
+-- Sums over components -----------------------------------------------------------
+
+-- x with a dimension for the components, before those of the event. Each component has its copy, so
+-- that loops run along x and not along the few components.
+local function padded (self, x)
+  if type(x) == "number" then return x end
+  x = core.is_tensor(x) and x or core.tensor(x)
+  local shape, k, last = core.shape(x), self.mixture_distribution.support.high, #self.event_shape
+  local order = {}
+  for d = 1, #shape do order[d] = d + 1 end
+  table.insert(order, #shape - last + 1, 1)
+  return x:expand(k, table.unpack(shape)):contiguous():permute(table.unpack(order))
+end
+
+-- The components' values put together: one by one where they are few, which is faster than a
+-- reduction of short rows.
+local function folded (values, dim, pair, all)
+  local shape = core.shape(values)
+  local k = shape[#shape + dim + 1]
+  if k > FEW then return values[all](values, dim) end
+  local total = values:select(dim, 1)
+  for j = 2, k do total = pair(total, values:select(dim, j)) end
+  return total
+end
+
+-- log of the sum of exp(values) with the weights, without components of no weight.
+local function log_mixed (self, values)
+  local w = self.log_weights
+  local terms = w + values
+  if self.some_dead then terms = where(w:eq(-INF), -INF, terms) end
+  return folded(terms, -1, functions.logaddexp, "logsumexp")
+end
+
+-- The weighted sum of values of shape { batch..., K, event... }.
+local function mixed (self, values)
+  local w = self.weights
+  for _ = 1, #self.event_shape do w = w:unsqueeze(-1) end
+  local terms = w * values
+  if self.some_dead then terms = where(w:eq(0), 0, terms) end
+  return folded(terms, -1 - #self.event_shape, functions.add, "sum")
+end
+
+function MixtureSameFamily:log_prob (x)
+  return log_mixed(self, self.component_distribution:log_prob(padded(self, x)))
+end
+
+-- Refuses what vectors do not have.
+local function check_univariate (self, name)
+  if #self.event_shape == 0 then return end
+  error(string.format("%s has no %s: an event has shape %s", class.name(class.of(self)), name,
+                      show.shape(self.event_shape)), 3)
+end
+
+-- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
+local function log_tails (self, x)
+  local d = self.component_distribution
+  x = padded(self, x)
+  local below, above = log_mixed(self, d:log_cdf(x)), log_mixed(self, d:log_sf(x))
+  return where(functions.le(above, below), functions.log1p(-exp(above)), below),
+         where(functions.lt(below, above), functions.log1p(-exp(below)), above)
+end
+
+function MixtureSameFamily:log_cdf (x)
+  check_univariate(self, "log_cdf")
+  return (log_tails(self, x))
+end
+
+function MixtureSameFamily:log_sf (x)
+  check_univariate(self, "log_sf")
+  return (select(2, log_tails(self, x)))
+end
+
+-- P(X <= x) and P(X > x); the larger is what the smaller leaves.
+local function tails (self, x)
+  local d = self.component_distribution
+  x = padded(self, x)
+  local below, above = mixed(self, d:cdf(x)), mixed(self, d:sf(x))
+  return where(functions.le(above, below), 1 - above, below), where(functions.lt(below, above), 1 - below, above)
+end
+
+function MixtureSameFamily:cdf (x)
+  check_univariate(self, "cdf")
+  return (tails(self, x))
+end
+
+function MixtureSameFamily:sf (x)
+  check_univariate(self, "sf")
+  return (select(2, tails(self, x)))
+end
+
+function MixtureSameFamily:mean () return mixed(self, self.component_distribution:mean()) end
+
+--- The law of total variance: within components, and between their means.
+function MixtureSameFamily:variance ()
+  local means = self.component_distribution:mean()
+  local mean = mixed(self, means):unsqueeze(-1 - #self.event_shape)
+  local between = where(functions.eq(means, mean), 0, means - mean)
+  return mixed(self, self.component_distribution:variance() + between * between)
+end
+
+--- E[f(X)] component by component: each is integrated where it lives. The batch of components is
+-- laid out for f as more rows.
+function MixtureSameFamily:expectation (f, opts)
+  check_univariate(self, "expectation")
+  local rank, k = #self.batch_shape, self.mixture_distribution.support.high
+  local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
+  for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end
+  from[rank + 2] = 2
+  local function rows (x)
+    local n = core.shape(x)[1]
+    local values = f(x:permute(table.unpack(to)):reshape(n * k, table.unpack(self.batch_shape)))
+    values = core.is_tensor(values) and values or core.tensor(values)
+    return values:expand(n * k, table.unpack(self.batch_shape)):reshape(n, k, table.unpack(self.batch_shape))
+           :permute(table.unpack(from))
+  end
+  local options = {}
+  for key, value in pairs(opts or {}) do options[key] = value end
+  options.points = {}
+  for i, x in ipairs(opts and opts.points or {}) do options.points[i] = padded(self, x) end
+  local value, error = self.component_distribution:expectation(rows, options)
+  return mixed(self, value), mixed(self, error)
+end
+
+function MixtureSameFamily:entropy ()
+  return -self:expectation(function (x) return self:log_prob(x) end)
+end
+
+
+-- Quantiles ----------------------------------------------------------------------
+
+-- The least and the greatest of the components' values, those of no weight left out.
+local function range (self, values)
+  local dead = self.log_weights:eq(-INF)
+  return where(dead, INF, values):min(-1), where(dead, -INF, values):max(-1)
+end
+
+-- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
+local function continuous_quantile (self, tail, upper, low, high)
+  local sign = where(upper, -1, 1)
+  return quadrature.root(function (x)
+    local below, above = tails(self, x)
+    local reached = where(upper, above, below)
+    return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
+  end, low, high)
+end
+
+-- The smallest outcome that reaches it.
+local function discrete_quantile (self, tail, upper, low, high)
+  for _ = 1, 64 do
+    local x = functions.floor(0.5 * low + 0.5 * high)
+    local below, above = tails(self, x)
+    local enough = where(upper, functions.le(above * SLACK, tail), functions.ge(below, tail * SLACK))
+    high = where(enough, x, high)
+    low  = where(enough, low, minimum(x + 1, high))
+    if core.tensor(functions.lt(low, high)):max():item() == 0 then break end
+  end
+  return high
+end
+
+-- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
+-- between those of the components.
+local function quantile (self, tail, upper)
+  local d, each = self.component_distribution, padded(self, tail)
+  local low, high = range(self, where(padded(self, upper), d:isf(each), d:icdf(each)))
+  local edge = functions.eq(tail, 0)
+  low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
+  local find = self.support and self.support.is_discrete and discrete_quantile or continuous_quantile
+  local x = find(self, tail, upper, low, high)
+  return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
+end
+
+local function as_number (p) return type(p) == "table" and core.tensor(p) or p end
+
+function MixtureSameFamily:icdf (p)
+  check_univariate(self, "icdf")
+  p = as_number(p)
+  local upper = functions.gt(p, 0.5)
+  return quantile(self, where(upper, 1 - p, p), upper)
+end
+
+function MixtureSameFamily:isf (q)
+  check_univariate(self, "isf")
+  q = as_number(q)
+  local upper = functions.le(q, 0.5)
+  return quantile(self, where(upper, q, 1 - q), upper)
+end
+
+
+-- Mode ---------------------------------------------------------------------------
+
+local GRID, ZOOMS = 33, 9   -- each zoom narrows 16 times
+
+-- The highest of candidates { n, batch... } and its log density.
+local function highest (self, x)
+  local height = self:log_prob(x)
+  height = where(height:isnan(), -INF, height)
+  local top = height:max(1)
+  return where(height:eq(top), x, -INF):max(1), top
+end
+
+-- A Newton step to the top of log p, by differences of fourth order over a thousandth of the width
+-- 1/p; taken where it is short and does not lead down.
+local function climb (self, x, top)
+  local h = 1e-3 * exp(-top)
+  local function at (k) return self:log_prob(x + k * h) end
+  local l2, l1, r1, r2 = at(-2), at(-1), at(1), at(2)
+  local slope = (l2 - r2 + 8 * (r1 - l1)) / 12
+  local bend = (16 * (l1 + r1) - l2 - r2 - 30 * top) / 12
+  local step = slope / bend
+  local better = x - step * h
+  local height = self:log_prob(better)
+  local good = functions.lt(bend, 0) * functions.lt(functions.abs(step), 1e-2)
+               * functions.ge(height, top - 2 ^ -50 * maximum(1, functions.abs(top)))
+  return where(good, better, x), where(good, height, top)
+end
+
+--- The global mode. For components of one mode each it lies between the least and the greatest of
+-- theirs: a grid there and the modes themselves are compared, then finer grids around the best. A peak
+-- narrower than a thirtieth of that range that is no component's own may be missed.
+function MixtureSameFamily:mode ()
+  check_univariate(self, "mode")
+  local modes, order = self.component_distribution:mode(), { #self.batch_shape + 1 }
+  for d = 1, #self.batch_shape do order[d + 1] = d end
+  local low, high = range(self, modes)
+  local discrete = self.support and self.support.is_discrete
+  local candidates, single = modes:permute(table.unpack(order)), low:eq(high)
+  local fractions = core.linspace(0, 1, GRID)
+  for _ = 1, #self.batch_shape do fractions = fractions:unsqueeze(-1) end
+  local best, top
+  for _ = 1, ZOOMS do
+    local grid = low + (high - low) * fractions
+    if discrete then grid = functions.floor(grid) end
+    best, top = highest(self, tensor.cat { candidates, grid })
+    local step = (high - low) / (GRID - 1)
+    if discrete then step = maximum(1, functions.ceil(step)) end
+    low, high, candidates = maximum(low, best - step), minimum(high, best + step), best:unsqueeze(1)
+  end
+  if discrete then return best end
+  local better, height = climb(self, best, top)
+  return where(maximum(single, top:isinf()), best, (climb(self, better, height)))
+end
+
+
+-- Samples ------------------------------------------------------------------------
+
+-- All components are drawn, and one of each row kept.
+local function chosen (self, draws, outcome)
+  local dim = -1 - #self.event_shape
+  for _ = 1, #self.event_shape do outcome = outcome:unsqueeze(-1) end
+  local x = draws:select(dim, 1)
+  for j = 2, self.mixture_distribution.support.high do
+    x = where(outcome:eq(j), draws:select(dim, j), x)
+  end
+  return x
+end
+
+local function drawn (self, method, shape, rng)
+  local outcome = core.tensor(self.mixture_distribution:sample(shape, rng))
+  local d = self.component_distribution
+  return chosen(self, d[method](d, shape, rng), outcome)
+end
+
+--- All draws of outcomes come before those of components.
+function MixtureSameFamily:sample (shape, rng)
+  local x = drawn(self, "sample", shape, rng)
+  local single = shape == nil and #self.batch_shape == 0 and self.support and self.support.is_discrete
+  return single and math.tointeger(x:item()) or x
+end
+
+function MixtureSameFamily:rsample (shape, rng)
+  if not self.has_rsample then
+    error(string.format("%s has no rsample: its components must have one, and be of single numbers",
+                        class.name(class.of(self))), 2)
+  end
+  return drawn(self, "rsample", shape, rng)
+end
+
+return MixtureSameFamily

@@ -1,0 +1,240 @@
+--- Truncated: values from mpmath at 40 digits, and TruncatedNormal, which goes its own way.
+local peri       = require "perilune"
+local statistics = require "spec.support.statistics"
+
+local Normal, Truncated = peri.Normal, peri.Truncated
+local INF = math.huge
+local QUANTILES = { 1e-300, 1e-20, 1e-12, 1e-3, 0.1, 0.35, 0.5, 0.8, 0.99, 1 - 1e-9 }
+
+local function close (expected, got, tolerance, what)
+  local off = math.abs(got - expected)
+  assert(expected == got or off <= tolerance * math.max(math.abs(expected), math.abs(got)),
+         string.format("%s: expected %.17g, got %.17g", what or "value", expected, got))
+end
+
+local function bases ()
+  return {
+    Truncated(Normal(0, 1), 1, 2), Truncated(Normal(0, 1), 30, 31), Truncated(Normal(0, 1), 50),
+    Truncated(Normal(0, 1), nil, -45), Truncated(Normal(2, 3)), Truncated(Normal(5, 1), 5, 5.001),
+    Truncated(peri.Gamma(0.5, 1), 0.25, 3), Truncated(peri.Gamma(0.5, 1), 0, 1),
+    Truncated(peri.Beta(0.5, 0.5), 0.2, 0.9), Truncated(peri.Cauchy(0, 1), -2, 1e6),
+    Truncated(peri.StudentT(1.5), 100), Truncated(peri.Laplace(1, 2), -3, 3),
+  }
+end
+
+describe("Truncated", function ()
+  it("has the values of the reference", function ()
+    for _, row in ipairs {   -- low, high; log_prob and cdf at low + 1/8; mean, variance, entropy
+      { 1, 2, 0.44404723597608264, 0.20868041160463241, 1.3831690466315528, 0.072742886100601289,
+        -0.083909987145962713 },
+      { 30, 31, -0.35550707686142070, 0.97676188264123190, 30.033259667433622, 0.0011037715118352823,
+        -2.4034104116350991 },
+      { 8, INF, 1.0866861267098772, 0.64043944054316037, 8.1213681122361127, 0.014324883443340910,
+        -1.1090261777654264 },
+      { -1, 0.5, -0.67215540065180923, 0.060306426936892471, -0.20663121806153300, 0.17277325908649325,
+        0.39707776033385226 },
+    } do
+      local d, x = Truncated(Normal(0, 1), row[1], row[2]), row[1] + 0.125
+      assert(math.abs(d:log_prob(x) - row[3]) < 2e-13)   -- a difference of logarithms near 454 for the second
+      close(row[4], d:cdf(x), 2e-13, "cdf")
+      close(row[5], d:mean(), 1e-14, "mean")
+      close(row[6], d:variance(), 4e-13, "variance")
+      close(row[7], d:entropy(), 1e-13, "entropy")
+    end
+    local g = Truncated(peri.Gamma(0.5, 1), 0.25, 3)
+    close(-0.80706471080356092, g:log_prob(1), 1e-14)
+    close(0.69261586845594520, g:cdf(1), 1e-14)
+    close(0.86768183119561538, g:mean(), 1e-14)
+    close(0.35296367957673478, g:variance(), 1e-13)
+    close(0.49986629197051417, g:entropy(), 1e-13)
+    close(0.45532530991364917, g:icdf(0.3), 1e-14)
+    close(17.149205007847576, Truncated(peri.Cauchy(), 1, 1e6):mean(), 1e-12)
+    assert.equal(INF, Truncated(peri.Cauchy(), 1):mean())
+  end)
+
+  it("agrees with TruncatedNormal", function ()
+    for _, row in ipairs { { 0, 1, 1, 2 }, { 0, 1, -2, 3 }, { 0, 1, 30, 31 }, { 0, 1, 8, INF }, { 0, 1, -INF, -40 },
+                           { 0, 1, 0, INF }, { 2, 3, 1.5, 1.5000001 }, { 0, 1, -50, -49 }, { 0, 1, 200, INF } } do
+      local d, reference = Truncated(Normal(row[1], row[2]), row[3], row[4]), peri.TruncatedNormal(table.unpack(row))
+      local text, deep = tostring(d), 1e-15 * (1 + math.abs(d.log_mass))   -- what logarithms of this size leave
+      for _, u in ipairs(QUANTILES) do
+        close(reference:icdf(u), d:icdf(u), 4e-15, text .. " icdf")
+        close(reference:isf(u), d:isf(u), 4e-15, text .. " isf")
+        local x = reference:icdf(u)
+        for _, method in ipairs { "log_prob", "cdf", "sf", "log_cdf", "log_sf" } do
+          local expected, got = reference[method](reference, x), d[method](d, x)
+          local size = math.max(math.abs(expected), method == "log_prob" and 1 or 0)
+          assert(expected == got or math.abs(expected - got) <= (4e-14 + 2 * deep) * size,
+                 string.format("%s:%s(%.17g)", text, method, x))
+        end
+      end
+      close(reference:mean(), d:mean(), 1e-14, text .. " mean")
+      close(reference:mode(), d:mode(), 0, text .. " mode")
+      close(reference:entropy(), d:entropy(), 1e-13 + deep, text .. " entropy")
+      local width = math.sqrt(reference:variance())
+      close(reference:variance(), d:variance(), 1e-13 + 1e-15 * math.abs(d:mean()) / width, text .. " variance")
+    end
+  end)
+
+  it("inverts its cdf and its upper tail, and they are complements", function ()
+    for _, d in ipairs(bases()) do
+      for _, u in ipairs(QUANTILES) do
+        for _, pair in ipairs { { "icdf", "cdf", "log_cdf" }, { "isf", "sf", "log_sf" } } do
+          local x = d[pair[1]](d, u)
+          local room = 1e-12 * u + 4e-16 * math.abs(x) * d:prob(x)   -- x is rounded, to 0 even
+          local back = d[pair[2]](d, x)
+          assert(math.abs(back - u) <= room or x == 0,
+                 string.format("%s:%s(%g) gives back %g", tostring(d), pair[1], u, back))
+          if u < 0.5 and back > 0 then close(math.log(back), d[pair[3]](d, x), 1e-13, pair[3]) end
+          close(1, d:cdf(x) + d:sf(x), 2.3e-16, "cdf + sf")
+        end
+      end
+      assert.equal(d:icdf(0.5), d:median())
+    end
+  end)
+
+  it("is that of the base between the ends and nothing outside", function ()
+    local d = Truncated(Normal(0, 1), 1, 2)
+    assert.equal(d:log_prob(1.25) - d:log_prob(1.75), Normal():log_prob(1.25) - Normal():log_prob(1.75))
+    for x, cdf in pairs { [0.5] = 0, [1] = 0, [2] = 1, [INF] = 1, [-INF] = 0 } do
+      assert.equal(cdf, d:cdf(x))
+      assert.equal(1 - cdf, d:sf(x))
+    end
+    assert.same({ -INF, -INF }, { d:log_prob(0.999), d:log_prob(2.001) })
+    assert(d:log_prob(1) > -INF and d:log_prob(2) > -INF)
+    assert.same({ 1, 2, 2, 1 }, { d:icdf(0), d:icdf(1), d:isf(0), d:isf(1) })
+    assert.same({ 1, 2 }, { d.support.low, d.support.high })
+    for _, method in ipairs { "log_prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+      local value = d[method](d, 0 / 0)
+      assert(value ~= value, method)
+    end
+    local below, above = d:icdf(-0.1), d:icdf(1.1)
+    assert(below ~= below and above ~= above)
+    local cut = Truncated(peri.Gamma(2, 1), -5, 3)   -- the base begins at 0
+    assert.same({ 0, 3 }, { cut.support.low, cut.support.high })
+  end)
+
+  it("has its mode at the base's or at an end", function ()
+    assert.equal(1, Truncated(Normal(0, 1), 1, 2):mode())
+    assert.equal(0, Truncated(Normal(0, 1), -1, 2):mode())
+    assert.equal(-1, Truncated(Normal(0, 1), nil, -1):mode())
+    assert.equal(0.9, Truncated(peri.Beta(0.5, 0.5), 0.2, 0.9):mode())   -- a valley
+  end)
+
+  it("does narrow intervals", function ()
+    local d = Truncated(Normal(2, 3), 1.5, 1.5 + 2 ^ -30)   -- all but uniform
+    close(30 * math.log(2), d:log_prob(1.5), 1e-10)
+    close(0.25, d:cdf(1.5 + 2 ^ -32), 1e-9)
+    close(0.75, d:sf(1.5 + 2 ^ -32), 1e-9)
+    assert(math.abs(d:log_prob(1.5 + 2 ^ -31) - 30 * math.log(2)) < 1e-13)
+  end)
+
+  it("truncates counts", function ()
+    local d = Truncated(peri.Poisson(3), 1.5, 5.7)
+    local logs = { -1.1631508098056809, -1.1631508098056809, -1.4508328822574618, -1.9616585060234525 }
+    local total = 0
+    for k = 2, 5 do
+      close(logs[k - 1], d:log_prob(k), 1e-14)
+      total = total + math.exp(logs[k - 1])
+      close(total, d:cdf(k), 1e-14)
+      assert.equal(k, d:icdf(d:cdf(k)))
+      assert.equal(k, d:icdf(d:cdf(k) * (1 - 1e-12)))
+      if k < 5 then
+        assert.equal(k + 1, d:icdf(d:cdf(k) * (1 + 1e-12)))
+        assert.equal(k, d:isf(d:sf(k)))
+        assert.equal(k + 1, d:isf(d:sf(k) * (1 - 1e-12)))
+      end
+    end
+    assert.same({ -INF, -INF, -INF }, { d:log_prob(1), d:log_prob(6), d:log_prob(2.5) })
+    assert.same({ 2, 5 }, { d:icdf(0), d:icdf(1) })
+    close(3.203125, d:mean(), 1e-14)
+    close(1.068115234375, d:variance(), 1e-13)
+    close(1.3428664403171912, d:entropy(), 1e-13)
+    assert.same({ 2, 3, 4, 5 }, d:enumerate_support():totable())
+    assert.equal("integer", math.type(d:sample()))
+    local ok, statistic = statistics.chi_square(d:sample(20000, peri.rng(3000)), d)
+    assert(ok, "chi-square is off by " .. statistic .. " standard deviations")
+    local deep = Truncated(peri.Poisson(1), 500)   -- mass e^-2612
+    assert.equal(500, deep:icdf(0.5))
+    close(500 + 1 / 501 + 2 / (501 * 502), deep:mean(), 1e-8)
+    assert.equal(0, math.floor(math.abs(Truncated(peri.Binomial(10, 0.3), 2, 2):entropy()) * 1e12))
+  end)
+
+  it("keeps batches", function ()
+    local d = Truncated(Normal({ 0, 1 }, 1), { { 1 }, { 2 }, { -INF } }, peri.tensor { 3, INF })
+    assert.same({ 3, 2 }, d.batch_shape)
+    for i, low in ipairs { 1, 2, -INF } do
+      for j, high in ipairs { 3, INF } do
+        local one = Truncated(Normal(j - 1, 1), low, high)
+        for _, method in ipairs { "mean", "variance", "entropy", "mode", "median" } do
+          close(one[method](one), d[method](d):at(i, j), 1e-12, method)
+        end
+        for _, method in ipairs { "log_prob", "cdf", "log_sf", "icdf" } do
+          assert.equal(one[method](one, 0.7), d[method](d, { 0.7 }):at(i, j))
+        end
+      end
+    end
+    assert.same({ 4, 3, 2 }, d:sample(4).shape)
+    local e = Truncated(Normal(0, 1), 1, 2):expand { 2, 3 }
+    assert.same({ 2, 3 }, e.batch_shape)
+    assert.is_true(e:is_a(Truncated))
+    assert.same({ 2, 3 }, e:mean().shape)
+    assert.equal(Truncated(Normal(0, 1), 1, 2):log_prob(1.5), e:log_prob(1.5):at(2, 3))
+  end)
+
+  it("truncates what is truncated, and mixtures", function ()
+    local twice, once = Truncated(Truncated(Normal(), 0, 3), 1, 2), Truncated(Normal(), 1, 2)
+    close(once:mean(), twice:mean(), 1e-14)
+    close(once:icdf(0.3), twice:icdf(0.3), 1e-14)
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Normal({ -1, 2 }, 0.5))
+    local d = Truncated(mixture, 0, 3)
+    close((mixture:log_prob(1) - peri.log(mixture:cdf(3) - mixture:cdf(0))):item(), d:log_prob(1):item(), 1e-14)
+    close(0.3, d:cdf(d:icdf(0.3)):item(), 1e-14)
+  end)
+
+  it("samples from its own law", function ()   -- false alarm 1e-6 a test, seeds fixed
+    for seed, d in ipairs(bases()) do
+      local x = d:sample(5000, peri.rng(3100 + seed))
+      local ok, statistic = statistics.ks(x, function (v) return d:cdf(v) end)
+      assert(ok, tostring(d) .. " KS statistic " .. statistic)
+      assert(x:min():item() >= d.low and x:max():item() <= d.high)
+      local rng = peri.rng(5)
+      local parts = { d:sample(3, rng), d:sample(1, rng), d:sample({ 3, 1 }, rng):reshape(3) }
+      assert.is_true(d:sample(7, peri.rng(5)):equal(peri.cat(parts)))
+      assert.equal("number", type(d:sample()))
+      assert.is_true(d:sample(7, peri.rng(5)):equal(d:rsample(7, peri.rng(5))))
+    end
+    assert.is_false(Truncated(peri.Poisson(3), 1).has_rsample)
+    assert.matches("Truncated has no rsample: Poisson%(rate=3%) has none",
+                   select(2, pcall(function () return Truncated(peri.Poisson(3), 1):rsample() end)))
+  end)
+
+  it("refuses empty intervals and what has no mass", function ()
+    local function message (...) return select(2, pcall(Truncated, ...)) end
+    assert.matches("Truncated: base must be a distribution, got 3", message(3))
+    assert.matches("Truncated: base must be a distribution of single numbers that has icdf, got MultivariateNormal",
+                   message(peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }), 1, 2))
+    assert.matches("Truncated: high must be greater than 2, got 1", message(Normal(), 2, 1))
+    assert.matches("Truncated: high must be greater than 1, got 1", message(Normal(), 1, 1))
+    assert.matches("Truncated: low must be a real number, got nan", message(Normal(), 0 / 0))
+    assert.matches('Truncated: low must be a number, a table of numbers or a tensor, got the string "a"',
+                   message(Normal(), "a"))
+    assert.matches("Truncated: Normal%(loc=0, scale=1%) has no mass between low=1e%+200 and high=2e%+200",
+                   message(Normal(), 1e200, 2e200))
+    assert.matches("Truncated: Uniform%(low=0, high=1%) has no mass between low=2 and high=3",
+                   message(peri.Uniform(0, 1), 2, 3))
+    assert.matches("Truncated: Poisson%(rate=3%) has no mass between low=1.2 and high=1.8",
+                   message(peri.Poisson(3), 1.2, 1.8))
+    assert.matches("Truncated: base, low and high of shapes %(3%) and %(2%) do not broadcast",
+                   message(Normal({ 0, 1, 2 }, 1), { 1, 2 }, 5))
+  end)
+
+  it("prints, takes names, and explains itself", function ()
+    assert.equal("Truncated(Normal(loc=0, scale=1), low=1, high=2)", tostring(Truncated(Normal(), 1, 2)))
+    assert.equal("Truncated(Normal(loc=0, scale=1), low=1, high=inf)", tostring(Truncated { base = Normal(), low = 1 }))
+    local help = Truncated.help
+    local code = "local peri = ...; local Truncated = peri.Truncated; return " .. help.example[1]
+    close(help.example[2], assert(load(code))(peri), 1e-14)
+    assert.is_string(help.params.base and help.params.low and help.params.high and help.formula)
+  end)
+end)

@@ -1,0 +1,183 @@
+--- Expectations with known values. Numbers that are no closed form come from mpmath at 40 digits.
+local peri = require "perilune"
+
+local INF, log = math.huge, math.log
+local EULER = 0.57721566490153286061
+
+local function check (d, f, expected, tolerance, opts)
+  local value, error = d:expectation(f, opts)
+  assert.equal("number", type(value))
+  local off = math.abs(value - expected)
+  local text = string.format("%s: expected %.17g, got %.17g, error %g", tostring(d), expected, value, error)
+  assert(off <= tolerance * math.abs(expected), text)
+  assert(off <= error + 4e-16 * math.abs(expected), text)
+end
+
+local function identity (x) return x end
+local function square (x) return x * x end
+
+describe("the expectation of a continuous distribution", function ()
+  it("has its moments", function ()
+    check(peri.Normal(0, 1), function (x) return x ^ 4 end, 3, 1e-14)
+    check(peri.Normal(1000, 1e-3), identity, 1000, 1e-15)
+    check(peri.Normal(0, 1), function (x) return (10 * x):exp() end, math.exp(50), 1e-13)
+    check(peri.Gumbel(0, 1), square, math.pi ^ 2 / 6 + EULER ^ 2, 1e-13)
+    check(peri.Normal(1, 2), peri.softplus, 1.6424953695288338, 1e-13)
+    check(peri.Gamma(1e6, 1), identity, 1e6, 1e-13)
+    check(peri.Uniform(-1, 3), square, 7 / 3, 1e-14)
+  end)
+
+  it("resolves singular ends", function ()
+    check(peri.Beta(0.1, 0.1), peri.log, -5.1347150438188882, 1e-12)
+    check(peri.Beta(0.1, 0.1), peri.sqrt, 0.55361697192709159, 1e-12)
+    check(peri.Gamma(0.01, 1), identity, 0.01, 1e-12)
+    check(peri.Gamma(0.5, 1), peri.log, -EULER - 2 * log(2), 1e-13)
+    check(peri.Normal(0, 1), function (x) return x:abs():log() end, -0.63518142273073909, 1e-12)
+  end)
+
+  it("resolves heavy tails", function ()
+    check(peri.Cauchy(0, 1), function (x) return (x * x):log1p() end, 2 * log(2), 1e-13)
+    check(peri.StudentT(1.1), function (x) return x:abs() ^ 0.05 end, 0.99954109703390123, 1e-12)
+    check(peri.StudentT(3), square, 3, 1e-12)
+    check(peri.Pareto(1, 0.1), peri.log, 10, 1e-13)
+    check(peri.Pareto(1, 1.02), identity, 51, 1e-11)   -- half of it lies beyond the reach of the quadrature
+  end)
+
+  it("is infinite, or NaN, where the mathematics are", function ()
+    assert.equal(INF, (peri.Cauchy():expectation(peri.abs)))
+    assert.equal(INF, (peri.Cauchy():expectation(square)))
+    assert.equal(INF, (peri.StudentT(2):expectation(square)))
+    assert.equal(-INF, (peri.Pareto(1, 0.5):expectation(function (x) return -x end)))
+    local mean, error = peri.Cauchy():expectation(identity)
+    assert(mean ~= mean)
+    assert.equal(INF, error)
+    local p, q = peri.Normal(0, 1), peri.Uniform(-1, 1)
+    assert.equal(INF, (p:expectation(function (x) return p:log_prob(x) - q:log_prob(x) end)))
+    local nan = p:expectation(function (x) return peri.where(x:gt(1), 0 / 0, x) end)
+    assert(nan ~= nan)
+  end)
+
+  it("admits what rounding hides", function ()
+    local value, error = peri.Beta(0.1, 0.1):expectation(function (x) return (-x):log1p() end)   -- 1 - x is lost
+    assert(math.abs(value + 5.1347150438188882) <= error and error < 1)
+  end)
+
+  it("knows the kinks of densities, and those it is told", function ()
+    local points
+    local function counted (f)
+      points = 0
+      return function (x)
+        points = points + #x
+        return f(x)
+      end
+    end
+    local d = peri.AsymmetricLaplace(0, 1, 3)
+    check(d, counted(function (x) return -d:log_prob(x) end), d:entropy(), 1e-13)
+    assert(points < 700)
+    local function bent (x) return (x - 1):abs() end
+    local e = 2 * (math.exp(-0.5) / math.sqrt(2 * math.pi) + peri.Normal():cdf(1)) - 1
+    check(peri.Normal(), counted(bent), e, 1e-12)
+    assert(points > 1500)
+    check(peri.Normal(), counted(bent), e, 1e-14, { points = { 1 } })
+    assert(points < 700)
+    check(peri.Normal(), function (x) return x:gt(2) end, peri.Normal():sf(2), 1e-12)
+  end)
+
+  it("gives KL divergences that have no closed form", function ()
+    local function kl (p, q) return p, function (x) return p:log_prob(x) - q:log_prob(x) end end
+    local p, f = kl(peri.Normal(0, 1), peri.Logistic(1, 2))
+    check(p, f, 0.77969046455552007, 1e-13)
+    p, f = kl(peri.Cauchy(0, 1), peri.StudentT(3))
+    check(p, f, 0.29285018028752357, 1e-12)
+  end)
+
+  it("keeps the batch, and f may depend on it", function ()
+    local loc, scale = peri.tensor { 0, 1, -2 }, peri.tensor { { 1 }, { 0.01 } }
+    local d = peri.Normal(loc, scale)
+    local value, error = d:expectation(function (x)
+      assert.same({ 2, 3 }, { x.shape[2], x.shape[3] })
+      return (x - loc) ^ 2 / scale
+    end)
+    assert.same({ 2, 3 }, value.shape)
+    assert.same({ 2, 3 }, error.shape)
+    assert.is_true(value:allclose(scale:expand(2, 3), 1e-13))
+    assert(error:max():item() < 1e-13)
+    assert.equal(4, peri.Normal(0, 1):expand(4):expectation(square):numel())
+    assert.same({}, peri.Normal(peri.tensor(0), 1):expectation(square).shape)
+    assert.same({ 0 }, peri.Normal(peri.zeros(0), 1):expectation(square).shape)
+  end)
+end)
+
+describe("the expectation of a class that has a density only", function ()
+  local function class (support, log_prob)
+    local c = peri.Distribution:extend("Mine", { params = { { "scale", peri.constraints.positive, default = 1 } },
+                                                 support = support })
+    c.log_prob = log_prob
+    return c
+  end
+
+  it("integrates over the line, a half line and an interval", function ()
+    local Laplace = class(peri.constraints.real, function (self, x)
+      return -peri.abs(x / self.scale) - peri.log(2 * self.scale)
+    end)
+    check(Laplace(300), square, 2 * 300 ^ 2, 1e-12)
+    local Exponential = class(peri.constraints.nonnegative, function (self, x)
+      return -x / self.scale - peri.log(self.scale)
+    end)
+    check(Exponential(1e-3), square, 2e-6, 1e-12)
+    local Arcsine = class(peri.constraints.unit_interval, function (_, x)
+      return -peri.log(x * (1 - x)) / 2 - log(math.pi)
+    end)
+    check(Arcsine(), peri.log, -2 * log(2), 1e-12)
+    check(Arcsine(), square, 0.375, 1e-7)   -- the density is infinite at 1, where doubles are coarse
+    local Below = class(peri.constraints.interval(-INF, 2), function (_, x) return x - 2 end)
+    check(Below(), identity, 1, 1e-12)
+    function Below:mean () return (self:expectation(identity)) end   -- asks for what is being computed
+    check(Below(), identity, 1, 1e-12)
+    assert(math.abs(Below():mean() - 1) < 1e-12)
+    assert.is_true(Laplace({ 1, 10 }):expectation(square):allclose({ 2, 200 }, 1e-12))
+  end)
+end)
+
+describe("the expectation of a discrete distribution", function ()
+  it("sums a finite support", function ()
+    check(peri.Bernoulli(0.25), identity, 0.25, 0)
+    check(peri.Binomial(10, 0.3), square, 11.1, 1e-15)
+    assert(math.abs(peri.Categorical { 1, 2, 5 }:expectation(identity):item() - 2.5) < 1e-15)
+    assert.is_true(peri.Binomial({ 3, 10, 0 }, { 0.5, 0.1, 0.5 }):expectation(identity):allclose({ 1.5, 1, 0 }, 1e-15))
+  end)
+
+  it("sums outwards until nothing is left", function ()
+    check(peri.Poisson(3.5), peri.sqrt, 1.7830944455327224, 1e-14)
+    check(peri.Geometric(0.2), peri.log1p, 1.2544771013313913, 1e-14)
+    check(peri.Poisson(1e6), function (x) return (x - 1e6) ^ 2 end, 1e6, 1e-11)
+    check(peri.Binomial(1e5, 0.3), function (x) return (x - 3e4) ^ 2 end, 21000, 1e-12)
+    local heavy = peri.NegativeBinomial(0.1, 0.9999)
+    check(heavy, identity, heavy:mean(), 1e-13)
+    check(peri.Poisson(1), function (x) return x:gt(3) end, peri.Poisson(1):sf(3), 1e-14)
+    assert.is_true(peri.Poisson({ 0, 1, 1e4 }):expectation(identity):allclose({ 0, 1, 1e4 }, 1e-13))
+    local value, error = peri.Poisson(1e8):expectation(identity, { outcomes = 3000 })   -- within 0.3 sd
+    assert(math.abs(value - 1e8) <= error and error < 1e8)
+    local nan = peri.Poisson(3):expectation(function (x) return peri.where(x:gt(5), 0 / 0, x) end)
+    assert(nan ~= nan)
+  end)
+
+  it("does without a cdf, and reports the tail it leaves", function ()
+    local Zeta = peri.Distribution:extend("Zeta", { support = peri.constraints.integer_interval(1, INF) })
+    function Zeta:log_prob (x) return -4 * peri.log(x) - log(math.pi ^ 4 / 90) end   -- luacheck: ignore self
+    local value, error = Zeta():expectation(identity)
+    local expected = 1.2020569031595942 / (math.pi ^ 4 / 90)
+    assert(math.abs(value - expected) < 1e-9 and math.abs(value - expected) <= error)
+  end)
+end)
+
+describe("expectation", function ()
+  it("refuses vectors and what is no function", function ()
+    local function message (d, ...) return select(2, pcall(d.expectation, d, ...)) end
+    assert.matches("MultivariateNormal:expectation: only distributions of single numbers have one, "
+                   .. "here an event has shape %(2%)",
+                   message(peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }), identity))
+    assert.matches("Normal:expectation: f must be a function, got 3", message(peri.Normal(), 3))
+    assert.matches("Normal:expectation: opts must be a table, got 3", message(peri.Normal(), identity, 3))
+  end)
+end)
