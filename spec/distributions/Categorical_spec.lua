@@ -57,8 +57,16 @@ describe("Categorical", function ()
           assert(d:cdf(j):item() >= u - 1e-15)
           assert(j == 1 or d:cdf(j - 1):item() < u + 1e-15)
         end
-        local beyond = d:icdf(1.1):item()
-        assert(beyond ~= beyond)
+        for _, q in ipairs { 0, 1e-22, 1e-9, 0.1, 0.5, 0.77, 1 } do
+          local j = d:isf(q):item()
+          assert(d:prob(j):item() > 0, "an impossible outcome")
+          assert(d:sf(j):item() <= q * (1 + 1e-15))
+          assert(d:cdf(j - 1):item() == 0 or d:sf(j - 1):item() > q * (1 - 1e-15))
+        end
+        for _, p in ipairs { -0.1, 1.1, 0 / 0 } do
+          assert(d:icdf(p):item() ~= d:icdf(p):item())
+          assert(d:isf(p):item() ~= d:isf(p):item())
+        end
       end)
 
       it("has the moments, mode and entropy of its outcomes", function ()
@@ -86,6 +94,17 @@ describe("Categorical", function ()
                                                   { true }))
           else assert.same({ 0, 0, 0, 0 }, select(2, adjoint(x, l, 1)):totable()) end
         end
+        for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf" } do
+          local names = { "x", "l" }
+          local value = core.bind_value("categorical", name, name, names, names)
+          local adjoint = core.bind_adjoint("categorical", name, name, names, names)
+          for _, x in ipairs { 0, 1, 2.5, 3, 4 } do
+            if value(x, l):item() > -math.huge then
+              assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { peri.tensor(x), l }, peri.tensor(1.7), 1e-8,
+                                                    { true }))
+            else assert.same({ 0, 0, 0, 0 }, select(2, adjoint(x, l, 1)):totable()) end
+          end
+        end
         local value = core.bind_value("categorical", "entropy", "entropy", { "l" }, { "l" })
         local adjoint = core.bind_adjoint("categorical", "entropy", "entropy", { "l" }, { "l" })
         assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { l }, peri.tensor(-0.6), 1e-8))
@@ -109,6 +128,15 @@ describe("Categorical", function ()
     end)
   end
 
+  it("has quantiles where a tail is met exactly", function ()
+    local d, narrow = peri.Categorical { 1, 1, 2 }, peri.Categorical { 0, 1, 1, 0 }
+    assert.same({ 1, 1, 2, 2, 3, 3 }, d:icdf({ 0, 0.25, 0.26, 0.5, 0.51, 1 }):totable())
+    assert.same({ 3, 3, 2, 2, 1, 1 }, d:isf({ 0, 0.49, 0.5, 0.74, 0.75, 1 }):totable())
+    assert.same({ 2, 2, 3, 3 }, narrow:icdf({ 0, 0.5, 0.51, 1 }):totable())
+    assert.same({ 3, 3, 2, 2 }, narrow:isf({ 0, 0.49, 0.5, 1 }):totable())
+    assert.equal(2, d:median():item())
+  end)
+
   it("takes logits of any size, and derives either parameter", function ()
     local d = peri.Categorical { logits = { -1000, 0, 1000, -math.huge } }
     assert.same({ -2000, -1000, 0, -math.huge }, d:log_prob({ 1, 2, 3, 4 }):totable())
@@ -122,6 +150,14 @@ describe("Categorical", function ()
     close(-46.051701859880914, d:log_prob(2):item(), 1e-15)
     close(-1e-20, d:log_prob(1):item(), 1e-15)
     close(4.7051701859880911e-19, d:entropy():item(), 1e-15)
+    local far = peri.Categorical { logits = { -1000, -1001, 0, -900 } }
+    close(-999.6867383124817776, far:log_cdf(2):item(), 1e-15)
+    close(-900, far:log_sf(3):item(), 1e-15)
+    local adjoint = core.bind_adjoint("categorical", "log_cdf", "log_cdf", { "x", "l" }, { "x", "l" })
+    local slope = select(2, adjoint(2, far.logits, 1))
+    close(0.73105857863000487926, slope[1], 1e-15)
+    close(0.26894142136999512075, slope[2], 1e-15)
+    assert.same({ -1, 0 }, { slope[3], slope[4] })
   end)
 
   it("has batches: the last dimension holds the outcomes", function ()
@@ -143,6 +179,11 @@ describe("Categorical", function ()
       { { 1, -2 }, "Categorical: probs must be non-negative, got -2 at [2]" },
       { { logits = { 0, 0 / 0 } }, "Categorical: logits must be a real number, got nan at [2]" },
       { { probs = { 1 }, logits = { 1 } }, "Categorical: probs and logits exclude each other" },
+      { { 0, 0 }, "Categorical: probs must have a positive sum, got 0" },
+      { { { 1, 2 }, { 0, 0 } }, "Categorical: probs must have a positive sum, got 0 at [2]" },
+      { { 1, math.huge }, "Categorical: probs must have a finite sum, got inf" },
+      { { logits = { { 0, 1 }, { -math.huge, -math.huge } } },
+        "Categorical: logits must have a finite maximum, got -inf at [2]" },
     } do
       local ok, message = pcall(peri.Categorical, case[1])
       assert.is_false(ok)

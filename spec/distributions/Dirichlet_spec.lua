@@ -70,6 +70,39 @@ describe("Dirichlet", function ()
     end)
   end
 
+  it("is exact near and far from its mean, for large concentrations", function ()   -- 60 digits, rounded
+    for _, case in ipairs {
+      { { 50, 30, 0.5 }, { 0.5, 0.4375, 0.0625 }, -1.4661954865757820896 },
+      { { 50, 30, 0.5 }, { 0.5, 0.5 - 2 ^ -40, 2 ^ -40 }, 14.882864149561638858 },
+      { { 1, 1, 98 }, { 0.125, 0.0078125, 0.8671875 }, -4.6424187441012920788 },
+      { { 200, 100, 100 }, { 0.125, 0.75, 0.125 }, -229.84695172219224568 },
+      { { 33, 33, 33 }, { 0.34375, 0.328125, 0.328125 }, 4.3752256703323781767 },
+    } do
+      close(case[3], peri.Dirichlet(case[1]):log_prob(case[2]):item(), 4e-15)
+    end
+    local edge = peri.Dirichlet { 1, 70, 2 }   -- Gamma(73)/Gamma(72) = 72 times Dirichlet(70, 2)
+    close(math.log(72) + peri.Dirichlet({ 70, 2 }):log_prob({ 0.875, 0.125 }):item(),
+          edge:log_prob({ 0, 0.875, 0.125 }):item(), 1e-13)
+    assert.equal(-math.huge, edge:log_prob({ 0.125, 0.875, 0 }):item())
+    assert.equal(-math.huge, edge:log_prob({ -0.125, 1, 0.125 }):item())
+    assert.equal(math.huge, peri.Dirichlet({ 0.5, 70 }):log_prob({ 0, 1 }):item())
+  end)
+
+  it("scores rows the same, alone and together", function ()
+    for _, k in ipairs { 1, 3, 10, 300 } do
+      local g = peri.rng(6)
+      local a = peri.exp(6 * g:uniform(70, k) - 2)   -- sums on both sides of 64
+      local x = peri.Dirichlet(a):sample(nil, g)
+      local together, shared = peri.Dirichlet(a):log_prob(x), peri.Dirichlet(a[2]):log_prob(x)
+      for i = 1, 70 do
+        assert.equal(peri.Dirichlet(a[i]):log_prob(x[i]):item(), together[i])
+        assert.equal(peri.Dirichlet(a[2]):log_prob(x[i]):item(), shared[i])
+      end
+      local other = x:transpose(1, 2):contiguous():transpose(1, 2)   -- rows that do not lie together
+      assert.is_true(peri.Dirichlet(a):log_prob(other):equal(together))
+    end
+  end)
+
   it("draws one dominant share for tiny concentrations, not ties", function ()
     -- P(all shares below 0.99) for three shapes of 1e-3 is about 2 10^-3 log(99): 184 of 20000 draws
     local draws = peri.Dirichlet({ 1e-3, 1e-3, 1e-3 }):sample(20000, peri.rng(8))
@@ -118,7 +151,14 @@ describe("Dirichlet", function ()
       end
       value, adjoint = bound("entropy", { "a" })
       assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { a }, peri.tensor(-0.6), 1e-8))
+      value, adjoint = bound("variance", { "a" })
+      assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { a }, peri.tensor { 0.7, -1.1, 2 }, 1e-8))
     end
+    -- a share that is all but certain has the variance b/(a (a + 1)), b -> 0
+    local slope = select(2, bound("variance", { "a" }))({ 1, 1e-20 }, { 1, 0 })
+    close(0.5, slope[2])
+    close(-0.75e-20, slope[1])
+    assert.same({ 0.0 }, select(2, bound("variance", { "a" }))({ 7 }, { 1 }):totable())
   end)
 
   it("has draws that move with their concentration", function ()
@@ -162,6 +202,8 @@ describe("Dirichlet", function ()
     assert.same({ 5, 2, 3 }, d:sample(5).shape)
     assert.same({ 4, 2, 3 }, d:expand({ 4, 2 }):mean().shape)
     assert.same({ 4, 2 }, d:expand({ 4, 2 }):entropy().shape)
+    assert.equal(peri.constraints.simplex, d.support)
+    assert.is_true(d.support:check(d:sample(100)))
   end)
 
   it("refuses what is no row of shapes, and prints one", function ()

@@ -173,6 +173,40 @@ describe("Multinomial", function ()
     end
   end)
 
+  it("draws the same however the draws are cut, and whoever draws them", function ()
+    for _, case in ipairs { { 30, { 1, 2, 0, 4 } }, { 5000, { 3, 1, 2, 1e-3, 8, 1, 1 } }, { 2, { 7 } } } do
+      local n, weights = table.unpack(case)
+      local k, d, again = #weights, peri.Multinomial(n, weights), peri.rng(3)
+      local draws = d:sample(200, peri.rng(3))
+      local pieces = peri.cat { d:sample(3, again), d:sample({ 7, 10 }, again):reshape(70, k), d:sample(127, again) }
+      assert.is_true(pieces:equal(draws))
+      local rows = peri.tensor(weights):expand({ 200, k }):contiguous()   -- a row of logits for each
+      assert.is_true(peri.Multinomial(peri.full({ 200 }, n), rows):sample(nil, peri.rng(3)):equal(draws))
+      peri.set_threads(2)
+      local shared = d:sample(8000, peri.rng(3))
+      peri.set_threads(1)
+      assert.is_true(shared:equal(d:sample(8000, peri.rng(3))))
+    end
+  end)
+
+  it("draws rows of many outcomes", function ()   -- false alarm 1e-6 a check
+    local k, n = 5000, 20000
+    local weights = peri.arange(1, k + 1) ^ 0.5
+    local d = peri.Multinomial(n, weights)
+    local draws = d:sample(10, peri.rng(8))
+    assert.is_true(draws:sum(-1):equal(peri.full({ 10 }, n)))
+    local chi2 = ((draws - d:mean()) ^ 2 / d:mean()):sum():item()   -- nearly normal: 10 (K - 1) degrees of freedom
+    assert(math.abs(chi2 - 10 * (k - 1)) <= 5 * math.sqrt(2 * 10 * (k - 1) * (1 + k / (2 * n))), chi2)
+    local least = peri.Multinomial { total_count = 9, logits = { -800, 0, -2000, -745 } }:sample(3, peri.rng(1))
+    assert.same({ { 0, 9, 0, 0 }, { 0, 9, 0, 0 }, { 0, 9, 0, 0 } }, least:totable())
+  end)
+
+  it("has counts that sum to the trials as its support", function ()
+    local d = peri.Multinomial(4, { 1, 1, 2 })
+    assert.equal(peri.constraints.multinomial(4), d.support)
+    assert.is_true(d.support:check(d:sample(100)))
+  end)
+
   it("has the right adjoints", function ()
     local l = peri.tensor { 0.3, -1.2, 2, 0 }
     local value   = bound("bind_value", "log_prob", "x", "n", "l")
@@ -222,11 +256,15 @@ describe("Multinomial", function ()
       { 2.5, { 1, 2 }, "Multinomial: total_count must be an integer in [0, inf], got 2.5" },
       { -1, { 1, 2 }, "Multinomial: total_count must be an integer in [0, inf], got -1" },
       { 3, nil, "Multinomial: probs or logits is missing" },
+      { 3, { 0, 0 }, "Multinomial: probs must have a positive sum, got 0" },
+      { { 2, 3 }, { { 1, 0 }, { 0, 0 } }, "Multinomial: probs must have a positive sum, got 0 at [2]" },
     } do
       local ok, message = pcall(peri.Multinomial, case[1], case[2])
       assert.is_false(ok)
       assert.equal(case[3], message)
     end
+    local _, message = pcall(function () peri.Multinomial(3, { 1, 2 }):sample(-1) end)
+    assert(message:find("Multinomial:sample: a dimension must be a non-negative integer, got -1", 1, true))
   end)
 
   it("explains itself, with an example that is right", function ()

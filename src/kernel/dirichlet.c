@@ -10,7 +10,10 @@
 **            + sum_j [log(a_j)/2 - mu(a_j)] - log(A)/2 + mu(A) - (K - 1) log(2 pi)/2
 **
 ** where D(a, m) = a log(a/m) + m - a, and likewise the entropy. An x whose sum is
-** further than TOLERANCE from 1 has no density.
+** further than TOLERANCE from 1 has no density. While m = A x is within a factor 3 of a, with
+** d = m - a, s = d/(m + a) and log(m/a) = s (2 + R(s^2)),
+**
+**   -D(a, m) = s (a R - d),   log x = log(a/A) + s (2 + R)
 */
 #include <string.h>
 
@@ -21,32 +24,15 @@
 #include "special/incbeta.h"
 #include "special/pair.h"
 
-enum { CHUNK = 64 };   /* terms computed before they are added */
+enum { BLOCK = 256 };   /* shares computed together */
 
 static const double TOLERANCE = 1e-6;
 static const double LARGE = 64;   /* up to here the plain formula loses less than 1e-13 */
 
-/* a term of a sum over the row: x_j (or 0 where there is none), a_j, A */
-typedef double Term (double x, double a, double total);
 
-/* what a row of shapes alone contributes */
-typedef struct Shapes { double total, constant; int large; } Shapes;
-
-
-static double total_of (size_t k, const double *a) {
+static double total_of (size_t k, const double *x) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += a[j];
-  return sum;
-}
-
-static inline __attribute__((always_inline))
-double sum_of (Term *term, size_t k, const double *x, const double *a, double total) {
-  double sum = 0, t[CHUNK];
-  for (size_t j = 0; j < k; j += CHUNK) {
-    size_t m = k - j < CHUNK ? k - j : CHUNK;
-    for (size_t i = 0; i < m; i++) t[i] = term(x[j + i], a[j + i], total);
-    for (size_t i = 0; i < m; i++) sum += t[i];
-  }
+  for (size_t j = 0; j < k; j++) sum += x[j];
   return sum;
 }
 
@@ -55,39 +41,157 @@ double sum_of (Term *term, size_t k, const double *x, const double *a, double to
 ** Density
 ** ====================================================== */
 
-VECTOR double log_gamma_term (double x, double a, double total) {
-  (void)x, (void)total;
-  return vlgamma_pos(a);
+/* Rows that are computed together, and what their shapes alone contribute. */
+typedef struct Rows {
+  size_t k, most, rows;              /* shares of a row; rows at most, and now */
+  const double *x, *a;               /* of each share: x, a, */
+  double *total, *level;             /* A, log(a/A), */
+  double *term;                      /* what is added up over a row */
+  double *room[2];                   /* for x and a where rows do not follow one another */
+  double *constant;                  /* of each row */
+  int small, large;                  /* are there rows with an A up to LARGE, above it? */
+} Rows;
+
+static size_t rows_together (size_t k) { return k < BLOCK ? BLOCK / k : 1; }
+
+static size_t log_prob_scratch (const size_t dims[]) {
+  return 6 * rows_together(dims[0]) * dims[0];
 }
 
-VECTOR double width_term (double x, double a, double total) {
-  (void)x, (void)total;
-  return fma(0.5, vlog(a), -vstirlerr(a));
+static Rows rows_at (size_t k, double *scratch) {
+  size_t most = rows_together(k), n = most * k;
+  return (Rows) {.k = k, .most = most, .room = {scratch, scratch + n},
+                 .total = scratch + 2 * n, .level = scratch + 3 * n, .term = scratch + 4 * n,
+                 .constant = scratch + 5 * n};
 }
+
+/* n numbers of operand o, from share j of row r on */
+static void gather (const Batch *b, int o, size_t r, size_t j, size_t n, double *out) {
+  for (size_t k = b->dims[0], m; n > 0; n -= m, out += m, r++, j = 0) {
+    m = k - j < n ? k - j : n;
+    memcpy(out, event(b, o, r) + j, m * sizeof *out);
+  }
+}
+
+/* operand o of the rows from r on: where they are, or gathered */
+static const double *rows_of (const Batch *b, int o, size_t r, const Rows *s) {
+  if (b->step[o] == (ptrdiff_t)s->k || s->rows == 1) return event(b, o, r);
+  gather(b, o, r, 0, s->rows * s->k, s->room[o]);
+  return s->room[o];
+}
+
+
+static void totals (Rows *s) {
+  s->small = s->large = 0;
+  for (size_t r = 0; r < s->rows; r++) {
+    double total = total_of(s->k, s->a + r * s->k);
+    for (size_t j = 0; j < s->k; j++) s->total[r * s->k + j] = total;
+    if (total > LARGE) s->large = 1;
+    else s->small = 1;
+  }
+}
+
+static void log_gammas_of (size_t n, const double *a, double *restrict term) {
+  for (size_t i = 0; i < n; i++) term[i] = -vlgamma_pos(a[i]);
+}
+
+/* log(a)/2 - mu(a), and log(a/A) */
+static void widths (size_t n, const double *a, const double *total, double *restrict term,
+                    double *restrict level) {
+  for (size_t i = 0; i < n; i++) {
+    double width = fma(0.5, vlog(a[i]), -vstirlerr(a[i])), old = term[i];
+    term[i] = total[i] > LARGE ? width : old;
+    level[i] = vlog(a[i] / total[i]);
+  }
+}
+
+static void constants (Rows *s) {
+  size_t n = s->rows * s->k;
+  totals(s);
+  if (s->small) log_gammas_of(n, s->a, s->term);
+  if (s->large) widths(n, s->a, s->total, s->term, s->level);
+  for (size_t r = 0; r < s->rows; r++) {
+    double sum = total_of(s->k, s->term + r * s->k), total = s->total[r * s->k];
+    if (total > LARGE) sum += vstirlerr(total) - fma(0.5, vlog(total),
+                                                     HALF_LOG_2PI * ((double)s->k - 1));
+    else sum += vlgamma_pos(total);
+    s->constant[r] = sum;
+  }
+}
+
 
 /* (a - 1) log x; at x = 0 nothing for a = 1 */
-VECTOR double power_term (double x, double a, double total) {
-  double value = (a - 1) * vlog(x);
-  (void)total;
-  return a == 1 && x == 0 ? 0.0 : value;
+static void powers (size_t n, const double *x, const double *a, double *restrict term) {
+  for (size_t i = 0; i < n; i++) {
+    double value = (a[i] - 1) * vlog(x[i]);
+    term[i] = a[i] == 1 && x[i] == 0 ? 0.0 : value;
+  }
 }
 
-/* -D(a, A x) - log x; the difference A x - a is rounded once */
-VECTOR double deviance_term (double x, double a, double total) {
+/* R(z) for z <= 1/4; error 2^-63 of z */
+VECTOR double ratio_series (double z) {
+  double z2 = z * z, z4 = z2 * z2;
+  double p = cubic(z, z2, -0.05750818271869283694,
+      0.40030566539708544016, -0.4609168987591583637, 0.48856457337330808349);
+  p = fma(p, z4, cubic(z, z2, 0.10516422906660176986,
+      0.096206939809849330305, 0.08004588386423514275, 0.11574084950144928651));
+  p = fma(p, z4, cubic(z, z2, 0.18181818149055963149,
+      0.1538461677026294174, 0.13333294980841063018, 0.1176543665140604968));
+  p = fma(p, z4, cubic(z, z2, 0.66666666666666666662,
+      0.40000000000000010292, 0.28571428571425080163, 0.22222222222689442184));
+  return z * p;
+}
+
+/* -D(a, A x) - log x within a factor 3, NaN beyond it; rows with a small A keep their terms */
+static void near_deviances (size_t n, const double *x, const double *a, const double *total,
+                            const double *level, double *restrict term) {
+  for (size_t i = 0; i < n; i++) {
+    double d = fma(total[i], x[i], -a[i]), s = d / fma(total[i], x[i], a[i]), old = term[i];
+    double value = fma(s, fma(a[i] - 1, ratio_series(s * s), -(d + 2)), -level[i]);
+    double near = fabs(s) <= 0.5 ? value : (double)NAN;
+    term[i] = total[i] > LARGE ? near : old;
+  }
+}
+
+/* and beyond it */
+VECTOR double far_deviance (double x, double a, double total, double level) {
   double edge = a < 1 ? HUGE_VAL : a == 1 ? 1 + vlog(total) : -HUGE_VAL;
-  double mean = total * x, d = fma(total, x, -a), log_x = vlog(x);
-  double near = a * vlog1pmx(d / a), far = fma(a, log_x - vlog(a / total), -d);
-  double value = (fabs(d) <= 0.5 * mean + 0.5 * a ? near : far) - log_x;
+  double log_x = vlog(x), value = fma(a, log_x - level, -fma(total, x, -a)) - log_x;
   return x == 0 ? edge : value;
 }
 
-static Shapes shapes_of (size_t k, const double *a) {
-  double total = total_of(k, a);
-  Shapes s = {.total = total, .large = total > LARGE};
-  if (s.large) s.constant = sum_of(width_term, k, a, a, total) + vstirlerr(total)
-                          - fma(0.5, vlog(total), HALF_LOG_2PI * ((double)k - 1));
-  else s.constant = vlgamma_pos(total) - sum_of(log_gamma_term, k, a, a, total);
-  return s;
+/* the places of NaN, collected without a branch; returns how many */
+static size_t missing (size_t n, const double *term, size_t *place) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) {
+    place[count] = i;
+    count += term[i] != term[i];
+  }
+  return count;
+}
+
+/* What the near formula left open among at most BLOCK shares from `at` on, brought together. */
+static void mend (const Rows *s, size_t n, size_t at) {
+  double x[BLOCK], a[BLOCK], total[BLOCK], level[BLOCK];
+  size_t place[BLOCK], count = missing(n, s->term + at, place);
+  for (size_t c = 0; c < count; c++) {
+    size_t i = at + place[c];
+    x[c] = s->x[i];
+    a[c] = s->a[i];
+    total[c] = s->total[i];
+    level[c] = s->level[i];
+  }
+  for (size_t c = 0; c < count; c++) x[c] = far_deviance(x[c], a[c], total[c], level[c]);
+  for (size_t c = 0; c < count; c++)
+    if (total[c] > LARGE) s->term[at + place[c]] = x[c];
+}
+
+static void terms (const Rows *s) {
+  size_t n = s->rows * s->k;
+  if (s->small) powers(n, s->x, s->a, s->term);
+  if (!s->large) return;
+  near_deviances(n, s->x, s->a, s->total, s->level, s->term);
+  for (size_t i = 0; i < n; i += BLOCK) mend(s, n - i < BLOCK ? n - i : BLOCK, i);
 }
 
 /* sum_j x_j - 1, without rounding but at the end */
@@ -107,22 +211,26 @@ static int inside (size_t k, const double *x, double beyond) {
   return !negative && fabs(beyond) <= TOLERANCE;
 }
 
-static double density (size_t k, const double *x, const double *a, Shapes s) {
-  double beyond = surplus(k, x);
+static double density (const Rows *s, size_t r) {
+  const double *x = s->x + r * s->k;
+  double beyond = surplus(s->k, x), total = s->total[r * s->k];
+  double sum = total_of(s->k, s->term + r * s->k);
   if (beyond != beyond) return beyond;
-  if (!inside(k, x, beyond)) return -INFINITY;
-  if (!s.large) return sum_of(power_term, k, x, a, s.total) + s.constant;
-  return fma(s.total, beyond, sum_of(deviance_term, k, x, a, s.total)) + s.constant;
+  if (fabs(beyond) > TOLERANCE || (sum != sum && !inside(s->k, x, beyond))) return -INFINITY;
+  return (total > LARGE ? fma(total, beyond, sum) : sum) + s->constant[r];
 }
 
 static void log_prob (const Batch *b, double *out) {
-  const double *seen = NULL;
-  Shapes s = {0};
-  for (size_t r = 0; r < b->n; r++) {
-    const double *x = event(b, 0, r), *a = event(b, 1, r);
-    if (a != seen) s = shapes_of(b->dims[0], a);   /* once for a shared row */
-    seen = a;
-    out[r] = density(b->dims[0], x, a, s);
+  Rows s = rows_at(b->dims[0], b->scratch);
+  for (size_t r = 0; r < b->n; r += s.rows) {
+    s.rows = b->n - r < s.most ? b->n - r : s.most;
+    if (r == 0 || b->step[1] != 0) {   /* once for shared shapes */
+      s.a = rows_of(b, 1, r, &s);
+      constants(&s);
+    }
+    s.x = rows_of(b, 0, r, &s);
+    terms(&s);
+    for (size_t i = 0; i < s.rows; i++) out[r + i] = density(&s, i);
   }
 }
 
@@ -156,19 +264,48 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 ** Moments and entropy
 ** ====================================================== */
 
+/* sums of all but one */
+static void sums_of_others (size_t k, const double *x, double *out) {
+  double before = 0, after = 0;
+  for (size_t j = 0; j < k; j++) {
+    out[j] = before;
+    before += x[j];
+  }
+  for (size_t j = k; j-- > 0; ) {
+    out[j] += after;
+    after += x[j];
+  }
+}
+
 /* m (1 - m)/(A + 1), 1 - m from the sum of the others */
 static void variance (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *a = event(b, 0, r);
-    double total = total_of(k, a), before = 0, after = 0;
+    double total = total_of(k, a);
+    sums_of_others(k, a, out);
+    for (size_t j = 0; j < k; j++) out[j] = a[j] / total * (out[j] / total) / (total + 1);
+  }
+}
+
+static size_t variance_scratch (const size_t dims[]) { return 2 * dims[0]; }
+
+/*
+** With o_j = A - a_j and w = 2/A + 1/(A + 1), the slope of variance j along a_i is
+** o_j (1 - a_j w) for i = j and a_j (1 - o_j w) else, over A^2 (A + 1)
+*/
+static void variance_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  double *others = b->scratch, *cross = others + k;
+  for (size_t r = 0; r < b->n; r++, upstream += k) {
+    const double *a = event(b, 0, r);
+    double *da = d[0] + r * k, total = total_of(k, a), w = 2 / total + 1 / (total + 1);
+    sums_of_others(k, a, others);
+    for (size_t j = 0; j < k; j++) cross[j] = upstream[j] * a[j] * fma(-others[j], w, 1);
+    sums_of_others(k, cross, da);
     for (size_t j = 0; j < k; j++) {
-      out[j] = before;
-      before += a[j];
-    }
-    for (size_t j = k; j-- > 0; ) {
-      out[j] = a[j] / total * ((out[j] + after) / total) / (total + 1);
-      after += a[j];
+      double own = upstream[j] * others[j] * fma(-a[j], w, 1);
+      da[j] = (da[j] + own) / total / total / (total + 1);
     }
   }
 }
@@ -195,16 +332,29 @@ static void mode (const Batch *b, double *out) {
 }
 
 
-VECTOR double plain_entropy_term (double x, double a, double total) {
+/* a term of the entropy */
+typedef double Term (double a, double total);
+
+VECTOR double plain_entropy_term (double a, double total) {
   double log_gamma, psi;
-  (void)x, (void)total;
+  (void)total;
   vlgamma_digamma(a, &log_gamma, &psi);
   return fma(1 - a, psi, log_gamma);
 }
 
-VECTOR double entropy_term (double x, double a, double total) {
-  (void)x;
+VECTOR double entropy_term (double a, double total) {
   return fma(0.5, vlog(a / total), fma(1 - a, digamma_rest(a), vstirlerr(a)));
+}
+
+/* the terms of a row, computed side by side before they are added */
+VECTOR double sum_of (Term *term, size_t k, const double *a, double total) {
+  double sum = 0, t[BLOCK];
+  for (size_t j = 0; j < k; j += BLOCK) {
+    size_t n = k - j < BLOCK ? k - j : BLOCK;
+    for (size_t i = 0; i < n; i++) t[i] = term(a[j + i], total);
+    for (size_t i = 0; i < n; i++) sum += t[i];
+  }
+  return sum;
 }
 
 /*
@@ -216,10 +366,10 @@ static double entropy_of (size_t k, const double *a) {
   double total = total_of(k, a), free = (double)k - 1;
   if (total <= SADDLE) {
     double rest = fma(total - (double)k, vdigamma_pos(total), -vlgamma_pos(total));
-    return sum_of(plain_entropy_term, k, a, a, total) + rest;
+    return sum_of(plain_entropy_term, k, a, total) + rest;
   }
   double rest = fma(total - (double)k, digamma_rest(total), -vstirlerr(total));
-  return sum_of(entropy_term, k, a, a, total) + rest
+  return sum_of(entropy_term, k, a, total) + rest
        + free * fma(-0.5, vlog(total), HALF_LOG_2PI);
 }
 
@@ -252,22 +402,9 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 static void log_gammas (const Philox *g, uint64_t element, size_t n, const Batch *b, size_t r,
                         size_t j, double *out) {
   double shape[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
-  const double *a = event(b, 0, r);
-  for (size_t i = 0; i < n; i++) {
-    shape[i] = a[j];
-    if (++j < b->dims[0]) continue;
-    j = 0;
-    if (++r < b->n) a = event(b, 0, r);
-  }
+  gather(b, 0, r, j, n, shape);
   gammas(g, 0, element, n, shape, size, depth);
   for (size_t i = 0; i < n; i++) out[i] = vlog(size[i]) - depth[i];
-}
-
-static void normalise (size_t k, double *y) {
-  double shift = simplex_shift(k, y), sum = 0;
-  for (size_t j = 0; j < k; j++) y[j] = vexp(y[j] - shift);
-  for (size_t j = 0; j < k; j++) sum += y[j];
-  for (size_t j = 0; j < k; j++) y[j] /= sum;
 }
 
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
@@ -275,7 +412,7 @@ static void rsample (const Philox *g, uint64_t first, const Batch *b, double *ou
   for (size_t i = 0, n; i < size; i += n) {
     n = size - i < GAMMAS_BLOCK ? size - i : GAMMAS_BLOCK;
     log_gammas(g, first + i, n, b, i / k, i % k, out + i);
-    for (; (done + 1) * k <= i + n; done++) normalise(k, out + done * k);
+    for (; (done + 1) * k <= i + n; done++) simplex_probs(k, out + done * k, out + done * k);
   }
 }
 
@@ -306,8 +443,9 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 const Kernel perilune_dirichlet[] = {
   {.name = "log_prob", .n_in = 2, .signature = "(k),(k)->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance},
+   .scratch = log_prob_scratch, .adjoint = log_prob_adjoint},
+  {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance,
+   .adjoint = variance_adjoint, .adjoint_scratch = variance_scratch},
   {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode},
   {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},

@@ -8,10 +8,12 @@
 ** that nothing of the size of n log n is left to cancel. Counts are integers: slopes
 ** along x and total_count are 0.
 */
+#include "kernel/binomial.h"
 #include "kernel/kernel.h"
-#include "kernel/onehot.h"
+#include "kernel/simplex.h"
 #include "kernel/summation.h"
 #include "kernel/trials.h"
+#include "random/noise.h"
 
 enum { BLOCK = 64 };
 
@@ -34,11 +36,11 @@ VECTOR double deviance (double x, double n, double p, double log_p) {
 }
 
 /* r(n) - sum_j r(x_j) and sum_j D(x_j, n p_j) apart: where P is nearly 1 the former is 0 */
-static double scored (size_t k, const double *x, double n, const double *l, const Weights *w) {
+static double scored (size_t k, const double *x, double n, const double *l, const Simplex *s) {
   double own[BLOCK], apart[BLOCK], owns = own_surprisal(n), deviances = 0;
   for (size_t j = 0; j < k; j += BLOCK) {
     size_t m = k - j < BLOCK ? k - j : BLOCK;
-    double shift = w->shift, sum = w->sum, log_sum = w->log_sum;
+    double shift = s->shift, sum = s->sum, log_sum = s->log_sum;
     for (size_t i = 0; i < m; i++) {
       double depth = shift - l[j + i];
       own[i] = own_surprisal(x[j + i]);
@@ -64,13 +66,13 @@ static int is_count (size_t k, const double *x, double n, double *sum) {
 static void log_prob (const Batch *b, double *out) {
   size_t k = b->dims[0];
   const double *seen = NULL;
-  Weights w = {0};
+  Simplex s = {0};
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double total = *event(b, 1, r), sum;
-    if (l != seen) w = weights_of(k, l);   /* once for a shared row */
+    if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
     seen = l;
-    if (is_count(k, x, total, &sum)) out[r] = scored(k, x, total, l, &w);
+    if (is_count(k, x, total, &sum)) out[r] = scored(k, x, total, l, &s);
     else out[r] = sum == sum && total == total ? -INFINITY : (double)NAN;
   }
 }
@@ -85,12 +87,12 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double total = *event(b, 1, r), sum;
-    Weights w = weights_of(k, l);
+    Simplex s = simplex_of(k, l);
     int inside = is_count(k, x, total, &sum);
     d[1][r] = 0;
     for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - w.shift), others = weight_of_others(&w, j, e);
-      double slope = upstream[r] * excess(x[j], total, e / w.sum, others / w.sum);
+      double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
+      double slope = upstream[r] * excess(x[j], total, e / s.sum, others / s.sum);
       d[0][r * k + j] = 0;
       d[2][r * k + j] = inside ? slope : 0;
     }
@@ -132,9 +134,7 @@ static void apportion (size_t k, double n, double *p) {
 static void mode (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
-    const double *l = event(b, 1, r);
-    Weights w = weights_of(k, l);
-    for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - w.shift) / w.sum;
+    simplex_probs(k, event(b, 1, r), out);
     apportion(k, *event(b, 0, r), out);
   }
 }
@@ -203,20 +203,20 @@ static double over_outcomes (Visit *visit, Margin m) {
 }
 
 /* log(p_j/(1 - p_j)) */
-static double margin_logit (const Weights *w, const double *l, size_t j) {
-  double depth = l[j] - w->shift;
-  return depth - vlog(weight_of_others(w, j, vexp(depth)));
+static double margin_logit (const Simplex *s, const double *l, size_t j) {
+  double depth = l[j] - s->shift;
+  return depth - vlog(simplex_others(s, j, vexp(depth)));
 }
 
 static double entropy_of (size_t k, double n, const double *l) {
-  Weights w = weights_of(k, l);
-  if (!(n >= 0 && n < HUGE_VAL && w.sum >= 1)) return (double)NAN;
-  if (w.rest == 0) return 0;
-  double misses = -margin_logit(&w, l, w.top);
+  Simplex s = simplex_of(k, l);
+  if (!(n >= 0 && n < HUGE_VAL && s.sum >= 1)) return (double)NAN;
+  if (s.rest == 0) return 0;
+  double misses = -margin_logit(&s, l, s.top);
   double sum = over_outcomes(add_misses, (Margin) {.n = n, .logit = misses});
   for (size_t j = 0; j < k; j++) {
-    if (j == w.top || vexp(l[j] - w.shift) == 0) continue;
-    sum += over_outcomes(add_surprisal, (Margin) {.n = n, .logit = margin_logit(&w, l, j)});
+    if (j == s.top || vexp(l[j] - s.shift) == 0) continue;
+    sum += over_outcomes(add_surprisal, (Margin) {.n = n, .logit = margin_logit(&s, l, j)});
   }
   return sum;
 }
@@ -232,17 +232,133 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 1, r);
     double total = *event(b, 0, r), *dl = d[1] + r * k;
-    Weights w = weights_of(k, l);
-    int spread = w.rest > 0 && total >= 0 && total < HUGE_VAL;
+    Simplex s = simplex_of(k, l);
+    int spread = s.rest > 0 && total >= 0 && total < HUGE_VAL;
     for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - w.shift), others = weight_of_others(&w, j, e);
+      double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
       dl[j] = 0;
       if (!spread || e == 0) continue;
-      Margin m = {.n = total, .logit = margin_logit(&w, l, j)};
-      dl[j] = over_outcomes(add_slope, m) / (e / w.sum) / (others / w.sum);
+      Margin m = {.n = total, .logit = margin_logit(&s, l, j)};
+      dl[j] = over_outcomes(add_slope, m) / (e / s.sum) / (others / s.sum);
     }
-    weights_adjoint(k, l, dl, upstream[r], dl);
+    simplex_pull(k, l, dl, upstream[r], dl);
     d[0][r] = 0;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Draws: outcome by outcome a binomial share of the trials that are left, for many rows
+** side by side
+** ====================================================== */
+
+enum { ROWS = 64, ELEMENTS = 4096 };   /* of a block, which has at least four rows */
+enum { STEPS = 127 };                  /* of inversion: what is beyond is less than u resolves */
+
+static const double FEW = 25, NEGLIGIBLE = 1e-19;
+
+static size_t rows_at_once (size_t k) {
+  size_t n = ELEMENTS / k;
+  return n > ROWS ? ROWS : n < 4 ? 4 : n;
+}
+
+/* uniform numbers and conditional logits of a block */
+static size_t sample_scratch (const size_t dims[]) {
+  return 2 * rows_at_once(dims[0]) * dims[0];
+}
+
+/*
+** l_j - log sum_(i > j) exp(l_i): the log odds of j once it is none before it. Where the sum
+** underflows, a likelier outcome before j has left no trials.
+*/
+static void conditional_logits (size_t k, const double *l, double *out) {
+  double shift = simplex_shift(k, l), after = 0;
+  for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - shift);
+  for (size_t j = k; j-- > 0; ) {
+    double own = out[j];
+    out[j] = after;
+    after += own;
+  }
+  for (size_t j = 0; j < k; j++) {
+    double odds = (l[j] - shift) - vlog(out[j]);
+    out[j] = l[j] == -INFINITY ? l[j] : odds;
+  }
+}
+
+/*
+** Binomial draws by inversion, for n laws side by side: step k adds P(X = k) to every sum,
+** and 1 to the draws whose u is beyond it. Of the rarer of success and failure; -1 where
+** that is more than a few steps away.
+*/
+static void invert (size_t n, const double *u, const double *total, const double *logit,
+                    double *restrict out) {
+  double term[ROWS], sum[ROWS], mean[ROWS], odds[ROWS];
+  for (size_t i = 0; i < n; i++) {
+    double l = -fabs(logit[i]), none = vexp(-total[i] * vsoftplus(l));
+    mean[i] = total[i] * vsigmoid(l);
+    odds[i] = vexp(l);
+    term[i] = sum[i] = total[i] == 0 ? 1.0 : none;
+    out[i] = mean[i] < FEW ? 0.0 : -1.0;
+  }
+  uint64_t moving = 1;
+  for (int k = 0; k < STEPS && moving; k++) {
+    double at = k, next = 1.0 / (k + 1);
+    moving = 0;
+    for (size_t i = 0; i < n; i++) {
+      term[i] *= (total[i] - at) * next * odds[i];
+      uint64_t beyond = (out[i] == at) & (u[i] > sum[i])
+                      & ((at <= mean[i]) | (term[i] > NEGLIGIBLE));
+      out[i] += beyond ? 1.0 : 0.0;
+      sum[i] += term[i];
+      moving |= beyond;
+    }
+  }
+}
+
+/* binomial draws of elements first, first + apart, ..., given their first uniform numbers */
+static void shares (const Philox *g, uint64_t first, uint64_t apart, size_t n, const double *u,
+                    const double *total, const double *logit, double *out) {
+  invert(n, u, total, logit, out);
+  for (size_t i = 0; i < n; i++) {
+    if (out[i] >= 0) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];
+    else binomial_draw(g, first + i * apart, 1, total + i, logit + i, out + i);
+  }
+}
+
+/* a column of a block: number j of each row */
+static void column (size_t n, const double *rows, size_t step, size_t j, double *out) {
+  for (size_t r = 0; r < n; r++) out[r] = rows[r * step + j];
+}
+
+/* n rows, given their trials and conditional logits, which all share if `step` is 0 */
+static void draw_block (const Philox *g, uint64_t first, size_t n, size_t k, double *left,
+                        const double *u, const double *logits, size_t step, double *out) {
+  double own_u[ROWS], logit[ROWS], count[ROWS];
+  for (size_t j = 0; j < k; j++) {
+    column(n, u, k, j, own_u);
+    column(n, logits, step, j, logit);
+    shares(g, first + j, k, n, own_u, left, logit, count);
+    for (size_t r = 0; r < n; r++) {
+      out[r * k + j] = count[r];
+      left[r] -= count[r];
+    }
+  }
+}
+
+static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {
+  size_t k = b->dims[0], most = rows_at_once(k), step = b->step[1] == 0 ? 0 : k;
+  double *u = b->scratch, *logits = u + most * k, left[ROWS];
+  if (step == 0) conditional_logits(k, b->in[1], logits);
+  for (size_t r = 0, n; r < b->n; r += n) {
+    n = b->n - r < most ? b->n - r : most;
+    for (size_t i = 0; i < n; i++) {
+      left[i] = *event(b, 0, r + i);
+      if (step > 0) conditional_logits(k, event(b, 1, r + i), logits + i * k);
+    }
+    noise_uniform(g, 0, first + r * k, n * k, u);
+    draw_block(g, first + r * k, n, k, left, u, logits, step, out + r * k);
   }
 }
 
@@ -255,5 +371,7 @@ const Kernel perilune_multinomial[] = {
   {.name = "mode",     .n_in = 2, .signature = "(),(k)->(k)",    .rows = mode},
   {.name = "entropy",  .n_in = 2, .signature = "(),(k)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
+  {.name = "sample",   .n_in = 3, .signature = "(k),(),(k)->(k)", .draw_rows = sample,
+   .scratch = sample_scratch},
   {.name = NULL}
 };

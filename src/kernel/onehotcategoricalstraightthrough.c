@@ -6,7 +6,7 @@
 ** gradients through stochastic neurons", 2013).
 */
 #include "kernel/kernel.h"
-#include "kernel/onehot.h"
+#include "kernel/simplex.h"
 
 
 /* p_j (upstream_j - sum_i p_i upstream_i), whatever was drawn */
@@ -14,13 +14,14 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     d[0][r] = 0;
-    weights_adjoint(k, event(b, 1, r), upstream + r * k, 1, d[1] + r * k);
+    simplex_pull(k, event(b, 1, r), upstream + r * k, 1, d[1] + r * k);
   }
 }
 
 
 const Kernel perilune_onehotcategoricalstraightthrough[] = {
-  {.name = "rsample", .n_in = 2, .signature = "(),(k)->(k)", .rows = onehot_draw,
-   .adjoint = rsample_adjoint, .noise = "uniform"},
+  {.name = "rsample", .n_in = 2, .signature = "(),(k)->(k)", .rows = simplex_draw_rows,
+   .adjoint = rsample_adjoint, .noise = "uniform",
+   .scratch = chances_scratch},
   {.name = NULL}
 };

@@ -1,53 +1,274 @@
 /*
-** simplex.h - what kernels over rows of logits share
+** simplex.h - what the families that choose among the outcomes of a row share
 **
-** Logits are not normalised: P(j) = exp(l_j - m)/S with m the largest of them
-** and S = sum_j exp(l_j - m). A logit of -inf is an outcome that cannot happen.
+** Logits are not normalised: p_j = e_j/S with e_j = exp(l_j - m), m the largest of them and
+** S = sum_j e_j = 1 + T. T, the sum without that outcome, holds what is lost in S:
+** log S = log(1 + T), and 1 - p = T/S for the outcome itself, (S - e_j)/S for any other. A
+** logit of -inf is an outcome that cannot happen.
 */
 #ifndef PERILUNE_SIMPLEX_H
 #define PERILUNE_SIMPLEX_H
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
+#include "kernel/kernel.h"
 #include "special/vmath.h"
 
-/* The largest element, NaN if there is one; 0 in place of an infinity, which
-   as a shift would make NaN of the others. */
+typedef struct Simplex {
+  size_t top;                          /* a most likely outcome */
+  double shift, sum, rest, log_sum;    /* m, S, T, log S */
+} Simplex;
+
+
+/* {=====================================================
+** Sums, in four lanes
+** ====================================================== */
+
+enum { SIMPLEX_LANES = 4 };
+
+VECTOR double larger (double a, double b) {
+  return a > b ? a : b;
+}
+
+/* the largest element that is no NaN */
+static inline double simplex_largest (size_t k, const double *l) {
+  double lane[SIMPLEX_LANES], m = -INFINITY;
+  size_t j = 0;
+  for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] = m;
+  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
+    for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] = larger(l[j + r], lane[r]);
+  for (size_t r = 0; r < SIMPLEX_LANES; r++) m = larger(lane[r], m);
+  for (; j < k; j++) m = larger(l[j], m);
+  return m;
+}
+
+/* that, but 0 in place of an infinity, which as a shift would make NaN of the others */
 static inline double simplex_shift (size_t k, const double *l) {
-  double m = -INFINITY;
-  for (size_t j = 0; j < k; j++) m = l[j] > m || l[j] != l[j] ? l[j] : m;
+  double m = simplex_largest(k, l);
   return fabs(m) == INFINITY ? 0 : m;
 }
 
-/* sum_j exp(l_j - shift), in eight lanes */
-static inline double simplex_sum (size_t k, const double *l, double shift) {
-  double lane[8] = {0};
-  size_t j = 0;
-  for (; j + 8 <= k; j += 8)
-    for (size_t r = 0; r < 8; r++) lane[r] += vexp(l[j + r] - shift);
-  for (size_t r = 0; j < k; j++, r++) lane[r] += vexp(l[j] - shift);
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6]))
-       + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+/* e_j (g_j - origin), or e_j without a g; 0 at impossible outcomes, whatever g is there */
+VECTOR double simplex_term (const double *l, const double *g, size_t j, double shift,
+                            double origin) {
+  double e = vexp(l[j] - shift), term = e * (g == NULL ? 1.0 : g[j] - origin);
+  return e == 0 ? 0.0 : term;
 }
 
-/* A row of logits seen from its largest one: log sum_j exp(l_j) is
-   shift + log1p(rest), rest the sum over the others. Apart, the two tell how
-   far from certain the largest is even if that is 1e-20. */
-typedef struct Simplex { double shift, rest; } Simplex;
+/* four terms from outcome j on; nothing for `without` and those before `first` */
+VECTOR void simplex_add (const double *l, const double *g, size_t j, double shift,
+                         double origin, size_t first, size_t without, double *lane) {
+  for (size_t r = 0; r < SIMPLEX_LANES; r++) {
+    double term = simplex_term(l, g, j + r, shift, origin);
+    lane[r] += j + r == without || j + r < first ? 0.0 : term;
+  }
+}
+
+/* The sum of terms. A last piece of less than four is the end of the last four. */
+VECTOR double simplex_terms (size_t k, const double *l, const double *g, double shift,
+                             double origin, size_t without) {
+  double lane[SIMPLEX_LANES] = {0};
+  size_t j = 0;
+  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
+    simplex_add(l, g, j, shift, origin, 0, without, lane);
+  if (j < k && k >= SIMPLEX_LANES)
+    simplex_add(l, g, k - SIMPLEX_LANES, shift, origin, j, without, lane);
+  else
+    for (; j < k; j++) lane[j] = j == without ? 0 : simplex_term(l, g, j, shift, origin);
+  return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+/* sum_j e_j, an outcome left out if `without` is one */
+static inline double simplex_sum (size_t k, const double *l, double shift, size_t without) {
+  return simplex_terms(k, l, NULL, shift, 0, without);
+}
 
 static inline Simplex simplex_of (size_t k, const double *l) {
-  double shift = simplex_shift(k, l);
-  size_t top = 0;
-  while (top + 1 < k && l[top] != shift) top++;
-  double rest = simplex_sum(top, l, shift)
-              + simplex_sum(k - top - 1, l + top + 1, shift);
-  return (Simplex) {.shift = shift, .rest = rest};
+  double m = simplex_largest(k, l), first = fabs(m) == INFINITY ? vexp(m) : 1;
+  Simplex s = {.shift = fabs(m) == INFINITY ? 0 : m};
+  while (s.top + 1 < k && l[s.top] != m) s.top++;
+  s.rest = simplex_sum(k, l, s.shift, s.top);
+  s.sum = first + s.rest;
+  s.log_sum = vlog1p((first - 1) + s.rest);
+  return s;
 }
 
-/* log P of an outcome with logit l */
-static inline double simplex_log_prob (Simplex s, double l) {
-  return (l - s.shift) - vlog1p(s.rest);
+/* S times (1 - p_j), given e_j */
+static inline double simplex_others (const Simplex *s, size_t j, double e) {
+  return j == s->top ? s->rest : s->sum - e;
 }
+
+/* sum_j p_j (g_j - g_top) */
+static inline double simplex_mean (size_t k, const double *l, const Simplex *s,
+                                   const double *g) {
+  return simplex_terms(k, l, g, s->shift, g[s->top], s->top) / s->sum;
+}
+
+/* the probabilities; p may be l */
+static inline void simplex_probs (size_t k, const double *l, double *p) {
+  double shift = simplex_shift(k, l), lane[SIMPLEX_LANES] = {0};
+  size_t whole = k / SIMPLEX_LANES * SIMPLEX_LANES;
+  for (size_t j = 0; j < k; j++) p[j] = vexp(l[j] - shift);
+  for (size_t j = 0; j < whole; j += SIMPLEX_LANES)
+    for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] += p[j + r];
+  for (size_t j = whole; j < k; j++) lane[j - whole] += p[j];
+  double sum = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+  for (size_t j = 0; j < k; j++) p[j] /= sum;
+}
+
+/*
+** d_j = scale p_j (g_j - sum_i p_i g_i), back through p to the logits. g is counted from
+** its value at the top, so that a row that is nearly certain keeps its digits. d may be g.
+*/
+static inline void simplex_pull (size_t k, const double *l, const double *g, double scale,
+                                 double *d) {
+  Simplex s = simplex_of(k, l);
+  double origin = g[s.top], mean = simplex_mean(k, l, &s, g), shift = s.shift, sum = s.sum;
+  for (size_t j = 0; j < k; j++) {
+    double p = vexp(l[j] - shift) / sum, value = scale * p * ((g[j] - origin) - mean);
+    d[j] = p == 0 ? 0.0 : value;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Kernels of Categorical and OneHotCategorical
+** ====================================================== */
+
+/* the outcome that an event names, or k; *sum is NaN if the event has one */
+typedef size_t Place (size_t k, const double *x, double *sum);
+
+VECTOR void simplex_log_prob (const Batch *b, double *out, Place *place) {
+  size_t k = b->dims[0];
+  const double *seen = NULL;
+  Simplex s = {0};
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
+    double sum;
+    size_t at = place(k, event(b, 0, r), &sum);
+    if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
+    seen = l;
+    if (at < k) out[r] = (l[at] - s.shift) - s.log_sum;
+    else out[r] = sum == sum ? -INFINITY : sum;
+  }
+}
+
+/* upstream (1[j = x] - p_j); x has `width` numbers, which cannot be moved a little */
+VECTOR void simplex_log_prob_adjoint (const Batch *b, const double *upstream, double *const d[],
+                                      Place *place, size_t width) {
+  size_t k = b->dims[0];
+  for (size_t i = 0; i < b->n * width; i++) d[0][i] = 0;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 1, r);
+    double *dl = d[1] + r * k, sum;
+    size_t at = place(k, event(b, 0, r), &sum);
+    Simplex s = simplex_of(k, l);
+    double scale = at < k ? upstream[r] / s.sum : 0, shift = s.shift;
+    for (size_t j = 0; j < k; j++) dl[j] = -scale * vexp(l[j] - shift);
+    if (at < k) dl[at] = scale * simplex_others(&s, at, vexp(l[at] - shift));
+  }
+}
+
+
+/* log S - sum_j p_j (l_j - m), no term of which is negative */
+static inline void simplex_entropy (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
+    Simplex s = simplex_of(k, l);
+    out[r] = s.log_sum - simplex_mean(k, l, &s, l);
+  }
+}
+
+/* -p_j (l_j - sum_i p_i l_i) */
+static inline void simplex_entropy_adjoint (const Batch *b, const double *upstream,
+                                            double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *l = event(b, 0, r);
+    simplex_pull(k, l, l, -upstream[r], d[0] + r * k);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Draws by inversion: the first outcome whose running sum exceeds the share u of all, never
+** an impossible one. Where many draws share their logits, a guide says for each cell of
+** (0, 1) the outcome from which to look on; both ways compare the same numbers.
+** ====================================================== */
+
+enum { SIMPLEX_GUIDE = 4096 };
+
+typedef struct Chances {
+  size_t k;
+  double total, *sums;   /* of all e_j; of those up to j, the last NaN: no u is beyond it */
+  uint32_t *guide;       /* NULL: none */
+} Chances;
+
+/* doubles for sums and a guide */
+static inline size_t chances_scratch (const size_t dims[]) {
+  return dims[0] + SIMPLEX_GUIDE * sizeof(uint32_t) / sizeof(double);
+}
+
+/* those of logits l; `draws` is how many come from them */
+static inline Chances chances_of (size_t k, const double *l, size_t draws, double *scratch) {
+  Chances c = {.k = k, .sums = scratch};
+  double shift = simplex_shift(k, l);
+  for (size_t j = 0; j < k; j++) scratch[j] = vexp(l[j] - shift);
+  for (size_t j = 0; j < k; j++) scratch[j] = c.total += scratch[j];
+  scratch[k - 1] = (double)NAN;
+  if (draws <= SIMPLEX_GUIDE / 8 || k > UINT32_MAX) return c;
+  c.guide = (uint32_t *)(void *)(scratch + k);
+  for (size_t cell = 0, j = 0; cell < SIMPLEX_GUIDE; cell++) {
+    while (scratch[j] <= c.total * ((double)cell / SIMPLEX_GUIDE)) j++;
+    c.guide[cell] = (uint32_t)j;
+  }
+  return c;
+}
+
+/* the outcome that u in (0, 1) makes, with the guide: seldom more than one further on */
+static inline size_t guided (const Chances *c, double u) {
+  double share = u * c->total;
+  size_t j = c->guide[(int)(u * SIMPLEX_GUIDE)];
+  j += c->sums[j] <= share;
+  while (c->sums[j] <= share) j++;
+  return j;
+}
+
+/* and any u without it, by halving */
+static inline size_t halved (const Chances *c, double u) {
+  double share = u * c->total;
+  size_t low = 0, high = c->k - 1;   /* `high` has exceeded it, what is before `low` has not */
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (c->sums[middle] <= share) low = middle + 1;
+    else high = middle;
+  }
+  return high;
+}
+
+/* a one-hot row for each draw, operands u and logits */
+static inline void simplex_draw_rows (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  const double *seen = NULL;
+  Chances c = {0};
+  memset(out, 0, b->n * k * sizeof *out);
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const double *l = event(b, 1, r);
+    double u = *event(b, 0, r);
+    if (l != seen) c = chances_of(k, l, b->step[1] == 0 ? b->n : 1, b->scratch);
+    seen = l;
+    out[c.guide != NULL && u > 0 && u < 1 ? guided(&c, u) : halved(&c, u)] = 1;
+  }
+}
+
+/* }====================================================== */
 
 #endif

@@ -1,9 +1,26 @@
 --- Categorical(probs) or Categorical{logits = ...}: one of the outcomes 1, ..., K.
 local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
+
+local finite = constraints.left_open_interval(-math.huge, 1.7976931348623157e308)
+
+-- Refuses rows in which nothing is possible, or something infinitely more than all else.
+local function check_rows (self)
+  local bad = { finite:violation(self.logits:max(-1)) }
+  if bad[1] == nil then return end
+  local name, rule, value = "logits", "a finite maximum", bad[1]
+  if rawget(self, "probs") ~= nil then
+    name, rule, value = "probs", value < 0 and "a positive sum" or "a finite sum", functions.exp(value)
+  end
+  local place = #bad > 1 and " at [" .. table.concat(bad, ", ", 2) .. "]" or ""
+  error(string.format("%s: %s must have %s, got %s%s", class.name(class.of(self)), name, rule, show.number(value),
+                      place), 6)   -- the caller of the constructor
+end
 
 local Categorical = Distribution:extend("Categorical", {
   kernels = "categorical",
@@ -18,11 +35,18 @@ local Categorical = Distribution:extend("Categorical", {
     formula = "log P(j) = log(probs[j]/sum of probs)",
     example = { "Categorical{1, 2, 5}:log_prob(3):item()", -0.47000362924574 },
   },
-  init = function (self)
-    local shape = core.shape(self.logits)
-    self.support = constraints.integer_interval(1, shape[#shape])
+  init = function (self, checking)
+    self.support = constraints.integer_interval(1, self:outcomes(checking))
   end,
 })
+
+--- How many outcomes there are, for all families with these logits; rows are checked first
+-- if told.
+function Categorical:outcomes (checking)
+  if checking then check_rows(self) end
+  local shape = core.shape(self.logits)
+  return shape[#shape]
+end
 
 local function expectation (self, values)
   return (tensor.softmax(self.logits) * values):sum(-1)

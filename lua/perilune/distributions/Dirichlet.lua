@@ -8,7 +8,7 @@ local Dirichlet = Distribution:extend("Dirichlet", {
   params = {
     { "concentration", constraints.positive, event = 1 },   -- one for each share
   },
-  support = constraints.unit_interval,   -- of each share; all sum to 1
+  support = constraints.simplex,
   help = {
     summary = "shares of a whole",
     params  = { concentration = "a, one for each share; its sum A says how close shares are to a/A" },

@@ -1,11 +1,9 @@
 --- Multinomial(total_count, probs) or Multinomial{total_count =, logits =}: how often each outcome came.
-local Binomial          = require "perilune.distributions.Binomial"
+local Categorical       = require "perilune.distributions.Categorical"
 local Distribution      = require "perilune.distribution"
 local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
 local constraints       = require "perilune.constraints"
 local core              = require "perilune.core"
-local functions         = require "perilune.functions"
-local tensor            = require "perilune.tensor"
 
 -- total_count beside the counts of an event
 local function trials (self)
@@ -14,10 +12,8 @@ end
 
 local Multinomial = Distribution:extend("Multinomial", {
   kernels = "multinomial",
-  params = {   -- the last dimension of probs holds the outcomes; neither need be normalised
-    { "total_count", constraints.nonnegative_integer, default = 1 },
-    { "probs",  constraints.nonnegative, event = 1, gives = { logits = functions.log } },
-    { "logits", constraints.real,        event = 1, gives = { probs = tensor.softmax } },
+  params = {
+    { "total_count", constraints.nonnegative_integer, default = 1 }, table.unpack(Categorical.params),
   },
   operands = { "total_count", "logits" },
   help = {
@@ -29,24 +25,13 @@ local Multinomial = Distribution:extend("Multinomial", {
     formula = "log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count",
     example = { "Multinomial(4, {1, 1, 2}):prob({1, 1, 2}):item()", 0.1875 },
   },
-  init = function (self)
-    local shape = core.shape(self.logits)
-    self.event_shape = { shape[#shape] }
-    self.support = constraints.integer_interval(0, trials(self))   -- of each element
+  init = function (self, checking)
+    self.event_shape = { Categorical.outcomes(self, checking) }
+    self.support = constraints.multinomial(self.total_count)
   end,
 })
 
 function Multinomial:mean () return trials(self) * OneHotCategorical.mean(self) end
 function Multinomial:variance () return trials(self) * OneHotCategorical.variance(self) end
-
---- Outcome by outcome, a binomial share of the trials that are left.
-function Multinomial:sample (shape, rng)
-  local logits, left, counts = OneHotCategorical.conditional_logits(self), self.total_count, {}
-  for j = 1, self.event_shape[1] do
-    counts[j] = Binomial { total_count = left, logits = logits:select(-1, j), validate = false }:sample(shape, rng)
-    left, shape = left - counts[j], nil
-  end
-  return tensor.stack(counts, -1)
-end
 
 return Multinomial

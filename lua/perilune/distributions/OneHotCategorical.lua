@@ -1,28 +1,21 @@
 --- OneHotCategorical(probs) or OneHotCategorical{logits = ...}: a row with a single 1 among zeros.
+local Categorical  = require "perilune.distributions.Categorical"
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
-local core         = require "perilune.core"
-local functions    = require "perilune.functions"
 local tensor       = require "perilune.tensor"
 
 local OneHotCategorical = Distribution:extend("OneHotCategorical", {
   kernels = "onehotcategorical",
-  params = {   -- the last dimension holds the outcomes; neither need be normalised
-    { "probs",  constraints.nonnegative, event = 1, gives = { logits = functions.log } },
-    { "logits", constraints.real,        event = 1, gives = { probs = tensor.softmax } },
-  },
+  params = Categorical.params,
   operands = { "logits" },
-  support = constraints.boolean,   -- of each element
+  support = constraints.one_hot,
   help = {
     summary = "a row of K numbers, one of them 1 and the others 0",
     params  = { probs = "probability of each place of the 1, up to a factor", logits = "their logarithms, instead" },
     formula = "log P(row with its 1 at j) = log(probs[j]/sum of probs)",
     example = { "OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1}):item()", -0.47000362924574 },
   },
-  init = function (self)
-    local shape = core.shape(self.logits)
-    self.event_shape = { shape[#shape] }
-  end,
+  init = function (self, checking) self.event_shape = { Categorical.outcomes(self, checking) } end,
 })
 
 --- The K rows along a new first dimension.

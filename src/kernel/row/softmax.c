@@ -4,43 +4,28 @@
 **   softmax(x)_j     = exp(x_j - m)/S,        S = sum_j exp(x_j - m)
 **   log_softmax(x)_j = (x_j - m) - log S,     m = max_j x_j
 */
-#include <math.h>
-
 #include "kernel/kernel.h"
-#include "kernel/onehot.h"
-#include "special/vmath.h"
+#include "kernel/simplex.h"
 
-
-/* y = exp(x - shift); returns the sum. */
-static double shifted_exp (size_t k, const double *x, double shift, double *y) {
-  double sum = 0;
-  for (size_t j = 0; j < k; j++) y[j] = vexp(x[j] - shift);
-  for (size_t j = 0; j < k; j++) sum += y[j];
-  return sum;
-}
 
 static void softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
-  for (size_t r = 0; r < b->n; r++, out += k) {
-    const double *x = event(b, 0, r);
-    double scale = 1 / shifted_exp(k, x, simplex_shift(k, x), out);
-    for (size_t j = 0; j < k; j++) out[j] *= scale;
-  }
+  for (size_t r = 0; r < b->n; r++) simplex_probs(k, event(b, 0, r), out + r * k);
 }
 
 /* y_j (u_j - sum_i y_i u_i) */
 static void softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    weights_adjoint(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
+    simplex_pull(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
 static void log_softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
-    double shift = simplex_shift(k, x), log_sum = vlog(shifted_exp(k, x, shift, out));
-    for (size_t j = 0; j < k; j++) out[j] = (x[j] - shift) - log_sum;
+    Simplex s = simplex_of(k, x);
+    for (size_t j = 0; j < k; j++) out[j] = (x[j] - s.shift) - s.log_sum;
   }
 }
 
@@ -48,11 +33,11 @@ static void log_softmax (const Batch *b, double *out) {
 static void log_softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
-    const double *x = event(b, 0, r), *u = upstream + r * k;
-    double *dx = d[0] + r * k, shift = simplex_shift(k, x), total = 0;
+    const double *u = upstream + r * k;
+    double *dx = d[0] + r * k, total = 0;
     for (size_t j = 0; j < k; j++) total += u[j];
-    double scale = total / shifted_exp(k, x, shift, dx);
-    for (size_t j = 0; j < k; j++) dx[j] = fma(-scale, dx[j], u[j]);
+    simplex_probs(k, event(b, 0, r), dx);
+    for (size_t j = 0; j < k; j++) dx[j] = fma(-total, dx[j], u[j]);
   }
 }
 
