@@ -1,7 +1,7 @@
 /*
 ** triangle.h - symmetric matrices taken apart into triangles, and triangles solved
 **
-**   a = l l^T (Cholesky),   a = w^T w,   l z = y,   l^T w = z,   l^-1
+**   a = l l^T (Cholesky),   a = w^T w,   l z = y,   l^T w = z,   l^-1,   l m,   l^-1 m
 **
 ** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
 ** what stands above the diagonal is not read, and written as zeros. Every element is one
@@ -44,23 +44,54 @@ static inline double triangle_symmetric (size_t d, const double *a, Corner c, si
   return 0.5 * first[c.step * (ptrdiff_t)(i * d + j)] + 0.5 * first[c.step * (ptrdiff_t)(j * d + i)];
 }
 
+/* row i of the factor, those before it being there */
+static inline void triangle_factor_row (size_t d, const double *a, double *l, Corner c, size_t i) {
+  double *k = l + c.corner;
+  for (size_t j = 0; j <= i; j++) {
+    const double *ki = k + (ptrdiff_t)i * c.row, *kj = k + (ptrdiff_t)j * c.row;
+    double sum = triangle_symmetric(d, a, c, i, j);
+    for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++)
+      sum = fma(-ki[p * c.column], kj[p * c.column], sum);
+    double pivot = sum > 0 && sum < INFINITY ? sqrt(sum) : (double)NAN;
+    k[(ptrdiff_t)i * c.row + (ptrdiff_t)j * c.column] =
+      i == j ? pivot : sum / kj[(ptrdiff_t)j * c.column];
+  }
+}
+
 /*
 ** The factor of (a + a^T)/2. Where a is not positive definite, the diagonal is NaN from the
 ** first pivot on that is not positive, and finite before.
 */
 static inline void triangle_cholesky (size_t d, const double *a, double *l, Corner c) {
-  double *k = l + c.corner;
-  for (size_t i = 0; i < d; i++)
-    for (size_t j = 0; j <= i; j++) {
-      const double *ki = k + (ptrdiff_t)i * c.row, *kj = k + (ptrdiff_t)j * c.row;
-      double sum = triangle_symmetric(d, a, c, i, j);
-      for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++)
-        sum = fma(-ki[p * c.column], kj[p * c.column], sum);
-      double pivot = sum > 0 && sum < INFINITY ? sqrt(sum) : (double)NAN;
-      k[(ptrdiff_t)i * c.row + (ptrdiff_t)j * c.column] =
-        i == j ? pivot : sum / kj[(ptrdiff_t)j * c.column];
-    }
+  for (size_t i = 0; i < d; i++) triangle_factor_row(d, a, l, c, i);
   triangle_clear_above(d, l);
+}
+
+/*
+** Makes a, a product l l^T that was rounded, positive definite: where a pivot is lost in
+** the rounding of its diagonal element, that is raised by a few units of its last digit,
+** doubled until it suffices. The factor is left in l.
+*/
+static inline void triangle_keep_definite (size_t d, double *a, double *l) {
+  for (size_t i = 0; i < d; i++) {
+    double *diagonal = a + i * d + i, *pivot = l + i * d + i, raise = 0x1p-50;
+    triangle_factor_row(d, a, l, triangle_first(d), i);
+    for (; !(*pivot * *pivot >= 0x1p-50 * *diagonal) && raise < 1; raise *= 2) {
+      *diagonal = fma(raise, *diagonal, *diagonal);
+      triangle_factor_row(d, a, l, triangle_first(d), i);
+    }
+  }
+}
+
+/* Do elements across the diagonal differ by at most `tolerance` times the largest? */
+static inline int triangle_is_symmetric (size_t d, const double *a, double tolerance) {
+  double largest = 0;
+  int all = 1;
+  for (size_t i = 0; i < d * d; i++) largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < i; j++)
+      all &= fabs(a[i * d + j] - a[j * d + i]) <= tolerance * largest;
+  return all;
 }
 
 /* one step of the adjoint of the factorisation: row j of the factor, backwards */
@@ -107,6 +138,15 @@ static inline void triangle_solve_transposed (size_t d, const double *l, double 
   for (size_t i = d; i-- > 0; ) {
     w[i] /= l[i * d + i];
     for (size_t k = 0; k < i; k++) w[k] = fma(-l[i * d + k], w[i], w[k]);
+  }
+}
+
+/* y = l z, in place */
+static inline void triangle_apply (size_t d, const double *l, double *z) {
+  for (size_t i = d; i-- > 0; ) {
+    double sum = 0;
+    for (size_t k = 0; k <= i; k++) sum = fma(l[i * d + k], z[k], sum);
+    z[i] = sum;
   }
 }
 
@@ -166,6 +206,53 @@ static inline void triangle_inverse_adjoint (size_t d, const double *l, double *
   triangle_clear_above(d, b);
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j <= i; j++) b[i * d + j] = 0 - b[i * d + j];
+}
+
+/* m = l^-1 m for a lower triangle m, row by row */
+static inline void triangle_divide (size_t d, const double *l, double *m) {
+  for (size_t i = 0; i < d; i++) {
+    double *row = m + i * d;
+    for (size_t k = 0; k < i; k++)
+      for (size_t j = 0; j <= k; j++) row[j] = fma(-l[i * d + k], m[k * d + j], row[j]);
+    for (size_t j = 0; j <= i; j++) row[j] /= l[i * d + i];
+  }
+}
+
+/* out = l m for two lower triangles */
+static inline void triangle_multiply (size_t d, const double *l, const double *m, double *out) {
+  for (size_t i = 0; i < d; i++) {
+    double *row = out + i * d;
+    for (size_t j = 0; j < d; j++) row[j] = 0;
+    for (size_t k = 0; k <= i; k++)
+      for (size_t j = 0; j <= k; j++) row[j] = fma(l[i * d + k], m[k * d + j], row[j]);
+  }
+}
+
+static inline void triangle_mirror (size_t d, double *a) {
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < i; j++) a[j * d + i] = a[i * d + j];
+}
+
+/* out = l l^T + shift I */
+static inline void triangle_outer (size_t d, const double *l, double shift, double *out) {
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j <= i; j++) {
+      double sum = i == j ? shift : 0;
+      for (size_t k = 0; k <= j; k++) sum = fma(l[i * d + k], l[j * d + k], sum);
+      out[i * d + j] = sum;
+    }
+  triangle_mirror(d, out);
+}
+
+/* out = l^T l + shift I */
+static inline void triangle_inner (size_t d, const double *l, double shift, double *out) {
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j <= i; j++) out[i * d + j] = i == j ? shift : 0;
+  for (size_t k = 0; k < d; k++)
+    for (size_t i = 0; i <= k; i++)
+      for (size_t j = 0; j <= i; j++)
+        out[i * d + j] = fma(l[k * d + i], l[k * d + j], out[i * d + j]);
+  triangle_mirror(d, out);
 }
 
 #endif

@@ -1,0 +1,73 @@
+--- LowRankMultivariateNormal(loc, cov_factor, cov_diag): the bell curve of vectors with covariance
+-- W W^T + diag(D), at the price of the few columns of W.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+local tensor       = require "perilune.tensor"
+
+local function of_matrix (name) return core.bind("row/linalg", name, name, { "self" }, { "self" }) end
+
+local cholesky, triangular_inverse = of_matrix "cholesky", of_matrix "triangular_inverse"
+
+-- Refuses factors and diagonals that have not a row for each dimension of loc.
+local function check_shapes (self)
+  local loc, factor, diag = core.shape(self.loc), core.shape(self.cov_factor), core.shape(self.cov_diag)
+  local d = loc[#loc]
+  local function fail (...) error(class.name(class.of(self)) .. ": " .. string.format(...), 6) end
+  if factor[#factor - 1] ~= d then
+    fail("loc of %d dimensions needs a cov_factor of %d rows, got %d by %d", d, d, factor[#factor - 1], factor[#factor])
+  elseif diag[#diag] ~= d then
+    fail("loc of %d dimensions needs a cov_diag of %d, got %d", d, d, diag[#diag])
+  end
+  return d
+end
+
+local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal", {
+  kernels = "lowrankmultivariatenormal",
+  params = {
+    { "loc",        constraints.real,     event = 1 },
+    { "cov_factor", constraints.real,     event = 2 },
+    { "cov_diag",   constraints.positive, event = 1 },
+  },
+  support = constraints.real_vector,
+  help = {
+    summary = "the bell curve of vectors whose covariance is of low rank, but for a diagonal",
+    params  = { loc = "mean", cov_factor = "W, a few columns", cov_diag = "D, a diagonal" },
+    formula = "log p(x) = -y^T S^-1 y/2 - log det(S)/2 - d/2 log(2 pi),  S = W W^T + diag(D),  y = x - loc",
+    example = { "LowRankMultivariateNormal({ 0, 0 }, { { 1 }, { 1 } }, { 1, 1 }):log_prob({ 1, 0 }):item()",
+                -2.7205165440767336 },
+  },
+  init = function (self) self.event_shape = { check_shapes(self) } end,
+})
+
+-- A vector or a matrix for each element of the batch.
+local function batched (self, value, ...)
+  local shape = { table.unpack(self.batch_shape) }
+  for _, size in ipairs { ... } do shape[#shape + 1] = size end
+  return value:expand(shape)
+end
+
+function LowRankMultivariateNormal:mean () return batched(self, self.loc, self.event_shape[1]) end
+function LowRankMultivariateNormal:mode () return self:mean() end
+
+function LowRankMultivariateNormal:variance ()
+  return batched(self, (self.cov_factor * self.cov_factor):sum(-1) + self.cov_diag, self.event_shape[1])
+end
+
+--- W W^T + diag(D)
+function LowRankMultivariateNormal:covariance_matrix ()
+  local d, w = self.event_shape[1], self.cov_factor
+  return batched(self, w:matmul(w:transpose(-1, -2)) + self.cov_diag:unsqueeze(-1) * tensor.eye(d), d, d)
+end
+
+--- The Cholesky factor of the covariance.
+function LowRankMultivariateNormal:scale_tril () return cholesky(self:covariance_matrix()) end
+
+--- The inverse of the covariance.
+function LowRankMultivariateNormal:precision_matrix ()
+  local inverse = triangular_inverse(self:scale_tril())
+  return inverse:transpose(-1, -2):matmul(inverse)
+end
+
+return LowRankMultivariateNormal

@@ -1,0 +1,45 @@
+--- VonMisesFisher(mean_direction, concentration): the bell curve of directions in space.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
+
+local function check_unit (self)
+  local found = { constraints.sphere:violation(self.mean_direction) }
+  if found[1] == nil then return end
+  local place = found[2] and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
+  error(string.format("%s: mean_direction must be %s, got %s%s", class.name(class.of(self)), constraints.sphere:rule(),
+                      found[1], place), 5)   -- the caller of the constructor
+end
+
+local VonMisesFisher = Distribution:extend("VonMisesFisher", {
+  kernels = "vonmisesfisher",
+  params = {
+    { "mean_direction", constraints.real, event = 1 },   -- a unit vector
+    { "concentration",  constraints.nonnegative, default = 1 },
+  },
+  support = constraints.sphere,
+  help = {
+    summary = "the bell curve of directions, unit vectors in d dimensions; variance is that of each coordinate",
+    params  = { mean_direction = "m, a unit vector", concentration = "k: 0 for all directions alike" },
+    formula = "log p(x) = k m.x + v log k - (v + 1) log(2 pi) - log I_v(k),  v = d/2 - 1",
+    example = { "VonMisesFisher({ 0, 0, 1 }, 2):log_prob({ 0, 0.6, 0.8 }):item()", -1.5262444390235137 },
+  },
+  init = function (self, checking)
+    local shape = core.shape(self.mean_direction)
+    self.event_shape = { shape[#shape] }
+    if shape[#shape] < 2 then
+      error(class.name(class.of(self)) .. ": mean_direction must have at least 2 coordinates, got 1", 4)
+    end
+    if checking then check_unit(self) end
+  end,
+})
+
+--- Where the density is largest; for concentration 0 as large as anywhere.
+function VonMisesFisher:mode ()
+  local shape = { table.unpack(self.batch_shape) }
+  shape[#shape + 1] = self.event_shape[1]
+  return self.mean_direction:expand(shape)
+end
+
+return VonMisesFisher

@@ -1,0 +1,106 @@
+--- Matrices as parameters: a symmetric positive definite one, its inverse or its Cholesky
+-- factor, of which a distribution takes any and its kernels the factor.
+local class       = require "perilune.class"
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local show        = require "perilune.show"
+local tensor      = require "perilune.tensor"
+
+local matrices = {}
+
+local function of_matrix (name) return core.bind("row/linalg", name, name, { "self" }, { "self" }) end
+
+matrices.cholesky, matrices.cholesky_inverse = of_matrix "cholesky", of_matrix "cholesky_inverse"
+matrices.triangular_inverse                  = of_matrix "triangular_inverse"
+
+--- l l^T, and (l l^T)^-1.
+function matrices.outer (l) return l:matmul(l:transpose(-1, -2)) end
+
+function matrices.precision_of (l)
+  local inverse = matrices.triangular_inverse(l)
+  return inverse:transpose(-1, -2):matmul(inverse)
+end
+
+--- A factor before shapes are checked: what cannot be factored is left as it is.
+function matrices.factor (by)
+  return function (matrix)
+    local shape = core.shape(matrix)
+    return shape[#shape] == shape[#shape - 1] and by(matrix) or matrix
+  end
+end
+
+--- A parameter of the batch beside matrices.
+function matrices.beside (value)
+  return core.is_tensor(value) and value:unsqueeze(-1):unsqueeze(-1) or value
+end
+
+--- The diagonals of matrices, as vectors.
+function matrices.diagonal (m)
+  local shape = core.shape(m)
+  return (m * tensor.eye(shape[#shape])):sum(-1)
+end
+
+--- Raises an error of a distribution; level 1 is the function that `init` calls.
+function matrices.fail (self, level, ...)
+  error(class.name(class.of(self)) .. ": " .. string.format(...), level + 5)
+end
+
+-- The factor of a matrix that is not positive definite has a NaN for the first bad pivot.
+local function check_definite (self, name, factor)
+  local matrix, bad = rawget(self, name), { constraints.real:violation(self[factor]) }
+  if bad[1] ~= nil then
+    matrices.fail(self, 2, "%s must be positive definite, its pivot at [%s] is not positive", name,
+                  table.concat(bad, ", ", 2, #bad))
+  end
+  local largest = matrix:abs():max():item()
+  if not matrix:allclose(matrix:transpose(-1, -2), 1e-8, 1e-8 * largest) then
+    matrices.fail(self, 2, "%s must be symmetric and positive definite, got one that is not symmetric", name)
+  end
+end
+
+local function check_triangle (self, name)
+  local triangle = self[name]
+  local shape = core.shape(triangle)
+  local index = tensor.arange(1, shape[#shape] + 1)
+  local above = index:unsqueeze(-1):lt(index)
+  local bad = constraints.positive:violation(matrices.diagonal(triangle))
+  if bad then matrices.fail(self, 2, "%s must have a positive diagonal, got %s", name, show.number(bad)) end
+  if (triangle:abs() * above):max():item() > 0 then
+    matrices.fail(self, 2, "%s must be lower triangular, got an element above the diagonal", name)
+  end
+end
+
+-- The one of these names that was passed, or `factor`.
+local function passed (self, names, factor)
+  for _, name in ipairs(names) do
+    if rawget(self, name) then return name end
+  end
+  return factor
+end
+
+--- Refuses a matrix that cannot be what its name says: one of `names`, which are positive
+-- definite, or else the triangle `factor`.
+function matrices.check (self, names, factor)
+  local name = passed(self, names, factor)
+  if name == factor then check_triangle(self, name) else check_definite(self, name, factor) end
+end
+
+--- The side of the matrix given by one of `names` or by `factor`, which must be square.
+function matrices.side (self, names, factor)
+  local name = passed(self, names, factor)
+  local shape = core.shape(self[name])
+  if shape[#shape] ~= shape[#shape - 1] then
+    matrices.fail(self, 1, "%s must be square, got %d by %d", name, shape[#shape - 1], shape[#shape])
+  end
+  return shape[#shape]
+end
+
+--- Refuses a df for which d by d matrices would have no density.
+function matrices.check_df (self, d)
+  local bad = { constraints.greater_than(d - 1):violation(self.df) }
+  if bad[1] == nil then return end
+  local place = #bad > 1 and " at [" .. table.concat(bad, ", ", 2) .. "]" or ""
+  matrices.fail(self, 1, "df must be greater than %d, got %s%s", d - 1, show.number(bad[1]), place)
+end
+
+return matrices

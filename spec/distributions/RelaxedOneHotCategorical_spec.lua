@@ -1,0 +1,175 @@
+local peri       = require "perilune"
+local core       = require "perilune.core"
+local slopes     = require "spec.support.slopes"
+local statistics = require "spec.support.statistics"
+
+local function close (expected, got, tolerance)
+  local scale = math.max(math.abs(expected), math.abs(got))
+  assert(expected == got or math.abs(expected - got) <= (tolerance or 2e-15) * scale,
+         string.format("expected %.17g, got %.17g", expected, got))
+end
+
+local function of (t, l) return peri.RelaxedOneHotCategorical { temperature = t, logits = l } end
+
+local function bound (kernel, names)
+  local file = "relaxedonehotcategorical"
+  return core.bind_value(file, kernel, kernel, names, names), core.bind_adjoint(file, kernel, kernel, names, names)
+end
+
+describe("RelaxedOneHotCategorical", function ()
+  it("has its density, for shares down to 1e-300 and all temperatures", function ()
+    for _, row in ipairs {   -- temperature, logits, x, log density: 50 digits, rounded
+      { 0.5, { 0, 1, -1 }, { 0.25, 0.625, 0.125 }, -0.3951924032049684857359 },
+      { 1e-3, { 2, -1, 0.5, 0 }, { 1e-300, 0.5, 0.5, 1e-200 }, 1124.762367636927992456 },
+      { 1000, { 3, 1, -2 }, { 0.375, 0.3125, 0.3125 }, -165.6515302375285450115 },
+      { 1000, { 3, 1, -2 }, { 1e-300, 0.5, 0.5 }, -1379465.090955309661927 },
+      { 2, { 300, -300, 0 }, { 0.5, 0.25, 0.25 }, -891.682233833280656287 },
+      { 0.7, { -690, 0 }, { 1e-280, 1 }, 405.6738293212269845912 },
+      { 2, { 5 }, { 1 }, 0 },
+    } do
+      close(row[4], of(row[1], row[2]):log_prob(row[3]):item())
+      local shifted = {}   -- only differences of logits count
+      for j, l in ipairs(row[2]) do shifted[j] = l + 64 end
+      close(row[4], of(row[1], shifted):log_prob(row[3]):item(), 1e-13)
+    end
+    assert(math.abs(of(1, { 0, 0 }):log_prob({ 1e-300, 1 }):item()) <= 1e-15)   -- uniform
+  end)
+
+  it("is RelaxedBernoulli for two outcomes", function ()
+    for _, t in ipairs { 1e-3, 0.3, 1, 4, 1000 } do
+      for _, l in ipairs { -20, -0.5, 0, 3 } do
+        local pair, one = of(t, { l, 0 }), peri.RelaxedBernoulli { temperature = t, logits = l }
+        for _, x in ipairs { 1e-300, 2 ^ -20, 0.25, 0.5, 0.875 } do
+          local expected, got = one:log_prob(x), pair:log_prob({ x, 1 - x }):item()
+          assert(math.abs(expected - got) <= 1e-15 * math.max(1, math.abs(expected)))
+        end
+        assert.equal(one:log_prob(0), pair:log_prob({ 0, 1 }):item())
+        assert.equal(one:log_prob(1), pair:log_prob({ 1, 0 }):item())
+      end
+    end
+  end)
+
+  it("has a density that integrates to 1", function ()
+    -- trapezoidal rule in y = log(x_j/x_K), whose volume element is the product of the shares
+    local step, reach = 0.25, 33
+    local y = peri.arange(-reach, reach + step, step)
+    local two = peri.stack({ y, peri.zeros(#y) }, -1):softmax()
+    for _, case in ipairs { { 1.3, { 0, 0 } }, { 2, { 1, -1 } }, { 1, { -2, 0 } } } do
+      local p = of(case[1], case[2]):prob(two)
+      close(1, step * (p * two:prod(-1)):sum():item(), 1e-12)
+    end
+    local n = #y
+    local across, down = y:unsqueeze(1):expand({ n, n }), y:unsqueeze(2):expand({ n, n })
+    local three = peri.stack({ across, down, peri.zeros(n, n) }, -1):softmax()
+    for _, case in ipairs { { 1.3, { 0, 0, 0 } }, { 2, { 1, -1, 0.5 } } } do
+      local p = of(case[1], case[2]):prob(three)
+      close(1, step ^ 2 * (p * three:prod(-1)):sum():item(), 1e-12)
+    end
+  end)
+
+  it("has limits where shares are 0, and no density outside the simplex", function ()
+    local function at (t, l, x) return of(t, l):log_prob(x):item() end
+    assert.equal(math.huge, at(0.3, { 0, 1, 2 }, { 0, 0.5, 0.5 }))    -- x^(2T - 1)
+    assert.equal(-math.huge, at(0.7, { 0, 1, 2 }, { 0, 0.5, 0.5 }))
+    assert.equal(math.huge, at(0.7, { 0, 1, 2 }, { 0, 1, 0 }))
+    close(at(0.5, { 0, 1, 2 }, { 1e-300, 0.25, 0.75 }), at(0.5, { 0, 1, 2 }, { 0, 0.25, 0.75 }), 1e-14)
+    for _, x in ipairs { { 0.5, 0.6, 0.1 }, { -0.1, 0.6, 0.5 }, { math.huge, 0, 0 }, { 0, 0, 0 } } do
+      assert.equal(-math.huge, at(1, { 0, 1, 2 }, x))
+    end
+    local nan = at(1, { 0, 1, 2 }, { 0.5, 0 / 0, 0.5 })
+    assert(nan ~= nan)
+    local never = peri.RelaxedOneHotCategorical(1, { 1, 0, 3 })
+    assert.equal(-math.huge, never:log_prob({ 0.5, 0.25, 0.25 }):item())
+    assert.equal(math.huge, never:log_prob({ 0.5, 0, 0.5 }):item())
+    assert.equal(0.0, never:sample(1000, peri.rng(2)):select(-1, 2):max():item())
+  end)
+
+  it("draws its law, whatever the pieces", function ()   -- false alarm 1e-6 a check
+    local n = 20000
+    for seed, t in ipairs { 0.2, 1, 5 } do
+      local x = of(t, { 0.7, 0 }):sample(n, peri.rng(seed))
+      local ok, gap = statistics.ks(x:select(-1, 1), function (v)
+        return peri.RelaxedBernoulli { temperature = t, logits = 0.7 }:cdf(v)
+      end)
+      assert(ok, "KS statistic " .. gap)
+    end
+    local d, p = peri.RelaxedOneHotCategorical(0.4, { 1, 2, 5 }), { 1 / 8, 2 / 8, 5 / 8 }
+    local x = d:sample(n, peri.rng(9))
+    assert.is_true(x:sum(-1):allclose(peri.ones(n), 1e-14))
+    local top = x:max(-1)
+    for j = 1, 3 do   -- the largest share is where Categorical would have its outcome
+      local seen = x:select(-1, j):ge(top):mean():item()
+      assert(math.abs(seen - p[j]) <= 5 * math.sqrt(p[j] * (1 - p[j]) / n))
+    end
+    local rng = peri.rng(9)
+    local pieces = peri.cat { d:sample(3, rng), d:sample({ 2, 2 }, rng):reshape(4, 3) }
+    assert.is_true(pieces:equal(x:narrow(1, 1, 7)))
+    assert.is_true(d:expand(7):sample(nil, peri.rng(9)):equal(pieces))
+    local cold = of(1e-5, { 0, 1, 2 }):sample(100, peri.rng(1))
+    assert.is_true(cold:max(-1):equal(peri.ones(100)))
+  end)
+
+  it("has the right adjoints", function ()
+    local value, adjoint = bound("log_prob", { "x", "t", "l" })
+    for _, t in ipairs { 0.3, 1, 6 } do
+      for _, row in ipairs { { 0.3, -1.2, 2 }, { 0, 0, 0 }, { 8, -5, 1 } } do
+        local x, l, temperature = peri.tensor { 0.25, 0.625, 0.125 }, peri.tensor(row), peri.tensor(t)
+        assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { x, temperature, l }, peri.tensor(1.7), 1e-8, { true }))
+        local dx = adjoint(x, temperature, l, 1.7)
+        for j = 1, 2 do   -- x stays on the simplex: from the third share to another
+          local function along (s)
+            local moved = x:clone()
+            moved[j], moved[3] = moved[j] + s, moved[3] - s
+            return 1.7 * value(moved, temperature, l):item()
+          end
+          local slope, error = slopes.derivative(along, 0, 0.01)
+          assert(math.abs(dx[j] - dx[3] - slope) <= 1e-8 * math.abs(slope) + 4 * error)
+        end
+        local draw, pull = bound("rsample", { "e", "t", "l" })
+        assert.is_nil(slopes.adjoint_mismatch(draw, pull, { peri.tensor { 0.3, 1.7, 0.02 }, temperature, l },
+                                              peri.tensor { 0.7, -1.1, 2 }, 1e-8))
+      end
+    end
+    local dx, dt, dl = adjoint({ 0.5, 0.6 }, 1, { 0, 0 }, 1)
+    assert.same({ { 0, 0 }, 0, { 0, 0 } }, { dx:totable(), dt:item(), dl:totable() })
+  end)
+
+  it("has batches, with temperatures of their own", function ()
+    local d = peri.RelaxedOneHotCategorical({ { 0.5 }, { 2 } }, { { 1, 2, 1 }, { 4, 1, 3 }, { 1, 1, 1 } })
+    assert.same({ 2, 3 }, d.batch_shape)
+    assert.same({ 3 }, d.event_shape)
+    local x = { 0.25, 0.25, 0.5 }
+    local scores = d:log_prob(x)
+    assert.same({ 2, 3 }, scores.shape)
+    assert.equal(peri.RelaxedOneHotCategorical(2, { 4, 1, 3 }):log_prob(x):item(), scores[2][2])
+    assert.same({ 5, 2, 3 }, d:log_prob(peri.full({ 5, 1, 1, 3 }, 1 / 3)).shape)
+    assert.same({ 5, 2, 3, 3 }, d:sample(5).shape)
+    assert.same({ 4, 2, 3, 3 }, d:expand({ 4, 2, 3 }):rsample().shape)
+    assert.same({ 2 }, peri.RelaxedOneHotCategorical(1, { 1, 1 }):sample().shape)
+    assert.is_true(d.has_rsample)
+    assert.is_true(d.support:check(d:sample(5)))
+  end)
+
+  it("refuses what is no temperature or no row of probabilities", function ()
+    for _, case in ipairs {
+      { 1, 3, "RelaxedOneHotCategorical: probs must have at least 1 dimension, got 3" },
+      { 1, { 1, -2 }, "RelaxedOneHotCategorical: probs must be non-negative, got -2 at [2]" },
+      { 1, { 0, 0 }, "RelaxedOneHotCategorical: probs must have a positive sum, got 0" },
+      { 0, { 1, 2 }, "RelaxedOneHotCategorical: temperature must be positive, got 0" },
+      { 1, nil, "RelaxedOneHotCategorical: probs or logits is missing" },
+    } do
+      local ok, message = pcall(peri.RelaxedOneHotCategorical, case[1], case[2])
+      assert.is_false(ok)
+      assert.equal(case[3], message)
+    end
+  end)
+
+  it("explains itself, with an example that is right", function ()
+    local class = peri.RelaxedOneHotCategorical
+    local help = class.help
+    assert.is_string(help.summary)
+    for _, param in ipairs(class.params) do assert.is_string(help.params[param[1]]) end
+    close(help.example[2], load("local RelaxedOneHotCategorical = ...; return " .. help.example[1])(class), 1e-12)
+    assert.equal("RelaxedOneHotCategorical(temperature=2, probs={1, 3})", tostring(class(2, { 1, 3 })))
+  end)
+end)

@@ -1,0 +1,224 @@
+/*
+** dirichletmultinomial.c - DirichletMultinomial(concentration a, n), how often each of K outcomes
+** came in n trials whose probabilities are Dirichlet numbers
+**
+**   log P(x) = log(n!/(x_1! ... x_K!)) + log(B(a + x)/B(a)) = sum_j w(x_j; a_j) - w(n; A)
+**
+** with the weights w of polya.h, A the sum of a. Counts are integers: slopes along x and n are 0.
+*/
+#include "kernel/binomial.h"
+#include "kernel/kernel.h"
+#include "kernel/polya.h"
+#include "kernel/summation.h"
+#include "random/gammas.h"
+
+enum { BLOCK = 64 };
+
+
+/* {=====================================================
+** Probability
+** ====================================================== */
+
+static double sum_of (size_t k, const double *a) {
+  double sum = 0;
+  for (size_t j = 0; j < k; j++) sum += a[j];
+  return sum;
+}
+
+/* are these counts, n in all? *sum is NaN if an element is */
+static int is_count (size_t k, const double *x, double n, double *sum) {
+  int counts = 1;
+  for (size_t j = 0; j < k; j++) counts &= is_outcome(x[j], n);
+  *sum = sum_of(k, x);
+  return counts && *sum == n;
+}
+
+static double weights (size_t k, const double *x, const double *a, Urn u) {
+  double w[BLOCK], sum = 0;
+  for (size_t j = 0; j < k; j += BLOCK) {
+    size_t m = k - j < BLOCK ? k - j : BLOCK;
+    for (size_t i = 0; i < m; i++) w[i] = polya_log_weight(x[j + i], a[j + i], u);
+    for (size_t i = 0; i < m; i++) sum += w[i];
+  }
+  return sum;
+}
+
+static double scored (size_t k, const double *x, const double *a, double n, double total) {
+  double sum;
+  if (!is_count(k, x, n, &sum))
+    return sum == sum && n == n && total == total ? -HUGE_VAL : (double)NAN;
+  if (n == 0 || k == 1) return total == total ? 0 : total;
+  Urn u = urn_of(n, total);
+  return weights(k, x, a, u) - polya_log_whole(u);
+}
+
+static void log_prob (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  const double *seen = NULL;
+  double total = 0;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *a = event(b, 1, r);
+    if (a != seen) total = sum_of(k, a);   /* once for a shared row */
+    seen = a;
+    out[r] = scored(k, event(b, 0, r), a, *event(b, 2, r), total);
+  }
+}
+
+static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *a = event(b, 1, r);
+    double n = *event(b, 2, r), total = sum_of(k, a), up = upstream[r], sum;
+    double *dx = d[0] + r * k, *da = d[1] + r * k;
+    int inside = is_count(k, x, n, &sum) && k > 1;
+    for (size_t j = 0; j < k; j++) {
+      double slope = polya_slope(x[j], a[j], n, total);
+      dx[j] = 0;
+      da[j] = inside ? up * slope : 0;
+    }
+    d[2][r] = 0;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Entropy: w(n; A) - sum_j E w(X_j; a_j), where X_j is BetaBinomial(a_j, A - a_j, n). Each mean
+** is a sum over outcomes (summation.h).
+** ====================================================== */
+
+/* one of the margins, of weights a against b, and what is added up over its outcomes */
+typedef struct Margin { double a, b, whole, level, sum, by_a, by_b; Urn urn; } Margin;
+
+/* log P and w(k; a) at many outcomes, or real numbers between them */
+static void tabulate (size_t n, const double *k, const Margin *m, double *restrict log_p,
+                      double *restrict w) {
+  double a = m->a, b = m->b, whole = m->whole;
+  Urn u = m->urn;
+  for (size_t i = 0; i < n; i++) w[i] = polya_log_weight(k[i], a, u);
+  for (size_t i = 0; i < n; i++) log_p[i] = w[i] + polya_log_weight(u.n - k[i], b, u) - whole;
+}
+
+static void add_weight (size_t n, const double *k, const double *weight, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK];
+  tabulate(n, k, m, log_p, w);
+  for (size_t i = 0; i < n; i++)
+    if (log_p[i] > -1000) m->sum += weight[i] * vexp(log_p[i]) * w[i];
+}
+
+/* the slopes of E w along a and b by those of log P alone; from w any level may be taken */
+static void add_slopes (size_t n, const double *k, const double *weight, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK], total = m->urn.total, trials = m->urn.n;
+  tabulate(n, k, m, log_p, w);
+  for (size_t i = 0; i < n; i++) {
+    double share = weight[i] * vexp(log_p[i]) * (w[i] - m->level);
+    if (!(log_p[i] > -1000)) continue;
+    m->by_a += share * polya_slope(k[i], m->a, trials, total);
+    m->by_b += share * polya_slope(trials - k[i], m->b, trials, total);
+  }
+}
+
+/* the margin of outcome j, summed over */
+static Margin margin (size_t k, const double *a, size_t j, Urn u, Visit *visit) {
+  Margin m = {.a = a[j], .urn = u, .whole = polya_log_whole(u)};
+  for (size_t i = 0; i < k; i++) m.b += i == j ? 0 : a[i];
+  double mean = u.n * (m.a / u.total), spread = (u.total + u.n) / (u.total + 1);
+  m.level = polya_log_weight(mean, m.a, u);
+  summation(u.n, mean, sqrt(mean * (m.b / u.total) * spread), visit, &m);
+  return m;
+}
+
+static int is_law (double n, double total) {
+  return (n >= 0) & (n < HUGE_VAL) & (total > 0) & (total < HUGE_VAL);
+}
+
+static double entropy_of (size_t k, const double *a, double n) {
+  double total = sum_of(k, a);
+  if (!is_law(n, total)) return (double)NAN;
+  if (n == 0 || k == 1) return 0;
+  Urn u = urn_of(n, total);
+  double sum = polya_log_whole(u);
+  for (size_t j = 0; j < k; j++) sum -= margin(k, a, j, u, add_weight).sum;
+  return sum;
+}
+
+static void entropy (const Batch *b, double *out) {
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = entropy_of(b->dims[0], event(b, 0, r), *event(b, 1, r));
+}
+
+/* a_j moves its own margin directly, and all others as a part of their b */
+static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *a = event(b, 0, r);
+    double n = *event(b, 1, r), total = sum_of(k, a), *da = d[0] + r * k, all = 0;
+    int spread = is_law(n, total) && n > 0 && k > 1;
+    Urn u = urn_of(n, total);
+    for (size_t j = 0; j < k; j++) {
+      Margin m = spread ? margin(k, a, j, u, add_slopes) : (Margin) {.sum = 0};
+      da[j] = m.by_b - m.by_a;
+      all += m.by_b;
+    }
+    for (size_t j = 0; j < k; j++) da[j] = upstream[r] * (da[j] - all);
+    d[1][r] = 0;
+  }
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Draws: shares of gamma numbers, then, outcome by outcome, a binomial part of the trials that
+** are left. Outcome j of a row takes both from its own element of the stream.
+** ====================================================== */
+
+/* logarithms of gamma numbers with shapes a */
+static void log_gammas (const Philox *g, uint64_t first, size_t k, const double *a, double *out) {
+  double size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
+  for (size_t j = 0; j < k; j += GAMMAS_BLOCK) {
+    size_t m = k - j < GAMMAS_BLOCK ? k - j : GAMMAS_BLOCK;
+    gammas(g, BINOMIAL_LANES, first + j, m, a + j, size, depth);
+    for (size_t i = 0; i < m; i++) out[j + i] = vlog(size[i]) - depth[i];
+  }
+}
+
+/* logits of shares become those of an outcome once it is none before it; the last is +inf */
+static void condition (size_t k, double *l) {
+  double after = -HUGE_VAL;
+  for (size_t j = k; j-- > 0; ) {
+    double own = l[j];
+    l[j] = own - after;
+    after = vlogaddexp(after, own);
+  }
+}
+
+static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k, first += k) {
+    double left = *event(b, 1, r);
+    log_gammas(g, first, k, event(b, 0, r), out);
+    condition(k, out);
+    for (size_t j = 0; j + 1 < k; j++) {
+      double logit = out[j];
+      binomial_draw(g, first + j, 1, &left, &logit, out + j);
+      left -= out[j];
+    }
+    if (k > 0) out[k - 1] = left;
+  }
+}
+
+/* }====================================================== */
+
+
+const Kernel perilune_dirichletmultinomial[] = {
+  {.name = "log_prob", .n_in = 3, .signature = "(k),(k),()->()", .rows = log_prob,
+   .adjoint = log_prob_adjoint},
+  {.name = "entropy",  .n_in = 2, .signature = "(k),()->()",     .rows = entropy,
+   .adjoint = entropy_adjoint},
+  {.name = "sample",   .n_in = 3, .signature = "(k),(k),()->(k)", .draw_rows = sample},
+  {.name = NULL}
+};
