@@ -5,6 +5,7 @@
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes
 #   make bench        speed beside PyTorch, one table a question
+#   make samplers     a million draws from every law, compared with it
 #   make examples     run every example
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan
@@ -62,7 +63,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench examples host asan bits rock install clean \
+.PHONY: FORCE all demo test lint bench samplers examples host asan bits rock install clean \
         need-build need-test need-lint need-bench
 
 all: $(MODULE) $(LIBRARY)
@@ -152,6 +153,10 @@ lint: need-lint
 bench: need-bench
 	@$(MAKE) --no-print-directory -s all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
+
+samplers: need-build
+	@$(MAKE) --no-print-directory -s all
+	@$(RUN) $(LUA) spec/long/samplers.lua
 
 examples: need-build
 	@$(MAKE) --no-print-directory -s all

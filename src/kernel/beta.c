@@ -124,56 +124,15 @@ static void slopes (const double *at, double *dx) {
   special_beta_dx(at[1], at[2], at[0], &dx[0], &dx[1]);
 }
 
-static const Implicit beta = {.params = 2, .log_density = log_density, .slopes = slopes};
+static const Implicit family = {.params = 2, .log_density = log_density, .slopes = slopes};
 
+static const ImplicitTails tails = {
+  .cdf = lower, .sf = upper,
+  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+};
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, lower);
-}
+#include "kernel/implicit_kernels.h"
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&beta, n, in, d, 1, NULL);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, upper);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&beta, n, in, d, -1, NULL);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, log_lower);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&beta, n, in, d, 1, log_lower);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, log_upper);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&beta, n, in, d, -1, log_upper);
-}
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, quantile);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&beta, n, in, d, 1, quantile);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&beta, n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&beta, n, in, d, -1, upper_quantile);
-}
 
 
 /* the greater gamma is counted as its size, the lesser as what is left beside it */
@@ -188,10 +147,6 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
     double w1 = 0.25 * size1[i], w0 = 0.25 * size0[i];
     out[i] = w1 / fma(w1, part1, w0 * part0) * part1;
   }
-}
-
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&beta, n, in, d);
 }
 
 /* }====================================================== */

@@ -106,8 +106,16 @@ VECTOR double shape_slope (double k, double a, double n, double s) {
   return a < 2.25 ? near : log_gap + (digamma_step(a, k) - digamma_step(s, n));
 }
 
+/* psi(y + b) - psi(y + 1) */
+VECTOR double digamma_from_one (double y, double b) {
+  double z = y + (b < 1 ? b : 1), k = fabs(b - 1), end = y + (b < 1 ? 1 : b);
+  double near = vdigamma_pos(end) - vdigamma_pos(z), far = vlog1p(k / z) + digamma_step(z, k);
+  double rise = z < 2.25 ? near : far;
+  return b < 1 ? -rise : rise;
+}
+
 VECTOR double total_slope (double y, double b, double n, double s) {
-  return (vdigamma_pos(y + b) - vdigamma_pos(y + 1)) - (vdigamma_pos(n + s) - vdigamma_pos(n + 1));
+  return digamma_from_one(y, b) - digamma_from_one(n, s);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
@@ -116,7 +124,8 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   for (size_t i = 0; i < n; i++) {
     double s = a[i] + b[i], y = total[i] - x[i];
     int inside = is_outcome(x[i], total[i]);
-    double slope_a = shape_slope(x[i], a[i], total[i], s), slope_b = shape_slope(y, b[i], total[i], s);
+    double slope_a = shape_slope(x[i], a[i], total[i], s);
+    double slope_b = shape_slope(y, b[i], total[i], s);
     double slope_n = total_slope(y, b[i], total[i], s);
     dx[i] = 0;
     da[i] = inside ? slope_a : 0;

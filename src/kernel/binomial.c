@@ -8,6 +8,7 @@
 */
 #include "kernel/binomial.h"
 
+#include "kernel/alike.h"
 #include "kernel/kernel.h"
 #include "kernel/outcome.h"
 #include "kernel/summation.h"
@@ -194,34 +195,78 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 ** depends on its own parameters and noise alone, whatever else is in its block.
 ** ====================================================== */
 
-enum { TABLE = 128 };
+enum { TABLE = 128, RETRY = 2 };
 static const double REJECTION = 25, NEGLIGIBLE = 1e-19;
+
+/* the hat of rejection, for the rarer outcome of n trials; alpha is its height */
+typedef struct Hat { double mean, a, b, alpha; } Hat;
+
+VECTOR Hat hat_of (double n, double logit) {
+  double p = vsigmoid(-fabs(logit)), deviation = sqrt(n * p * (1 - p));
+  double b = fma(2.53, deviation, 1.15), a = fma(0.01, p, fma(0.0248, b, -0.0873));
+  return (Hat) {n * p, a, b, (2.83 + 5.1 / b) * deviation};
+}
+
+/* what a u at distance `edge` from the nearer of 0, 1 proposes */
+VECTOR double proposal (Hat h, double u, double edge) {
+  return floor(fma(2 * h.a / edge + h.b, u - 0.5, h.mean + 0.5));
+}
+
+VECTOR double log_prob_at_mode (double n, double logit) {
+  double l = -fabs(logit);
+  return binomial_log_prob(floor((n + 1) * vsigmoid(l)), n, l);
+}
+
+/* log_prob_at_mode of each law; most often there is but one */
+static void tops (size_t n, const double *total, const double *logit, double *restrict top) {
+  size_t differing = all_same(n, total) && all_same(n, logit) ? 1 : n;
+  for (size_t i = 0; i < differing; i++) top[i] = log_prob_at_mode(total[i], logit[i]);
+  for (size_t i = differing; i < n; i++) top[i] = top[0];
+}
+
+static void attempt (size_t n, const double *const in[], const double *u, const double *v,
+                     double *out) {
+  const double *total = in[0], *logit = in[1];
+  double top[BINOMIAL_BLOCK];
+  tops(n, total, logit, top);
+  for (size_t i = 0; i < n; i++) {
+    Hat h = hat_of(total[i], logit[i]);
+    double edge = 0.5 - fabs(u[i] - 0.5), x = proposal(h, u[i], edge), k = clamp(x, 0, total[i]);
+    double bound = vlog(v[i] * h.alpha / (h.a / (edge * edge) + h.b));
+    int accept = (x == k) & (bound <= binomial_log_prob(k, total[i], -fabs(logit[i])) - top[i]);
+    out[i] = accept ? k : (double)NAN;
+  }
+}
+
+static double rarer_quantile (double u, const double *params) {
+  return quantile(u, params[0], -fabs(params[1]), 0);
+}
+
+static const Rejection BY_REJECTION = {
+  .n_in = 2, .attempt = attempt, .quantile = rarer_quantile
+};
+
+static double quick (const Hat *h, double u, double v) {
+  double edge = 0.5 - fabs(u - 0.5);
+  return edge >= 0.07 && v <= 0.92 - 4.2 / h->b ? proposal(*h, u, edge) : (double)NAN;
+}
 
 /* what draws from one law share; sum[k] = P(X <= k) as far as it was needed */
 typedef struct Sampler {
   double total, logit;
-  double n, l, mean, odds;        /* of the rarer outcome; odds = p/q */
-  double a, b, c, alpha, quick;   /* of rejection */
-  double top;                     /* log P at the mode, NaN until it is needed */
-  double term, sum[TABLE];
+  Hat hat;
+  double odds, term, sum[TABLE];   /* odds = p/q of the rarer outcome */
   int filled;
 } Sampler;
 
 static void sampler_set (Sampler *s, double total, double logit) {
-  double p = vsigmoid(-fabs(logit)), deviation = sqrt(total * p * (1 - p));
-  s->total = s->n = total;
+  double l = -fabs(logit);
+  s->total = total;
   s->logit = logit;
-  s->l = -fabs(logit);
-  s->mean = total * p;
-  s->odds = vexp(s->l);
-  s->b = fma(2.53, deviation, 1.15);
-  s->a = fma(0.01, p, fma(0.0248, s->b, -0.0873));
-  s->c = s->mean + 0.5;
-  s->alpha = (2.83 + 5.1 / s->b) * deviation;
-  s->quick = 0.92 - 4.2 / s->b;
-  s->top = (double)NAN;
+  s->hat = hat_of(total, logit);
+  s->odds = vexp(l);
   s->filled = 0;
-  s->term = s->sum[0] = total == 0 ? 1 : vexp(-total * vsoftplus(s->l));
+  s->term = s->sum[0] = total == 0 ? 1 : vexp(-total * vsoftplus(l));
 }
 
 /* at most TABLE steps: what is left beyond is less than the resolution of u */
@@ -229,8 +274,8 @@ static double walk (Sampler *s, double u) {
   int k = 0;
   while (u > s->sum[k] && k < TABLE - 1) {
     if (k == s->filled) {
-      s->term *= (s->n - k) / (k + 1) * s->odds;
-      if (k > s->mean && !(s->term > NEGLIGIBLE)) return k;
+      s->term *= (s->total - k) / (k + 1) * s->odds;
+      if (k > s->hat.mean && !(s->term > NEGLIGIBLE)) return k;
       s->filled++;
       s->sum[k + 1] = s->sum[k] + s->term;
     }
@@ -239,50 +284,19 @@ static double walk (Sampler *s, double u) {
   return k;
 }
 
-/* is k, proposed by a u at distance edge from the nearer end of (0, 1), accepted by v? */
-static int is_accepted (Sampler *s, double k, double edge, double v) {
-  if (!(k >= 0 && k <= s->n)) return 0;
-  if (s->top != s->top) {
-    double mode = floor((s->n + 1) * vsigmoid(s->l));
-    s->top = binomial_log_prob(mode, s->n, s->l);
-  }
-  double bound = vlog(v * s->alpha / (s->a / (edge * edge) + s->b));
-  return bound <= binomial_log_prob(k, s->n, s->l) - s->top;
-}
-
-/* the draw that two uniform numbers make, or -1 if it is rejected */
-static double attempt (Sampler *s, double u, double v) {
-  double side = u - 0.5, edge = 0.5 - fabs(side);
-  double k = floor(fma(2 * s->a / edge + s->b, side, s->c));
-  if (edge >= 0.07 && v <= s->quick) return k;
-  return is_accepted(s, k, edge, v) ? k : -1;
-}
-
-/* attempts 1, 2, ...; the quantile of a uniform number if all fail */
-static double retry (const Philox *g, uint64_t element, Sampler *s) {
-  double u, v, k;
-  for (uint32_t i = 1; i < BINOMIAL_ATTEMPTS - 1; i++) {
-    noise_uniform(g, 2 * i, element, 1, &u);
-    noise_uniform(g, 2 * i + 1, element, 1, &v);
-    k = attempt(s, u, v);
-    if (k >= 0) return k;
-  }
-  noise_uniform(g, BINOMIAL_LANES - 1, element, 1, &u);
-  return quantile(u, s->n, s->l, 0);
-}
-
 void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *total,
                     const double *logit, double *out) {
   double u[BINOMIAL_BLOCK], v[BINOMIAL_BLOCK];
+  const double *law[] = {total, logit};
   Sampler s;
   noise_uniform(g, 0, first, n, u);
   noise_uniform(g, 1, first, n, v);
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || total[i] != s.total || logit[i] != s.logit) sampler_set(&s, total[i], logit[i]);
-    double k = s.mean < REJECTION ? walk(&s, u[i]) : attempt(&s, u[i], v[i]);
-    if (!(k >= 0)) k = retry(g, first + i, &s);
-    out[i] = logit[i] > 0 ? total[i] - k : k;
+    out[i] = s.hat.mean < REJECTION ? walk(&s, u[i]) : quick(&s.hat, u[i], v[i]);
   }
+  rejection(&BY_REJECTION, g, RETRY, first, n, law, u, v, out);
+  for (size_t i = 0; i < n; i++) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];
 }
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],

@@ -5,7 +5,7 @@
 #define PERILUNE_BINOMIAL_H
 
 #include "kernel/trials.h"
-#include "random/philox.h"
+#include "random/rejection.h"
 
 
 /* log P(k) for 0 <= k <= n; neither need be an integer if both are at least 1/2 apart */
@@ -25,7 +25,7 @@ VECTOR double binomial_log_prob (double k, double n, double logit) {
 ** binomial.c: draws of elements first, ..., first + n - 1, n <= BINOMIAL_BLOCK, from
 ** lanes 0 to BINOMIAL_LANES - 1
 */
-enum { BINOMIAL_BLOCK = 256, BINOMIAL_ATTEMPTS = 100, BINOMIAL_LANES = 2 * BINOMIAL_ATTEMPTS };
+enum { BINOMIAL_BLOCK = REJECTION_BLOCK, BINOMIAL_LANES = 2 + REJECTION_LANES };
 
 void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *total,
                     const double *logit, double *out);

@@ -105,7 +105,8 @@ VECTOR double variance_slope (double l) {
 /* S - l S' = 1 - log a + log(1 - e^-a) - a/(e^a - 1) */
 VECTOR double entropy_of (double l) {
   double a = fabs(l), z = l * l;
-  double far = (1 - a / vexpm1(a < 700 ? a : 700)) - (vlog(a) - vlog1mexp(-a));
+  double b = a < 700 ? a : 700;
+  double far = (1 - b / vexpm1(b)) - (vlog(a) - vlog1mexp(-a));
   return a <= NEAR ? z * entropy_series(z) : far;
 }
 
@@ -172,14 +173,21 @@ VECTOR double log_upper (double x, double l) {
   return below < 0.5 ? vlog1p(-below) : log_part(1 - t, t, -l);
 }
 
-/* d log part/dl: the mean within the part less the mean of all */
-VECTOR double part_slope (double t, double l) { return t * mean_of(l * t) - mean_of(l); }
+/*
+** d log part/dl: the mean within the part less the mean of all. Where the law rises steeply both
+** are near 1, and the difference is t/(e^(lt) - 1) - 1/(e^l - 1) - (1 - t); `rest` is 1 - t.
+*/
+VECTOR double part_slope (double t, double rest, double l) {
+  double a = clamp(l, NEAR, STEEPEST);
+  double risen = vexp(-a * t) / decay(a * t) - vexp(-a) / decay(a);
+  return l > NEAR ? risen / a - rest : t * mean_of(l * t) - mean_of(l);
+}
 
 /* dF/dl from the smaller tail, times e^scale */
 VECTOR double lower_slope (double x, double l, double scale) {
   double t = clamp(x, 0, 1);
-  double below = vexp(log_lower(x, l) + scale) * part_slope(t, l);
-  double above = vexp(log_upper(x, l) + scale) * part_slope(1 - t, -l);
+  double below = vexp(log_lower(x, l) + scale) * part_slope(t, 1 - t, l);
+  double above = vexp(log_upper(x, l) + scale) * part_slope(1 - t, t, -l);
   return lower(x, l) < 0.5 ? below : above;
 }
 

@@ -130,56 +130,15 @@ static void slopes (const double *at, double *dx) {
   dx[1] = x > 0 && x < HUGE_VAL ? x * fma(0.5, db, 1 / at[2]) : 0;
 }
 
-static const Implicit fishersnedecor = {.params = 2, .log_density = log_density, .slopes = slopes};
+static const Implicit family = {.params = 2, .log_density = log_density, .slopes = slopes};
 
+static const ImplicitTails tails = {
+  .cdf = lower, .sf = upper,
+  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+};
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, lower);
-}
+#include "kernel/implicit_kernels.h"
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&fishersnedecor, n, in, d, 1, NULL);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, upper);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&fishersnedecor, n, in, d, -1, NULL);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, log_lower);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&fishersnedecor, n, in, d, 1, log_lower);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, log_upper);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&fishersnedecor, n, in, d, -1, log_upper);
-}
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, quantile);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&fishersnedecor, n, in, d, 1, quantile);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&fishersnedecor, n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&fishersnedecor, n, in, d, -1, upper_quantile);
-}
 
 
 /* (df2/df1) g1/g2 with two gamma variables */
@@ -197,10 +156,6 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
     double ratio = (size1[i] / shape1[i]) / (size2[i] / shape2[i]);
     out[i] = ratio * vexp(depth2[i] - depth1[i]);
   }
-}
-
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&fishersnedecor, n, in, d);
 }
 
 /* }====================================================== */

@@ -18,6 +18,7 @@
 #ifndef PERILUNE_GAMMALAW_H
 #define PERILUNE_GAMMALAW_H
 
+#include "kernel/alike.h"
 #include "kernel/kernel.h"
 #include "special/incgamma.h"
 #include "special/pair.h"
@@ -28,14 +29,6 @@
 #define HALF_LOG_2PI 0.91893853320467274178
 
 static const double LAW_SADDLE = 8;
-
-
-/* Is a block one value repeated, as a scalar parameter gives? */
-static inline int all_same (size_t n, const double *v) {
-  uint64_t differ = 0;
-  for (size_t i = 1; i < n; i++) differ |= v[i] != v[0];
-  return differ == 0;
-}
 static const double LAW_TINY = 1e-290;   /* below it t may have lost digits: use log t */
 
 /* which tail of t */

@@ -12,9 +12,11 @@
 ** D = sum of c log(c/e) + e - c over cells c and their expectations e: nothing cancels.
 ** The parameters are integers and take no small steps: there are no partials.
 */
+#include "kernel/alike.h"
 #include "kernel/kernel.h"
 #include "kernel/outcome.h"
 #include "random/noise.h"
+#include "random/rejection.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
 
@@ -275,12 +277,17 @@ static void entropy (size_t n, const double *const in[], double *out) {
 ** generating discrete random variates", 1990).
 ** ====================================================== */
 
-enum { BLOCK = 256, ATTEMPTS = 100, STEPS = 1000 };
-static const double WALKED = 64;   /* variances below this are small */
+enum { STEPS = 1000, RETRY = 2 };
+static const double WALKED = 16;   /* variances below this are small */
 
-static double walk (double u, Law a) {
-  double mode = mode_of(a), p = vexp(log_mass(mode, offset(mode, a), a)), sum = p;
-  double up = p, down = p;
+static double log_mode (Law a) {
+  double mode = mode_of(a);
+  return log_mass(mode, offset(mode, a), a);
+}
+
+/* p is the probability of the mode */
+static double walk (double u, Law a, double p) {
+  double mode = mode_of(a), sum = p, up = p, down = p;
   if (u <= sum) return mode;
   for (int i = 0; i < STEPS && up + down > 1e-19; i++) {
     up *= ratio_up(mode + i, a);
@@ -293,40 +300,61 @@ static double walk (double u, Law a) {
   return mode;   /* the 2^-53 that rounding may leave over */
 }
 
-/* the draw that two uniform numbers make, or -1 if it is rejected */
-VECTOR double attempt (Law a, double u, double v) {
-  double width = fma(1.7155277699214135, sqrt(variance_of(a) + 0.5), 0.8989161620588988);
-  double x = floor(mean_of(a) + 0.5 + width * (v - 0.5) / u), mode = mode_of(a);
-  double k = clamp(x, first_of(a), last_of(a));
-  double gap = log_mass(k, offset(k, a), a) - log_mass(mode, offset(mode, a), a);
-  return ((x == k) & (2 * vlog(u) <= gap)) ? k : -1;
+static int same (Law a, Law b) { return a.N == b.N && a.K == b.K && a.n == b.n; }
+
+/* log_mode of each law; most often there is but one */
+static void log_modes (size_t n, const double *const in[], double *restrict log) {
+  const double *N = in[0], *K = in[1], *draws = in[2];
+  size_t differing = all_same(n, N) && all_same(n, K) && all_same(n, draws) ? 1 : n;
+  for (size_t i = 0; i < differing; i++) log[i] = log_mode((Law) {N[i], K[i], draws[i]});
+  for (size_t i = differing; i < n; i++) log[i] = log[0];
 }
 
-/* attempts 1, 2, ... for one element; the quantile of a uniform number if all fail */
-static double retry (const Philox *g, uint64_t element, Law a) {
-  double u, v, k;
-  for (uint32_t i = 1; i < ATTEMPTS - 1; i++) {
-    noise_uniform(g, 2 * i, element, 1, &u);
-    noise_uniform(g, 2 * i + 1, element, 1, &v);
-    k = attempt(a, u, v);
-    if (k >= 0) return k;
+/* NaN where a proposal lies off the support */
+static void propose (size_t n, const double *const in[], const double *u, const double *v,
+                     double *restrict out) {
+  const double *N = in[0], *K = in[1], *draws = in[2];
+  for (size_t i = 0; i < n; i++) {
+    Law a = {N[i], K[i], draws[i]};
+    double width = fma(1.7155277699214135, sqrt(variance_of(a) + 0.5), 0.8989161620588988);
+    double x = floor(mean_of(a) + 0.5 + width * (v[i] - 0.5) / u[i]);
+    double first = first_of(a), last = last_of(a);
+    out[i] = ((x >= first) & (x <= last)) ? x : (double)NAN;
   }
-  noise_uniform(g, 2 * ATTEMPTS - 1, element, 1, &u);
-  return quantile(u, 1, vndtri(u), a, cdf_reached);
 }
+
+static void attempt (size_t n, const double *const in[], const double *u, const double *v,
+                     double *restrict out) {
+  const double *N = in[0], *K = in[1], *draws = in[2];
+  double top[REJECTION_BLOCK];
+  log_modes(n, in, top);
+  propose(n, in, u, v, out);
+  for (size_t i = 0; i < n; i++) {
+    Law a = {N[i], K[i], draws[i]};
+    double gap = log_mass(out[i], offset(out[i], a), a) - top[i];
+    out[i] = 2 * vlog(u[i]) <= gap ? out[i] : (double)NAN;
+  }
+}
+
+static double draw_quantile (double u, const double *law) {
+  return quantile(u, 1, vndtri(u), (Law) {law[0], law[1], law[2]}, cdf_reached);
+}
+
+static const Rejection BY_REJECTION = {.n_in = 3, .attempt = attempt, .quantile = draw_quantile};
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
                     double *out) {
-  const double *N = in[0], *K = in[1], *draws = in[2];
-  double u[BLOCK], v[BLOCK];
+  double u[REJECTION_BLOCK], v[REJECTION_BLOCK], p = 0;
+  Law last = {(double)NAN, 0, 0};
   noise_uniform(g, 0, first, n, u);
   noise_uniform(g, 1, first, n, v);
-  for (size_t i = 0; i < n; i++) out[i] = attempt((Law) {N[i], K[i], draws[i]}, u[i], v[i]);
   for (size_t i = 0; i < n; i++) {
-    Law a = {N[i], K[i], draws[i]};
-    if (variance_of(a) < WALKED) out[i] = walk(u[i], a);
-    else if (!(out[i] >= 0)) out[i] = retry(g, first + i, a);
+    Law a = {in[0][i], in[1][i], in[2][i]};
+    int walked = variance_of(a) < WALKED;
+    if (walked && !same(a, last)) p = vexp(log_mode(last = a));
+    out[i] = walked ? walk(u[i], a, p) : (double)NAN;
   }
+  rejection(&BY_REJECTION, g, RETRY, first, n, in, u, v, out);
 }
 
 /* }====================================================== */

@@ -6,8 +6,8 @@
 **   dF/dtheta = -p dx/dtheta,   d quantile/dtheta = dx/dtheta,   d draw/dtheta = dx/dtheta
 **
 ** A family gives its log density and these slopes at one point, {x, parameters...}; the
-** loops are written here, once. They are for families whose tails are dear: nothing here
-** vectorises.
+** loops are written here, once (and the kernels themselves in implicit_kernels.h). They are for
+** families whose tails are dear: nothing here vectorises.
 */
 #ifndef PERILUNE_IMPLICIT_H
 #define PERILUNE_IMPLICIT_H
@@ -25,6 +25,11 @@ typedef struct Implicit {
   Pointwise *log_density;
   void (*slopes) (const double *at, double *dx);   /* dx/d parameter, each of them */
 } Implicit;
+
+/* what implicit_kernels.h makes kernels of */
+typedef struct ImplicitTails {
+  Pointwise *cdf, *sf, *log_cdf, *log_sf, *icdf, *isf;
+} ImplicitTails;
 
 
 static inline void implicit_point (const Implicit *f, size_t i, const double *const in[],

@@ -12,6 +12,7 @@
 #define PERILUNE_POISSON_H
 
 #include "random/noise.h"
+#include "random/rejection.h"
 #include "special/incgamma.h"
 #include "special/vgamma.h"
 
@@ -64,8 +65,11 @@ double poisson_isf (double q, double rate);
 double poisson_entropy (double rate);
 double poisson_entropy_slope (double rate);
 
-/* draws of elements first, ..., first + n - 1, n <= 256, from lanes 0 to POISSON_LANES - 1 */
-enum { POISSON_BLOCK = 256, POISSON_ATTEMPTS = 100, POISSON_LANES = 2 * POISSON_ATTEMPTS };
+/*
+** draws of elements first, ..., first + n - 1, n <= POISSON_BLOCK, from lanes 0 to
+** POISSON_LANES - 1
+*/
+enum { POISSON_BLOCK = REJECTION_BLOCK, POISSON_LANES = 2 + REJECTION_LANES };
 
 void poisson_draw (const Philox *g, uint64_t first, size_t n, const double *rate, double *out);
 

@@ -115,40 +115,6 @@ static void slopes (const double *at, double *dx) {
   dx[2] = at[2] * vhazard(leaning(z, at[3])) / fma(at[3], at[3], 1);
 }
 
-static const Implicit family = {3, density_at, slopes};
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, cdf_at);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, NULL);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, sf_at);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, NULL);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, log_cdf_at);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, log_sf_at);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
-}
-
 /* }====================================================== */
 
 
@@ -198,21 +164,14 @@ static double isf_at (const double *at) {
   return fma(at[2], quantile(1 - at[0], at[0], at[3]), at[1]);
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, icdf_at);
-}
+static const Implicit family = {.params = 3, .log_density = density_at, .slopes = slopes};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
-}
+static const ImplicitTails tails = {
+  .cdf = cdf_at, .sf = sf_at,
+  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, isf_at);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
-}
+#include "kernel/implicit_kernels.h"
 
 /* }====================================================== */
 
@@ -308,10 +267,6 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
     double z = fma(skewness[i] / root, fabs(half[i]), out[i] / root);
     out[i] = fma(scale[i], z, loc[i]);
   }
-}
-
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&family, n, in, d);
 }
 
 

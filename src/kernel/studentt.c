@@ -193,56 +193,15 @@ static void slopes (const double *at, double *dx) {
   dx[2] = z;
 }
 
-static const Implicit studentt = {.params = 3, .log_density = log_density, .slopes = slopes};
+static const Implicit family = {.params = 3, .log_density = log_density, .slopes = slopes};
 
+static const ImplicitTails tails = {
+  .cdf = lower, .sf = upper,
+  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+};
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, lower);
-}
+#include "kernel/implicit_kernels.h"
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&studentt, n, in, d, 1, NULL);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, upper);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&studentt, n, in, d, -1, NULL);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, log_lower);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&studentt, n, in, d, 1, log_lower);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, log_upper);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&studentt, n, in, d, -1, log_upper);
-}
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, quantile);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&studentt, n, in, d, 1, quantile);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&studentt, n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&studentt, n, in, d, -1, upper_quantile);
-}
 
 
 /* normal/sqrt(2 gamma/df), the gamma variable of shape df/2 */
@@ -257,10 +216,6 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
     double stretch = vsqrt(shape[i] / size[i]) * vexp(0.5 * depth[i]);
     out[i] = fma(scale[i], out[i] * stretch, loc[i]);
   }
-}
-
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&studentt, n, in, d);
 }
 
 /* }====================================================== */

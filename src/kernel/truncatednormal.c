@@ -3,120 +3,13 @@
 **
 **   p(x) = e^(-z^2/2) / (scale M),   M = int_a^b e^(-t^2/2) dt,   z = (x - loc)/scale
 **
-** a and b being the ends as z. Densities and masses are taken relative to the density at the
-** mode, the r in [a, b] nearest to 0. The mass between s and t, with u nearest to 0, is
-**
-**   e^(-(u^2 - r^2)/2) (H(|u|, t - u) + H(|u|, u - s)),   H(c, w) = int_0^w e^(-cy - y^2/2) dy
-**
-** No term is negative, so either tail is right however far out the cut is. Widths are
-** differences of x, not of z.
+** a and b being the ends as z. Masses, in truncatednormal.h, are sums of positive terms, so
+** either tail is right however far out the cut is.
 */
 #include "kernel/kernel.h"
-#include "special/legendre.h"
-#include "special/vdensity.h"
-#include "special/verf.h"
-#include "special/vmath.h"
+#include "kernel/truncatednormal.h"
 
-#define SQRT_HALF_PI 1.2533141373155002512
-#define SQRT_HALF    0.70710678118654752440
-
-/* one element's parameters; the mode as x, and r = |mode - loc|/scale */
-typedef struct Law { double loc, scale, low, high, mode, r; } Law;
-
-/* a number times e^-(hi + lo) */
-typedef struct Depth { double hi, lo; } Depth;
-typedef struct Part { double mass; Depth depth; } Part;
-typedef struct Split { Part lower, upper; } Split;
-
-VECTOR Law law_of (double loc, double scale, double low, double high) {
-  double mode = clamp(loc, low, high);
-  return (Law) {loc, scale, low, high, mode, fabs(mode - loc) / scale};
-}
-
-static inline Law law_at (const double *const in[], size_t i) {
-  return law_of(in[0][i], in[1][i], in[2][i], in[3][i]);
-}
-
-
-/* {=====================================================
-** Masses
-** ====================================================== */
-
-/* (z^2 - r^2)/2 at x, which is beyond the mode as seen from loc: d (r + d/2), d = |x - mode|/scale */
-VECTOR Depth depth_at (Law l, double x) {
-  double d = fabs(x - l.mode) / l.scale;
-  Pair s = exact_sum(l.r, 0.5 * d);
-  double h = d * s.hi, rest = fma(d, s.lo, fma(d, s.hi, -h));
-  return (Depth) {h, h < 800 ? rest : 0.0};
-}
-
-VECTOR double decay (Depth depth) {
-  return exp_pair(clamp(-depth.hi, -800.0, 0.0), -depth.lo);
-}
-
-/* int_0^inf e^(-cy - y^2/2) dy, Mills' ratio */
-VECTOR double mills (double c) {
-  return SQRT_HALF_PI * erfcx_positive(SQRT_HALF * (c > 1e300 ? 1e300 : c));
-}
-
-/* e^(-cy - y^2/2) - 1 at y and at w - y, for exponents up to 0.3466 */
-VECTOR double gauss_pair (double c, double w, double node) {
-  double y = w * node, v = w - y;
-  double e = -y * fma(0.5, y, c), f = -v * fma(0.5, v, c);
-  return fma(e * e, exp_tail(e), e) + fma(f * f, exp_tail(f), f);
-}
-
-/* H by Gauss-Legendre with 8 points */
-VECTOR double descent_short (double c, double w) {
-  double sum = 0.050614268145188129576 * gauss_pair(c, w, 0.019855071751231884158);
-  sum = fma(0.11119051722668723527, gauss_pair(c, w, 0.10166676129318663020), sum);
-  sum = fma(0.15685332293894364367, gauss_pair(c, w, 0.23723379504183550709), sum);
-  sum = fma(0.18134189168918099148, gauss_pair(c, w, 0.40828267875217509753), sum);
-  return fma(w, sum, w);
-}
-
-/* H(c, w) for c >= 0, 0 <= w <= inf */
-VECTOR double descent (double c, double w) {
-  double depth = w * fma(0.5, w, c);
-  double wide = fma(-vexp(-depth), mills(c + w), mills(c));
-  return depth < 0.34 ? descent_short(c, w) : wide;
-}
-
-/* the mass between two points of [low, high] */
-VECTOR Part part (Law l, double from, double to) {
-  double u = clamp(l.loc, from, to);
-  double up = (to - u) / l.scale, down = (u - from) / l.scale;
-  double wide = up > down ? up : down, narrow = up > down ? down : up;
-  double c = fabs(u - l.loc) / l.scale;
-  return (Part) {
-    .mass = fma(SQRT_HALF_PI, verf(SQRT_HALF * narrow), descent(c, wide)), .depth = depth_at(l, u)
-  };
-}
-
-/* the masses on both sides of x, which is in [low, high]; at an end one of them is 0 */
-VECTOR Split split (Law l, double x) {
-  Split s = {part(l, l.low, x), part(l, x, l.high)};
-  s.lower.mass = x <= l.low ? 0.0 : s.lower.mass;
-  s.upper.mass = x >= l.high ? 0.0 : s.upper.mass;
-  s.lower.depth.hi = x <= l.low ? 0.0 : s.lower.depth.hi;
-  s.upper.depth.hi = x >= l.high ? 0.0 : s.upper.depth.hi;
-  return s;
-}
-
-VECTOR double amount (Part p) { return p.mass * decay(p.depth); }
-
-/* p(low) scale and p(high) scale: minus and plus the slopes of log M in a and b */
-VECTOR double edge (Law l, double end, double mass) {
-  double e = decay(depth_at(l, end)) / mass;
-  return fabs(end) < HUGE_VAL ? e : 0.0;
-}
-
-/* z of a point, 0 at infinity, where it is always multiplied by 0 */
-VECTOR double finite_z (Law l, double x) {
-  return fabs(x) < HUGE_VAL ? (x - l.loc) / l.scale : 0.0;
-}
-
-/* }====================================================== */
+enum { BLOCK = 128 };   /* quantiles at a time */
 
 
 /* {=====================================================
@@ -273,82 +166,127 @@ VECTOR double start (Law l, double p, double q) {
 ** distance to that side's end: right at once where the tail is a power, and where it falls
 ** exponentially. An x at the end itself is moved off it as if the density were constant.
 */
-static double closer (Law l, double x, double p, int from_low) {
+VECTOR double closer (Law l, double x, double p, double q) {
+  int from_low = p < q;
   Split s = split(l, x);
   double end = from_low ? l.low : l.high, all = amount(s.lower) + amount(s.upper);
-  if (x == end) return x + (from_low ? l.scale : -l.scale) * p / edge(l, end, all);
-  Part part = from_low ? s.lower : s.upper;
+  double own = from_low ? p : q, unit = from_low ? l.scale : -l.scale;
+  double mass = from_low ? s.lower.mass : s.upper.mass;
+  double hi = from_low ? s.lower.depth.hi : s.upper.depth.hi;
+  double lo = from_low ? s.lower.depth.lo : s.upper.depth.lo;
   Depth at = depth_at(l, x);
-  double density = decay((Depth) {at.hi - part.depth.hi, at.lo - part.depth.lo}) / part.mass;
-  double error = vlog(part.mass / all / p) - part.depth.hi - part.depth.lo;
-  double distance = (x - end) / l.scale;
-  if (fabs(distance) > 1e10) return x - (from_low ? l.scale : -l.scale) * error / density;
-  return fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
+  double density = decay((Depth) {at.hi - hi, at.lo - lo}) / mass;
+  double error = vlog(mass / all / own) - hi - lo, distance = (x - end) / l.scale;
+  double near = fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
+  double far = x - unit * error / density;
+  double off = x + unit * own / edge(l, end, all);
+  double inside = fabs(distance) > 1e10 ? far : near;
+  return x == end ? off : inside;
 }
 
-static double polish (Law l, double x, double p, double q) {
-  int from_low = p < q;
-  for (int step = 0; step < 16; step++) {
-    double next = clamp(closer(l, x, from_low ? p : q, from_low), l.low, l.high);
-    double moved = fabs(next - x);
-    x = next;
-    if (!(moved > 2e-16 * fabs(x))) break;
+/* operands from element `from` on */
+static void operands_from (size_t from, const double *const in[], const double *at[5]) {
+  for (int k = 0; k < 5; k++) at[k] = in[k] + from;
+}
+
+/*
+** Towards quantiles. A step leaves about the square of what it moved, so an x rests that moved by
+** less than 1e-9 of its distance to the end, and of the scale.
+*/
+static void polish (size_t n, const double *const in[], int upper, double *restrict x) {
+  const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
+  double rest[BLOCK];
+  uint64_t moving = 1;
+  for (size_t i = 0; i < n; i++) rest[i] = 0;
+  for (int step = 0; moving && step < 16; step++) {
+    moving = 0;
+    for (size_t i = 0; i < n; i++) {
+      Law l = law_of(loc[i], scale[i], low[i], high[i]);
+      double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
+      double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
+      double distance = fabs(next - (p < q ? low[i] : high[i]));
+      double small = 1e-9 * (distance < scale[i] ? distance : scale[i]);
+      int moved = (rest[i] == 0) & (fabs(next - x[i]) > small);
+      x[i] = rest[i] == 0 ? next : x[i];
+      rest[i] = moved ? 0.0 : 1.0;
+      moving |= moved;
+    }
   }
-  return x;
 }
 
-static double quantile (Law l, double p, double q) {
-  if (!((p >= 0) & (q >= 0))) return (double) NAN;
-  if (p == 0 || q == 0) return p == 0 ? l.low : l.high;
-  return polish(l, start(l, p, q), p, q);
+/* at most BLOCK quantiles, in[0] being the probability below or, if `upper`, above */
+static void quantile_block (size_t n, const double *const in[], int upper, double *restrict x) {
+  const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
+  for (size_t i = 0; i < n; i++) {
+    double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
+    x[i] = start(law_of(loc[i], scale[i], low[i], high[i]), p, q);
+  }
+  polish(n, in, upper, x);
+  for (size_t i = 0; i < n; i++) {
+    double zero = upper ? high[i] : low[i], one = upper ? low[i] : high[i];
+    double inside = given[i] == 0 ? zero : (given[i] == 1 ? one : x[i]);
+    x[i] = ((given[i] >= 0) & (given[i] <= 1)) ? inside : (double) NAN;
+  }
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(law_at(in + 1, i), in[0][i], 1 - in[0][i]);
+static void quantiles (size_t n, const double *const in[], int upper, double *x) {
+  const double *at[5];
+  for (size_t done = 0; done < n; done += BLOCK) {
+    operands_from(done, in, at);
+    quantile_block(n - done < BLOCK ? n - done : BLOCK, at, upper, x + done);
+  }
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(law_at(in + 1, i), 1 - in[0][i], in[0][i]);
-}
+static void icdf (size_t n, const double *const in[], double *out) { quantiles(n, in, 0, out); }
+static void isf (size_t n, const double *const in[], double *out) { quantiles(n, in, 1, out); }
 
 /* dx/dp = scale/g, dx/d low = q p(a)/g, dx/d high = p p(b)/g; g relative to the mode */
-static void quantile_slopes (size_t i, Law l, double p, double q, double sign, double *const d[]) {
-  double x = quantile(l, p, q), mass = part(l, l.low, l.high).mass;
-  double density = decay(depth_at(l, x)) / mass;
-  double by_low = q * edge(l, l.low, mass) / density, by_high = p * edge(l, l.high, mass) / density;
-  d[0][i] = sign * l.scale / density;
-  d[1][i] = 1 - by_low - by_high;
-  d[2][i] = fma(-finite_z(l, l.low), by_low, fma(-finite_z(l, l.high), by_high, finite_z(l, x)));
-  d[3][i] = by_low;
-  d[4][i] = by_high;
+static void quantile_partials (size_t n, const double *const in[], int upper, double *const d[]) {
+  quantiles(n, in, upper, d[0]);
+  for (size_t i = 0; i < n; i++) {
+    Law l = law_at(in + 1, i);
+    double given = in[0][i], p = upper ? 1 - given : given, q = upper ? given : 1 - given;
+    double x = d[0][i], mass = part(l, l.low, l.high).mass, density = decay(depth_at(l, x)) / mass;
+    double by_low = q * edge(l, l.low, mass) / density;
+    double by_high = p * edge(l, l.high, mass) / density;
+    d[0][i] = (upper ? -l.scale : l.scale) / density;
+    d[1][i] = 1 - by_low - by_high;
+    d[2][i] = fma(-finite_z(l, l.low), by_low, fma(-finite_z(l, l.high), by_high, finite_z(l, x)));
+    d[3][i] = by_low;
+    d[4][i] = by_high;
+  }
 }
 
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    quantile_slopes(i, law_at(in + 1, i), in[0][i], 1 - in[0][i], 1, d);
+  quantile_partials(n, in, 0, d);
 }
 
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    quantile_slopes(i, law_at(in + 1, i), 1 - in[0][i], in[0][i], -1, d);
+  quantile_partials(n, in, 1, d);
 }
 
-/* Is the start as fine as the noise? */
+/* Is near_start as fine as the noise? Its error is a few units of z's last digit. */
 VECTOR int is_plain (Law l) {
-  return (l.r < 4) & (l.high - l.low > 0.01 * l.scale);
+  return (l.r < 30) & (l.high - l.low > 0.01 * l.scale);
+}
+
+static void mend (size_t n, const double *const in[], double *out) {
+  double x[BLOCK];
+  quantile_block(n, in, 0, x);
+  for (size_t i = 0; i < n; i++) out[i] = is_plain(law_at(in + 1, i)) ? out[i] : x[i];
 }
 
 static void rsample (size_t n, const double *const in[], double *out) {
-  const double *u = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
+  const double *u = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4], *at[5];
   uint64_t odd = 0;
   for (size_t i = 0; i < n; i++) {
     Law l = law_of(loc[i], scale[i], low[i], high[i]);
     out[i] = clamp(near_start(l, u[i], 1 - u[i]), low[i], high[i]);
     odd |= !is_plain(l);
   }
-  for (size_t i = 0; odd && i < n; i++) {
-    Law l = law_at(in + 1, i);
-    if (!is_plain(l)) out[i] = quantile(l, u[i], 1 - u[i]);
+  for (size_t done = 0; odd && done < n; done += BLOCK) {
+    operands_from(done, in, at);
+    mend(n - done < BLOCK ? n - done : BLOCK, at, out + done);
   }
 }
 
@@ -356,57 +294,8 @@ static void rsample (size_t n, const double *const in[], double *out) {
 
 
 /* {=====================================================
-** Moments, by quadrature on both sides of the mode: sums of positive terms
+** Moments
 ** ====================================================== */
-
-/* mass; mean of y, the distance from the mode in scales; variance of x; mean of (z^2 - r^2)/2 */
-typedef struct Moments { double mass, mean, variance, depth; } Moments;
-
-/* nodes, and densities there times the weight of the side */
-typedef struct Side { double y[LEGENDRE], f[LEGENDRE]; } Side;
-
-/* how far a side counts */
-static double side_width (double c, double length) {
-  double reach = c < 1e8 ? 2 * LEGENDRE_DEPTH / (c + vsqrt(fma(c, c, 2 * LEGENDRE_DEPTH)))
-                         : LEGENDRE_DEPTH / c;
-  return length < reach ? length : reach;
-}
-
-static void fill_side (Side *side, double c, double width, double weight) {
-  for (int i = 0; i < LEGENDRE; i++) {
-    double y = width * legendre_node[i];
-    side->y[i] = y;
-    side->f[i] = weight * vexp(-y * fma(0.5, y, c));
-  }
-}
-
-/* the integral of (unit (y - at))^power f over a side */
-static double side_moment (const Side *side, double at, int power, double unit) {
-  double g[LEGENDRE];
-  for (int i = 0; i < LEGENDRE; i++) {
-    double y = unit * (side->y[i] - at);
-    g[i] = side->f[i] * (power == 0 ? 1.0 : (power == 1 ? y : y * y));
-  }
-  return legendre_sum(g);
-}
-
-static Moments moments (Law l) {
-  Side up, down;
-  Moments m;
-  double above = side_width(l.r, (l.high - l.mode) / l.scale);
-  double below = side_width(l.r, (l.mode - l.low) / l.scale), wide = above > below ? above : below;
-  fill_side(&up, l.r, above, above / wide);
-  fill_side(&down, l.r, below, below / wide);
-  double all = side_moment(&up, 0, 0, 1) + side_moment(&down, 0, 0, 1);
-  double first_up = side_moment(&up, 0, 1, 1), first_down = side_moment(&down, 0, 1, 1);
-  double second = side_moment(&up, 0, 2, 1) + side_moment(&down, 0, 2, 1);
-  m.mass = wide * all;
-  m.mean = (first_up - first_down) / all;
-  m.variance = side_moment(&up, m.mean, 2, l.scale) + side_moment(&down, -m.mean, 2, l.scale);
-  m.variance /= all;
-  m.depth = fma(l.r, first_up + first_down, 0.5 * second) / all;
-  return m;
-}
 
 static void mean (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {

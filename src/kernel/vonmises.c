@@ -13,6 +13,7 @@
 */
 #include "kernel/implicit.h"
 #include "random/noise.h"
+#include "random/rejection.h"
 #include "special/bessel.h"
 #include "special/legendre.h"
 #include "special/verf.h"
@@ -23,7 +24,7 @@
 #define LOG_2PI    1.8378770664093454836
 #define INV_TWO_PI 0.15915494309189533577
 
-enum { BLOCK = 256, ATTEMPTS = 100 };
+enum { RETRY = 2 };   /* the first lane of further attempts */
 
 /* where x is: the angle a from loc, what is left of the half turn, and the side */
 typedef struct Place { double angle, left; int above; } Place;
@@ -163,40 +164,6 @@ static void slopes (const double *at, double *dx) {
   dx[1] = (place.above == central) ? -per_density : per_density;
 }
 
-static const Implicit family = {2, density_at, slopes};
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, cdf_at);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, NULL);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, sf_at);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, NULL);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, log_cdf_at);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, log_sf_at);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
-}
-
 /* }====================================================== */
 
 
@@ -274,21 +241,14 @@ static double quantile (double p, double q, double loc, double concentration) {
 static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
 static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, icdf_at);
-}
+static const Implicit family = {.params = 2, .log_density = density_at, .slopes = slopes};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
-}
+static const ImplicitTails tails = {
+  .cdf = cdf_at, .sf = sf_at,
+  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, isf_at);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
-}
+#include "kernel/implicit_kernels.h"
 
 /* }====================================================== */
 
@@ -342,42 +302,33 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 ** Best and Fisher (1979): a wrapped Cauchy angle a, tan(a/2) = tan(w/2)/sqrt(D) with w
 ** uniform on the circle and D = 2k + sqrt(1 + 4k^2), is accepted with probability c e^(1-c),
 ** c = (1 + 1/D)/2 + 2k sin^2(a/2). In half angles nothing cancels, neither for tiny k, where
-** all is accepted, nor for huge k. Returns NaN for a rejected proposal.
+** all is accepted, nor for huge k.
 */
-VECTOR double proposal (double k, double u, double e) {
-  double s, c, root = k < 1e8 ? vsqrt(fma(4 * k, k, 1)) : 2 * k, spread = fma(2, k, root);
-  vsincos2pi(0.5 * u - 0.25, &s, &c);
-  double t = s / (c * vsqrt(spread));
-  double weight = 0.5 + 0.5 / spread + 2 * k * (t * t / fma(t, t, 1));
-  return vlog(weight) + 1 - weight + e >= 0 ? 2 * vatan(t) : (double) NAN;
+static void attempt (size_t n, const double *const in[], const double *u, const double *v,
+                     double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double s, c, k = in[0][i];
+    double root = k < 1e8 ? vsqrt(fma(4 * k, k, 1)) : 2 * k, spread = fma(2, k, root);
+    vsincos2pi(0.5 * u[i] - 0.25, &s, &c);
+    double t = s / (c * vsqrt(spread));
+    double weight = 0.5 + 0.5 / spread + 2 * k * (t * t / fma(t, t, 1));
+    out[i] = vlog(weight / v[i]) + 1 - weight >= 0 ? 2 * vatan(t) : (double) NAN;
+  }
 }
 
-static double retry (const Philox *g, uint64_t element, double k) {
-  double u, e;
-  for (uint32_t attempt = 1; attempt < ATTEMPTS; attempt++) {
-    noise_uniform(g, 2 * attempt, element, 1, &u);
-    noise_exponential(g, 2 * attempt + 1, element, 1, &e);
-    double angle = proposal(k, u, e);
-    if (angle == angle) return angle;
-  }
-  noise_uniform(g, 2 * ATTEMPTS, element, 1, &u);
-  return quantile(u, 1 - u, 0, k);
-}
+static double draw_quantile (double u, const double *k) { return quantile(u, 1 - u, 0, *k); }
+
+static const Rejection BY_REJECTION = {.n_in = 1, .attempt = attempt, .quantile = draw_quantile};
 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
-  const double *loc = in[0], *concentration = in[1];
-  double u[BLOCK], e[BLOCK];
+  const double *loc = in[0];
+  double u[REJECTION_BLOCK], v[REJECTION_BLOCK];
   noise_uniform(g, 0, first, n, u);
-  noise_exponential(g, 1, first, n, e);
-  for (size_t i = 0; i < n; i++) out[i] = proposal(concentration[i], u[i], e[i]);
-  for (size_t i = 0; i < n; i++)
-    if (out[i] != out[i]) out[i] = retry(g, first + i, concentration[i]);
+  noise_uniform(g, 1, first, n, v);
+  for (size_t i = 0; i < n; i++) out[i] = (double) NAN;
+  rejection(&BY_REJECTION, g, RETRY, first, n, in + 1, u, v, out);
   for (size_t i = 0; i < n; i++) out[i] += loc[i];
-}
-
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&family, n, in, d);
 }
 
 /* }====================================================== */

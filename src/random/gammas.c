@@ -11,13 +11,12 @@
 ** [-1/2, 0]. So u < 1 - 3 d s^4 (1/4 - 0.34741 min(s, 0)) accepts nearly all without a logarithm.
 ** For a < 1, a variate of shape a + 1 times u^(1/a).
 **
-** Lanes: normals, uniforms, exponentials for a < 1; from the fourth on, one block for each
-** further attempt.
+** Lanes: normals, uniforms, exponentials for a < 1; from the fourth on those of rejection.h.
 */
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "random/rejection.h"
 #include "special/incgamma.h"
-#include "special/verf.h"
 #include "special/vmath.h"
 
 enum { NORMAL, UNIFORM, EXPONENTIAL, RETRY };
@@ -31,49 +30,34 @@ VECTOR double cube (double s) {
   return (1 + s) * (1 + s) * (1 + s);
 }
 
-/* does u accept the proposal? */
-static int accepted (double d, double s, double u) {
-  double h = 3 * d * (vlog1pmx(s) + s * s * (0.5 - s * (1.0 / 3)));
-  return s > -1 && vlog(u) < h;
-}
-
-/*
-** the size of one element, whose first proposal was z, u; as good as never is the last lane
-** reached. Not inlined: the loop around it needs the registers.
-*/
-static __attribute__((noinline))
-double one_by_one (const Philox *g, uint32_t lane, uint64_t element, double shape,
-                   double z, double u) {
-  double d = raised(shape) - 1.0 / 3, root = sqrt(9 * d);
-  for (uint32_t retry = RETRY; retry < GAMMAS_LANES; retry++) {
-    if (accepted(d, z / root, u)) return d * cube(z / root);
-    uint64_t words[2];
-    philox_words(g->key, element, lane + retry, words);
-    z = vndtri(philox_unit(words[0]));
-    u = philox_unit(words[1]);
+/* sizes, NaN where rejected */
+static void attempt (size_t n, const double *const in[], const double *z, const double *u,
+                     double *restrict size) {
+  const double *shape = in[0];
+  for (size_t i = 0; i < n; i++) {
+    double d = raised(shape[i]) - 1.0 / 3, s = z[i] / sqrt(9 * d);
+    double h = 3 * d * (vlog1pmx(s) + s * s * (0.5 - s * (1.0 / 3)));
+    size[i] = ((s > -1) & (vlog(u[i]) < h)) ? d * cube(s) : (double)NAN;
   }
-  return special_gammaincinv(raised(shape), u);
 }
 
-/* sizes, -1 where the quick test does not accept */
+static double quantile (double u, const double *shape) {
+  return special_gammaincinv(raised(*shape), u);
+}
+
+static const Rejection LAW = {
+  .n_in = 1, .normal = 1, .attempt = attempt, .quantile = quantile
+};
+
+/* sizes, NaN where the quick test does not accept */
 static void quick (size_t n, const double *shape, const double *z, const double *u,
                    double *restrict size) {
   for (size_t i = 0; i < n; i++) {
     double d = raised(shape[i]) - 1.0 / 3, s = z[i] / sqrt(9 * d), s2 = s * s;
     double bound = 3 * d * s2 * s2 * (s < 0 ? fma(-0.34741, s, 0.25) : 0.25);
     int accept = (s > -0.5) & (u[i] < 1 - bound);
-    size[i] = accept ? d * cube(s) : -1.0;
+    size[i] = accept ? d * cube(s) : (double)NAN;
   }
-}
-
-/* the places of negative sizes, collected without a branch; returns how many */
-static size_t rejected (size_t n, const double *size, size_t *place) {
-  size_t count = 0;
-  for (size_t i = 0; i < n; i++) {
-    place[count] = i;
-    count += size[i] < 0;
-  }
-  return count;
 }
 
 static void depths (const Philox *g, uint32_t lane, uint64_t first, size_t n,
@@ -91,14 +75,9 @@ static void depths (const Philox *g, uint32_t lane, uint64_t first, size_t n,
 void gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
              double *size, double *depth) {
   double z[GAMMAS_BLOCK], u[GAMMAS_BLOCK];
-  size_t place[GAMMAS_BLOCK];
   noise_normal(g, lane + NORMAL, first, n, z);
   noise_uniform(g, lane + UNIFORM, first, n, u);
   quick(n, shape, z, u, size);
-  size_t count = rejected(n, size, place);
-  for (size_t k = 0; k < count; k++) {
-    size_t i = place[k];
-    size[i] = one_by_one(g, lane, first + i, shape[i], z[i], u[i]);
-  }
+  rejection(&LAW, g, lane + RETRY, first, n, &shape, z, u, size);
   depths(g, lane + EXPONENTIAL, first, n, shape, depth);
 }

@@ -19,6 +19,7 @@
 
 
 enum { ELEMENTS = 256, GROUP = 8 };  /* of the buffer; of four blocks */
+enum { PAIRS = 16 };                 /* blocks at a time, for elements here and there */
 
 /* from n words, a multiple of GROUP, to n numbers */
 typedef void Transform (size_t n, const uint64_t *word, double *out);
@@ -33,10 +34,12 @@ typedef void Transform (size_t n, const uint64_t *word, double *out);
 /* four blocks, a word of 32 bits in each 64-bit place; what stands above it is ignored */
 typedef struct Blocks { __m256i c0, c1, c2, c3; } Blocks;
 
-/* blocks position .. position+3 after the first round; p1 comes from the lane alone */
-static inline Blocks blocks_at (uint64_t position, uint64_t p1, __m256i k0, __m256i k1) {
-  __m256i p = _mm256_set1_epi64x((int64_t) position);
-  p = _mm256_add_epi64(p, _mm256_set_epi64x(3, 2, 1, 0));
+static inline __m256i four_from (uint64_t position) {
+  return _mm256_add_epi64(_mm256_set1_epi64x((int64_t) position), _mm256_set_epi64x(3, 2, 1, 0));
+}
+
+/* blocks at four positions after the first round; p1 comes from the lane alone */
+static inline Blocks blocks_at (__m256i p, uint64_t p1, __m256i k0, __m256i k1) {
   __m256i p0 = _mm256_mul_epu32(p, _mm256_set1_epi64x(PHILOX_MULTIPLIER[0]));
   __m256i high = _mm256_xor_si256(_mm256_set1_epi64x((int64_t) (p1 >> 32)), k0);
   return (Blocks) {
@@ -62,14 +65,14 @@ static inline void store_words (Blocks b, uint64_t *word) {
   _mm256_storeu_si256((__m256i *) (word + 4), second);
 }
 
-/* `groups` groups from a block position on; several at a time fill the multiplier's latency */
+/* `groups` groups of four blocks each; several at a time fill the multiplier's latency */
 static inline __attribute__((always_inline))
-void fill_groups (const uint32_t key[2], uint32_t lane, uint64_t position, size_t groups,
+void fill_groups (const uint32_t key[2], uint32_t lane, const __m256i *position, size_t groups,
                   uint64_t *word) {
   uint64_t p1 = (uint64_t) PHILOX_MULTIPLIER[1] * lane;
   __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
   Blocks b[4];
-  for (size_t j = 0; j < groups; j++) b[j] = blocks_at(position + 4 * j, p1, k0, k1);
+  for (size_t j = 0; j < groups; j++) b[j] = blocks_at(position[j], p1, k0, k1);
 #pragma GCC unroll 9
   for (int round = 1; round < 10; round++) {
     k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(PHILOX_WEYL[0]));
@@ -81,9 +84,25 @@ void fill_groups (const uint32_t key[2], uint32_t lane, uint64_t position, size_
 
 static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
                         uint64_t *word) {
+  __m256i p[4];
   size_t i = 0;
-  for (; i + 4 * GROUP <= n; i += 4 * GROUP) fill_groups(key, lane, position + i / 2, 4, word + i);
-  for (; i < n; i += GROUP) fill_groups(key, lane, position + i / 2, 1, word + i);
+  for (; i + 4 * GROUP <= n; i += 4 * GROUP) {
+    for (size_t j = 0; j < 4; j++) p[j] = four_from(position + i / 2 + 4 * j);
+    fill_groups(key, lane, p, 4, word + i);
+  }
+  for (; i < n; i += GROUP) {
+    p[0] = four_from(position + i / 2);
+    fill_groups(key, lane, p, 1, word + i);
+  }
+}
+
+/* the words of PAIRS blocks anywhere, those of four at a time */
+static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *position,
+                        uint64_t *word) {
+  __m256i p[PAIRS / 4];
+  for (size_t j = 0; j < PAIRS / 4; j++)
+    p[j] = _mm256_loadu_si256((const __m256i *) (position + 4 * j));
+  fill_groups(key, lane, p, PAIRS / 4, word);
 }
 
 #else
@@ -97,6 +116,16 @@ static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position,
       word[i + l] = words[0];
       word[i + 4 + l] = words[1];
     }
+}
+
+static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *position,
+                        uint64_t *word) {
+  for (size_t i = 0; i < PAIRS; i++) {
+    uint64_t words[2];
+    philox_words(key, position[i], lane, words);
+    word[i / 4 * GROUP + i % 4] = words[0];
+    word[i / 4 * GROUP + i % 4 + 4] = words[1];
+  }
 }
 
 #endif
@@ -172,4 +201,18 @@ void noise_normal (const Philox *g, uint32_t lane, uint64_t first, size_t n, dou
 
 void noise_exponential (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
   fill(g, lane, first, n, out, exponential);
+}
+
+void noise_pairs (const Philox *g, uint32_t lane, uint64_t first, size_t n, const size_t *place,
+                  double *u, double *v) {
+  uint64_t position[PAIRS], word[2 * PAIRS];
+  for (size_t done = 0; done < n; done += PAIRS) {
+    size_t take = n - done < PAIRS ? n - done : PAIRS;
+    for (size_t i = 0; i < PAIRS; i++) position[i] = first + place[done + (i < take ? i : 0)];
+    fill_pairs(g->key, lane, position, word);
+    for (size_t i = 0; i < take; i++) {
+      u[done + i] = philox_unit(word[i / 4 * GROUP + i % 4]);
+      v[done + i] = philox_unit(word[i / 4 * GROUP + i % 4 + 4]);
+    }
+  }
 }
