@@ -1,3 +1,4 @@
+local core = require "perilune.core"
 local peri = require "perilune"
 
 require "spec.support.contract".distribution {
@@ -61,5 +62,11 @@ describe("BetaBinomial", function ()
     assert.near(1, peri.BetaBinomial(0.01, 5, 100000):entropy() / 0.98044793459147870779, 1e-13)
     assert.near(1, peri.BetaBinomial(40, 30, 10000000):cdf(4000000) / 0.0019259574770298409019, 1e-12)
     assert.near(1, peri.BetaBinomial(40, 30, 10000000):entropy() / 14.701682354446906104, 1e-13)
+  end)
+
+  it("keeps the slope along a large number of trials", function ()   -- reference by mpmath
+    local names = { "x", "a", "b", "n" }
+    local partials = core.bind_partials("betabinomial", "log_prob", "log_prob", names, names)
+    assert.near(1, select(4, partials(10, 2, 3, 1e12)) / -1.999999999973e-12, 1e-11)
   end)
 end)
