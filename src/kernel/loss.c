@@ -14,7 +14,7 @@ static void kl_div (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *t = in[1];
   for (size_t i = 0; i < n; i++) {
     double term = t[i] * (vlog(t[i]) - x[i]);
-    out[i] = (t[i] == 0) & (x[i] == x[i]) ? 0 : term;
+    out[i] = ((t[i] == 0) & (x[i] == x[i])) ? 0 : term;
   }
 }
 
@@ -33,7 +33,7 @@ static void kl_div_log (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *t = in[1];
   for (size_t i = 0; i < n; i++) {
     double term = vexp(t[i]) * (t[i] - x[i]);
-    out[i] = (t[i] == -HUGE_VAL) & (x[i] == x[i]) ? 0 : term;
+    out[i] = ((t[i] == -HUGE_VAL) & (x[i] == x[i])) ? 0 : term;
   }
 }
 
