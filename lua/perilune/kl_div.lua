@@ -73,12 +73,12 @@ end
 local function warn_of_mistakes (input, target, log_target)
   if not warn then return end
   local off = excess(log_target and functions.exp(target) or target)
-  if not (off <= 1e-6) then
+  if off > 1e-6 or off ~= off then
     warn(string.format("kl_div: rows of target should be %sprobabilities that sum to 1; one is off by %s",
                        log_target and "logarithms of " or "", show.number(off)))
   end
   off = excess(functions.exp(input))
-  if not (off <= 1e-6) then
+  if off > 1e-6 or off ~= off then
     warn(string.format("kl_div: input should be log-probabilities (log_softmax gives them); the exponentials of a row "
                        .. "are off 1 by %s", show.number(off)))
   end
