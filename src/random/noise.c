@@ -19,6 +19,7 @@
 
 
 enum { ELEMENTS = 256, GROUP = 8 };  /* of the buffer; of four blocks */
+enum { NORMAL_LANES = 1 << 30 };     /* a normal uses both words of a block: no one else's */
 enum { PAIRS = 16 };                 /* blocks at a time, for elements here and there */
 
 /* from n words, a multiple of GROUP, to n numbers */
@@ -196,7 +197,7 @@ void noise_uniform (const Philox *g, uint32_t lane, uint64_t first, size_t n, do
 }
 
 void noise_normal (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
-  fill(g, lane, first, n, out, normal);
+  fill(g, lane | NORMAL_LANES, first, n, out, normal);
 }
 
 void noise_exponential (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
