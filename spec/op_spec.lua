@@ -33,6 +33,7 @@ local own = {   -- where the usual points lie outside the domain, or miss a regi
   betainc = { { 0.4, 1.7, 0.6 }, { 2.5, 0.3, 0.9 }, { 70, 50, 0.55 } },
   betaincinv = { { 0.4, 1.7, 0.6 }, { 2.5, 0.3, 0.2 }, { 70, 50, 0.4 } },
   zeta = { { 1.5, 0.7 }, { 3.2, 2.5 }, { 9, 1 } },
+  log_poch = { { 0.3, 0.2 }, { 2.5, -2.2 }, { 0.02, 7 }, { 60, 0.5 }, { 4e6, -3 }, { -1.3, 0.6 } },
   mod = { { 7.3, 2.1 }, { -7.3, 2.1 }, { 5, -0.8 } },
   pow = { { 0.4, 1.7 }, { 2.5, -3.1 }, { 9, 0.5 } },
   where = { { 1, 2, 3 }, { 0, 2, 3 } },
@@ -67,6 +68,22 @@ for file, kernels in pairs(core.kernels()) do
     end)
   end
 end
+
+it("log_poch has all digits however small k is beside a", function ()
+  for _, row in ipairs {   -- a, k, value (60-digit reference)
+    { 0.3, 0.2, -0.52343305189337547 }, { 2.5, -2.2, 0.81111512434515698 }, { 1e-8, 3e-9, -0.26236426619913798 },
+    { 1e-300, 2e-300, -1.0986122886681097 }, { 4664, 2.471, 20.874480202000992 },
+    { 1e10, 1e-5, 0.00023025850929890459 }, { 1e15, -0.3, -10.361632918473205 }, { 3, 1e-12, 9.2278433509866459e-13 },
+    { 1, 1e-9, -5.7721566407906586e-10 }, { 0.02, 7, 2.7159330603232225 }, { 0.001, -0.0004, 0.51105598396695214 },
+    { -1.3, 0.6, 0.24999715236669671 },
+  } do
+    local a, k, value = table.unpack(row)
+    local got = peri.log_poch(a, k)
+    assert(math.abs(got - value) <= 2e-15 * math.abs(value), string.format("(%g, %g) gives %.17g", a, k, got))
+  end
+  assert.equal(0.0, peri.log_poch(7.3, 0))
+  assert.equal(math.huge, peri.log_poch(2, -2))
+end)
 
 describe("the check of partials", function ()
   it("notices one that is wrong by a millionth", function ()

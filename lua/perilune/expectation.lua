@@ -59,10 +59,121 @@ local function batch_size (d)
 end
 
 
+-- Singular ends ---------------------------------------------------------------
+
+-- A density like |x - e|^(b - 1) has mass so close to its end e that doubles cannot tell x from e, unless
+-- e is 0. With s = log(w/|x - e|), for x within a small w of e, log p and most f are quadratics in s but
+-- for a term like e^-s. That is read off at points which are exact, and followed to the end:
+--
+--   int f p dx  =  w int_0^inf f(s) p(s) e^-s ds
+
+local WIDTH, WIDTH_AT_0   = 2 ^ -21, 2.0 ^ -400   -- w, as a part of |e|
+local PLACES, PLACES_AT_0 = { 0, 3, 7, 17, 22, 27 }, { 0, 3, 170, 340, 440, 540 }   -- -log2(|x - e|/w) of the points
+local REGULAR = 0.95    -- a density that decays faster than e^(-REGULAR s) hides nothing
+local ROUGH   = 1e-7    -- no quadratic: further from the third point than this part of its size
+
+-- The quadratic in s through the last three points, its slope at 0 and its bend.
+local function quadratic (s, y)
+  local low, high = (y[5] - y[4]) / (s[5] - s[4]), (y[6] - y[5]) / (s[6] - s[5])
+  local bend = (high - low) / (s[6] - s[4])
+  return function (at) return y[4] + (at - s[4]) * (low + (at - s[5]) * bend) end, low - bend * (s[4] + s[5]), bend
+end
+
+-- That and a term (a + b s) e^-s which meets the first two points, as a function of s; how far it is from
+-- the third point; slope and bend of the quadratic.
+local function fitted (s, y)
+  local main, slope, bend = quadratic(s, y)
+  local rest
+  for _ = 1, 4 do   -- each time with less of the term left, which at the last points is small
+    local a, b = (y[1] - main(s[1])) * exp(s[1]), (y[2] - main(s[2])) * exp(s[2])
+    local without, rise = {}, (b - a) / (s[2] - s[1])
+    rest = function (at) return (a + rise * (at - s[1])) * exp(-at) end
+    for i = 1, #y do without[i] = y[i] - rest(s[i]) end
+    main, slope, bend = quadratic(s, without)
+  end
+  local function value (at) return main(at) + rest(at) end
+  return value, abs(value(s[3]) - y[3]), slope, bend
+end
+
+-- The points near the end e, as { 1, batch... } each, and their s.
+local function points_near (d, e, side, w)
+  local x, s = {}, {}
+  for i, place in ipairs(PLACES) do
+    local part = where(functions.eq(e, 0), 2.0 ^ -PLACES_AT_0[i], 2.0 ^ -place)
+    x[i] = rows(d, 1, e - side * w * part)
+    s[i] = functions.log(w / abs(x[i] - e))
+  end
+  return x, s
+end
+
+-- The last stretch of the law of d before its end e, above (side = 1) or below it (side = -1), in so far
+-- as it `is_singular` there; or nil. `span` is the width of the support.
+local function stretch_at (d, e, side, span)
+  if type(e) == "number" and abs(e) == INF or not own(d, "log_prob") then return nil end
+  local w = minimum(where(functions.eq(e, 0), WIDTH_AT_0, WIDTH * abs(e)), 0.125 * span)
+  local x, s = points_near(d, e, side, w)
+  local log_p, size = {}, 0
+  for i = 1, #x do
+    log_p[i] = rows(d, 1, d:log_prob(x[i]))
+    size = maximum(size, abs(log_p[i]))
+  end
+  local density, off, slope, bend = fitted(s, log_p)
+  local rate, curve = 1 - slope, functions.sqrt(maximum(-2 * bend, 0))
+  local is_singular = functions.lt(rate, REGULAR) * functions.lt(bend, 1e-10) * functions.lt(off, ROUGH)
+                      * maximum(functions.gt(rate, 1e-6), functions.gt(curve, 1e-4))
+  if is_singular:max():item() == 0 then return nil end
+  return { e = e, side = side, w = w, x = x, s = s, density = density, off = off, size = size, is_singular = is_singular,
+           scale = 1 / where(is_singular, maximum(rate, curve), 1) }
+end
+
+-- The part of E f in a stretch, its error, and for which elements f can be followed that far.
+local function followed (d, stretch, f, opts)
+  local y, size = {}, 0
+  for i, x in ipairs(stretch.x) do
+    y[i] = rows(d, 1, f(x))
+    size = maximum(size, abs(y[i]))
+  end
+  local value, off = fitted(stretch.s, y)
+  local known = stretch.is_singular * functions.le(off, ROUGH * maximum(size, 1e-300))
+  if known:max():item() == 0 then return 0, 0, known:select(1, 1) end
+  local function part (h)
+    return quadrature.integrate(function (t)
+      local s = t * stretch.scale
+      return where(known, h(s) * exp(stretch.density(s) - s) * stretch.scale * stretch.w, 0)
+    end, 0, REACH, opts)
+  end
+  local sum, error = part(value)
+  local mass = part(function () return 1 end)
+  local bend = 2 ^ -55 * stretch.scale ^ 2   -- what rounding can make of a quadratic by the time s has decayed
+  local doubt = 20 * (off * mass + abs(sum) * stretch.off) + 1e-13 * size * mass
+                + bend * (size * mass + stretch.size * abs(sum))
+  return sum, error + where(known, doubt, 0):select(1, 1), known:select(1, 1)
+end
+
+-- The stretches at both ends of the law of d that have any, as { low =, high = }.
+local function stretches (d)
+  local low, high = ends(d.support)
+  return { low = stretch_at(d, low, -1, high - low), high = stretch_at(d, high, 1, high - low) }
+end
+
+-- Follows f to singular ends: the sum of these parts, and their error. Each stretch learns for which elements
+-- it is `known`: there the rest of the integral stops at its beginning.
+local function to_the_ends (d, list, f, opts)
+  local sum, error = 0, 0
+  for _, stretch in pairs(list) do
+    local part, part_error, known = followed(d, stretch, f, opts)
+    stretch.known = known
+    sum, error = sum + part, error + part_error
+  end
+  return sum, error
+end
+
+
 -- Continuous ------------------------------------------------------------------
 
 -- What quadrature cannot see: f at points that were rounded to an end of the support, or where x
--- or its square overflows. `mass` bounds their probability, `largest` is the greatest finite |f|.
+-- or its square overflows. `mass` bounds their probability, `largest` is the greatest finite |f| in the
+-- same half.
 local function new_losses () return { mass = 0, largest = 0 } end
 
 -- f at x, with 0 where it is not finite by rounding only; the weights there are lost.
@@ -78,31 +189,44 @@ local function values_at (d, f, x, weights, losses)
   return where(lost, 0, values)
 end
 
--- The integrand over the half of the mass that `quantile` reads, as a function of t.
-local function half (d, f, quantile, losses)
-  return function (t)
-    local weights = 0.5 * exp(-t)
-    local x = quantile(d, rows(d, #t, weights))
-    return weights * values_at(d, f, rows(d, #t, x), weights, losses)
+-- Levels t between which a half is integrated: from 0, or where the stretch at the far end begins if that has
+-- more than half of the mass; to REACH, or where the stretch at the near end begins. `tail` names the mass
+-- that this half counts. Both are spread over v = 0 ... REACH.
+local function range_of (d, tail, near, far)
+  local function level (stretch) return -functions.log(2 * d[tail](d, stretch.x[1]:select(1, 1))) end
+  local from = far and where(far.known, maximum(level(far), 0), 0) or 0
+  local to = near and where(near.known, maximum(level(near), from), REACH) or REACH
+  return { from = from, pace = (to - from) / REACH, is_cut = functions.lt(to, REACH), is_open = functions.lt(from, to) }
+end
+
+-- The integrand over the half of the mass that `quantile` reads, as a function of v.
+local function half (d, f, quantile, losses, range)
+  return function (v)
+    local weights = 0.5 * exp(-(range.from + v * range.pace))
+    local x = quantile(d, rows(d, #v, weights))
+    return weights * range.pace * values_at(d, f, rows(d, #v, x), weights * range.is_open, losses)
   end
 end
 
--- t at which the quantile is x, for a few x that lie well within the mass.
-local function levels (d, x, list)
-  if #elements(x) > FEW then return end
+-- v at which the quantile is x, for a few x that lie well within the mass.
+local function levels (d, x, ranges, list)
+  if #elements(x) > FEW or batch_size(d) > FEW then return end
   local below, above = attempt(d, "cdf", x), attempt(d, "sf", x)
   if not (below and above) then return end
-  for _, u in ipairs(elements(minimum(below, above))) do
-    if u > 0 and u <= 0.5 then list[#list + 1] = -math.log(2 * u) end
+  local t = -functions.log(2 * minimum(below, above))
+  for _, range in ipairs(ranges) do
+    for _, v in ipairs(elements((t - range.from) / range.pace)) do
+      if v > 0 and v < REACH then list[#list + 1] = v end
+    end
   end
 end
 
--- Break points in t: powers of two, the mode, where densities have their kinks, and opts.points.
-local function quantile_points (d, opts)
+-- Break points in v: powers of two, the mode, where densities have their kinks, and opts.points.
+local function quantile_points (d, opts, ranges)
   local list, mode = { 0.5 }, attempt(d, "mode")
   for e = 0, 9 do list[#list + 1] = 2.0 ^ e end
-  if mode then levels(d, mode, list) end
-  for _, x in ipairs(opts.points or {}) do levels(d, x, list) end
+  if mode then levels(d, mode, ranges, list) end
+  for _, x in ipairs(opts.points or {}) do levels(d, x, ranges, list) end
   return list
 end
 
@@ -114,10 +238,17 @@ local function settings (d, opts, points)
   }
 end
 
+-- For what decays as e^-t.
+local function decay_points ()
+  local list = {}
+  for e = -1, 9 do list[#list + 1] = 2.0 ^ e end
+  return list
+end
+
 -- The integral beyond REACH of an integrand that decays as e^(-c t) there. It is infinite where there
 -- is no decay, or one that slows down and falls behind that of 1/t; unless all that is nothing beside
 -- `value`.
-local function remainder (g, rank, value)
+local function remainder (g, rank, value, is_cut)
   local shape = { 3 }
   for k = 1, rank do shape[k + 1] = 1 end
   local at = g(core.tensor { REACH - 2 * STRIDE, REACH - STRIDE, REACH }:reshape(shape))
@@ -125,19 +256,25 @@ local function remainder (g, rank, value)
   local decay, earlier = functions.log(second / last) / STRIDE, functions.log(first / second) / STRIDE
   local steady = functions.lt(abs(decay - earlier), 1e-3 * decay) * functions.gt(decay, 1e-9)
   local rest = where(maximum(steady, functions.gt(decay, 1 / REACH)), last / decay, functions.sign(last) * INF)
-  return where(functions.gt(abs(last) * REACH, 1e-17 * abs(value)), rest, 0)
+  return where(functions.gt(abs(last) * REACH, 1e-17 * abs(value)) * (1 - is_cut), rest, 0)
 end
 
 local function by_quantiles (d, f, opts)
-  local losses, rank = new_losses(), rank_of(d)
-  local below, above = half(d, f, d.icdf, losses), half(d, f, d.isf, losses)
-  local value, error = quadrature.integrate(function (t) return below(t) + above(t) end, 0, REACH,
-                                            settings(d, opts, quantile_points(d, opts)))
-  local rest_below, rest_above = remainder(below, rank, value), remainder(above, rank, value)
-  local lost = 2 * losses.mass * losses.largest
-  value, error = value + rest_below + rest_above, error + abs(rest_below) + abs(rest_above) + lost
+  local low_losses, high_losses, rank = new_losses(), new_losses(), rank_of(d)
+  local list = own(d, "cdf") and stretches(d) or {}
+  local ends_value, ends_error = to_the_ends(d, list, f, settings(d, opts, decay_points()))
+  local low_range, high_range = range_of(d, "cdf", list.low, list.high), range_of(d, "sf", list.high, list.low)
+  local below, above = half(d, f, d.icdf, low_losses, low_range), half(d, f, d.isf, high_losses, high_range)
+  local value, error = quadrature.integrate(function (v) return below(v) + above(v) end, 0, REACH,
+                                            settings(d, opts, quantile_points(d, opts, { low_range, high_range })))
+  local rest_below = remainder(below, rank, value, low_range.is_cut)
+  local rest_above = remainder(above, rank, value, high_range.is_cut)
+  local lost = 2 * (low_losses.mass * low_losses.largest + high_losses.mass * high_losses.largest)
+  value = value + rest_below + rest_above + ends_value
+  error = error + abs(rest_below) + abs(rest_above) + lost + ends_error
   -- what was lost outweighs what was found
-  local vain = maximum(functions.gt(lost, 0.5 * abs(value)), functions.gt(losses.mass, 0.25))
+  local vain = maximum(functions.gt(lost, 0.5 * abs(value)),
+                       functions.gt(maximum(low_losses.mass, high_losses.mass), 0.25))
   value = where(vain, functions.sign(value) * INF, value)
   return value, where(functions.isfinite(value), error, INF)
 end
@@ -153,7 +290,8 @@ local function place (d)
   return centre, scale
 end
 
--- x(t) and dx/dt for t on the real line, by the kind of the support of each element.
+-- x(t) and dx/dt for t on the real line, by the kind of the support of each element; and t where a stretch
+-- begins.
 local function substitution (d)
   local low, high = ends(d.support)
   local centre, scale = place(d)
@@ -167,27 +305,39 @@ local function substitution (d)
     local slope = where(has_low, where(has_high, (high - low) * part * functions.sigmoid(-t), above),
                         where(has_high, below, wide))
     return x, slope
+  end, function (stretch)
+    local share = stretch.w / (high - low)
+    return stretch.side * functions.log(where(has_low * has_high, (1 - share) / share, scale / stretch.w))
   end
 end
 
 -- For a class that has a density only. What rounding hides of a singular end shows in the integral of
--- the density itself.
+-- the density itself. v = -REACH ... REACH is spread over t between the stretches.
 local function by_density (d, f, opts)
-  local points, x_of, hidden = { 0 }, substitution(d), 0
+  local points, hidden, list = { 0 }, 0, stretches(d)
+  local x_of, start_of = substitution(d)
   for e = -1, 9 do points[#points + 1], points[#points + 2] = 2.0 ^ e, -2.0 ^ e end
+  local function pace (stretch)
+    return stretch and where(stretch.known, stretch.side * start_of(stretch) / REACH, 1) or 1
+  end
   local function integrate (h)
-    return quadrature.integrate(function (t)
-      local x, slope = x_of(t)
-      x = rows(d, #t, x)
-      local weights, values = exp(rows(d, #t, d:log_prob(x))) * slope, rows(d, #t, h(x))
+    local ends_value, ends_error = to_the_ends(d, list, h, settings(d, opts, decay_points()))
+    local down, up = pace(list.low), pace(list.high)
+    local value, error = quadrature.integrate(function (v)
+      local step = where(v:lt(0), down, up)
+      local x, slope = x_of(v * step)
+      x = rows(d, #v, x)
+      local weights, values = exp(rows(d, #v, d:log_prob(x))) * slope * step, rows(d, #v, h(x))
       local singular = weights:isinf()
       hidden = maximum(hidden, where(singular * values:isfinite(), abs(values), 0):max(1))
       return where(maximum(singular, weights:eq(0)), 0, weights * values)
     end, -REACH, REACH, settings(d, opts, points))
+    return value + ends_value, error + ends_error
   end
   local value, error = integrate(f)
   local mass = integrate(function (x) return x:eq(x) end)
-  return value, error + abs(1 - mass) * maximum(hidden, abs(value))
+  local rounding = next(list) and 2 ^ -45 or 0   -- of x near an end
+  return value, error + rounding * abs(value) + abs(1 - mass) * maximum(hidden, abs(value))
 end
 
 
@@ -222,7 +372,7 @@ local function march (d, f, start, step, count, total, tail)
     end
     n = 2 * n
   end
-  return sum, rest + 2 ^ -52 * size, mass
+  return sum, rest + 2 ^ -50 * size, mass
 end
 
 -- The widest of finite supports, or INF.

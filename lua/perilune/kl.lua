@@ -1,26 +1,21 @@
 --- KL divergence: a registry of pairs that inheritance dispatches on.
-local class = require "perilune.class"
-local core  = require "perilune.core"
-local show  = require "perilune.show"
-local pairs_listed = require "perilune.kl_pairs"
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local fallback   = require "perilune.kl_fallback"
+local kl_pairs   = require "perilune.kl_pairs"
+local show       = require "perilune.show"
+local statistics = require "perilune.kl_statistics"
 
 local kl = {}
 
 local weak     = { __mode = "k" }
 local registry = setmetatable({}, weak)   -- [P][Q] -> function, by users
 local cache    = setmetatable({}, weak)   -- [P][Q] -> what dispatch found
+local may_fall_back = true
 
 
--- Registered pairs -------------------------------------------------------------
-
-local listed = {}   -- [name of P][name of Q] -> true
-for _, pair in ipairs(pairs_listed) do
-  listed[pair[1]] = listed[pair[1]] or {}
-  listed[pair[1]][pair[2]] = true
-end
-
--- The name of a class that has kernels, or nil: only those have listed pairs.
-local function kernel_class (c) return rawget(c, "kernels") and rawget(c, "__name") or nil end
+-- Built-in pairs -------------------------------------------------------------------
 
 local function bind_kernel (P, Q)
   local operands = {}
@@ -30,13 +25,77 @@ local function bind_kernel (P, Q)
   return core.bind("kl/" .. P.kernels, Q.__name, who, { "p", "q" }, operands)
 end
 
+-- A formula in Lua, run in one pass over memory.
+local function fused (formula)
+  return function (p, q) return (core.fused(formula, p, q)) end
+end
+
+-- A formula that holds where q has a density wherever p has.
+local function where_within (formula)
+  return function (p, q)
+    local within = fallback.within(p, q)
+    if within == 1 then return formula(p, q) end
+    return functions.where(within, formula(p, q), math.huge)
+  end
+end
+
+local fall_back   -- below
+
+-- A formula where a condition on the parameters holds; elsewhere the divergence is computed numerically.
+local function where_closed (condition, formula)
+  return function (p, q, opts)
+    local closed = condition(p, q)
+    local all, any = closed, closed
+    if core.is_tensor(closed) then all, any = closed:min():item(), closed:max():item() end
+    if all == 1 then return core.fused(formula, p, q) end
+    if any == 0 then return fall_back(p, q, opts) end
+    local value, method, error = fall_back(p, q, opts)
+    return functions.where(closed, formula(p, q), value), method, functions.where(closed, 0, error)
+  end
+end
+
+-- [name of P][name of Q] -> function (P, Q) that gives the function of p and q
+local built_in = {}
+
+local function list (P, Q, make)
+  built_in[P] = built_in[P] or {}
+  built_in[P][Q] = built_in[P][Q] or make   -- the first to come is the best
+end
+
+for _, pair in ipairs(kl_pairs.kernels) do list(pair[1], pair[2], bind_kernel) end
+for _, pair in ipairs(kl_pairs.formulas) do list(pair[1], pair[2], function () return fused(pair[3]) end) end
+for _, pair in ipairs(kl_pairs.conditional) do
+  list(pair[1], pair[2], function () return where_closed(pair[3], pair[4]) end)
+end
+for _, pair in ipairs(kl_pairs.infinite) do
+  for P in pair[1]:gmatch("%S+") do
+    for Q in pair[2]:gmatch("%S+") do list(P, Q, function () return fallback.infinite end) end
+  end
+end
+for _, P in ipairs(statistics.families) do
+  for Q in pairs(statistics.forms) do
+    local formula = statistics.pair(P, Q)
+    if formula then list(P, Q, function () return fused(where_within(formula)) end) end
+  end
+end
+
+-- The name of a class that is one of ours, or nil.
+local function own_name (c)
+  local name = rawget(c, "__name")
+  return type(name) == "string" and package.loaded["perilune.distributions." .. name] == c and name or nil
+end
+
 -- The function registered for exactly (P, Q), or nil.
 local function registered (P, Q)
   local row = registry[P]
   if row and row[Q] then return row[Q] end
-  local p, q = kernel_class(P), kernel_class(Q)
-  return p and q and listed[p] and listed[p][q] and bind_kernel(P, Q) or nil
+  local p, q = own_name(P), own_name(Q)
+  local make = p and q and built_in[p] and built_in[p][q]
+  return make and make(P, Q) or nil
 end
+
+
+-- Registration -----------------------------------------------------------------------
 
 local function check_class (who, what, c)
   local is_class = type(c) == "table" and rawget(c, "__index") ~= nil   -- an instance has none of its own
@@ -62,7 +121,30 @@ function kl.register_kl (P, Q, fn, opts)
   end
   for class_p in pairs(cache) do cache[class_p] = nil end
   registry[P] = registry[P] or setmetatable({}, weak)
-  registry[P][Q] = fn   -- last: an error before it leaves the pair as it was
+  registry[P][Q] = fused(fn)   -- last: an error before it leaves the pair as it was
+end
+
+--- The names of all registered pairs, { { "P", "Q" }, ... } in alphabetical order.
+function kl.kl_pairs ()
+  local all = {}
+  for P, row in pairs(built_in) do
+    for Q in pairs(row) do all[#all + 1] = { P, Q } end
+  end
+  for P, row in pairs(registry) do
+    for Q in pairs(row) do
+      local p, q = own_name(P), own_name(Q)
+      local replaced = p and q and built_in[p] and built_in[p][q]
+      if not replaced then all[#all + 1] = { class.name(P), class.name(Q) } end
+    end
+  end
+  table.sort(all, function (a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  return all
+end
+
+--- May kl_divergence compute numerically what no pair is registered for? (It may, unless told.)
+function kl.kl_fallback (on)
+  if type(on) ~= "boolean" then error("kl_fallback: on must be true or false, got " .. show.value(on), 2) end
+  may_fall_back = on
 end
 
 
@@ -107,30 +189,75 @@ local function warned (P, Q, found)
   end
 end
 
-local function distribution_class (what, d, level)
+local function distribution_class (who, what, d)
   local c = class.of(d)
   if c == nil or not class.descends(c, require "perilune.distribution") then
-    error("kl_divergence: " .. what .. " must be a distribution, got " .. show.value(d), level + 1)
+    error(who .. ": " .. what .. " must be a distribution, got " .. show.value(d), 4)
   end
   return c
 end
 
--- What dispatch does on its first meeting of two classes. (It is called from
--- the dispatcher in C, hence level 3 is the caller of kl_divergence.)
-local function resolve (p, q, opts)
-  local P, Q = distribution_class("p", p, 3), distribution_class("q", q, 3)
-  local found = nearest(P, Q)
-  if #found == 0 then
-    error(string.format("kl_divergence: no pair is registered for %s and %s; register_kl(%s, %s, fn) adds one",
-                        class.name(P), class.name(Q), class.name(P), class.name(Q)), 3)
+local function check_opts (who, opts)
+  if opts ~= nil and type(opts) ~= "table" then
+    error(who .. ": opts must be a table, got " .. show.value(opts), 4)
   end
-  local fn = #found == 1 and found[1].fn or warned(P, Q, found)
+  local samples = opts and opts.samples
+  if samples ~= nil and (math.type(samples) ~= "integer" or samples < 2) then
+    error(who .. ": samples must be an integer of at least 2, got " .. show.value(samples), 4)
+  end
+end
+
+-- Numerically, if that is allowed. (Level 3: whoever called kl_divergence or kl_explain.)
+function fall_back (p, q, opts)
+  local P, Q = class.name(class.of(p)), class.name(class.of(q))
+  local allowed = may_fall_back
+  if opts and opts.fallback ~= nil then allowed = opts.fallback end
+  if not allowed then
+    error(string.format("kl_divergence: no pair is registered for %s and %s; register_kl(%s, %s, fn) adds one", P, Q,
+                        P, Q), 3)
+  end
+  if #p.event_shape ~= #q.event_shape then
+    error(string.format("kl_divergence: %s and %s have events of different shapes, %s and %s", P, Q,
+                        show.shape(p.event_shape), show.shape(q.event_shape)), 3)
+  end
+  return fallback.answer(p, q, opts)
+end
+
+-- The function of p and q for two classes, and the pair it was registered for, if any.
+local function find (P, Q)
+  local found = nearest(P, Q)
+  if #found == 0 then return fall_back, nil end
+  return #found == 1 and found[1].fn or warned(P, Q, found), found[1]
+end
+
+-- What dispatch does on its first meeting of two classes, called from the dispatcher in C. (A tail
+-- call, so that fn is at the same level the first time as later.)
+local function resolve (p, q, opts)
+  local P, Q = distribution_class("kl_divergence", "p", p), distribution_class("kl_divergence", "q", q)
+  check_opts("kl_divergence", opts)
+  local fn = find(P, Q)
   cache[P] = cache[P] or setmetatable({}, weak)
   cache[P][Q] = fn
   return fn(p, q, opts)
 end
 
---- kl_divergence(p, q): KL(p || q) in nats, one value per batch element.
+--- kl_divergence(p, q, opts): KL(p || q) in nats, one value per batch element.
 kl.kl_divergence = core.dispatcher(cache, resolve)
+
+local function is_infinite (value)
+  if not core.is_tensor(value) then return value == math.huge end
+  return value:min():item() == math.huge
+end
+
+--- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
+function kl.kl_explain (p, q, opts)
+  local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
+  check_opts("kl_explain", opts)
+  local fn, pair = find(P, Q)
+  local value, method, error = fn(p, q, opts)
+  if not method then method, error = is_infinite(value) and "infinite" or "closed form", 0 end
+  local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
+  return { method = method, pair = names, value = value, error = error }
+end
 
 return core.keep("kl", kl)

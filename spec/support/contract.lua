@@ -83,7 +83,7 @@ local function check_partials (spec)
   for _, kernel in ipairs(core.kernels()[class.kernels]) do
     if kernel.has_partials then
       it("has the right partials of " .. kernel.name, function ()
-        local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
+        local names = { unpack({ "a", "b", "c", "d", "e", "f", "g", "h" }, 1, kernel.n_in) }
         local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)
         if kernel.kind == "sampler" and not kernel.noise then return check_pathwise(spec, partials) end
         local value = contract.kernel_value(class.kernels, kernel)
@@ -105,7 +105,7 @@ end
 
 --- A kernel as a plain function of numbers, a sampler's noise included.
 function contract.kernel_value (file, kernel)
-  local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
+  local names = { unpack({ "a", "b", "c", "d", "e", "f", "g", "h" }, 1, kernel.n_in) }
   return core.bind_value(file, kernel.name, kernel.name, names, names)
 end
 

@@ -1,0 +1,259 @@
+--- KL(p || q) where no pair is registered, in this order: infinite by support, an exact sum over a finite
+-- support, a sum over outcomes or an integral over the real line, and otherwise an average over draws.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local tensor       = require "perilune.tensor"
+
+local where, maximum, exp = functions.where, functions.maximum, functions.exp
+local lt, gt              = functions.lt, functions.gt
+local INF     = math.huge
+local SAMPLES = 10000
+local NEAR    = 1e-2   -- divergences below it are computed as a sum of terms >= 0
+
+local fallback = {}
+
+-- A tensor or number as a tensor.
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
+local function any (x)
+  if type(x) == "number" then return x ~= 0 end
+  return core.numel(x) > 0 and x:max():item() ~= 0
+end
+
+-- Does the class say itself how to do this?
+local function has (d, name) return d[name] ~= nil and d[name] ~= Distribution[name] end
+
+local function is_univariate (d) return #d.event_shape == 0 end
+
+local function is_discrete (d) return d.support and d.support.is_discrete or false end
+
+local function is_plain (d) return rawget(d, "batch_shape") == nil end
+
+
+-- Support -------------------------------------------------------------------------
+
+-- Is the constraint `inner` within `outer`? Those of several independent numbers are, if all their parts
+-- are. NaN is nowhere outside.
+local function is_within (inner, outer)
+  if not (inner and outer) then return 1 end
+  if (inner.is_discrete or false) ~= (outer.is_discrete or false) then return 0 end
+  if inner.dims and outer.dims then
+    local parts = is_within(inner.base, outer.base)
+    local rank = core.is_tensor(parts) and #core.shape(parts) or 0
+    for _ = 1, math.min(inner.dims, outer.dims, rank) do parts = parts:min(-1) end
+    return parts
+  end
+  if not (inner.low and outer.low) then return 1 end
+  return 1 - maximum(lt(inner.low, outer.low), gt(inner.high, outer.high))
+end
+
+--- Is the support of p within that of q? 1 or 0, for each element of the batch where they depend on
+-- parameters. What is not known is taken to be so.
+function fallback.within (p, q) return is_within(p.support, q.support) end
+
+--- Is it known that p and q have one and the same support?
+function fallback.is_same_support (p, q)
+  local a, b = p.support, q.support
+  return a ~= nil and b ~= nil and (a == b or (a.low or a.dims) and (b.low or b.dims)
+                                    and not any(1 - is_within(a, b)) and not any(1 - is_within(b, a)))
+end
+
+-- The mass of q where p has none: beyond the ends of the support of p.
+local function mass_outside (p, q)
+  local inner, outer = p.support, q.support
+  local step = inner.is_discrete and 1 or 0
+  local below = where(gt(inner.low, outer.low), q:cdf(inner.low - step), 0)
+  local above = where(lt(inner.high, outer.high), q:sf(inner.high), 0)
+  return below + above
+end
+
+
+-- Sums and integrals ----------------------------------------------------------------
+
+-- log q - log p
+local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
+
+-- e^d - 1 - d >= 0
+local function excess (d)
+  return where(lt(functions.abs(d), 1e-3), d * d * (0.5 + d * (1 / 6 + d * (1 / 24 + d / 120))),
+               functions.expm1(d) - d)
+end
+
+-- Places where log q may have a kink, for the integral over p.
+local function kinks (q)
+  local points = {}
+  if has(q, "mode") then
+    local ok, mode = pcall(q.mode, q)
+    if ok then points[1] = mode end
+  end
+  for _, stop in ipairs { "low", "high" } do
+    local value = q.support and q.support[stop]
+    if core.is_tensor(value) or value and math.abs(value) < INF then points[#points + 1] = value end
+  end
+  return points
+end
+
+--- How well an integral of about d^2, d = log q - log p, can be known where it is as small as the least of
+-- these values: d has an absolute error.
+function fallback.tolerance (value)
+  local least = as_tensor(functions.abs(value)):min():item()
+  return math.min(1e-10, math.max(1e-13, 1e-15 / math.sqrt(least)))
+end
+
+-- E[log p - log q]; for q near p instead E[e^d - 1 - d] and the mass of q outside, d = log q - log p:
+-- the same number, as a sum of terms that are not negative.
+local function by_expectation (p, q)
+  local opts = { points = kinks(q) }
+  local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
+  local near = lt(functions.abs(value), NEAR)
+  local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
+  if not (any(near) and tells_outside) then return value, error end
+  opts.rtol = fallback.tolerance(value)
+  local sum, sum_error = p:expectation(function (x) return excess(log_ratio(p, q, x)) end, opts)
+  if not fallback.is_same_support(p, q) then sum = sum + mass_outside(p, q) end
+  sum_error = sum_error + 2 ^ -50 * functions.sqrt(2 * functions.abs(sum))   -- d itself is rounded, E d^2 = 2 KL
+  local better = near * lt(sum_error, error)
+  return where(better, sum, value), where(better, sum_error, error)
+end
+
+-- The sum over all outcomes x, which lie along the first dimension.
+local function by_enumeration (p, q, outcomes)
+  local log_p = as_tensor(p:log_prob(outcomes))
+  local mass, d = exp(log_p), q:log_prob(outcomes) - log_p
+  local impossible = mass:eq(0)
+  local value = where(impossible, 0, -mass * d):sum(1)
+  local sum = where(impossible, exp(q:log_prob(outcomes)), mass * excess(d)):sum(1)
+  local size = where(impossible, 0, mass * functions.abs(d)):sum(1)
+  return where(lt(functions.abs(value), NEAR) * functions.isfinite(sum), sum, value), 2 ^ -50 * size
+end
+
+
+-- Draws ---------------------------------------------------------------------------
+
+-- The slope of the regression of y on a control, 0 where the control is constant or y is infinite.
+local function regression (y, control)
+  local centred = control - control:mean(1)
+  local slope = ((y - y:mean(1)) * centred):mean(1) / (centred * centred):mean(1)
+  return where(functions.isfinite(slope), slope, 0)
+end
+
+-- The mean over draws of p alone.
+local function by_draws_of_p (p, q, n, rng)
+  local terms = -as_tensor(log_ratio(p, q, p:sample(n, rng)))
+  return terms:mean(1), terms:std(1) / math.sqrt(n)
+end
+
+-- Half of the draws are of q. With m = (p + q)/2 and d = log q - log p,
+--
+--   KL = E_m[-d p/m],   0 = E_m[(p - q)/m],   p/m = 2 sigmoid(-d):
+--
+-- the second is a control that is bounded, whatever the tails, and for q near p takes away all but d^2.
+local function by_draws_of_both (p, q, n, rng)
+  local half = math.ceil(n / 2)
+  local function at (x)
+    local d = as_tensor(log_ratio(p, q, x))
+    local share = 2 * functions.sigmoid(-d)
+    return where(functions.eq(d, INF), 0, -d * share), 2 * share - 2
+  end
+  local from_p, control_p = at(p:sample(half, rng))
+  local from_q, control_q = at(q:sample(half, rng))
+  local slope = regression(tensor.cat { from_p, from_q }, tensor.cat { control_p, control_q })
+  from_p, from_q = from_p - slope * control_p, from_q - slope * control_q
+  local error = 0.5 * functions.sqrt((from_p:var(1) + from_q:var(1)) / half)
+  return 0.5 * (from_p:mean(1) + from_q:mean(1)), error
+end
+
+local function by_draws (p, q, opts)
+  local draw = has(q, "sample") and by_draws_of_both or by_draws_of_p
+  local value, error = draw(p, q, opts.samples or SAMPLES, opts.rng)
+  return value, where(functions.isinf(value), 0, error)   -- a single draw where q has no density suffices
+end
+
+
+-- The choice -----------------------------------------------------------------------
+
+-- All outcomes of p, or nil where there are too many or p cannot tell.
+local function outcomes_of (p)
+  if not is_discrete(p) or is_univariate(p) and p.support.low then return nil end
+  local ok, outcomes = pcall(p.enumerate_support, p)
+  return ok and outcomes or nil
+end
+
+local function refuse (p)
+  local c = class.name(class.of(p))
+  error(string.format("kl_divergence: %s has neither a support on the real line nor sample; %s:sample would do", c, c),
+        0)
+end
+
+-- Is p a law on the real line, as far as is known?
+local function is_on_line (p) return is_univariate(p) and (p.support and p.support.low or not has(p, "sample")) end
+
+-- A divergence that came out negative is 0 but for rounding, or not known at all.
+local function not_negative (value) return where(lt(value, 0), where(functions.isinf(value), 0 / 0, 0), value) end
+
+local function computed (p, q, opts)
+  if is_on_line(p) then
+    local value, error = by_expectation(p, q)
+    return not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
+  end
+  local outcomes = outcomes_of(p)
+  if outcomes then
+    local value, error = by_enumeration(p, q, outcomes)
+    return not_negative(value), error, "sum"
+  end
+  if not has(p, "sample") then refuse(p) end
+  local value, error = by_draws(p, q, opts)
+  return value, error, "monte carlo"
+end
+
+--- p and q with one batch.
+function fallback.alike (p, q)
+  if is_plain(p) and is_plain(q) then return p, q end
+  local zero = core.tensor(0)
+  local shape, why = core.broadcast_shape(zero:expand(p.batch_shape), zero:expand(q.batch_shape))
+  if not shape then error("kl_divergence: p and q of " .. why, 0) end
+  return p:expand(shape), q:expand(shape)
+end
+
+-- A result in the shape of the batch, or a number where all parameters are.
+local function shaped (p, x)
+  if is_plain(p) then return core.is_tensor(x) and x:item() or x end
+  return as_tensor(x):expand(p.batch_shape)
+end
+
+--- E[f(X)], X from p, and an estimate of its error, found as KL(p || q) would be; p and q have one batch.
+-- opts: samples, rng; rtol of an integral.
+function fallback.expectation (p, q, f, opts)
+  opts = opts or {}
+  if is_on_line(p) then return p:expectation(f, { points = kinks(q), rtol = opts.rtol }) end
+  local outcomes = outcomes_of(p)
+  if outcomes then
+    local mass, values = p:prob(outcomes), f(outcomes)
+    return shaped(p, where(functions.eq(mass, 0), 0, mass * values):sum(1)), 0
+  end
+  if not has(p, "sample") then refuse(p) end
+  local n = opts.samples or SAMPLES
+  local values = as_tensor(f(p:sample(n, opts.rng)))
+  return shaped(p, values:mean(1)), shaped(p, values:std(1) / math.sqrt(n))
+end
+
+--- KL(p || q), how it was found, and an estimate of its error.
+function fallback.answer (p, q, opts)
+  p, q = fallback.alike(p, q)
+  local within = fallback.within(p, q)
+  if not any(within) then return fallback.infinite(p, q), "infinite", 0 end
+  local value, error, method = computed(p, q, opts or {})
+  value, error = where(within, value, INF), where(within, error, 0)
+  return shaped(p, value), method, shaped(p, error)
+end
+
+--- +inf in the shape of both batches.
+function fallback.infinite (p, q)
+  if #p.batch_shape == 0 and #q.batch_shape == 0 then return INF end
+  local function zeros (d) return #d.batch_shape == 0 and core.tensor(0) or core.zeros(d.batch_shape) end
+  return zeros(p) + zeros(q) + INF
+end
+
+return fallback

@@ -1,0 +1,204 @@
+/*
+** categorical.c - KL(Categorical || q)
+**
+** To Categorical, with the logits l_j of p and m_j of q, D_j = m_j - l_j and
+** d_j = D_j - sum_i p_i D_i, whose mean under p is 0:
+**
+**   KL = log sum_j p_j e^(d_j) = log(1 + sum_j p_j f(d_j)),   f(d) = e^d - 1 - d >= 0
+**
+** Nothing cancels when q is near p, an error of the mean counts only by its square, and
+** neither row need be normalised. Short rows are computed together.
+*/
+#include "kernel/kernel.h"
+#include "kernel/simplex.h"
+#include "kernel/together.h"
+#include "special/pair.h"
+#include "special/vmath.h"
+
+/* e^FAR is neither lost nor infinite in a product with weights between those */
+static const double FAR = 300, LIGHT = 1e-130, HEAVY = 1e130;
+
+/* below it the rounding of the mean, squared, may show if it is not counted from the top */
+static const double SMALL = 1e-14;
+
+
+/* Rows that are computed together, of k outcomes each. */
+typedef struct Rows {
+  size_t k, most, rows;   /* rows at most, and now */
+  const double *l, *m;
+  double *room[2];        /* for them where rows do not follow one another */
+  double *weight;         /* of each outcome, e^(l_j) */
+  double *apart;          /* D_j, then D_j less its mean */
+  double *sum;            /* of each row's weights */
+} Rows;
+
+static size_t scratch (const size_t dims[]) {
+  return rows_together(dims[0]) * (4 * dims[0] + 1);
+}
+
+static Rows rows_at (size_t k, double *at) {
+  size_t most = rows_together(k), n = most * k;
+  return (Rows) {.k = k, .most = most, .room = {at, at + n}, .weight = at + 2 * n,
+                 .apart = at + 3 * n, .sum = at + 4 * n};
+}
+
+
+/* {=====================================================
+** Rows in which all is finite, |d| < FAR, and weights are neither heavy nor lost; others
+** become NaN
+** ====================================================== */
+
+static void weights (size_t n, const double *l, const double *m, double *restrict weight,
+                     double *restrict apart) {
+  for (size_t i = 0; i < n; i++) {
+    weight[i] = vexp(l[i]);
+    apart[i] = m[i] - l[i];
+  }
+}
+
+/* e^d - 1 - d: with d = r the series itself, further out a difference */
+VECTOR double above_tangent (double d) {
+  ExpReduction e = exp_reduce(clamp(d, -FAR, FAR));
+  double tail = exp_tail(e.hi), square = e.hi * e.hi;
+  double far = ((1.0 + fma(square, tail, e.hi)) * e.scale1 * e.scale2 - 1) - d;
+  return fabs(d) < 0.34 ? square * tail : far;
+}
+
+/* D - origin, with what m - l lost by rounding */
+VECTOR double counted_from (double origin, double l, double m) {
+  Pair apart = exact_sum(m, -l);
+  return (apart.hi - origin) + apart.lo;
+}
+
+/* those from `near`, D less its mean, on */
+static void terms (size_t n, const double *l, const double *m, const double *near,
+                   double *restrict weight) {
+  for (size_t i = 0; i < n; i++) {
+    double d = near[i] + exact_sum(m[i], -l[i]).lo, term = weight[i] * above_tangent(d);
+    weight[i] = ((fabs(d) < FAR) & (weight[i] < HEAVY)) ? term : (double)NAN;
+  }
+}
+
+typedef double Lanes[SIMPLEX_LANES];
+
+VECTOR double lanes_sum (const Lanes lane) {
+  return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+}
+
+static double sum_of (size_t k, const double *x) {
+  Lanes lane = {0};
+  double last = 0;
+  size_t j = 0;
+  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
+    for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] += x[j + r];
+  for (; j < k; j++) last += x[j];
+  return lanes_sum(lane) + last;
+}
+
+/* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
+   sum of weights, or NaN if they are too light */
+static double centre (size_t k, const double *weight, double *restrict apart) {
+  Lanes sum = {0}, product = {0};
+  double last = 0, last_product = 0, origin = k > 0 ? apart[0] : 0;
+  size_t j = 0;
+  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
+    for (size_t r = 0; r < SIMPLEX_LANES; r++) {
+      sum[r] += weight[j + r];
+      product[r] = fma(weight[j + r], apart[j + r] - origin, product[r]);
+    }
+  for (; j < k; j++) {
+    last += weight[j];
+    last_product = fma(weight[j], apart[j] - origin, last_product);
+  }
+  double whole = lanes_sum(sum) + last, mean = (lanes_sum(product) + last_product) / whole;
+  for (j = 0; j < k; j++) apart[j] = (apart[j] - origin) - mean;
+  return whole > LIGHT ? whole : (double)NAN;
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Any row. p_j e^(d_j) = exp(m_j - c) with c = log sum_i exp(l_i) + sum_i p_i D_i, also where
+** p_j = 0. Where that overflows, the divergence is a difference of logarithms.
+** ====================================================== */
+
+static double far_term (double p, double m, double d, double c) {
+  if (p == 0) return vexp(m - c);
+  return fabs(d) < FAR ? p * above_tangent(d) : vexp(m - c) - fma(p, d, p);
+}
+
+/* sum_j p_j D_j less D at the top of p: +inf, -inf or NaN where KL is not finite */
+static double mean_apart (size_t k, const double *l, const double *m, const Simplex *from) {
+  double origin = m[from->top] - l[from->top], mean = 0;
+  for (size_t j = 0; j < k; j++) {
+    double p = vexp(l[j] - from->shift) / from->sum, term = p * counted_from(origin, l[j], m[j]);
+    if (l[j] != l[j] || m[j] != m[j]) return (double)NAN;
+    if (l[j] > -INFINITY && m[j] == -INFINITY) return -INFINITY;
+    if (p > 0) mean += term;
+  }
+  return mean;
+}
+
+static double any_row (size_t k, const double *l, const double *m) {
+  if (k == 0) return (double)NAN;
+  Simplex from = simplex_of(k, l), to = simplex_of(k, m);
+  double origin = m[from.top] - l[from.top], mean = mean_apart(k, l, m, &from), sum = 0;
+  double c = ((from.shift + origin) + from.log_sum) + mean;
+  double direct = ((to.shift - (from.shift + origin)) + (to.log_sum - from.log_sum)) - mean;
+  if (!(fabs(mean) < INFINITY)) return -mean;
+  for (size_t j = 0; j < k; j++) {
+    double d = counted_from(origin, l[j], m[j]) - mean;
+    sum += far_term(vexp(l[j] - from.shift) / from.sum, m[j], d, c);
+  }
+  return direct < FAR ? vlog1p(sum) : direct;
+}
+
+/* }====================================================== */
+
+
+static void divergences (const Rows *s, double *out) {
+  size_t k = s->k, n = s->rows * k;
+  weights(n, s->l, s->m, s->weight, s->apart);
+  for (size_t i = 0; i < s->rows; i++) s->sum[i] = centre(k, s->weight + i * k, s->apart + i * k);
+  terms(n, s->l, s->m, s->apart, s->weight);
+  for (size_t i = 0; i < s->rows; i++) s->sum[i] = sum_of(k, s->weight + i * k) / s->sum[i];
+  for (size_t i = 0; i < s->rows; i++) out[i] = vlog1p(s->sum[i]);
+  for (size_t i = 0; i < s->rows; i++)
+    if (!(out[i] >= SMALL || out[i] == 0)) out[i] = any_row(k, s->l + i * k, s->m + i * k);
+}
+
+static void to_categorical (const Batch *b, double *out) {
+  Rows s = rows_at(b->dims[0], b->scratch);
+  for (size_t r = 0; r < b->n; r += s.rows) {
+    s.rows = b->n - r < s.most ? b->n - r : s.most;
+    s.l = rows_from(b, 0, r, s.rows, s.room[0]);
+    s.m = rows_from(b, 1, r, s.rows, s.room[1]);
+    divergences(&s, out + r);
+  }
+}
+
+/* along l_j: -p_j d_j, along m_j: q_j - p_j = p_j (e^(d_j - KL) - 1) */
+static void to_categorical_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; k > 0 && r < b->n; r++) {
+    const double *l = event(b, 0, r), *m = event(b, 1, r);
+    Simplex from = simplex_of(k, l), to = simplex_of(k, m);
+    double origin = m[from.top] - l[from.top], mean = mean_apart(k, l, m, &from);
+    double kl = any_row(k, l, m), up = upstream[r];
+    for (size_t j = 0; j < k; j++) {
+      double p = vexp(l[j] - from.shift) / from.sum;
+      double apart = counted_from(origin, l[j], m[j]) - mean;
+      double q = vexp(m[j] - to.shift) / to.sum, gap = apart - kl;
+      d[0][r * k + j] = p == 0 ? 0 : -up * p * apart;
+      d[1][r * k + j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
+    }
+  }
+}
+
+
+const Kernel perilune_kl_categorical[] = {
+  {.name = "Categorical", .n_in = 2, .signature = "(k),(k)->()", .rows = to_categorical,
+   .scratch = scratch, .adjoint = to_categorical_adjoint},
+  {.name = NULL}
+};
