@@ -23,13 +23,38 @@ local function check_function (who, f)
   end
 end
 
+-- The parameters of functions that are being differentiated now.
+local active = setmetatable({}, { __mode = "k" })
+
 -- A leaf of the first argument as a parameter.
 local function as_param (x, path)
-  if type(x) == "number" or core.is_tensor(x) or type(x) == "table" and getmetatable(x) == nil then
-    return core.param(core.is_tensor(x) and x:detach() or x)
+  local is_tensor = core.is_tensor(x)
+  if not (type(x) == "number" or is_tensor or type(x) == "table" and getmetatable(x) == nil) then
+    error(string.format("value_and_grad: %s must be a number, a tensor or a table of them, got %s",
+                        path or "the first argument", show.value(x)), 0)
   end
-  error(string.format("value_and_grad: %s must be a number, a tensor or a table of them, got %s",
-                      path or "the first argument", show.value(x)), 0)
+  local is_tracked, is_param = core.tracked(x)
+  if is_tracked and (active[x] or not is_param) then
+    error(string.format("value_and_grad: %s has a gradient already, and there are no second derivatives; "
+                        .. "detach() what should have no gradient here", path or "the first argument"), 0)
+  end
+  local param = core.param(is_tensor and x:detach() or x)
+  active[param] = true
+  return param
+end
+
+-- Of a parameter: its gradient, as a number where a number was given.
+local function grad_of (param, original)
+  local grad = param.grad or core.zeros(param.shape)
+  active[param] = nil
+  return type(original) == "number" and grad:item() or grad
+end
+
+local function grads_of (params, original)
+  if not is_structure(original) then return grad_of(params, original) end
+  local all = {}
+  for key in pairs(original) do all[key] = grads_of(params[key], original[key]) end
+  return all
 end
 
 --- A function giving the value of f and its gradient with respect to the first argument, which may be a
@@ -39,24 +64,14 @@ function gradient.value_and_grad (f)
   check_function("value_and_grad", f)
   return function (x, ...)
     local params = map(x, as_param)
-    local results = table.pack(f(params, ...))
+    local results = table.pack(core.with_grad(f, params, ...))
     local value = results[1]
     if type(value) ~= "number" and not core.is_tensor(value) then
       error("value_and_grad: f must return a number or a tensor of one element, got " .. show.value(value), 2)
     end
     if core.tracked(value) then value:backward() end
-    local function grad_of (param, original)
-      local grad = param.grad or core.zeros(param.shape)
-      return type(original) == "number" and grad:item() or grad
-    end
-    local function grads (p, original)
-      if not is_structure(original) then return grad_of(p, original) end
-      local all = {}
-      for key in pairs(original) do all[key] = grads(p[key], original[key]) end
-      return all
-    end
     local plain = core.is_tensor(value) and value:item() or value
-    return plain, grads(params, x), table.unpack(results, 2, results.n)
+    return plain, grads_of(params, x), table.unpack(results, 2, results.n)
   end
 end
 

@@ -16,6 +16,8 @@ local direct = {
   transform_to = function () return require "perilune.transforms".transform_to end,
   Distribution = function () return require "perilune.distribution" end,
   validate    = function () return require "perilune.construct".validate end,
+  optim       = function () return require "perilune.optim" end,
+  vi          = function () return require "perilune.vi" end,
   KLDivLoss   = function () return require "perilune.kl_div".KLDivLoss end,
 }
 for _, name in ipairs { "rng", "seed", "set_threads" } do

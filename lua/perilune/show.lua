@@ -81,6 +81,7 @@ end
 
 --- A tensor with its shape on the first line; a single number alone.
 function show.tensor (t)
+  t = core.detach(t)   -- elements are plain numbers
   local shape = core.shape(t)
   if #shape == 0 then return show.number(t:item()) end
   local head = "Tensor" .. show.shape(shape)
@@ -103,7 +104,7 @@ function show.parameter (x)
   if #shape > 1 or (shape[1] or 0) > 6 then return "Tensor" .. show.shape(shape) end
   if #shape == 0 then return show.number(x:item()) end
   local numbers = {}
-  for i = 1, shape[1] do numbers[i] = show.number(x[i]) end
+  for i, v in ipairs(x:totable()) do numbers[i] = show.number(v) end
   return "{" .. table.concat(numbers, ", ") .. "}"
 end
 

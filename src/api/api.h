@@ -39,9 +39,10 @@ Tensor *api_new_block (lua_State *L, size_t bytes, int rank, size_t size,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values);
 
-/* deferred.c: computes a tensor that waits; all of them, before a write */
+/* deferred.c: computes a tensor that waits; sees to those that would notice that t is
+   written to */
 void api_force (lua_State *L, int index);
-void api_force_all (lua_State *L);
+void api_before_write (lua_State *L, const Tensor *t);
 
 /* autograd.c: what a state is doing */
 typedef struct State {
@@ -50,6 +51,7 @@ typedef struct State {
   int parameters;       /* has there ever been one? */
   uint64_t order;       /* of nodes */
   uint64_t walk;
+  struct Tape *tape;    /* the walk during which a function runs, or NULL */
 } State;
 
 State *api_state (lua_State *L);   /* lives as long as L */
@@ -74,6 +76,10 @@ Tensor *api_new_copy (lua_State *L, const char *who, int index);
 /* api_new, for a result that is recorded if an operand is tracked. */
 Tensor *api_new_recorded (lua_State *L, const Recording *recording, int rank,
                           const ptrdiff_t shape[], const ptrdiff_t stride[]);
+
+/* The same without data; it has one more user value, for what will hold that. */
+Tensor *api_new_waiting (lua_State *L, const Recording *recording, int rank,
+                         const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
 /* construct.c: pushes the tensor made from the table at `index` */
 Tensor *api_from_table (lua_State *L, int index, const char *who,
@@ -121,6 +127,7 @@ void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
 void api_open_autograd (lua_State *L);
 void api_open_reduce  (lua_State *L);
+void api_open_optim   (lua_State *L);
 void api_open_deferred (lua_State *L);
 void api_open_random  (lua_State *L);
 void api_open_threads (lua_State *L);

@@ -15,8 +15,12 @@
 static const char STATE = 's';     /* registry keys: what this state has in hand, */
 static const char HANDLES = 'h';   /* and tensors by their addresses */
 
-#define CHUNK    ((size_t)1 << 15)   /* doubles */
+#define CHUNK    ((size_t)1 << 10)   /* doubles in the first chunk, */
+#define DOUBLED  8                   /* which are twice as many in each of the next ones */
+#define LARGE    ((size_t)1 << 9)    /* elements: gradients that are written in place */
 #define FREE_MAX 64                  /* blocks that wait to be used again */
+#define FEW       8                  /* elements that need not be aligned, */
+#define ALIGNMENT 64                 /* as others are, to so many bytes */
 
 State *api_state (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE) == LUA_TNIL) {
@@ -43,18 +47,22 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
   return 0;
 }
 
-/* Pushes a tensor with a node of n inputs, which are still to be set. */
-static Tensor *new_with_node (lua_State *L, const char *who, State *state, int rank,
-                              const ptrdiff_t shape[], const ptrdiff_t stride[],
-                              NodeKind kind, const Kernel *kernel, int n, int user_values) {
+/* Pushes a tensor of rank, shape and strides with a node of n inputs, which are still
+   to be set, and room for so many elements. Few elements are not aligned. */
+static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
+                              const ptrdiff_t stride[], size_t room, const Node *node,
+                              int user_values) {
   size_t size, header = (tensor_header_bytes(rank) + 15) & ~(size_t)15;
-  if (!tensor_count(rank, shape, &size)) api_fail(L, who, "too many elements");
-  size_t bytes = header + node_bytes(n) + tensor_bytes(0, size);
+  size_t front = header + node_bytes(node->n);
+  if (!tensor_count(rank, shape, &size)) api_fail(L, "tensor", "too many elements");
+  size_t bytes = front + room * sizeof(double) + (room < FEW ? 0 : ALIGNMENT);
   Tensor *t = api_new_block(L, bytes, rank, size, shape, stride, user_values);
-  Node *node = (Node *)(void *)((char *)t + header);
-  *node = (Node) {.kind = kind, .kernel = kernel, .result = t, .order = state->order++, .n = n};
-  t->data = tensor_aligned((char *)node + node_bytes(n));
-  t->node = node;
+  t->node = (Node *)(void *)((char *)t + header);
+  *t->node = *node;
+  t->node->result = t;
+  t->node->order = state->order++;
+  if (room >= FEW) t->data = tensor_aligned((char *)t + front);
+  else if (room > 0 || size == 0) t->data = (double *)(void *)((char *)t + front);
   return t;
 }
 
@@ -63,7 +71,7 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
   Input *input = &t->node->in[k];
   *input = (Input) {.tensor = NULL};
   if (lua_type(L, index) == LUA_TNUMBER) {
-    input->number = lua_tonumber(L, index);
+    input->number = in->data[0];
     return;
   }
   input->tensor = (Tensor *)in;
@@ -73,15 +81,26 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
   lua_setiuservalue(L, -2, k + 1);
 }
 
+static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
+                              const ptrdiff_t shape[], const ptrdiff_t stride[],
+                              size_t room, int user_values) {
+  Node node = {.kind = r->kind, .kernel = r->kernel, .n = r->n, .dimensions = r->dimensions};
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, room, &node, user_values);
+  for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
+  return t;
+}
+
 Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
                           const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
-  int base = r->base;
-  Tensor *t = new_with_node(L, r->who, r->state, rank, shape, stride, r->kind, r->kernel,
-                            r->n, r->n);
-  for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], base + k);
-  t->node->dimensions = r->dimensions;
-  return t;
+  size_t size;
+  if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
+  return push_recorded(L, r, rank, shape, stride, size, r->n);
+}
+
+Tensor *api_new_waiting (lua_State *L, const Recording *r, int rank,
+                         const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  return push_recorded(L, r, rank, shape, stride, 0, r->n + 1);
 }
 
 Tensor *api_new_copy (lua_State *L, const char *who, int index) {
@@ -108,8 +127,8 @@ static int param (lua_State *L) {
   double number;
   State *state = api_state(L);
   const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
-  Tensor *t = new_with_node(L, "param", state, from->rank, from->shape, NULL, NODE_LEAF,
-                            NULL, 0, 1);
+  Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
+                            &(Node) {.kind = NODE_LEAF}, 1);
   loop_copy(t, from);
   remember_handle(L, t);
   state->parameters = 1;
@@ -130,33 +149,46 @@ static int detach (lua_State *L) {
   return 1;
 }
 
+/* core.tracked(x): does it have a gradient, and is it a parameter itself? */
 static int tracked (lua_State *L) {
   const Tensor *t = api_header(L, 1);
   lua_pushboolean(L, t != NULL && is_tracked(t));
-  return 1;
+  lua_pushboolean(L, t != NULL && t->node != NULL && t->node->kind == NODE_LEAF);
+  return 2;
 }
 
-/* core.no_grad(fn, ...): what fn returns, with nothing recorded */
-static int no_grad (lua_State *L) {
+/* What fn(...) returns, with recording paused or not. */
+static int call_paused (lua_State *L, int paused) {
   State *state = api_state(L);
-  if (lua_type(L, 1) != LUA_TFUNCTION)
-    api_fail_type(L, "no_grad", "fn", "a function", 1);
-  state->paused++;
+  int before = state->paused;
+  luaL_checkany(L, 1);
+  state->paused = paused;
   int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  state->paused--;
+  state->paused = before;
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+/* core.no_grad(fn, ...): nothing is recorded */
+static int no_grad (lua_State *L) {
+  if (lua_type(L, 1) != LUA_TFUNCTION) api_fail_type(L, "no_grad", "fn", "a function", 1);
+  return call_paused(L, 1);
+}
+
+/* core.with_grad(fn, ...): recorded, even within no_grad */
+static int with_grad (lua_State *L) { return call_paused(L, 0); }
+
 /* core.record(result, backward, inputs...): a copy of `result` whose inputs get
-   their gradients from backward(gradient of the result) -> one for each input */
+   their gradients from backward(gradient of the result) -> one for each input; or
+   `result` itself, where nothing is recorded */
 static int record (lua_State *L) {
   State *state = api_state(L);
   int n = lua_gettop(L) - 2;
   const Tensor *from = api_check_tensor(L, 1, "func"), *in[KERNEL_MAX_IN];
   if (n > KERNEL_MAX_IN) api_fail(L, "func", "at most %d inputs", KERNEL_MAX_IN);
   for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
-  Tensor *t = new_with_node(L, "func", state, from->rank, from->shape, NULL, NODE_CALL, NULL,
-                            n, n + 1);
+  if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
+  Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
+                            &(Node) {.kind = NODE_CALL, .n = n}, n + 1);
   loop_copy(t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);
@@ -172,11 +204,21 @@ static int record (lua_State *L) {
 ** Walking back
 ** ====================================================== */
 
-/* The nodes to walk over, in a userdata at `index` on the stack. */
+/* The nodes to walk over, in a userdata at `index` on the stack, and the gradients
+   that they have: a walk within this one may meet the same nodes. */
+typedef struct Entry {
+  Node *node;
+  double *gradient;
+  bool empty;
+} Entry;
+
 typedef struct Tape {
-  Node **node;
+  Entry *entry;
   size_t n, room;
   int index;
+  uint64_t walk;
+  struct Tape *outer;   /* during whose walk this one began */
+  bool noted;
 } Tape;
 
 /* Memory for gradients, cut from chunks: userdata in the table at `index`. What is
@@ -193,62 +235,87 @@ typedef struct Memory {
 static void push_node (lua_State *L, Tape *tape, Node *node) {
   if (tape->n == tape->room) {
     size_t room = 2 * tape->room + 64;
-    Node **wider = lua_newuserdatauv(L, room * sizeof *wider, 0);
-    if (tape->n > 0) memcpy(wider, tape->node, tape->n * sizeof *wider);
+    Entry *wider = lua_newuserdatauv(L, room * sizeof *wider, 0);
+    if (tape->n > 0) memcpy(wider, tape->entry, tape->n * sizeof *wider);
     lua_replace(L, tape->index);
-    tape->node = wider;
+    tape->entry = wider;
     tape->room = room;
   }
-  tape->node[tape->n++] = node;
+  node->walk = tape->walk;
+  node->gradient = NULL;
+  tape->entry[tape->n++] = (Entry) {.node = node};
 }
 
-static void check_input (lua_State *L, const Input *input) {
-  if (input->tensor != NULL && *input->tensor->version != input->version)
+static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
+  if (*t->version != version)
     api_fail(L, "backward", "a tensor was changed after it was used in what is being"
              " differentiated; clone it before changing it");
 }
 
+static void check_node (lua_State *L, const Node *node) {
+  if (node->spent)
+    api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
+             " again is gone; backward{retain = true} keeps it");
+  if (node->kind != NODE_LEAF) check_unchanged(L, node->result, 0);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tensor != NULL)
+      check_unchanged(L, node->in[k].tensor, node->in[k].version);
+}
+
 /* Adds all nodes below those on the tape. */
-static void collect (lua_State *L, Tape *tape, uint64_t walk) {
+static void collect (lua_State *L, Tape *tape) {
   for (size_t done = 0; done < tape->n; done++) {
-    Node *node = tape->node[done];
-    if (node->spent)
-      api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
-               " again is gone; backward{retain = true} keeps it");
+    Node *node = tape->entry[done].node;
+    check_node(L, node);
     for (int k = 0; k < node->n; k++) {
-      check_input(L, &node->in[k]);
       Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
-      if (below == NULL || below->walk == walk) continue;
-      below->walk = walk;
-      below->gradient = NULL;
-      push_node(L, tape, below);
+      if (below != NULL && below->walk != tape->walk) push_node(L, tape, below);
     }
   }
 }
 
-/* Moves the node at `at` down a heap of n with the oldest on top. */
-static void sift (Node **node, size_t n, size_t at) {
+/* Moves the entry at `at` down a heap of n with the oldest on top. */
+static void sift (Entry *entry, size_t n, size_t at) {
   for (size_t child; (child = 2 * at + 1) < n; at = child) {
-    if (child + 1 < n && node[child + 1]->order < node[child]->order) child++;
-    if (node[at]->order <= node[child]->order) return;
-    Node *moved = node[at];
-    node[at] = node[child];
-    node[child] = moved;
+    if (child + 1 < n && entry[child + 1].node->order < entry[child].node->order) child++;
+    if (entry[at].node->order <= entry[child].node->order) return;
+    Entry moved = entry[at];
+    entry[at] = entry[child];
+    entry[child] = moved;
   }
 }
 
 /* Youngest first. */
-static void sort_by_age (Node **node, size_t n) {
+static void sort_by_age (Entry *entry, size_t n) {
   size_t sorted = 1;
-  while (sorted < n && node[sorted - 1]->order > node[sorted]->order) sorted++;
+  while (sorted < n && entry[sorted - 1].node->order > entry[sorted].node->order) sorted++;
   if (sorted >= n) return;   /* a chain is met in order */
-  for (size_t i = n / 2; i-- > 0; ) sift(node, n, i);
+  for (size_t i = n / 2; i-- > 0; ) sift(entry, n, i);
   for (size_t i = n; i-- > 1; ) {
-    Node *oldest = node[0];
-    node[0] = node[i];
-    node[i] = oldest;
-    sift(node, i, 0);
+    Entry oldest = entry[0];
+    entry[0] = entry[i];
+    entry[i] = oldest;
+    sift(entry, i, 0);
   }
+}
+
+/* A walk within others, which may meet their nodes: notes the gradients of those. */
+static void note_gradients (Tape *tape) {
+  for (; tape != NULL && !tape->noted; tape = tape->outer) {
+    for (size_t i = 0; i < tape->n; i++) {
+      tape->entry[i].gradient = tape->entry[i].node->gradient;
+      tape->entry[i].empty = tape->entry[i].node->empty;
+    }
+    tape->noted = true;
+  }
+}
+
+static void restore_gradients (Tape *tape) {
+  for (size_t i = 0; tape->noted && i < tape->n; i++) {
+    tape->entry[i].node->gradient = tape->entry[i].gradient;
+    tape->entry[i].node->empty = tape->entry[i].empty;
+  }
+  tape->noted = false;
 }
 
 
@@ -256,7 +323,8 @@ static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
 
 /* The next chunk, if it is large enough, or a new one in its place. */
 static void next_chunk (lua_State *L, Memory *memory, size_t size) {
-  size_t room = size > CHUNK ? size : CHUNK;
+  size_t room = CHUNK << (memory->chunks < DOUBLED ? memory->chunks : DOUBLED);
+  if (room < size) room = size;
   lua_rawgeti(L, memory->index, ++memory->chunks);
   if (lua_rawlen(L, -1) < (room + 8) * sizeof(double)) {
     lua_pop(L, 1);
@@ -291,13 +359,6 @@ static void give_back (Memory *memory, double *block, size_t size) {
   memory->free_size[memory->frees++] = padded(size);
 }
 
-static void ensure_gradient (lua_State *L, Memory *memory, Node *node) {
-  size_t size = node->result->size;
-  if (node->gradient != NULL) return;
-  node->gradient = take(L, memory, size);
-  memset(node->gradient, 0, size * sizeof(double));
-}
-
 
 /* Pushes a tensor of which only the address is known. */
 static void push_handle (lua_State *L, const Tensor *t) {
@@ -305,6 +366,41 @@ static void push_handle (lua_State *L, const Tensor *t) {
   lua_rawgetp(L, -1, t);
   lua_remove(L, -2);
 }
+
+/* Pushes the `grad` of a parameter, or nil; returns it, or NULL. */
+static Tensor *push_grad (lua_State *L, const Tensor *parameter) {
+  push_handle(L, parameter);
+  lua_getiuservalue(L, -1, 1);
+  lua_remove(L, -2);
+  return api_tensor(L, -1);
+}
+
+/* The gradient of a large parameter that has none yet is written where it will stay:
+   into a tensor, kept among the chunks under the parameter's address till then. */
+static double *fresh_grad (lua_State *L, Memory *memory, const Tensor *parameter) {
+  const Tensor *grad = push_grad(L, parameter);
+  lua_pop(L, 1);
+  if (grad != NULL) return NULL;
+  Tensor *fresh = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
+  lua_rawsetp(L, memory->index, parameter);
+  return fresh->data;
+}
+
+static void ensure_gradient (lua_State *L, Memory *memory, Node *node) {
+  size_t size = node->result->size;
+  if (node->gradient != NULL) return;
+  if (node->kind == NODE_LEAF && size >= LARGE)
+    node->gradient = fresh_grad(L, memory, node->result);
+  if (node->gradient == NULL) node->gradient = take(L, memory, size);
+  node->empty = true;
+}
+
+/* Where nothing came from above there are zeros. */
+static void fill_gradient (Node *node) {
+  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
+  node->empty = false;
+}
+
 
 /* Pushes the gradient of a node as a tensor of its own. */
 static Tensor *push_gradient (lua_State *L, const Node *node) {
@@ -329,67 +425,92 @@ static void add_returned (lua_State *L, const Node *node, int k, int index) {
   adjoint_add(t, from);
 }
 
-static void step_call (lua_State *L, const Node *node) {
+/* Calls what backward() was given for a node, within the walk over `tape`. */
+static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
   luaL_checkstack(L, node->n + 8, "backward");
   push_handle(L, node->result);
   lua_getiuservalue(L, -1, node->n + 1);
   push_gradient(L, node);
-  lua_call(L, 1, node->n);
+  state->tape = tape;
+  int status = lua_pcall(L, 1, node->n, 0);
+  state->tape = tape->outer;
+  if (status != LUA_OK) lua_error(L);
+  restore_gradients(tape);
   for (int k = 0; k < node->n; k++) add_returned(L, node, k, base + 2 + k);
   lua_settop(L, base);
 }
 
 static void step_node (lua_State *L, Node *node, Memory *memory) {
   Pool *pool = api_pool(L, node->result->size);
-  for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
-  if (node->kind == NODE_CALL) {
-    step_call(L, node);
-    return;
-  }
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
   adjoint_step(node, pool, scratch);
   if (scratch != NULL) give_back(memory, scratch, need);
 }
 
-static void walk (lua_State *L, Tape *tape, Memory *memory) {
+static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
-    Node *node = tape->node[i];
+    Node *node = tape->entry[i].node;
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
-    step_node(L, node, memory);
+    for (int k = 0; k < node->n; k++)
+      if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
+    fill_gradient(node);
+    if (node->kind == NODE_CALL) step_call(L, node, state, tape);
+    else step_node(L, node, memory);
     give_back(memory, node->gradient, node->result->size);
   }
 }
 
 
-/* Pushes the `grad` of a parameter; zeros, if it had none. */
-static Tensor *push_grad (lua_State *L, const Tensor *parameter) {
-  push_handle(L, parameter);
-  lua_getiuservalue(L, -1, 1);
-  Tensor *grad = api_tensor(L, -1);
-  if (grad == NULL) {
-    lua_pop(L, 1);
-    grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
+/* Gives a parameter that has no `grad` one of zeros, unless its gradient is in a
+   tensor already. */
+static void ensure_grad (lua_State *L, const Memory *memory, const Tensor *parameter) {
+  if (push_grad(L, parameter) == NULL
+      && lua_rawgetp(L, memory->index, parameter) == LUA_TNIL) {
+    push_handle(L, parameter);
+    Tensor *grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
     memset(grad->data, 0, grad->size * sizeof(double));
-    lua_pushvalue(L, -1);
-    lua_setiuservalue(L, -3, 1);
+    lua_setiuservalue(L, -2, 1);
   }
-  lua_remove(L, -2);
-  return grad;
 }
 
-/* What arrived at parameters is added to their grads, which all exist before. */
-static void deliver (lua_State *L, Tape *tape) {
+/* Adds the gradient of a parameter to its grad. */
+static void deliver_one (lua_State *L, const Memory *memory, Node *node) {
+  Tensor *parameter = node->result, *grad = push_grad(L, parameter);
+  fill_gradient(node);
+  if (grad == NULL) {
+    push_handle(L, parameter);
+    lua_rawgetp(L, memory->index, parameter);
+    lua_setiuservalue(L, -2, 1);
+    return;
+  }
+  api_before_write(L, grad);
+  for (size_t j = 0; j < grad->size; j++) grad->data[j] += node->gradient[j];
+  (*grad->version)++;
+}
+
+/* What arrived at parameters becomes their grads, all of them or none. */
+static void deliver (lua_State *L, const Tape *tape, const Memory *memory) {
+  int top = lua_gettop(L);
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < tape->n; i++) {
-      Node *node = tape->node[i];
+      Node *node = tape->entry[i].node;
       if (node->kind != NODE_LEAF || node->gradient == NULL) continue;
-      Tensor *grad = push_grad(L, node->result);
-      for (size_t j = 0; pass == 1 && j < grad->size; j++) grad->data[j] += node->gradient[j];
-      lua_pop(L, 1);
+      if (pass == 0) ensure_grad(L, memory, node->result);
+      else deliver_one(L, memory, node);
+      lua_settop(L, top);
     }
+}
+
+/* Takes the gradients of parameters from among the chunks. */
+static void forget_fresh (lua_State *L, const Tape *tape, const Memory *memory) {
+  for (size_t i = 0; i < tape->n; i++) {
+    const Node *node = tape->entry[i].node;
+    if (node->kind != NODE_LEAF || node->result->size < LARGE) continue;
+    lua_pushnil(L);
+    lua_rawsetp(L, memory->index, node->result);
+  }
 }
 
 /* Pushes the table of chunks that the last walk left, or a new one, and takes it away
@@ -445,20 +566,21 @@ static int backward (lua_State *L) {
   Node *top = t->owner->node;
   State *state = api_state(L);
   lua_pushnil(L);
-  Tape tape = {.index = lua_gettop(L)};
+  Tape tape = {.index = lua_gettop(L), .walk = ++state->walk, .outer = state->tape};
   push_chunks(L);
   Memory memory = {.index = lua_gettop(L)};
-  top->walk = ++state->walk;
-  top->gradient = NULL;
+  note_gradients(tape.outer);
   push_node(L, &tape, top);
-  collect(L, &tape, top->walk);
-  sort_by_age(tape.node, tape.n);
+  collect(L, &tape);
+  sort_by_age(tape.entry, tape.n);
   ensure_gradient(L, &memory, top);
-  top->gradient[t->data - t->owner->data] = 1;
-  walk(L, &tape, &memory);
-  deliver(L, &tape);
+  fill_gradient(top);
+  top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
+  walk(L, state, &tape, &memory);
+  deliver(L, &tape, &memory);
+  forget_fresh(L, &tape, &memory);
   for (size_t i = 0; !retain && i < tape.n; i++)
-    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->spent = true;
+    if (tape.entry[i].node->kind != NODE_LEAF) tape.entry[i].node->spent = true;
   leave_chunks(L, memory.index);
   return 0;
 }
@@ -498,6 +620,7 @@ static const luaL_Reg functions[] = {
   {"detach",   detach},
   {"tracked",  tracked},
   {"no_grad",  no_grad},
+  {"with_grad", with_grad},
   {"record",   record},
   {"backward", backward},
   {"grad",     get_grad},

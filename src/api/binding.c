@@ -12,9 +12,7 @@ const Binding *binding_of (lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-const char *binding_who (lua_State *L) {
-  return lua_tostring(L, lua_upvalueindex(2));
-}
+const char *binding_who (lua_State *L) { return binding_of(L)->who; }
 
 static int name_upvalue (int k) { return lua_upvalueindex(3 + k); }
 
@@ -39,8 +37,18 @@ static int push_operand (lua_State *L, const Binding *b, int k) {
   return lua_gettable(L, b->argument[k]);
 }
 
+/* The arguments are there already. */
+static int read_numbers (lua_State *L, const Binding *b, double number[]) {
+  for (int k = 0; k < b->operands; k++) {
+    if (lua_type(L, 1 + k) != LUA_TNUMBER) return 0;
+    number[k] = lua_tonumber(L, 1 + k);
+  }
+  return 1;
+}
+
 int binding_push (lua_State *L, const Binding *b, double number[]) {
   int numbers = 1;
+  if (b->in_order && lua_gettop(L) == b->operands) return read_numbers(L, b, number);
   if (!lua_istable(L, 1)) check_objects(L, b);
   if (b->arguments > 1 && !lua_istable(L, 2)) check_objects(L, b);
   for (int k = 0; k < b->operands; k++) {
@@ -52,10 +60,12 @@ int binding_push (lua_State *L, const Binding *b, double number[]) {
 
 void binding_read (lua_State *L, const Binding *b, Operands *o) {
   int base = lua_gettop(L) - b->operands + 1;
-  for (int k = 0; k < b->operands; k++)
-    o->in[k] = api_operand(L, base + k, binding_who(L),
-                           lua_tostring(L, name_upvalue(k)), &o->header[k],
-                           &o->number[k]);
+  for (int k = 0; k < b->operands; k++) {
+    o->in[k] = api_header(L, base + k);
+    if (o->in[k] != NULL && o->in[k]->data != NULL) continue;
+    o->in[k] = api_operand(L, base + k, b->who, lua_tostring(L, name_upvalue(k)),
+                           &o->header[k], &o->number[k]);
+  }
 }
 
 
@@ -65,7 +75,7 @@ static int has_derivative (const Kernel *k) {
 
 Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
                              const Tensor *const in[]) {
-  Recording r = {.state = b->state, .who = binding_who(L), .kind = kind,
+  Recording r = {.state = b->state, .who = b->who, .kind = kind,
                  .kernel = b->kernel, .n = b->operands,
                  .base = lua_gettop(L) - b->operands + 1, .in = in};
   if (b->detached || b->kernel->flat) r.n = 0;
@@ -134,8 +144,12 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   b->operands = (int)operands;
   if (kernel->noise != NULL) b->noise = api_kernel(L, "noise", kernel->noise);
   if (kernel->signature != NULL) rows_parse(kernel, &b->signature);
+  b->who = lua_tostring(L, 3);
   lua_pushvalue(L, 3);
   bind_operands(L, b, 4, 5);
+  b->in_order = b->operands == b->arguments;
+  for (int k = 0; k < b->operands; k++)
+    if (b->is_field[k] || b->argument[k] != k + 1) b->in_order = 0;
   lua_pushcclosure(L, call, 2 + (int)operands);
   return 1;
 }

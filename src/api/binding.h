@@ -16,7 +16,9 @@ typedef struct Binding {
   const Kernel *kernel;
   const Kernel *noise;                  /* that feeds a sampler, or NULL */
   State *state;
+  const char *who;                      /* for messages; upvalue 2 keeps it alive */
   int detached;                         /* results are never recorded */
+  int in_order;                         /* the operands are the arguments */
   Signature signature;                  /* of a row kernel */
   int arguments;                        /* of the call */
   int operands;
@@ -44,6 +46,10 @@ void binding_read (lua_State *L, const Binding *b, Operands *operands);
 /* Reads them, and pushes a result that waits instead of being computed; or
    returns 0, where there is no need to wait. (deferred.c) */
 int api_defer (lua_State *L, const Binding *b, Operands *operands);
+
+/* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing
+   to record or to gain. (deferred.c) */
+int api_defer_recorded (lua_State *L, const Recording *recording, const Loop *loop);
 
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */

@@ -47,6 +47,7 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_autograd(L);
   api_open_objects(L);
   api_open_reduce(L);
+  api_open_optim(L);
   api_open_random(L);
   api_open_threads(L);
   return 1;

@@ -8,8 +8,15 @@
 ** that holds its elements.
 **
 ** Before anything is written into a tensor, all that wait are computed.
+**
+** Large results that are recorded wait as well: often nobody looks at them, but at
+** their sum, which is computed without them, or at their gradient. Their node says
+** how to compute them. Before an operand of theirs is written to, they get a copy of it.
 */
+#include <string.h>
+
 #include "api/binding.h"
+#include "driver/elementwise.h"
 #include "driver/program.h"
 
 #define WORTH 4096   /* elements */
@@ -30,6 +37,8 @@ static Recipe *recipe_of (const Tensor *t) {
 }
 
 static int waits (const Tensor *t) { return t->data == NULL; }
+
+static int is_recorded (const Tensor *t) { return t->node != NULL; }
 
 
 /*
@@ -60,6 +69,7 @@ static int read_headers (lua_State *L, int base, int n, Operands *o) {
       o->in[k] = tensor_scalar(&o->header[k], &o->number[k]);
     } else o->in[k] = api_header(L, base + k);
     if (o->in[k] == NULL) return 0;
+    if (waits(o->in[k]) && is_recorded(o->in[k])) api_force(L, base + k);
   }
   return 1;
 }
@@ -88,9 +98,47 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
 }
 
 
+int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
+  if (loop->size < WORTH || !api_is_tracked(r->state, r->n, r->in)) return 0;
+  api_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
+  remember(L);
+  return 1;
+}
+
+
 /*
 ** Computing
 */
+
+/* Computes the recorded tensor t at `index`; its last user value will hold the elements.
+   A copied operand may have changed the order of the loop. */
+static void force_recorded (lua_State *L, int index, Tensor *t) {
+  Tensor header[KERNEL_MAX_IN];
+  const Tensor *in[KERNEL_MAX_IN];
+  Loop loop;
+  node_inputs(t->node, header, in);
+  loop_plan(&loop, t->node->n, in);
+  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, loop.out_stride);
+  elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements->data);
+  memcpy(t->stride, loop.out_stride, (size_t)t->rank * sizeof *t->stride);
+  t->data = elements->data;
+  lua_setiuservalue(L, index, t->node->n + 1);
+}
+
+/* Gives the recorded tensor at `index` copies of those operands that share their
+   elements with `written`. It cannot be differentiated any more. */
+static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
+  for (int k = 0; k < node->n; k++) {
+    Input *input = &node->in[k];
+    if (input->tensor == NULL || input->tensor->version != written->version) continue;
+    Tensor *copy = api_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
+    loop_copy(copy, input->tensor);
+    copy->writes = input->version + 1;
+    input->tensor = copy;
+    lua_setiuservalue(L, index, k + 1);
+  }
+}
+
 typedef struct Plan {
   Program program;
   const Tensor *target;
@@ -167,12 +215,17 @@ void api_force (lua_State *L, int index) {
   Loop loop;
   if (!waits(t)) return;
   index = lua_absindex(L, index);
+  if (is_recorded(t)) {
+    force_recorded(L, index, t);
+    return;
+  }
   add_step(L, &plan, index);
   Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
   loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
   program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
   int operands = recipe_of(t)->kernel->n_in;
   t->data = elements->data;
+  t->version = elements->version;   /* views keep those alive, not t */
   t->is_view = true;
   lua_setiuservalue(L, index, 1);
   for (int k = 2; k <= operands; k++) {
@@ -181,13 +234,18 @@ void api_force (lua_State *L, int index) {
   }
 }
 
-void api_force_all (lua_State *L) {
+void api_before_write (lua_State *L, const Tensor *written) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
   int table = lua_gettop(L);
   luaL_checkstack(L, 8, "tensor");
   lua_pushnil(L);
   while (lua_next(L, table)) {
+    Tensor *t = lua_touserdata(L, -2);
     lua_pop(L, 1);
+    if (waits(t) && is_recorded(t)) {
+      keep_operands(L, lua_gettop(L), t->node, written);
+      continue;
+    }
     api_force(L, -1);
     lua_pushvalue(L, -1);
     lua_pushnil(L);

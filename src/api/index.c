@@ -66,7 +66,7 @@ static int repeats (const Tensor *t) {
 static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Tensor header;
   double number;
-  api_force_all(L);
+  api_before_write(L, to);
   const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
   Loop loop;
   if (repeats(to))

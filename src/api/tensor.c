@@ -19,9 +19,8 @@ static const char METATABLE = 'm';   /* its address is the registry's key */
 
 
 Tensor *api_header (lua_State *L, int index) {
-  if (lua_type(L, index) != LUA_TUSERDATA) return NULL;
   void *block = lua_touserdata(L, index);
-  return tensor_proven(block, lua_rawlen(L, index)) ? block : NULL;
+  return block != NULL && tensor_proven(block, lua_rawlen(L, index)) ? block : NULL;
 }
 
 Tensor *api_tensor (lua_State *L, int index) {

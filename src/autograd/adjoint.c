@@ -17,27 +17,50 @@ typedef double Block[BLOCK];
 
 /* Where the elements of t begin within its owner's gradient. */
 static double *gradient_at (const Tensor *t) {
-  return t->owner->node->gradient + (t->data - t->owner->data);
+  const Tensor *owner = t->owner;
+  return owner->node->gradient + (t == owner ? 0 : t->data - owner->data);
+}
+
+/* The same, in memory to which something can be added. */
+static double *filled_gradient (const Tensor *t) {
+  Node *node = t->owner->node;
+  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
+  node->empty = false;
+  return gradient_at(t);
 }
 
 static void scale (size_t n, const double *above, double *d) {
   for (size_t i = 0; i < n; i++) d[i] = above[i] == 0 ? 0 : above[i] * d[i];
 }
 
-/* The inputs of a node as tensors; `header` holds those that are numbers. */
-static void inputs (const Node *node, Tensor header[], const Tensor *in[]) {
-  for (int k = 0; k < node->n; k++)
-    in[k] = node->in[k].tensor != NULL
-          ? node->in[k].tensor
-          : tensor_scalar(&header[k], (double *)&node->in[k].number);
+static void scale_all (size_t n, double above, double *d) {
+  if (above == 1) return;
+  for (size_t i = 0; i < n; i++) d[i] = above == 0 ? 0 : above * d[i];
 }
 
-/* The same loop over gradients instead of elements. */
-static Loop over_gradients (const Node *node, const Loop *loop) {
-  Loop gradients = *loop;
-  for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked) gradients.data[k] = gradient_at(node->in[k].tensor);
-  return gradients;
+/* Does another tracked input share the owner of input k? */
+static bool is_shared (const Node *node, int k) {
+  for (int j = 0; j < node->n; j++)
+    if (j != k && node->in[j].tracked && node_below(node, j) == node_below(node, k))
+      return true;
+  return false;
+}
+
+/* Where the gradient of input k goes. What comes first and fills all of it is written
+   straight there, anything else is added. */
+typedef struct Target {
+  double *at;
+  bool first;
+} Target;
+
+static Target target (const Node *node, int k, const Loop *loop) {
+  const Tensor *t = node->in[k].tensor;
+  Node *below = t->owner->node;
+  if (!below->empty || loop->feed[k] != FEED_LINEAR || t->size != below->result->size
+      || is_shared(node, k))
+    return (Target) {.at = filled_gradient(t), .first = false};
+  below->empty = false;
+  return (Target) {.at = below->gradient, .first = true};
 }
 
 
@@ -48,30 +71,34 @@ static Loop over_gradients (const Node *node, const Loop *loop) {
 /* `above` has one element for each of the loop, or one for all. */
 typedef struct Walk {
   const Node *node;
-  Loop loop, gradients;
+  const Loop *loop;
   const double *above;
   bool one_for_all;
+  Target to[KERNEL_MAX_IN];
 } Walk;
+
+static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d) {
+  if (walk->one_for_all) scale_all(n, walk->above[0], d);
+  else scale(n, walk->above + first, d);
+  if (!walk->to[k].first) loop_add(walk->loop, k, walk->to[k].at, first, n, d);
+}
 
 static void walk_range (void *data, size_t first, size_t last) {
   const Walk *walk = data;
   const Node *node = walk->node;
-  Block partials[KERNEL_MAX_IN], repeated;
+  Block partials[KERNEL_MAX_IN];
   double *d[KERNEL_MAX_IN];
   Blocks blocks;
-  loop_start(&walk->loop, &blocks);
-  for (int k = 0; k < node->n; k++) d[k] = partials[k];
-  for (size_t i = 0; walk->one_for_all && i < BLOCK; i++) repeated[i] = walk->above[0];
+  loop_start(walk->loop, &blocks);
   for (size_t n; first < last; first += n) {
-    n = loop_length(&walk->loop, first, last);
+    n = loop_length(walk->loop, first, last);
     if (n > BLOCK) n = BLOCK;
-    loop_block(&walk->loop, first, n, &blocks);
+    loop_block(walk->loop, first, n, &blocks);
+    for (int k = 0; k < node->n; k++)
+      d[k] = node->in[k].tracked && walk->to[k].first ? walk->to[k].at + first : partials[k];
     node->kernel->partials(n, blocks.in, d);
-    for (int k = 0; k < node->n; k++) {
-      if (!node->in[k].tracked) continue;
-      scale(n, walk->one_for_all ? repeated : walk->above + first, d[k]);
-      loop_add(&walk->gradients, k, first, n, d[k]);
-    }
+    for (int k = 0; k < node->n; k++)
+      if (node->in[k].tracked) pass_on(walk, k, first, n, d[k]);
   }
 }
 
@@ -80,6 +107,9 @@ static bool is_separate (const Node *node, const Loop *loop) {
   for (int k = 0; k < node->n; k++) {
     if (!node->in[k].tracked) continue;
     if (loop->feed[k] != FEED_LINEAR) return false;
+    for (int j = 0; j < k; j++)
+      if (node->in[j].tracked && node_below(node, j) == node_below(node, k)
+          && node->in[j].tensor->data != node->in[k].tensor->data) return false;
   }
   return true;
 }
@@ -95,15 +125,20 @@ static bool lies_along (const Tensor *t, const Loop *loop) {
 static void step_elementwise (Node *node, Pool *pool) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
-  Walk walk = {.node = node, .above = node->gradient,
-               .one_for_all = node->kind == NODE_SUM};
-  inputs(node, header, in);
-  loop_plan(&walk.loop, node->n, in);
-  if (!walk.one_for_all && !lies_along(node->result, &walk.loop))
-    loop_plan_shaped(&walk.loop, node->result->rank, node->result->shape, node->n, in);
-  walk.gradients = over_gradients(node, &walk.loop);
-  pool_run(is_separate(node, &walk.loop) ? pool : NULL, walk.loop.size,
-           4 * LOOP_BLOCK, walk_range, &walk);
+  Loop loop;
+  Walk walk;
+  walk.node = node;
+  walk.loop = &loop;
+  walk.above = node->gradient;
+  walk.one_for_all = node->kind == NODE_SUM;
+  node_inputs(node, header, in);
+  loop_plan(&loop, node->n, in);
+  if (!walk.one_for_all && !lies_along(node->result, &loop))
+    loop_plan_shaped(&loop, node->result->rank, node->result->shape, node->n, in);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) walk.to[k] = target(node, k, &loop);
+  pool_run(is_separate(node, &loop) ? pool : NULL, loop.size, 4 * LOOP_BLOCK, walk_range,
+           &walk);
 }
 
 /* }====================================================== */
@@ -118,7 +153,7 @@ static void plan_rows (const Node *node, Signature *signature, Rows *rows) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   int which;
-  inputs(node, header, in);
+  node_inputs(node, header, in);
   rows_parse(node->kernel, signature);
   rows_plan(rows, signature, node->n, in, &which);
 }
@@ -149,11 +184,26 @@ static void add_slopes (const Node *node, const Rows *rows, const Signature *sig
   for (int d = 0; d < signature->event_rank[k]; d++)
     shape[rank++] = (ptrdiff_t)rows->dims[signature->event[k][d]];
   loop_plan_shaped(&loop, rank, shape, 1, &t);
-  loop.data[0] = gradient_at(t);
+  double *to = filled_gradient(t);
   for (size_t first = 0, n; first < loop.size; first += n) {
     n = loop_length(&loop, first, loop.size);
-    loop_add(&loop, 0, first, n, slopes + first);
+    loop_add(&loop, 0, to, first, n, slopes + first);
   }
+}
+
+static bool is_zero (size_t n, const double *x) {
+  for (size_t i = 0; i < n; i++)
+    if (x[i] != 0) return false;
+  return true;
+}
+
+/* Nothing goes on from a row to which nothing comes from above. */
+static void clear_idle_rows (const Node *node, const Rows *rows, const Signature *signature,
+                             int k, double *slopes) {
+  size_t size = rows_event_size(rows, signature, k);
+  for (size_t r = 0; r < rows->batch.size; r++)
+    if (is_zero(rows->out_event, node->gradient + r * rows->out_event))
+      memset(slopes + r * size, 0, size * sizeof *slopes);
 }
 
 static void step_rows (Node *node, Pool *pool, double *scratch) {
@@ -166,8 +216,11 @@ static void step_rows (Node *node, Pool *pool, double *scratch) {
     scratch += slopes_size(&rows, &signature, k);
   }
   rows_adjoint(pool, node->kernel, &signature, &rows, scratch, node->gradient, d);
-  for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked) add_slopes(node, &rows, &signature, k, d[k]);
+  for (int k = 0; k < node->n; k++) {
+    if (!node->in[k].tracked) continue;
+    clear_idle_rows(node, &rows, &signature, k, d[k]);
+    add_slopes(node, &rows, &signature, k, d[k]);
+  }
 }
 
 /* }====================================================== */
@@ -207,7 +260,7 @@ static double line_above (const Node *node, const Loop *loop, Blocks *blocks,
                           size_t count, size_t line) {
   Block d;
   double sum = 0, above = node->gradient[line];
-  if (!node->kernel->shares) return above;
+  if (!node->kernel->shares || above == 0) return above;
   for (size_t i = 0, n; i < count; i += n) {
     n = line_slopes(node, loop, blocks, count, line * count + i, d);
     for (size_t j = 0; j < n; j++) sum += d[j];
@@ -218,19 +271,20 @@ static double line_above (const Node *node, const Loop *loop, Blocks *blocks,
 static void step_reduction (Node *node) {
   StackTensor lines;
   Blocks blocks;
-  Block d, above;
+  Block block;
   const Tensor *t = node->in[0].tensor, *lined_up = &lines.tensor;
   size_t count = line_up(&lines, t, node->dimensions);
+  double above = 0;
   Loop loop;
   loop_plan_shaped(&loop, t->rank, lined_up->shape, 1, &lined_up);
-  Loop gradients = over_gradients(node, &loop);
+  Target to = target(node, 0, &loop);
   loop_start(&loop, &blocks);
   for (size_t first = 0, n; first < loop.size; first += n) {
-    if (first % count == 0) above[0] = line_above(node, &loop, &blocks, count, first / count);
+    double *d = to.first ? to.at + first : block;
+    if (first % count == 0) above = line_above(node, &loop, &blocks, count, first / count);
     n = line_slopes(node, &loop, &blocks, count, first, d);
-    for (size_t i = 1; i < n; i++) above[i] = above[0];
-    scale(n, above, d);
-    loop_add(&gradients, 0, first, n, d);
+    scale_all(n, above, d);
+    if (!to.first) loop_add(&loop, 0, to.at, first, n, d);
   }
 }
 
@@ -255,12 +309,11 @@ void adjoint_add (const Tensor *t, const Tensor *from) {
   Blocks blocks;
   Loop loop;
   loop_plan_shaped(&loop, t->rank, t->shape, 2, both);
-  Loop gradients = loop;
-  gradients.data[0] = gradient_at(t);
+  double *to = filled_gradient(t);
   loop_start(&loop, &blocks);
   for (size_t first = 0, n; first < loop.size; first += n) {
     n = loop_length(&loop, first, loop.size);
     loop_block(&loop, first, n, &blocks);
-    loop_add(&gradients, 0, first, n, blocks.in[1]);
+    loop_add(&loop, 0, to, first, n, blocks.in[1]);
   }
 }

@@ -10,7 +10,7 @@
 /* Doubles of scratch that adjoint_step needs for this node. */
 size_t adjoint_scratch (const Node *node, const Pool *pool);
 
-/* Adds to the gradients of all tracked inputs, which are there. Not for leaves
+/* Adds to the gradients of all tracked inputs, for which there is memory. Not for leaves
    and calls. */
 void adjoint_step (Node *node, Pool *pool, double *scratch);
 

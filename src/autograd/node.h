@@ -37,6 +37,7 @@ typedef struct Node {
   uint64_t order;
   uint64_t walk;         /* the last walk that met it */
   double *gradient;      /* during a walk: of the result's elements, or NULL */
+  bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */
   unsigned dimensions;   /* that a reduction reduced, as a set of bits */
   int n;
@@ -52,6 +53,14 @@ static inline bool is_tracked (const Tensor *t) { return t->owner->node != NULL;
 /* The node that receives the gradient of input k. */
 static inline Node *node_below (const Node *node, int k) {
   return node->in[k].tensor->owner->node;
+}
+
+/* The inputs of a node as tensors; `header` holds those that are numbers. */
+static inline void node_inputs (const Node *node, Tensor header[], const Tensor *in[]) {
+  for (int k = 0; k < node->n; k++)
+    in[k] = node->in[k].tensor != NULL
+          ? node->in[k].tensor
+          : tensor_scalar(&header[k], (double *)&node->in[k].number);
 }
 
 #endif

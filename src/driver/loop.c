@@ -118,7 +118,7 @@ static bool plan_plain (Loop *loop, const Tensor *const in[]) {
     bool single = in[k]->size == 1;
     if (!single && (in[k]->rank != loop->out_rank || in[k]->size != loop->size
                     || !tensor_is_contiguous(in[k]))) return false;
-    loop->feed[k] = single ? FEED_CONSTANT : FEED_LINEAR;
+    loop->feed[k] = single && loop->size != 1 ? FEED_CONSTANT : FEED_LINEAR;
   }
   loop->straight = true;
   tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
@@ -204,12 +204,11 @@ static void add_run (double *block, size_t n, double *at, ptrdiff_t by) {
   else for (size_t i = 0; i < n; i++) at[(ptrdiff_t)i * by] += block[i];
 }
 
-/* Visits elements first .. first+n-1 of operand k, run by run along the
-   innermost dimension. */
-static inline void walk (const Loop *loop, int k, size_t first, size_t n,
+/* Visits elements first .. first+n-1 of what lies as operand k does, from `at` on,
+   run by run along the innermost dimension. */
+static inline void walk (const Loop *loop, int k, double *at, size_t first, size_t n,
                          double *block, Run *run) {
   const ptrdiff_t *stride = loop->stride[k];
-  double *at = (double *)loop->data[k];
   size_t index[TENSOR_MAX_RANK];
   int last = loop->rank - 1;
   for (int d = last; d >= 0; d--) {
@@ -279,7 +278,7 @@ static void gather (const Loop *loop, int k, size_t first, size_t n, Blocks *blo
   if (n <= left && by == 1) blocks->in[k] = at;
   else if (n <= left && by == 0) repeat(blocks, k, at);
   else {
-    walk(loop, k, first, n, blocks->scratch[k], gather_run);
+    walk(loop, k, (double *)loop->data[k], first, n, blocks->scratch[k], gather_run);
     blocks->repeated[k] = NULL;
     blocks->in[k] = blocks->scratch[k];
   }
@@ -292,11 +291,11 @@ void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks) {
   }
 }
 
-void loop_add (const Loop *loop, int k, size_t first, size_t n, const double *block) {
-  double *at = (double *)loop->data[k];
-  if (loop->feed[k] == FEED_LINEAR) add_run((double *)block, n, at + first, 1);
-  else if (loop->feed[k] == FEED_CONSTANT) add_run((double *)block, n, at, 0);
-  else walk(loop, k, first, n, (double *)block, add_run);
+void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
+               const double *block) {
+  if (loop->feed[k] == FEED_LINEAR) add_run((double *)block, n, to + first, 1);
+  else if (loop->feed[k] == FEED_CONSTANT) add_run((double *)block, n, to, 0);
+  else walk(loop, k, to, first, n, (double *)block, add_run);
 }
 
 void loop_copy (Tensor *to, const Tensor *from) {
@@ -310,6 +309,6 @@ void loop_copy (Tensor *to, const Tensor *from) {
     n = loop_length(&loop, first, loop.size);
     loop_block(&loop, first, n, &blocks);
     if (loop.rank == 0) to->data[0] = blocks.in[0][0];
-    else walk(&loop, 1, first, n, (double *)blocks.in[0], scatter_run);
+    else walk(&loop, 1, to->data, first, n, (double *)blocks.in[0], scatter_run);
   }
 }

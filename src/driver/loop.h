@@ -69,9 +69,10 @@ size_t loop_length (const Loop *loop, size_t first, size_t last);
    any n up to LOOP_BLOCK. */
 void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks);
 
-/* Adds a block to elements first .. first+n-1 of operand k; where the operand
-   repeats an element, all go to it. */
-void loop_add (const Loop *loop, int k, size_t first, size_t n, const double *block);
+/* Adds a block to elements first .. first+n-1 of something that lies as operand k
+   does, from `to` on; where the operand repeats an element, all go to it. */
+void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
+               const double *block);
 
 /* Copies `from`, broadcast to the shape of `to`, into `to`. They must not
    overlap, and `from` must fit. */

@@ -1,0 +1,187 @@
+--- Optimisers: peri.optim.Adam(params, { lr = 0.01 }), and schedules and clipping of gradients.
+--
+--   opt:step()           moves the parameters by their gradients; one without a gradient stays
+--   opt:zero_grad()      forgets the gradients
+--   opt:schedule(fn)     fn(number of steps taken) is a factor of lr
+--   opt:state()          a plain table, from which opt:restore(table) goes on
+--
+-- One pass in C moves a parameter (src/kernel/optim.c, which has the formulas). Names and defaults of options are
+-- torch's.
+local core      = require "perilune.core"
+local Optimiser = require "perilune.optim.optimiser"
+local params    = require "perilune.optim.params"
+
+local rules = Optimiser.rules
+local NO_CLIP = math.huge
+
+-- Memory of one parameter: how often it was moved, what the last step gave, and room for what the next will.
+local function new_memory (self, entry)
+  local rows = 1 + #self.rows
+  local last = core.full({ rows, entry.size }, self.initial and self:initial() or 0)
+  return { count = 0, last = last, next = core.zeros(rows, entry.size) }
+end
+
+-- Moves the parameters that have gradients; none, if a gradient is not finite.
+local function step (self, closure)
+  local loss = closure and closure()
+  params.check_finite(self.name, self.entries)
+  local rate, constants, made_for = self:rate(), nil, nil
+  for i, entry in ipairs(self.entries) do
+    local grad = params.gradient(entry)
+    if grad then
+      local memory = self.memory[i] or new_memory(self, entry)
+      self.memory[i], memory.count = memory, memory.count + 1
+      if made_for ~= memory.count then
+        constants, made_for = core.tensor(self:constants(rate, memory.count)), memory.count
+      end
+      self.update(entry.value, grad, memory.last, memory.next, constants)
+      memory.last, memory.next = memory.next, memory.last
+    end
+  end
+  self.steps = self.steps + 1
+  return loss
+end
+
+local function save (self)
+  local saved = {}
+  for i in ipairs(self.entries) do
+    local memory = self.memory[i]
+    saved[i] = { count = memory and memory.count or 0 }
+    for r, name in ipairs(memory and self.rows or {}) do saved[i][name] = memory.last[1 + r]:totable() end
+  end
+  return saved
+end
+
+-- What save gave for one parameter as memory, or nil if it is of another size.
+local function loaded (self, entry, saved)
+  if type(saved) ~= "table" then return nil end
+  local memory = new_memory(self, entry)
+  memory.count = math.tointeger(saved.count)
+  if not memory.count then return nil end
+  for r, name in ipairs(memory.count > 0 and self.rows or {}) do
+    local row = self.numbers(saved[name], entry.size)
+    if not row then return nil end
+    memory.last[1 + r] = row
+  end
+  return memory
+end
+
+local function load (self, saved)
+  local memory = {}
+  if #saved ~= #self.entries then return nil end
+  for i, entry in ipairs(self.entries) do
+    memory[i] = loaded(self, entry, saved[i])
+    if not memory[i] then return nil end
+  end
+  return memory
+end
+
+-- An optimiser that works element by element: its kernel, the names of its rows of memory, and the kernel's
+-- constants for a learning rate and the number of this step.
+local function elementwise (kind)
+  kind.update = core.bind_update(kind.kernel)
+  kind.step, kind.save, kind.load = step, save, load
+  function kind.start (self)
+    self.memory = {}
+    if kind.check then kind.check(self) end
+  end
+  return Optimiser.kind(kind)
+end
+
+local optim = {
+  schedules       = require "perilune.optim.schedules",
+  LBFGS           = require "perilune.optim.lbfgs",
+  clip_grad_norm  = params.clip_grad_norm,
+  clip_grad_value = params.clip_grad_value,
+}
+
+--- Gradient descent, with momentum if told.
+optim.SGD = elementwise {
+  name = "SGD", kernel = "sgd", rows = { "momentum" },
+  options = {
+    { "lr", 1e-3, rules.positive }, { "momentum", 0, rules.nonnegative }, { "dampening", 0, rules.number },
+    { "nesterov", false, rules.boolean }, { "weight_decay", 0, rules.nonnegative },
+  },
+  check = function (self)
+    if self.nesterov and (self.momentum == 0 or self.dampening ~= 0) then
+      error("SGD: nesterov needs a positive momentum and no dampening", 4)
+    end
+  end,
+  constants = function (self, rate, count)   -- the first gradient is the first momentum
+    local keep, take = self.momentum, count == 1 and 1 or 1 - self.dampening
+    local direct, through = 0, 1
+    if keep == 0 then direct, through = 1, 0 elseif self.nesterov then direct, through = 1, keep end
+    return { NO_CLIP, self.weight_decay, rate, keep, take, direct, through }
+  end,
+}
+
+-- Adam's constants; eps is added to the square root of the mean square after its correction, unless
+-- `eps_first`.
+local function adam_constants (self, rate, count, clip, decay, shrink, eps_first)
+  local b1, b2 = self.betas[1], self.betas[2]
+  local root = math.sqrt(1 - b2 ^ count)
+  local eps = eps_first and self.eps / root or self.eps
+  return { clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, root, eps }
+end
+
+local function adam_options (weight_decay, ...)
+  return {
+    { "lr", 1e-3, rules.positive }, { "betas", { 0.9, 0.999 }, rules.fractions }, { "eps", 1e-8, rules.nonnegative },
+    { "weight_decay", weight_decay, rules.nonnegative }, ...
+  }
+end
+
+--- Adam (Kingma and Ba 2015): steps as long as lr, whatever the scale of gradients.
+optim.Adam = elementwise {
+  name = "Adam", kernel = "adam", rows = { "momentum", "square" }, options = adam_options(0),
+  constants = function (self, rate, count)
+    return adam_constants(self, rate, count, NO_CLIP, self.weight_decay, 1)
+  end,
+}
+
+--- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
+optim.AdamW = elementwise {
+  name = "AdamW", kernel = "adam", rows = { "momentum", "square" }, options = adam_options(1e-2),
+  constants = function (self, rate, count)
+    return adam_constants(self, rate, count, NO_CLIP, 0, 1 - rate * self.weight_decay)
+  end,
+}
+
+--- Pyro's Adam: elements of gradients are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at
+-- every step.
+optim.ClippedAdam = elementwise {
+  name = "ClippedAdam", kernel = "adam", rows = { "momentum", "square" },
+  options = adam_options(0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
+  constants = function (self, rate, count)
+    local lr = rate * self.lrd ^ (self.steps + 1)
+    return adam_constants(self, lr, count, self.clip_norm, self.weight_decay, 1, true)
+  end,
+}
+
+--- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance if centered.
+optim.RMSprop = elementwise {
+  name = "RMSprop", kernel = "rmsprop", rows = { "momentum", "square", "mean" },
+  options = {
+    { "lr", 1e-2, rules.positive }, { "alpha", 0.99, rules.fraction }, { "eps", 1e-8, rules.nonnegative },
+    { "weight_decay", 0, rules.nonnegative }, { "momentum", 0, rules.nonnegative },
+    { "centered", false, rules.boolean },
+  },
+  constants = function (self, rate)
+    return { NO_CLIP, self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps }
+  end,
+}
+
+--- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
+optim.Adagrad = elementwise {
+  name = "Adagrad", kernel = "adagrad", rows = { "total" },
+  options = {
+    { "lr", 1e-2, rules.positive }, { "lr_decay", 0, rules.nonnegative }, { "weight_decay", 0, rules.nonnegative },
+    { "initial_accumulator_value", 0, rules.nonnegative }, { "eps", 1e-10, rules.nonnegative },
+  },
+  initial = function (self) return self.initial_accumulator_value end,
+  constants = function (self, rate, count)
+    return { NO_CLIP, self.weight_decay, rate / (1 + (count - 1) * self.lr_decay), self.eps }
+  end,
+}
+
+return optim

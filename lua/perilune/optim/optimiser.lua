@@ -1,0 +1,130 @@
+--- What all optimisers share: parameters, checked options, schedules, state as a plain table.
+--
+-- A kind of optimiser has a name, `options` in the order in which they are shown, { name, default, rule }, and
+-- a method `step`. Options become fields of the optimiser and may be changed between steps: opt.lr = 0.1.
+local core   = require "perilune.core"
+local params = require "perilune.optim.params"
+local show   = require "perilune.show"
+
+local Optimiser = {}
+Optimiser.__index = Optimiser
+
+--- Rules for options: what they say, and whether a value obeys.
+local function is_number (x) return type(x) == "number" and x == x end
+local function is_count (x) return is_number(x) and x > 0 and x == math.floor(x) and x < math.huge end
+local function is_fraction (x) return is_number(x) and x >= 0 and x < 1 end
+Optimiser.rules = {
+  positive    = { "positive", function (x) return is_number(x) and x > 0 end },
+  nonnegative = { "a non-negative number", function (x) return is_number(x) and x >= 0 and x < math.huge end },
+  fraction    = { "at least 0 and below 1", is_fraction },
+  number      = { "a number", is_number },
+  count       = { "a positive integer", is_count },
+  count_or_none = { "a positive integer", function (x) return x == nil or is_count(x) end },
+  boolean     = { "true or false", function (x) return type(x) == "boolean" end },
+  fractions   = { "two numbers of at least 0 and below 1", function (x)
+    return type(x) == "table" and #x == 2 and is_fraction(x[1]) and is_fraction(x[2])
+  end },
+}
+
+local function fail (self, level, ...) error(self.name .. ": " .. string.format(...), level + 1) end
+
+local function set_option (self, option, value)
+  local name, rule = option[1], option[3]
+  if not rule[2](value) then fail(self, 4, "%s must be %s, got %s", name, rule[1], show.value(value)) end
+  self[name] = value
+end
+
+local function check_names (self, given)
+  if type(given) ~= "table" then fail(self, 4, "options must be a table, got %s", show.value(given)) end
+  for name in pairs(given) do
+    local known = false
+    for _, option in ipairs(self.options) do known = known or option[1] == name end
+    if not known then fail(self, 4, "there is no option %s", tostring(name)) end
+  end
+end
+
+local function set_options (self, given)
+  check_names(self, given)
+  for _, option in ipairs(self.options) do
+    local value = given[option[1]]
+    if value == nil then value = option[2] end
+    set_option(self, option, value)
+  end
+end
+
+--- A new kind: Kind(params, options) makes an optimiser. `start(self)`, if there is one, completes it.
+function Optimiser.kind (kind)
+  kind.__index, kind.__tostring = kind, Optimiser.__tostring
+  return setmetatable(kind, {
+    __index = Optimiser,
+    __tostring = function () return "optim." .. kind.name end,
+    __call = function (_, list, options)
+      local self = setmetatable({ steps = 0, factor = function () return 1 end }, kind)
+      self.entries = params.list(kind.name, list)
+      set_options(self, options or {})
+      if kind.start then kind.start(self) end
+      return self
+    end,
+  })
+end
+
+--- Forgets all gradients.
+function Optimiser:zero_grad ()
+  for _, entry in ipairs(self.entries) do core.newindex(entry.param, "grad", nil) end
+end
+
+--- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
+function Optimiser:schedule (schedule)
+  if type(schedule) ~= "function" then
+    fail(self, 2, "schedule must be a function of the step, got %s", show.value(schedule))
+  end
+  self.factor = schedule
+  return self
+end
+
+--- The learning rate of the next step.
+function Optimiser:rate () return self.lr * self.factor(self.steps) end
+
+local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end
+
+--- All that the next steps depend on, but parameters and schedule, in numbers, strings and tables.
+function Optimiser:state ()
+  local options = {}
+  for _, option in ipairs(self.options) do options[option[1]] = copied(self[option[1]]) end
+  return { name = self.name, steps = self.steps, options = options, memory = self:save() }
+end
+
+--- A list of n numbers out of a saved state as a tensor, or nil if it is none. Readers of JSON may give their tables
+-- metatables.
+function Optimiser.numbers (list, n)
+  if type(list) ~= "table" or #list ~= n then return nil end
+  return n == 0 and core.zeros(0) or core.tensor(table.move(list, 1, n, 1, {}))
+end
+
+--- Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes.
+function Optimiser:restore (state)
+  if type(state) ~= "table" or type(state.memory) ~= "table" or type(state.options) ~= "table"
+     or type(state.steps) ~= "number" then
+    fail(self, 2, "restore: state must be a table that state() gave, got %s", show.value(state))
+  elseif state.name ~= self.name then
+    fail(self, 2, "restore: state must be of %s, got %s", self.name, show.value(state.name))
+  end
+  local memory = self:load(state.memory)
+  if not memory then fail(self, 2, "restore: state is of other parameters than these") end
+  set_options(self, state.options)
+  self.memory, self.steps = memory, math.tointeger(state.steps)
+  return self
+end
+
+function Optimiser:__tostring ()
+  local parts = {}
+  for _, option in ipairs(self.options) do
+    local value = self[option[1]]
+    if type(value) == "table" then value = "{" .. show.number(value[1]) .. ", " .. show.number(value[2]) .. "}" end
+    if type(value) == "number" then value = show.number(value) end
+    if value ~= nil then parts[#parts + 1] = option[1] .. "=" .. tostring(value) end
+  end
+  return string.format("%s(%s)", self.name, table.concat(parts, ", "))
+end
+
+return Optimiser

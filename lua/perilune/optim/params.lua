@@ -1,0 +1,117 @@
+--- Parameters to optimise: collected from tables, and their gradients kept within bounds.
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+
+local params = {}
+
+-- Numbers before strings, each in order: the same order for the same table.
+local function sorted_keys (t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, function (a, b)
+    if type(a) == type(b) and (type(a) == "number" or type(a) == "string") then return a < b end
+    return type(a) == "number" or type(b) ~= "number" and tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+local function is_parameter (x)
+  if not core.is_tensor(x) or not core.tracked(x) then return false end
+  return core.grad(x) ~= nil or pcall(core.newindex, x, "grad", nil)
+end
+
+local function collect (who, x, path, found, depth)
+  if core.is_tensor(x) or type(x) ~= "table" then
+    if not is_parameter(x) then
+      error(string.format("%s: %s must be a parameter (see peri.param), got %s", who, path, show.value(x)), depth)
+    end
+    if not found.seen[x] then
+      found.seen[x] = true
+      found[#found + 1] = { param = x, path = path, size = core.numel(x), value = x:detach():reshape(-1),
+                            is_flat = #core.shape(x) == 1 }
+    end
+    return
+  end
+  for _, key in ipairs(sorted_keys(x)) do
+    local place = type(key) == "number" and "[" .. key .. "]" or "." .. tostring(key)
+    collect(who, x[key], path .. place, found, depth + 1)
+  end
+end
+
+--- The parameters in x, a parameter or a nested table of them: { param =, path =, size =, value =, is_flat = }, where
+-- value is a flat view of the elements. Each appears once, in an order given by the keys alone.
+function params.list (who, x)
+  local found = { seen = {} }
+  collect(who, x, "params", found, 4)
+  if #found == 0 then error(who .. ": params must hold at least one parameter, got none", 3) end
+  found.seen = nil
+  return found
+end
+
+--- The gradient of an entry as a flat tensor, or nil.
+function params.gradient (entry)
+  local grad = core.grad(entry.param)
+  if grad == nil or entry.is_flat then return grad end
+  return grad:reshape(-1)
+end
+
+local nonfinite = core.bind_predicate("op/compare", "isfinite", "isfinite", { "x" }, { "x" })
+
+--- Raises if a gradient in the list is not finite.
+function params.check_finite (who, list)
+  for _, entry in ipairs(list) do
+    local grad = core.grad(entry.param)
+    if grad and nonfinite(grad) then
+      local found = { nonfinite(grad) }
+      local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
+      error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path,
+                          show.number(found[1]), place), 3)
+    end
+  end
+end
+
+local function check_bound (who, max)
+  if type(max) ~= "number" or max ~= max or max <= 0 then
+    error(string.format("%s: max must be positive, got %s", who, show.value(max)), 3)
+  end
+end
+
+--- Scales all gradients by one factor, so that the norm of all together is at most max.
+-- Returns the norm that they had.
+function params.clip_grad_norm (x, max)
+  local list, largest, squares = params.list("clip_grad_norm", x), 0, 0
+  check_bound("clip_grad_norm", max)
+  params.check_finite("clip_grad_norm", list)
+  local grads = {}
+  for _, entry in ipairs(list) do
+    local grad = core.grad(entry.param)
+    if grad and entry.size > 0 then
+      grads[#grads + 1] = grad
+      largest = math.max(largest, functions.abs(grad):max():item())
+    end
+  end
+  if largest == 0 then return 0.0 end
+  for _, grad in ipairs(grads) do   -- scaled: squares of large numbers overflow
+    local scaled = grad / largest
+    squares = squares + (scaled * scaled):sum():item()
+  end
+  local norm = largest * math.sqrt(squares)
+  if norm > max then
+    local factor = max / largest / math.sqrt(squares)
+    for _, grad in ipairs(grads) do grad:copy(grad * factor) end
+  end
+  return norm
+end
+
+--- Moves every element of every gradient into [-max, max].
+function params.clip_grad_value (x, max)
+  local list = params.list("clip_grad_value", x)
+  check_bound("clip_grad_value", max)
+  for _, entry in ipairs(list) do
+    local grad = core.grad(entry.param)
+    if grad then grad:copy(functions.maximum(functions.minimum(grad, max), -max)) end
+  end
+end
+
+return params

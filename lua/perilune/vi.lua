@@ -1,0 +1,260 @@
+--- Variational inference: peri.vi.fit { log_joint = ..., params = ... } fits a Gaussian guide to a model.
+--
+-- The guide lives on free numbers u, which biject_to brings to the parameters theta = T(u). Steps of an optimiser
+-- raise the evidence lower bound, estimated from a few reparameterised draws,
+--
+--   ELBO = E[log_joint(T(u)) + log|det dT/du|] + entropy of the guide
+--
+-- What is reported of it has minus the density of each draw in place of the entropy, which is the same on average and
+-- varies less: not at all where the guide is the posterior.
+--
+-- Convergence: the learning rate falls in stages. A stage ends when the last third of its trace is not better than the
+-- third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
+local core   = require "perilune.core"
+local Guide  = require "perilune.vi.guide"
+local Normal = require "perilune.distributions.Normal"
+local optim  = require "perilune.optim"
+local Result = require "perilune.vi.result"
+local show   = require "perilune.show"
+local Space  = require "perilune.vi.space"
+
+local WINDOW = 50                          -- steps between looks at the trace
+local LEAST  = 4 * WINDOW                  -- steps of a stage
+local STAGES = { 1, 0.3, 0.09, 0.027 }     -- factors of the learning rate
+local EVALUATION = 2000                    -- draws for the ELBO of a result
+
+local vi, Fit = {}, {}
+Fit.__index = Fit
+
+local function is_count (x) return math.type(x) == "integer" and x > 0 end
+local function is_positive (x) return type(x) == "number" and x > 0 and x < math.huge end
+local function is_callable (x) return type(x) == "function" or (getmetatable(x) or {}).__call ~= nil end
+local function is_boolean (x) return type(x) == "boolean" end
+
+-- Name, default, rule in words, rule.
+local OPTIONS = {
+  { "log_joint", nil, "a function of the parameters", is_callable },
+  { "params", nil, "a table", function (x) return type(x) == "table" end },
+  { "guide", "meanfield", '"meanfield" or "fullrank"', function (x) return x == "meanfield" or x == "fullrank" end },
+  { "steps", 10000, "a positive integer", is_count },
+  { "samples", 4, "a positive integer", is_count },
+  { "lr", 0.05, "positive", is_positive },
+  { "tolerance", 1e-3, "positive", is_positive },
+  { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
+    function (x) return is_callable(x) or x ~= "LBFGS" and optim[x] ~= nil end },
+  { "rng", false, "a generator (see peri.rng)", function (x) return x == false or type(x) == "userdata" end },
+  { "progress", false, "true or false", is_boolean },
+  { "on_step", false, "a function (step, elbo, fit)", function (x) return x == false or is_callable(x) end },
+}
+
+local function read_options (given)
+  if type(given) ~= "table" then
+    error("vi: takes a table { log_joint =, params =, ... }, got " .. show.value(given), 4)
+  end
+  local options, known = {}, {}
+  for _, option in ipairs(OPTIONS) do
+    local name, value = option[1], given[option[1]]
+    if value == nil then value = option[2] end
+    if not option[4](value) then
+      error(string.format("vi: %s must be %s, got %s", name, option[3], show.value(value)), 4)
+    end
+    options[name], known[name] = value, true
+  end
+  for name in pairs(given) do
+    if not known[name] then error("vi: there is no option " .. tostring(name), 4) end
+  end
+  return options
+end
+
+
+-- What is not finite, and whose fault it is -------------------------------------------------
+
+local function is_finite (x) return x == x and x ~= math.huge and x ~= -math.huge end
+
+local function joint_of (self, theta)
+  local value = self.log_joint(theta)
+  if type(value) == "number" then return value end
+  if core.is_tensor(value) and core.numel(value) == 1 then return value:sum() end
+  error("vi: log_joint must return a number or a tensor of one element, got " .. show.value(value), 0)
+end
+
+local function number_of (x) return core.is_tensor(x) and x:item() or x end
+
+-- Parameters in a message: "mu = 0, tau = 1"; only the one of a name, if there is a name.
+local function shown (self, u, name)
+  local parts = {}
+  for _, site in ipairs(self.space) do
+    if not name or name == site.name then
+      parts[#parts + 1] = site.name .. " = " .. show.parameter(self.space.value(site, u:detach()))
+    end
+  end
+  return table.concat(parts, ", ")
+end
+
+-- log_joint with its determinant at u, as a number.
+local function density_at (self, u)
+  return core.no_grad(function ()
+    local theta, log_det = self.space:parameters(u)
+    return number_of(joint_of(self, theta) + log_det)
+  end)
+end
+
+local function check_start (self)
+  local start = self.space:start()
+  local value = density_at(self, start)
+  if not is_finite(value) then
+    error(string.format("vi: log_joint is %s where the fit starts, at %s", show.number(value), shown(self, start)), 4)
+  end
+end
+
+-- The name of the parameter that makes log_joint not finite at u, all others being where the fit started; nil if none
+-- does alone.
+local function culprit (self, u)
+  local start = self.space:start()
+  for _, site in ipairs(self.space) do
+    local mixed = start:clone()
+    mixed:narrow(1, site.at, site.size):copy(u:narrow(1, site.at, site.size))
+    if not is_finite(density_at(self, mixed)) then return site.name end
+  end
+end
+
+-- Raises and names the parameter because of which the ELBO is not finite at u.
+local function complain (self, u, value)
+  u = u:detach()
+  error(string.format("vi: the ELBO is %s at step %d, because of %s", show.number(value), #self.elbo + 1,
+                      shown(self, u, culprit(self, u))), 0)
+end
+
+-- Raises if a gradient is not finite, and names the parameter to which it belongs.
+local function check_gradient (self, u)
+  local grad = self.guide.params.loc.grad
+  if is_finite(grad:sum():item()) then return end
+  for _, site in ipairs(self.space) do
+    local total = grad:narrow(1, site.at, site.size):sum():item()
+    if not is_finite(total) then
+      error(string.format("vi: the gradient of log_joint is %s at step %d, because of %s", show.number(total),
+                          #self.elbo + 1, shown(self, u, site.name)), 0)
+    end
+  end
+end
+
+
+-- Fits --------------------------------------------------------------------------------
+
+local function new (given)
+  local self = setmetatable(read_options(given), Fit)
+  local ok, space = pcall(Space.new, self.params)
+  if not ok then error(space, 3) end
+  self.space, self.guide_kind = space, self.guide
+  check_start(self)
+  self.guide = Guide.new(self.guide_kind, space:start())
+  self.noise, self.rng = Normal(0, 1), self.rng or nil
+  self.elbo, self.stage, self.stage_start, self.converged = {}, 1, 0, false
+  local make = type(self.optimiser) == "string" and optim[self.optimiser] or self.optimiser
+  self.optimiser = make(self.guide.params, { lr = self.lr }):schedule(function () return STAGES[self.stage] end)
+  return self
+end
+
+-- Minus the log density of a draw, less its mean, the entropy: of the noise that it was made from.
+local function surprise (noise) return 0.5 * ((noise * noise):sum():item() - core.numel(noise)) end
+
+-- Draws from the guide; each adds its gradient. Returns the estimate of the ELBO.
+local function estimate (self)
+  local total, noise = 0, self.noise:sample({ self.samples, self.space.size }, self.rng)
+  for s = 1, self.samples do
+    local u = self.guide:draw(noise[s])
+    local theta, log_det = self.space:parameters(u)
+    local bound = joint_of(self, theta) + log_det + self.guide:entropy()
+    local value = bound:item() + surprise(noise[s])
+    if not is_finite(value) then complain(self, u, value) end
+    local loss = bound * (-1 / self.samples)
+    loss:backward()
+    check_gradient(self, u)
+    total = total + value
+  end
+  return total / self.samples
+end
+
+local function mean_of (list, first, last)
+  local sum = 0
+  for i = first, last do sum = sum + list[i] end
+  return sum / (last - first + 1)
+end
+
+-- Ends the stage, and perhaps the fit, where the ELBO no longer rises.
+local function look_at_trace (self)
+  local n = #self.elbo
+  local length = n - self.stage_start
+  if length < LEAST then return end
+  local third = math.floor(length / 3)
+  local earlier, later = mean_of(self.elbo, n - 2 * third + 1, n - third), mean_of(self.elbo, n - third + 1, n)
+  if later - earlier > self.tolerance * math.max(math.abs(later), 1) then return end
+  if self.stage == #STAGES then self.converged = true
+  else self.stage, self.stage_start = self.stage + 1, n end
+end
+
+local function show_progress (self)
+  local n = #self.elbo
+  io.stderr:write(string.format("\rvi: step %d of at most %d, ELBO %.4f   ", n, self.steps,
+                                mean_of(self.elbo, math.max(1, n - WINDOW + 1), n)))
+  io.stderr:flush()
+end
+
+--- n steps (one unless told), fewer if the fit converges or on_step returns false. Returns the mean of the estimates
+-- of the ELBO, and whether the fit has converged.
+function Fit:step (n)
+  if n ~= nil and not is_count(n) then error("vi: step takes a positive integer, got " .. show.value(n), 2) end
+  local sum, done = 0, 0
+  for _ = 1, n or 1 do
+    self.optimiser:zero_grad()
+    local elbo = estimate(self)
+    self.optimiser:step()
+    self.elbo[#self.elbo + 1], sum, done = elbo, sum + elbo, done + 1
+    if #self.elbo % WINDOW == 0 then
+      look_at_trace(self)
+      if self.progress then show_progress(self) end
+    end
+    self.stopped = self.on_step and self.on_step(#self.elbo, elbo, self) == false
+    if self.converged or self.stopped then break end
+  end
+  return sum / done, self.converged
+end
+
+--- The ELBO from n fresh draws, and its standard error. They come from a generator of their own unless told: looking
+-- at a fit does not change it.
+function Fit:evaluate (n, rng)
+  return core.no_grad(function ()
+    local noise = self.noise:sample({ n, self.space.size }, rng or core.rng(1))
+    local draws = self.guide:draw(noise)
+    local entropy, sum, squares = self.guide:entropy():item(), 0, 0
+    for i = 1, n do
+      local theta, log_det = self.space:parameters(draws[i])
+      local value = number_of(joint_of(self, theta) + log_det) + entropy + surprise(noise[i])
+      local delta = value - sum / math.max(i - 1, 1)
+      if i > 1 then squares = squares + delta * delta * (i - 1) / i end
+      sum = sum + value
+    end
+    return sum / n, math.sqrt(squares / math.max(n - 1, 1) / n)
+  end)
+end
+
+--- What the fit knows now: see Result.
+function Fit:result ()
+  local elbo, standard_error = self:evaluate(EVALUATION)
+  return Result.new(self, elbo, standard_error)
+end
+
+--- A fit that its host drives with fit:step(n).
+function vi.new (given) return (new(given)) end
+
+--- Fits until the ELBO no longer rises, or `steps` are done. Returns a Result.
+function vi.fit (given)
+  local self = new(given)
+  while #self.elbo < self.steps and not self.converged and not self.stopped do
+    self:step(math.min(WINDOW, self.steps - #self.elbo))
+  end
+  if self.progress then io.stderr:write("\n") end
+  return self:result()
+end
+
+return vi

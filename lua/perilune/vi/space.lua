@@ -1,0 +1,190 @@
+--- The space of a model's parameters: all of them as one vector of free numbers.
+--
+-- Parameters are named, have shapes and constraints; each is a stretch of the vector u, brought to its constraint
+-- by biject_to. The density of u is that of the parameters times the determinant.
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local show        = require "perilune.show"
+local transforms  = require "perilune.transforms"
+
+local Space = {}
+Space.__index = Space
+
+local function fail (...) error("vi: " .. string.format(...), 0) end
+
+local function count (shape)
+  local n = 1
+  for _, d in ipairs(shape) do n = n * d end
+  return n
+end
+
+local function is_shape (x)
+  if type(x) ~= "table" or getmetatable(x) ~= nil then return false end
+  for key, d in pairs(x) do
+    if type(key) ~= "number" or math.type(d) ~= "integer" or d < 1 then return false end
+  end
+  return true
+end
+
+-- { shape =, constraint =, init = } out of what stands for a parameter.
+local function description (name, given)
+  local d
+  if constraints.is_constraint(given) then d = { constraint = given }
+  elseif math.type(given) == "integer" or is_shape(given) then d = { shape = given }
+  elseif type(given) == "table" and getmetatable(given) == nil then d = given
+  else fail("params.%s must be a constraint, a shape or { shape =, constraint =, init = }, got %s", name,
+            show.value(given)) end
+  for key in pairs(d) do
+    if key ~= "shape" and key ~= "constraint" and key ~= "init" then
+      fail("params.%s: there is no field %s; they are shape, constraint and init", name, tostring(key))
+    end
+  end
+  return d
+end
+
+local function shape_of (name, d, constraint)
+  local shape = d.shape
+  if math.type(shape) == "integer" then shape = { shape } end
+  if shape == nil and d.init ~= nil then
+    shape = core.is_tensor(d.init) and core.shape(d.init) or type(d.init) == "table" and core.tensor(d.init).shape
+  end
+  shape = shape or {}
+  if not is_shape(shape) then fail("params.%s: shape must be positive integers, got %s", name, show.value(d.shape)) end
+  if #shape < constraint.event_dim then
+    fail("params.%s: %s needs a shape of at least %d dimension%s, got %s", name, tostring(constraint),
+         constraint.event_dim, constraint.event_dim == 1 and "" or "s", show.shape(shape))
+  end
+  return shape
+end
+
+-- Matrices of which the lower triangle counts are filled from d (d + 1)/2 numbers: the 0-1 matrix that does so.
+local function triangle_filling (d)
+  local columns, rows = d * (d + 1) / 2, {}
+  local at = 0
+  for i = 1, d do
+    for j = 1, d do
+      local row = {}
+      for k = 1, columns do row[k] = 0 end
+      if j <= i then
+        at = at + 1
+        row[at] = 1
+      end
+      rows[#rows + 1] = row
+    end
+  end
+  return core.tensor(rows):transpose(1, 2)   -- (numbers, d d)
+end
+
+-- A stretch of u, or of a row of them, as the transform's argument.
+local function unpacked (site, u)
+  local shape = core.shape(u)
+  shape[#shape] = nil
+  for _, n in ipairs(site.free_shape) do shape[#shape + 1] = n end
+  if site.filling then u = u:reshape(-1, site.filling.shape[1]):matmul(site.filling) end
+  return u:reshape(shape)
+end
+
+-- The transform's argument as a stretch of u.
+local function packed (site, x)
+  if not site.filling then return x:reshape(-1) end
+  return x:reshape(-1, site.filling.shape[2]):matmul(site.filling:transpose(1, 2)):reshape(-1)
+end
+
+-- Where a parameter starts: the free numbers of `init`, or 0.
+local function start_of (site, init)
+  if init == nil then return core.zeros(site.size) end
+  local value = core.is_tensor(init) and init:detach() or core.tensor(init)
+  local fits, whole = pcall(value.expand, value, site.shape)
+  if not fits then
+    fail("params.%s: init must fit shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
+  end
+  local bad = site.constraint:violation(whole)
+  if bad ~= nil then
+    fail("params.%s: init must be %s, got %s", site.name, site.constraint:rule(),
+         type(bad) == "number" and show.number(bad) or tostring(bad))
+  end
+  local free = packed(site, site.transform and site.transform:inverse(whole) or whole)
+  local least = free:min():item()
+  if least ~= least or least == -math.huge or free:max():item() == math.huge then
+    fail("params.%s: init must not lie on the edge of its constraint", site.name)
+  end
+  return free
+end
+
+local function new_site (name, given, at)
+  local d = description(name, given)
+  local constraint = d.constraint or constraints.real
+  if not constraints.is_constraint(constraint) then
+    fail("params.%s: constraint must be a constraint, got %s", name, show.value(constraint))
+  end
+  local ok, transform = pcall(transforms.biject_to, constraint)
+  if not ok then fail("params.%s: %s", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
+  local shape = shape_of(name, d, constraint)
+  local site = { name = name, constraint = constraint, shape = shape, at = at,
+                 transform = transform ~= transforms.identity and transform or nil }
+  site.free_shape = site.transform and transform:inverse_shape(shape) or shape
+  site.size = count(site.free_shape)
+  if transform.domain == constraints.lower_triangular then
+    local n = shape[#shape]
+    site.filling = triangle_filling(n)
+    site.size = site.size / (n * n) * site.filling.shape[1]
+  end
+  site.size = math.tointeger(site.size)
+  site.start = start_of(site, d.init)
+  return site
+end
+
+--- From params as vi takes them. Errors carry no position: the caller adds it.
+function Space.new (params)
+  if type(params) ~= "table" or next(params) == nil then
+    fail("params must be a table of at least one parameter, got %s", show.value(params))
+  end
+  local names, self, at = {}, setmetatable({}, Space), 1
+  for name in pairs(params) do
+    if type(name) ~= "string" then fail("params must have names, got %s", show.value(name)) end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    self[i] = new_site(name, params[name], at)
+    at = at + self[i].size
+  end
+  self.size = at - 1
+  return self
+end
+
+--- The vector that everything starts from.
+function Space:start ()
+  local u = core.zeros(self.size)
+  for _, site in ipairs(self) do u:narrow(1, site.at, site.size):copy(site.start) end
+  return u
+end
+
+local function free_part (site, u) return unpacked(site, u:narrow(-1, site.at, site.size)) end
+
+--- One parameter out of the vector u, or out of each of the rows of u.
+function Space.value (site, u)
+  local free = free_part(site, u)
+  return site.transform and site.transform:forward(free) or free
+end
+
+-- One parameter out of the vector u, and the logarithm of its determinant (nil where that is 0).
+local function value_and_log_det (site, u)
+  local free = free_part(site, u)
+  if not site.transform then return free end
+  local value = site.transform:forward(free)
+  return value, site.transform:log_det(free, value):sum()
+end
+
+--- All parameters out of u, by name, and the logarithm of the determinant.
+function Space:parameters (u)
+  local theta, total = {}, 0
+  for _, site in ipairs(self) do
+    local log_det
+    theta[site.name], log_det = value_and_log_det(site, u)
+    if log_det then total = total + log_det end
+  end
+  return theta, total
+end
+
+return Space
