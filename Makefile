@@ -7,6 +7,7 @@
 #   make bench        speed beside PyTorch, one table a question
 #   make samplers     a million draws from every law, compared with it
 #   make examples     run every example
+#   make docs         write the tables that documents are generated from
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
@@ -63,7 +64,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench samplers examples host asan bits rock install clean \
+.PHONY: FORCE all demo test lint bench samplers examples docs host asan bits rock install clean \
         need-build need-test need-lint need-bench
 
 all: $(MODULE) $(LIBRARY)
@@ -161,6 +162,10 @@ samplers: need-build
 examples: need-build
 	@$(MAKE) --no-print-directory -s all
 	@for f in examples/*.lua; do echo "== $$f"; $(RUN) $(LUA) $$f || exit 1; done
+
+docs: need-build
+	@$(MAKE) --no-print-directory -s all
+	@$(RUN) $(LUA) docs/kl_table.lua
 
 host: need-build
 	@$(MAKE) --no-print-directory -s all

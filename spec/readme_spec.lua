@@ -6,7 +6,7 @@ local function blocks (file)
   return list
 end
 
-for _, file in ipairs { "README.md", "docs/adding.md" } do
+for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
       if code:find('require "perilune"', 1, true) then   -- complete programs only
@@ -21,3 +21,10 @@ for _, file in ipairs { "README.md", "docs/adding.md" } do
     end
   end)
 end
+
+it("docs/kl.md lists the pairs that are registered (make docs writes them)", function ()
+  local file = assert(io.open("docs/kl.md"))
+  local listed = file:read("a"):match("<!%-%- pairs %-%->\n(.-)<!%-%- end of pairs %-%->")
+  file:close()
+  assert.equal(assert(loadfile("docs/kl_table.lua"))("text"), listed)
+end)

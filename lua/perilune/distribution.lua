@@ -58,18 +58,21 @@ local function has_alternatives (params)
 end
 
 -- Where instances look for what they do not have: in the class, and then among
--- alternatives that can be derived.
+-- alternatives and other fields that can be derived.
 local function index_of (c)
-  if not has_alternatives(c.params) then return c end
+  local derived = c.derived
+  if not derived and not has_alternatives(c.params) then return c end
   return function (self, key)
     local value = c[key]
     if value ~= nil then return value end
+    if derived and derived[key] then return derived[key](self) end
     return construct.derive(self, c, key)
   end
 end
 
 --- A new class with self as parent. `spec` holds class fields: params, operands,
--- support, event_shape, inherit_kl (see construct.lua for the first two);
+-- support, event_shape, inherit_kl (see construct.lua for the first two); `derived`
+-- has functions of an instance for fields that are computed when asked for;
 -- `kernels` names a file of src/kernel whose kernels become methods; `init(self)`
 -- completes a new instance. A class whose arguments are no numbers makes its instances
 -- itself: `construct(class, ...)` takes the place of the params.
@@ -92,6 +95,7 @@ function Distribution:extend (name, spec)
   c.params   = c.params or self.params
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
   c.init     = c.init or rawget(self, "init")
+  c.derived  = c.derived or self.derived
   c.__index  = index_of(c)
   local call = c.construct or self.construct or core.constructor(c.params, construct.full)
   setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
@@ -137,7 +141,20 @@ local function expanded (self, name, value, shape, event)
   for d = #own - event + 1, #own do whole[#whole + 1] = own[d] end
   local ok, result = pcall(core.expand, value, whole)
   if ok then return result end
-  error(string.format("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", ""))), 3)
+  error(string.format("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", ""))), 0)
+end
+
+--- The same distribution with a batch of this shape, for `expand`; a class made of others has its own.
+function Distribution:with_batch (shape)
+  local copy = {}
+  for key, value in pairs(self) do copy[key] = value end
+  for name, event in pairs(event_ranks(self)) do
+    local value = rawget(self, name)
+    if type(value) == "number" then value = core.tensor(value) end
+    if value ~= nil then copy[name] = expanded(self, name, value, shape, event) end
+  end
+  copy.batch_shape = shape
+  return setmetatable(copy, class.of(self))
 end
 
 --- The same distribution with a larger batch; nothing is copied.
@@ -147,30 +164,15 @@ function Distribution:expand (shape)
     error(class.name(class.of(self)) .. ":expand: shape must be an integer or a table of integers, got "
           .. show.value(shape), 2)
   end
-  local copy = {}
-  for key, value in pairs(self) do copy[key] = value end
-  for name, event in pairs(event_ranks(self)) do
-    local value = rawget(self, name)
-    if type(value) == "number" then value = core.tensor(value) end
-    if value ~= nil then copy[name] = expanded(self, name, value, shape, event) end
-  end
-  copy.batch_shape = { table.unpack(shape) }
-  return setmetatable(copy, class.of(self))
+  local ok, result = pcall(self.with_batch, self, { table.unpack(shape) })
+  if ok then return result end
+  error((tostring(result):gsub("^[^:]+:%d+: ", "")), 2)   -- at the call, not at that of a part
 end
 
-function Distribution:prob (x) return functions.exp(self:log_prob(x)) end
-function Distribution:stddev () return functions.sqrt(self:variance()) end
-function Distribution:median () return self:icdf(0.5) end
-function Distribution:cross_entropy (q) return self:entropy() + require "perilune.kl".kl_divergence(self, q) end
+function Distribution:cross_entropy (q) return require "perilune.divergences".cross_entropy(self, q) end
 
 --- E[f(X)] and an estimate of its error: see expectation.lua.
 function Distribution:expectation (f, opts) return require "perilune.expectation" (self, f, opts) end
-
--- The rest of the family of the cdf, for classes that give no better.
-function Distribution:sf (x) return 1 - self:cdf(x) end
-function Distribution:log_cdf (x) return functions.log(self:cdf(x)) end
-function Distribution:log_sf (x) return functions.log(self:sf(x)) end
-function Distribution:isf (q) return self:icdf(1 - q) end
 
 -- An end of the support as a plain number, or nil where a batch has several or
 -- it is infinite.
@@ -196,12 +198,42 @@ function Distribution:enumerate_support ()
   return outcomes:expand(high - low + 1, table.unpack(self.batch_shape))
 end
 
+
+-- What follows from what ----------------------------------------------------------
+
+-- What only distributions of single numbers have.
+local ORDERED = { cdf = true, icdf = true, sf = true, isf = true, log_cdf = true, log_sf = true, median = true }
+
+-- Raises, for the caller of a method, that the class lacks it.
+local function refuse (self, name)
+  local c = class.name(class.of(self))
+  if ORDERED[name] and #self.event_shape > 0 then
+    error(string.format("%s has no %s: an event has shape %s", c, name, show.shape(self.event_shape)), 3)
+  end
+  error(string.format("%s has no %s; a subclass may define %s:%s", c, name, c, name), 3)
+end
+
 -- What only a class itself can say.
 for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample" } do
-  Distribution[name] = function (self)
-    local c = class.name(class.of(self))
-    error(string.format("%s has no %s; a subclass may define %s:%s", c, name, c, name), 2)
+  Distribution[name] = function (self) refuse(self, name) end
+end
+
+-- A method for classes that give no better, from another one that they must have; or from `other`.
+local function follows (name, from, formula, other)
+  Distribution[name] = function (self, x)
+    if self[from] == Distribution[from] and (not other or self[other] == Distribution[other]) then
+      refuse(self, name)
+    end
+    return formula(self, x)
   end
 end
+
+follows("prob",    "log_prob", function (self, x) return functions.exp(self:log_prob(x)) end)
+follows("stddev",  "variance", function (self) return functions.sqrt(self:variance()) end)
+follows("median",  "icdf",     function (self) return self:icdf(0.5) end)
+follows("isf",     "icdf",     function (self, q) return self:icdf(1 - q) end)
+follows("sf",      "cdf",      function (self, x) return 1 - self:cdf(x) end)
+follows("log_cdf", "cdf",      function (self, x) return functions.log(self:cdf(x)) end)
+follows("log_sf",  "cdf",      function (self, x) return functions.log(self:sf(x)) end, "sf")
 
 return core.keep("Distribution", Distribution)

@@ -72,11 +72,14 @@ local PLACES, PLACES_AT_0 = { 0, 3, 7, 17, 22, 27 }, { 0, 3, 170, 340, 440, 540 
 local REGULAR = 0.95    -- a density that decays faster than e^(-REGULAR s) hides nothing
 local ROUGH   = 1e-7    -- no quadratic: further from the third point than this part of its size
 
--- The quadratic in s through the last three points, its slope at 0 and its bend.
+-- The quadratic in s through the last three points, its slope at 0 and its bend; a straight line where the
+-- bend is no more than rounding.
 local function quadratic (s, y)
-  local low, high = (y[5] - y[4]) / (s[5] - s[4]), (y[6] - y[5]) / (s[6] - s[5])
-  local bend = (high - low) / (s[6] - s[4])
-  return function (at) return y[4] + (at - s[4]) * (low + (at - s[5]) * bend) end, low - bend * (s[4] + s[5]), bend
+  local wide, low = (y[6] - y[4]) / (s[6] - s[4]), (y[5] - y[4]) / (s[5] - s[4])
+  local bend = (wide - low) / (s[6] - s[5])
+  local noise = 2 ^ -50 * maximum(abs(y[4]), abs(y[6])) / functions.square(s[6] - s[5])
+  bend = where(functions.lt(abs(bend), noise), 0, bend)
+  return function (at) return y[4] + (at - s[4]) * (wide + (at - s[6]) * bend) end, wide - bend * (s[4] + s[6]), bend
 end
 
 -- That and a term (a + b s) e^-s which meets the first two points, as a function of s; how far it is from
@@ -122,8 +125,8 @@ local function stretch_at (d, e, side, span)
   local is_singular = functions.lt(rate, REGULAR) * functions.lt(bend, 1e-10) * functions.lt(off, ROUGH)
                       * maximum(functions.gt(rate, 1e-6), functions.gt(curve, 1e-4))
   if is_singular:max():item() == 0 then return nil end
-  return { e = e, side = side, w = w, x = x, s = s, density = density, off = off, size = size, is_singular = is_singular,
-           scale = 1 / where(is_singular, maximum(rate, curve), 1) }
+  return { side = side, w = w, x = x, s = s, density = density, off = off, size = size,
+           is_singular = is_singular, scale = 1 / where(is_singular, maximum(rate, curve), 1) }
 end
 
 -- The part of E f in a stretch, its error, and for which elements f can be followed that far.
@@ -233,7 +236,7 @@ end
 -- Options of the quadrature: the caller's, break points, and as many panels in a call as memory likes.
 local function settings (d, opts, points)
   return {
-    rank = rank_of(d), points = points, rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
+    rank = rank_of(d), as_tensor = rawget(d, "batch_shape") ~= nil, points = points, rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
     at_once = math.max(1, math.floor(ROOM / (21 * batch_size(d)))),
   }
 end

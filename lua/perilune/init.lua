@@ -6,7 +6,7 @@ require "perilune.tensor"   -- any function may make one
 local peri = { _VERSION = "perilune scm" }
 
 -- Where lower-case names come from; classes are found by their own name.
-local modules = { "functions", "tensor", "kl", "kl_div", "gradient" }
+local modules = { "functions", "tensor", "kl", "kl_div", "divergences", "gradient" }
 
 local direct = {
   special     = function () return require "perilune.functions" end,

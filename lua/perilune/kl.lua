@@ -4,6 +4,7 @@ local core       = require "perilune.core"
 local functions  = require "perilune.functions"
 local fallback   = require "perilune.kl_fallback"
 local kl_pairs   = require "perilune.kl_pairs"
+local rules      = require "perilune.kl_rules"
 local show       = require "perilune.show"
 local statistics = require "perilune.kl_statistics"
 
@@ -54,6 +55,15 @@ local function where_closed (condition, formula)
   end
 end
 
+-- A rule of kl_rules.lua, or numerically where it does not apply.
+local function or_fall_back (rule)
+  return function (p, q, opts)
+    local value, method, error = rule(p, q, opts)
+    if value == nil then return fall_back(p, q, opts) end
+    return value, method, error
+  end
+end
+
 -- [name of P][name of Q] -> function (P, Q) that gives the function of p and q
 local built_in = {}
 
@@ -79,10 +89,16 @@ for _, P in ipairs(statistics.families) do
   end
 end
 
+local ours = {}   -- names of our own classes
+for _, name in ipairs(core.classes()) do ours[name] = true end
+
+for _, rule in ipairs(rules) do list(rule[1], rule[2], function () return or_fall_back(rule[3]) end) end
+
 -- The name of a class that is one of ours, or nil.
 local function own_name (c)
   local name = rawget(c, "__name")
-  return type(name) == "string" and package.loaded["perilune.distributions." .. name] == c and name or nil
+  if c == require "perilune.distribution" then return name end
+  return ours[name] and require("perilune.distributions." .. name) == c and name or nil
 end
 
 -- The function registered for exactly (P, Q), or nil.
@@ -183,9 +199,9 @@ local function warned (P, Q, found)
     class.name(P), class.name(Q), class.name(found[1].P), class.name(found[1].Q),
     class.name(found[2].P), class.name(found[2].Q), class.name(P), class.name(Q))
   local fn = found[1].fn
-  return function (p, q)
+  return function (p, q, opts)
     if warn then warn(message) end
-    return fn(p, q)
+    return fn(p, q, opts)
   end
 end
 
@@ -216,7 +232,7 @@ function fall_back (p, q, opts)
     error(string.format("kl_divergence: no pair is registered for %s and %s; register_kl(%s, %s, fn) adds one", P, Q,
                         P, Q), 3)
   end
-  if #p.event_shape ~= #q.event_shape then
+  if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
     error(string.format("kl_divergence: %s and %s have events of different shapes, %s and %s", P, Q,
                         show.shape(p.event_shape), show.shape(q.event_shape)), 3)
   end

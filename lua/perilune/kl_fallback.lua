@@ -139,27 +139,31 @@ local function regression (y, control)
   return where(functions.isfinite(slope), slope, 0)
 end
 
--- The mean over draws of p alone.
+-- The mean over draws of p alone. Draws stay where they are, so that gradients are those of the weights.
 local function by_draws_of_p (p, q, n, rng)
-  local terms = -as_tensor(log_ratio(p, q, p:sample(n, rng)))
+  local x = p:sample(n, rng)
+  local log_p = as_tensor(p:log_prob(x))
+  local terms = (log_p - q:log_prob(x)) * exp(log_p - log_p:detach())
   return terms:mean(1), terms:std(1) / math.sqrt(n)
 end
 
--- Half of the draws are of q. With m = (p + q)/2 and d = log q - log p,
+-- Half of the draws are of q. With m = (p + q)/2,
 --
---   KL = E_m[-d p/m],   0 = E_m[(p - q)/m],   p/m = 2 sigmoid(-d):
+--   KL = E_m[(log p - log q) p/m],   0 = E_m[(p - q)/m]:
 --
--- the second is a control that is bounded, whatever the tails, and for q near p takes away all but d^2.
+-- the second is a control that is bounded, whatever the tails, and for q near p takes away all but
+-- (log p - log q)^2. Only weights depend on parameters, m does not.
 local function by_draws_of_both (p, q, n, rng)
   local half = math.ceil(n / 2)
   local function at (x)
-    local d = as_tensor(log_ratio(p, q, x))
-    local share = 2 * functions.sigmoid(-d)
-    return where(functions.eq(d, INF), 0, -d * share), 2 * share - 2
+    local log_p, log_q = as_tensor(p:log_prob(x)), as_tensor(q:log_prob(x))
+    local log_m = (functions.logaddexp(log_p, log_q) - math.log(2)):detach()
+    local share = exp(log_p - log_m)
+    return where(log_p:eq(-INF), 0, (log_p - log_q) * share), share - exp(log_q - log_m)
   end
   local from_p, control_p = at(p:sample(half, rng))
   local from_q, control_q = at(q:sample(half, rng))
-  local slope = regression(tensor.cat { from_p, from_q }, tensor.cat { control_p, control_q })
+  local slope = regression(tensor.cat { from_p, from_q }, tensor.cat { control_p, control_q }):detach()
   from_p, from_q = from_p - slope * control_p, from_q - slope * control_q
   local error = 0.5 * functions.sqrt((from_p:var(1) + from_q:var(1)) / half)
   return 0.5 * (from_p:mean(1) + from_q:mean(1)), error

@@ -154,9 +154,9 @@ end
 -- takes { n, 1, ..., 1 } and returns { n, batch... }, and so are the results. Panels are shared by
 -- the batch, and cut while any element needs it: while its error exceeds both rtol |integral| and
 -- atol, up to `panels` in all and `rounds` of halving. `points` are places between a and b where f
--- has a kink, a jump or a peak; `at_once` limits the panels in one call of f. A NaN of f makes the
--- integral NaN; infinities are ignored where they are single points, and make it infinite where they
--- fill a panel.
+-- has a kink, a jump or a peak; `at_once` limits the panels in one call of f; `as_tensor` keeps a single
+-- integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN; infinities are
+-- ignored where they are single points, and make it infinite where they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -math.huge and b < math.huge) then
@@ -179,7 +179,7 @@ function quadrature.integrate (f, a, b, opts)
     panels, sums.panels = children, sums.panels + #children / 4
   end
   local err = where(sums.stalled, math.huge, sums.error + ROUNDING * sums.size)
-  if rank == 0 then return sums.value:item(), err:item() end
+  if rank == 0 and not opts.as_tensor then return sums.value:item(), err:item() end
   return sums.value:reshape(batch), err:reshape(batch)
 end
 

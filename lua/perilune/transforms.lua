@@ -644,6 +644,8 @@ function Registry:__call (constraint)
   return factory(constraint)
 end
 
+function Registry:__tostring () return self.name end
+
 local function new_registry (name) return setmetatable({ name = name, factories = {} }, Registry) end
 
 transforms.biject_to    = new_registry "biject_to"      -- one to one, with a determinant
@@ -677,6 +679,7 @@ register_both(constraints.left_open_interval, inside)
 register_both(constraints.corr_cholesky, from(transforms.CorrCholesky))
 register_both(constraints.lower_cholesky, from(transforms.LowerCholesky))
 register_both(constraints.positive_definite, from(transforms.PositiveDefinite))
+register_both(constraints.positive_semidefinite, from(transforms.PositiveDefinite))
 register_both(constraints.ordered_vector, from(transforms.Ordered))
 transforms.biject_to:register(constraints.simplex, from(transforms.StickBreaking))
 transforms.transform_to:register(constraints.simplex, from(transforms.Softmax))

@@ -169,6 +169,7 @@ describe("Categorical", function ()
     assert.same({ 5, 2 }, d:sample(5).shape)
     assert.same({ 4, 2 }, d:expand({ 4, 2 }):entropy().shape)
     assert.same({ 4, 2, 3 }, d:expand({ 4, 2 }).probs.shape)
+    assert.same({ 0.125, 0.25, 0.625 }, peri.Categorical({ 1, 2, 5 }).probs:totable())
     assert.same({ { 1, 1 }, { 2, 2 }, { 3, 3 } }, d:enumerate_support():totable())
   end)
 

@@ -200,6 +200,21 @@ describe("DirichletMultinomial", function ()
     end
   end)
 
+  it("lists its support", function ()
+    local d = peri.DirichletMultinomial({ 1, 1, 2 }, 4)
+    local rows = d:enumerate_support()
+    assert.same({ 15, 3 }, rows.shape)
+    assert.same({ { 4.0, 0.0, 0.0 }, { 3.0, 1.0, 0.0 } }, rows:narrow(1, 1, 2):totable())
+    assert.is_true(d.support:check(rows))
+    assert(math.abs(d:prob(rows):sum():item() - 1) < 1e-14)
+    local pair = peri.DirichletMultinomial({ { 1, 1 }, { 1, 2 } }, 3)
+    assert.same({ 4, 2, 2 }, pair:enumerate_support().shape)
+    assert.is_true(pair:prob(pair:enumerate_support()):sum(1):allclose(peri.ones(2), 1e-14, 0))
+    local uneven = peri.DirichletMultinomial({ 1, 1 }, { 2, 3 })
+    assert.matches(":enumerate_support: total_count must be the same throughout the batch, and there must be a "
+                   .. "million rows at most", select(2, pcall(uneven.enumerate_support, uneven)))
+  end)
+
   it("explains itself, with an example that is right", function ()
     local class = peri.DirichletMultinomial
     local help = class.help

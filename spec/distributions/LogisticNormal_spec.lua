@@ -116,6 +116,23 @@ describe("LogisticNormal", function ()
     assert.equal("LogisticNormal(loc={1}, scale={1})", tostring(peri.LogisticNormal { 1 }))
   end)
 
+  it("has its mode: no point near or far is higher", function ()
+    local rng = peri.rng(5)
+    for _, case in ipairs { { { 0, 0.3 }, { 1, 0.5 } }, { { 0, 1 }, { 3, 3 } }, { { -2, 0, 2 }, { 0.1, 1, 1.5 } } } do
+      local d = peri.LogisticNormal(case[1], case[2])
+      local mode = d:mode()
+      local n = #mode
+      local near = (mode:log() + peri.Normal(0, 1e-3):sample({ 500, n }, rng)):softmax()
+      local far = (mode:log() + peri.Normal(0, 3):sample({ 500, n }, rng)):softmax()
+      assert(d:log_prob(peri.cat { near, far }):max():item() <= d:log_prob(mode):item() + 1e-11)
+    end
+    for _, scale in ipairs { 0.3, 1.3, 4 } do
+      local expected, got = peri.LogitNormal(0.4, scale):mode(), peri.LogisticNormal({ 0.4 }, { scale }):mode()[1]
+      assert(math.abs(expected - got) <= 1e-13 * expected)
+    end
+    assert.same({ 4, 3 }, peri.LogisticNormal({ 0, 1 }, 1):expand(4):mode().shape)
+  end)
+
   it("explains itself, with an example that is right", function ()
     local help = peri.LogisticNormal.help
     close(help.example[2], load("local LogisticNormal = ...; return " .. help.example[1])(peri.LogisticNormal), 1e-12)

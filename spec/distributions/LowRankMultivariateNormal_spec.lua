@@ -43,7 +43,7 @@ local wide = { { 1, 0.5 }, { -0.25, 2 }, { 0, 1 }, { 3, -1 } }
 local diag = { 1, 0.5, 2, 0.25 }
 
 local function four () return peri.LowRankMultivariateNormal(loc, wide, diag) end
-local function dense () return peri.MultivariateNormal(loc, four():covariance_matrix()) end
+local function dense () return peri.MultivariateNormal(loc, four().covariance_matrix) end
 
 describe("LowRankMultivariateNormal", function ()
   it("has the density and entropy of the reference table", function ()
@@ -65,16 +65,19 @@ describe("LowRankMultivariateNormal", function ()
       end
     end
     local d = four()
-    assert.same(covariance, d:covariance_matrix():totable())
+    assert.same(covariance, d.covariance_matrix:totable())
     for i = 1, 4 do
       close(covariance[i][i], d:variance()[i])
       close(math.sqrt(covariance[i][i]), d:stddev()[i])
     end
     assert.same(peri.tensor(loc):totable(), d:mean():totable())
     assert.same(d:mean():totable(), d:mode():totable())
-    local l = d:scale_tril()
-    assert.is_true(l:matmul(l:transpose(1, 2)):allclose(d:covariance_matrix(), 1e-14, 1e-14))
-    assert.is_true(d:precision_matrix():matmul(d:covariance_matrix()):allclose(peri.eye(4), 1e-13, 1e-13))
+    local l = d.scale_tril
+    assert.is_true(l:matmul(l:transpose(1, 2)):allclose(d.covariance_matrix, 1e-14, 1e-14))
+    local Sub = peri.LowRankMultivariateNormal:extend "Sub"   -- the fields are inherited
+    assert.is_true(Sub(d.loc, d.cov_factor, d.cov_diag).scale_tril:equal(l))
+    assert.is_nil(d.nothing)
+    assert.is_true(d.precision_matrix:matmul(d.covariance_matrix):allclose(peri.eye(4), 1e-13, 1e-13))
   end)
 
   it("agrees with MultivariateNormal, for many columns and rows as well", function ()
@@ -82,7 +85,7 @@ describe("LowRankMultivariateNormal", function ()
     for _, size in ipairs { { 1, 1 }, { 3, 7 }, { 17, 2 }, { 40, 5 }, { 33, 33 } } do
       local n, k = table.unpack(size)
       local d = peri.LowRankMultivariateNormal(rng:normal(n), rng:normal(n, k), rng:uniform(n) + 0.5)
-      local other = peri.MultivariateNormal(d.loc, d:covariance_matrix())
+      local other = peri.MultivariateNormal(d.loc, d.covariance_matrix)
       local x = d:sample(19, rng)
       all_close(other:log_prob(x):totable(), d:log_prob(x):totable(), 1e-12)
       close(other:entropy():item(), d:entropy():item(), 1e-13)
@@ -160,7 +163,7 @@ describe("LowRankMultivariateNormal", function ()
 
   it("draws vectors of this law, whatever the pieces", function ()   -- false alarm below 1e-6 each
     local count = 20000
-    local d, covariance = four(), four():covariance_matrix()
+    local d, covariance = four(), four().covariance_matrix
     local draws = d:sample(count, peri.rng(5))
     local y = draws - d.loc
     local distance = (y * y:matmul(dense().precision_matrix)):sum(-1)
@@ -184,7 +187,7 @@ describe("LowRankMultivariateNormal", function ()
   it("draws from more columns than dimensions", function ()   -- false alarm below 1e-6
     local d = peri.LowRankMultivariateNormal({ 0, 0 }, { { 1, 2, 3, 4, 5 }, { 5, -4, 3, -2, 1 } }, { 1e-3, 1e-3 })
     local y = d:sample(20000, peri.rng(6))
-    local distance = (y * y:matmul(d:precision_matrix())):sum(-1)
+    local distance = (y * y:matmul(d.precision_matrix)):sum(-1)
     assert.is_true((statistics.ks(distance, function (q) return peri.Chi2(2):cdf(q) end)))
   end)
 
@@ -197,8 +200,8 @@ describe("LowRankMultivariateNormal", function ()
     assert.same({ 4, 2, 3 }, d:log_prob(peri.zeros(4, 1, 1, 2)).shape)
     assert.same({ 2, 3, 2 }, d:mean().shape)
     assert.same({ 2, 3, 2 }, d:variance().shape)
-    assert.same({ 2, 3, 2, 2 }, d:covariance_matrix().shape)
-    assert.same({ 2, 3, 2, 2 }, d:precision_matrix().shape)
+    assert.same({ 2, 3, 2, 2 }, d.covariance_matrix.shape)
+    assert.same({ 2, 3, 2, 2 }, d.precision_matrix.shape)
     local x = peri.tensor { 0.5, -2 }
     local together, entropies = d:log_prob(x), d:entropy()
     for i, diagonal in ipairs { { 1, 2 }, { 3, 4 } } do
@@ -212,7 +215,7 @@ describe("LowRankMultivariateNormal", function ()
     local all = four():log_prob(rows)
     for i = 1, 17 do assert.equal(four():log_prob(rows[i]):item(), all[i]) end
     assert.same({ 5, 4 }, four():expand(5):variance().shape)
-    assert.same({ 5, 4, 4 }, four():expand(5):scale_tril().shape)
+    assert.same({ 5, 4, 4 }, four():expand(5).scale_tril.shape)
   end)
 
   it("prints what was passed", function ()

@@ -250,6 +250,68 @@ describe("MixtureSameFamily", function ()
     assert.matches("MixtureSameFamily has no rsample", select(2, pcall(two_counts().rsample, two_counts())))
   end)
 
+  it("has the slopes of its quantiles at the draws, in weights and components", function ()
+    local theta = { 0.3, 0.7, -1, 2, 0.5, 1.5 }   -- logits, locs, scales
+    local function law (t)
+      return Mixture(peri.Categorical { logits = { t[1], t[2] } }, Normal({ t[3], t[4] }, { t[5], t[6] }))
+    end
+    local logits, loc, scale = peri.param { 0.3, 0.7 }, peri.param { -1, 2 }, peri.param { 0.5, 1.5 }
+    local d = Mixture(peri.Categorical { logits = logits }, Normal(loc, scale))
+    for seed = 1, 5 do
+      for _, p in ipairs { logits, loc, scale } do p.grad = nil end
+      local x = d:rsample(nil, peri.rng(seed))
+      x:backward { retain = true }
+      local slopes = peri.cat { logits.grad, loc.grad, scale.grad }
+      local u, h = law(theta):cdf(x:item()), 1e-5
+      for i = 1, 6 do
+        local function at (step)
+          local moved = { table.unpack(theta) }
+          moved[i] = moved[i] + step
+          return law(moved):icdf(u:item()):item()
+        end
+        local slope = (at(h) - at(-h)) / (2 * h)
+        assert(math.abs(slope - slopes[i]) <= 1e-7 * (1 + math.abs(slope)), i .. ": " .. slope .. ", " .. slopes[i])
+      end
+    end
+    assert.is_false(require "perilune.core".tracked(d:sample(3)))
+  end)
+
+  it("has such slopes for rows of independent numbers, one after another", function ()
+    local theta = { 0.3, 0.7, -1, 2, 0, 1, 0.5, 1.5, 1, 2 }   -- logits, locs, scales
+    local function one (weights, t, j)   -- the j-th number, given weights
+      return Mixture(Categorical(weights), Normal({ t[2 + j], t[4 + j] }, { t[6 + j], t[8 + j] }))
+    end
+    local function parts (t, x1)
+      local weights = peri.tensor({ t[1], t[2] }):softmax()
+      return one(weights, t, 1), one(weights * Normal({ t[3], t[5] }, { t[7], t[9] }):prob(x1), t, 2)
+    end
+    local logits = peri.param { 0.3, 0.7 }
+    local loc, scale = peri.param { { -1, 2 }, { 0, 1 } }, peri.param { { 0.5, 1.5 }, { 1, 2 } }
+    local d = Mixture(Categorical { logits = logits }, peri.Independent(Normal(loc, scale), 1))
+    assert.is_true(d.has_rsample)
+    for seed = 1, 3 do
+      for j = 1, 2 do
+        for _, p in ipairs { logits, loc, scale } do p.grad = nil end
+        local x = d:rsample(nil, peri.rng(seed))
+        assert.is_true(x:detach():equal(d:sample(nil, peri.rng(seed))))
+        x[j]:backward { retain = true }
+        local slopes = peri.cat { logits.grad, loc.grad:reshape(4), scale.grad:reshape(4) }
+        local first, second = parts(theta, x[1]:item())
+        local u1, u2, h = first:cdf(x[1]:item()):item(), second:cdf(x[2]:item()):item(), 1e-5
+        for i = 1, 10 do
+          local function at (step)
+            local moved = { table.unpack(theta) }
+            moved[i] = moved[i] + step
+            local x1 = parts(moved, 0):icdf(u1):item()
+            return j == 1 and x1 or select(2, parts(moved, x1)):icdf(u2):item()
+          end
+          local slope = (at(h) - at(-h)) / (2 * h)
+          assert(math.abs(slope - slopes[i]) <= 1e-7 * (1 + math.abs(slope)), i .. ": " .. slope .. ", " .. slopes[i])
+        end
+      end
+    end
+  end)
+
   it("refuses what is no mixture", function ()
     local function message (...) return select(2, pcall(Mixture, ...)) end
     assert.matches("MixtureSameFamily: mixture_distribution must be a Categorical, got 3", message(3, Normal()))

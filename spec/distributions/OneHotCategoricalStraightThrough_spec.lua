@@ -42,6 +42,6 @@ describe("OneHotCategoricalStraightThrough", function ()
     local class = peri.OneHotCategoricalStraightThrough
     local got = load("local OneHotCategoricalStraightThrough = ...; return " .. class.help.example[1])(class)
     assert(math.abs(got - class.help.example[2]) < 1e-12)
-    assert.equal("OneHotCategoricalStraightThrough(probs={1, 3})", tostring(class { 1, 3 }))
+    assert.equal("OneHotCategoricalStraightThrough(probs={0.25, 0.75})", tostring(class { 1, 3 }))
   end)
 end)

@@ -67,6 +67,81 @@ describe("RelaxedOneHotCategorical", function ()
     end
   end)
 
+  it("has the moments and the entropy of its density", function ()
+    -- the same rule as above
+    local step, reach = 0.25, 35
+    local y = peri.arange(-reach, reach + step, step)
+    local n = #y
+    local across, down = y:unsqueeze(1):expand({ n, n }), y:unsqueeze(2):expand({ n, n })
+    local x = peri.stack({ across, down, peri.zeros(n, n) }, -1):softmax()
+    for _, case in ipairs { { 1.2, { 0.3, -1, 0.5 } }, { 1.5, { 1, -1, 0 } } } do
+      local d = of(case[1], case[2])
+      local log_p = d:log_prob(x)
+      local weight = step ^ 2 * log_p:exp() * x:prod(-1)
+      local mean = (weight:unsqueeze(-1) * x):sum(1):sum(1)
+      local variance = (weight:unsqueeze(-1) * (x - mean) ^ 2):sum(1):sum(1)
+      for j = 1, 3 do
+        close(mean[j], d:mean()[j], 2e-12)
+        close(variance[j], d:variance()[j], 2e-12)
+      end
+      close(-(weight * log_p):sum():item(), d:entropy():item(), 2e-12)
+    end
+  end)
+
+  it("has the moments of RelaxedBernoulli for two outcomes, at all temperatures", function ()
+    for _, t in ipairs { 0.01, 0.3, 1, 4, 50 } do
+      for _, l in ipairs { -20, -0.5, 0, 3 } do
+        local pair, one = of(t, { l, 0 }), peri.RelaxedBernoulli { temperature = t, logits = l }
+        close(one:mean(), pair:mean()[1], 1e-13)
+        close(one:variance(), pair:variance()[1], 1e-13 * math.max(1, t * t))
+        assert(math.abs(one:entropy() - pair:entropy():item()) <= 1e-13 * math.max(1, math.abs(one:entropy())))
+      end
+    end
+    assert.is_true(peri.RelaxedOneHotCategorical(0.4, { 0, 1, 1 }):mean():allclose({ 0, 0.5, 0.5 }, 1e-15, 0))
+    assert.same({ 4, 2, 3 }, of({ 0.3, 2 }, { { 1, 2, 3 } }):expand({ 4, 2 }):variance().shape)
+    assert.same({ 2 }, of({ 0.3, 2 }, { 1, 2, 3 }):entropy().shape)
+  end)
+
+  it("has its mode: the highest of many points, or the strongest pole", function ()
+    local rng = peri.rng(5)
+    for _, case in ipairs {
+      { 2.5, { 0.3, -1, 0.5 } }, { 2.01, { 5, 0, 0 } }, { 3, { 30, 0, -30 } }, { 50, { 1, 2, 3 } },
+    } do
+      local d = of(case[1], case[2])
+      local mode = d:mode()
+      local near = (mode:log() + peri.Normal(0, 1e-3):sample({ 500, 3 }, rng)):softmax()
+      local far = (mode:log() + peri.Normal(0, 2):sample({ 500, 3 }, rng)):softmax()
+      local top = d:log_prob(mode):item()
+      assert(d:log_prob(peri.cat { near, far }):max():item() <= top + 1e-12)
+      close(1, mode:sum():item())
+    end
+    for _, t in ipairs { 1.5, 4, 100 } do
+      for _, p in ipairs { 0.1, 0.5, 0.8 } do
+        close(peri.RelaxedBernoulli(t, p):mode(), peri.RelaxedOneHotCategorical(t, { p, 1 - p }):mode()[1], 1e-13)
+      end
+    end
+    assert.same({ 0.0, 0.0, 1.0 }, of(1.9, { 1, 2, 3 }):mode():totable())
+    assert.same({ 2, 3 }, of({ 0.5, 3 }, { 1, 2, 3 }):mode().shape)
+  end)
+
+  it("has slopes of its moments", function ()
+    for _, name in ipairs { "mean", "variance", "entropy" } do
+      local function value (t, l)
+        local d = of(t, { l, 0, 1 })
+        local v = d[name](d)
+        return name == "entropy" and v or v:select(-1, 1)
+      end
+      local t, l = peri.param(0.7), peri.param { 0.4, 0, 1 }
+      local d = of(t, l)
+      local v = d[name](d)
+      if name ~= "entropy" then v = v:select(-1, 1) end
+      v:backward()
+      local h = 1e-5
+      close((value(0.7 + h, 0.4) - value(0.7 - h, 0.4)):item() / (2 * h), t.grad:item(), 1e-7)
+      close((value(0.7, 0.4 + h) - value(0.7, 0.4 - h)):item() / (2 * h), l.grad[1], 1e-7)
+    end
+  end)
+
   it("has limits where shares are 0, and no density outside the simplex", function ()
     local function at (t, l, x) return of(t, l):log_prob(x):item() end
     assert.equal(math.huge, at(0.3, { 0, 1, 2 }, { 0, 0.5, 0.5 }))    -- x^(2T - 1)
@@ -170,6 +245,6 @@ describe("RelaxedOneHotCategorical", function ()
     assert.is_string(help.summary)
     for _, param in ipairs(class.params) do assert.is_string(help.params[param[1]]) end
     close(help.example[2], load("local RelaxedOneHotCategorical = ...; return " .. help.example[1])(class), 1e-12)
-    assert.equal("RelaxedOneHotCategorical(temperature=2, probs={1, 3})", tostring(class(2, { 1, 3 })))
+    assert.equal("RelaxedOneHotCategorical(temperature=2, probs={0.25, 0.75})", tostring(class(2, { 1, 3 })))
   end)
 end)

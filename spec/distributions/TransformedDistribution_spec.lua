@@ -1,4 +1,5 @@
 local peri        = require "perilune"
+local core        = require "perilune.core"
 local statistics  = require "spec.support.statistics"
 local constraints = peri.constraints
 local transforms  = peri.transforms
@@ -252,13 +253,59 @@ describe("TransformedDistribution", function ()
     local d = Transformed(normal, { transforms.Exp(), transforms.Affine(0, 2) })
     assert.equal("TransformedDistribution(Normal(loc=0, scale=1), [Exp, Affine(loc=0, scale=2)])", tostring(d))
     assert.equal(tostring(d), tostring(Transformed { base_distribution = normal, transforms = d.transforms }))
-    assert.equal("TransformedDistribution has a mode only where all transforms are affine", message(d.mode, d))
     local sticks = Transformed(peri.Normal({ 0, 1 }, 1), transforms.StickBreaking())
-    assert.equal("TransformedDistribution has no cdf: StickBreaking is not monotone",
-                 message(sticks.cdf, sticks, { 0.5, 0.25, 0.25 }))
+    for _, name in ipairs { "cdf", "log_sf", "icdf", "median", "mode", "mean", "variance", "entropy" } do
+      assert.equal("TransformedDistribution has no " .. name .. ": an event has shape (3)",
+                   message(sticks[name], sticks, { 0.5, 0.25, 0.25 }))
+    end
+    local round = { sign = nil, bijective = false, domain = constraints.real, codomain = constraints.real,
+                    forward = function (_, x) return peri.sin(x) end }
+    setmetatable(round, { __index = transforms.Abs, __tostring = function () return "Sine" end })
+    local sine = Transformed(normal, round)
+    assert.equal("TransformedDistribution has no cdf: Sine is not monotone", message(sine.cdf, sine, 0.5))
+    assert.equal("TransformedDistribution has no rsample: Poisson(rate=3) has none",
+                 message(function () return Transformed(peri.Poisson(3), transforms.Affine(1, 2)):rsample() end))
     local soft = Transformed(peri.Normal({ 0, 1 }, 1), transforms.Softmax())
     assert.equal("Softmax has no determinant: it is not one to one", message(soft.log_prob, soft, { 0.5, 0.5 }))
     assert.same({ 2 }, soft:sample().shape)
+  end)
+
+  it("has the mode of the family, by search where the transform moves it", function ()
+    for _, case in ipairs(identities) do
+      local d, family = case[1], case[2]
+      local height = family:log_prob(d:mode())   -- a flat top has many modes
+      close(family:log_prob(family:mode()), height, 1e-13, tostring(d) .. " is as high at its mode")
+    end
+    close(math.exp(-9), Transformed(peri.Normal(0, 3), transforms.Exp()):mode(), 1e-11)
+    close(0.70710678118654752, Transformed(peri.Exponential(1), transforms.Power(0.5)):mode(), 1e-11)
+    assert.equal(0, Transformed(peri.Normal(0, 2), transforms.Abs()):mode())
+    assert.equal(7, Transformed(peri.Poisson(3.5), transforms.Affine(1, 2)):mode())
+    local batch = Transformed(peri.Normal({ 0, 1 }, { 1, 2 }), transforms.Exp()):mode()
+    close(math.exp(-1), batch[1], 1e-11)
+    close(math.exp(-3), batch[2], 1e-11)
+    local parts = Transformed(peri.Independent(peri.Normal({ 0, 1 }, { 1, 2 }), 1), transforms.Exp())
+    assert.is_true(batch:allclose(parts:mode(), 1e-11, 0))
+  end)
+
+  it("moves the moments of vectors that are only laid out anew", function ()
+    local base = peri.MultivariateNormal({ 1, 2, 3, 4 }, peri.eye(4) * peri.tensor { 1, 2, 3, 4 })
+    local d = Transformed(base, { transforms.Affine(1, 2), transforms.Reshape({ 4 }, { 2, 2 }) })
+    assert.same({ { 3.0, 5.0 }, { 7.0, 9.0 } }, d:mean():totable())
+    assert.is_true(d:variance():allclose(peri.tensor { { 4, 8 }, { 12, 16 } }, 1e-15, 0))
+    assert.same(d:mean():totable(), d:mode():totable())
+    close(base:entropy():item() + 4 * math.log(2), d:entropy():item())
+    close(2 * 3 ^ 0.5, d:stddev():at(2, 1))
+  end)
+
+  it("records slopes of rsample, and none of sample", function ()
+    local loc, scale = peri.param(0.3), peri.param(2.0)
+    local d = Transformed(peri.Normal(loc, 1), { transforms.Affine(1, scale), transforms.Exp() })
+    assert.is_false(core.tracked(d:sample(3, peri.rng(1))))
+    local x = d:rsample(3, peri.rng(1))
+    assert.is_true(x:detach():equal(d:sample(3, peri.rng(1))))
+    x:sum():backward()
+    close(2 * x:sum():item(), loc.grad:item(), 1e-13)                             -- dx/dloc = scale x
+    close((x * (peri.log(x) - 1) / 2):sum():item(), scale.grad:item(), 1e-13)       -- dx/dscale = z x
   end)
 
   it("explains itself, with an example that is right", function ()

@@ -204,6 +204,11 @@ describe("Truncated", function ()
       assert.equal("number", type(d:sample()))
       assert.is_true(d:sample(7, peri.rng(5)):equal(d:rsample(7, peri.rng(5))))
     end
+    local loc = peri.param(0.3)
+    local d = Truncated(peri.Normal(loc, 1), -1, 2)
+    local core = require "perilune.core"
+    assert.is_false(core.tracked(d:sample(3)))
+    assert.is_true(core.tracked(d:rsample(3)))
     assert.is_false(Truncated(peri.Poisson(3), 1).has_rsample)
     assert.matches("Truncated has no rsample: Poisson%(rate=3%) has none",
                    select(2, pcall(function () return Truncated(peri.Poisson(3), 1):rsample() end)))

@@ -107,7 +107,7 @@ return {
       function () return p.Normal(0, { 1, -1 }) end,
       function () return p.Normal { scale = "x" } end,
       function () return p.Normal(p.zeros(2), p.ones(3)) end,
-      function () return p.kl_divergence(p.Normal(0, 1), p.Uniform(0, 1)) end,
+      function () return p.kl_divergence(p.Normal(0, 1), p.Cauchy(0, 1), { fallback = false }) end,
       function () return p.zeros(1 << 40, 1 << 40) end,
     } do
       local ok, message = pcall(f)
@@ -142,6 +142,55 @@ return {
     return text(p.Normal(0, 1):sample(), p.Normal(0, 1):sample(nil, g), p.Normal({ 0, 9 }, 1):sample(2, g),
                 p.Uniform(0, 1):rsample({ 2, 2 }, g), p.Exponential { 1, 2 }:sample(3), g:state())
   end },
+  { "rows", function ()
+    local p, g = peri(), peri().rng(7)
+    local d = p.MultivariateNormal({ 0, 1 }, { { 2, 1 }, { 1, 2 } })
+    return text(d:log_prob { { 1, 0 }, { 0, 1 } }, d:sample(2, g), d, p.Dirichlet { 1, 2, 3 }:sample(2, g),
+                p.Categorical { 1, 2 }:sample(3, g), p.Multinomial(5, { 1, 2 }):sample(nil, g))
+  end },
+  { "transforms and wrappers", function ()
+    local p = peri()
+    local d = p.TransformedDistribution(p.Normal(0, 1), p.transforms.Exp())
+    return text(d, d:log_prob(2), p.biject_to(p.constraints.simplex) { 0.5, 1 }, p.Independent(p.Normal({ 0, 1 }, 1), 1)
+                :log_prob { 0, 0 }, p.Truncated(p.Normal(0, 1), 0, 1):cdf(0.5))
+  end },
+
+  -- Gradients
+  { "gradients", function ()
+    local p = peri()
+    local w = p.param { 1, 2, 3 }
+    local loss = (w * w):sum() + p.cat({ w, w }):logsumexp() + w[1] * w:prod() + p.softmax(w):max()
+    loss:backward { retain = true }
+    loss:backward()
+    return text(w.grad, loss, w:detach(), p.no_grad(function () return w + 1 end),
+                p.grad(function (x) return p.sin(x) * x end)(2))
+  end },
+  { "gradients of draws and divergences", function ()
+    local p = peri()
+    local value, grad = p.value_and_grad(function (t)
+      local q = p.Normal(t.loc, p.exp(t.log_scale))
+      return q:rsample(4, p.rng(1)):sum() + p.kl_divergence(q, p.Normal(0, 1))
+    end) { loc = 0.5, log_scale = 0.1 }
+    return text(value, grad.loc, grad.log_scale)
+  end },
+  { "a formula in one pass", function ()
+    local p = peri()
+    local x = p.linspace(0, 1, 5000)
+    local y = require "perilune.core".fused(function () return (x * 2 + 1) * x - p.exp(x) end)
+    return text(y[1], y[5000], y:sum())
+  end },
+  { "an optimiser", function ()
+    local p = peri()
+    local w = p.param { 1, 2 }
+    local optimiser = p.optim.Adam({ w }, { lr = 0.1 })
+    for _ = 1, 2 do
+      optimiser:zero_grad();
+      (w * w):sum():backward()
+      optimiser:step()
+    end
+    return text(w)
+  end },
+
   { "generators", function ()
     local g = peri().rng(11)
     local saved = g:state()

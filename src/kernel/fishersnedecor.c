@@ -28,12 +28,16 @@ VECTOR double with_edges (double x, double df1, double inside) {
   return ((x < 0) | (x == HUGE_VAL)) ? -HUGE_VAL : value;
 }
 
-/* a log X + b log Y = a log u - n log(1 + u) for u < 1, and from 1/u beyond */
+/*
+** a log X + b log Y = a log u - n log(1 + u) for u < 1, and from 1/u beyond. For df1 = 2
+** all but log p(x) = -n log(1 + u) cancels.
+*/
 VECTOR double plain_density (double x, double df1, double df2) {
   double a = 0.5 * df1, b = 0.5 * df2, r = df1 / df2, u = r * x;
-  double log_x = vlog(x), log_u = log_x + vlog(r);
-  double powers = fma(u < 1 ? a : -b, log_u, -(a + b) * log1p_unit(u < 1 ? u : 1 / u));
-  return with_edges(x, df1, powers - log_x - log_beta(a, b));
+  double log_x = vlog(x), log_u = log_x + vlog(r), rest = log1p_unit(u < 1 ? u : 1 / u);
+  double powers = fma(u < 1 ? a : -b, log_u, -(a + b) * rest);
+  double two = -(a + b) * (rest + (u < 1 ? 0 : log_u));
+  return with_edges(x, df1, df1 == 2 ? two : powers - log_x - log_beta(a, b));
 }
 
 /* L(e) and L(f) */
@@ -54,12 +58,12 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   uint64_t large = 0;
   for (size_t i = 0; i < n; i++) {
     out[i] = plain_density(x[i], df1[i], df2[i]);
-    large |= df1[i] + df2[i] > 2 * SADDLE;
+    large |= (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2);
   }
   if (!large) return;
   for (size_t i = 0; i < n; i++) {
     double saddle = saddle_density(x[i], df1[i], df2[i]);
-    out[i] = df1[i] + df2[i] > 2 * SADDLE ? saddle : out[i];
+    out[i] = (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2) ? saddle : out[i];
   }
 }
 

@@ -33,8 +33,8 @@ function AsymmetricLaplace:mean ()
 end
 
 function AsymmetricLaplace:variance ()
-  local below, above = self.scale * self.asymmetry, self.scale / self.asymmetry
-  return self:batched(below * below + above * above)
+  local below, above = 1.0 * self.scale * self.asymmetry, self.scale / self.asymmetry
+  return self:batched(functions.square(below) + functions.square(above))
 end
 
 function AsymmetricLaplace:stddev ()

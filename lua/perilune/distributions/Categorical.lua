@@ -41,9 +41,11 @@ local Categorical = Distribution:extend("Categorical", {
 })
 
 --- How many outcomes there are, for all families with these logits; rows are checked first
--- if told.
+-- if told. Probs that were passed are kept as shares of their sum.
 function Categorical:outcomes (checking)
   if checking then check_rows(self) end
+  local probs = rawget(self, "probs")
+  if probs ~= nil then self.probs = probs / probs:sum(-1):unsqueeze(-1) end
   local shape = core.shape(self.logits)
   return shape[#shape]
 end

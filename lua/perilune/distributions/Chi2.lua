@@ -19,8 +19,8 @@ local Chi2 = Gamma:extend("Chi2", {
   },
 })
 
-function Chi2:expand (shape)
-  local wide = Gamma.expand(self, shape)
+function Chi2:with_batch (shape)
+  local wide = Gamma.with_batch(self, shape)
   set_gamma(wide)
   return wide
 end

@@ -1,6 +1,7 @@
 --- Delta(v): all of the mass at one point.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
 
 local Delta = Distribution:extend("Delta", {
   kernels = "delta",
@@ -19,6 +20,8 @@ local Delta = Distribution:extend("Delta", {
 local function point (self) return self.v end
 
 Delta.mean, Delta.median, Delta.mode = point, point, point
+
+function Delta:enumerate_support () return core.tensor(self.v):unsqueeze(1) end
 
 function Delta:variance () return self:batched(0.0) end
 function Delta:entropy () return self:batched(0.0) end

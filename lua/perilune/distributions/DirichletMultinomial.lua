@@ -35,6 +35,8 @@ local function trials (self)
   return core.is_tensor(self.total_count) and self.total_count:unsqueeze(-1) or self.total_count
 end
 
+DirichletMultinomial.enumerate_support = Multinomial.enumerate_support
+
 function DirichletMultinomial:mean () return trials(self) * Dirichlet.mean(self) end
 
 function DirichletMultinomial:variance ()

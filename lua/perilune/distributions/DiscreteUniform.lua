@@ -22,7 +22,7 @@ function DiscreteUniform:mode () return self:batched(self.low) end   -- any outc
 
 function DiscreteUniform:variance ()
   local width = self.high - self.low
-  return width * (width + 2) / 12
+  return 1.0 * width * (width + 2) / 12
 end
 
 return DiscreteUniform

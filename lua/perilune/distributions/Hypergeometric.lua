@@ -23,7 +23,7 @@ local function last (self) return functions.minimum(self.draws, self.successes) 
 
 function Hypergeometric:init () self.support = constraints.integer_interval(first(self), last(self)) end
 
-function Hypergeometric:mean () return self.draws * self.successes / self.population end
+function Hypergeometric:mean () return 1.0 * self.draws * self.successes / self.population end
 
 function Hypergeometric:variance ()
   local blank, left = self.population - self.successes, self.population - self.draws
@@ -31,7 +31,7 @@ function Hypergeometric:variance ()
 end
 
 function Hypergeometric:mode ()
-  return functions.floor((self.draws + 1) * (self.successes + 1) / (self.population + 2))
+  return functions.floor(1.0 * (self.draws + 1) * (self.successes + 1) / (self.population + 2))
 end
 
 return Hypergeometric

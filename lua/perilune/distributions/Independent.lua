@@ -72,11 +72,7 @@ function Independent:entropy ()
   return transforms.sum_rightmost(self.base_dist:entropy(), self.reinterpreted_batch_ndims)
 end
 
-function Independent:expand (shape)
-  if type(shape) == "number" then shape = { shape } end
-  if type(shape) ~= "table" then
-    error("Independent:expand: shape must be an integer or a table of integers, got " .. show.value(shape), 2)
-  end
+function Independent:with_batch (shape)
   local n = self.reinterpreted_batch_ndims
   local moved = { table.unpack(self.event_shape, 1, n) }
   return class.of(self)(self.base_dist:expand(joined(shape, moved)), n)
@@ -97,6 +93,7 @@ end
 --- All events along a new first dimension: every combination of the parts' outcomes.
 function Independent:enumerate_support ()
   local base = self.base_dist
+  if not (base.support and base.support.is_discrete) then return Distribution.enumerate_support(self) end
   if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
   local outcomes = #base.event_shape == 0 and base:enumerate_support()
   local parts = 1

@@ -20,7 +20,7 @@ local InverseGaussian = Distribution:extend("InverseGaussian", {
 
 function InverseGaussian:mean () return self:batched(self.loc) end
 function InverseGaussian:stddev () return self.loc * functions.sqrt(self.loc / self.concentration) end
-function InverseGaussian:variance () return self.loc * self.loc * (self.loc / self.concentration) end
+function InverseGaussian:variance () return functions.square(self.loc) * (self.loc / self.concentration) end
 
 function InverseGaussian:mode ()   -- loc/(c + sqrt(1 + c^2)), without the square of a large c
   local c = 1.5 * (self.loc / self.concentration)

@@ -1,6 +1,7 @@
 --- Laplace(loc, scale): an exponential law on either side.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
 
 local Laplace = Distribution:extend("Laplace", {
   kernels = "laplace",
@@ -21,6 +22,6 @@ function Laplace:mean () return self:batched(self.loc) end
 function Laplace:mode () return self:batched(self.loc) end
 function Laplace:median () return self:batched(self.loc) end
 function Laplace:stddev () return self:batched(2 ^ 0.5 * self.scale) end
-function Laplace:variance () return self:batched(2 * self.scale * self.scale) end
+function Laplace:variance () return self:batched(2 * functions.square(self.scale)) end
 
 return Laplace

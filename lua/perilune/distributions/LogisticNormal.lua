@@ -11,6 +11,7 @@ local constraints             = require "perilune.constraints"
 local construct               = require "perilune.construct"
 local core                    = require "perilune.core"
 local functions               = require "perilune.functions"
+local peaks                   = require "perilune.peaks"
 local tensor                  = require "perilune.tensor"
 local transforms              = require "perilune.transforms"
 
@@ -59,7 +60,7 @@ local LogisticNormal = TransformedDistribution:extend("LogisticNormal", {
 
 LogisticNormal.__tostring, LogisticNormal.stddev = Distribution.__tostring, Distribution.stddev
 
-function LogisticNormal:expand (shape) return complete(Distribution.expand(self, shape)) end
+function LogisticNormal:with_batch (shape) return complete(Distribution.with_batch(self, shape)) end
 
 -- K, K - 1, ..., 1: the cuts from each one on.
 local function cuts_left (self)
@@ -95,6 +96,24 @@ function LogisticNormal:variance ()
   local taken, left = shares(self)
   local function excess (z) return functions.log1p(functions.square(z:stddev() / z:mean())) end
   return self:mean() ^ 2 * functions.expm1(over_cuts(excess(taken), excess(left)))
+end
+
+--- Cut by cut, the highest point of -(u - loc)^2/(2 scale^2) - log z - n log(1 - z), n the cuts from this one
+-- on: there u = loc + scale^2 ((n + 1) z - 1).
+function LogisticNormal:mode ()
+  local normal, after = self.base_dist.base_dist, cuts_left(self)
+  local loc, spread = core.expand(normal.loc, normal.batch_shape), functions.square(normal.scale)
+  local function share (u) return functions.sigmoid(u - functions.log(after)) end
+  local u = peaks.search(function (x)
+    local v = x - functions.log(after)
+    return functions.softplus(-v) + after * functions.softplus(v) - 0.5 * functions.square(x - loc) / spread
+  end, loc + 0.5 * (after - 1) * spread, 0.5 * (after + 1) * spread)
+  for _ = 1, 3 do
+    local z = share(u)
+    local slope, bend = loc + spread * ((after + 1) * z - 1) - u, 1 - spread * (after + 1) * z * (1 - z)
+    u = functions.where(functions.gt(bend, 0), u + slope / bend, u)
+  end
+  return self.transform:forward(u)
 end
 
 function LogisticNormal:entropy ()

@@ -4,11 +4,8 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local matrices     = require "perilune.matrices"
 local tensor       = require "perilune.tensor"
-
-local function of_matrix (name) return core.bind("row/linalg", name, name, { "self" }, { "self" }) end
-
-local cholesky, triangular_inverse = of_matrix "cholesky", of_matrix "triangular_inverse"
 
 -- Refuses factors and diagonals that have not a row for each dimension of loc.
 local function check_shapes (self)
@@ -23,6 +20,24 @@ local function check_shapes (self)
   return d
 end
 
+-- A vector or a matrix for each element of the batch.
+local function batched (self, value, ...)
+  local shape = { table.unpack(self.batch_shape) }
+  for _, size in ipairs { ... } do shape[#shape + 1] = size end
+  return value:expand(shape)
+end
+
+-- W W^T + diag(D), its inverse and its Cholesky factor, as fields.
+local derived = {}
+
+function derived.covariance_matrix (self)
+  local d, w = self.event_shape[1], self.cov_factor
+  return batched(self, matrices.outer(w) + self.cov_diag:unsqueeze(-1) * tensor.eye(d), d, d)
+end
+
+function derived.scale_tril (self) return matrices.cholesky(self.covariance_matrix) end
+function derived.precision_matrix (self) return matrices.precision_of(self.scale_tril) end
+
 local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal", {
   kernels = "lowrankmultivariatenormal",
   params = {
@@ -30,6 +45,7 @@ local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal
     { "cov_factor", constraints.real,     event = 2 },
     { "cov_diag",   constraints.positive, event = 1 },
   },
+  derived = derived,
   support = constraints.real_vector,
   help = {
     summary = "the bell curve of vectors whose covariance is of low rank, but for a diagonal",
@@ -41,33 +57,11 @@ local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal
   init = function (self) self.event_shape = { check_shapes(self) } end,
 })
 
--- A vector or a matrix for each element of the batch.
-local function batched (self, value, ...)
-  local shape = { table.unpack(self.batch_shape) }
-  for _, size in ipairs { ... } do shape[#shape + 1] = size end
-  return value:expand(shape)
-end
-
 function LowRankMultivariateNormal:mean () return batched(self, self.loc, self.event_shape[1]) end
 function LowRankMultivariateNormal:mode () return self:mean() end
 
 function LowRankMultivariateNormal:variance ()
   return batched(self, (self.cov_factor * self.cov_factor):sum(-1) + self.cov_diag, self.event_shape[1])
-end
-
---- W W^T + diag(D)
-function LowRankMultivariateNormal:covariance_matrix ()
-  local d, w = self.event_shape[1], self.cov_factor
-  return batched(self, w:matmul(w:transpose(-1, -2)) + self.cov_diag:unsqueeze(-1) * tensor.eye(d), d, d)
-end
-
---- The Cholesky factor of the covariance.
-function LowRankMultivariateNormal:scale_tril () return cholesky(self:covariance_matrix()) end
-
---- The inverse of the covariance.
-function LowRankMultivariateNormal:precision_matrix ()
-  local inverse = triangular_inverse(self:scale_tril())
-  return inverse:transpose(-1, -2):matmul(inverse)
 end
 
 return LowRankMultivariateNormal

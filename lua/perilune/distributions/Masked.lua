@@ -76,10 +76,7 @@ function Masked:__tostring ()
   return string.format("%s(%s, mask=%s)", class.name(class.of(self)), tostring(self.base), show.parameter(self.mask))
 end
 
-function Masked:expand (shape)
-  if type(shape) == "number" then shape = { shape } end
-  return assemble(class.of(self), self.base, self.mask, { table.unpack(shape) })
-end
+function Masked:with_batch (shape) return assemble(class.of(self), self.base, self.mask, shape) end
 
 --- Where the mask is 0 it is 0, whatever x: outside the support, or NaN.
 function Masked:log_prob (x) return functions.where(self.mask, self.base:log_prob(x), 0) end

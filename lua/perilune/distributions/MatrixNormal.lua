@@ -18,7 +18,7 @@ local MatrixNormal = Distribution:extend("MatrixNormal", {
     { "column_scale_tril", constraints.real, event = 2, gives = { column_covariance = outer } },
   },
   operands = { "loc", "row_scale_tril", "column_scale_tril" },
-  support = constraints.real,
+  support = constraints.independent(constraints.real, 2),
   help = {
     summary = "the bell curve of matrices whose rows and columns are correlated",
     params  = { loc = "mean, n by p", row_covariance = "U, n by n: the covariance of rows, or instead of it:",

@@ -4,9 +4,11 @@
 -- asked of all components, with a dimension put in for them, and summed with the weights.
 local Distribution = require "perilune.distribution"
 local Categorical  = require "perilune.distributions.Categorical"
+local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
@@ -14,6 +16,7 @@ local tensor       = require "perilune.tensor"
 local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
                                           functions.log
 local INF   = math.huge
+local TINY  = 2 ^ -1022
 local FEW   = 32                -- components that are added one by one
 local SLACK = 1 - 4 * 2 ^ -52   -- a probability that is reached but for rounding
 
@@ -71,6 +74,11 @@ local function hull (component, shape)
   return getmetatable(support).new(low, high)
 end
 
+-- Is an event a row of independent numbers?
+local function is_factored (d)
+  return d:is_a(Independent) and d.reinterpreted_batch_ndims == 1 and #d.event_shape == 1
+end
+
 local function assemble (c, mixture, component, batch)
   local k = mixture.support.high
   local self = setmetatable({}, c)
@@ -81,7 +89,7 @@ local function assemble (c, mixture, component, batch)
   self.weights     = exp(self.log_weights)
   self.some_dead   = core.numel(self.weights) > 0 and self.weights:min():item() == 0
   self.support     = hull(component, joined(batch, k))
-  self.has_rsample = component.has_rsample and #component.event_shape == 0
+  self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   return self
 end
 
@@ -110,11 +118,8 @@ function MixtureSameFamily:__tostring ()
                        tostring(self.component_distribution))
 end
 
-function MixtureSameFamily:expand (shape)
-  if type(shape) == "number" then shape = { shape } end
-  return assemble(class.of(self), self.mixture_distribution:expand(shape),
-                  self.component_distribution:expand(joined(shape, self.mixture_distribution.support.high)),
-                  { table.unpack(shape) })
+function MixtureSameFamily:with_batch (shape)
+  return assemble(class.of(self), self.mixture_distribution, self.component_distribution, shape)
 end
 
 
@@ -310,30 +315,6 @@ end
 
 local GRID, ZOOMS = 33, 9   -- each zoom narrows 16 times
 
--- The highest of candidates { n, batch... } and its log density.
-local function highest (self, x)
-  local height = self:log_prob(x)
-  height = where(height:isnan(), -INF, height)
-  local top = height:max(1)
-  return where(height:eq(top), x, -INF):max(1), top
-end
-
--- A Newton step to the top of log p, by differences of fourth order over a thousandth of the width
--- 1/p; taken where it is short and does not lead down.
-local function climb (self, x, top)
-  local h = 1e-3 * exp(-top)
-  local function at (k) return self:log_prob(x + k * h) end
-  local l2, l1, r1, r2 = at(-2), at(-1), at(1), at(2)
-  local slope = (l2 - r2 + 8 * (r1 - l1)) / 12
-  local bend = (16 * (l1 + r1) - l2 - r2 - 30 * top) / 12
-  local step = slope / bend
-  local better = x - step * h
-  local height = self:log_prob(better)
-  local good = functions.lt(bend, 0) * functions.lt(functions.abs(step), 1e-2)
-               * functions.ge(height, top - 2 ^ -50 * maximum(1, functions.abs(top)))
-  return where(good, better, x), where(good, height, top)
-end
-
 --- The global mode. For components of one mode each it lies between the least and the greatest of
 -- theirs: a grid there and the modes themselves are compared, then finer grids around the best. A peak
 -- narrower than a thirtieth of that range that is no component's own may be missed.
@@ -350,14 +331,13 @@ function MixtureSameFamily:mode ()
   for _ = 1, ZOOMS do
     local grid = low + (high - low) * fractions
     if discrete then grid = functions.floor(grid) end
-    best, top = highest(self, tensor.cat { candidates, grid })
+    best, top = peaks.highest(self, tensor.cat { candidates, grid })
     local step = (high - low) / (GRID - 1)
     if discrete then step = maximum(1, functions.ceil(step)) end
     low, high, candidates = maximum(low, best - step), minimum(high, best + step), best:unsqueeze(1)
   end
   if discrete then return best end
-  local better, height = climb(self, best, top)
-  return where(maximum(single, top:isinf()), best, (climb(self, better, height)))
+  return where(single, best, peaks.summit(self, best, top))
 end
 
 
@@ -374,25 +354,51 @@ local function chosen (self, draws, outcome)
   return x
 end
 
-local function drawn (self, method, shape, rng)
+local function drawn (self, shape, rng)
   local outcome = core.tensor(self.mixture_distribution:sample(shape, rng))
-  local d = self.component_distribution
-  return chosen(self, d[method](d, shape, rng), outcome)
+  return chosen(self, self.component_distribution:sample(shape, rng), outcome)
 end
 
 --- All draws of outcomes come before those of components.
 function MixtureSameFamily:sample (shape, rng)
-  local x = drawn(self, "sample", shape, rng)
+  local x = drawn(self, shape, rng)
   local single = shape == nil and #self.batch_shape == 0 and self.support and self.support.is_discrete
   return single and math.tointeger(x:item()) or x
 end
 
+-- x with the slopes of a quantile of the mixture of numbers with these weights, dx = -dF/p, by the smaller
+-- tail.
+local function with_slopes (x, weights, cdf, sf, prob)
+  local below, above, density = (weights * cdf):sum(-1), (weights * sf):sum(-1), (weights * prob):sum(-1)
+  local reached = where(functions.lt(above, below), -above, below)
+  return x - (reached - reached:detach()) / maximum(density:detach(), TINY)
+end
+
+-- Each number of a row in turn is that of a mixture, whose weights follow from the numbers before.
+local function row_with_slopes (self, row)
+  local base, numbers, log_weights = self.component_distribution.base_dist, {}, self.log_weights
+  for j = 1, self.event_shape[1] do numbers[j] = row:select(-1, j) end
+  for j = 1, #numbers do
+    local at = padded(self, tensor.stack(numbers, -1))
+    local density = base:log_prob(at)
+    local weights = tensor.softmax(log_weights + density:narrow(-1, 1, j):sum(-1) - density:select(-1, j))
+    numbers[j] = with_slopes(numbers[j], weights, base:cdf(at):select(-1, j), base:sf(at):select(-1, j),
+                             exp(density:select(-1, j)))
+  end
+  return tensor.stack(numbers, -1)
+end
+
+--- The draws of `sample`, with slopes in the weights as well.
 function MixtureSameFamily:rsample (shape, rng)
   if not self.has_rsample then
-    error(string.format("%s has no rsample: its components must have one, and be of single numbers",
+    error(string.format("%s has no rsample: its components must have one, and be of single or independent numbers",
                         class.name(class.of(self))), 2)
   end
-  return drawn(self, "rsample", shape, rng)
+  local x, d = drawn(self, shape, rng), self.component_distribution
+  if not core.tracked(self:log_prob(x)) then return x end
+  if #self.event_shape > 0 then return row_with_slopes(self, x) end
+  local at = padded(self, x)
+  return with_slopes(x, self.weights, d:cdf(at), d:sf(at), d:prob(at))
 end
 
 return MixtureSameFamily

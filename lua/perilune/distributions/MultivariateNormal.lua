@@ -34,7 +34,7 @@ local MultivariateNormal = Distribution:extend("MultivariateNormal", {
       gives = { covariance_matrix = outer, precision_matrix = precision_of } },
   },
   operands = { "loc", "scale_tril" },
-  support = constraints.real,
+  support = constraints.real_vector,
   help = {
     summary = "the bell curve of vectors",
     params  = { loc = "mean", covariance_matrix = "variances and covariances, or instead of it:",

@@ -1,6 +1,7 @@
 --- Normal(loc, scale): the bell curve.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
 
 local Normal = Distribution:extend("Normal", {
   kernels = "normal",
@@ -21,6 +22,6 @@ function Normal:mean () return self:batched(self.loc) end
 function Normal:mode () return self:batched(self.loc) end
 function Normal:median () return self:batched(self.loc) end
 function Normal:stddev () return self:batched(self.scale) end
-function Normal:variance () return self:batched(self.scale * self.scale) end
+function Normal:variance () return self:batched(functions.square(self.scale)) end
 
 return Normal

@@ -27,7 +27,7 @@ function SkewNormal:mean () return self.loc + self.scale * lean(self) * (2 / mat
 
 function SkewNormal:variance ()
   local d = lean(self)
-  return self:batched(self.scale * self.scale * (1 - 2 / math.pi * d * d))
+  return self:batched(functions.square(self.scale) * (1 - 2 / math.pi * d * d))
 end
 
 return SkewNormal

@@ -37,7 +37,7 @@ end
 function StudentT:variance ()
   local df, where, gt = self.df, functions.where, functions.gt
   local ratio = where(gt(df, 2), 1 + 2 / (df - 2), where(gt(df, 1), math.huge, 0 / 0))
-  return self:batched(self.scale * self.scale * ratio)
+  return self:batched(functions.square(self.scale) * ratio)
 end
 
 return StudentT

@@ -9,6 +9,7 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 local transforms   = require "perilune.transforms"
@@ -73,9 +74,6 @@ end
 -- there P(Y <= y) is P(X >= x).
 local function tail (self, y, rising, falling)
   local map, below, sign = self.map, self.below, self.map.sign
-  if not sign or self.event_dim > 0 then
-    error(string.format("TransformedDistribution has no %s: %s is not monotone", rising, tostring(map)), 3)
-  end
   y = minimum(maximum(y, self.support.low), self.support.high)
   local x = self.is_discrete and settled(self, y) or map:inverse(y)
   local from_above = self.is_discrete and functions.ceil(x) - 1 or x
@@ -91,9 +89,6 @@ function Stage:log_sf (y) return tail(self, y, "log_sf", "log_cdf") end
 
 local function quantile (self, p, rising, falling)
   local map, below, sign = self.map, self.below, self.map.sign
-  if not sign or self.event_dim > 0 then
-    error(string.format("TransformedDistribution has no %s: %s is not monotone", rising, tostring(map)), 3)
-  end
   if sign == 1 then return map:forward(below[rising](below, p)) end
   if sign == -1 then return map:forward(below[falling](below, p)) end
   return map:forward(where(functions.gt(sign, 0), below[rising](below, p), below[falling](below, p)))
@@ -120,30 +115,27 @@ end
 local function identity (y) return y end
 
 function Stage:mean ()
-  if self.is_affine then return self.map:forward(self.below:mean()) end
+  if self.is_affine or self.is_reshape then return self.map:forward(self.below:mean()) end
   return (self:expectation(identity))
 end
 
 function Stage:variance ()
+  if self.is_reshape then return self.map:forward(self.below:variance()) end
   if self.is_affine then return self.map.scale * self.map.scale * self.below:variance() end
   local mean = self:mean()
   return (self:expectation(function (y) return (y - mean) ^ 2 end))
 end
 
 function Stage:stddev ()
+  if self.is_reshape then return self.map:forward(self.below:stddev()) end
   if self.is_affine then return abs(self.map.scale) * self.below:stddev() end
   return functions.sqrt(self:variance())
-end
-
-function Stage:mode ()
-  if not self.is_affine then error("TransformedDistribution has a mode only where all transforms are affine", 3) end
-  return self.map:forward(self.below:mode())
 end
 
 -- H(Y) = H(X) + E log|dy/dx|
 function Stage:entropy ()
   local below = self.below:entropy()
-  if self.is_discrete then return below end
+  if self.is_discrete or self.is_reshape then return below end
   if self.is_affine then
     return below + sum_rightmost(self.map:log_abs_det_jacobian(self.below:mean()), self.extra)
   end
@@ -267,6 +259,7 @@ local function new_stage (below, map, support, event_dim, is_discrete)
   local image = support and map:image(support) or map.codomain
   local stage = {
     below = below, map = map, is_discrete = is_discrete, is_affine = is_kind(map, "Affine"),
+    is_reshape = is_kind(map, "Reshape"),
     support = is_discrete and discrete_support(image) or image,
     is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil,
     extra = event_dim - map.domain.event_dim,
@@ -371,29 +364,87 @@ TransformedDistribution = Distribution:extend("TransformedDistribution", {
 
 -- Methods ------------------------------------------------------------------------------------
 
-for _, name in ipairs { "log_prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
-  TransformedDistribution[name] = function (self, x) return self.law[name](self.law, as_value(x)) end
+function TransformedDistribution:log_prob (x)
+  local law = self.law
+  return core.fused(law.log_prob, law, as_value(x))
 end
 
-for _, name in ipairs { "mean", "variance", "stddev", "mode", "entropy" } do
-  TransformedDistribution[name] = function (self) return self.law[name](self.law) end
+-- Refuses tails and quantiles of vectors, and of what increases here and decreases there.
+local function check_ordered (self, name)
+  local reason = nil
+  for _, map in ipairs(self.transforms) do
+    if not map.sign and not is_kind(map, "Abs") then reason = tostring(map) .. " is not monotone" end
+  end
+  if #self.event_shape > 0 then reason = "an event has shape " .. show.shape(self.event_shape) end
+  if reason then error(string.format("%s has no %s: %s", class.name(class.of(self)), name, reason), 3) end
+end
+
+for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+  TransformedDistribution[name] = function (self, x)
+    check_ordered(self, name)
+    local law = self.law
+    return core.fused(law[name], law, as_value(x))
+  end
+end
+
+function TransformedDistribution:median ()
+  check_ordered(self, "median")
+  return self.law:icdf(0.5)
+end
+
+-- Are all transforms such that the highest point stays the highest?
+local function keeps_heights (self)
+  local discrete = self.support and self.support.is_discrete
+  for _, map in ipairs(self.transforms) do
+    local plain = is_kind(map, "Affine") or is_kind(map, "Reshape")
+    if not (plain or discrete and map.bijective) then return false end
+  end
+  return true
+end
+
+-- Refuses integrals over vectors.
+local function check_integral (self, name)
+  if #self.event_shape == 0 or class.of(self.law) == Independent or keeps_heights(self) then return end
+  error(string.format("%s has no %s: an event has shape %s", class.name(class.of(self)), name,
+                      show.shape(self.event_shape)), 3)
+end
+
+for _, name in ipairs { "mean", "variance", "stddev", "entropy" } do
+  TransformedDistribution[name] = function (self)
+    check_integral(self, name)
+    return self.law[name](self.law)
+  end
+end
+
+function TransformedDistribution:mode ()
+  if keeps_heights(self) then return self.transform:forward(self.base_dist:mode()) end
+  if class.of(self.law) == Independent then return self.law:mode() end
+  check_ordered(self, "mode")
+  return peaks.mode(self)
 end
 
 function TransformedDistribution:expectation (f, opts) return self.law:expectation(f, opts) end
 
-for _, name in ipairs { "sample", "rsample" } do
-  TransformedDistribution[name] = function (self, shape, rng)
-    return self.transform:forward(self.base_dist[name](self.base_dist, shape, rng))
+function TransformedDistribution:rsample (shape, rng)
+  if not self.has_rsample then
+    error(string.format("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base_dist)), 2)
   end
+  return self.transform:forward(self.base_dist:rsample(shape, rng))
 end
 
-function TransformedDistribution:expand (shape)
+--- Nothing of it is recorded.
+function TransformedDistribution:sample (shape, rng)
+  return core.no_grad(function () return self.transform:forward(self.base_dist:sample(shape, rng)) end)
+end
+
+function TransformedDistribution:with_batch (shape)
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   return complete(setmetatable(copy, class.of(self)), self.base_dist:expand(shape), self.transforms)
 end
 
 function TransformedDistribution:enumerate_support ()
+  if not (self.support and self.support.is_discrete) then return Distribution.enumerate_support(self) end
   return self.transform:forward(self.base_dist:enumerate_support())
 end
 

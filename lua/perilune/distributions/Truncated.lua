@@ -163,19 +163,17 @@ function Truncated:__tostring ()
                        show.parameter(self.low), show.parameter(self.high))
 end
 
-function Truncated:expand (shape)
-  if type(shape) == "number" then shape = { shape } end
-  return assemble(class.of(self), self.base, self.low, self.high, { table.unpack(shape) })
-end
+function Truncated:with_batch (shape) return assemble(class.of(self), self.base, self.low, self.high, shape) end
 
 
 -- Densities and tails --------------------------------------------------------------
 
-function Truncated:log_prob (x)
-  x = as_value(x)
+local function log_density (self, x)
   local outside = maximum(lt(x, self.first), gt(x, self.last))
   return where(outside, -INF, self.base:log_prob(x) - self.log_mass)
 end
+
+function Truncated:log_prob (x) return core.fused(log_density, self, as_value(x)) end
 
 -- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 local function log_tails (self, x)
@@ -298,7 +296,7 @@ function Truncated:mode ()
   return best
 end
 
-function Truncated:sample (shape, rng)
+local function drawn (self, shape, rng)
   local u = Uniform(0, 1)
   if rawget(self, "batch_shape") then u = u:expand(self.batch_shape) end
   u = u:sample(shape, rng)
@@ -308,12 +306,14 @@ function Truncated:sample (shape, rng)
   return type(x) == "number" and math.tointeger(x) or x
 end
 
+function Truncated:sample (shape, rng) return core.no_grad(drawn, self, shape, rng) end
+
 --- The draws of `sample`.
 function Truncated:rsample (shape, rng)
   if not self.has_rsample then
     error(string.format("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base)), 2)
   end
-  return self:sample(shape, rng)
+  return drawn(self, shape, rng)
 end
 
 return Truncated

@@ -1,6 +1,7 @@
 --- Uniform(low, high): every value between the two ends alike.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local functions    = require "perilune.functions"
 
 local Uniform = Distribution:extend("Uniform", {
   kernels = "uniform",
@@ -23,9 +24,6 @@ Uniform.mean, Uniform.median, Uniform.mode = middle, middle, middle   -- any poi
 
 function Uniform:stddev () return (self.high - self.low) / 12 ^ 0.5 end
 
-function Uniform:variance ()
-  local width = self.high - self.low
-  return width * width / 12
-end
+function Uniform:variance () return functions.square(self.high - self.low) / 12 end
 
 return Uniform

@@ -1,0 +1,317 @@
+--- Other measures of how two distributions differ: cross-entropy, Jeffreys, Jensen-Shannon, Renyi,
+-- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local fallback     = require "perilune.kl_fallback"
+local functions    = require "perilune.functions"
+local kl           = require "perilune.kl"
+local show         = require "perilune.show"
+
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local log, exp, sqrt               = functions.log, functions.exp, functions.sqrt
+local INF   = math.huge
+local LOG_2 = math.log(2)
+
+local divergences = {}
+
+local function check (who, p, q)
+  for i, name in ipairs { "p", "q" } do
+    local d = ({ p, q })[i]
+    local c = class.of(d)
+    if not (c and class.descends(c, Distribution)) then
+      error(who .. ": " .. name .. " must be a distribution, got " .. show.value(d), 3)
+    end
+  end
+  if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
+    error(string.format("%s: p and q have events of different shapes, %s and %s", who, show.shape(p.event_shape),
+                        show.shape(q.event_shape)), 3)
+  end
+end
+
+local function is_discrete (d) return d.support and d.support.is_discrete or false end
+
+local function any (x)
+  if type(x) == "number" then return x ~= 0 end
+  return core.numel(x) > 0 and x:max():item() ~= 0
+end
+
+local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
+
+
+-- Sums of divergences --------------------------------------------------------------
+
+--- -E[log q(X)], X from p: the entropy of p and KL(p || q) together, or where those cancel or are not known
+-- the expectation itself.
+function divergences.cross_entropy (p, q, opts)
+  check("cross_entropy", p, q)
+  local found = kl.kl_explain(p, q, opts)
+  if found.method == "infinite" then return found.value end
+  local function expectation ()
+    local a, b = fallback.alike(p, q)
+    return (fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts))
+  end
+  local on_line = #p.event_shape == 0
+  if found.method ~= "closed form" and on_line or p.entropy == Distribution.entropy then
+    return where(functions.isinf(found.value), INF, expectation())
+  end
+  local entropy = p:entropy()
+  local value = entropy + found.value
+  local cancelled = functions.lt(abs(value), 1e-3 * abs(entropy))
+  return any(cancelled) and on_line and where(cancelled, expectation(), value) or value
+end
+
+--- KL(p || q) + KL(q || p).
+function divergences.jeffreys (p, q, opts)
+  check("jeffreys", p, q)
+  return kl.kl_divergence(p, q, opts) + kl.kl_divergence(q, p, opts)
+end
+
+
+-- Jensen-Shannon ---------------------------------------------------------------------
+
+-- With d = log q - log p: log p - log((p + q)/2) = log 2 - log(1 + e^d)
+local function against_middle (d) return LOG_2 - functions.softplus(d) end
+
+local function sinh (h) return 0.5 * (functions.expm1(h) - functions.expm1(-h)) end
+
+-- The terms of p and of q together, for an expectation over p: with h = d/2,
+-- 2 e^h (h sinh h - cosh h log cosh h) >= 0, which is about h^2.
+local function both_terms (d)
+  local h = 0.5 * d
+  local cosh_less_1 = 2 * functions.square(sinh(0.5 * h))
+  return 2 * exp(h) * (h * sinh(h) - (1 + cosh_less_1) * functions.log1p(cosh_less_1))
+end
+
+--- The mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: between 0 and log 2. Its root
+-- is a distance.
+function divergences.js_divergence (p, q, opts)
+  check("js_divergence", p, q)
+  p, q = fallback.alike(p, q)
+  if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2) end
+  local from_p = fallback.expectation(p, q, function (x) return against_middle(log_ratio(p, q, x)) end, opts)
+  local from_q = fallback.expectation(q, p, function (x) return against_middle(log_ratio(q, p, x)) end, opts)
+  local value = 0.5 * (from_p + from_q)
+  local near = functions.lt(value, 1e-2)
+  if any(near) and fallback.is_same_support(p, q) then
+    opts = { samples = opts and opts.samples, rng = opts and opts.rng, rtol = fallback.tolerance(value) }
+    local together = fallback.expectation(p, q, function (x) return both_terms(log_ratio(p, q, x)) end, opts)
+    value = where(near, 0.5 * together, value)
+  end
+  return minimum(maximum(value, 0), LOG_2)
+end
+
+
+-- Renyi ------------------------------------------------------------------------------
+
+-- Closed forms: [class of both] = function (p, q, alpha).
+local renyi = {}
+
+-- With v = alpha sq^2 + (1 - alpha) sp^2, infinite where that is not positive.
+function renyi.Normal (p, q, alpha)
+  local ratio = functions.square(p.scale / q.scale)
+  local v, z = alpha + (1 - alpha) * ratio, (p.loc - q.loc) / q.scale
+  -- log(sq/sp) - log(v)/(2 (alpha - 1)), with v = 1 + (1 - alpha)(ratio - 1)
+  local spread = -0.5 * log(ratio) - 0.5 * functions.log1p((1 - alpha) * (ratio - 1)) / (alpha - 1)
+  return where(functions.gt(v, 0), spread + 0.5 * alpha * z * z / v, INF)
+end
+
+function renyi.Exponential (p, q, alpha)
+  local ratio = q.rate / p.rate
+  local v = alpha + (1 - alpha) * ratio   -- over p.rate
+  local value = -log(ratio) - functions.log1p((1 - alpha) * (ratio - 1)) / (alpha - 1)
+  return where(functions.gt(v, 0), value, INF)
+end
+
+-- Is d of our own class of this name?
+local function is_own (d, name) return class.of(d) == require("perilune.distributions." .. name) end
+
+local function closed_form (p, q)
+  local name = class.name(class.of(p))
+  return renyi[name] and is_own(p, name) and is_own(q, name) and renyi[name] or nil
+end
+
+-- log E[e^(t r)]/t with r = log p - log q and t = alpha - 1, as KL + log(1 + E[e^(t (r - KL)) - 1])/t.
+local function renyi_numerically (p, q, alpha, opts)
+  local t, centre = alpha - 1, kl.kl_divergence(p, q, opts)
+  centre = where(functions.isfinite(centre), centre, 0)
+  local excess = fallback.expectation(p, q, function (x)
+    return functions.expm1(-t * (log_ratio(p, q, x) + centre))
+  end, opts)
+  return centre + functions.log1p(excess) / t
+end
+
+--- log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1), X from p: KL where alpha is 1.
+function divergences.renyi_divergence (p, q, alpha, opts)
+  check("renyi_divergence", p, q)
+  if type(alpha) ~= "number" or not (alpha > 0 and alpha < INF) then
+    error("renyi_divergence: alpha must be positive and finite, got " .. show.value(alpha), 2)
+  end
+  if alpha == 1 then return kl.kl_divergence(p, q, opts) end
+  local closed = closed_form(p, q)
+  if closed then return closed(p, q, alpha) end
+  p, q = fallback.alike(p, q)
+  local within = alpha < 1 and (is_discrete(p) == is_discrete(q) and 1 or 0) or fallback.within(p, q)
+  if not any(within) then return fallback.infinite(p, q) end
+  return where(within, renyi_numerically(p, q, alpha, opts), INF)
+end
+
+
+-- Wasserstein ------------------------------------------------------------------------
+
+local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
+
+-- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for as many outcomes as matter.
+local JUMPS, LEAST = 256, 1e-13
+
+local function jumps (d)
+  local list = {}
+  if not is_discrete(d) or #d.batch_shape > 0 then return list end
+  local first, last = d:icdf(LEAST), d:isf(LEAST)
+  for x = first, math.min(last, first + JUMPS) do list[#list + 1] = d:log_cdf(x) - d:log_sf(x) end
+  return list
+end
+
+-- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
+local function between_quantiles (p, q, order)
+  local points = jumps(is_discrete(p) and p or q)
+  local carrier = require "perilune.distributions.Logistic"(0, 1)
+  if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
+  return (carrier:expectation(function (x)
+    local tail, upper = functions.sigmoid(-abs(x)), functions.gt(x, 0)
+    local gap = where(upper, p:isf(tail) - q:isf(tail), p:icdf(tail) - q:icdf(tail))
+    return powered(abs(gap), order)
+  end, { points = points }))
+end
+
+-- Outcomes and probabilities of an element of a discrete distribution, but for what is negligible.
+local NEGLIGIBLE, MOST = 1e-20, 2 ^ 22
+
+local function table_of (d)
+  local first, last = d:icdf(NEGLIGIBLE), d:isf(NEGLIGIBLE)
+  local least  = core.is_tensor(first) and first:min():item() or first
+  local most   = core.is_tensor(last) and last:max():item() or last
+  if most - least >= MOST then
+    error("wasserstein: there are too many outcomes between " .. show.number(least) .. " and " .. show.number(most), 4)
+  end
+  local outcomes = core.arange(least, most + 1)
+  for _ = 1, #d.batch_shape do outcomes = outcomes:unsqueeze(-1) end
+  return least, d:prob(outcomes):reshape(#outcomes, -1)
+end
+
+-- The cost of moving the masses a[1], a[2], ... from x + 1, ... to the masses b from y + 1, ...: in order.
+local function moved (a, x, b, y, order)
+  local i, j, sum, left, right = 1, 1, 0, a[1], b[1]
+  while true do
+    local mass = math.min(left, right)
+    sum = sum + mass * math.abs(x + i - y - j) ^ order
+    left, right = left - mass, right - mass
+    if left <= right then i, left = i + 1, a[i + 1] else j, right = j + 1, b[j + 1] end
+    if not (left and right) then return sum end
+  end
+end
+
+local function between_outcomes (p, q, order)
+  local x, a = table_of(p)
+  local y, b = table_of(q)
+  local values = {}
+  for k = 1, core.shape(a)[2] do
+    values[k] = moved(a:select(2, k):totable(), x, b:select(2, k):totable(), y, order)
+  end
+  return rawget(p, "batch_shape") and core.tensor(values):reshape(p.batch_shape) or values[1]
+end
+
+-- The rotation u that brings l u closest to k, for square matrices as tables: the orthogonal factor of
+-- m = l^T k. Columns of m are turned in pairs until all are orthogonal (Hestenes 1958): m v = w s, u = w v^T.
+local function turned (m, v, n, i, j)
+  local a, b, c = 0, 0, 0
+  for r = 1, n do a, b, c = a + m[r][i] ^ 2, b + m[r][j] ^ 2, c + m[r][i] * m[r][j] end
+  if c ~= c or math.abs(c) <= 2 ^ -52 * math.sqrt(a * b) then return false end
+  local z = (b - a) / (2 * c)
+  local t = (z < 0 and -1 or 1) / (math.abs(z) + math.sqrt(1 + z * z))
+  local cosine = 1 / math.sqrt(1 + t * t)
+  local sine = cosine * t
+  for _, rows in ipairs { m, v } do
+    for r = 1, n do
+      local row = rows[r]
+      row[i], row[j] = cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]
+    end
+  end
+  return true
+end
+
+local SWEEPS = 60
+
+local function rotation (m)
+  local n, v = #m, core.eye(#m):totable()
+  for _ = 1, SWEEPS do
+    local changed = false
+    for i = 1, n - 1 do
+      for j = i + 1, n do changed = turned(m, v, n, i, j) or changed end
+    end
+    if not changed then break end
+  end
+  local w = core.tensor(m)
+  return (w / sqrt((w * w):sum(1))):matmul(core.tensor(v):transpose(1, 2))
+end
+
+-- |mean p - mean q|^2 and min over rotations u of |k - l u|^2, k and l being factors of the covariances:
+-- the formula of Bures, as a sum of squares.
+local function bures (p, q)
+  local k, l, gap = p.scale_tril, q.scale_tril, p.loc - q.loc
+  local n = p.event_shape[1]
+  local shape = { table.unpack(p.batch_shape) }
+  shape[#shape + 1], shape[#shape + 2] = n, n
+  k, l = k:expand(shape):reshape(-1, n, n), l:expand(shape):reshape(-1, n, n)
+  local values = {}
+  for e = 1, #k do
+    local a, b = k:select(1, e), l:select(1, e)
+    local rest = a - b:matmul(rotation(b:transpose(1, 2):matmul(a):totable()))
+    values[e] = (rest * rest):sum():item()
+  end
+  local spread = core.tensor(values):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
+  if #p.batch_shape == 0 then spread = spread:select(1, 1) end
+  return (gap * gap):sum(-1) + spread
+end
+
+local function both_are (p, q, name) return is_own(p, name) and is_own(q, name) end
+
+local function check_order (order)
+  if type(order) ~= "number" or not (order >= 1 and order < INF) then
+    error("wasserstein: order must be a number of at least 1, got " .. show.value(order), 3)
+  end
+end
+
+-- The distance to the power of `order`.
+local function cost (p, q, order)
+  if order == 2 and both_are(p, q, "Normal") then
+    return functions.square(p.loc - q.loc) + functions.square(p.scale - q.scale)
+  elseif order == 2 and both_are(p, q, "MultivariateNormal") then
+    return bures(p, q)
+  elseif is_discrete(p) and is_discrete(q) then
+    return between_outcomes(p, q, order)
+  end
+  return between_quantiles(p, q, order)
+end
+
+--- The distance that masses have to be moved to make p of q, (E |X - Y|^order)^(1/order) at its least: of
+-- single numbers by their quantiles, of MultivariateNormals for order 2. order is 1 unless told.
+function divergences.wasserstein (p, q, order)
+  check("wasserstein", p, q)
+  order = order or 1
+  check_order(order)
+  if #p.event_shape > 0 and not (order == 2 and both_are(p, q, "MultivariateNormal")) then
+    error(string.format("wasserstein: of vectors only MultivariateNormals and order 2 are known, got %s and order %s",
+                        class.name(class.of(p)), show.number(order)), 2)
+  end
+  for _, d in ipairs { p, q } do
+    if #d.event_shape == 0 and d.icdf == Distribution.icdf then
+      error("wasserstein: " .. class.name(class.of(d)) .. " has no icdf", 2)
+    end
+  end
+  p, q = fallback.alike(p, q)
+  local value = cost(p, q, order)
+  return order == 1 and value or order == 2 and sqrt(value) or value ^ (1 / order)
+end
+
+return divergences

@@ -1,0 +1,89 @@
+--- Where a density of single numbers is highest, for classes without a formula for it.
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+
+local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
+                                          functions.exp
+local INF = math.huge
+
+local peaks = {}
+
+--- The highest of candidates { n, batch... } and its log density.
+function peaks.highest (self, x)
+  local height = self:log_prob(x)
+  height = where(height:isnan(), -INF, height)
+  local top = height:max(1)
+  return where(height:eq(top), x, -INF):max(1), top
+end
+
+-- A height but for rounding.
+local function nearly (height) return height - 2 ^ -50 * maximum(1, abs(height)) end
+
+-- A Newton step to the top of f, by differences of fourth order over h; taken where it is shorter than
+-- `most` of h and does not lead down.
+local function climb (f, x, top, h, most)
+  local l2, l1, r1, r2 = f(x - 2 * h), f(x - h), f(x + h), f(x + 2 * h)
+  local slope = (l2 - r2 + 8 * (r1 - l1)) / 12
+  local bend = (16 * (l1 + r1) - l2 - r2 - 30 * top) / 12
+  local step = slope / bend
+  local better = x - step * h
+  local height = f(better)
+  local good = functions.lt(bend, 0) * functions.lt(abs(step), most) * functions.ge(height, nearly(top))
+  return where(good, better, x), where(good, height, top)
+end
+
+--- The top of the peak close to x, where the log density is `top`; a pole is one already. Differences
+-- are those over a thousandth of the width 1/p.
+function peaks.summit (self, x, top)
+  local function height (y) return self:log_prob(y) end
+  local better, found = x, top
+  for _ = 1, 2 do better, found = climb(height, better, found, 1e-3 * exp(-found), 1e-2) end
+  return where(functions.isinf(top), x, better)
+end
+
+
+-- Search -----------------------------------------------------------------------------
+
+local FARTHEST, GRID, ZOOMS, NARROWER = 700, 65, 12, 0.1
+
+-- The quantile at which the odds of the lower tail are e^s.
+local function quantile (d, s)
+  local tail = functions.sigmoid(-abs(s))
+  return where(functions.lt(s, 0), d:icdf(tail), d:isf(tail))
+end
+
+-- -1, ..., 1 at GRID places, closest about 0, before the dimensions of a batch.
+local function places (rank)
+  local list = core.linspace(-1, 1, GRID) ^ 3
+  for _ = 1, rank do list = list:unsqueeze(-1) end
+  return list
+end
+
+--- Where height(x) is highest for |x - centre| <= reach, and that: ever finer grids about the best.
+function peaks.search (height, centre, reach)
+  local offsets, low, high, top = places(#core.shape(centre)), centre - reach, centre + reach, nil
+  for _ = 1, ZOOMS do
+    local grid = maximum(minimum(centre + reach * offsets, high), low)
+    local heights = height(grid)
+    heights = where(heights:isnan(), -INF, heights)
+    top = heights:max(1)
+    centre, reach = where(heights:eq(top), grid, -INF):max(1), NARROWER * reach
+  end
+  return centre, top
+end
+
+--- The highest peak of a density between the ends of the support, or at one. Of several peaks a
+-- narrow one may be missed.
+function peaks.mode (d)
+  local function height (s) return d:log_prob(quantile(d, s)) end
+  local s, top = peaks.search(height, core.zeros(d.batch_shape), FARTHEST)
+  for _ = 1, 2 do s, top = climb(height, s, top, 3e-3, 1) end
+  local best = quantile(d, s)
+  for _, p in ipairs { 1, 0 } do
+    local limit = core.tensor(d:icdf(p))
+    best = where(functions.ge(d:log_prob(limit), nearly(top)), limit, best)
+  end
+  return rawget(d, "batch_shape") == nil and best:item() or best
+end
+
+return peaks

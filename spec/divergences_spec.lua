@@ -1,0 +1,169 @@
+--- Other divergences. Numbers that are no closed form come from mpmath at 30 digits.
+local peri = require "perilune"
+
+local INF, LOG_2 = math.huge, math.log(2)
+local Normal, Cauchy, MultivariateNormal = peri.Normal, peri.Cauchy, peri.MultivariateNormal
+local Bell = Normal:extend("Bell")   -- the same law without closed forms but that of KL
+
+local function check (value, expected, tolerance)
+  assert.equal("number", type(value))
+  assert(value == expected or math.abs(value - expected) <= (tolerance or 1e-14) * math.abs(expected),
+         string.format("expected %.17g, got %.17g", expected, value))
+end
+
+local function check_list (value, expected, tolerance)
+  assert.same({ #expected }, value.shape)
+  for i, x in ipairs(expected) do check(value[i], x, tolerance) end
+end
+
+local function message (f, ...)
+  local ok, text = pcall(f, ...)
+  assert.is_false(ok)
+  return (text:gsub("^[^ ]*:%d+: ", ""))
+end
+
+describe("cross_entropy", function ()
+  it("is the expectation of -log q", function ()
+    check(peri.cross_entropy(Normal(0, 1), Normal(1, 2)), 1.8620857137646180512)
+    check(peri.cross_entropy(Normal(0, 1), Cauchy(1, 2)), 2.1809257353380222516)
+    check_list(peri.cross_entropy(Normal({ 0, 0 }, 1), Cauchy(1, 2)), { 2.1809257353380222516, 2.1809257353380222516 })
+    check(peri.cross_entropy(peri.Bernoulli(0.25), peri.Bernoulli(0.5)), LOG_2)
+    check(peri.cross_entropy(Normal(0, 1), peri.Exponential(1)), INF)
+    check_list(peri.cross_entropy(peri.Uniform({ 0, -1 }, 1), peri.TruncatedNormal(0, 1, 0, 1)),
+               { 1 / 6 + 0.5 * math.log(2 * math.pi) + math.log(Normal(0, 1):cdf(1) - 0.5), INF }, 1e-13)
+    local p = MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } })
+    check(peri.cross_entropy(p, p):item(), 1 + math.log(2 * math.pi))
+  end)
+
+  it("keeps digits where entropy and KL cancel", function ()
+    -- E[-log q] = 1e-12 exactly: q = Exponential(1), E X = 1e-12
+    check(peri.cross_entropy(peri.Exponential(1e12), peri.Exponential(1)), 1e-12, 1e-13)
+  end)
+end)
+
+describe("jeffreys", function ()
+  it("is KL both ways", function ()
+    check(peri.jeffreys(Normal(0, 1), Normal(1, 2)), 1.75)
+    check_list(peri.jeffreys(Normal({ 0, 1 }, 1), Normal(1, 1)), { 1, 0 })
+    check(peri.jeffreys(Normal(0, 1), peri.Exponential(1)), INF)
+  end)
+end)
+
+describe("js_divergence", function ()
+  it("is right for laws on the line", function ()
+    check(peri.js_divergence(Normal(0, 1), Normal(1, 2)), 0.12817497305439801042, 1e-13)
+    check(peri.js_divergence(Normal(1, 2), Normal(0, 1)), 0.12817497305439801042, 1e-13)
+    check(peri.js_divergence(Normal(0, 1), Normal(1e-6, 1)), 1.2499999999998437e-13, 1e-9)
+    check(peri.js_divergence(Normal(0, 1), Normal(0, 1)), 0)
+  end)
+
+  it("is right for outcomes", function ()
+    check_list(peri.js_divergence(peri.Poisson { 1, 2 }, peri.Poisson(3)),
+               { 0.21178323375918267811, 0.048001759515784306508 })
+    check(peri.js_divergence(peri.Bernoulli(0.2), peri.Bernoulli(0.7)), 0.13250545091704780067)
+    check(peri.js_divergence(peri.OneHotCategorical { 1, 2, 3 }, peri.OneHotCategorical { 3, 2, 1 }):item(),
+          0.087208023960757972753)
+  end)
+
+  it("has log 2 as its greatest value, whatever the supports", function ()
+    check(peri.js_divergence(Normal(0, 1), Normal(100, 1)), LOG_2)
+    check(peri.js_divergence(peri.Uniform(0, 1), peri.Uniform(3, 4)), LOG_2)
+    check(peri.js_divergence(peri.Poisson(2), Normal(0, 1)), LOG_2)
+    -- q/p = 2/3 on half of p, 0 elsewhere
+    local middle = 5 / 6
+    check(peri.js_divergence(peri.Uniform(0, 1), peri.Uniform(0.5, 2)),
+          0.5 * (0.5 * LOG_2 - 0.5 * math.log(middle)) + 0.5 * (math.log(2 / 3 / middle) / 3 + 2 / 3 * LOG_2))
+  end)
+
+  it("of vectors comes from draws", function ()
+    local function at (x) return MultivariateNormal({ x, 0 }, { { 1, 0 }, { 0, 1 } }) end
+    local value = peri.js_divergence(at(0), at(1), { samples = 40000, rng = peri.rng(1) }):item()
+    local exact = peri.js_divergence(Normal(0, 1), Normal(1, 1))
+    assert(math.abs(value - exact) < 0.01)   -- six standard errors
+  end)
+end)
+
+describe("renyi_divergence", function ()
+  it("is right in closed form and by quadrature", function ()
+    for _, p in ipairs { Normal(0, 1), Bell(0, 1) } do
+      check(peri.renyi_divergence(p, Normal(1, 2), 0.5), 0.32314355131420975577)
+      check(peri.renyi_divergence(p, Normal(1, 2), 3), 0.61407449759140654312)
+      check(peri.renyi_divergence(p, Normal(1, 2), 1), LOG_2 - 0.25)
+      check(peri.renyi_divergence(p, Normal(1, 2), 1 + 1e-9), LOG_2 - 0.25, 1e-9)
+      check(peri.renyi_divergence(p, Normal(0, 0.5), 3), INF)
+    end
+    for _, p in ipairs { peri.Exponential(1), peri.Gamma(1, 1) } do
+      check(peri.renyi_divergence(p, peri.Exponential(0.5), 2.5), 0.32006998860299685190)
+      check(peri.renyi_divergence(p, peri.Exponential(2), 2.5), INF)
+    end
+    check_list(peri.renyi_divergence(Normal({ 0, 1 }, 1), Normal({ 1, 2 }, 2), 3),
+               { 0.61407449759140654312, 0.61407449759140654312 })
+  end)
+
+  it("is right for outcomes, and for supports that overlap", function ()
+    check_list(peri.renyi_divergence(peri.Bernoulli { 0.2, 0.7 }, peri.Bernoulli(0.7), 2),
+               { math.log(0.04 / 0.7 + 0.64 / 0.3), 0 })
+    local p = peri.Uniform(0, 1)
+    check(peri.renyi_divergence(p, peri.Uniform(0.5, 2), 0.5), -2 * math.log(0.5 * math.sqrt(2 / 3)), 1e-12)
+    check(peri.renyi_divergence(p, peri.Uniform(3, 4), 0.5), INF)
+    check_list(peri.renyi_divergence(p, peri.Uniform({ 0.5, -1 }, 2), 2), { INF, math.log(3) })
+  end)
+
+  it("refuses what is no order", function ()
+    for _, alpha in ipairs { -1, 0, INF, "2" } do
+      assert.matches("^renyi_divergence: alpha must be positive and finite, got ",
+                     message(peri.renyi_divergence, Normal(), Normal(), alpha))
+    end
+  end)
+end)
+
+describe("wasserstein", function ()
+  it("is right for laws on the line", function ()
+    check(peri.wasserstein(Normal(0, 1), Normal(3, 1)), 3)
+    check(peri.wasserstein(Normal(0, 1), Normal(0, 3)), 2 * math.sqrt(2 / math.pi), 1e-13)
+    check(peri.wasserstein(Normal(0, 1), Normal(1, 3), 2), math.sqrt(5))
+    check(peri.wasserstein(Bell(0, 1), Normal(1, 3), 2), math.sqrt(5), 1e-13)
+    check(peri.wasserstein(peri.Uniform(0, 1), peri.Uniform(0, 3), 3), 2 / 4 ^ (1 / 3), 1e-13)
+    check_list(peri.wasserstein(peri.Exponential(1), peri.Exponential { 2, 4 }), { 0.5, 0.75 }, 1e-13)
+    check(peri.wasserstein(Cauchy(0, 1), Cauchy(0, 2)), INF)
+    check(peri.wasserstein(Cauchy(0, 1), Cauchy(1, 1)), 1, 1e-13)
+    check(peri.wasserstein(Normal(0, 1), Normal(0, 1)), 0)
+  end)
+
+  it("is right for outcomes", function ()
+    check_list(peri.wasserstein(peri.Poisson(3), peri.Poisson { 5, 2 }), { 2, 1 }, 1e-13)   -- one lies above the other
+    check(peri.wasserstein(peri.Bernoulli(0.3), peri.Bernoulli(0.7), 2), math.sqrt(0.4), 1e-13)
+    check(peri.wasserstein(peri.Categorical { 1, 0, 0 }, peri.Categorical { 0, 0, 1 }, 2):item(), 2)
+    check(peri.wasserstein(peri.Poisson(3), Normal(3, 2)), 0.36660995794441896710, 1e-13)
+  end)
+
+  it("of MultivariateNormals is that of Bures", function ()
+    local p = MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } })
+    local q = MultivariateNormal({ 1, 0 }, { { 4, 0 }, { 0, 9 } })
+    check(peri.wasserstein(p, q, 2):item(), math.sqrt(6))
+    p = MultivariateNormal({ 0, 0 }, { { 2, 1 }, { 1, 2 } })
+    q = MultivariateNormal({ { 1, 0 }, { 0, 0 } }, { { 4, -1 }, { -1, 9 } })
+    check_list(peri.wasserstein(p, q, 2), { 2.1585296306081636249, math.sqrt(2.1585296306081636249 ^ 2 - 1) })
+    check_list(peri.wasserstein(q, p, 2), { 2.1585296306081636249, math.sqrt(2.1585296306081636249 ^ 2 - 1) })
+    assert(peri.wasserstein(p, p, 2):item() < 1e-15)
+    -- nearly singular, and nearly equal: no digits are lost
+    local thin = MultivariateNormal { loc = { 0, 0 }, scale_tril = { { 1, 0 }, { 1, 1e-9 } } }
+    local thick = MultivariateNormal { loc = { 0, 0 }, scale_tril = { { 1, 0 }, { 1, 3e-9 } } }
+    check(peri.wasserstein(thin, thick, 2):item(), 2e-9 / math.sqrt(2), 1e-6)
+  end)
+
+  it("refuses what it does not know", function ()
+    local p = MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } })
+    assert.equal("wasserstein: of vectors only MultivariateNormals and order 2 are known, "
+                 .. "got MultivariateNormal and order 1", message(peri.wasserstein, p, p))
+    assert.equal("wasserstein: order must be a number of at least 1, got 0.5",
+                 message(peri.wasserstein, Normal(), Normal(), 0.5))
+    local Plain = peri.Distribution:extend("Plain", { support = peri.constraints.real })
+    assert.equal("wasserstein: Plain has no icdf", message(peri.wasserstein, Plain(), Normal()))
+    for _, name in ipairs { "cross_entropy", "jeffreys", "js_divergence", "wasserstein" } do
+      assert.equal(name .. ": q must be a distribution, got 3", message(peri[name], Normal(), 3))
+      assert.equal(name .. ": p must be a distribution, got nil", message(peri[name], nil, Normal()))
+      assert.equal(name .. ": p and q have events of different shapes, () and (2)", message(peri[name], Normal(), p))
+    end
+  end)
+end)
