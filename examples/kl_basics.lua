@@ -38,5 +38,5 @@ title "How was it found?"
 for _, pair in ipairs { { Normal(0, 1), Normal(1, 2) }, { peri.Gumbel(0, 1), peri.StudentT(3) },
                         { Normal(0, 1), Uniform(0, 1) } } do
   local how = peri.kl_explain(pair[1], pair[2])
-  print(string.format("KL(%s || %s) = %.6g by %s", pair[1], pair[2], how.value, how.method))
+  print(string.format("KL(%s || %s) = %.6g (%s)", pair[1], pair[2], how.value, how.method))
 end

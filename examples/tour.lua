@@ -61,4 +61,4 @@ title "Errors say what is wrong"
 print(select(2, pcall(Normal, 0, -1)))
 print(select(2, pcall(Normal, 0, { 1, 2, -3 })))
 print(select(2, pcall(Normal, { 1, 2 }, { 1, 2, 3 })))
-print(select(2, pcall(peri.kl_divergence, p, Uniform(0, 1))))
+print(select(2, pcall(peri.kl_divergence, p, peri.Cauchy(0, 1), { fallback = false })))

@@ -14,9 +14,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define TRIANGLE_LANES 8     /* vectors solved or multiplied side by side */
-
-typedef double Lanes[TRIANGLE_LANES];
 
 /*
 ** How the factor k of a matrix with (i, j) at corner + step (i d + j) is stored: k(i, j) is
@@ -147,30 +144,6 @@ static inline void triangle_apply (size_t d, const double *l, double *z) {
     double sum = 0;
     for (size_t k = 0; k <= i; k++) sum = fma(l[i * d + k], z[k], sum);
     z[i] = sum;
-  }
-}
-
-/* triangle_solve for several right-hand sides, with the same bits */
-static inline void triangle_solve_lanes (size_t d, const double *l, Lanes z[]) {
-  for (size_t i = 0; i < d; i++) {
-    Lanes sum;
-    memcpy(sum, z[i], sizeof sum);
-    for (size_t k = 0; k < i; k++)
-      for (size_t r = 0; r < TRIANGLE_LANES; r++)
-        sum[r] = fma(-l[i * d + k], z[k][r], sum[r]);
-    for (size_t r = 0; r < TRIANGLE_LANES; r++) z[i][r] = sum[r] / l[i * d + i];
-  }
-}
-
-/* out = out + l z for several vectors */
-static inline void triangle_multiply_lanes (size_t d, const double *l, Lanes z[], Lanes out[]) {
-  for (size_t i = 0; i < d; i++) {
-    Lanes sum;
-    memcpy(sum, out[i], sizeof sum);
-    for (size_t k = 0; k <= i; k++)
-      for (size_t r = 0; r < TRIANGLE_LANES; r++)
-        sum[r] = fma(l[i * d + k], z[k][r], sum[r]);
-    memcpy(out[i], sum, sizeof sum);
   }
 }
 
