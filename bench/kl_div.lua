@@ -30,7 +30,7 @@ local function with_softmax (rows, outcomes)
     local logits, target = peri.param(g:normal(rows, outcomes)), peri.softmax(g:normal(rows, outcomes))
     return function ()
       logits.grad = nil
-      peri.kl_div(peri.log_softmax(logits), target, { reduction = "batchmean" }):backward()
+      peri.kl_div(logits, target, { reduction = "batchmean", logits = true }):backward()
       return logits.grad
     end
   end

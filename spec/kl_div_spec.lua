@@ -42,6 +42,29 @@ describe("kl_div", function ()
     end
   end)
 
+  it("takes logits, which it normalises on the way", function ()
+    local g = peri.rng(3)
+    local logits, t = g:normal(30, 100), peri.softmax(g:normal(30, 100))
+    for _, reduction in ipairs { "none", "sum", "mean", "batchmean" } do
+      assert(peri.allclose(peri.kl_div(peri.log_softmax(logits), t, { reduction = reduction }),
+                           peri.kl_div(logits, t, { reduction = reduction, logits = true }), 1e-12, 1e-15))
+    end
+    assert(peri.allclose(peri.kl_div(peri.log_softmax(logits), t[1], { reduction = "sum" }),
+                         peri.kl_div(logits, t[1], { reduction = "sum", logits = true }), 1e-12))
+    assert.equal(0.0, peri.kl_div({ 0, -INF }, { 1, 0 }, { reduction = "sum", logits = true }):item())
+    assert.equal(INF, peri.kl_div({ 0, -INF }, { 0.5, 0.5 }, { reduction = "sum", logits = true }):item())
+    local names = { "x", "t" }
+    local value = core.bind_value("loss", "kl_div_logits", "kl_div", names, names)
+    local adjoint = core.bind_adjoint("loss", "kl_div_logits", "kl_div", names, names)
+    assert.is_nil(slopes.adjoint_mismatch(value, adjoint, { logits[1]:narrow(1, 1, 5), t[1]:narrow(1, 1, 5) },
+                                          peri.tensor(1.3), 1e-7))
+    local w = peri.param(logits)
+    peri.kl_div(w, t, { reduction = "sum", logits = true }):backward()
+    local v = peri.param(logits)
+    peri.kl_div(peri.log_softmax(v), t, { reduction = "sum" }):backward()
+    assert(peri.allclose(w.grad, v.grad, 1e-11, 1e-15))
+  end)
+
   it("gives numbers for numbers", function ()
     close(term(-1, 0.5), peri.kl_div(-1, 0.5))
     close(term(-1, 0.5), peri.kl_div(-1, 0.5, { reduction = "batchmean" }))

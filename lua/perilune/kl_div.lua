@@ -2,6 +2,7 @@
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
+local tensor    = require "perilune.tensor"
 
 local kl_div = {}
 
@@ -17,6 +18,8 @@ for log_target, kernel in pairs { [false] = "kl_div", [true] = "kl_div_log" } do
 end
 
 -- At the caller of kl_div.
+local rows = core.bind("loss", "kl_div_logits", "kl_div", names, names)   -- one sum for each row of logits
+
 local function fail (...) error("kl_div: " .. string.format(...), 4) end
 
 -- A number, or a tensor.
@@ -41,6 +44,12 @@ local function count (shape)
   local n = 1
   for _, size in ipairs(shape) do n = n * size end
   return n
+end
+
+-- The same of logits, which need no log_softmax of their own where only sums are asked for.
+local function of_logits (input, target)
+  local each = rows(input, target)
+  return #core.shape(each) > 0 and each:sum() or each
 end
 
 local reductions = {
@@ -84,17 +93,25 @@ local function warn_of_mistakes (input, target, log_target)
   end
 end
 
---- kl_div(input, target, { reduction = "mean", log_target = false, check = false }): the divergence of
--- target from exp(input), element by element, reduced. "batchmean", the sum over the number of rows, is
--- the divergence of distributions. `check` warns of targets that do not sum to 1 along the last dimension and
--- of inputs that are no log-probabilities.
+--- kl_div(input, target, { reduction = "mean", log_target = false, logits = false, check = false }): the
+-- divergence of target from exp(input), element by element, reduced. "batchmean", the sum over the number of
+-- rows, is the divergence of distributions. With `logits`, rows of input are normalised first, as
+-- log_softmax(input) would be, in the same pass. `check` warns of targets that do not sum to 1 along the last
+-- dimension and of inputs that are no log-probabilities.
 function kl_div.kl_div (input, target, opts)
   local reduction = check_options("kl_div", opts)
   local log_target = opts and opts.log_target and true or false
   input, target = operand("input", input), operand("target", target)
-  local shape = common_shape(input, target)
+  local shape, form = common_shape(input, target), forms[log_target]
+  if opts and opts.logits then
+    if #shape == 0 then fail("logits must be rows, got %s and %s", show.value(input), show.value(target)) end
+    local summed = reduction ~= "none" and not log_target and not opts.check
+                   and core.is_tensor(input) and core.is_tensor(target)
+                   and input.shape[#input.shape] == target.shape[#target.shape]
+    if summed then form = { sum = of_logits } else input = tensor.log_softmax(input) end
+  end
   if opts and opts.check then warn_of_mistakes(input, target, log_target) end
-  return reductions[reduction](forms[log_target], input, target, shape)
+  return reductions[reduction](form, input, target, shape)
 end
 
 local Loss = { __name = "KLDivLoss" }
@@ -110,7 +127,8 @@ end
 function kl_div.KLDivLoss (opts)
   local reduction = check_options("KLDivLoss", opts)
   opts = opts or {}
-  return setmetatable({ reduction = reduction, log_target = opts.log_target or false, check = opts.check }, Loss)
+  return setmetatable({ reduction = reduction, log_target = opts.log_target or false, logits = opts.logits,
+                        check = opts.check }, Loss)
 end
 
 return kl_div

@@ -27,19 +27,20 @@ for _, name in ipairs { "prod", "std", "var" } do
   local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
   methods[name] = function (t, dims, keep)
     if not core.tracked(t) then return plain(t, dims, keep) end
-    local shape, reduced, kept, order = core.shape(t), {}, {}, {}
+    local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
     local result = core.shape(plain(t:detach(), dims, keep))
-    if type(dims) ~= "table" then dims = { dims } end
-    for _, dim in ipairs(dims) do reduced[dim > 0 and dim or dim + #shape + 1] = true end
-    for d = 1, #shape do
-      if next(reduced) and not reduced[d] then order[#order + 1], kept[#kept + 1] = d, shape[d] end
+    for _, dim in ipairs(type(dims) == "table" and dims or { dims }) do
+      reduced[dim > 0 and dim or dim + #shape + 1] = true
     end
     for d = 1, #shape do
-      if not next(reduced) or reduced[d] then order[#order + 1] = d end
+      if dims and not reduced[d] then order[#order + 1], lines[#lines + 1] = d, shape[d] end
     end
-    kept[#kept + 1] = -1
-    local lines = #shape == 0 and t:reshape(1) or t:permute(table.unpack(order)):reshape(kept)
-    return rows(lines):reshape(result)
+    for d = 1, #shape do
+      if not dims or reduced[d] then order[#order + 1], count = d, count * shape[d] end
+    end
+    lines[#lines + 1] = count
+    local lined_up = #shape == 0 and t or t:permute(table.unpack(order))
+    return rows(lined_up:reshape(lines)):reshape(result)
   end
 end
 for _, name in ipairs { "max", "min", "argmax", "argmin" } do   -- these choose an element

@@ -32,7 +32,7 @@ int bound_apply (lua_State *L) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
   }
-  if (api_defer(L, b, &o)) return 1;
+  if (b->state->deferring > 0 && api_defer(L, b, &o)) return 1;
   binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);

@@ -218,13 +218,15 @@ typedef struct Tape {
   int index;
   uint64_t walk;
   struct Tape *outer;   /* during whose walk this one began */
-  bool noted;
+  bool noted;           /* an inner walk has begun */
+  bool called;          /* a function has run, which may have changed anything */
 } Tape;
 
 /* Memory for gradients, cut from chunks: userdata in the table at `index`. What is
    done with is used again within a walk, chunks are by the next walk. */
 typedef struct Memory {
   int index, chunks;
+  int handles;              /* index of the table of handles */
   double *at;               /* in the last chunk */
   size_t left;
   double *free[FREE_MAX];
@@ -252,10 +254,13 @@ static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
              " differentiated; clone it before changing it");
 }
 
-static void check_node (lua_State *L, const Node *node) {
+static void check_unspent (lua_State *L, const Node *node) {
   if (node->spent)
     api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
              " again is gone; backward{retain = true} keeps it");
+}
+
+static void check_operands (lua_State *L, const Node *node) {
   if (node->kind != NODE_LEAF) check_unchanged(L, node->result, 0);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tensor != NULL)
@@ -266,7 +271,8 @@ static void check_node (lua_State *L, const Node *node) {
 static void collect (lua_State *L, Tape *tape) {
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->entry[done].node;
-    check_node(L, node);
+    check_unspent(L, node);
+    check_operands(L, node);
     for (int k = 0; k < node->n; k++) {
       Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
       if (below != NULL && below->walk != tape->walk) push_node(L, tape, below);
@@ -361,15 +367,13 @@ static void give_back (Memory *memory, double *block, size_t size) {
 
 
 /* Pushes a tensor of which only the address is known. */
-static void push_handle (lua_State *L, const Tensor *t) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES);
-  lua_rawgetp(L, -1, t);
-  lua_remove(L, -2);
+static void push_handle (lua_State *L, const Memory *memory, const Tensor *t) {
+  lua_rawgetp(L, memory->handles, t);
 }
 
 /* Pushes the `grad` of a parameter, or nil; returns it, or NULL. */
-static Tensor *push_grad (lua_State *L, const Tensor *parameter) {
-  push_handle(L, parameter);
+static Tensor *push_grad (lua_State *L, const Memory *memory, const Tensor *parameter) {
+  push_handle(L, memory, parameter);
   lua_getiuservalue(L, -1, 1);
   lua_remove(L, -2);
   return api_tensor(L, -1);
@@ -378,7 +382,7 @@ static Tensor *push_grad (lua_State *L, const Tensor *parameter) {
 /* The gradient of a large parameter that has none yet is written where it will stay:
    into a tensor, kept among the chunks under the parameter's address till then. */
 static double *fresh_grad (lua_State *L, Memory *memory, const Tensor *parameter) {
-  const Tensor *grad = push_grad(L, parameter);
+  const Tensor *grad = push_grad(L, memory, parameter);
   lua_pop(L, 1);
   if (grad != NULL) return NULL;
   Tensor *fresh = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
@@ -426,16 +430,18 @@ static void add_returned (lua_State *L, const Node *node, int k, int index) {
 }
 
 /* Calls what backward() was given for a node, within the walk over `tape`. */
-static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
+static void step_call (lua_State *L, const Node *node, const Memory *memory, State *state,
+                       Tape *tape) {
   int base = lua_gettop(L);
   luaL_checkstack(L, node->n + 8, "backward");
-  push_handle(L, node->result);
+  push_handle(L, memory, node->result);
   lua_getiuservalue(L, -1, node->n + 1);
   push_gradient(L, node);
   state->tape = tape;
   int status = lua_pcall(L, 1, node->n, 0);
   state->tape = tape->outer;
   if (status != LUA_OK) lua_error(L);
+  tape->called = true;
   restore_gradients(tape);
   for (int k = 0; k < node->n; k++) add_returned(L, node, k, base + 2 + k);
   lua_settop(L, base);
@@ -453,10 +459,11 @@ static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->entry[i].node;
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
+    if (tape->called) check_operands(L, node);
     for (int k = 0; k < node->n; k++)
       if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
     fill_gradient(node);
-    if (node->kind == NODE_CALL) step_call(L, node, state, tape);
+    if (node->kind == NODE_CALL) step_call(L, node, memory, state, tape);
     else step_node(L, node, memory);
     give_back(memory, node->gradient, node->result->size);
   }
@@ -466,9 +473,9 @@ static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
 /* Gives a parameter that has no `grad` one of zeros, unless its gradient is in a
    tensor already. */
 static void ensure_grad (lua_State *L, const Memory *memory, const Tensor *parameter) {
-  if (push_grad(L, parameter) == NULL
+  if (push_grad(L, memory, parameter) == NULL
       && lua_rawgetp(L, memory->index, parameter) == LUA_TNIL) {
-    push_handle(L, parameter);
+    push_handle(L, memory, parameter);
     Tensor *grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
     memset(grad->data, 0, grad->size * sizeof(double));
     lua_setiuservalue(L, -2, 1);
@@ -477,15 +484,15 @@ static void ensure_grad (lua_State *L, const Memory *memory, const Tensor *param
 
 /* Adds the gradient of a parameter to its grad. */
 static void deliver_one (lua_State *L, const Memory *memory, Node *node) {
-  Tensor *parameter = node->result, *grad = push_grad(L, parameter);
+  Tensor *parameter = node->result, *grad = push_grad(L, memory, parameter);
   fill_gradient(node);
   if (grad == NULL) {
-    push_handle(L, parameter);
+    push_handle(L, memory, parameter);
     lua_rawgetp(L, memory->index, parameter);
     lua_setiuservalue(L, -2, 1);
     return;
   }
-  api_before_write(L, grad);
+  if (node->shown) api_before_write(L, grad);
   for (size_t j = 0; j < grad->size; j++) grad->data[j] += node->gradient[j];
   (*grad->version)++;
 }
@@ -567,8 +574,9 @@ static int backward (lua_State *L) {
   State *state = api_state(L);
   lua_pushnil(L);
   Tape tape = {.index = lua_gettop(L), .walk = ++state->walk, .outer = state->tape};
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES);
   push_chunks(L);
-  Memory memory = {.index = lua_gettop(L)};
+  Memory memory = {.index = lua_gettop(L), .handles = lua_gettop(L) - 1};
   note_gradients(tape.outer);
   push_node(L, &tape, top);
   collect(L, &tape);
@@ -589,7 +597,7 @@ static int backward (lua_State *L) {
 static int get_grad (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor.grad");
   if (t->node == NULL || t->node->kind != NODE_LEAF) return lua_pushnil(L), 1;
-  lua_getiuservalue(L, 1, 1);
+  t->node->shown = lua_getiuservalue(L, 1, 1) != LUA_TNIL;
   return 1;
 }
 
@@ -608,6 +616,7 @@ int api_set_grad (lua_State *L) {
     Tensor *own = api_new(L, who, t->rank, t->shape, NULL);
     loop_copy(own, grad);
   }
+  t->node->shown = false;
   lua_setiuservalue(L, 1, 1);
   return 0;
 }

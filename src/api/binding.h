@@ -43,8 +43,8 @@ int binding_push (lua_State *L, const Binding *b, double number[]);
 /* The operands on top of the stack as tensors. */
 void binding_read (lua_State *L, const Binding *b, Operands *operands);
 
-/* Reads them, and pushes a result that waits instead of being computed; or
-   returns 0, where there is no need to wait. (deferred.c) */
+/* While results are deferred: reads them, and pushes a result that waits instead of
+   being computed; or returns 0, where there is no need to wait. (deferred.c) */
 int api_defer (lua_State *L, const Binding *b, Operands *operands);
 
 /* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing

@@ -11,7 +11,8 @@
 **
 ** Large results that are recorded wait as well: often nobody looks at them, but at
 ** their sum, which is computed without them, or at their gradient. Their node says
-** how to compute them. Before an operand of theirs is written to, they get a copy of it.
+** how to compute them. Before an operand of theirs is written to, they get a copy of
+** it, or are computed where that is less work.
 */
 #include <string.h>
 
@@ -19,7 +20,8 @@
 #include "driver/elementwise.h"
 #include "driver/program.h"
 
-#define WORTH 4096   /* elements */
+#define WORTH 4096      /* elements of a result that waits, */
+#define RECORDED 512    /* or of one that is recorded */
 #define DEEPEST 12   /* a longer chain of operations is computed in parts */
 
 static const char WAITING = 'w';   /* registry key: the tensors that may wait */
@@ -78,7 +80,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
   int n = b->operands, rank, base = lua_gettop(L) - n + 1;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
-  if (b->state->deferring == 0 || !read_headers(L, base, n, o)
+  if (!read_headers(L, base, n, o)
       || api_is_tracked(b->state, n, o->in)
       || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(n, o) >= DEEPEST) return 0;
@@ -99,7 +101,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
 
 
 int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
-  if (loop->size < WORTH || !api_is_tracked(r->state, r->n, r->in)) return 0;
+  if (loop->size < RECORDED || !api_is_tracked(r->state, r->n, r->in)) return 0;
   api_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
   remember(L);
   return 1;
@@ -125,16 +127,34 @@ static void force_recorded (lua_State *L, int index, Tensor *t) {
   lua_setiuservalue(L, index, t->node->n + 1);
 }
 
+static int shares (const Input *input, const Tensor *written) {
+  return input->tensor != NULL && input->tensor->version == written->version;
+}
+
+/* Elements of the operands that are parameters, if `written` is among the operands: where
+   one is written to the others soon will be. */
+static size_t elements_at_stake (const Node *node, const Tensor *written) {
+  size_t size = 0;
+  int found = 0;
+  for (int k = 0; k < node->n; k++) {
+    found |= shares(&node->in[k], written);
+    if (node->in[k].tracked && node_below(node, k)->kind == NODE_LEAF)
+      size += node->in[k].tensor->size;
+  }
+  return found ? size : 0;
+}
+
 /* Gives the recorded tensor at `index` copies of those operands that share their
    elements with `written`. It cannot be differentiated any more. */
 static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
   for (int k = 0; k < node->n; k++) {
     Input *input = &node->in[k];
-    if (input->tensor == NULL || input->tensor->version != written->version) continue;
+    if (!shares(input, written)) continue;
     Tensor *copy = api_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
     loop_copy(copy, input->tensor);
     copy->writes = input->version + 1;
     input->tensor = copy;
+    input->tracked = false;
     lua_setiuservalue(L, index, k + 1);
   }
 }
@@ -242,7 +262,7 @@ void api_before_write (lua_State *L, const Tensor *written) {
   while (lua_next(L, table)) {
     Tensor *t = lua_touserdata(L, -2);
     lua_pop(L, 1);
-    if (waits(t) && is_recorded(t)) {
+    if (waits(t) && is_recorded(t) && elements_at_stake(t->node, written) <= t->size) {
       keep_operands(L, lua_gettop(L), t->node, written);
       continue;
     }

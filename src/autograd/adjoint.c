@@ -38,6 +38,13 @@ static void scale_all (size_t n, double above, double *d) {
   for (size_t i = 0; i < n; i++) d[i] = above == 0 ? 0 : above * d[i];
 }
 
+/* Is no input but the first tracked? */
+static bool is_first_alone (const Node *node) {
+  for (int k = 1; k < node->n; k++)
+    if (node->in[k].tracked) return false;
+  return true;
+}
+
 /* Does another tracked input share the owner of input k? */
 static bool is_shared (const Node *node, int k) {
   for (int j = 0; j < node->n; j++)
@@ -74,6 +81,7 @@ typedef struct Walk {
   const Loop *loop;
   const double *above;
   bool one_for_all;
+  bool first_alone;        /* no input but the first is tracked, and that is cheap */
   Target to[KERNEL_MAX_IN];
 } Walk;
 
@@ -96,7 +104,8 @@ static void walk_range (void *data, size_t first, size_t last) {
     loop_block(walk->loop, first, n, &blocks);
     for (int k = 0; k < node->n; k++)
       d[k] = node->in[k].tracked && walk->to[k].first ? walk->to[k].at + first : partials[k];
-    node->kernel->partials(n, blocks.in, d);
+    if (walk->first_alone) node->kernel->first_partial(n, blocks.in, d[0]);
+    else node->kernel->partials(n, blocks.in, d);
     for (int k = 0; k < node->n; k++)
       if (node->in[k].tracked) pass_on(walk, k, first, n, d[k]);
   }
@@ -131,6 +140,7 @@ static void step_elementwise (Node *node, Pool *pool) {
   walk.loop = &loop;
   walk.above = node->gradient;
   walk.one_for_all = node->kind == NODE_SUM;
+  walk.first_alone = node->kernel->first_partial != NULL && is_first_alone(node);
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
   if (!walk.one_for_all && !lies_along(node->result, &loop))
@@ -206,20 +216,32 @@ static void clear_idle_rows (const Node *node, const Rows *rows, const Signature
       memset(slopes + r * size, 0, size * sizeof *slopes);
 }
 
+/* Are the derivatives of input k all of its gradient, in the order of its elements? */
+static bool is_whole (const Node *node, const Rows *rows, const Signature *signature, int k) {
+  if (!node->in[k].tracked || is_shared(node, k)) return false;
+  const Tensor *t = node->in[k].tensor;
+  return t->owner->node->empty && t->data == t->owner->data && tensor_is_contiguous(t)
+      && t->size == t->owner->size && t->size == slopes_size(rows, signature, k);
+}
+
 static void step_rows (Node *node, Pool *pool, double *scratch) {
   Signature signature;
   double *d[KERNEL_MAX_IN];
+  bool whole[KERNEL_MAX_IN];
   Rows rows;
   plan_rows(node, &signature, &rows);
   for (int k = 0; k < node->n; k++) {
-    d[k] = scratch;
-    scratch += slopes_size(&rows, &signature, k);
+    whole[k] = is_whole(node, &rows, &signature, k);
+    d[k] = whole[k] ? node_below(node, k)->gradient : scratch;
+    if (whole[k]) node_below(node, k)->empty = false;
+    else scratch += slopes_size(&rows, &signature, k);
   }
-  rows_adjoint(pool, node->kernel, &signature, &rows, scratch, node->gradient, d);
+  rows_adjoint(pool, node->kernel, &signature, &rows, is_first_alone(node), scratch,
+               node->gradient, d);
   for (int k = 0; k < node->n; k++) {
     if (!node->in[k].tracked) continue;
     clear_idle_rows(node, &rows, &signature, k, d[k]);
-    add_slopes(node, &rows, &signature, k, d[k]);
+    if (!whole[k]) add_slopes(node, &rows, &signature, k, d[k]);
   }
 }
 

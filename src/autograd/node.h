@@ -39,6 +39,7 @@ typedef struct Node {
   double *gradient;      /* during a walk: of the result's elements, or NULL */
   bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */
+  bool shown;            /* of a parameter: somebody has its grad in hand */
   unsigned dimensions;   /* that a reduction reduced, as a set of bits */
   int n;
   Input in[];

@@ -127,6 +127,7 @@ typedef struct Job {
   double *out;
   const double *upstream;
   double *const *d;
+  bool first_alone;
   const struct Philox *generator;
   uint64_t position;
 } Job;
@@ -163,7 +164,10 @@ static void adjoint (const Job *job, size_t first, const Batch *b) {
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < job->rows->batch.n; k++)
     d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
-  job->kernel->adjoint(b, job->upstream + first * job->rows->out_event, d);
+  const double *upstream = job->upstream + first * job->rows->out_event;
+  if (job->first_alone && job->kernel->first_adjoint != NULL)
+    job->kernel->first_adjoint(b, upstream, d[0]);
+  else job->kernel->adjoint(b, upstream, d);
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
@@ -239,9 +243,10 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scra
 }
 
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, double *scratch, const double *upstream,
-                   double *const d[]) {
+                   const Rows *rows, bool first_alone, double *scratch,
+                   const double *upstream, double *const d[]) {
   Job job = {.kernel = kernel, .signature = signature, .rows = rows,
+             .first_alone = first_alone,
              .scratch = scratch, .upstream = upstream, .d = d,
              .scratch_size = rows_scratch(rows, kernel->adjoint_scratch)};
   run(pool, &job, adjoint_range);

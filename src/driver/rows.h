@@ -62,9 +62,9 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scra
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k);
 
 /* d[k] has room for one event of operand k in each row of the batch; upstream
-   has the shape of the result. */
+   has the shape of the result. With `first_alone` only d[0] is wanted. */
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, double *scratch, const double *upstream,
-                   double *const d[]);
+                   const Rows *rows, bool first_alone, double *scratch,
+                   const double *upstream, double *const d[]);
 
 #endif

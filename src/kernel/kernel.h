@@ -46,6 +46,9 @@ typedef struct Kernel {
      nobody wants goes to a block that is thrown away */
   void (*partials) (size_t n, const double *const in[], double *const d[]);
 
+  /* df/d in[0] alone, where that costs far less than all of them */
+  void (*first_partial) (size_t n, const double *const in[], double *d);
+
   /* A sampler by transformation is an elementwise kernel whose first operand
      is noise: the driver fills in[0] from the noise kernel of this name. */
   const char *noise;
@@ -71,6 +74,9 @@ typedef struct Kernel {
      sum over results o of upstream[o] times d out[o]/d in[k], for all k. The
      rows of upstream and of each d[k] follow one another. */
   void (*adjoint) (const Batch *b, const double *upstream, double *const d[]);
+
+  /* d[0] alone, where that costs far less than all of them */
+  void (*first_adjoint) (const Batch *b, const double *upstream, double *d);
 
   /* A sampler of rows that does its own drawing: row r of out is drawn from
      elements first + r*e, ..., first + (r + 1)*e - 1 of the stream, e being the

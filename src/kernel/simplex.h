@@ -107,15 +107,24 @@ static inline double simplex_mean (size_t k, const double *l, const Simplex *s,
   return simplex_terms(k, l, g, s->shift, g[s->top], s->top) / s->sum;
 }
 
+/* sum_j x_j */
+static inline double simplex_total (size_t k, const double *x) {
+  enum { WIDE = 4 * SIMPLEX_LANES };   /* sums that wait for one another take long */
+  double lane[WIDE] = {0};
+  size_t whole = k / WIDE * WIDE;
+  for (size_t j = 0; j < whole; j += WIDE)
+    for (size_t r = 0; r < WIDE; r++) lane[r] += x[j + r];
+  for (size_t j = whole; j < k; j++) lane[j - whole] += x[j];
+  for (size_t half = WIDE / 2; half > 0; half /= 2)
+    for (size_t r = 0; r < half; r++) lane[r] += lane[r + half];
+  return lane[0];
+}
+
 /* the probabilities; p may be l */
 static inline void simplex_probs (size_t k, const double *l, double *p) {
-  double shift = simplex_shift(k, l), lane[SIMPLEX_LANES] = {0};
-  size_t whole = k / SIMPLEX_LANES * SIMPLEX_LANES;
+  double shift = simplex_shift(k, l);
   for (size_t j = 0; j < k; j++) p[j] = vexp(l[j] - shift);
-  for (size_t j = 0; j < whole; j += SIMPLEX_LANES)
-    for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] += p[j + r];
-  for (size_t j = whole; j < k; j++) lane[j - whole] += p[j];
-  double sum = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+  double sum = simplex_total(k, p);
   for (size_t j = 0; j < k; j++) p[j] /= sum;
 }
 

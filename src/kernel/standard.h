@@ -13,6 +13,7 @@
 #ifndef PERILUNE_STANDARD_H
 #define PERILUNE_STANDARD_H
 
+#include "kernel/alike.h"
 #include "kernel/kernel.h"
 #include "special/vector.h"
 #include "special/vmath.h"
@@ -44,6 +45,11 @@ VECTOR void standard_partials (size_t n, const double *const in[],
 VECTOR void standard_log_density (size_t n, const double *const in[], double *out,
                                   Standard *g) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  if (all_same(n, scale)) {
+    double common = scale[0], log_scale = vlog(common);
+    for (size_t i = 0; i < n; i++) out[i] = g((x[i] - loc[i]) / common) - log_scale;
+    return;
+  }
   for (size_t i = 0; i < n; i++)
     out[i] = g((x[i] - loc[i]) / scale[i]) - vlog(scale[i]);
 }
@@ -52,6 +58,16 @@ VECTOR void standard_log_density_partials (size_t n, const double *const in[],
                                            double *const d[], Standard *slope) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
   double *dx = d[0], *dloc = d[1], *dscale = d[2];
+  if (all_same(n, scale)) {
+    double common = scale[0], inverse = 1 / common;
+    for (size_t i = 0; i < n; i++) {
+      double z = (x[i] - loc[i]) / common, s = slope(z);
+      dx[i] = s * inverse;
+      dloc[i] = -s * inverse;
+      dscale[i] = fma(-z, s, -1) * inverse;
+    }
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i], s = slope(z), inverse = 1 / scale[i];
     dx[i] = s * inverse;

@@ -36,12 +36,13 @@ static void to_normal_partials (size_t n, const double *const in[], double *cons
   double *dm1 = d[0], *ds1 = d[1];
   double *dm2 = d[2], *ds2 = d[3];
   for (size_t i = 0; i < n; i++) {
-    double e = (s1[i] - s2[i]) / s2[i], y = (m1[i] - m2[i]) / s2[i];
+    double inverse = 1 / s2[i];
+    double e = (s1[i] - s2[i]) * inverse, y = (m1[i] - m2[i]) * inverse;
     double gap = e * (e + 2);                /* r^2 - 1 */
-    dm1[i] = y / s2[i];
+    dm1[i] = y * inverse;
     ds1[i] = gap / s1[i];
-    dm2[i] = -y / s2[i];
-    ds2[i] = fma(-y, y, -gap) / s2[i];
+    dm2[i] = -y * inverse;
+    ds2[i] = fma(-y, y, -gap) * inverse;
   }
 }
 

@@ -34,8 +34,7 @@ static void log_softmax_adjoint (const Batch *b, const double *upstream, double 
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *u = upstream + r * k;
-    double *dx = d[0] + r * k, total = 0;
-    for (size_t j = 0; j < k; j++) total += u[j];
+    double *dx = d[0] + r * k, total = simplex_total(k, u);
     simplex_probs(k, event(b, 0, r), dx);
     for (size_t j = 0; j < k; j++) dx[j] = fma(-total, dx[j], u[j]);
   }

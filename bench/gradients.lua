@@ -1,0 +1,54 @@
+--- Forward and back: what does a recorded operation cost, and what does a fused one win?
+local peri = require "perilune"
+
+local CHAIN = 200   -- operations
+
+local function reset (params)
+  for _, w in ipairs(params) do w.grad = nil end
+end
+
+local function positive (g, n) return peri.param(g:uniform(n) + 0.5) end
+
+local function kl (class, n)
+  return function ()
+    local g = peri.rng(1)
+    local params = { positive(g, n), positive(g, n), positive(g, n), positive(g, n) }
+    local p, q = class(params[1], params[2]), class(params[3], params[4])
+    return function ()
+      reset(params)
+      peri.kl_divergence(p, q):sum():backward()
+    end
+  end
+end
+
+local function likelihood (n)
+  return function ()
+    local x, params = peri.rng(1):normal(n), { peri.param(0.1), peri.param(1.2) }
+    local d = peri.Normal(params[1], params[2])
+    return function ()
+      reset(params)
+      d:log_prob(x):sum():backward()
+    end
+  end
+end
+
+local function chain (n)
+  return function ()
+    local w, x = peri.param(peri.full(n, 0.5)), peri.full(n, 1.01)
+    return function ()
+      w.grad = nil
+      local y = w
+      for _ = 1, CHAIN / 2 do y = y * x + x end
+      y:sum():backward()
+    end
+  end
+end
+
+return {
+  { "kl Normal, n = 1e3", kl(peri.Normal, 1000), torch = 35, torch32 = 35 },
+  { "kl Normal, n = 1e6", kl(peri.Normal, 1000000), torch = 7, torch32 = 3 },
+  { "kl Gamma, n = 1e6", kl(peri.Gamma, 1000000), torch = 6.3, torch32 = 3.9 },
+  { "Normal likelihood, two numbers, n = 1e6", likelihood(1000000), torch = 20, torch32 = 10 },
+  { "200 operations, n = 1", chain(1), torch = 18, torch32 = 18, limit = CHAIN * 0.3e-6 },
+  { "200 operations, n = 20", chain(20), torch = 18, torch32 = 18, limit = CHAIN * 0.3e-6 },
+}

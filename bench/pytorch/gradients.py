@@ -1,0 +1,64 @@
+"""Forward and back."""
+import torch
+from torch.distributions import Gamma, Normal, kl_divergence
+
+CHAIN = 200
+
+
+def positive(n, dtype):
+    return (torch.rand(n, dtype=dtype) + 0.5).requires_grad_()
+
+
+def reset(params):
+    for w in params:
+        w.grad = None
+
+
+def kl(family, n):
+    def prepare(dtype):
+        a, b, c, d = params = [positive(n, dtype) for _ in range(4)]
+        p, q = family(a, b), family(c, d)
+
+        def run():
+            reset(params)
+            kl_divergence(p, q).sum().backward()
+        return run
+    return prepare
+
+
+def likelihood(n):
+    def prepare(dtype):
+        x = torch.randn(n, dtype=dtype)
+        params = [torch.tensor(v, dtype=dtype, requires_grad=True) for v in (0.1, 1.2)]
+        d = Normal(*params)
+
+        def run():
+            reset(params)
+            d.log_prob(x).sum().backward()
+        return run
+    return prepare
+
+
+def chain(n):
+    def prepare(dtype):
+        w = torch.full((n,), 0.5, dtype=dtype, requires_grad=True)
+        x = torch.full((n,), 1.01, dtype=dtype)
+
+        def run():
+            w.grad = None
+            y = w
+            for _ in range(CHAIN // 2):
+                y = y * x + x
+            y.sum().backward()
+        return run
+    return prepare
+
+
+workloads = {
+    "kl Normal, n = 1e3": kl(Normal, 1000),
+    "kl Normal, n = 1e6": kl(Normal, 1000000),
+    "kl Gamma, n = 1e6": kl(Gamma, 1000000),
+    "Normal likelihood, two numbers, n = 1e6": likelihood(1000000),
+    "200 operations, n = 1": chain(1),
+    "200 operations, n = 20": chain(20),
+}

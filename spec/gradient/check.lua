@@ -1,0 +1,124 @@
+--- One check of gradients for everything that is recorded: the walk back over the tape against slopes,
+-- and the same gradients whichever of the arguments are tracked.
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local slopes = require "spec.support.slopes"
+
+local check = {}
+
+local unpack = table.unpack
+
+-- All elements of the operands in a row, and the other way round.
+local function flatten (operands)
+  local all = {}
+  for _, t in ipairs(operands) do
+    local flat = t:detach():reshape(-1)
+    for i = 1, #flat do all[#all + 1] = flat[i] end
+  end
+  return all
+end
+
+local function rebuild (operands, elements)
+  local tensors, at = {}, 1
+  for k, t in ipairs(operands) do
+    local n = t:numel()
+    tensors[k] = n == 1 and #t.shape == 0 and peri.tensor(elements[at])
+                 or peri.tensor { unpack(elements, at, at + n - 1) }:reshape(t.shape)
+    at = at + n
+  end
+  return tensors
+end
+
+-- A number that weighs every element of the result differently.
+local function weighted (f, arguments)
+  local y = f(unpack(arguments))
+  if not core.is_tensor(y) then y = peri.tensor(y) end
+  return (y * peri.linspace(0.5, 1.5, y:numel()):reshape(y.shape)):sum()
+end
+
+-- Gradients with respect to those operands whose bit is set; zeros where none arrived, false for the others.
+local function gradients (f, operands, set)
+  local arguments, grads = {}, {}
+  for k, t in ipairs(operands) do
+    arguments[k] = set >> (k - 1) & 1 == 1 and peri.param(t) or t
+  end
+  local loss = weighted(f, arguments)
+  if core.tracked(loss) then loss:backward() end
+  for k, t in ipairs(arguments) do grads[k] = core.tracked(t) and (t.grad or peri.zeros(t.shape)) end
+  return grads
+end
+
+local function identical (a, b)
+  a, b = flatten { a }, flatten { b }
+  for i = 1, #a do
+    if a[i] ~= b[i] and not (a[i] ~= a[i] and b[i] ~= b[i]) then return false end
+  end
+  return true
+end
+
+--- slopes.mismatch, which tries many steps, only where one step is not enough.
+function check.slope_mismatch (f, point, partials, tolerance)
+  for k, x in ipairs(point) do
+    local moved = { unpack(point) }
+    local function along (v)
+      moved[k] = v
+      return f(unpack(moved))
+    end
+    local slope, error = slopes.derivative(along, x, 0.01 * math.max(math.abs(x), 1e-3))
+    local agrees = error <= tolerance * math.abs(slope) and math.abs(partials[k] - slope) <= tolerance * math.abs(slope)
+    if not agrees then
+      local why = slopes.mismatch(along, { x }, { partials[k] }, tolerance)
+      if why then return "element " .. k .. ": " .. why end
+    end
+  end
+end
+
+--- Checks f(operands...), all tensors, at relative tolerance (1e-6 unless told). `fixed[k]`: operand k has
+-- no derivative. Returns nil, or what is wrong.
+function check.mismatch (f, operands, fixed, tolerance)
+  local free, all = {}, 0
+  for k = 1, #operands do
+    if not (fixed and fixed[k]) then
+      free[#free + 1] = operands[k]
+      all = all | 1 << (k - 1)
+    end
+  end
+  local function with (moved)   -- the free operands among the fixed ones
+    local arguments, at = {}, 1
+    for k, t in ipairs(operands) do
+      if fixed and fixed[k] then arguments[k] = t else arguments[k], at = moved[at], at + 1 end
+    end
+    return arguments
+  end
+  local grads = gradients(f, operands, all)
+  local analytic = {}
+  for _, g in ipairs(grads) do if g then analytic[#analytic + 1] = g end end
+  local function value (...) return weighted(f, with(rebuild(free, { ... }))):item() end
+  local why = check.slope_mismatch(value, flatten(free), flatten(analytic), tolerance or 1e-6)
+  if why then return why end
+  for set = 1, (1 << #operands) - 1 do
+    if set & all == set and set ~= all then
+      for k, g in ipairs(gradients(f, operands, set)) do
+        if g and not identical(g, grads[k]) then
+          return string.format("argument %d has another gradient where arguments %s alone are tracked", k, set)
+        end
+      end
+    end
+  end
+end
+
+--- The points that the spec of a distribution gives to the contract, or nil.
+function check.points (name)
+  local points
+  local function ignore () end
+  local env = setmetatable({ describe = ignore, it = ignore }, { __index = _G })
+  function env.require (module)
+    if module ~= "spec.support.contract" then return require(module) end
+    return setmetatable({ distribution = function (spec) points = spec.points end }, { __index = require(module) })
+  end
+  local chunk = loadfile("spec/distributions/" .. name .. "_spec.lua", "t", env)
+  if chunk then chunk() end
+  return points
+end
+
+return check
