@@ -236,7 +236,8 @@ end
 -- Options of the quadrature: the caller's, break points, and as many panels in a call as memory likes.
 local function settings (d, opts, points)
   return {
-    rank = rank_of(d), as_tensor = rawget(d, "batch_shape") ~= nil, points = points, rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
+    rank = rank_of(d), as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
     at_once = math.max(1, math.floor(ROOM / (21 * batch_size(d)))),
   }
 end

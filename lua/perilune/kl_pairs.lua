@@ -143,14 +143,15 @@ kl_pairs.conditional = {
 
 --- Pairs that are infinite whatever their parameters: q has no density where p has some.
 local bounded  = "Beta ContinuousBernoulli Kumaraswamy LogUniform LogitNormal Triangular Uniform"
-local positive = "Exponential Frechet Gamma HalfCauchy HalfNormal InverseGamma InverseGaussian LogNormal Pareto Rayleigh Weibull"
+local positive = "Exponential FisherSnedecor Frechet Gamma HalfCauchy HalfNormal InverseGamma InverseGaussian "
+                 .. "LogNormal Pareto Rayleigh Weibull"
 local real     = "AsymmetricLaplace Cauchy GeneralizedNormal Gumbel Laplace Logistic Normal SkewNormal StudentT"
 
 kl_pairs.infinite = {
-  { real, bounded }, { real, positive .. " FisherSnedecor" }, { positive .. " FisherSnedecor", bounded },
-  { "Beta ContinuousBernoulli Exponential FisherSnedecor Frechet Gamma HalfCauchy HalfNormal InverseGamma InverseGaussian "
-    .. "Kumaraswamy LogNormal LogitNormal Rayleigh Weibull", "Pareto" },   -- Pareto begins above 0
-  { "Geometric NegativeBinomial Poisson ZeroInflatedPoisson", "Bernoulli BetaBinomial Binomial DiscreteUniform Hypergeometric" },
+  { real, bounded }, { real, positive }, { positive, bounded },
+  { "Beta ContinuousBernoulli Kumaraswamy LogitNormal " .. positive:gsub("Pareto ", ""), "Pareto" },   -- begins above 0
+  { "Geometric NegativeBinomial Poisson ZeroInflatedPoisson",
+    "Bernoulli BetaBinomial Binomial DiscreteUniform Hypergeometric" },
 }
 
 return kl_pairs

@@ -338,10 +338,10 @@ local kl_statistics = { families = families, forms = forms }
 --- KL(p || q) for p of the class named P and q of that named Q as a function of both, for which p has
 -- no mass outside the support of q; or nil where a statistic is not known.
 function kl_statistics.pair (P, Q)
-  local form = forms[Q]
-  if not form then return nil end
+  local of_q = forms[Q]
+  if not of_q then return nil end
   local known = {}
-  for _, name in ipairs(form.needs) do
+  for _, name in ipairs(of_q.needs) do
     known[name] = statistics[name][P]
     if not known[name] then return nil end
   end
@@ -350,7 +350,7 @@ function kl_statistics.pair (P, Q)
     for name, statistic in pairs(known) do
       E[name] = function (...) return statistic(p, ...) end
     end
-    return form.value(q, E) - p:entropy()
+    return of_q.value(q, E) - p:entropy()
   end
 end
 

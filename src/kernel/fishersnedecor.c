@@ -63,7 +63,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   if (!large) return;
   for (size_t i = 0; i < n; i++) {
     double saddle = saddle_density(x[i], df1[i], df2[i]);
-    out[i] = (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2) ? saddle : out[i];
+    out[i] = ((df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2)) ? saddle : out[i];
   }
 }
 
