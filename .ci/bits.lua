@@ -29,7 +29,7 @@ local operands = {
   { spread, positive, unit, some }, { positive, positive, unit, positive }, { unit, positive, positive, unit },
   { some, some, positive, positive }, { positive, unit * 9, unit, some }, { unit, unit, unit, unit },
 }
-local letters = { "a", "b", "c", "d", "e", "f" }
+local letters = { "a", "b", "c", "d", "e", "f", "g", "h" }
 
 local files = {}
 for file in pairs(core.kernels()) do files[#files + 1] = file end
@@ -64,6 +64,46 @@ for _, d in ipairs { peri.Normal(some, positive), peri.Exponential(positive), pe
 end
 report("KL Normal", peri.kl_divergence(peri.Normal(some, positive), peri.Normal(unit, unit * 3)),
        peri.kl_divergence(peri.Normal(0, peri.exp(some * 150)), peri.Normal(1, peri.exp(-some * 150))))
+
+-- Every row kernel that is a function of its operands; letters of a signature are sizes.
+local sizes = { k = 5, m = 3, n = 4, d = 4 }
+local function row_operands (signature)
+  local all = {}
+  for group in signature:match("^(.*)%->"):gmatch("%(([%a,]*)%)") do
+    local shape = { 7 }
+    for letter in group:gmatch("%a") do shape[#shape + 1] = sizes[letter] or 3 end
+    local t = peri.rng(#all + 1):normal(table.unpack(shape))
+    all[#all + 1] = group == "d,d" and t:matmul(t:transpose(-1, -2)) + 4 * peri.eye(4) or peri.exp(t)
+  end
+  return all
+end
+
+for _, file in ipairs(files) do
+  for _, kernel in ipairs(core.kernels()[file]) do
+    if kernel.signature and (kernel.kind == "rows" or kernel.noise) then
+      local takes = { table.unpack(letters, 1, kernel.n_in) }
+      local all = row_operands(kernel.signature)
+      local value = core.bind_value(file, kernel.name, kernel.name, takes, takes)(table.unpack(all))
+      report(file .. "." .. kernel.name, value)
+      if kernel.has_adjoint then
+        local adjoint = core.bind_adjoint(file, kernel.name, kernel.name, takes, takes)
+        all[#all + 1] = value
+        report(file .. "." .. kernel.name .. "'", adjoint(table.unpack(all)))
+      end
+    end
+  end
+end
+
+-- Draws of every class, as its own help makes it.
+for _, name in ipairs(peri.distributions()) do
+  local made = peri[name].help.example[1]:match("^(.-[%)}]):%l[%w_]*%(")
+  local d = made and load("local peri = ...; local " .. name .. " = peri." .. name .. "; return " .. made)
+  local ok, instance = pcall(d or error, peri)
+  if ok and instance.sample then
+    local draws = instance:sample(200, peri.rng(5))
+    report(name .. ":sample", draws)
+  end
+end
 
 local m = rng:normal(70, 90)
 for _, name in ipairs { "sum", "mean", "var", "std", "logsumexp", "max", "prod" } do

@@ -45,11 +45,6 @@ VECTOR void standard_partials (size_t n, const double *const in[],
 VECTOR void standard_log_density (size_t n, const double *const in[], double *out,
                                   Standard *g) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
-  if (all_same(n, scale)) {
-    double common = scale[0], log_scale = vlog(common);
-    for (size_t i = 0; i < n; i++) out[i] = g((x[i] - loc[i]) / common) - log_scale;
-    return;
-  }
   for (size_t i = 0; i < n; i++)
     out[i] = g((x[i] - loc[i]) / scale[i]) - vlog(scale[i]);
 }
