@@ -150,8 +150,14 @@ local real     = "AsymmetricLaplace Cauchy GeneralizedNormal Gumbel Laplace Logi
 kl_pairs.infinite = {
   { real, bounded }, { real, positive }, { positive, bounded },
   { "Beta ContinuousBernoulli Kumaraswamy LogitNormal " .. positive:gsub("Pareto ", ""), "Pareto" },   -- begins above 0
-  { "Geometric NegativeBinomial Poisson ZeroInflatedPoisson",
-    "Bernoulli BetaBinomial Binomial DiscreteUniform Hypergeometric" },
 }
+
+-- Counts without an upper bound have no finite divergence to a bounded law, unless all of their mass is at 0.
+local function counts_to_bounded (p, q) return f.where(f.eq(p:prob(0), 1), -q:log_prob(0), INF) end
+for _, P in ipairs { "Geometric", "NegativeBinomial", "Poisson", "ZeroInflatedPoisson" } do
+  for _, Q in ipairs { "Bernoulli", "BetaBinomial", "Binomial", "DiscreteUniform", "Hypergeometric" } do
+    table.insert(kl_pairs.formulas, { P, Q, counts_to_bounded })
+  end
+end
 
 return kl_pairs

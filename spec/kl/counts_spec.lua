@@ -53,3 +53,11 @@ it("KL(DiscreteUniform || DiscreteUniform) compares numbers of outcomes", functi
   assert(divergence.agrees(kl:at(1, 2), math.log(6 / 5), 1e-14))
   assert.equal(INF, kl:at(2, 1))
 end)
+
+it("KL of counts to a bounded law is infinite, unless they never count", function ()
+  assert.equal(math.huge, peri.kl_divergence(peri.Poisson(2), peri.Bernoulli(0.3)))
+  assert.equal(-peri.Bernoulli(0.3):log_prob(0), peri.kl_divergence(peri.Poisson(0), peri.Bernoulli(0.3)))
+  assert.equal(-peri.Binomial(4, 0.3):log_prob(0), peri.kl_divergence(peri.Geometric(1), peri.Binomial(4, 0.3)))
+  assert.same({ math.huge, -peri.Binomial(4, 0.3):log_prob(0) },
+              peri.kl_divergence(peri.Poisson({ 1, 0 }), peri.Binomial(4, 0.3)):totable())
+end)

@@ -7,7 +7,7 @@
 ** waits has no data; its user values are its operands, and later the tensor
 ** that holds its elements.
 **
-** Before anything is written into a tensor, all that wait are computed.
+** Before anything is written into a tensor, those that wait in a formula are computed.
 **
 ** Large results that are recorded wait as well: often nobody looks at them, but at
 ** their sum, which is computed without them, or at their gradient. Their node says
