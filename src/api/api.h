@@ -35,7 +35,10 @@ Tensor *api_check_tensor (lua_State *L, int index, const char *who);
 Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
 Tensor *api_new_view (lua_State *L, int base, int rank);
-Tensor *api_new_block (lua_State *L, size_t bytes, int rank, size_t size,
+
+typedef struct State State;
+
+Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank, size_t size,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values);
 
@@ -45,14 +48,15 @@ void api_force (lua_State *L, int index);
 void api_before_write (lua_State *L, const Tensor *t);
 
 /* autograd.c: what a state is doing */
-typedef struct State {
+struct State {
+  int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
   int parameters;       /* has there ever been one? */
   uint64_t order;       /* of nodes */
   uint64_t walk;
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
-} State;
+};
 
 State *api_state (lua_State *L);   /* lives as long as L */
 int api_is_tracked (const State *state, int n, const Tensor *const in[]);
@@ -66,6 +70,7 @@ typedef struct Recording {
   int n, base;
   const Tensor *const *in;
   unsigned dimensions;
+  bool block;           /* computed as a single block */
 } Recording;
 
 int api_set_grad (lua_State *L);   /* t.grad = value: t, the name, the value */

@@ -37,6 +37,7 @@ int bound_apply (lua_State *L) {
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
   if (api_defer_recorded(L, &r, &loop)) return 1;
+  r.block = loop_is_block(&loop);
   Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
   elementwise_value(api_pool(L, loop.size), b->kernel, &loop, out->data);
   return 1;
@@ -57,6 +58,7 @@ int bound_sum (lua_State *L) {
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
   Recording r = binding_recording(L, b, NODE_SUM, o.in);
+  if (api_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   out->data[0] = reduce_mapped(api_pool(L, loop.size), sum, b->kernel, &loop);
   return 1;

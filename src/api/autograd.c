@@ -56,7 +56,7 @@ static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdif
   size_t front = header + node_bytes(node->n);
   if (!tensor_count(rank, shape, &size)) api_fail(L, "tensor", "too many elements");
   size_t bytes = front + room * sizeof(double) + (room < FEW ? 0 : ALIGNMENT);
-  Tensor *t = api_new_block(L, bytes, rank, size, shape, stride, user_values);
+  Tensor *t = api_new_block(L, state, bytes, rank, size, shape, stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
   *t->node = *node;
   t->node->result = t;
@@ -69,14 +69,12 @@ static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdif
 /* Input k of the tensor on top is `in`, at `index` on the stack. */
 static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
   Input *input = &t->node->in[k];
-  *input = (Input) {.tensor = NULL};
   if (lua_type(L, index) == LUA_TNUMBER) {
-    input->number = in->data[0];
+    *input = (Input) {.number = in->data[0], .is_number = true};
     return;
   }
-  input->tensor = (Tensor *)in;
-  input->version = *in->version;
-  input->tracked = is_tracked(in);
+  *input = (Input) {.tensor = (Tensor *)in, .version = *in->version,
+                    .tracked = is_tracked(in)};
   lua_pushvalue(L, index);
   lua_setiuservalue(L, -2, k + 1);
 }
@@ -84,7 +82,8 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
 static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
                               const ptrdiff_t shape[], const ptrdiff_t stride[],
                               size_t room, int user_values) {
-  Node node = {.kind = r->kind, .kernel = r->kernel, .n = r->n, .dimensions = r->dimensions};
+  Node node = {.kind = (uint8_t)r->kind, .kernel = r->kernel, .n = (uint8_t)r->n,
+               .dimensions = (uint16_t)r->dimensions, .block = r->block};
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, room, &node, user_values);
   for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
   return t;
@@ -188,7 +187,7 @@ static int record (lua_State *L) {
   for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
   if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            &(Node) {.kind = NODE_CALL, .n = n}, n + 1);
+                            &(Node) {.kind = NODE_CALL, .n = (uint8_t)n}, n + 1);
   loop_copy(t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);
@@ -204,8 +203,9 @@ static int record (lua_State *L) {
 ** Walking back
 ** ====================================================== */
 
-/* The nodes to walk over, in a userdata at `index` on the stack, and the gradients
-   that they have: a walk within this one may meet the same nodes. */
+/* The nodes to walk over, in a userdata at `index` on the stack that is kept for the
+   next walk, and the gradients that they have: a walk within this one may meet the
+   same nodes. */
 typedef struct Entry {
   Node *node;
   double *gradient;
@@ -233,6 +233,14 @@ typedef struct Memory {
   size_t free_size[FREE_MAX];
   int frees;
 } Memory;
+
+/* Begins with the memory of the last walk, if it is among the chunks. */
+static void start_tape (lua_State *L, Tape *tape, int chunks) {
+  lua_rawgeti(L, chunks, 0);
+  tape->entry = lua_touserdata(L, -1);
+  tape->room = lua_rawlen(L, -1) / sizeof(Entry);
+  lua_replace(L, tape->index);
+}
 
 static void push_node (lua_State *L, Tape *tape, Node *node) {
   if (tape->n == tape->room) {
@@ -263,7 +271,7 @@ static void check_unspent (lua_State *L, const Node *node) {
 static void check_operands (lua_State *L, const Node *node) {
   if (node->kind != NODE_LEAF) check_unchanged(L, node->result, 0);
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].tensor != NULL)
+    if (!node->in[k].is_number)
       check_unchanged(L, node->in[k].tensor, node->in[k].version);
 }
 
@@ -558,7 +566,8 @@ static int option (lua_State *L, int index, const char *name) {
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
 static int backward (lua_State *L) {
   const char *who = "Tensor:backward";
-  Tensor *t = api_check_tensor(L, 1, who);
+  Tensor *t = api_header(L, 1);   /* its value is of no importance */
+  if (t == NULL) api_fail_type(L, who, "self", "a tensor", 1);
   lua_settop(L, 2);
   int retain = option(L, 2, "retain");
   if (!lua_isnil(L, 2) && !lua_istable(L, 2))
@@ -578,6 +587,7 @@ static int backward (lua_State *L) {
   push_chunks(L);
   Memory memory = {.index = lua_gettop(L), .handles = lua_gettop(L) - 1};
   note_gradients(tape.outer);
+  start_tape(L, &tape, memory.index);
   push_node(L, &tape, top);
   collect(L, &tape);
   sort_by_age(tape.entry, tape.n);
@@ -589,6 +599,8 @@ static int backward (lua_State *L) {
   forget_fresh(L, &tape, &memory);
   for (size_t i = 0; !retain && i < tape.n; i++)
     if (tape.entry[i].node->kind != NODE_LEAF) tape.entry[i].node->spent = true;
+  lua_pushvalue(L, tape.index);
+  lua_rawseti(L, memory.index, 0);
   leave_chunks(L, memory.index);
   return 0;
 }

@@ -51,6 +51,9 @@ int api_defer (lua_State *L, const Binding *b, Operands *operands);
    to record or to gain. (deferred.c) */
 int api_defer_recorded (lua_State *L, const Recording *recording, const Loop *loop);
 
+/* The same for a NODE_SUM or NODE_MEAN of so many values. */
+int api_defer_sum (lua_State *L, const Recording *recording, size_t size);
+
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */
 void api_row_operands (lua_State *L, const Signature *signature, int first, int n,

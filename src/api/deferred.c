@@ -9,9 +9,9 @@
 **
 ** Before anything is written into a tensor, those that wait in a formula are computed.
 **
-** Large results that are recorded wait as well: often nobody looks at them, but at
-** their sum, which is computed without them, or at their gradient. Their node says
-** how to compute them. Before an operand of theirs is written to, they get a copy of
+** Large results that are recorded wait as well, and so do their sums and means: often
+** nobody looks at them, but at the sum, which is computed without them, or at the
+** gradient. Their node says how to compute them. Before an operand of theirs is written to, they get a copy of
 ** it, or are computed where that is less work.
 */
 #include <string.h>
@@ -19,6 +19,7 @@
 #include "api/binding.h"
 #include "driver/elementwise.h"
 #include "driver/program.h"
+#include "driver/reduce.h"
 
 #define WORTH 4096      /* elements of a result that waits, */
 #define RECORDED 512    /* or of one that is recorded */
@@ -85,7 +86,8 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
       || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(n, o) >= DEEPEST) return 0;
   size_t header = tensor_header_bytes(rank);
-  Tensor *t = api_new_block(L, header + sizeof(Recipe), rank, size, shape, NULL, n);
+  Tensor *t = api_new_block(L, b->state, header + sizeof(Recipe), rank, size, shape, NULL,
+                            n);
   Recipe *recipe = recipe_of(t);
   recipe->kernel = b->kernel;
   recipe->depth = 1 + depth_of(n, o);
@@ -100,9 +102,20 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
 }
 
 
+static int is_worth_waiting (const Recording *r, size_t size) {
+  return size >= RECORDED && api_is_tracked(r->state, r->n, r->in);
+}
+
 int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
-  if (loop->size < RECORDED || !api_is_tracked(r->state, r->n, r->in)) return 0;
+  if (!is_worth_waiting(r, loop->size)) return 0;
   api_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
+  remember(L);
+  return 1;
+}
+
+int api_defer_sum (lua_State *L, const Recording *r, size_t size) {
+  if (!is_worth_waiting(r, size)) return 0;
+  api_new_waiting(L, r, 0, NULL, NULL);
   remember(L);
   return 1;
 }
@@ -112,6 +125,16 @@ int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
 ** Computing
 */
 
+/* The sum or mean of what the node's kernel gives, over a row-major loop. */
+static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
+                             Loop *loop) {
+  const Kernel *sum = api_kernel(L, "reduce", node->kind == NODE_SUM ? "sum" : "mean");
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  memcpy(shape, loop->out_shape, sizeof shape);
+  loop_plan_shaped(loop, loop->out_rank, shape, node->n, in);
+  return reduce_mapped(api_pool(L, loop->size), sum, node->kernel, loop);
+}
+
 /* Computes the recorded tensor t at `index`; its last user value will hold the elements.
    A copied operand may have changed the order of the loop. */
 static void force_recorded (lua_State *L, int index, Tensor *t) {
@@ -120,15 +143,18 @@ static void force_recorded (lua_State *L, int index, Tensor *t) {
   Loop loop;
   node_inputs(t->node, header, in);
   loop_plan(&loop, t->node->n, in);
-  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, loop.out_stride);
-  elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements->data);
-  memcpy(t->stride, loop.out_stride, (size_t)t->rank * sizeof *t->stride);
+  Tensor *elements = api_new(L, "tensor", t->rank, t->shape,
+                             t->rank == loop.out_rank ? loop.out_stride : NULL);
+  if (t->node->kind == NODE_ELEMENTWISE)
+    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements->data);
+  else elements->data[0] = sum_of_values(L, t->node, in, &loop);
+  memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
   t->data = elements->data;
   lua_setiuservalue(L, index, t->node->n + 1);
 }
 
 static int shares (const Input *input, const Tensor *written) {
-  return input->tensor != NULL && input->tensor->version == written->version;
+  return !input->is_number && input->tensor->version == written->version;
 }
 
 /* Elements of the operands that are parameters, if `written` is among the operands: where

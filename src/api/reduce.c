@@ -3,7 +3,7 @@
 */
 #include <string.h>
 
-#include "api/api.h"
+#include "api/binding.h"
 #include "driver/reduce.h"
 
 static const char *who (lua_State *L) {
@@ -60,30 +60,26 @@ static int result_shape (const Tensor *t, unsigned set, int keep,
 /* Has anything changed that a recorded tensor was to be computed from? */
 static int is_outdated (const Node *node) {
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].tensor != NULL && *node->in[k].tensor->version != node->in[k].version)
+    if (!node->in[k].is_number && *node->in[k].tensor->version != node->in[k].version)
       return 1;
   return 0;
 }
 
-/* The sum of all elements of a recorded tensor at index 1 that waits, without computing
-   them; or 0. */
-static int sum_of_waiting (lua_State *L, const Kernel *kernel) {
+/* The sum or mean of all elements of a recorded tensor at index 1 that waits, without
+   computing them; or 0. */
+static int sum_of_waiting (lua_State *L, NodeKind kind) {
   const Tensor *t = api_header(L, 1), *in[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
-  Loop loop;
   if (t == NULL || t->data != NULL || t->node == NULL || is_outdated(t->node)) return 0;
   const Node *node = t->node;
   luaL_checkstack(L, node->n + 8, who(L));
-  Recording r = {.state = api_state(L), .who = who(L), .kind = NODE_SUM,
+  Recording r = {.state = api_state(L), .who = who(L), .kind = kind,
                  .kernel = node->kernel, .n = node->n, .base = lua_gettop(L) + 1, .in = in};
   node_inputs(node, header, in);
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].tensor == NULL) lua_pushnumber(L, node->in[k].number);
+    if (node->in[k].is_number) lua_pushnumber(L, node->in[k].number);
     else lua_getiuservalue(L, 1, k + 1);
-  loop_plan_shaped(&loop, t->rank, t->shape, node->n, in);
-  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
-  out->data[0] = reduce_mapped(api_pool(L, loop.size), kernel, node->kernel, &loop);
-  return 1;
+  return api_defer_sum(L, &r, t->size);
 }
 
 static int reduce_call (lua_State *L) {
@@ -94,8 +90,9 @@ static int reduce_call (lua_State *L) {
   StackTensor lines;
   int inner;
   lua_settop(L, 3);
-  if (lua_toboolean(L, lua_upvalueindex(4)) && lua_isnil(L, 2) && !lua_toboolean(L, 3)
-      && sum_of_waiting(L, kernel)) return 1;
+  NodeKind kind = (NodeKind)lua_tointeger(L, lua_upvalueindex(4));
+  if (kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
+      && sum_of_waiting(L, kind)) return 1;
   const Tensor *t = api_operand(L, 1, who(L), "self", &header, &number);
   unsigned set = reduced_set(L, 2, t->rank);
   size_t count = line_up(&lines, t, set, &inner);
@@ -121,7 +118,8 @@ static int reduction (lua_State *L) {
   luaL_checkstring(L, 2);
   lua_settop(L, 3);
   if (kernel == NULL) api_fail(L, "reduction", "there is no kernel %s", name);
-  lua_pushboolean(L, strcmp(name, "sum") == 0);
+  lua_pushinteger(L, strcmp(name, "sum") == 0 ? NODE_SUM
+                   : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION);
   lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
   lua_replace(L, 1);
   lua_pushcclosure(L, reduce_call, 4);

@@ -79,14 +79,15 @@ Tensor *api_new (lua_State *L, const char *who, int rank,
 }
 
 /* Pushes a tensor in a block of so many bytes, without data. */
-Tensor *api_new_block (lua_State *L, size_t bytes, int rank, size_t size,
+Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank, size_t size,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values) {
   void *block = lua_newuserdatauv(L, bytes, user_values);
   Tensor *t = tensor_init(block, rank, size, NULL);
   t->data = NULL;
   set_dims(t, shape, stride);
-  set_metatable(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, state->metatable);
+  lua_setmetatable(L, -2);
   return t;
 }
 
@@ -261,5 +262,10 @@ void api_open_tensor (lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &METATABLE);
   }
   lua_pop(L, 1);
+  State *state = api_state(L);
+  if (state->metatable == 0) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
+    state->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
   luaL_setfuncs(L, functions, 0);
 }

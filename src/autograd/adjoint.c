@@ -60,11 +60,10 @@ typedef struct Target {
   bool first;
 } Target;
 
-static Target target (const Node *node, int k, const Loop *loop) {
+static Target target (const Node *node, int k, bool linear) {
   const Tensor *t = node->in[k].tensor;
   Node *below = t->owner->node;
-  if (!below->empty || loop->feed[k] != FEED_LINEAR || t->size != below->result->size
-      || is_shared(node, k))
+  if (!below->empty || !linear || t->size != below->result->size || is_shared(node, k))
     return (Target) {.at = filled_gradient(t), .first = false};
   below->empty = false;
   return (Target) {.at = below->gradient, .first = true};
@@ -75,39 +74,45 @@ static Target target (const Node *node, int k, const Loop *loop) {
 ** Elementwise kernels
 ** ====================================================== */
 
-/* `above` has one element for each of the loop, or one for all. */
 typedef struct Walk {
   const Node *node;
-  const Loop *loop;
-  const double *above;
-  bool one_for_all;
+  const Loop *loop;        /* or NULL, if all there is to do is one block */
+  const double *above;     /* an element for each of the loop, or NULL: */
+  double above_all;
   bool first_alone;        /* no input but the first is tracked, and that is cheap */
   Target to[KERNEL_MAX_IN];
 } Walk;
 
 static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d) {
-  if (walk->one_for_all) scale_all(n, walk->above[0], d);
+  double *to = walk->to[k].at;
+  if (walk->above == NULL) scale_all(n, walk->above_all, d);
   else scale(n, walk->above + first, d);
-  if (!walk->to[k].first) loop_add(walk->loop, k, walk->to[k].at, first, n, d);
+  if (walk->to[k].first) return;
+  if (walk->loop != NULL) loop_add(walk->loop, k, to, first, n, d);
+  else for (size_t i = 0; i < n; i++) to[i] += d[i];
+}
+
+static void walk_block (const Walk *walk, const double *const in[], size_t first, size_t n) {
+  const Node *node = walk->node;
+  _Alignas(64) Block partials[KERNEL_MAX_IN];
+  double *d[KERNEL_MAX_IN];
+  for (int k = 0; k < node->n; k++)
+    d[k] = node->in[k].tracked && walk->to[k].first ? walk->to[k].at + first : partials[k];
+  if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
+  else node->kernel->partials(n, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) pass_on(walk, k, first, n, d[k]);
 }
 
 static void walk_range (void *data, size_t first, size_t last) {
   const Walk *walk = data;
-  const Node *node = walk->node;
-  Block partials[KERNEL_MAX_IN];
-  double *d[KERNEL_MAX_IN];
   Blocks blocks;
   loop_start(walk->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(walk->loop, first, last);
     if (n > BLOCK) n = BLOCK;
     loop_block(walk->loop, first, n, &blocks);
-    for (int k = 0; k < node->n; k++)
-      d[k] = node->in[k].tracked && walk->to[k].first ? walk->to[k].at + first : partials[k];
-    if (walk->first_alone) node->kernel->first_partial(n, blocks.in, d[0]);
-    else node->kernel->partials(n, blocks.in, d);
-    for (int k = 0; k < node->n; k++)
-      if (node->in[k].tracked) pass_on(walk, k, first, n, d[k]);
+    walk_block(walk, blocks.in, first, n);
   }
 }
 
@@ -131,22 +136,38 @@ static bool lies_along (const Tensor *t, const Loop *loop) {
   return true;
 }
 
+static Walk new_walk (const Node *node, const Loop *loop) {
+  return (Walk) {
+    .node = node, .loop = loop,
+    .above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL,
+    .first_alone = node->kernel->first_partial != NULL && is_first_alone(node)};
+}
+
+/* Of a node whose operands lie as its result does, which is a single block. */
+static void step_block (const Node *node) {
+  const double *in[KERNEL_MAX_IN];
+  Walk walk = new_walk(node, NULL);
+  for (int k = 0; k < node->n; k++) {
+    const Input *input = &node->in[k];
+    in[k] = input->is_number ? &input->number : input->tensor->data;
+    if (input->tracked) walk.to[k] = target(node, k, true);
+  }
+  walk_block(&walk, in, 0, node->result->size);
+}
+
 static void step_elementwise (Node *node, Pool *pool) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
-  Walk walk;
-  walk.node = node;
-  walk.loop = &loop;
-  walk.above = node->gradient;
-  walk.one_for_all = node->kind == NODE_SUM;
-  walk.first_alone = node->kernel->first_partial != NULL && is_first_alone(node);
+  Walk walk = new_walk(node, &loop);
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
-  if (!walk.one_for_all && !lies_along(node->result, &loop))
+  if (walk.above != NULL && !lies_along(node->result, &loop))
     loop_plan_shaped(&loop, node->result->rank, node->result->shape, node->n, in);
+  if (walk.above == NULL)
+    walk.above_all = node->gradient[0] / (node->kind == NODE_MEAN ? (double)loop.size : 1);
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked) walk.to[k] = target(node, k, &loop);
+    if (node->in[k].tracked) walk.to[k] = target(node, k, loop.feed[k] == FEED_LINEAR);
   pool_run(is_separate(node, &loop) ? pool : NULL, loop.size, 4 * LOOP_BLOCK, walk_range,
            &walk);
 }
@@ -299,7 +320,7 @@ static void step_reduction (Node *node) {
   double above = 0;
   Loop loop;
   loop_plan_shaped(&loop, t->rank, lined_up->shape, 1, &lined_up);
-  Target to = target(node, 0, &loop);
+  Target to = target(node, 0, loop.feed[0] == FEED_LINEAR);
   loop_start(&loop, &blocks);
   for (size_t first = 0, n; first < loop.size; first += n) {
     double *d = to.first ? to.at + first : block;
@@ -318,8 +339,11 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
 }
 
 void adjoint_step (Node *node, Pool *pool, double *scratch) {
-  switch (node->kind) {
-    case NODE_ELEMENTWISE: case NODE_SUM: step_elementwise(node, pool); break;
+  switch ((NodeKind)node->kind) {
+    case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
+      if (node->block && node->result->size <= BLOCK) step_block(node);
+      else step_elementwise(node, pool);
+      break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;
     case NODE_REDUCTION: step_reduction(node); break;
     case NODE_LEAF: case NODE_CALL: break;

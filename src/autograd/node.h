@@ -17,31 +17,36 @@
 typedef enum NodeKind {
   NODE_LEAF,          /* a parameter */
   NODE_ELEMENTWISE,
-  NODE_SUM,           /* of all values of an elementwise kernel */
+  NODE_SUM,           /* of all values of an elementwise kernel, */
+  NODE_MEAN,          /* or their mean */
   NODE_ROWS,
   NODE_REDUCTION,
   NODE_CALL           /* whoever recorded it knows how to go back */
 } NodeKind;
 
 typedef struct Input {
-  Tensor *tensor;        /* kept alive by the recorded tensor, or NULL: */
-  double number;
+  union {
+    Tensor *tensor;      /* kept alive by the recorded tensor */
+    double number;
+  };
   uint32_t version;      /* of the elements that were read */
+  bool is_number;
   bool tracked;          /* does it have a gradient? */
 } Input;
 
 typedef struct Node {
-  NodeKind kind;
   const Kernel *kernel;
   Tensor *result;
   uint64_t order;
   uint64_t walk;         /* the last walk that met it */
   double *gradient;      /* during a walk: of the result's elements, or NULL */
+  uint8_t kind;          /* a NodeKind */
+  uint8_t n;             /* inputs */
+  uint16_t dimensions;   /* that a reduction reduced, as a set of bits */
+  bool block;            /* it came of a single block: see loop_is_block */
   bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */
   bool shown;            /* of a parameter: somebody has its grad in hand */
-  unsigned dimensions;   /* that a reduction reduced, as a set of bits */
-  int n;
   Input in[];
 } Node;
 
@@ -59,9 +64,9 @@ static inline Node *node_below (const Node *node, int k) {
 /* The inputs of a node as tensors; `header` holds those that are numbers. */
 static inline void node_inputs (const Node *node, Tensor header[], const Tensor *in[]) {
   for (int k = 0; k < node->n; k++)
-    in[k] = node->in[k].tensor != NULL
-          ? node->in[k].tensor
-          : tensor_scalar(&header[k], (double *)&node->in[k].number);
+    in[k] = node->in[k].is_number
+          ? tensor_scalar(&header[k], (double *)&node->in[k].number)
+          : node->in[k].tensor;
 }
 
 #endif

@@ -34,7 +34,8 @@ static void value_range (void *data, size_t first, size_t last) {
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out) {
   Job job = {.kernel = kernel, .loop = loop, .out = out};
-  pool_run(pool, loop->size, GRAIN, value_range, &job);
+  if (loop_is_block(loop)) kernel->value(loop->size, loop->data, out);
+  else pool_run(pool, loop->size, GRAIN, value_range, &job);
 }
 
 

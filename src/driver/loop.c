@@ -111,16 +111,46 @@ static Feed classify (const Loop *loop, int k) {
 }
 
 
+/* Is t row-major, of the shape of `whole`? */
+static bool lies_like (const Tensor *t, const Tensor *whole) {
+  ptrdiff_t linear = 1;
+  if (t->rank != whole->rank) return false;
+  for (int d = t->rank - 1; d >= 0; d--) {
+    if (t->shape[d] != whole->shape[d]) return false;
+    if (t->stride[d] != linear && t->shape[d] != 1) return false;
+    linear *= t->shape[d];
+  }
+  return true;
+}
+
+/* The operand with most elements; of those, the one with most dimensions. */
+static const Tensor *largest (int n, const Tensor *const in[]) {
+  const Tensor *found = in[0];
+  for (int k = 1; k < n; k++)
+    if (in[k]->size > found->size
+        || (in[k]->size == found->size && in[k]->rank > found->rank)) found = in[k];
+  return found;
+}
+
 /* The common case, without any of the above: every operand is a single
    element or a row-major tensor of the whole shape. */
-static bool plan_plain (Loop *loop, const Tensor *const in[]) {
-  for (int k = 0; k < loop->n; k++) {
-    bool single = in[k]->size == 1;
-    if (!single && (in[k]->rank != loop->out_rank || in[k]->size != loop->size
-                    || !tensor_is_contiguous(in[k]))) return false;
-    loop->feed[k] = single && loop->size != 1 ? FEED_CONSTANT : FEED_LINEAR;
+static bool plan_plain (Loop *loop, int n, const Tensor *const in[]) {
+  if (n == 0) return false;
+  const Tensor *whole = largest(n, in);
+  loop->linear = true;
+  for (int k = 0; k < n; k++) {
+    bool constant = in[k]->size == 1 && whole->size != 1;
+    if (constant ? in[k]->rank > whole->rank
+                 : in[k]->size != 1 && !lies_like(in[k], whole)) return false;
+    if (constant) loop->linear = false;
+    loop->feed[k] = constant ? FEED_CONSTANT : FEED_LINEAR;
+    loop->data[k] = in[k]->data;
   }
+  loop->n = n;
+  loop->size = whole->size;
   loop->straight = true;
+  loop->out_rank = whole->rank;
+  for (int d = 0; d < whole->rank; d++) loop->out_shape[d] = whole->shape[d];
   tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
   return true;
 }
@@ -134,20 +164,22 @@ static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) 
   if (!row_major) order_dimensions(loop, order);
   result_strides(loop, order);
   collapse(loop, order);
-  loop->straight = true;
+  loop->straight = loop->linear = true;
   for (int k = 0; k < loop->n; k++) {
     loop->feed[k] = classify(loop, k);
     if (loop->feed[k] == FEED_GATHERED) loop->straight = false;
+    if (loop->feed[k] != FEED_LINEAR) loop->linear = false;
   }
 }
 
 const char *loop_plan (Loop *loop, int n, const Tensor *const in[]) {
+  if (plan_plain(loop, n, in)) return NULL;
   const char *why = loop_broadcast(n, in, &loop->out_rank, loop->out_shape,
                                    &loop->size);
   if (why != NULL) return why;
   loop->n = n;
   for (int k = 0; k < n; k++) loop->data[k] = in[k]->data;
-  if (!plan_plain(loop, in)) plan_strided(loop, in, false);
+  plan_strided(loop, in, false);
   return NULL;
 }
 
@@ -188,14 +220,22 @@ static void scatter_run (double *block, size_t n, double *at, ptrdiff_t by) {
   else for (size_t i = 0; i < n; i++) at[(ptrdiff_t)i * by] = block[i];
 }
 
+static double sum_few (const double *block, size_t n) {
+  double s = 0;
+  for (size_t i = 0; i < n; i++) s += block[i];
+  return s;
+}
+
 static double sum (const double *block, size_t n) {
-  double lane[8] = {0};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (size_t j = 0; j < 8; j++) lane[j] += block[i + j];
-  for (size_t j = 0; i < n; i++, j++) lane[j] += block[i];
+  double lane[16];
+  size_t whole = n & ~(size_t)15;
+  if (whole == 0) return sum_few(block, n);
+  memcpy(lane, block, sizeof lane);
+  for (size_t i = 16; i < whole; i += 16)
+    for (size_t j = 0; j < 16; j++) lane[j] += block[i + j];
+  for (size_t j = 0; j < 8; j++) lane[j] += lane[j + 8];
   return ((lane[0] + lane[4]) + (lane[2] + lane[6]))
-       + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+       + ((lane[1] + lane[5]) + (lane[3] + lane[7])) + sum_few(block + whole, n - whole);
 }
 
 static void add_run (double *block, size_t n, double *at, ptrdiff_t by) {

@@ -33,7 +33,8 @@ typedef struct Loop {
   const double *data[LOOP_MAX_IN];
   ptrdiff_t stride[LOOP_MAX_IN][TENSOR_MAX_RANK];
   Feed feed[LOOP_MAX_IN];
-  bool straight;                             /* nothing is gathered */
+  bool straight;                             /* nothing is gathered, */
+  bool linear;                               /* nor repeated */
 } Loop;
 
 typedef double LoopBlock[LOOP_BLOCK];
@@ -42,7 +43,7 @@ typedef double LoopBlock[LOOP_BLOCK];
 typedef struct Blocks {
   const double *in[LOOP_MAX_IN];
   const double *repeated[LOOP_MAX_IN];   /* what fills scratch[k], or NULL */
-  LoopBlock scratch[LOOP_MAX_IN];
+  _Alignas(64) LoopBlock scratch[LOOP_MAX_IN];
 } Blocks;
 
 /* Shape of the broadcast of n tensors. Returns NULL, or why there is none. */
@@ -57,6 +58,11 @@ const char *loop_plan (Loop *loop, int n, const Tensor *const in[]);
    does not. */
 const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
                               int n, const Tensor *const in[]);
+
+/* Is it a single block, with the operands' elements at loop->data? */
+static inline bool loop_is_block (const Loop *loop) {
+  return loop->linear && loop->size > 0 && loop->size <= LOOP_BLOCK;
+}
 
 /* Once before the blocks of a run. */
 void loop_start (const Loop *loop, Blocks *blocks);

@@ -45,18 +45,28 @@ VECTOR void standard_partials (size_t n, const double *const in[],
 VECTOR void standard_log_density (size_t n, const double *const in[], double *out,
                                   Standard *g) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
+  if (all_same(n, scale)) {
+    double shared = scale[0], log_shared = vlog(shared);
+    for (size_t i = 0; i < n; i++) out[i] = g((x[i] - loc[i]) / shared) - log_shared;
+    return;
+  }
   for (size_t i = 0; i < n; i++)
     out[i] = g((x[i] - loc[i]) / scale[i]) - vlog(scale[i]);
+}
+
+/* A factor that brings a scale to where its inverse has all digits. */
+VECTOR double to_middle (double scale) {
+  return scale < 0x1p-1000 ? 0x1p600 : scale > 0x1p1000 ? 0x1p-600 : 1;
 }
 
 VECTOR void standard_log_density_partials (size_t n, const double *const in[],
                                            double *const d[], Standard *slope) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
   double *dx = d[0], *dloc = d[1], *dscale = d[2];
-  if (all_same(n, scale)) {
-    double common = scale[0], inverse = 1 / common;
+  if (all_same(n, scale) && to_middle(scale[0]) == 1) {
+    double inverse = 1 / scale[0];
     for (size_t i = 0; i < n; i++) {
-      double z = (x[i] - loc[i]) / common, s = slope(z);
+      double z = (x[i] - loc[i]) * inverse, s = slope(z);
       dx[i] = s * inverse;
       dloc[i] = -s * inverse;
       dscale[i] = fma(-z, s, -1) * inverse;
@@ -64,10 +74,11 @@ VECTOR void standard_log_density_partials (size_t n, const double *const in[],
     return;
   }
   for (size_t i = 0; i < n; i++) {
-    double z = (x[i] - loc[i]) / scale[i], s = slope(z), inverse = 1 / scale[i];
-    dx[i] = s * inverse;
-    dloc[i] = -s * inverse;
-    dscale[i] = fma(-z, s, -1) * inverse;
+    double by = to_middle(scale[i]), inverse = 1 / (scale[i] * by);
+    double z = (x[i] - loc[i]) * by * inverse, s = slope(z);
+    dx[i] = s * inverse * by;
+    dloc[i] = -s * inverse * by;
+    dscale[i] = fma(-z, s, -1) * inverse * by;
   }
 }
 

@@ -35,10 +35,12 @@ double *tensor_aligned (void *p) {
   return (double *)(void *)((char *)p + (past == 0 ? 0 : ALIGNMENT - past));
 }
 
+/* A copy of a tensor elsewhere in memory proves nothing. */
+static uint64_t proof_of (const Tensor *t) { return MAGIC ^ (uintptr_t)t; }
+
 Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
   Tensor *t = block;
-  t->magic = MAGIC;
-  t->self = t;
+  t->proof = proof_of(t);
   t->data = data != NULL ? data
                          : tensor_aligned((char *)block + tensor_header_bytes(rank));
   t->size = size;
@@ -66,7 +68,7 @@ Tensor *tensor_scalar (Tensor *header, double *value) {
 
 bool tensor_proven (const void *block, size_t bytes) {
   const Tensor *t = block;
-  return bytes >= sizeof(Tensor) && t->magic == MAGIC && t->self == t;
+  return bytes >= sizeof(Tensor) && t->proof == proof_of(t);
 }
 
 

@@ -16,8 +16,7 @@
 #define TENSOR_MAX_RANK 16
 
 typedef struct Tensor {
-  uint64_t magic;               /* with `self`, the proof that a block of */
-  const struct Tensor *self;    /* memory is a tensor: see tensor_proven */
+  uint64_t proof;               /* that a block is a tensor: see tensor_proven */
   double *data;
   size_t size;                  /* number of elements */
   ptrdiff_t *shape, *stride;    /* behind the header, in the same block */
