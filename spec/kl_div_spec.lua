@@ -65,6 +65,50 @@ describe("kl_div", function ()
     assert(peri.allclose(w.grad, v.grad, 1e-11, 1e-15))
   end)
 
+  it("finds the largest logit wherever it is", function ()
+    local t = peri.softmax(peri.rng(5):normal(300))
+    local low, high = peri.tensor { -INF }:expand { 70 }, peri.rng(6):normal(230)
+    for name, x in pairs {
+      ["the first are impossible"]   = peri.cat({ low, high }, 1),
+      ["the first are much smaller"] = peri.cat({ peri.rng(7):normal(70), high + 90 }, 1),
+      ["so much that they are lost"] = peri.cat({ peri.rng(7):normal(70), high + 2000 }, 1),
+      ["the first are much larger"]  = peri.cat({ peri.rng(7):normal(70) + 800, high }, 1),
+      ["all are large"]              = peri.rng(8):normal(300) + 1e6,
+      ["all are small"]              = peri.rng(8):normal(300) - 1e6,
+    } do
+      local likely = peri.where(x:gt(-INF), t, 0)
+      local w, v = peri.param(x), peri.param(x)
+      local got = peri.kl_div(w, likely, { reduction = "sum", logits = true })
+      local expected = peri.kl_div(peri.log_softmax(v), likely, { reduction = "sum" })
+      assert(peri.allclose(expected, got, 1e-13), name)
+      got:backward()
+      expected:backward()
+      assert(peri.allclose(v.grad, w.grad, 1e-9, 1e-15), name)
+    end
+    local none = peri.kl_div(peri.cat({ high, peri.tensor { INF } }, 1), peri.softmax(peri.rng(5):normal(231)),
+                             { reduction = "sum", logits = true }):item()
+    assert(none ~= none)
+  end)
+
+  it("gives each element what it gives it alone", function ()
+    local odd = { 0, -0.0, 5e-324, 1e-310, 2.3e-308, 1e-300, 0.5, 1, 1.9999, 2, 3, 1e300, INF, -0.5, 0 / 0 }
+    local inputs = { -1, -0.5, 0, -INF, INF, 0 / 0, 3, -1e300 }
+    local x, t = {}, {}
+    for i = 1, 300 do x[i], t[i] = -i / 100, i / 300 end
+    for _, a in ipairs(odd) do
+      for _, b in ipairs(inputs) do x[#x + 1], t[#t + 1] = b, a end
+    end
+    local each = peri.kl_div(x, t, { reduction = "none" })
+    for i = 1, #x do
+      local alone, got = peri.kl_div(x[i], t[i]), each:at(i)
+      assert(alone == got or alone ~= alone and got ~= got, x[i] .. " " .. t[i])
+      if t[i] >= 0 and t[i] < INF and math.abs(x[i]) < INF then
+        local expected = term(x[i], t[i])
+        assert(got == expected or math.abs(got - expected) <= 4e-16 * (math.abs(t[i] * x[i]) + math.abs(got)))
+      end
+    end
+  end)
+
   it("gives numbers for numbers", function ()
     close(term(-1, 0.5), peri.kl_div(-1, 0.5))
     close(term(-1, 0.5), peri.kl_div(-1, 0.5, { reduction = "batchmean" }))

@@ -9,19 +9,37 @@
 #include "kernel/kernel.h"
 #include "kernel/simplex.h"
 #include "special/vmath.h"
+#include "special/vrun.h"
 
 
-/* A logarithm that is not infinite leaves 0 where t is; only -inf - x needs mending. */
-static void kl_div (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *t = in[1];
-  uint64_t odd = 0;
+static void any_terms (size_t n, const double *x, const double *t, double shift, double *out) {
   for (size_t i = 0; i < n; i++) {
-    double log_t = vlog(t[i]), least = -800, finite = log_t < least ? least : log_t;
-    out[i] = fma(t[i], finite - x[i], 0.0);
-    odd |= out[i] != out[i];
+    double term = fma(t[i], vlog(t[i]) - (x[i] - shift), 0.0);
+    out[i] = ((t[i] == 0) & (x[i] == x[i])) ? 0 : term;
   }
-  for (size_t i = 0; odd && i < n; i++)
-    out[i] = ((t[i] == 0) & (x[i] == x[i])) ? 0 : out[i];
+}
+
+/* n <= RUN. A finite logarithm leaves 0 where t is, unless x is infinite. */
+static void run_of_terms (size_t n, const double *x, const double *t, double shift,
+                          double *restrict out) {
+  LogRun run;
+  uint64_t odd = (uint64_t)log_run(n, t, &run);
+  for (size_t i = 0; i < n; i++) {
+    double term = fma(t[i], log_run_at(&run, i) - (x[i] - shift), 0.0);
+    out[i] = term;
+    odd |= term != term;
+  }
+  if (odd) any_terms(n, x, t, shift, out);
+}
+
+/* t (log t - (x - shift)) */
+static void terms (size_t n, const double *x, const double *t, double shift, double *out) {
+  for (size_t i = 0; i < n; i += RUN)
+    run_of_terms(run_length(n - i), x + i, t + i, shift, out + i);
+}
+
+static void kl_div (size_t n, const double *const in[], double *out) {
+  terms(n, in[0], in[1], 0, out);
 }
 
 static void kl_div_first (size_t n, const double *const in[], double *d) {
@@ -66,46 +84,49 @@ static void kl_div_log_partials (size_t n, const double *const in[], double *con
 ** Rows of logits, normalised on the way: with m their largest and S = sum_j exp(x_j - m),
 **   kl_div_logits(x, t) = sum_j t_j (log t_j - (x_j - m)) + log S sum_j t_j
 */
-enum { CHUNK = 64 };   /* outcomes computed before they are added */
+enum { FEW = 64 };   /* outcomes whose largest is near enough to the largest of all */
 
-VECTOR double surprise (double x, double t, double shift) {
-  double term = t * (vlog(t) - (x - shift));
-  return ((t == 0) & (x == x)) ? 0 : term;
+static const double HEAVY = 1e6;   /* the log of a lighter S costs no digits */
+
+/* e_j = exp(x_j - shift); returns their sum */
+static double weights_from (size_t k, const double *x, double shift, double *restrict e) {
+  ExpRun run;
+  for (size_t j = 0; j < k; j += RUN) {
+    size_t n = run_length(k - j);
+    exp_run(n, x + j, shift, &run);
+    for (size_t i = 0; i < n; i++) e[j + i] = exp_run_at(&run, i);
+  }
+  return simplex_total(k, e);
 }
 
-/* sum_j t_j (log t_j - (x_j - m)), and S */
-static double surprises (size_t k, const double *x, const double *t, double shift, double *sum) {
-  double e[CHUNK], term[CHUNK], all = 0;
-  *sum = 0;
-  for (size_t j = 0; j < k; j += CHUNK, x += CHUNK, t += CHUNK) {
-    size_t n = k - j < CHUNK ? k - j : CHUNK;
-    for (size_t i = 0; i < n; i++) {
-      e[i] = vexp(x[i] - shift);
-      term[i] = surprise(x[i], t[i], shift);
-    }
-    *sum += simplex_total(n, e);
-    all += simplex_total(n, term);
-  }
-  return all;
+/* with m for the shift, or the largest of a few if that does as well */
+static double weights (size_t k, const double *x, double *shift, double *e) {
+  double sum = weights_from(k, x, *shift = simplex_shift(k < FEW ? k : FEW, x), e);
+  if (sum >= 1 && sum < HEAVY) return sum;
+  return weights_from(k, x, *shift = simplex_shift(k, x), e);
+}
+
+static size_t row_scratch (const size_t dims[]) {
+  return dims[0];
 }
 
 static void kl_div_logits (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *t = event(b, 1, r);
-    double sum, all = surprises(k, x, t, simplex_shift(k, x), &sum);
-    out[r] = fma(vlog(sum), simplex_total(k, t), all);
+    double shift, sum = weights(k, x, &shift, b->scratch);
+    terms(k, x, t, shift, b->scratch);
+    out[r] = fma(vlog(sum), simplex_total(k, t), simplex_total(k, b->scratch));
   }
 }
 
-/* exp(x_j - m)/S sum_i t_i - t_j */
+/* e_j/S sum_i t_i - t_j */
 static void kl_div_logits_first (const Batch *b, const double *upstream, double *d) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, d += k) {
-    const double *x = event(b, 0, r), *t = event(b, 1, r);
-    double up = upstream[r], shift = simplex_shift(k, x);
-    for (size_t j = 0; j < k; j++) d[j] = vexp(x[j] - shift);
-    double scale = up * simplex_total(k, t) / simplex_total(k, d);
+    const double *t = event(b, 1, r);
+    double shift, sum = weights(k, event(b, 0, r), &shift, d);
+    double up = upstream[r], scale = up * simplex_total(k, t) / sum;
     for (size_t j = 0; j < k; j++) d[j] = fma(scale, d[j], -up * t[j]);
   }
 }
@@ -129,6 +150,6 @@ const Kernel perilune_loss[] = {
   {.name = "kl_div_log", .n_in = 2, .value = kl_div_log, .partials = kl_div_log_partials,
    .first_partial = kl_div_log_first},
   {.name = "kl_div_logits", .n_in = 2, .signature = "(k),(k)->()", .rows = kl_div_logits,
-   .adjoint = kl_div_logits_adjoint, .first_adjoint = kl_div_logits_first},
+   .scratch = row_scratch, .adjoint = kl_div_logits_adjoint, .first_adjoint = kl_div_logits_first},
   {.name = NULL}
 };

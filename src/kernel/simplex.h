@@ -24,7 +24,7 @@ typedef struct Simplex {
 
 
 /* {=====================================================
-** Sums, in four lanes
+** Sums, in four lanes; long ones of numbers in sixteen
 ** ====================================================== */
 
 enum { SIMPLEX_LANES = 4 };
@@ -107,17 +107,50 @@ static inline double simplex_mean (size_t k, const double *l, const Simplex *s,
   return simplex_terms(k, l, g, s->shift, g[s->top], s->top) / s->sum;
 }
 
+enum { SIMPLEX_WIDE = 4 * SIMPLEX_LANES };   /* of a long sum: few would wait for one another */
+
+/* adds w_j, and w_j (x_j - origin) if there is an x, as many at a time as there are lanes and
+   from j on; returns where fewer are left */
+VECTOR size_t lanes_add (size_t lanes, size_t j, size_t k, const double *w, const double *x,
+                         double origin, double *all, double *product) {
+  for (; j + lanes <= k; j += lanes)
+    for (size_t r = 0; r < lanes; r++) {
+      all[r] += w[j + r];
+      if (x != NULL) product[r] = fma(w[j + r], x[j + r] - origin, product[r]);
+    }
+  return j;
+}
+
+VECTOR void lanes_narrow (const double wide[SIMPLEX_WIDE], double lane[SIMPLEX_LANES]) {
+  for (size_t r = 0; r < SIMPLEX_LANES; r++)
+    lane[r] = (wide[r] + wide[r + 2 * SIMPLEX_LANES])
+            + (wide[r + SIMPLEX_LANES] + wide[r + 3 * SIMPLEX_LANES]);
+}
+
+VECTOR double lanes_join (const double lane[SIMPLEX_LANES], double last) {
+  return ((lane[0] + lane[2]) + (lane[1] + lane[3])) + last;
+}
+
 /* sum_j x_j */
 static inline double simplex_total (size_t k, const double *x) {
-  enum { WIDE = 4 * SIMPLEX_LANES };   /* sums that wait for one another take long */
-  double lane[WIDE] = {0};
-  size_t whole = k / WIDE * WIDE;
-  for (size_t j = 0; j < whole; j += WIDE)
-    for (size_t r = 0; r < WIDE; r++) lane[r] += x[j + r];
-  for (size_t j = whole; j < k; j++) lane[j - whole] += x[j];
-  for (size_t half = WIDE / 2; half > 0; half /= 2)
-    for (size_t r = 0; r < half; r++) lane[r] += lane[r + half];
-  return lane[0];
+  double wide[SIMPLEX_WIDE] = {0}, lane[SIMPLEX_LANES], last = 0;
+  size_t j = lanes_add(SIMPLEX_WIDE, 0, k, x, NULL, 0, wide, NULL);
+  lanes_narrow(wide, lane);
+  j = lanes_add(SIMPLEX_LANES, j, k, x, NULL, 0, lane, NULL);
+  lanes_add(1, j, k, x, NULL, 0, &last, NULL);
+  return lanes_join(lane, last);
+}
+
+typedef struct Sums { double all, product; } Sums;
+
+/* sum_j w_j and sum_j w_j (x_j - origin) */
+VECTOR Sums simplex_sums (size_t k, const double *w, const double *x, double origin) {
+  double wide[2][SIMPLEX_WIDE] = {{0}}, lane[2][SIMPLEX_LANES], last[2] = {0};
+  size_t j = lanes_add(SIMPLEX_WIDE, 0, k, w, x, origin, wide[0], wide[1]);
+  for (int i = 0; i < 2; i++) lanes_narrow(wide[i], lane[i]);
+  j = lanes_add(SIMPLEX_LANES, j, k, w, x, origin, lane[0], lane[1]);
+  lanes_add(1, j, k, w, x, origin, &last[0], &last[1]);
+  return (Sums) {.all = lanes_join(lane[0], last[0]), .product = lanes_join(lane[1], last[1])};
 }
 
 /* the probabilities; p may be l */

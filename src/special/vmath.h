@@ -14,8 +14,8 @@
 #include "special/vector.h"
 
 
-/* x = n ln 2 + (hi + lo); 2^n = scale1 scale2, each a normal number */
-typedef struct ExpReduction { double hi, lo, scale1, scale2; } ExpReduction;
+/* x = n ln 2 + (hi + lo); 2^n = scale1 scale2, each a normal number, and `scale` where 2^n is */
+typedef struct ExpReduction { double hi, lo, scale, scale1, scale2; } ExpReduction;
 
 /* x = 2^-n (1 + f + error); n is minus the exponent so that log1p(-0) comes out as -0 */
 typedef struct LogReduction { double n, f, error; } LogReduction;
@@ -49,9 +49,16 @@ VECTOR ExpReduction exp_reduce (double x) {
   double high = fma(-n, LN2_HIGH, x);
   double r = fma(-n, LN2_LOW, high);
   return (ExpReduction) {
-    .hi = r, .lo = fma(-n, LN2_LOW, high - r),
+    .hi = r, .lo = fma(-n, LN2_LOW, high - r), .scale = double_of((b - 1023) << 52),
     .scale1 = double_of((b >> 1) << 52), .scale2 = double_of((b - (b >> 1)) << 52)
   };
+}
+
+/* for any x, where `scale` alone is used: it is 0 for n = -1023 and infinite for n = 1024, and
+   so is e^x a little before it ceases to be a normal number */
+VECTOR ExpReduction exp_reduce_normal (double x) {
+  double y = x < -709.0 ? -709.0 : x;
+  return exp_reduce(y > 710.0 ? 710.0 : y);
 }
 
 /* q(r) = (e^r - 1 - r)/r^2 on |r| <= 0.3466, error of r^2 q 2^-60 */
@@ -168,12 +175,19 @@ VECTOR double log_series (double z) {
   return fma(z2, fma(z2, c, b), a);
 }
 
+VECTOR double log_quotient (LogReduction r) {
+  return r.f / (2.0 + r.f);
+}
+
 /* the logarithm of a reduced number, by log(1 + f) = f - s (f - R) */
-VECTOR double log_assemble (LogReduction r) {
-  double s = r.f / (2.0 + r.f);
+VECTOR double log_from (LogReduction r, double s) {
   double z = s * s;
   double t = fma(-s, fma(-z, log_series(z), r.f), fma(-r.n, LN2_LOW, r.error));
   return fma(-r.n, LN2_HIGH, r.f + t);
+}
+
+VECTOR double log_assemble (LogReduction r) {
+  return log_from(r, log_quotient(r));
 }
 
 /* `value`, but the right thing where the logarithm of x is not finite */

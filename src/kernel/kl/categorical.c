@@ -14,6 +14,7 @@
 #include "kernel/together.h"
 #include "special/pair.h"
 #include "special/vmath.h"
+#include "special/vrun.h"
 
 /* e^FAR is neither lost nor infinite in a product with weights between those */
 static const double FAR = 300, LIGHT = 1e-130, HEAVY = 1e130;
@@ -50,17 +51,22 @@ static Rows rows_at (size_t k, double *at) {
 
 static void weights (size_t n, const double *l, const double *m, double *restrict weight,
                      double *restrict apart) {
-  for (size_t i = 0; i < n; i++) {
-    weight[i] = vexp(l[i]);
-    apart[i] = m[i] - l[i];
+  ExpRun run;
+  for (size_t j = 0, some; j < n; j += some) {
+    some = run_length(n - j);
+    exp_run(some, l + j, 0, &run);
+    for (size_t i = 0; i < some; i++) {
+      weight[j + i] = exp_run_at(&run, i);
+      apart[j + i] = m[j + i] - l[j + i];
+    }
   }
 }
 
-/* e^d - 1 - d: with d = r the series itself, further out a difference */
-VECTOR double above_tangent (double d) {
-  ExpReduction e = exp_reduce(clamp(d, -FAR, FAR));
-  double tail = exp_tail(e.hi), square = e.hi * e.hi;
-  double far = ((1.0 + fma(square, tail, e.hi)) * e.scale1 * e.scale2 - 1) - d;
+/* e^d - 1 - d for |d| < FAR, d = n ln 2 + r: with d = r the series itself, further out a
+   difference */
+VECTOR double above_tangent (double d, double r, double scale) {
+  double tail = exp_tail(r), square = r * r;
+  double far = ((1.0 + fma(square, tail, r)) * scale - 1) - d;
   return fabs(d) < 0.34 ? square * tail : far;
 }
 
@@ -70,49 +76,29 @@ VECTOR double counted_from (double origin, double l, double m) {
   return (apart.hi - origin) + apart.lo;
 }
 
-/* those from `near`, D less its mean, on */
-static void terms (size_t n, const double *l, const double *m, const double *near,
+/* those of d, which is D less its mean but for what m - l lost */
+static void terms (size_t n, const double *l, const double *m, double *restrict d,
                    double *restrict weight) {
-  for (size_t i = 0; i < n; i++) {
-    double d = near[i] + exact_sum(m[i], -l[i]).lo, term = weight[i] * above_tangent(d);
-    weight[i] = ((fabs(d) < FAR) & (weight[i] < HEAVY)) ? term : (double)NAN;
+  ExpRun run;
+  for (size_t j = 0, some; j < n; j += some, d += some, weight += some) {
+    some = run_length(n - j);
+    for (size_t i = 0; i < some; i++) d[i] += exact_sum(m[j + i], -l[j + i]).lo;
+    exp_run(some, d, 0, &run);
+    for (size_t i = 0; i < some; i++) {
+      double term = weight[i] * above_tangent(d[i], run.r[i], run.scale[i]);
+      weight[i] = ((fabs(d[i]) < FAR) & (weight[i] < HEAVY)) ? term : (double)NAN;
+    }
   }
-}
-
-typedef double Lanes[SIMPLEX_LANES];
-
-VECTOR double lanes_sum (const Lanes lane) {
-  return (lane[0] + lane[2]) + (lane[1] + lane[3]);
-}
-
-static double sum_of (size_t k, const double *x) {
-  Lanes lane = {0};
-  double last = 0;
-  size_t j = 0;
-  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
-    for (size_t r = 0; r < SIMPLEX_LANES; r++) lane[r] += x[j + r];
-  for (; j < k; j++) last += x[j];
-  return lanes_sum(lane) + last;
 }
 
 /* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
    sum of weights, or NaN if they are too light */
 static double centre (size_t k, const double *weight, double *restrict apart) {
-  Lanes sum = {0}, product = {0};
-  double last = 0, last_product = 0, origin = k > 0 ? apart[0] : 0;
-  size_t j = 0;
-  for (; j + SIMPLEX_LANES <= k; j += SIMPLEX_LANES)
-    for (size_t r = 0; r < SIMPLEX_LANES; r++) {
-      sum[r] += weight[j + r];
-      product[r] = fma(weight[j + r], apart[j + r] - origin, product[r]);
-    }
-  for (; j < k; j++) {
-    last += weight[j];
-    last_product = fma(weight[j], apart[j] - origin, last_product);
-  }
-  double whole = lanes_sum(sum) + last, mean = (lanes_sum(product) + last_product) / whole;
-  for (j = 0; j < k; j++) apart[j] = (apart[j] - origin) - mean;
-  return whole > LIGHT ? whole : (double)NAN;
+  double origin = k > 0 ? apart[0] : 0;
+  Sums sums = simplex_sums(k, weight, apart, origin);
+  double mean = sums.product / sums.all;
+  for (size_t j = 0; j < k; j++) apart[j] = (apart[j] - origin) - mean;
+  return sums.all > LIGHT ? sums.all : (double)NAN;
 }
 
 /* }====================================================== */
@@ -124,8 +110,9 @@ static double centre (size_t k, const double *weight, double *restrict apart) {
 ** ====================================================== */
 
 static double far_term (double p, double m, double d, double c) {
+  ExpReduction e = exp_reduce_normal(d);
   if (p == 0) return vexp(m - c);
-  return fabs(d) < FAR ? p * above_tangent(d) : vexp(m - c) - fma(p, d, p);
+  return fabs(d) < FAR ? p * above_tangent(d, e.hi, e.scale) : vexp(m - c) - fma(p, d, p);
 }
 
 /* sum_j p_j D_j less D at the top of p: +inf, -inf or NaN where KL is not finite */
@@ -162,7 +149,7 @@ static void divergences (const Rows *s, double *out) {
   weights(n, s->l, s->m, s->weight, s->apart);
   for (size_t i = 0; i < s->rows; i++) s->sum[i] = centre(k, s->weight + i * k, s->apart + i * k);
   terms(n, s->l, s->m, s->apart, s->weight);
-  for (size_t i = 0; i < s->rows; i++) s->sum[i] = sum_of(k, s->weight + i * k) / s->sum[i];
+  for (size_t i = 0; i < s->rows; i++) s->sum[i] = simplex_total(k, s->weight + i * k) / s->sum[i];
   for (size_t i = 0; i < s->rows; i++) out[i] = vlog1p(s->sum[i]);
   for (size_t i = 0; i < s->rows; i++)
     if (!(out[i] >= SMALL || out[i] == 0)) out[i] = any_row(k, s->l + i * k, s->m + i * k);
