@@ -87,6 +87,13 @@ describe("functions of rows and lists name themselves:", function ()
     assert.equal("Normal:sample: shape must be an integer or a table of integers, got the string \"x\"",
                  message(function () return peri.Normal(0, 1):sample "x" end))
   end)
+
+  it("where a vector or a matrix is wanted", function ()
+    assert.equal("MultivariateNormal:log_prob: x must be a vector, or a batch of them, got 0.3",
+                 message(function () return peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }):log_prob(0.3) end))
+    assert.equal("Wishart:log_prob: x must be a matrix, or a batch of them, got a tensor of shape (2)",
+                 message(function () return peri.Wishart(3, { { 1, 0 }, { 0, 1 } }):log_prob(peri.ones(2)) end))
+  end)
 end)
 
 

@@ -365,6 +365,7 @@ describe("composed transforms", function ()
     all_close(x, stack:inv()(stack(x)), 1e-13)
     assert.same({ 5, 3 }, stack:log_abs_det_jacobian(x).shape)
     assert.equal("Stack: part 2 must be a transform, got 5", message(transforms.Stack, { transforms.Exp(), 5 }))
+    assert.equal("Cat: x must be a tensor, got 0.5", message(transforms.Cat { transforms.Exp() }, 0.5))
   end)
 
   it("equal those of their kind with equal parameters", function ()

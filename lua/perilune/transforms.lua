@@ -551,6 +551,7 @@ end)
 -- Parts of x, transformed and put together again.
 local function apart (self, x, method, lengths)
   local results = {}
+  if not core.is_tensor(x) then error(self.name .. ": x must be a tensor, got " .. show.value(x), 3) end
   for i, part in ipairs(self.list) do results[i] = part[method](part, self.part(self, x, i, lengths)) end
   return self.join(results, self.dim)
 end

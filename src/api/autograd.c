@@ -19,7 +19,7 @@ static const char HANDLES = 'h';   /* and tensors by their addresses */
 #define DOUBLED  8                   /* which are twice as many in each of the next ones */
 #define LARGE    ((size_t)1 << 9)    /* elements: gradients that are written in place */
 #define FREE_MAX 64                  /* blocks that wait to be used again */
-#define FEW       8                  /* elements that need not be aligned, */
+#define FEW      64                  /* elements that need not be aligned, */
 #define ALIGNMENT 64                 /* as others are, to so many bytes */
 
 State *api_state (lua_State *L) {

@@ -16,6 +16,8 @@ const char *binding_who (lua_State *L) { return binding_of(L)->who; }
 
 static int name_upvalue (int k) { return lua_upvalueindex(3 + k); }
 
+const char *binding_name (lua_State *L, int k) { return lua_tostring(L, name_upvalue(k)); }
+
 
 static void check_objects (lua_State *L, const Binding *b) {
   for (int k = 0; k < b->operands; k++) {

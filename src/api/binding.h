@@ -36,6 +36,7 @@ typedef struct Operands {
 /* Of the function that is running. */
 const Binding *binding_of (lua_State *L);
 const char *binding_who (lua_State *L);
+const char *binding_name (lua_State *L, int k);   /* of operand k */
 
 /* Pushes the operands. Returns whether all of them are numbers, and those. */
 int binding_push (lua_State *L, const Binding *b, double number[]);

@@ -28,11 +28,24 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
   }
 }
 
+/* Has each operand at least the dimensions of an event? */
+static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
+  int base = lua_gettop(L) - b->operands + 1;
+  for (int k = 0; k < b->operands; k++) {
+    int least = b->signature.event_rank[k];
+    if (o->in[k]->rank >= least) continue;
+    api_fail_type(L, b->who, binding_name(L, k),
+                  least == 1 ? "a vector, or a batch of them" : "a matrix, or a batch of them",
+                  base + k);
+  }
+}
+
 /* Reads the operands and plans the run over them. */
 static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
   int which;
   binding_push(L, b, o->number);
   binding_read(L, b, o);
+  check_ranks(L, b, o);
   api_row_operands(L, &b->signature, 0, b->operands, o);
   const char *why = rows_plan(rows, &b->signature, b->operands, o->in, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",

@@ -29,13 +29,13 @@ static double *filled_gradient (const Tensor *t) {
   return gradient_at(t);
 }
 
-static void scale (size_t n, const double *above, double *d) {
-  for (size_t i = 0; i < n; i++) d[i] = above[i] == 0 ? 0 : above[i] * d[i];
+static void scale (size_t n, const double *above, const double *d, double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = above[i] == 0 ? 0 : above[i] * d[i];
 }
 
-static void scale_all (size_t n, double above, double *d) {
-  if (above == 1) return;
-  for (size_t i = 0; i < n; i++) d[i] = above == 0 ? 0 : above * d[i];
+static void scale_all (size_t n, double above, const double *d, double *out) {
+  if (above == 1 && out == d) return;
+  for (size_t i = 0; i < n; i++) out[i] = above == 0 ? 0 : above * d[i];
 }
 
 /* Is no input but the first tracked? */
@@ -83,10 +83,16 @@ typedef struct Walk {
   Target to[KERNEL_MAX_IN];
 } Walk;
 
+/* Can the derivatives for input k be written where they go, as they are? */
+static bool is_direct (const Walk *walk, int k) {
+  return walk->node->in[k].tracked && walk->to[k].first && walk->above == NULL
+      && walk->above_all == 1;
+}
+
 static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d) {
-  double *to = walk->to[k].at;
-  if (walk->above == NULL) scale_all(n, walk->above_all, d);
-  else scale(n, walk->above + first, d);
+  double *to = walk->to[k].at, *out = walk->to[k].first ? to + first : d;
+  if (walk->above == NULL) scale_all(n, walk->above_all, d, out);
+  else scale(n, walk->above + first, d, out);
   if (walk->to[k].first) return;
   if (walk->loop != NULL) loop_add(walk->loop, k, to, first, n, d);
   else for (size_t i = 0; i < n; i++) to[i] += d[i];
@@ -97,7 +103,7 @@ static void walk_block (const Walk *walk, const double *const in[], size_t first
   _Alignas(64) Block partials[KERNEL_MAX_IN];
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < node->n; k++)
-    d[k] = node->in[k].tracked && walk->to[k].first ? walk->to[k].at + first : partials[k];
+    d[k] = is_direct(walk, k) ? walk->to[k].at + first : partials[k];
   if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
   else node->kernel->partials(n, in, d);
   for (int k = 0; k < node->n; k++)
@@ -326,7 +332,7 @@ static void step_reduction (Node *node) {
     double *d = to.first ? to.at + first : block;
     if (first % count == 0) above = line_above(node, &loop, &blocks, count, first / count);
     n = line_slopes(node, &loop, &blocks, count, first, d);
-    scale_all(n, above, d);
+    scale_all(n, above, d, d);
     if (!to.first) loop_add(&loop, 0, to.at, first, n, d);
   }
 }
