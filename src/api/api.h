@@ -47,7 +47,7 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
 void api_force (lua_State *L, int index);
 void api_before_write (lua_State *L, const Tensor *t);
 
-/* autograd.c: what a state is doing */
+/* record.c: what a state is doing */
 struct State {
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
@@ -58,7 +58,9 @@ struct State {
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
 };
 
-State *api_state (lua_State *L);   /* lives as long as L */
+State *api_state (lua_State *L);         /* lives as long as L */
+void api_push_state (lua_State *L);
+void api_push_handles (lua_State *L);    /* a weak table: tensors by their addresses */
 int api_is_tracked (const State *state, int n, const Tensor *const in[]);
 
 /* What is recorded of a result: operands in[k] at base + k on the stack. */
@@ -130,7 +132,8 @@ void api_open_index   (lua_State *L);
 void api_open_kernels (lua_State *L);
 void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
-void api_open_autograd (lua_State *L);
+void api_open_record (lua_State *L);
+void api_open_backward (lua_State *L);
 void api_open_reduce  (lua_State *L);
 void api_open_optim   (lua_State *L);
 void api_open_deferred (lua_State *L);

@@ -44,7 +44,8 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_kernels(L);
   api_open_binding(L);
   api_open_deferred(L);
-  api_open_autograd(L);
+  api_open_record(L);
+  api_open_backward(L);
   api_open_objects(L);
   api_open_reduce(L);
   api_open_optim(L);

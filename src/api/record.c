@@ -1,0 +1,213 @@
+/*
+** record.c - tensors that know how they came about
+**
+** A recorded tensor keeps its operands alive as its user values, and has a node that
+** says what was done with them (autograd/node.h).
+*/
+#include "api/binding.h"
+#include "driver/loop.h"
+
+static const char STATE = 's';     /* registry keys: what this state has in hand, */
+static const char HANDLES = 'h';   /* and tensors by their addresses */
+
+#define FEW      64    /* elements that need not be aligned, */
+#define ALIGNMENT 64   /* as others are, to so many bytes */
+
+void api_push_handles (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES); }
+
+void api_push_state (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  State *state = lua_newuserdatauv(L, sizeof *state, 1);
+  *state = (State) {.order = 0};
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &STATE);
+}
+
+State *api_state (lua_State *L) {
+  api_push_state(L);
+  State *state = lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return state;
+}
+
+
+int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
+  if (state->paused > 0 || state->parameters == 0) return 0;
+  for (int k = 0; k < n; k++)
+    if (is_tracked(in[k])) return 1;
+  return 0;
+}
+
+/* Pushes a tensor of rank, shape and strides with a node of n inputs, which are still
+   to be set, and room for so many elements. Few elements are not aligned. */
+static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
+                              const ptrdiff_t stride[], size_t room, const Node *node,
+                              int user_values) {
+  size_t size, header = (tensor_header_bytes(rank) + 15) & ~(size_t)15;
+  size_t front = header + node_bytes(node->n);
+  if (!tensor_count(rank, shape, &size)) api_fail(L, "tensor", "too many elements");
+  size_t bytes = front + room * sizeof(double) + (room < FEW ? 0 : ALIGNMENT);
+  Tensor *t = api_new_block(L, state, bytes, rank, size, shape, stride, user_values);
+  t->node = (Node *)(void *)((char *)t + header);
+  *t->node = *node;
+  t->node->result = t;
+  t->node->order = state->order++;
+  if (room >= FEW) t->data = tensor_aligned((char *)t + front);
+  else if (room > 0 || size == 0) t->data = (double *)(void *)((char *)t + front);
+  return t;
+}
+
+/* Input k of the tensor on top is `in`, at `index` on the stack. */
+static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
+  Input *input = &t->node->in[k];
+  if (lua_type(L, index) == LUA_TNUMBER) {
+    *input = (Input) {.number = in->data[0], .is_number = true};
+    return;
+  }
+  *input = (Input) {.tensor = (Tensor *)in, .version = *in->version,
+                    .tracked = is_tracked(in)};
+  lua_pushvalue(L, index);
+  lua_setiuservalue(L, -2, k + 1);
+}
+
+static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
+                              const ptrdiff_t shape[], const ptrdiff_t stride[],
+                              size_t room, int user_values) {
+  Node node = {.kind = (uint8_t)r->kind, .kernel = r->kernel, .n = (uint8_t)r->n,
+               .dimensions = (uint16_t)r->dimensions, .block = r->block};
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, room, &node, user_values);
+  for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
+  return t;
+}
+
+Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
+                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
+  size_t size;
+  if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
+  return push_recorded(L, r, rank, shape, stride, size, r->n);
+}
+
+Tensor *api_new_waiting (lua_State *L, const Recording *r, int rank,
+                         const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  return push_recorded(L, r, rank, shape, stride, 0, r->n + 1);
+}
+
+Tensor *api_new_copy (lua_State *L, const char *who, int index) {
+  const Tensor *from = api_tensor(L, index);
+  Recording r = {.state = api_state(L), .who = who, .kind = NODE_ELEMENTWISE, .n = 1,
+                 .kernel = api_kernel(L, "identity", "identity"),
+                 .base = lua_absindex(L, index), .in = &from};
+  Tensor *copy = api_new_recorded(L, &r, from->rank, from->shape, NULL);
+  loop_copy(copy, from);
+  return copy;
+}
+
+/* Lets the tensor on top be found by its address. */
+static void remember_handle (lua_State *L, const Tensor *t) {
+  api_push_handles(L);
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, t);
+  lua_pop(L, 1);
+}
+
+/* A parameter: a copy of `value` that has a gradient. */
+static int param (lua_State *L) {
+  Tensor header;
+  double number;
+  State *state = api_state(L);
+  const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
+  Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
+                            &(Node) {.kind = NODE_LEAF}, 1);
+  loop_copy(t, from);
+  remember_handle(L, t);
+  state->parameters = 1;
+  return 1;
+}
+
+/* t:detach(): the same elements, without a past */
+static int detach (lua_State *L) {
+  const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
+  Tensor *view = api_new_view(L, 1, t->rank);
+  view->data = t->data;
+  view->size = t->size;
+  for (int d = 0; d < t->rank; d++) {
+    view->shape[d] = t->shape[d];
+    view->stride[d] = t->stride[d];
+  }
+  view->owner = view;
+  return 1;
+}
+
+/* core.tracked(x): does it have a gradient, and is it a parameter itself? */
+static int tracked (lua_State *L) {
+  const Tensor *t = api_header(L, 1);
+  lua_pushboolean(L, t != NULL && is_tracked(t));
+  lua_pushboolean(L, t != NULL && t->node != NULL && t->node->kind == NODE_LEAF);
+  return 2;
+}
+
+/* What fn(...) returns, with recording paused or not. */
+static int call_paused (lua_State *L, int paused) {
+  State *state = api_state(L);
+  int before = state->paused;
+  luaL_checkany(L, 1);
+  state->paused = paused;
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
+  state->paused = before;
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
+}
+
+/* core.no_grad(fn, ...): nothing is recorded */
+static int no_grad (lua_State *L) {
+  if (lua_type(L, 1) != LUA_TFUNCTION) api_fail_type(L, "no_grad", "fn", "a function", 1);
+  return call_paused(L, 1);
+}
+
+/* core.with_grad(fn, ...): recorded, even within no_grad */
+static int with_grad (lua_State *L) { return call_paused(L, 0); }
+
+/* core.record(result, backward, inputs...): a copy of `result` whose inputs get
+   their gradients from backward(gradient of the result) -> one for each input; or
+   `result` itself, where nothing is recorded */
+static int record (lua_State *L) {
+  State *state = api_state(L);
+  int n = lua_gettop(L) - 2;
+  const Tensor *from = api_check_tensor(L, 1, "func"), *in[KERNEL_MAX_IN];
+  if (n > KERNEL_MAX_IN) api_fail(L, "func", "at most %d inputs", KERNEL_MAX_IN);
+  for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
+  if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
+  Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
+                            &(Node) {.kind = NODE_CALL, .n = (uint8_t)n}, n + 1);
+  loop_copy(t, from);
+  for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
+  lua_pushvalue(L, 2);
+  lua_setiuservalue(L, -2, n + 1);
+  remember_handle(L, t);
+  return 1;
+}
+
+
+static const luaL_Reg functions[] = {
+  {"param",     param},
+  {"detach",    detach},
+  {"tracked",   tracked},
+  {"no_grad",   no_grad},
+  {"with_grad", with_grad},
+  {"record",    record},
+  {NULL, NULL}
+};
+
+void api_open_record (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES) == LUA_TNIL) {
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &HANDLES);
+  }
+  lua_pop(L, 1);
+  luaL_setfuncs(L, functions, 0);
+}
