@@ -39,22 +39,20 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
   return 0;
 }
 
-/* Pushes a tensor of rank, shape and strides with a node of n inputs, which are still
-   to be set, and room for so many elements. Few elements are not aligned. */
+/* Pushes a tensor of `size` elements with a copy of the node, whose inputs are still to be
+   set, and with room for its elements or (waiting) none. Few elements are not aligned. */
 static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
-                              const ptrdiff_t stride[], size_t room, const Node *node,
-                              int user_values) {
-  size_t size, header = (tensor_header_bytes(rank) + 15) & ~(size_t)15;
-  size_t front = header + node_bytes(node->n);
-  if (!tensor_count(rank, shape, &size)) api_fail(L, "tensor", "too many elements");
-  size_t bytes = front + room * sizeof(double) + (room < FEW ? 0 : ALIGNMENT);
-  Tensor *t = api_new_block(L, state, bytes, rank, size, shape, stride, user_values);
+                              const ptrdiff_t stride[], size_t size, const Node *node,
+                              int user_values, bool waiting) {
+  size_t header = tensor_header_bytes(rank), front = header + node_bytes(node->n);
+  size_t room = waiting ? 0 : size * sizeof(double) + (size < FEW ? 0 : ALIGNMENT);
+  Tensor *t = api_new_block(L, state, front + room, rank, size, shape, stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
   *t->node = *node;
   t->node->result = t;
   t->node->order = state->order++;
-  if (room >= FEW) t->data = tensor_aligned((char *)t + front);
-  else if (room > 0 || size == 0) t->data = (double *)(void *)((char *)t + front);
+  if (!waiting) t->data = size < FEW ? (double *)(void *)((char *)t + front)
+                                     : tensor_aligned((char *)t + front);
   return t;
 }
 
@@ -72,11 +70,13 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
 }
 
 static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
-                              const ptrdiff_t shape[], const ptrdiff_t stride[],
-                              size_t room, int user_values) {
+                              const ptrdiff_t shape[], const ptrdiff_t stride[], bool waiting) {
+  size_t size;
+  if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
   Node node = {.kind = (uint8_t)r->kind, .kernel = r->kernel, .n = (uint8_t)r->n,
                .dimensions = (uint16_t)r->dimensions, .block = r->block};
-  Tensor *t = new_with_node(L, r->state, rank, shape, stride, room, &node, user_values);
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, &node, r->n + waiting,
+                            waiting);
   for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
   return t;
 }
@@ -84,14 +84,12 @@ static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
 Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
                           const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
-  size_t size;
-  if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
-  return push_recorded(L, r, rank, shape, stride, size, r->n);
+  return push_recorded(L, r, rank, shape, stride, false);
 }
 
 Tensor *api_new_waiting (lua_State *L, const Recording *r, int rank,
                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
-  return push_recorded(L, r, rank, shape, stride, 0, r->n + 1);
+  return push_recorded(L, r, rank, shape, stride, true);
 }
 
 Tensor *api_new_copy (lua_State *L, const char *who, int index) {
@@ -119,7 +117,7 @@ static int param (lua_State *L) {
   State *state = api_state(L);
   const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            &(Node) {.kind = NODE_LEAF}, 1);
+                            &(Node) {.kind = NODE_LEAF}, 1, false);
   loop_copy(t, from);
   remember_handle(L, t);
   state->parameters = 1;
@@ -179,7 +177,7 @@ static int record (lua_State *L) {
   for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
   if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            &(Node) {.kind = NODE_CALL, .n = (uint8_t)n}, n + 1);
+                            &(Node) {.kind = NODE_CALL, .n = (uint8_t)n}, n + 1, false);
   loop_copy(t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);
