@@ -90,9 +90,9 @@ describe("functions of rows and lists name themselves:", function ()
 
   it("where a vector or a matrix is wanted", function ()
     assert.equal("MultivariateNormal:log_prob: x must be a vector, or a batch of them, got 0.3",
-                 message(function () return peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }):log_prob(0.3) end))
+                 message(function () return peri.MultivariateNormal({ 0, 0 }, peri.eye(2)):log_prob(0.3) end))
     assert.equal("Wishart:log_prob: x must be a matrix, or a batch of them, got a tensor of shape (2)",
-                 message(function () return peri.Wishart(3, { { 1, 0 }, { 0, 1 } }):log_prob(peri.ones(2)) end))
+                 message(function () return peri.Wishart(3, peri.eye(2)):log_prob(peri.ones(2)) end))
   end)
 end)
 
