@@ -90,6 +90,24 @@ describe("a generator", function ()
     assert.equal(10, t:isfinite():sum():item())
   end)
 
+  -- The position of a block takes a second word from 2^32 on. A block makes two elements of noise, or is
+  -- an element's own where it is drawn again after a rejection.
+  for _, power in ipairs { 32, 33 } do
+    local before = 100
+    local state = good:gsub("%x+$", string.format("%016x", (1 << power) - before))
+    for _, d in ipairs { peri.Uniform(0, 1), Normal(0, 1), peri.Gamma(2.5), peri.Gamma(0.5), peri.Poisson(4),
+                         peri.Poisson(40) } do
+      it("draws from " .. tostring(d) .. " across element 2^" .. power .. " at once as one by one", function ()
+        local rng, alone = peri.rng(0), {}
+        rng:restore(state)
+        local together = d:sample(3 * before, rng):totable()
+        rng:restore(state)
+        for i = 1, 3 * before do alone[i] = d:sample(nil, rng) end
+        for i = 1, 3 * before do assert.equal(alone[i], together[i]) end
+      end)
+    end
+  end
+
   it("splits into children that differ from one another and from it", function ()
     local parent = peri.rng(5)
     local seen, streams = {}, parent:split(8)

@@ -30,12 +30,16 @@ VECTOR double cube (double s) {
   return (1 + s) * (1 + s) * (1 + s);
 }
 
+VECTOR double root_of (double shape) {
+  return sqrt(9 * (raised(shape) - 1.0 / 3));
+}
+
 /* sizes, NaN where rejected */
 static void attempt (size_t n, const double *const in[], const double *z, const double *u,
                      double *restrict size) {
   const double *shape = in[0];
   for (size_t i = 0; i < n; i++) {
-    double d = raised(shape[i]) - 1.0 / 3, s = z[i] / sqrt(9 * d);
+    double d = raised(shape[i]) - 1.0 / 3, s = z[i] / root_of(shape[i]);
     double h = 3 * d * (vlog1pmx(s) + s * s * (0.5 - s * (1.0 / 3)));
     size[i] = ((s > -1) & (vlog(u[i]) < h)) ? d * cube(s) : (double)NAN;
   }
@@ -49,11 +53,30 @@ static const Rejection LAW = {
   .n_in = 1, .normal = 1, .attempt = attempt, .quantile = quantile
 };
 
-/* sizes, NaN where the quick test does not accept */
+/* What is true of all shapes. */
+typedef struct Shapes { int none_small, same; } Shapes;
+
+static Shapes shapes_of (size_t n, const double *shape) {
+  uint64_t small = 0, differ = n == 0;
+  for (size_t i = 0; i < n; i++) {
+    small |= shape[i] < 1;
+    differ |= shape[i] != shape[0];
+  }
+  return (Shapes) {.none_small = small == 0, .same = differ == 0};
+}
+
+/* what depends on the shape alone and takes long is computed once where that is enough */
+static void roots (size_t n, const double *shape, int same, double *restrict root) {
+  double one = same ? root_of(shape[0]) : 0;
+  if (same) for (size_t i = 0; i < n; i++) root[i] = one;
+  else for (size_t i = 0; i < n; i++) root[i] = root_of(shape[i]);
+}
+
+/* from roots in `size` to sizes, NaN where the quick test does not accept */
 static void quick (size_t n, const double *shape, const double *z, const double *u,
                    double *restrict size) {
   for (size_t i = 0; i < n; i++) {
-    double d = raised(shape[i]) - 1.0 / 3, s = z[i] / sqrt(9 * d), s2 = s * s;
+    double d = raised(shape[i]) - 1.0 / 3, s = z[i] / size[i], s2 = s * s;
     double bound = 3 * d * s2 * s2 * (s < 0 ? fma(-0.34741, s, 0.25) : 0.25);
     int accept = (s > -0.5) & (u[i] < 1 - bound);
     size[i] = accept ? d * cube(s) : (double)NAN;
@@ -62,22 +85,20 @@ static void quick (size_t n, const double *shape, const double *z, const double 
 
 static void depths (const Philox *g, uint32_t lane, uint64_t first, size_t n,
                     const double *shape, double *restrict depth) {
-  uint64_t small = 0;
-  for (size_t i = 0; i < n; i++) {
-    small |= shape[i] < 1;
-    depth[i] = 0;
-  }
-  if (!small) return;
   noise_exponential(g, lane, first, n, depth);
   for (size_t i = 0; i < n; i++) depth[i] = shape[i] < 1 ? depth[i] / shape[i] : 0.0;
 }
 
-void gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
-             double *size, double *depth) {
+int gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
+            double *size, double *depth) {
   double z[GAMMAS_BLOCK], u[GAMMAS_BLOCK];
+  Shapes all = shapes_of(n, shape);
   noise_normal(g, lane + NORMAL, first, n, z);
   noise_uniform(g, lane + UNIFORM, first, n, u);
+  roots(n, shape, all.same, size);
   quick(n, shape, z, u, size);
   rejection(&LAW, g, lane + RETRY, first, n, &shape, z, u, size);
-  depths(g, lane + EXPONENTIAL, first, n, shape, depth);
+  if (all.none_small) for (size_t i = 0; i < n; i++) depth[i] = 0;
+  else depths(g, lane + EXPONENTIAL, first, n, shape, depth);
+  return !all.none_small;
 }

@@ -21,8 +21,9 @@
 #define GAMMAS_LANES 128
 #define GAMMAS_BLOCK 256   /* the largest n */
 
-/* size and depth have room for n numbers; shape may not overlap them */
-void gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
-             double *size, double *depth);
+/* Returns 0 if all depths are 0. size and depth have room for n numbers; shape may not overlap
+   them. */
+int gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
+            double *size, double *depth);
 
 #endif

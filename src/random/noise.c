@@ -27,83 +27,112 @@ typedef void Transform (size_t n, const uint64_t *word, double *out);
 
 
 /* {=====================================================
-** Words
+** Words: fill_words those of n/2 blocks in the order of elements, n a multiple of GROUP; the
+** positions have the same upper half
 ** ====================================================== */
 
 #if defined(__AVX2__)
 
+enum { TOGETHER = 3 };   /* groups at a time: their latencies overlap, and registers suffice */
+
 /* four blocks, a word of 32 bits in each 64-bit place; what stands above it is ignored */
 typedef struct Blocks { __m256i c0, c1, c2, c3; } Blocks;
 
-static inline __m256i four_from (uint64_t position) {
-  return _mm256_add_epi64(_mm256_set1_epi64x((int64_t) position), _mm256_set_epi64x(3, 2, 1, 0));
+typedef __m256i Keys[10][2];   /* of the rounds */
+
+static inline void expand_key (const uint32_t key[2], Keys keys) {
+  __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
+  for (int round = 0; round < 10; round++) {
+    keys[round][0] = k0;
+    keys[round][1] = k1;
+    k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(PHILOX_WEYL[0]));
+    k1 = _mm256_add_epi32(k1, _mm256_set1_epi64x(PHILOX_WEYL[1]));
+  }
 }
 
-/* blocks at four positions after the first round; p1 comes from the lane alone */
-static inline Blocks blocks_at (__m256i p, uint64_t p1, __m256i k0, __m256i k1) {
-  __m256i p0 = _mm256_mul_epu32(p, _mm256_set1_epi64x(PHILOX_MULTIPLIER[0]));
-  __m256i high = _mm256_xor_si256(_mm256_set1_epi64x((int64_t) (p1 >> 32)), k0);
+/* c ^ k, in a form that compilers do not regroup: it must not wait for the next product */
+static inline __m256i mix (__m256i c, __m256i k) {
+  return _mm256_castps_si256(_mm256_xor_ps(_mm256_castsi256_ps(c), _mm256_castsi256_ps(k)));
+}
+
+static inline __m256i product (__m256i c, int which) {
+  return _mm256_mul_epu32(c, _mm256_set1_epi64x(PHILOX_MULTIPLIER[which]));
+}
+
+static inline Blocks blocks_round (Blocks b, const __m256i k[2]) {
+  __m256i p0 = product(b.c0, 0), p1 = product(b.c2, 1);
   return (Blocks) {
-    _mm256_xor_si256(_mm256_srli_epi64(p, 32), high), _mm256_set1_epi64x((int64_t) p1),
-    _mm256_xor_si256(_mm256_srli_epi64(p0, 32), k1), p0
+    _mm256_xor_si256(_mm256_srli_epi64(p1, 32), mix(b.c1, k[0])), p1,
+    _mm256_xor_si256(_mm256_srli_epi64(p0, 32), mix(b.c3, k[1])), p0
   };
 }
 
-static inline Blocks blocks_round (Blocks b, __m256i k0, __m256i k1) {
-  __m256i p0 = _mm256_mul_epu32(b.c0, _mm256_set1_epi64x(PHILOX_MULTIPLIER[0]));
-  __m256i p1 = _mm256_mul_epu32(b.c2, _mm256_set1_epi64x(PHILOX_MULTIPLIER[1]));
-  return (Blocks) {
-    _mm256_xor_si256(_mm256_srli_epi64(p1, 32), _mm256_xor_si256(k0, b.c1)), p1,
-    _mm256_xor_si256(_mm256_srli_epi64(p0, 32), _mm256_xor_si256(k1, b.c3)), p0
-  };
+/* no code, but compilers finish one group's round before the next one's: mixed, they spill */
+static inline void settle (Blocks *b) {
+  __asm__ ("" : "+x" (b->c0), "+x" (b->c1), "+x" (b->c2), "+x" (b->c3));
+}
+
+/* the low half of p, above the high half ^ c ^ k: two words of 32 bits as one of 64 */
+static inline __m256i join (__m256i p, __m256i c, __m256i k) {
+  __m256i low = _mm256_blend_epi32(mix(c, k), _mm256_setzero_si256(), 0xAA);
+  return _mm256_xor_si256(_mm256_shuffle_epi32(p, 0xB1), low);
 }
 
 /* first words, then second words */
-static inline void store_words (Blocks b, uint64_t *word) {
-  __m256i first = _mm256_blend_epi32(b.c0, _mm256_slli_epi64(b.c1, 32), 0xAA);
-  __m256i second = _mm256_blend_epi32(b.c2, _mm256_slli_epi64(b.c3, 32), 0xAA);
-  _mm256_storeu_si256((__m256i *) word, first);
-  _mm256_storeu_si256((__m256i *) (word + 4), second);
+static inline void last_round (Blocks b, const __m256i k[2], uint64_t *word) {
+  __m256i p0 = product(b.c0, 0), p1 = product(b.c2, 1);
+  _mm256_storeu_si256((__m256i *) word, join(p1, b.c1, k[0]));
+  _mm256_storeu_si256((__m256i *) (word + 4), join(p0, b.c3, k[1]));
 }
 
-/* `groups` groups of four blocks each; several at a time fill the multiplier's latency */
+/* groups of four blocks each, at positions given by their halves; inlined where `high` is the
+   same for all, because then half of the first rounds is the same for all as well */
 static inline __attribute__((always_inline))
-void fill_groups (const uint32_t key[2], uint32_t lane, const __m256i *position, size_t groups,
-                  uint64_t *word) {
-  uint64_t p1 = (uint64_t) PHILOX_MULTIPLIER[1] * lane;
-  __m256i k0 = _mm256_set1_epi64x(key[0]), k1 = _mm256_set1_epi64x(key[1]);
-  Blocks b[4];
-  for (size_t j = 0; j < groups; j++) b[j] = blocks_at(position[j], p1, k0, k1);
+void fill_groups (const Keys keys, uint32_t lane, const __m256i *low, const __m256i *high,
+                  size_t groups, uint64_t *word) {
+  Blocks b[TOGETHER];
+  for (size_t j = 0; j < groups; j++)
+    b[j] = (Blocks) {low[j], high[j], _mm256_set1_epi64x(lane), _mm256_setzero_si256()};
 #pragma GCC unroll 9
-  for (int round = 1; round < 10; round++) {
-    k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(PHILOX_WEYL[0]));
-    k1 = _mm256_add_epi32(k1, _mm256_set1_epi64x(PHILOX_WEYL[1]));
-    for (size_t j = 0; j < groups; j++) b[j] = blocks_round(b[j], k0, k1);
-  }
-  for (size_t j = 0; j < groups; j++) store_words(b[j], word + GROUP * j);
+  for (int round = 0; round < 9; round++)
+    for (size_t j = 0; j < groups; j++) {
+      b[j] = blocks_round(b[j], keys[round]);
+      if (round > 1) settle(&b[j]);
+    }
+  for (size_t j = 0; j < groups; j++) last_round(b[j], keys[9], word + GROUP * j);
 }
 
 static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
                         uint64_t *word) {
-  __m256i p[4];
+  Keys keys;
+  __m256i four = _mm256_set1_epi64x(4), upper = _mm256_set1_epi64x((int64_t) (position >> 32));
+  __m256i low[TOGETHER + 1], high[TOGETHER] = {upper, upper, upper};
   size_t i = 0;
-  for (; i + 4 * GROUP <= n; i += 4 * GROUP) {
-    for (size_t j = 0; j < 4; j++) p[j] = four_from(position + i / 2 + 4 * j);
-    fill_groups(key, lane, p, 4, word + i);
+  expand_key(key, keys);
+  low[0] = _mm256_add_epi64(_mm256_set1_epi64x((int64_t) position), _mm256_set_epi64x(3, 2, 1, 0));
+  for (; i + TOGETHER * GROUP <= n; i += TOGETHER * GROUP) {
+    for (size_t j = 0; j < TOGETHER; j++) low[j + 1] = _mm256_add_epi64(low[j], four);
+    fill_groups(keys, lane, low, high, TOGETHER, word + i);
+    low[0] = low[TOGETHER];
   }
-  for (; i < n; i += GROUP) {
-    p[0] = four_from(position + i / 2);
-    fill_groups(key, lane, p, 1, word + i);
-  }
+  low[1] = _mm256_add_epi64(low[0], four);
+  if (i + 2 * GROUP == n) fill_groups(keys, lane, low, high, 2, word + i);
+  else if (i < n) fill_groups(keys, lane, low, high, 1, word + i);
 }
 
 /* the words of PAIRS blocks anywhere, those of four at a time */
 static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *position,
                         uint64_t *word) {
-  __m256i p[PAIRS / 4];
-  for (size_t j = 0; j < PAIRS / 4; j++)
-    p[j] = _mm256_loadu_si256((const __m256i *) (position + 4 * j));
-  fill_groups(key, lane, p, PAIRS / 4, word);
+  Keys keys;
+  __m256i low[2], high[2];
+  expand_key(key, keys);
+  for (size_t i = 0; i < PAIRS; i += 8) {
+    for (size_t j = 0; j < 2; j++) {
+      low[j] = _mm256_loadu_si256((const __m256i *) (position + i + 4 * j));
+      high[j] = _mm256_srli_epi64(low[j], 32);
+    }
+    fill_groups(keys, lane, low, high, 2, word + 2 * i);
+  }
 }
 
 #else
@@ -169,6 +198,12 @@ static void normal (size_t n, const uint64_t *word, double *restrict out) {
     }
 }
 
+/* how many elements from `first` on are made of blocks whose positions have one upper half */
+static uint64_t within_half (uint64_t first) {
+  const uint64_t elements = (uint64_t) 1 << 33;
+  return elements - first % elements;
+}
+
 /* whole groups go straight to `out`, a piece that starts or ends inside one by way of `z` */
 static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out,
                   Transform *transform) {
@@ -176,7 +211,8 @@ static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, doub
   double z[ELEMENTS];
   while (n > 0) {
     size_t skip = first % GROUP, room = ELEMENTS - skip;
-    size_t take = n < room ? n : room;
+    size_t most = n < room ? n : room;
+    size_t take = most < within_half(first) ? most : (size_t) within_half(first);
     size_t whole = (skip + take + GROUP - 1) / GROUP * GROUP;
     int direct = take == whole;
     for (size_t i = 0; i < take; i += 8) __builtin_prefetch(out + i, 1);

@@ -7,12 +7,19 @@
 #include "special/vmath.h"
 
 
-/* the places where x is NaN, collected without a branch; returns how many */
+/* which of n <= 64 numbers are NaN, as bits */
+static uint64_t which_nan (size_t n, const double *x) {
+  uint64_t bits = 0;
+  for (uint64_t i = 0; i < n; i++) bits |= (uint64_t)(x[i] != x[i]) << i;
+  return bits;
+}
+
+/* the places where x is NaN; returns how many */
 static size_t unsettled (size_t n, const double *x, size_t *place) {
   size_t count = 0;
-  for (size_t i = 0; i < n; i++) {
-    place[count] = i;
-    count += x[i] != x[i];
+  for (size_t i = 0; i < n; i += 64) {
+    uint64_t left = which_nan(n - i < 64 ? n - i : 64, x + i);
+    for (; left != 0; left &= left - 1) place[count++] = i + (size_t)__builtin_ctzll(left);
   }
   return count;
 }
