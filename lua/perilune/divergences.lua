@@ -6,6 +6,7 @@ local core         = require "perilune.core"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local kl           = require "perilune.kl"
+local tensor       = require "perilune.tensor"
 local show         = require "perilune.show"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -267,9 +268,9 @@ local function bures (p, q)
   for e = 1, #k do
     local a, b = k:select(1, e), l:select(1, e)
     local rest = a - b:matmul(rotation(b:transpose(1, 2):matmul(a):totable()))
-    values[e] = (rest * rest):sum():item()
+    values[e] = (rest * rest):sum()
   end
-  local spread = core.tensor(values):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
+  local spread = tensor.stack(values):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
   if #p.batch_shape == 0 then spread = spread:select(1, 1) end
   return (gap * gap):sum(-1) + spread
 end

@@ -74,8 +74,8 @@ function check.slope_mismatch (f, point, partials, tolerance)
 end
 
 --- Checks f(operands...), all tensors, at relative tolerance (1e-6 unless told). `fixed[k]`: operand k has
--- no derivative. Returns nil, or what is wrong.
-function check.mismatch (f, operands, fixed, tolerance)
+-- no derivative; `compared` is the function whose slopes f has, if not f. Returns nil, or what is wrong.
+function check.mismatch (f, operands, fixed, tolerance, compared)
   local free, all = {}, 0
   for k = 1, #operands do
     if not (fixed and fixed[k]) then
@@ -93,7 +93,7 @@ function check.mismatch (f, operands, fixed, tolerance)
   local grads = gradients(f, operands, all)
   local analytic = {}
   for _, g in ipairs(grads) do if g then analytic[#analytic + 1] = g end end
-  local function value (...) return weighted(f, with(rebuild(free, { ... }))):item() end
+  local function value (...) return weighted(compared or f, with(rebuild(free, { ... }))):item() end
   local why = check.slope_mismatch(value, flatten(free), flatten(analytic), tolerance or 1e-6)
   if why then return why end
   for set = 1, (1 << #operands) - 1 do

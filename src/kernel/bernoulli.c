@@ -25,8 +25,10 @@ VECTOR double step (double x, double before, double middle, double after) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++)
-    out[i] = at_outcome(x[i], -vsoftplus(-l[i]), -vsoftplus(l[i]));
+  for (size_t i = 0; i < n; i++) {
+    double log_p = -vsoftplus(x[i] == 1 ? -l[i] : l[i]);
+    out[i] = at_outcome(x[i], log_p, log_p);
+  }
 }
 
 /* x - p */
@@ -34,7 +36,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
   for (size_t i = 0; i < n; i++) {
-    double slope = at_outcome(x[i], vsigmoid(-l[i]), -vsigmoid(l[i]));
+    double missed = vsigmoid(x[i] == 1 ? -l[i] : l[i]), slope = at_outcome(x[i], missed, -missed);
     dx[i] = 0;
     dl[i] = fabs(slope) <= 1 ? slope : 0;
   }
@@ -166,8 +168,8 @@ const Kernel perilune_bernoulli[] = {
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 2, .value = icdf},
-  {.name = "isf",      .n_in = 2, .value = isf},
+  {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
   {.name = "sample",   .n_in = 2, .value = sample,   .noise = "uniform", .integer = 1},

@@ -394,8 +394,8 @@ const Kernel perilune_betabinomial[] = {
   {.name = "sf",       .n_in = 4, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 4, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 4, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 4, .value = icdf},
-  {.name = "isf",      .n_in = 4, .value = isf},
+  {.name = "icdf",     .n_in = 4, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 4, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 4, .draw = sample,    .integer = 1},
   {.name = NULL}

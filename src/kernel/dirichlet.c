@@ -331,6 +331,22 @@ static void mode (const Batch *b, double *out) {
   }
 }
 
+/* x_j = (a_j - 1)/S over those a_j > 1: dx_i/da_j = (1[i = j] - x_i)/S; at a corner all rests */
+static void mode_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, upstream += k) {
+    const double *a = event(b, 0, r);
+    double sum = 0, pulled = 0, *slope = d[0] + r * k;
+    for (size_t j = 0; j < k; j++) {
+      double excess = a[j] > 1 ? a[j] - 1 : 0;
+      sum += excess;
+      pulled = fma(excess, upstream[j], pulled);
+    }
+    for (size_t j = 0; j < k; j++)
+      slope[j] = a[j] > 1 ? (upstream[j] - pulled / sum) / sum : 0;
+  }
+}
+
 
 /* a term of the entropy */
 typedef double Term (double a, double total);
@@ -446,7 +462,8 @@ const Kernel perilune_dirichlet[] = {
    .scratch = log_prob_scratch, .adjoint = log_prob_adjoint},
   {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance,
    .adjoint = variance_adjoint, .adjoint_scratch = variance_scratch},
-  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode},
+  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode,
+   .adjoint = mode_adjoint},
   {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
   {.name = "rsample",  .n_in = 2, .signature = "(k),(k)->(k)", .draw_rows = rsample,

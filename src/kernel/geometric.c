@@ -181,8 +181,8 @@ const Kernel perilune_geometric[] = {
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 2, .value = icdf},
-  {.name = "isf",      .n_in = 2, .value = isf},
+  {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 2, .value = sample,   .noise = "exponential", .integer = 1},
   {.name = NULL}

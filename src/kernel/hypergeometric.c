@@ -366,8 +366,8 @@ const Kernel perilune_hypergeometric[] = {
   {.name = "sf",       .n_in = 4, .value = sf},
   {.name = "log_cdf",  .n_in = 4, .value = log_cdf},
   {.name = "log_sf",   .n_in = 4, .value = log_sf},
-  {.name = "icdf",     .n_in = 4, .value = icdf},
-  {.name = "isf",      .n_in = 4, .value = isf},
+  {.name = "icdf",     .n_in = 4, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 4, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .value = entropy},
   {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
   {.name = NULL}

@@ -90,7 +90,7 @@ const Kernel perilune_onehotcategorical[] = {
    .adjoint = mean_adjoint},
   {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance,
    .adjoint = variance_adjoint},
-  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode},
+  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode, .flat = 1},
   {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = simplex_entropy,
    .adjoint = simplex_entropy_adjoint},
   {.name = "sample",   .n_in = 2, .signature = "(),(k)->(k)", .rows = simplex_draw_rows,

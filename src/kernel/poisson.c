@@ -230,7 +230,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 ** element depends on its own rate and noise alone, whatever else is in its block.
 ** ====================================================== */
 
-enum { TABLE = 64, CELLS = 64, RETRY = 2 };
+enum { OUTCOMES = 64, CELLS = 64, RETRY = 2 };
 static const double REJECTION = 10, NEGLIGIBLE = 1e-19;
 
 static double walk (double u, double rate) {
@@ -243,28 +243,44 @@ static double walk (double u, double rate) {
   return k;
 }
 
-/* walk for many u at one rate: each starts at the first k that its cell of (0, 1) allows */
-static void walk_from_table (size_t n, double rate, double *u) {
-  double sum[TABLE], p = vexp(-rate);
-  uint8_t guide[CELLS];
-  int last = 0, k = 0;
-  sum[0] = p;
+/*
+** The sums of probabilities, as bits, whose order is theirs, and for each cell of (0, 1) the
+** first k that it allows: the number of sums below it.
+*/
+typedef struct Table {
+  uint64_t sum[OUTCOMES];
+  uint8_t guide[CELLS + 2];   /* two more for sums of 1 and above */
+} Table;
+
+static void tabulate (double rate, Table *t) {
+  double p = vexp(-rate), sum = p;
+  int k = 0;
+  memset(t->guide, 0, sizeof t->guide);
   while (p > NEGLIGIBLE) {
-    last++;
-    p *= rate / last;
-    sum[last] = sum[last - 1] + p;
+    t->sum[k++] = bits_of(sum);
+    t->guide[(int)(sum * CELLS) + 1]++;
+    p *= rate / k;
+    sum += p;
   }
-  sum[last] = 1;   /* what is left */
-  for (int cell = 0; cell < CELLS; cell++) {
-    while (sum[k] * CELLS < cell) k++;
-    guide[cell] = (uint8_t)k;
-  }
+  t->sum[k] = bits_of(1.0);   /* what is left */
+  for (int cell = 1; cell < CELLS; cell++)
+    t->guide[cell] = (uint8_t)(t->guide[cell] + t->guide[cell - 1]);
+}
+
+/* walk for many u at one rate; three loops, because the outer two vectorise */
+static void walk_from_table (size_t n, double rate, double *u) {
+  int32_t k[POISSON_BLOCK];
+  Table t;
+  tabulate(rate, &t);
+  for (size_t i = 0; i < n; i++) k[i] = (int32_t)(u[i] * CELLS);
   for (size_t i = 0; i < n; i++) {
-    int j = guide[(int)(u[i] * CELLS)];
-    j += u[i] > sum[j];
-    while (u[i] > sum[j]) j++;
-    u[i] = j;
+    uint64_t reached = bits_of(u[i]);
+    int32_t j = t.guide[k[i]];
+    j += reached > t.sum[j];
+    while (reached > t.sum[j]) j++;
+    k[i] = j;
   }
+  for (size_t i = 0; i < n; i++) u[i] = k[i];
 }
 
 /* what u proposes at a rate >= 10, and how: edge is the distance of u from the nearer of 0, 1 */
@@ -316,12 +332,20 @@ static void draw_by_rejection (const Philox *g, uint64_t first, size_t n, const 
   rejection(&LAW, g, RETRY, first, n, &rate, u, v, out);
 }
 
+static int all_small (size_t n, const double *rate) {
+  uint64_t large = 0;
+  for (size_t i = 0; i < n; i++) large |= !(rate[i] < REJECTION);
+  return large == 0;
+}
+
+static int is_one_small (size_t n, const double *rate) {
+  return rate[0] >= 0 && rate[0] < REJECTION && all_same(n, rate);
+}
+
 void poisson_draw (const Philox *g, uint64_t first, size_t n, const double *rate, double *out) {
-  int small = 1;
-  for (size_t i = 0; i < n; i++) small &= rate[i] < REJECTION;
   noise_uniform(g, 0, first, n, out);
-  if (!small) draw_by_rejection(g, first, n, rate, out);
-  else if (n >= 16 && all_same(n, rate)) walk_from_table(n, rate[0], out);
+  if (n >= 16 && is_one_small(n, rate)) walk_from_table(n, rate[0], out);
+  else if (!all_small(n, rate)) draw_by_rejection(g, first, n, rate, out);
   else for (size_t i = 0; i < n; i++) out[i] = walk(out[i], rate[i]);
 }
 
@@ -339,8 +363,8 @@ const Kernel perilune_poisson[] = {
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 2, .value = icdf},
-  {.name = "isf",      .n_in = 2, .value = isf},
+  {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 2, .draw = sample,    .integer = 1},
   {.name = NULL}

@@ -115,10 +115,11 @@ local function complete (self)
   return self
 end
 
+-- An end for each element of the batch; a recorded one stays recorded.
+local function spread (x, batch) return (core.is_tensor(x) and x or core.tensor(x)):expand(batch) end
+
 local function assemble (c, base, low, high, batch)
-  if batch then
-    base, low, high = base:expand(batch), core.tensor(low):expand(batch), core.tensor(high):expand(batch)
-  end
+  if batch then base, low, high = base:expand(batch), spread(low, batch), spread(high, batch) end
   return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
 end
 
