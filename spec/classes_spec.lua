@@ -408,52 +408,52 @@ describe("dispatch", function ()
     local A = new_class "A"
     local B = new_class("B", A)
     local C = new_class("C", B)
-    peri.register_kl(A, A, constant "AA")
-    assert.equal("AA", kl(C(), C()))
-    peri.register_kl(A, B, constant "AB")
-    assert.equal("AB", kl(A(), C()))
-    assert.equal("AB", kl(C(), C()))
-    peri.register_kl(B, B, constant "BB")
-    assert.equal("BB", kl(C(), C()))
-    assert.equal("AA", kl(C(), A()))
-    peri.register_kl(C, C, constant "CC")
-    assert.equal("CC", kl(C(), C()))
-    assert.equal("BB", kl(C(), B()))
-    assert.equal("BB", kl(B(), C()))
+    peri.register_kl(A, A, constant(11))
+    assert.equal(11, kl(C(), C()))
+    peri.register_kl(A, B, constant(12))
+    assert.equal(12, kl(A(), C()))
+    assert.equal(12, kl(C(), C()))
+    peri.register_kl(B, B, constant(22))
+    assert.equal(22, kl(C(), C()))
+    assert.equal(11, kl(C(), A()))
+    peri.register_kl(C, C, constant(33))
+    assert.equal(33, kl(C(), C()))
+    assert.equal(22, kl(C(), B()))
+    assert.equal(22, kl(B(), C()))
   end)
 
   it("lets P's specificity decide between equally near pairs, and warns each time", function ()
     local A = new_class "A"
     local B = new_class("B", A)
-    peri.register_kl(A, B, constant "AB")
-    peri.register_kl(B, A, constant "BA")
+    peri.register_kl(A, B, constant(12))
+    peri.register_kl(B, A, constant(21))
     for _ = 1, 3 do
       local value, said = warnings(kl, B(), B())
-      assert.equal("BA", value)
+      assert.equal(21, value)
       assert.equal(1, #said)
       assert.equal("kl_divergence(B, B) is ambiguous: (B, A) is used, (A, B) is as near; register_kl(B, B, fn) decides",
                    said[1])
     end
     local value, said = warnings(kl, A(), B())
-    assert.equal("AB", value)
+    assert.equal(12, value)
     assert.same({}, said)
-    peri.register_kl(B, B, constant "BB")
+    peri.register_kl(B, B, constant(22))
     value, said = warnings(kl, B(), B())
-    assert.equal("BB", value)
+    assert.equal(22, value)
     assert.same({}, said)
   end)
 
   it("does without warn", function ()
     local A = new_class "A"
     local B = new_class("B", A)
-    peri.register_kl(A, B, constant "AB")
-    peri.register_kl(B, A, constant "BA")
+    peri.register_kl(A, B, constant(12))
+    peri.register_kl(B, A, constant(21))
     local original = _G.warn
     _G.warn = nil
     local ok, value = pcall(kl, B(), B())
     _G.warn = original
     assert.is_true(ok)
-    assert.equal("BA", value)
+    assert.equal(21, value)
   end)
 
   it("stops at a class whose density is not its parent's", function ()
@@ -476,6 +476,34 @@ describe("dispatch", function ()
     local B = new_class "B"
     peri.register_kl(B, B, function () error("text", 0) end)
     for _ = 1, 2 do assert.equal("text", select(2, pcall(kl, B(), B()))) end
+  end)
+
+  it("says which registered function returned no value", function ()
+    for _, case in ipairs { { "nil" }, { "a table", { 1, 2 } }, { 'the string "0"', "0" }, { "true", true } } do
+      local A, B = new_class "A", new_class("B", Normal)
+      peri.register_kl(A, Normal, constant(case[2]))
+      local expected = "kl_divergence: the function registered for (A, Normal) returned " .. case[1]
+                       .. ", not a number or a tensor"
+      for _ = 1, 2 do assert.equal(expected, message(kl, A(), B(0, 1))) end
+      assert.equal(expected, message(peri.kl_explain, A(), B(0, 1)))
+    end
+  end)
+
+  it("blames whoever called it for a function that returns nothing", function ()
+    local A = new_class "A"
+    peri.register_kl(A, A, function () end)
+    for _ = 1, 2 do
+      local _, text = pcall(function () local value = kl(A(), A()) return value end)
+      assert.matches("classes_spec.lua:%d+: kl_divergence: the function", text)
+    end
+  end)
+
+  it("takes what fn returns as it is: a number for a batch, a tensor of any shape", function ()
+    local A = new_class("A", Normal)
+    peri.register_kl(A, A, constant(0))
+    assert.equal(0, kl(A({ 1, 2 }, 1), A(0, 1)))
+    peri.register_kl(A, A, function (p) return p.loc * 2 end, { override = true })
+    assert.same({ 2, 4 }, kl(A({ 1, 2 }, 1), A(0, 1)):totable())
   end)
 
   it("lets fn call kl_divergence again", function ()

@@ -113,6 +113,20 @@ end
 
 -- Registration -----------------------------------------------------------------------
 
+-- A user's formula: it answers for the shape of its result, but a result there must be. (Level 3: whoever called
+-- kl_divergence or kl_explain.)
+local function answered (P, Q, formula)
+  local name_p, name_q = class.name(P), class.name(Q)
+  return function (p, q)
+    local value = core.fused(formula, p, q)
+    if type(value) ~= "number" and not core.is_tensor(value) then
+      error(string.format("kl_divergence: the function registered for (%s, %s) returned %s, not a number or a tensor",
+                          name_p, name_q, show.value(value)), 3)
+    end
+    return value
+  end
+end
+
 local function check_class (who, what, c)
   local is_class = type(c) == "table" and rawget(c, "__index") ~= nil   -- an instance has none of its own
   if not is_class or not class.descends(c, require "perilune.distribution") then
@@ -137,7 +151,7 @@ function kl.register_kl (P, Q, fn, opts)
   end
   for class_p in pairs(cache) do cache[class_p] = nil end
   registry[P] = registry[P] or setmetatable({}, weak)
-  registry[P][Q] = fused(fn)   -- last: an error before it leaves the pair as it was
+  registry[P][Q] = answered(P, Q, fn)   -- last: an error before it leaves the pair as it was
 end
 
 --- The names of all registered pairs, { { "P", "Q" }, ... } in alphabetical order.
