@@ -94,6 +94,16 @@ for _, file in ipairs(files) do
   end
 end
 
+-- Every optimiser, a few steps of it.
+for _, given in ipairs { { "SGD" }, { "SGD", { momentum = 0.9, nesterov = true } }, { "Adam" }, { "RMSprop" },
+                         { "RMSprop", { momentum = 0.5, centered = true } }, { "Adagrad" } } do
+  local w = peri.param(some)
+  local opt = peri.optim[given[1]](w, given[2])
+  w.grad = positive:clone()
+  for _ = 1, 3 do opt:step() end
+  report(tostring(opt), w:detach())
+end
+
 -- Draws of every class, as its own help makes it.
 for _, name in ipairs(peri.distributions()) do
   local made = peri[name].help.example[1]:match("^(.-[%)}]):%l[%w_]*%(")

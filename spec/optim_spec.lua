@@ -273,13 +273,89 @@ describe("optimisers", function ()
     assert.equal("optim.Adam", tostring(optim.Adam))
   end)
 
-  it("have kernels that take no harm from operands too small", function ()
+  it("leave memory as it is, however many steps", function ()
+    local kilobytes = require "spec.long.steps".growth(10000)
+    assert(kilobytes < 16, kilobytes)
+  end)
+
+  it("have kernels that take no harm from operands that do not fit", function ()
+    local x, ones = peri.param(peri.ones(3)), { 1, 1, 1, 1, 1, 1, 1, 1 }
+    local message = "update: parameter, gradient, memory and constants do not fit together"
     for _, kernel in ipairs(core.kernels().optim) do
-      local names = { "x", "g", "s", "c" }
-      local update = core.bind("optim", kernel.name, kernel.name, names, names)
-      local out = update(peri.ones(3), peri.ones(3), peri.ones(1, 3), peri.ones(1))
-      assert.same({ 1, 3 }, out.shape)
-      assert(out:isnan():all():item() == 1)
+      local update, rows = core.bind_update(kernel.name), kernel.n_in - 1
+      local memory = peri.zeros(rows, 3)
+      x.grad = nil
+      fails(message, update, x, memory, ones)
+      x.grad = peri.ones(3)
+      fails(message, update, x, peri.zeros(rows, 2), ones)
+      fails(message, update, x, peri.zeros(rows + 1, 3), ones)
+      fails(message, update, x, peri.zeros(rows, 3, 2):select(3, 1), ones)
+      fails(message, update, x, memory, { 1, 1, 1, 1, 1, 1, 1, 1, 1 })
+      fails("update: only a parameter has a gradient", update, peri.ones(3), memory, ones)
+      assert.same({ 1, 1, 1 }, x:totable())
+    end
+  end)
+
+  it("keep no memory that their options do not need", function ()
+    local function rows (name, options)
+      local w = peri.param { 1, 2 }
+      w.grad = peri.ones(2)
+      local opt = optim[name](w, options)
+      opt:step()
+      return #opt.memory[1].rows
+    end
+    assert.same({ 0, 1, 1, 3, 3 }, { rows("SGD"), rows("SGD", { momentum = 0.5 }), rows("RMSprop"),
+                                     rows("RMSprop", { centered = true }), rows("RMSprop", { momentum = 0.5 }) })
+  end)
+
+  it("begin a memory when options come to need it, and keep what they know", function ()
+    local w = peri.param(0)
+    local opt = optim.SGD(w, { lr = 1 })
+    w.grad = peri.tensor(1)
+    opt:step()
+    opt.momentum = 0.5
+    opt:step()   -- the first momentum is the gradient
+    opt:step()
+    assert.equal(-1 - 1 - 1.5, w:item())
+    opt.momentum = 0
+    opt:step()
+    assert.equal(-4.5, w:item())
+    local v = peri.param(0)
+    v.grad = peri.tensor(2)
+    opt = optim.RMSprop(v, { alpha = 0.5 })
+    opt:step()
+    opt.momentum = 0.5
+    opt:step()
+    assert.equal(3, opt:state().memory[1].square[1])
+  end)
+
+  it("take up states saved with rows that are no longer kept", function ()
+    local w = peri.param { 1, 2 }
+    w.grad = peri.ones(2)
+    local opt = optim.SGD(w, { lr = 0.5 })
+    local state = opt:state()
+    state.steps, state.memory = 3, { { count = 3, momentum = { 7, 7 } } }
+    opt:restore(state):step()
+    assert.same({ 0.5, 1.5 }, numbers(w))
+    state.memory = { { count = 3, momentum = { 7, 7, 7 } } }
+    fails("SGD: restore: state is of other parameters than these", opt.restore, opt, state)
+  end)
+
+  it("move many elements as they move one, and find one that is not finite", function ()
+    local n = 5000
+    for _, name in ipairs { "SGD", "Adam", "RMSprop", "Adagrad" } do
+      local many, one = peri.param(peri.ones(n)), peri.param(1)
+      many.grad, one.grad = peri.full(n, 0.3), peri.tensor(0.3)
+      local first, second = optim[name](many), optim[name](one)
+      for _ = 1, 3 do
+        first:step()
+        second:step()
+      end
+      assert(many:detach():eq(one:item()):all():item() == 1, name)
+      many.grad = peri.full(n, 1e308)   -- whose sum overflows
+      first:step()
+      many.grad[n - 1] = 0 / 0
+      fails(name .. ": the gradient of params must be finite, got nan at [4999]", first.step, first)
     end
   end)
 end)

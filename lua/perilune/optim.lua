@@ -14,28 +14,40 @@ local params    = require "perilune.optim.params"
 local rules = Optimiser.rules
 local NO_CLIP = math.huge
 
--- Memory of one parameter: how often it was moved, what the last step gave, and room for what the next will.
-local function new_memory (self, entry)
-  local rows = 1 + #self.rows
-  local last = core.full({ rows, entry.size }, self.initial and self:initial() or 0)
-  return { count = 0, last = last, next = core.zeros(rows, entry.size) }
+-- Memory of one parameter in a form: how often it was moved, and a row of numbers for each name.
+local function new_memory (self, form, entry)
+  local rows = core.full({ #form.rows, entry.size }, self.initial and self:initial() or 0)
+  return { form = form, count = 0, rows = rows }
+end
+
+-- The memory of parameter i in the form that the options ask for. Options may be changed between steps: then rows of
+-- the same name stay, and steps are counted anew.
+local function memory_of (self, i, entry)
+  local form, last = self:form(), self.memory[i]
+  if last and last.form == form then return last end
+  local memory = new_memory(self, form, entry)
+  for r, name in ipairs(form.rows) do
+    for k, known in ipairs(last and last.form.rows or {}) do
+      if known == name then memory.rows[r] = last.rows[k] end
+    end
+  end
+  self.memory[i] = memory
+  return memory
 end
 
 -- Moves the parameters that have gradients; none, if a gradient is not finite.
 local function step (self, closure)
   local loss = closure and closure()
   params.check_finite(self.name, self.entries)
-  local rate, constants, made_for = self:rate(), nil, nil
+  local rate, made_for, constants = self:rate(), nil, nil
   for i, entry in ipairs(self.entries) do
-    local grad = params.gradient(entry)
-    if grad then
-      local memory = self.memory[i] or new_memory(self, entry)
-      self.memory[i], memory.count = memory, memory.count + 1
+    if entry.has_grad then
+      local memory = memory_of(self, i, entry)
+      memory.count = memory.count + 1
       if made_for ~= memory.count then
-        constants, made_for = core.tensor(self:constants(rate, memory.count)), memory.count
+        constants, made_for = self:constants(rate, memory.count), memory.count
       end
-      self.update(entry.value, grad, memory.last, memory.next, constants)
-      memory.last, memory.next = memory.next, memory.last
+      memory.form.update(entry.param, memory.rows, constants)
     end
   end
   self.steps = self.steps + 1
@@ -44,24 +56,41 @@ end
 
 local function save (self)
   local saved = {}
-  for i in ipairs(self.entries) do
+  for i, entry in ipairs(self.entries) do
     local memory = self.memory[i]
-    saved[i] = { count = memory and memory.count or 0 }
-    for r, name in ipairs(memory and self.rows or {}) do saved[i][name] = memory.last[1 + r]:totable() end
+    saved[i] = { count = memory and memory.count or 0, size = entry.size }
+    for r, name in ipairs(memory and memory.form.rows or {}) do saved[i][name] = memory.rows[r]:totable() end
   end
   return saved
 end
 
--- What save gave for one parameter as memory, or nil if it is of another size.
+local function has_rows (form, saved)
+  for _, name in ipairs(form.rows) do
+    if saved[name] == nil then return false end
+  end
+  return true
+end
+
+-- The largest form of which all rows are there, or nil.
+local function form_of (self, saved)
+  for _, form in ipairs(self.forms) do
+    if has_rows(form, saved) then return form end
+  end
+end
+
+-- What save gave for one parameter as memory; false if it was not moved yet, nil if it is of another size.
 local function loaded (self, entry, saved)
-  if type(saved) ~= "table" then return nil end
-  local memory = new_memory(self, entry)
-  memory.count = math.tointeger(saved.count)
-  if not memory.count then return nil end
-  for r, name in ipairs(memory.count > 0 and self.rows or {}) do
+  local count = type(saved) == "table" and math.tointeger(saved.count)
+  if not count or saved.size ~= nil and saved.size ~= entry.size then return nil end
+  if count == 0 then return false end
+  local form = form_of(self, saved)
+  if not form then return nil end
+  local memory = new_memory(self, form, entry)
+  memory.count = count
+  for r, name in ipairs(form.rows) do
     local row = self.numbers(saved[name], entry.size)
     if not row then return nil end
-    memory.last[1 + r] = row
+    memory.rows[r] = row
   end
   return memory
 end
@@ -70,16 +99,21 @@ local function load (self, saved)
   local memory = {}
   if #saved ~= #self.entries then return nil end
   for i, entry in ipairs(self.entries) do
-    memory[i] = loaded(self, entry, saved[i])
-    if not memory[i] then return nil end
+    local found = loaded(self, entry, saved[i])
+    if found == nil then return nil end
+    memory[i] = found or nil
   end
   return memory
 end
 
--- An optimiser that works element by element: its kernel, the names of its rows of memory, and the kernel's
--- constants for a learning rate and the number of this step.
+local function first_form (self) return self.forms[1] end
+
+-- An optimiser that works element by element: its forms, { kernel, rows = names of rows of memory }, those of more rows
+-- first; which of them the options ask for (the first, unless `form` says); and the kernel's constants for a
+-- learning rate and the number of this step.
 local function elementwise (kind)
-  kind.update = core.bind_update(kind.kernel)
+  for _, form in ipairs(kind.forms) do form.update = core.bind_update(form[1]) end
+  kind.form = kind.form or first_form
   kind.step, kind.save, kind.load = step, save, load
   function kind.start (self)
     self.memory = {}
@@ -97,7 +131,7 @@ local optim = {
 
 --- Gradient descent, with momentum if told.
 optim.SGD = elementwise {
-  name = "SGD", kernel = "sgd", rows = { "momentum" },
+  name = "SGD", forms = { { "sgd", rows = { "momentum" } }, { "descent", rows = {} } },
   options = {
     { "lr", 1e-3, rules.positive }, { "momentum", 0, rules.nonnegative }, { "dampening", 0, rules.number },
     { "nesterov", false, rules.boolean }, { "weight_decay", 0, rules.nonnegative },
@@ -107,10 +141,11 @@ optim.SGD = elementwise {
       error("SGD: nesterov needs a positive momentum and no dampening", 4)
     end
   end,
+  form = function (self) return self.forms[self.momentum == 0 and 2 or 1] end,
   constants = function (self, rate, count)   -- the first gradient is the first momentum
     local keep, take = self.momentum, count == 1 and 1 or 1 - self.dampening
     local direct, through = 0, 1
-    if keep == 0 then direct, through = 1, 0 elseif self.nesterov then direct, through = 1, keep end
+    if self.nesterov then direct, through = 1, keep end
     return { NO_CLIP, self.weight_decay, rate, keep, take, direct, through }
   end,
 }
@@ -121,7 +156,7 @@ local function adam_constants (self, rate, count, clip, decay, shrink, eps_first
   local b1, b2 = self.betas[1], self.betas[2]
   local root = math.sqrt(1 - b2 ^ count)
   local eps = eps_first and self.eps / root or self.eps
-  return { clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, root, eps }
+  return { clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, 1 / root, eps }
 end
 
 local function adam_options (weight_decay, ...)
@@ -133,7 +168,7 @@ end
 
 --- Adam (Kingma and Ba 2015): steps as long as lr, whatever the scale of gradients.
 optim.Adam = elementwise {
-  name = "Adam", kernel = "adam", rows = { "momentum", "square" }, options = adam_options(0),
+  name = "Adam", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(0),
   constants = function (self, rate, count)
     return adam_constants(self, rate, count, NO_CLIP, self.weight_decay, 1)
   end,
@@ -141,7 +176,7 @@ optim.Adam = elementwise {
 
 --- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
 optim.AdamW = elementwise {
-  name = "AdamW", kernel = "adam", rows = { "momentum", "square" }, options = adam_options(1e-2),
+  name = "AdamW", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(1e-2),
   constants = function (self, rate, count)
     return adam_constants(self, rate, count, NO_CLIP, 0, 1 - rate * self.weight_decay)
   end,
@@ -150,7 +185,7 @@ optim.AdamW = elementwise {
 --- Pyro's Adam: elements of gradients are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at
 -- every step.
 optim.ClippedAdam = elementwise {
-  name = "ClippedAdam", kernel = "adam", rows = { "momentum", "square" },
+  name = "ClippedAdam", forms = { { "adam", rows = { "momentum", "square" } } },
   options = adam_options(0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
   constants = function (self, rate, count)
     local lr = rate * self.lrd ^ (self.steps + 1)
@@ -160,12 +195,14 @@ optim.ClippedAdam = elementwise {
 
 --- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance if centered.
 optim.RMSprop = elementwise {
-  name = "RMSprop", kernel = "rmsprop", rows = { "momentum", "square", "mean" },
+  name = "RMSprop",
+  forms = { { "rmsprop_moving", rows = { "momentum", "square", "mean" } }, { "rmsprop", rows = { "square" } } },
   options = {
     { "lr", 1e-2, rules.positive }, { "alpha", 0.99, rules.fraction }, { "eps", 1e-8, rules.nonnegative },
     { "weight_decay", 0, rules.nonnegative }, { "momentum", 0, rules.nonnegative },
     { "centered", false, rules.boolean },
   },
+  form = function (self) return self.forms[self.momentum == 0 and not self.centered and 2 or 1] end,
   constants = function (self, rate)
     return { NO_CLIP, self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps }
   end,
@@ -173,7 +210,7 @@ optim.RMSprop = elementwise {
 
 --- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
 optim.Adagrad = elementwise {
-  name = "Adagrad", kernel = "adagrad", rows = { "total" },
+  name = "Adagrad", forms = { { "adagrad", rows = { "total" } } },
   options = {
     { "lr", 1e-2, rules.positive }, { "lr_decay", 0, rules.nonnegative }, { "weight_decay", 0, rules.nonnegative },
     { "initial_accumulator_value", 0, rules.nonnegative }, { "eps", 1e-10, rules.nonnegative },

@@ -93,25 +93,19 @@ function methods.cumsum (t, dim)
 end
 
 
-local product = core.bind("row/matmul", "matmul", "matmul", { "a", "b" }, { "a", "b" })
+local function bind_product (kernel) return core.bind("row/matmul", kernel, "matmul", { "a", "b" }, { "a", "b" }) end
+local matmul, matvec, vecmat, dot =
+  bind_product "matmul", bind_product "matvec", bind_product "vecmat", bind_product "dot"
 
 --- Product of matrices, batches broadcast; a vector is a row on the left and a
 -- column on the right, and its dimension is dropped from the result.
 function methods.matmul (a, b)
   a, b = as_tensor("matmul", a), as_tensor("matmul", b)
-  local shape_a, shape_b = core.shape(a), core.shape(b)
-  local rank_a, rank_b = #shape_a, #shape_b
+  local rank_a, rank_b = core.rank(a), core.rank(b)
   if rank_a == 0 or rank_b == 0 then fail("matmul", 0, "both operands need at least one dimension") end
-  local left  = rank_a == 1 and a:reshape(1, -1) or a
-  local right = rank_b == 1 and b:reshape(-1, 1) or b
-  local ok, c = pcall(product, left, right)
-  if not ok then   -- shapes as they were given
-    local why = c:match("do not .*$")
-    if not why then error(c, 0) end
-    fail("matmul", 0, "shapes %s and %s %s", show.shape(shape_a), show.shape(shape_b), why)
-  end
-  if rank_b == 1 then c = c:select(-1, 1) end
-  if rank_a == 1 then c = c:select(rank_b == 1 and -1 or -2, 1) end
+  local product = rank_a == 1 and (rank_b == 1 and dot or vecmat) or rank_b == 1 and matvec or matmul
+  local ok, c = pcall(product, a, b)
+  if not ok then error((c:gsub("^.-:%d+: ", "")), 2) end
   return c
 end
 

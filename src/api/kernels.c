@@ -54,7 +54,7 @@ int api_draws (const Kernel *k) {
 
 static void push_kind (lua_State *L, const Kernel *k) {
   lua_pushstring(L, api_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
-                  : "elementwise");
+                  : k->move != NULL ? "step" : "elementwise");
 }
 
 /* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, signature =,

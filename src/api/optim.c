@@ -2,41 +2,58 @@
 ** optim.c - one step of an optimiser, written where the parameter is
 **
 ** core.bind_update(name) makes a function out of a kernel of kernel/optim.c:
-**   update(x, gradient, last, next, constants)
-** runs the kernel into `next`, which takes turns with `last` from step to step, and copies its
-** first row, the new parameter, to x.
+**   update(parameter, memory, {constants})
+** moves a parameter that has a gradient, and the rows of memory.
 */
-#include <string.h>
-
 #include "api/api.h"
 
-enum { X, GRADIENT, LAST, NEXT, CONSTANTS, ARGUMENTS };
+enum { X = 1, MEMORY, CONSTANTS };   /* arguments */
 
-static int fits (Tensor *const t[]) {
-  size_t n = t[X]->size;
-  for (int k = 0; k < ARGUMENTS; k++)
-    if (!tensor_is_contiguous(t[k])) return 0;
-  return t[GRADIENT]->size == n && t[LAST]->rank == 2 && (size_t)t[LAST]->shape[1] == n
-      && tensor_same_shape(t[LAST], t[NEXT]) && t[LAST]->data != t[NEXT]->data;
+/* The parameter at index X, and pushes its grad or nil; *grad is that, or NULL. */
+static Tensor *push_grad (lua_State *L, const char *who, Tensor **grad) {
+  Tensor *x = api_check_tensor(L, X, who);
+  if (x->node == NULL || x->node->kind != NODE_LEAF)
+    api_fail(L, who, "only a parameter has a gradient");
+  lua_getiuservalue(L, X, 1);
+  *grad = api_tensor(L, -1);
+  return x;
+}
+
+static int fits (const Kernel *kernel, const Tensor *x, const Tensor *grad,
+                 const Tensor *memory) {
+  return grad != NULL && grad->size == x->size && tensor_is_contiguous(grad)
+      && memory->rank == 2 && tensor_is_contiguous(memory)
+      && memory->shape[0] == kernel->n_in - 1 && (size_t)memory->shape[1] == x->size;
+}
+
+/* Constants that are not given are 0. */
+static int read_constants (lua_State *L, double constant[KERNEL_MAX_CONSTANTS]) {
+  luaL_checktype(L, CONSTANTS, LUA_TTABLE);
+  lua_Unsigned given = lua_rawlen(L, CONSTANTS);
+  for (int i = 0; i < KERNEL_MAX_CONSTANTS; i++) {
+    lua_rawgeti(L, CONSTANTS, i + 1);
+    constant[i] = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+  return given <= KERNEL_MAX_CONSTANTS;
 }
 
 static int update (lua_State *L) {
   const char *who = "update";
   const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
-  Tensor *t[ARGUMENTS];
-  for (int k = 0; k < ARGUMENTS; k++) t[k] = api_check_tensor(L, k + 1, who);
-  api_before_write(L, t[X]);
-  api_before_write(L, t[NEXT]);
-  if (t[X]->size == 0) return 0;
-  if (!fits(t)) api_fail(L, who, "x, gradient, last and next do not fit together");
-  size_t n = t[X]->size, dims[3] = {n, (size_t)t[LAST]->shape[0], t[CONSTANTS]->size};
-  const double *in[4] = {t[X]->data, t[GRADIENT]->data, t[LAST]->data, t[CONSTANTS]->data};
-  const ptrdiff_t step[4] = {0, 0, 0, 0};
-  Batch batch = {.n = 1, .dims = dims, .in = in, .step = step};
-  kernel->rows(&batch, t[NEXT]->data);
-  memcpy(t[X]->data, t[NEXT]->data, n * sizeof(double));
-  (*t[X]->version)++;
-  (*t[NEXT]->version)++;
+  double constant[KERNEL_MAX_CONSTANTS], *row[KERNEL_MAX_IN];
+  lua_settop(L, CONSTANTS);
+  Tensor *grad, *x = push_grad(L, who, &grad), *memory = api_check_tensor(L, MEMORY, who);
+  if (x->size == 0) return 0;
+  if (!read_constants(L, constant) || !fits(kernel, x, grad, memory))
+    api_fail(L, who, "parameter, gradient, memory and constants do not fit together");
+  api_before_write(L, x);
+  api_before_write(L, memory);
+  row[0] = x->data;
+  for (int r = 1; r < kernel->n_in; r++) row[r] = memory->data + (size_t)(r - 1) * x->size;
+  kernel->move(x->size, grad->data, constant, row);
+  (*x->version)++;
+  (*memory->version)++;
   return 0;
 }
 
@@ -48,7 +65,30 @@ static int bind_update (lua_State *L) {
   return 1;
 }
 
+/* Is the sum of n elements finite? If not, it may also be too large. */
+static int has_finite_sum (size_t n, const double *x) {
+  double lane[8] = {0};
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (size_t j = 0; j < 8; j++) lane[j] += x[i + j];
+  for (; i < n; i++) lane[0] += x[i];
+  for (size_t j = 1; j < 8; j++) lane[0] += lane[j];
+  return lane[0] - lane[0] == 0;
+}
+
+/* core.finite_grad(parameter): nil if it has no gradient, true if all elements of that
+   are finite; false where one may not be */
+static int finite_grad (lua_State *L) {
+  Tensor *grad;
+  push_grad(L, "finite_grad", &grad);
+  if (grad == NULL) lua_pushnil(L);
+  else lua_pushboolean(L, tensor_is_contiguous(grad) && has_finite_sum(grad->size, grad->data));
+  return 1;
+}
+
 void api_open_optim (lua_State *L) {
   lua_pushcfunction(L, bind_update);
   lua_setfield(L, -2, "bind_update");
+  lua_pushcfunction(L, finite_grad);
+  lua_setfield(L, -2, "finite_grad");
 }

@@ -107,6 +107,6 @@ int bound_adjoint (lua_State *L) {
                                 rows_scratch(&rows, b->kernel->adjoint_scratch));
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
   if (rows.batch.size > 0)
-    rows_adjoint(pool, b->kernel, &b->signature, &rows, false, scratch, whole->data, d);
+    rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
   return b->operands;
 }

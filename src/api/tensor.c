@@ -231,6 +231,11 @@ static int numel (lua_State *L) {
   return 1;
 }
 
+static int rank (lua_State *L) {
+  lua_pushinteger(L, check_header(L, "Tensor:rank")->rank);
+  return 1;
+}
+
 static int is_tensor (lua_State *L) {
   lua_pushboolean(L, api_header(L, 1) != NULL);
   return 1;
@@ -247,6 +252,7 @@ static const luaL_Reg functions[] = {
   {"item",      item},
   {"shape",     shape},
   {"numel",     numel},
+  {"rank",      rank},
   {"is_tensor", is_tensor},
   {"tensor_metatable", metatable},
   {NULL, NULL}

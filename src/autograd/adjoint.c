@@ -255,16 +255,17 @@ static void step_rows (Node *node, Pool *pool, double *scratch) {
   Signature signature;
   double *d[KERNEL_MAX_IN];
   bool whole[KERNEL_MAX_IN];
+  unsigned wanted = 0;
   Rows rows;
   plan_rows(node, &signature, &rows);
   for (int k = 0; k < node->n; k++) {
+    if (node->in[k].tracked) wanted |= 1u << k;
     whole[k] = is_whole(node, &rows, &signature, k);
     d[k] = whole[k] ? node_below(node, k)->gradient : scratch;
     if (whole[k]) node_below(node, k)->empty = false;
     else scratch += slopes_size(&rows, &signature, k);
   }
-  rows_adjoint(pool, node->kernel, &signature, &rows, is_first_alone(node), scratch,
-               node->gradient, d);
+  rows_adjoint(pool, node->kernel, &signature, &rows, wanted, scratch, node->gradient, d);
   for (int k = 0; k < node->n; k++) {
     if (!node->in[k].tracked) continue;
     clear_idle_rows(node, &rows, &signature, k, d[k]);

@@ -127,7 +127,7 @@ typedef struct Job {
   double *out;
   const double *upstream;
   double *const *d;
-  bool first_alone;
+  unsigned wanted;
   const struct Philox *generator;
   uint64_t position;
 } Job;
@@ -164,10 +164,7 @@ static void adjoint (const Job *job, size_t first, const Batch *b) {
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < job->rows->batch.n; k++)
     d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
-  const double *upstream = job->upstream + first * job->rows->out_event;
-  if (job->first_alone && job->kernel->first_adjoint != NULL)
-    job->kernel->first_adjoint(b, upstream, d[0]);
-  else job->kernel->adjoint(b, upstream, d);
+  job->kernel->adjoint(b, job->upstream + first * job->rows->out_event, d);
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
@@ -176,7 +173,7 @@ static void walk (Job *job, Work *work, size_t first, size_t last) {
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
   size_t mine = atomic_fetch_add(&job->threads, 1);
-  Batch b = {.dims = job->rows->dims, .in = at, .step = step,
+  Batch b = {.dims = job->rows->dims, .in = at, .step = step, .wanted = job->wanted,
              .scratch = job->scratch + mine * job->scratch_size};
   int inner = batch->rank - 1;
   for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
@@ -243,10 +240,10 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scra
 }
 
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, bool first_alone, double *scratch,
+                   const Rows *rows, unsigned wanted, double *scratch,
                    const double *upstream, double *const d[]) {
   Job job = {.kernel = kernel, .signature = signature, .rows = rows,
-             .first_alone = first_alone,
+             .wanted = wanted,
              .scratch = scratch, .upstream = upstream, .d = d,
              .scratch_size = rows_scratch(rows, kernel->adjoint_scratch)};
   run(pool, &job, adjoint_range);

@@ -62,9 +62,9 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scra
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k);
 
 /* d[k] has room for one event of operand k in each row of the batch; upstream
-   has the shape of the result. With `first_alone` only d[0] is wanted. */
+   has the shape of the result. A bit of `wanted` for each k tells which d[k] are. */
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, bool first_alone, double *scratch,
+                   const Rows *rows, unsigned wanted, double *scratch,
                    const double *upstream, double *const d[]);
 
 #endif

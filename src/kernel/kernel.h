@@ -17,6 +17,7 @@
 
 #define KERNEL_MAX_IN    8   /* operands of a kernel */
 #define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
+#define KERNEL_MAX_CONSTANTS 8   /* of a step */
 
 struct Philox;
 
@@ -28,7 +29,11 @@ typedef struct Batch {
   const ptrdiff_t *step;     /* from one event of operand k to the next; 0 where
                                 all rows share one */
   double *scratch;           /* as much as the kernel asked for */
+  unsigned wanted;           /* of an adjoint: a bit for each operand whose derivatives
+                                are; those of others may be left as they are */
 } Batch;
+
+static inline int is_wanted (const Batch *b, int k) { return (b->wanted >> k & 1) != 0; }
 
 /* Event r of operand k. */
 static inline const double *event (const Batch *b, int k, size_t r) {
@@ -71,12 +76,9 @@ typedef struct Kernel {
   void (*rows) (const Batch *b, double *out);
 
   /* Its derivative, contracted with what comes from above: row r of d[k] is the
-     sum over results o of upstream[o] times d out[o]/d in[k], for all k. The
-     rows of upstream and of each d[k] follow one another. */
+     sum over results o of upstream[o] times d out[o]/d in[k], for all k that
+     are wanted. The rows of upstream and of each d[k] follow one another. */
   void (*adjoint) (const Batch *b, const double *upstream, double *const d[]);
-
-  /* d[0] alone, where that costs far less than all of them */
-  void (*first_adjoint) (const Batch *b, const double *upstream, double *d);
 
   /* A sampler of rows that does its own drawing: row r of out is drawn from
      elements first + r*e, ..., first + (r + 1)*e - 1 of the stream, e being the
@@ -101,6 +103,10 @@ typedef struct Kernel {
   double (*finish) (size_t count, const double *state);
   void (*slope) (size_t n, const double *x, size_t count, double value, double *d);
   int shares;
+
+  /* One step of an optimiser, in place: row[0][i], ..., row[n_in-1][i], the parameter and its
+     memory, move by gradient[i]. There are always KERNEL_MAX_CONSTANTS constants. */
+  void (*move) (size_t n, const double *gradient, const double *constant, double *const row[]);
 } Kernel;
 
 /* The kernels of one file: "normal" or "kl/normal", and its table. */

@@ -120,26 +120,24 @@ static void kl_div_logits (const Batch *b, double *out) {
   }
 }
 
-/* e_j/S sum_i t_i - t_j */
-static void kl_div_logits_first (const Batch *b, const double *upstream, double *d) {
-  size_t k = b->dims[0];
-  for (size_t r = 0; r < b->n; r++, d += k) {
-    const double *t = event(b, 1, r);
-    double shift, sum = weights(k, event(b, 0, r), &shift, d);
-    double up = upstream[r], scale = up * simplex_total(k, t) / sum;
-    for (size_t j = 0; j < k; j++) d[j] = fma(scale, d[j], -up * t[j]);
-  }
+/* up (e_j/S sum_i t_i - t_j) */
+static void logits_slopes (size_t k, const double *x, const double *t, double up, double *d) {
+  double shift, sum = weights(k, x, &shift, d), scale = up * simplex_total(k, t) / sum;
+  for (size_t j = 0; j < k; j++) d[j] = fma(scale, d[j], -up * t[j]);
 }
 
-/* and log t_j + 1 - (x_j - m - log S) */
+/* up (log t_j + 1 - (x_j - m - log S)) */
+static void target_slopes (size_t k, const double *x, const double *t, double up, double *d) {
+  double shift = simplex_shift(k, x), log_sum = vlog(simplex_sum(k, x, shift, k));
+  for (size_t j = 0; j < k; j++) d[j] = up * (vlog(t[j]) + 1 - ((x[j] - shift) - log_sum));
+}
+
 static void kl_div_logits_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  kl_div_logits_first(b, upstream, d[0]);
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *t = event(b, 1, r);
-    double shift = simplex_shift(k, x), log_sum = vlog(simplex_sum(k, x, shift, k));
-    for (size_t j = 0; j < k; j++)
-      d[1][r * k + j] = upstream[r] * (vlog(t[j]) + 1 - ((x[j] - shift) - log_sum));
+    if (is_wanted(b, 0)) logits_slopes(k, x, t, upstream[r], d[0] + r * k);
+    if (is_wanted(b, 1)) target_slopes(k, x, t, upstream[r], d[1] + r * k);
   }
 }
 
@@ -150,6 +148,6 @@ const Kernel perilune_loss[] = {
   {.name = "kl_div_log", .n_in = 2, .value = kl_div_log, .partials = kl_div_log_partials,
    .first_partial = kl_div_log_first},
   {.name = "kl_div_logits", .n_in = 2, .signature = "(k),(k)->()", .rows = kl_div_logits,
-   .scratch = row_scratch, .adjoint = kl_div_logits_adjoint, .first_adjoint = kl_div_logits_first},
+   .scratch = row_scratch, .adjoint = kl_div_logits_adjoint},
   {.name = NULL}
 };

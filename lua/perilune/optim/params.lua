@@ -58,12 +58,13 @@ end
 
 local nonfinite = core.bind_predicate("op/compare", "isfinite", "isfinite", { "x" }, { "x" })
 
---- Raises if a gradient in the list is not finite.
+--- Raises if a gradient in the list is not finite; notes whether there is one.
 function params.check_finite (who, list)
   for _, entry in ipairs(list) do
-    local grad = core.grad(entry.param)
-    if grad and nonfinite(grad) then
-      local found = { nonfinite(grad) }
+    local finite = core.finite_grad(entry.param)
+    entry.has_grad = finite ~= nil
+    local found = finite == false and { nonfinite(core.grad(entry.param)) } or {}   -- a sum may be too large
+    if #found > 0 then
       local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
       error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path,
                           show.number(found[1]), place), 3)

@@ -4,7 +4,8 @@
 ** Tiles of 4 rows by 8 columns stay in registers while the inner index runs;
 ** the 8 columns of the right-hand matrix are packed into a panel first. Each
 ** element is one chain of fused multiply-adds in order of the inner index, so
-** tiling changes no bit.
+** tiling changes no bit. Where one side is a vector nothing is packed, because
+** nothing is used twice, and a long sum may be cut into chains side by side.
 */
 #include <math.h>
 #include <string.h>
@@ -14,6 +15,10 @@
 #define ROWS  4
 #define COLS  8
 #define DEPTH 256   /* inner indices of a panel: 16 KiB */
+#define WIDE  16    /* sums under way in a product with a vector */
+#define LONG  64    /* rows that are worth a sum each */
+
+typedef struct Shape { size_t m, k, n; } Shape;   /* m x k times k x n */
 
 typedef struct Panel {
   size_t cols, depth;
@@ -66,8 +71,49 @@ static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
     for (size_t c = 0; c < panel->cols; c++) out[r * n + c] = sum[r][c];
 }
 
-static void product (size_t m, size_t k, size_t n, const double *a,
-                     const double *b, double *out) {
+/* `width` results of a row times a matrix of n columns, each in so many `parts` that do not
+   wait for one another; inlined for each width. */
+static inline void columns (size_t width, size_t parts, size_t k, size_t n, const double *a,
+                            const double *b, double *out) {
+  double sum[WIDE] = {0};
+  size_t p = 0;
+  for (; p + parts <= k; p += parts)
+    for (size_t q = 0; q < parts; q++)
+      for (size_t c = 0; c < width; c++)
+        sum[q * width + c] = fma(a[p + q], b[(p + q) * n + c], sum[q * width + c]);
+  for (; p < k; p++)
+    for (size_t c = 0; c < width; c++) sum[c] = fma(a[p], b[p * n + c], sum[c]);
+  for (size_t q = 1; q < parts; q++)
+    for (size_t c = 0; c < width; c++) sum[c] += sum[q * width + c];
+  for (size_t c = 0; c < width; c++) out[c] = sum[c];
+}
+
+static void row_times_matrix (size_t k, size_t n, const double *a, const double *b,
+                              double *out) {
+  size_t j = 0;
+  for (; j + WIDE <= n; j += WIDE) columns(WIDE, 1, k, n, a, b + j, out + j);
+  for (; j + 4 <= n; j += 4) columns(4, WIDE / 4, k, n, a, b + j, out + j);
+  for (; j < n; j++) columns(1, WIDE, k, n, a, b + j, out + j);
+}
+
+/* COLS rows times a column */
+static void rows (size_t k, const double *a, const double *b, double *out) {
+  double sum[COLS] = {0};
+  for (size_t p = 0; p < k; p++)
+    for (size_t r = 0; r < COLS; r++) sum[r] = fma(a[r * k + p], b[p], sum[r]);
+  memcpy(out, sum, sizeof sum);
+}
+
+/* Long rows one at a time, short ones side by side. */
+static void matrix_times_column (size_t m, size_t k, const double *a, const double *b,
+                                 double *out) {
+  size_t i = 0;
+  for (; k < LONG && i + COLS <= m; i += COLS) rows(k, a + i * k, b, out + i);
+  for (; i < m; i++) columns(1, WIDE, k, 1, a + i * k, b, out + i);
+}
+
+static void tiled (size_t m, size_t k, size_t n, const double *a, const double *b,
+                   double *out) {
   Panel panel;
   for (size_t i = 0; i < m * n; i++) out[i] = 0;
   for (size_t j = 0; j < n; j += COLS) {
@@ -82,36 +128,88 @@ static void product (size_t m, size_t k, size_t n, const double *a,
   }
 }
 
-static void matmul (const Batch *b, double *out) {
-  size_t m = b->dims[0], k = b->dims[1], n = b->dims[2];
-  for (size_t r = 0; r < b->n; r++)
-    product(m, k, n, event(b, 0, r), event(b, 1, r), out + r * m * n);
+static void product (size_t m, size_t k, size_t n, const double *a,
+                     const double *b, double *out) {
+  if (m == 1) row_times_matrix(k, n, a, b, out);
+  else if (n == 1) matrix_times_column(m, k, a, b, out);
+  else tiled(m, k, n, a, b, out);
 }
 
-static void transpose (size_t m, size_t n, const double *a, double *out) {
+/* The transpose of an m x n matrix, in `room` unless it lies in memory as the matrix does. */
+static const double *transposed (size_t m, size_t n, const double *a, double *room) {
+  if (m == 1 || n == 1) return a;
   for (size_t i = 0; i < m; i++)
-    for (size_t j = 0; j < n; j++) out[j * m + i] = a[i * n + j];
+    for (size_t j = 0; j < n; j++) room[j * m + i] = a[i * n + j];
+  return room;
 }
 
-/* upstream b^T and a^T upstream */
-static void matmul_adjoint (const Batch *b, const double *upstream, double *const d[]) {
-  size_t m = b->dims[0], k = b->dims[1], n = b->dims[2];
-  for (size_t r = 0; r < b->n; r++) {
-    const double *above = upstream + r * m * n;
-    transpose(k, n, event(b, 1, r), b->scratch);
-    product(m, n, k, above, b->scratch, d[0] + r * m * k);
-    transpose(m, k, event(b, 0, r), b->scratch);
-    product(k, m, n, b->scratch, above, d[1] + r * k * n);
+/* upstream b^T; for a single row it is b times a column */
+static void left_adjoint (const Batch *b, Shape s, size_t r, const double *above, double *d) {
+  const double *right = event(b, 1, r);
+  if (s.m == 1) product(s.k, s.n, 1, right, above, d);
+  else product(s.m, s.n, s.k, above, transposed(s.k, s.n, right, b->scratch), d);
+}
+
+/* a^T upstream; for a single column it is a row times a */
+static void right_adjoint (const Batch *b, Shape s, size_t r, const double *above, double *d) {
+  const double *left = event(b, 0, r);
+  if (s.n == 1) product(1, s.m, s.k, above, left, d);
+  else product(s.k, s.m, s.n, transposed(s.m, s.k, left, b->scratch), above, d);
+}
+
+static void products (const Batch *b, Shape s, double *out) {
+  for (size_t r = 0; r < b->n; r++)
+    product(s.m, s.k, s.n, event(b, 0, r), event(b, 1, r), out + r * s.m * s.n);
+}
+
+static void adjoints (const Batch *b, Shape s, const double *upstream, double *const d[]) {
+  for (size_t r = 0; r < b->n; r++, upstream += s.m * s.n) {
+    if (is_wanted(b, 0)) left_adjoint(b, s, r, upstream, d[0] + r * s.m * s.k);
+    if (is_wanted(b, 1)) right_adjoint(b, s, r, upstream, d[1] + r * s.k * s.n);
   }
 }
 
 static size_t scratch (const size_t dims[]) {
-  return dims[1] * (dims[0] > dims[2] ? dims[0] : dims[2]);
+  size_t m = dims[0], k = dims[1], n = dims[2];
+  return m == 1 || n == 1 ? 0 : k * (m > n ? m : n);
+}
+
+
+static Shape matrices (const Batch *b) { return (Shape) {b->dims[0], b->dims[1], b->dims[2]}; }
+static Shape row_first (const Batch *b) { return (Shape) {1, b->dims[0], b->dims[1]}; }
+static Shape column_last (const Batch *b) { return (Shape) {b->dims[0], b->dims[1], 1}; }
+static Shape vectors (const Batch *b) { return (Shape) {1, b->dims[0], 1}; }
+
+static void matmul (const Batch *b, double *out) { products(b, matrices(b), out); }
+static void vecmat (const Batch *b, double *out) { products(b, row_first(b), out); }
+static void matvec (const Batch *b, double *out) { products(b, column_last(b), out); }
+static void dot (const Batch *b, double *out) { products(b, vectors(b), out); }
+
+static void matmul_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  adjoints(b, matrices(b), upstream, d);
+}
+
+static void vecmat_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  adjoints(b, row_first(b), upstream, d);
+}
+
+static void matvec_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  adjoints(b, column_last(b), upstream, d);
+}
+
+static void dot_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  adjoints(b, vectors(b), upstream, d);
 }
 
 
 const Kernel perilune_row_matmul[] = {
   {.name = "matmul", .n_in = 2, .signature = "(m,k),(k,n)->(m,n)", .rows = matmul,
    .adjoint = matmul_adjoint, .adjoint_scratch = scratch},
+  {.name = "vecmat", .n_in = 2, .signature = "(k),(k,n)->(n)", .rows = vecmat,
+   .adjoint = vecmat_adjoint},
+  {.name = "matvec", .n_in = 2, .signature = "(m,k),(k)->(m)", .rows = matvec,
+   .adjoint = matvec_adjoint},
+  {.name = "dot",    .n_in = 2, .signature = "(k),(k)->()",    .rows = dot,
+   .adjoint = dot_adjoint},
   {.name = NULL}
 };
