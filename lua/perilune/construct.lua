@@ -20,6 +20,7 @@ local validation = true
 function construct.validate (on)
   if type(on) ~= "boolean" then error("validate: on must be true or false, got " .. show.value(on), 2) end
   validation = on
+  core.validate(on)
 end
 
 -- One table with string keys holds named parameters; an array is data.
@@ -82,14 +83,29 @@ local function batch_of (value, event)
 end
 
 -- A parameter and its alternatives, in the order of the class; their names.
-local function alternatives (c, param)
+local function alternatives (params, param)
   local group, names = {}, {}
-  for _, other in ipairs(c.params) do
+  for _, other in ipairs(params) do
     if other == param or param.gives[other[1]] then
       group[#group + 1], names[#names + 1] = other, other[1]
     end
   end
-  return group, names
+  return { group = group, names = names }
+end
+
+-- All groups of alternatives among params, found once.
+local groups_of = setmetatable({}, { __mode = "k" })
+
+local function groups (params)
+  local found = groups_of[params]
+  if found then return found end
+  found = {}
+  for _, param in ipairs(params) do
+    local one = param.gives and alternatives(params, param)
+    if one and one.group[1] == param then found[#found + 1] = one end
+  end
+  groups_of[params] = found
+  return found
 end
 
 -- The one of a group that was passed.
@@ -107,15 +123,11 @@ end
 
 -- Exactly one alternative of each group was passed; what kernels need of the others follows.
 local function settle_alternatives (self, c, level)
-  for _, param in ipairs(c.params) do
-    local group, names = nil, nil
-    if param.gives then group, names = alternatives(c, param) end
-    if group and group[1] == param then
-      local passed = passed_of(self, c, group, names, level + 1)
-      for _, operand in ipairs(c.operands) do
-        local derive = passed.gives[operand]
-        if derive then self[operand] = derive(self[passed[1]]) end
-      end
+  for _, one in ipairs(groups(c.params)) do
+    local passed = passed_of(self, c, one.group, one.names, level + 1)
+    for _, operand in ipairs(c.operands) do
+      local derive = passed.gives[operand]
+      if derive then self[operand] = derive(self[passed[1]]) end
     end
   end
 end

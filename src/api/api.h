@@ -53,6 +53,7 @@ struct State {
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
   int parameters;       /* has there ever been one? */
+  int unchecked;        /* parameters of distributions are not looked at */
   uint64_t order;       /* of nodes */
   uint64_t walk;
   struct Tape *tape;    /* the walk during which a function runs, or NULL */

@@ -1,6 +1,6 @@
 /*
-** objects.c - the two things a script does all day with single numbers, done
-** without a detour: constructing a distribution, and finding its KL
+** objects.c - the two things a script does all day, done without a detour:
+** constructing a distribution of numbers and tensors, and finding its KL
 **
 ** Both are shortcuts. Whatever is not plain goes to the Lua function that
 ** knows all the rules, and gives the same result.
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "driver/elementwise.h"
 
 #define MAX_PARAMS 6
 
@@ -24,20 +25,60 @@ static const Layout *layout (lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/* Are the arguments numbers that satisfy their rules, or left out? */
-static int plain_values (lua_State *L, const Layout *form, double value[]) {
-  if (lua_gettop(L) > 1 + form->params) return 0;
-  for (int i = 0; i < form->params; i++) {
-    double holds = 0;
-    const double *in = &value[i];
-    if (lua_type(L, 2 + i) == LUA_TNUMBER) value[i] = lua_tonumber(L, 2 + i);
-    else if (lua_isnoneornil(L, 2 + i) && form->has_default[i])
-      value[i] = form->standard[i];
-    else return 0;
-    if (form->rule[i] != NULL) form->rule[i]->value(1, &in, &holds);
-    if (holds == 0) return 0;
+/* Parameters as they were read: numbers, and how many tensors of which shape. */
+typedef struct Values {
+  double number[MAX_PARAMS];
+  const Tensor *tensor[MAX_PARAMS];
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  int tensors, rank;
+} Values;
+
+static int number_holds (const Kernel *rule, double x) {
+  const double *in = &x;
+  double holds = 0;
+  if (rule != NULL) rule->value(1, &in, &holds);
+  return holds != 0;
+}
+
+static int tensor_holds (const State *state, const Kernel *rule, const Tensor *t) {
+  Loop loop;
+  return rule != NULL && (state->unchecked || (loop_plan(&loop, 1, &t) == NULL
+      && elementwise_first_false(rule, &loop) == loop.size));
+}
+
+/* Is parameter i a number or a tensor that satisfies its rule, or left out? */
+static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
+  const Tensor *t = api_tensor(L, 2 + i);
+  if (t != NULL) {
+    v->tensor[v->tensors++] = t;
+    return tensor_holds(api_state(L), form->rule[i], t);
   }
-  return 1;
+  if (lua_type(L, 2 + i) == LUA_TNUMBER) v->number[i] = lua_tonumber(L, 2 + i);
+  else if (lua_isnoneornil(L, 2 + i) && form->has_default[i])
+    v->number[i] = form->standard[i];
+  else return 0;
+  return number_holds(form->rule[i], v->number[i]);
+}
+
+static int plain_values (lua_State *L, const Layout *form, Values *v) {
+  size_t size;
+  if (lua_gettop(L) > 1 + form->params) return 0;
+  v->tensors = 0;
+  for (int i = 0; i < form->params; i++)
+    if (!plain_value(L, form, i, v)) return 0;
+  return v->tensors == 0
+      || loop_broadcast(v->tensors, v->tensor, &v->rank, v->shape, &size) == NULL;
+}
+
+/* object.batch_shape = the shape of all parameters together */
+static void set_batch_shape (lua_State *L, const Values *v) {
+  lua_pushliteral(L, "batch_shape");
+  lua_createtable(L, v->rank, 0);
+  for (int d = 0; d < v->rank; d++) {
+    lua_pushinteger(L, (lua_Integer)v->shape[d]);
+    lua_rawseti(L, -2, d + 1);
+  }
+  lua_rawset(L, -3);
 }
 
 static int has_init (lua_State *L) {
@@ -49,8 +90,8 @@ static int has_init (lua_State *L) {
 
 static int construct (lua_State *L) {
   const Layout *form = layout(L);
-  double value[MAX_PARAMS];
-  if (!plain_values(L, form, value) || has_init(L)) {
+  Values v;
+  if (!plain_values(L, form, &v) || has_init(L)) {
     lua_settop(L, 9);                 /* class, values, and room to see more */
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_insert(L, 1);
@@ -58,13 +99,14 @@ static int construct (lua_State *L) {
     return 1;
   }
   lua_settop(L, 1 + form->params);
-  lua_createtable(L, 0, form->params);
+  lua_createtable(L, 0, form->params + (v.tensors > 0));
   for (int i = 0; i < form->params; i++) {
     lua_pushvalue(L, lua_upvalueindex(4 + i));
-    if (lua_isnil(L, 2 + i)) lua_pushnumber(L, value[i]);
+    if (lua_isnil(L, 2 + i)) lua_pushnumber(L, v.number[i]);
     else lua_pushvalue(L, 2 + i);     /* an integer stays one */
     lua_rawset(L, -3);
   }
+  if (v.tensors > 0) set_batch_shape(L, &v);
   lua_pushvalue(L, 1);
   lua_setmetatable(L, -2);
   return 1;
@@ -134,9 +176,17 @@ static int dispatcher (lua_State *L) {
 }
 
 
+/* core.validate(on): whether construct looks at the elements of tensors */
+static int validate (lua_State *L) {
+  api_state(L)->unchecked = !lua_toboolean(L, 1);
+  return 0;
+}
+
+
 static const luaL_Reg functions[] = {
   {"constructor", constructor},
   {"dispatcher",  dispatcher},
+  {"validate",    validate},
   {NULL, NULL}
 };
 
