@@ -5,7 +5,9 @@
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes
 #   make bench        speed beside PyTorch, one table a question
+#   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
+#   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the tables that documents are generated from
 #   make host         as an engine embeds it: faults, limits, states, threads
@@ -32,6 +34,7 @@ BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
 LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang luarocks
 BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
+GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -64,8 +67,8 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench samplers examples docs host asan bits rock install clean \
-        need-build need-test need-lint need-bench
+.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan bits rock install clean \
+        need-build need-test need-lint need-bench need-guard
 
 all: $(MODULE) $(LIBRARY)
 
@@ -155,9 +158,20 @@ bench: need-bench
 	@$(MAKE) --no-print-directory -s all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
 
+# Counts depend on the flags: a build of its own, all of it for AVX2 with FMA.
+perf-guard: need-guard
+	@$(MAKE) --no-print-directory -s BUILD=build/guard CC=gcc CFLAGS= OPT=-O3 SANITIZE= \
+	  VARIANTS=baseline FLAGS_baseline='$(FLAGS_avx2)' all
+	@CC=gcc BUILD=build/guard LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' UPDATE='$(UPDATE)' \
+	  sh bench/guard/run
+
 samplers: need-build
 	@$(MAKE) --no-print-directory -s all
 	@$(RUN) $(LUA) spec/long/samplers.lua
+
+steps: need-build
+	@$(MAKE) --no-print-directory -s all
+	@$(RUN) $(LUA) spec/long/steps.lua
 
 examples: need-build
 	@$(MAKE) --no-print-directory -s all
@@ -205,5 +219,6 @@ need-build: PACKAGES = $(BUILD_PACKAGES)
 need-test:  PACKAGES = $(TEST_PACKAGES)
 need-lint:  PACKAGES = $(LINT_PACKAGES)
 need-bench: PACKAGES = $(BENCH_PACKAGES)
-need-build need-test need-lint need-bench:
+need-guard: PACKAGES = $(GUARD_PACKAGES)
+need-build need-test need-lint need-bench need-guard:
 	@sh .ci/need $(PACKAGES)

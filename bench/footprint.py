@@ -25,7 +25,7 @@ def arrays(*command):
     return float(done.stdout)
 
 
-def table(rounds, judge):
+def table(rounds, judge, _times_of):
     times = {name: [] for name in STARTS}
     for _ in range(rounds):
         for name, command in STARTS.items():

@@ -13,6 +13,6 @@ local function construct_and_kl ()   -- parameters are checked
 end
 
 return {
-  { "kl",                   kl,               torch = 70, torch32 = 70, limit = 0.25e-6 },
-  { "construct p, q and kl", construct_and_kl, torch = 80, torch32 = 80, limit = 0.75e-6 },
+  { "kl",                   kl,               torch = 70, torch32 = 70, hand = 2, limit = 0.25e-6 },
+  { "construct p, q and kl", construct_and_kl, torch = 80, torch32 = 80, hand = 2, limit = 0.75e-6 },
 }

@@ -15,10 +15,15 @@ static void kl (size_t n, int threads, double *const in[], double *restrict out)
   }
 }
 
+#define E3 1000
+#define E5 100000
+#define E6 1000000
+#define E7 10000000
+
 const Workload workloads[] = {
-  {"n = 1e3", 1000,     kl},
-  {"n = 1e5", 100000,   kl},
-  {"n = 1e6", 1000000,  kl},
-  {"n = 1e7", 10000000, kl},
+  {"n = 1e3", E3, kl, {{E3, NORMAL}, {E3, SPREAD}, {E3, NORMAL}, {E3, SPREAD}}},
+  {"n = 1e5", E5, kl, {{E5, NORMAL}, {E5, SPREAD}, {E5, NORMAL}, {E5, SPREAD}}},
+  {"n = 1e6", E6, kl, {{E6, NORMAL}, {E6, SPREAD}, {E6, NORMAL}, {E6, SPREAD}}},
+  {"n = 1e7", E7, kl, {{E7, NORMAL}, {E7, SPREAD}, {E7, NORMAL}, {E7, SPREAD}}},
   {NULL, 0, NULL}
 };

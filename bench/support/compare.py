@@ -3,7 +3,8 @@
 Each side of a table is one long-lived process that answers a request, a
 workload and a number of threads, with the seconds of one call. Requests go
 round the sides in turn, so that whatever else the machine does hits all of
-them; the best of ROUNDS rounds counts. bench/run sets the environment.
+them; the best of ROUNDS rounds counts. A row that takes longer than PATIENCE
+seconds has fewer rounds, but FEWEST. bench/run sets the environment.
 """
 import os
 import platform
@@ -14,7 +15,10 @@ import sys
 import time
 from glob import glob
 
+import agree
+
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
+PATIENCE, FEWEST = 20, 5
 BUILD, LUA = os.environ["BUILD"], os.environ["LUA"]
 # memory is kept for the next call, else large sizes measure page faults
 KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "1000000000000"}
@@ -22,8 +26,9 @@ KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "1000000000000"}
 NOTES = """\
 PyTorch is given float64, `validate_args=False` (except where construction is timed) and
 as many threads as perilune. All sides run in turn on the same machine, the best of
-{rounds} rounds counts; perilune is timed through its public functions in Lua, allocation
-of the result included. All sides have `{kept}`, except
+{rounds} rounds counts (of at least {fewest}, where they take longer than {patience} s);
+perilune is timed through its public functions in Lua, allocation of the result included.
+All sides have `{kept}`, except
 in rows that say default malloc, where perilune alone goes without. Ratios
 are times of the other over times of perilune; the share is hand-written over perilune.
 Behind a figure: what is demanded of it, and whether it is met. Single runs on a busy
@@ -82,7 +87,10 @@ def start_sides(name):
 def best_times(sides, workload, threads):
     """Name of a side -> its best time, or None where it has no such workload."""
     times = {name: [] for name in sides}
-    for _ in range(1 + ROUNDS):  # the first one prepares
+    begin = time.perf_counter()
+    for number in range(1 + ROUNDS):  # the first one prepares
+        if number > FEWEST and time.perf_counter() - begin > PATIENCE:
+            break
         for name, side in sides.items():
             times[name].append(side.round(workload, threads))
             time.sleep(0.005)    # idle threads of the last one fall asleep
@@ -113,14 +121,27 @@ def optional(text):
     return float(text) if text else None
 
 
+measured = {}  # table -> (row, threads) -> side -> seconds
+
+
+def times_of(name):
+    """What was measured for a table, which is run if it was not yet."""
+    if name not in measured:
+        for _ in compared(name):
+            pass
+    return measured[name]
+
+
 def compared(name):
     """The lines of a table, the heading first."""
-    sides = start_sides(name)
+    sides, measured[name] = start_sides(name), {}
     yield ["", "threads", "perilune", "torch f64", "ratio", "ratio to f32", "share of hand-written"]
     for row, threads, torch, torch32, hand, limit, malloc in list(sides["perilune"].rows()):
         ours = malloc or "perilune"
         used = {key: side for key, side in sides.items() if key in (ours, "f64", "f32", "hand")}
+        agree.check(used, ours, row, threads)
         best = best_times(used, row, threads)
+        measured[name].setdefault((row, int(threads)), best)
         share = optional(hand) and round(1 / float(hand), 2)
         yield [row + (", default malloc" if malloc else ""), threads,
                duration(best[ours], optional(limit)), duration(best["f64"]),
@@ -140,7 +161,7 @@ def table_lines(name):
     """A table in Markdown, line by line as it is measured."""
     if os.path.exists(f"bench/{name}.py"):
         own = runpy.run_path(f"bench/{name}.py")
-        question, lines = own["__doc__"], own["table"](ROUNDS, judge)
+        question, lines = own["__doc__"], own["table"](ROUNDS, judge, times_of)
     else:
         question, lines = first_line(f"bench/{name}.lua").lstrip("- "), compared(name)
     yield f"\n## {name}\n\n{question}\n"
@@ -163,7 +184,8 @@ def header():
           f"load average at the start {os.getloadavg()[0]:.1f}. " \
           f"{command_line(LUA, '-e', 'print(_VERSION)')}, PyTorch {versions}, " \
           f"Python {platform.python_version()}.\n"
-    yield NOTES.format(rounds=ROUNDS, kept=" ".join(f"{k}={v}" for k, v in KEPT.items()))
+    yield NOTES.format(rounds=ROUNDS, kept=" ".join(f"{k}={v}" for k, v in KEPT.items()),
+                       fewest=FEWEST, patience=PATIENCE)
 
 
 def all_tables():
