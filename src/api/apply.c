@@ -27,7 +27,7 @@ int bound_apply (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Loop loop;
-  lua_settop(L, b->arguments);
+  if (lua_gettop(L) != b->arguments) lua_settop(L, b->arguments);
   if (binding_push(L, b, o.number)) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;

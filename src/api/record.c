@@ -39,18 +39,17 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
   return 0;
 }
 
-/* Pushes a tensor of `size` elements with a copy of the node, whose inputs are still to be
-   set, and with room for its elements or (waiting) none. Few elements are not aligned. */
+/* Pushes a tensor of `size` elements with a node of n inputs, which are still to be set,
+   and with room for its elements or (waiting) none. Few elements are not aligned. */
 static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
-                              const ptrdiff_t stride[], size_t size, const Node *node,
+                              const ptrdiff_t stride[], size_t size, NodeKind kind, int n,
                               int user_values, bool waiting) {
-  size_t header = tensor_header_bytes(rank), front = header + node_bytes(node->n);
+  size_t header = tensor_header_bytes(rank), front = header + node_bytes(n);
   size_t room = waiting ? 0 : size * sizeof(double) + (size < FEW ? 0 : ALIGNMENT);
   Tensor *t = api_new_block(L, state, front + room, rank, size, shape, stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
-  *t->node = *node;
-  t->node->result = t;
-  t->node->order = state->order++;
+  *t->node = (Node) {.kind = (uint8_t)kind, .n = (uint8_t)n, .result = t,
+                     .order = state->order++};
   if (!waiting) t->data = size < FEW ? (double *)(void *)((char *)t + front)
                                      : tensor_aligned((char *)t + front);
   return t;
@@ -73,10 +72,11 @@ static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
                               const ptrdiff_t shape[], const ptrdiff_t stride[], bool waiting) {
   size_t size;
   if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
-  Node node = {.kind = (uint8_t)r->kind, .kernel = r->kernel, .n = (uint8_t)r->n,
-               .dimensions = (uint16_t)r->dimensions, .block = r->block};
-  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, &node, r->n + waiting,
-                            waiting);
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
+                            r->n + waiting, waiting);
+  t->node->kernel = r->kernel;
+  t->node->dimensions = (uint16_t)r->dimensions;
+  t->node->block = r->block;
   for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
   return t;
 }
@@ -117,7 +117,7 @@ static int param (lua_State *L) {
   State *state = api_state(L);
   const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            &(Node) {.kind = NODE_LEAF}, 1, false);
+                            NODE_LEAF, 0, 1, false);
   loop_copy(t, from);
   remember_handle(L, t);
   state->parameters = 1;
@@ -177,7 +177,7 @@ static int record (lua_State *L) {
   for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
   if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            &(Node) {.kind = NODE_CALL, .n = (uint8_t)n}, n + 1, false);
+                            NODE_CALL, n, n + 1, false);
   loop_copy(t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);

@@ -55,10 +55,9 @@ static void set_metatable (lua_State *L) {
 }
 
 static void set_dims (Tensor *t, const ptrdiff_t shape[], const ptrdiff_t stride[]) {
-  size_t bytes = (size_t)t->rank * sizeof(ptrdiff_t);
-  if (t->rank > 0) memcpy(t->shape, shape, bytes);
+  for (int d = 0; d < t->rank; d++) t->shape[d] = shape[d];
   if (stride == NULL) tensor_row_major(t->rank, shape, t->stride);
-  else if (t->rank > 0) memcpy(t->stride, stride, bytes);
+  else for (int d = 0; d < t->rank; d++) t->stride[d] = stride[d];
 }
 
 /* Pushes a tensor with elements of its own, not yet set; row-major when
@@ -83,7 +82,7 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values) {
   void *block = lua_newuserdatauv(L, bytes, user_values);
-  Tensor *t = tensor_init(block, rank, size, NULL);
+  Tensor *t = tensor_init(block, rank, size, block);
   t->data = NULL;
   set_dims(t, shape, stride);
   lua_rawgeti(L, LUA_REGISTRYINDEX, state->metatable);

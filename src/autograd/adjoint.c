@@ -142,17 +142,18 @@ static bool lies_along (const Tensor *t, const Loop *loop) {
   return true;
 }
 
-static Walk new_walk (const Node *node, const Loop *loop) {
-  return (Walk) {
-    .node = node, .loop = loop,
-    .above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL,
-    .first_alone = node->kernel->first_partial != NULL && is_first_alone(node)};
+static void start_walk (Walk *walk, const Node *node, const Loop *loop) {
+  walk->node = node;
+  walk->loop = loop;
+  walk->above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL;
+  walk->first_alone = node->kernel->first_partial != NULL && is_first_alone(node);
 }
 
 /* Of a node whose operands lie as its result does, which is a single block. */
 static void step_block (const Node *node) {
   const double *in[KERNEL_MAX_IN];
-  Walk walk = new_walk(node, NULL);
+  Walk walk;
+  start_walk(&walk, node, NULL);
   for (int k = 0; k < node->n; k++) {
     const Input *input = &node->in[k];
     in[k] = input->is_number ? &input->number : input->tensor->data;
@@ -165,7 +166,8 @@ static void step_elementwise (Node *node, Pool *pool) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
-  Walk walk = new_walk(node, &loop);
+  Walk walk;
+  start_walk(&walk, node, &loop);
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
   if (walk.above != NULL && !lies_along(node->result, &loop))

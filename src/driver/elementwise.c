@@ -33,9 +33,12 @@ static void value_range (void *data, size_t first, size_t last) {
 
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out) {
+  if (loop_is_block(loop)) {
+    kernel->value(loop->size, loop->data, out);
+    return;
+  }
   Job job = {.kernel = kernel, .loop = loop, .out = out};
-  if (loop_is_block(loop)) kernel->value(loop->size, loop->data, out);
-  else pool_run(pool, loop->size, GRAIN, value_range, &job);
+  pool_run(pool, loop->size, GRAIN, value_range, &job);
 }
 
 

@@ -3,8 +3,7 @@
 */
 #include "tensor/tensor.h"
 
-#define MAGIC     0x70657269746e7372u   /* "peritnsr" */
-#define ALIGNMENT 64                    /* of elements: a cache line */
+#define ALIGNMENT 64   /* of elements: a cache line */
 
 
 bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
@@ -35,12 +34,9 @@ double *tensor_aligned (void *p) {
   return (double *)(void *)((char *)p + (past == 0 ? 0 : ALIGNMENT - past));
 }
 
-/* A copy of a tensor elsewhere in memory proves nothing. */
-static uint64_t proof_of (const Tensor *t) { return MAGIC ^ (uintptr_t)t; }
-
 Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
   Tensor *t = block;
-  t->proof = proof_of(t);
+  t->proof = tensor_proof(t);
   t->data = data != NULL ? data
                          : tensor_aligned((char *)block + tensor_header_bytes(rank));
   t->size = size;
@@ -65,12 +61,6 @@ Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank) {
 Tensor *tensor_scalar (Tensor *header, double *value) {
   return tensor_init(header, 0, 1, value);
 }
-
-bool tensor_proven (const void *block, size_t bytes) {
-  const Tensor *t = block;
-  return bytes >= sizeof(Tensor) && t->proof == proof_of(t);
-}
-
 
 void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]) {
   ptrdiff_t step = 1;

@@ -56,7 +56,14 @@ Tensor *tensor_scalar (Tensor *header, double *value);
 /* The first address from p on at which elements may lie. */
 double *tensor_aligned (void *p);
 
-bool tensor_proven (const void *block, size_t bytes);
+/* A copy of a tensor elsewhere in memory proves nothing. */
+static inline uint64_t tensor_proof (const Tensor *t) {
+  return 0x70657269746e7372u ^ (uintptr_t)t;   /* "peritnsr" */
+}
+
+static inline bool tensor_proven (const void *block, size_t bytes) {
+  return bytes >= sizeof(Tensor) && ((const Tensor *)block)->proof == tensor_proof(block);
+}
 
 /* Strides of a row-major tensor. */
 void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]);
