@@ -91,6 +91,18 @@ describe("core.fused", function ()
     assert.equal(102.0, stashed[1])
   end)
 
+  it("is not fooled by a result on the way that is looked at, and then changed", function ()
+    local x = peri.zeros(6000)
+    local b, c = core.fused(function ()
+      local first = x + 1
+      local second = first * 2
+      assert.equal(1.0, first[5])
+      first[5] = 100
+      return first, second
+    end)
+    assert.same({ 100, 2, 1, 2 }, { b[5], c[5], b[6], c[6] })
+  end)
+
   it("survives errors, nesting and collection", function ()
     local x = draws(9, N)
     local ok, message = pcall(core.fused, function () error({ x + 1 }) end)

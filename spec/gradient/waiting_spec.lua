@@ -85,6 +85,34 @@ describe("a recorded result that waits", function ()
     assert.matches("was changed after it was used", select(2, pcall(read_first.backward, read_first)))
   end)
 
+  it("lets what is made of its sum wait, and computes it when somebody looks", function ()
+    local core = require "perilune.core"
+    local w, x, number = peri.param(draws(4)), draws(5), peri.param(3)
+    local sum, mean = (w:detach() * x):sum():item(), (w:detach() * x):mean():item()
+    local function loss () return -((w * x):sum() - (w * x):mean() * 4 + number / 2 - 1) / 8 end
+    local expected = -(sum - mean * 4 + 3 / 2 - 1) / 8
+    local read, unread, late = loss(), loss(), loss()
+    assert.equal(expected, read:item())
+    for _, l in ipairs { read, unread } do
+      w.grad, number.grad = nil, nil
+      l:backward()
+      assert.is_true(w.grad:allclose(-(x - x * (4 / N)) / 8, 1e-14))
+      assert.equal(-1 / 16, number.grad:item())
+    end
+    assert.equal(expected, (late + 0 * late):item())
+    number:copy(100)
+    w:copy(0)
+    x:copy(0)
+    assert.same({ expected, expected }, { unread:item(), late:item() })
+    assert.matches("was changed after it was used", select(2, pcall(late.backward, late)))
+    local product = (w * x):sum() * number
+    assert.is_true(core.tracked(product))
+    assert.equal(0.0, product:item())
+    local total = (w * x):sum()
+    for _ = 1, 1000 do total = total + 1 end   -- not an endless wait
+    assert.equal(1000.0, total:item())
+  end)
+
   it("is computed where it would have to keep too much", function ()
     local a, b = peri.param(draws(9)), peri.param(draws(10))
     local product, before = a * b, a:detach() * b:detach()

@@ -33,7 +33,10 @@ int bound_apply (lua_State *L) {
     return 1;
   }
   if (b->state->deferring > 0 && api_defer(L, b, &o)) return 1;
-  binding_read(L, b, &o);
+  if (!binding_look(L, b, &o)) {
+    if (b->kernel->steady && api_defer_steady(L, b, &o)) return 1;
+    binding_complete(L, b, &o);
+  }
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
   if (api_defer_recorded(L, &r, &loop)) return 1;

@@ -60,14 +60,25 @@ int binding_push (lua_State *L, const Binding *b, double number[]) {
   return numbers;
 }
 
-void binding_read (lua_State *L, const Binding *b, Operands *o) {
-  int base = lua_gettop(L) - b->operands + 1;
+int binding_look (lua_State *L, const Binding *b, Operands *o) {
+  int base = lua_gettop(L) - b->operands + 1, ready = 1;
   for (int k = 0; k < b->operands; k++) {
     o->in[k] = api_header(L, base + k);
-    if (o->in[k] != NULL && o->in[k]->data != NULL) continue;
-    o->in[k] = api_operand(L, base + k, b->who, lua_tostring(L, name_upvalue(k)),
-                           &o->header[k], &o->number[k]);
+    if (o->in[k] == NULL || o->in[k]->data == NULL) ready = 0;
   }
+  return ready;
+}
+
+void binding_complete (lua_State *L, const Binding *b, Operands *o) {
+  int base = lua_gettop(L) - b->operands + 1;
+  for (int k = 0; k < b->operands; k++)
+    if (o->in[k] == NULL || o->in[k]->data == NULL)
+      o->in[k] = api_operand(L, base + k, b->who, binding_name(L, k), &o->header[k],
+                             &o->number[k]);
+}
+
+void binding_read (lua_State *L, const Binding *b, Operands *o) {
+  if (!binding_look(L, b, o)) binding_complete(L, b, o);
 }
 
 

@@ -44,6 +44,11 @@ int binding_push (lua_State *L, const Binding *b, double number[]);
 /* The operands on top of the stack as tensors. */
 void binding_read (lua_State *L, const Binding *b, Operands *operands);
 
+/* The same in two steps: those that are tensors, NULL for others (returns whether all are,
+   and none waits); then the rest. */
+int binding_look (lua_State *L, const Binding *b, Operands *operands);
+void binding_complete (lua_State *L, const Binding *b, Operands *operands);
+
 /* While results are deferred: reads them, and pushes a result that waits instead of
    being computed; or returns 0, where there is no need to wait. (deferred.c) */
 int api_defer (lua_State *L, const Binding *b, Operands *operands);
@@ -54,6 +59,10 @@ int api_defer_recorded (lua_State *L, const Recording *recording, const Loop *lo
 
 /* The same for a NODE_SUM or NODE_MEAN of so many values. */
 int api_defer_sum (lua_State *L, const Recording *recording, size_t size);
+
+/* The same for a steady kernel one of whose operands, which were looked at, is a sum that
+   waits. */
+int api_defer_steady (lua_State *L, const Binding *b, Operands *operands);
 
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */

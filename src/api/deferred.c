@@ -9,9 +9,9 @@
 **
 ** Before anything is written into a tensor, those that wait in a formula are computed.
 **
-** Large results that are recorded wait as well, and so do their sums and means: often
-** nobody looks at them, but at the sum, which is computed without them, or at the
-** gradient. Their node says how to compute them. Before an operand of theirs is written to, they get a copy of
+** Large results that are recorded wait as well, and so do their sums and means, and what
+** is added to those: often nobody looks at them, but at the sum, which is computed
+** without them, or at the gradient. Their node says how to compute them. Before an operand of theirs is written to, they get a copy of
 ** it, or are computed where that is less work.
 */
 #include <string.h>
@@ -94,6 +94,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
   for (int k = 0; k < n; k++) {
     recipe->operand[k] = lua_type(L, base + k) == LUA_TNUMBER ? NULL : o->in[k];
     recipe->number[k] = o->number[k];
+    tensor_holder(o->in[k])->awaited = true;
     lua_pushvalue(L, base + k);
     lua_setiuservalue(L, -2, k + 1);
   }
@@ -120,10 +121,61 @@ int api_defer_sum (lua_State *L, const Recording *r, size_t size) {
   return 1;
 }
 
+/* How deep operand k waits, 0 for a number; -1 if it is not one number, or not recorded. */
+static int depth_of_single (lua_State *L, int index, const Tensor *t) {
+  if (t == NULL) return lua_type(L, index) == LUA_TNUMBER ? 0 : -1;
+  if (t->rank > 0) return -1;
+  if (!waits(t)) return 0;
+  return is_recorded(t) ? 1 + t->node->depth : -1;
+}
+
+/* May the partials be found without operand k? If it waits, it must be the first, or no
+   operand may count. */
+static int does_without (const Kernel *kernel, int k, int depth) {
+  return depth == 0 || kernel->steady == 1 || k == 0;
+}
+
+/* Can its elements be written to? Those of recorded results cannot. */
+static int is_open (const Tensor *t) {
+  return !is_tracked(t) || t->owner->node->kind == NODE_LEAF;
+}
+
+int api_defer_steady (lua_State *L, const Binding *b, Operands *o) {
+  int base = lua_gettop(L) - b->operands + 1, deepest = 0, open = 0;
+  const Tensor *in[KERNEL_MAX_IN];
+  for (int k = 0; k < b->operands; k++) {
+    int depth = depth_of_single(L, base + k, o->in[k]);
+    if (depth < 0 || !does_without(b->kernel, k, depth)) return 0;
+    if (b->kernel->steady > 1 && k > 0 && o->in[k] != NULL) return 0;
+    if (depth > deepest) deepest = depth;
+    if (o->in[k] != NULL && is_open(o->in[k])) open = 1;
+    o->number[k] = o->in[k] == NULL ? lua_tonumber(L, base + k) : 0;
+    in[k] = o->in[k] != NULL ? o->in[k] : tensor_scalar(&o->header[k], &o->number[k]);
+  }
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, in);
+  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, in)) return 0;
+  r.block = true;
+  api_new_waiting(L, &r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
+  if (open) remember(L);
+  return 1;
+}
+
 
 /*
 ** Computing
 */
+
+/* Computes those operands of the recorded tensor at `index` that wait: sums, and what was
+   made of them. */
+static void force_operands (lua_State *L, int index, const Node *node) {
+  luaL_checkstack(L, 8, "tensor");
+  for (int k = 0; node->depth > 0 && k < node->n; k++) {
+    if (node->in[k].is_number) continue;
+    lua_getiuservalue(L, index, k + 1);
+    api_force(L, -1);
+    lua_pop(L, 1);
+  }
+}
 
 /* The sum or mean of what the node's kernel gives, over a row-major loop. */
 static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
@@ -141,6 +193,7 @@ static void force_recorded (lua_State *L, int index, Tensor *t) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
+  force_operands(L, index, t->node);
   node_inputs(t->node, header, in);
   loop_plan(&loop, t->node->n, in);
   Tensor *elements = api_new(L, "tensor", t->rank, t->shape,
@@ -272,6 +325,7 @@ void api_force (lua_State *L, int index) {
   int operands = recipe_of(t)->kernel->n_in;
   t->data = elements->data;
   t->version = elements->version;   /* views keep those alive, not t */
+  elements->awaited = t->awaited;
   t->is_view = true;
   lua_setiuservalue(L, index, 1);
   for (int k = 2; k <= operands; k++) {
@@ -281,6 +335,7 @@ void api_force (lua_State *L, int index) {
 }
 
 void api_before_write (lua_State *L, const Tensor *written) {
+  if (!tensor_holder(written)->awaited) return;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
   int table = lua_gettop(L);
   luaL_checkstack(L, 8, "tensor");

@@ -77,7 +77,10 @@ static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
   t->node->kernel = r->kernel;
   t->node->dimensions = (uint16_t)r->dimensions;
   t->node->block = r->block;
-  for (int k = 0; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
+  for (int k = 0; k < r->n; k++) {
+    set_input(L, t, k, r->in[k], r->base + k);
+    if (waiting) tensor_holder(r->in[k])->awaited = true;
+  }
   return t;
 }
 

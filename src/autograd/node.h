@@ -43,6 +43,7 @@ typedef struct Node {
   uint8_t kind;          /* a NodeKind */
   uint8_t n;             /* inputs */
   uint16_t dimensions;   /* that a reduction reduced, as a set of bits */
+  uint8_t depth;         /* of a sum that waits, or of what was made of one: operations */
   bool block;            /* it came of a single block: see loop_is_block */
   bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */

@@ -54,6 +54,8 @@ typedef struct Kernel {
   /* df/d in[0] alone, where that costs far less than all of them */
   void (*first_partial) (size_t n, const double *const in[], double *d);
 
+  int steady;    /* 1: partials read no operand; 2: first_partial reads not the first */
+
   /* A sampler by transformation is an elementwise kernel whose first operand
      is noise: the driver fills in[0] from the noise kernel of this name. */
   const char *noise;

@@ -44,6 +44,7 @@ Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
   t->shape = (ptrdiff_t *)(t + 1);
   t->stride = t->shape + rank;
   t->is_view = false;
+  t->awaited = false;
   t->writes = 0;
   t->version = &t->writes;
   t->owner = t;

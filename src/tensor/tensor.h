@@ -22,11 +22,17 @@ typedef struct Tensor {
   ptrdiff_t *shape, *stride;    /* behind the header, in the same block */
   int rank;
   bool is_view;                 /* of elements that another block holds */
+  bool awaited;                 /* something that waits may read its elements */
   uint32_t writes;              /* since its elements were first set */
   uint32_t *version;            /* the writes of whoever has the elements */
   struct Tensor *owner;         /* to whom a gradient goes: a view's base */
   struct Node *node;            /* how an owner was computed, or NULL */
 } Tensor;
+
+/* Whoever has the elements of t. */
+static inline Tensor *tensor_holder (const Tensor *t) {
+  return (Tensor *)(void *)((char *)t->version - offsetof(Tensor, writes));
+}
 
 /* A tensor on the C stack: a header with room for any shape. */
 typedef struct StackTensor {

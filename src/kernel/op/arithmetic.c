@@ -49,6 +49,12 @@ static void mul_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+static void mul_first (size_t n, const double *const in[], double *d) {
+  const double *y = in[1];
+  for (size_t i = 0; i < n; i++) d[i] = y[i];
+}
+
+
 static void divide (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) out[i] = x[i] / y[i];
@@ -58,6 +64,11 @@ static void divide_partials (size_t n, const double *const in[], double *const d
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
   for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
+}
+
+static void divide_first (size_t n, const double *const in[], double *d) {
+  const double *y = in[1];
+  for (size_t i = 0; i < n; i++) d[i] = 1 / y[i];
 }
 
 
@@ -226,13 +237,18 @@ static void minimum_partials (size_t n, const double *const in[], double *const 
 
 
 const Kernel perilune_op_arithmetic[] = {
-  {.name = "add",        .n_in = 2, .value = add,           .partials = add_partials},
-  {.name = "sub",        .n_in = 2, .value = sub,           .partials = sub_partials},
-  {.name = "mul",        .n_in = 2, .value = mul,           .partials = mul_partials},
-  {.name = "div",        .n_in = 2, .value = divide,        .partials = divide_partials},
+  {.name = "add",        .n_in = 2, .value = add,           .partials = add_partials,
+   .steady = 1},
+  {.name = "sub",        .n_in = 2, .value = sub,           .partials = sub_partials,
+   .steady = 1},
+  {.name = "mul",        .n_in = 2, .value = mul,           .partials = mul_partials,
+   .first_partial = mul_first, .steady = 2},
+  {.name = "div",        .n_in = 2, .value = divide,        .partials = divide_partials,
+   .first_partial = divide_first, .steady = 2},
   {.name = "mod",        .n_in = 2, .value = mod,           .partials = mod_partials},
   {.name = "pow",        .n_in = 2, .value = power,         .partials = power_partials},
-  {.name = "neg",        .n_in = 1, .value = neg,           .partials = neg_partials},
+  {.name = "neg",        .n_in = 1, .value = neg,           .partials = neg_partials,
+   .steady = 1},
   {.name = "abs",        .n_in = 1, .value = absolute,      .partials = absolute_partials},
   {.name = "sign",       .n_in = 1, .value = sign,          .partials = flat_partials},
   {.name = "square",     .n_in = 1, .value = square,        .partials = square_partials},
