@@ -105,7 +105,10 @@ function methods.matmul (a, b)
   if rank_a == 0 or rank_b == 0 then fail("matmul", 0, "both operands need at least one dimension") end
   local product = rank_a == 1 and (rank_b == 1 and dot or vecmat) or rank_b == 1 and matvec or matmul
   local ok, c = pcall(product, a, b)
-  if not ok then error((c:gsub("^.-:%d+: ", "")), 2) end
+  if not ok then
+    local message, positions = c:gsub("^.-:%d+: ", "")   -- being out of memory has no position
+    error(message, positions > 0 and 2 or 0)
+  end
   return c
 end
 
