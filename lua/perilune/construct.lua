@@ -67,8 +67,7 @@ end
 
 -- Refuses a parameter with fewer dimensions than its event.
 local function check_event (c, param, value, level)
-  if not param.event then return end
-  local rank = core.is_tensor(value) and #core.shape(value) or 0
+  local rank = core.is_tensor(value) and core.rank(value) or 0
   if rank < param.event then
     fail(c, level + 1, "%s must have at least %d dimension%s, got %s", param[1], param.event,
          param.event == 1 and "" or "s", show.value(value))
@@ -111,7 +110,8 @@ end
 -- The one of a group that was passed.
 local function passed_of (self, c, group, names, level)
   local passed = nil
-  for _, param in ipairs(group) do
+  for i = 1, #group do
+    local param = group[i]
     if rawget(self, param[1]) ~= nil then
       if passed then fail(c, level + 1, "%s and %s exclude each other", passed[1], param[1]) end
       passed = param
@@ -123,13 +123,38 @@ end
 
 -- Exactly one alternative of each group was passed; what kernels need of the others follows.
 local function settle_alternatives (self, c, level)
-  for _, one in ipairs(groups(c.params)) do
-    local passed = passed_of(self, c, one.group, one.names, level + 1)
-    for _, operand in ipairs(c.operands) do
-      local derive = passed.gives[operand]
-      if derive then self[operand] = derive(self[passed[1]]) end
+  local found, operands = groups(c.params), c.operands
+  for i = 1, #found do
+    local passed = passed_of(self, c, found[i].group, found[i].names, level + 1)
+    for k = 1, #operands do
+      local derive = passed.gives[operands[k]]
+      if derive then self[operands[k]] = derive(self[passed[1]]) end
     end
   end
+end
+
+-- Does an alternative give an operand, which is derived when it is passed?
+local function gives_operand (param, operands)
+  for _, operand in ipairs(operands) do
+    if param.gives[operand] then return true end
+  end
+  return false
+end
+
+-- The set of alternatives that are left out when nothing is derived; nil unless that leaves
+-- just one of each group.
+local function absent (params, operands)
+  local set = {}
+  for _, one in ipairs(groups(params)) do
+    local left = 0
+    for _, param in ipairs(one.group) do
+      if not param.gives or param.default ~= nil then return nil end
+      set[param] = gives_operand(param, operands)
+      if not set[param] then left = left + 1 end
+    end
+    if left ~= 1 then return nil end
+  end
+  return set
 end
 
 --- The value of an alternative that was not passed, or nil.
@@ -142,10 +167,10 @@ function construct.derive (self, c, name)
 end
 
 local function set_batch_shape (self, c, level)
-  local tensors = {}
-  for _, param in ipairs(c.params) do
-    local value = rawget(self, param[1])
-    if core.is_tensor(value) then tensors[#tensors + 1] = batch_of(value, param.event) end
+  local params, tensors = c.params, {}
+  for i = 1, #params do
+    local value = rawget(self, params[i][1])
+    if core.is_tensor(value) then tensors[#tensors + 1] = batch_of(value, params[i].event) end
   end
   local shape, why = core.broadcast_shape(table.unpack(tensors))
   if not shape then fail(c, level + 1, "parameters of %s", why) end
@@ -163,9 +188,9 @@ local function positional (c, named, b)
   return checking, table.unpack(values, 1, construct.MAX_PARAMS)
 end
 
---- The constructor, all cases. core.constructor goes ahead of it where all
--- parameters are plain numbers; that function stands between this one and the
--- caller, hence level 3.
+--- The constructor, all cases. What core.constructor makes goes ahead of it: it puts
+-- named parameters in their places, and needs no help where all are plain numbers and
+-- tensors, and operands. It stands between this one and the caller, hence level 3.
 function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
   local params, checking, scalars = c.params, validation, true
   local n = #params
@@ -174,11 +199,15 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
   for i = 1, n do
     local param, value = params[i], v1
     v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
-    if type(value) ~= "number" then value = kept(c, param, value, 3) end
-    if value ~= nil and type(value) ~= "number" then scalars = false end
-    if value ~= nil then check_event(c, param, value, 3) end
-    if checking and value ~= nil then check(self, c, param, value, 3) end
-    self[param[1]] = value
+    if type(value) ~= "number" then
+      value = kept(c, param, value, 3)
+      scalars = scalars and (value == nil or type(value) == "number")
+    end
+    if value ~= nil then
+      if param.event then check_event(c, param, value, 3) end
+      if checking then check(self, c, param, value, 3) end
+      self[param[1]] = value
+    end
   end
   if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
     fail(c, 3, "takes %d parameters, got more", n)
@@ -188,6 +217,13 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
   local init = rawget(c, "init")
   if init then init(self, checking) end
   return self
+end
+
+--- What a class does when it is called. Where it sees to the writing of fields, only
+-- numbers and tensors in their places take the short way.
+function construct.constructor (c)
+  if rawget(c, "__newindex") ~= nil then return core.constructor(c.params, construct.full) end
+  return core.constructor(c.params, construct.full, absent(c.params, c.operands), c)
 end
 
 --- Refuses a description of parameters that construction could not use.

@@ -97,7 +97,7 @@ function Distribution:extend (name, spec)
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index  = index_of(c)
-  local call = c.construct or self.construct or core.constructor(c.params, construct.full)
+  local call = c.construct or self.construct or construct.constructor(c)
   setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
   if spec.kernels then bind_kernels(c, spec.kernels) end
   return c

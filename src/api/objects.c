@@ -13,24 +13,21 @@
 #define MAX_PARAMS 6
 
 typedef struct Layout {
+  const State *state;
   int params;
+  const void *class;                  /* whose they are; NULL: unknown */
   const Kernel *rule[MAX_PARAMS];     /* of one operand, or NULL: not plain */
-  double standard[MAX_PARAMS];        /* default values */
-  unsigned char has_default[MAX_PARAMS];
+  unsigned char absent[MAX_PARAMS];   /* an alternative to the one that is passed */
 } Layout;
 
-/* Upvalues of a constructor: the layout, the full constructor, "init", and
-   the names of the parameters. */
-static const Layout *layout (lua_State *L) {
-  return lua_touserdata(L, lua_upvalueindex(1));
-}
+/* Upvalues of a constructor: the names begin at NAMES, the defaults follow. */
+enum { LAYOUT = 1, FULL, CLASS, INIT, SHAPE, NAMES };
 
-/* Parameters as they were read: numbers, and how many tensors of which shape. */
+/* Parameters as they were read: how many, and the tensors among them. */
 typedef struct Values {
-  double number[MAX_PARAMS];
+  int passed, tensors, rank;
   const Tensor *tensor[MAX_PARAMS];
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  int tensors, rank;
 } Values;
 
 static int number_holds (const Kernel *rule, double x) {
@@ -46,33 +43,80 @@ static int tensor_holds (const State *state, const Kernel *rule, const Tensor *t
       && elementwise_first_false(rule, &loop) == loop.size));
 }
 
-/* Is parameter i a number or a tensor that satisfies its rule, or left out? */
+/* Is parameter i a number or a tensor that satisfies its rule, or rightly absent? */
 static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
-  const Tensor *t = api_tensor(L, 2 + i);
-  if (t != NULL) {
-    v->tensor[v->tensors++] = t;
-    return tensor_holds(api_state(L), form->rule[i], t);
+  int at = 2 + i, type = lua_type(L, at);
+  if (form->absent[i]) return type == LUA_TNIL;
+  if (type == LUA_TNIL) {
+    lua_copy(L, lua_upvalueindex(NAMES + form->params + i), at);
+    type = lua_type(L, at);
   }
-  if (lua_type(L, 2 + i) == LUA_TNUMBER) v->number[i] = lua_tonumber(L, 2 + i);
-  else if (lua_isnoneornil(L, 2 + i) && form->has_default[i])
-    v->number[i] = form->standard[i];
-  else return 0;
-  return number_holds(form->rule[i], v->number[i]);
+  v->passed++;
+  if (type == LUA_TNUMBER) return number_holds(form->rule[i], lua_tonumber(L, at));
+  const Tensor *t = api_tensor(L, at);
+  v->tensor[v->tensors++] = t;
+  return t != NULL && tensor_holds(form->state, form->rule[i], t);
 }
 
 static int plain_values (lua_State *L, const Layout *form, Values *v) {
   size_t size;
-  if (lua_gettop(L) > 1 + form->params) return 0;
-  v->tensors = 0;
+  v->passed = v->tensors = 0;
   for (int i = 0; i < form->params; i++)
     if (!plain_value(L, form, i, v)) return 0;
   return v->tensors == 0
       || loop_broadcast(v->tensors, v->tensor, &v->rank, v->shape, &size) == NULL;
 }
 
+/* Has the table at index 2 just n entries? May leave a key on the stack. */
+static int has_entries (lua_State *L, int n) {
+  int count = 0;
+  lua_pushnil(L);
+  while (count <= n && lua_next(L, 2)) {
+    lua_pop(L, 1);
+    count++;
+  }
+  return count == n;
+}
+
+/* Replaces a plain table at index 2, all of whose keys are names of parameters, by
+   its values, each in its place; unless the first is a table, which would be taken
+   for named parameters itself. */
+static void place_named (lua_State *L, const Layout *form) {
+  int found = 0;
+  for (int i = 0; i < form->params; i++) {
+    lua_pushvalue(L, lua_upvalueindex(NAMES + i));
+    found += lua_rawget(L, 2) != LUA_TNIL;
+  }
+  int plain = found > 0 && !lua_istable(L, 3) && has_entries(L, found)
+      && !lua_getmetatable(L, 2);
+  lua_settop(L, plain ? 2 + form->params : 2);
+  if (plain) lua_remove(L, 2);
+}
+
+/* Puts all values in their places, from index 2 on; 0 if there are too many. */
+static int place_values (lua_State *L, const Layout *form) {
+  if (lua_gettop(L) == 2 && lua_istable(L, 2) && form->class != NULL)
+    place_named(L, form);
+  if (lua_gettop(L) > 1 + form->params) return 0;
+  lua_settop(L, 1 + form->params);
+  return 1;
+}
+
+static int is_known_class (lua_State *L, const Layout *form) {
+  return form->class != NULL ? lua_topointer(L, 1) == form->class : lua_istable(L, 1);
+}
+
+static int has_init (lua_State *L) {
+  lua_pushvalue(L, lua_upvalueindex(INIT));
+  lua_rawget(L, 1);
+  int found = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return found;
+}
+
 /* object.batch_shape = the shape of all parameters together */
 static void set_batch_shape (lua_State *L, const Values *v) {
-  lua_pushliteral(L, "batch_shape");
+  lua_pushvalue(L, lua_upvalueindex(SHAPE));
   lua_createtable(L, v->rank, 0);
   for (int d = 0; d < v->rank; d++) {
     lua_pushinteger(L, (lua_Integer)v->shape[d]);
@@ -81,34 +125,32 @@ static void set_batch_shape (lua_State *L, const Values *v) {
   lua_rawset(L, -3);
 }
 
-static int has_init (lua_State *L) {
-  lua_pushvalue(L, lua_upvalueindex(3));
-  int found = lua_rawget(L, 1) == LUA_TFUNCTION;
-  lua_pop(L, 1);
-  return found;
+/* Pushes an object of these parameters. */
+static void push_object (lua_State *L, const Layout *form, const Values *v) {
+  lua_createtable(L, 0, v->passed + (v->tensors > 0));
+  for (int i = 0; i < form->params; i++) {
+    if (form->absent[i]) continue;
+    lua_pushvalue(L, lua_upvalueindex(NAMES + i));
+    lua_pushvalue(L, 2 + i);          /* an integer stays one */
+    lua_rawset(L, -3);
+  }
+  if (v->tensors > 0) set_batch_shape(L, v);
+  lua_pushvalue(L, 1);
+  lua_setmetatable(L, -2);
 }
 
 static int construct (lua_State *L) {
-  const Layout *form = layout(L);
+  const Layout *form = lua_touserdata(L, lua_upvalueindex(LAYOUT));
   Values v;
-  if (!plain_values(L, form, &v) || has_init(L)) {
-    lua_settop(L, 9);                 /* class, values, and room to see more */
-    lua_pushvalue(L, lua_upvalueindex(2));
-    lua_insert(L, 1);
-    lua_call(L, 9, 1);
+  if (is_known_class(L, form) && place_values(L, form) && !has_init(L)
+      && plain_values(L, form, &v)) {
+    push_object(L, form, &v);
     return 1;
   }
-  lua_settop(L, 1 + form->params);
-  lua_createtable(L, 0, form->params + (v.tensors > 0));
-  for (int i = 0; i < form->params; i++) {
-    lua_pushvalue(L, lua_upvalueindex(4 + i));
-    if (lua_isnil(L, 2 + i)) lua_pushnumber(L, v.number[i]);
-    else lua_pushvalue(L, 2 + i);     /* an integer stays one */
-    lua_rawset(L, -3);
-  }
-  if (v.tensors > 0) set_batch_shape(L, &v);
-  lua_pushvalue(L, 1);
-  lua_setmetatable(L, -2);
+  lua_settop(L, 9);                   /* class, values, and room to see more */
+  lua_pushvalue(L, lua_upvalueindex(FULL));
+  lua_insert(L, 1);
+  lua_call(L, 9, 1);
   return 1;
 }
 
@@ -123,32 +165,67 @@ static const Kernel *plain_rule (lua_State *L, int param) {
   return kernel;
 }
 
-/* core.constructor(params, full): `full` is the constructor in Lua. */
+/* Alternatives are plain if the set at index 3 says which of them are absent. */
+static void describe (lua_State *L, Layout *form, int i, int param) {
+  int plain = lua_getfield(L, param, "gives") == LUA_TNIL;
+  if (lua_istable(L, 3)) {
+    lua_pushvalue(L, param);
+    lua_rawget(L, 3);
+    form->absent[i] = (unsigned char)lua_toboolean(L, -1);
+    plain = !form->absent[i];
+  }
+  if (plain) form->rule[i] = plain_rule(L, param);
+  lua_settop(L, param);
+}
+
+/* Describes the params at index 1, and pushes their names. */
+static void push_names (lua_State *L, Layout *form) {
+  for (int i = 0; i < form->params; i++) {
+    lua_rawgeti(L, 1, i + 1);
+    luaL_checktype(L, -1, LUA_TTABLE);
+    describe(L, form, i, lua_gettop(L));
+    lua_rawgeti(L, -1, 1);
+    lua_remove(L, -2);
+  }
+}
+
+/* Pushes their defaults; nil for none, or for one that is no number. */
+static void push_defaults (lua_State *L, const Layout *form) {
+  for (int i = 0; i < form->params; i++) {
+    lua_rawgeti(L, 1, i + 1);
+    if (lua_getfield(L, -1, "default") != LUA_TNUMBER) {
+      lua_pop(L, 1);
+      lua_pushnil(L);
+    }
+    lua_remove(L, -2);
+  }
+}
+
+/* core.constructor(params, full, absent, class): `full` is the constructor in Lua. The
+   set `absent` holds the alternatives that are left out where nothing needs deriving.
+   Without it no alternative is plain; without a class no name is. */
 static int constructor (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_settop(L, 2);
+  lua_settop(L, 4);
   int n = (int)lua_rawlen(L, 1);
-  if (n > MAX_PARAMS) return 1;      /* the full one itself */
+  if (n > MAX_PARAMS) {               /* the full one itself */
+    lua_settop(L, 2);
+    return 1;
+  }
+  luaL_checkstack(L, NAMES + 2 * MAX_PARAMS + 4, NULL);
   Layout *form = lua_newuserdatauv(L, sizeof *form, 0);
   memset(form, 0, sizeof *form);
+  form->state = api_state(L);
   form->params = n;
+  form->class = lua_topointer(L, 4);
   lua_pushvalue(L, 2);
+  lua_pushvalue(L, 4);
   lua_pushliteral(L, "init");
-  for (int i = 0; i < n; i++) {
-    lua_rawgeti(L, 1, i + 1);
-    int param = lua_gettop(L);
-    luaL_checktype(L, param, LUA_TTABLE);
-    form->rule[i] = plain_rule(L, param);
-    if (lua_getfield(L, param, "default") == LUA_TNUMBER) {
-      form->has_default[i] = 1;
-      form->standard[i] = lua_tonumber(L, -1);
-    }
-    lua_rawgeti(L, param, 1);
-    lua_replace(L, param);
-    lua_settop(L, param);
-  }
-  lua_pushcclosure(L, construct, 3 + n);
+  lua_pushliteral(L, "batch_shape");
+  push_names(L, form);
+  push_defaults(L, form);
+  lua_pushcclosure(L, construct, NAMES - 1 + 2 * n);
   return 1;
 }
 

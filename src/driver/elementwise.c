@@ -4,6 +4,8 @@
 ** Elements do not depend on one another, so neither the cutting into blocks
 ** nor the number of threads can change a bit.
 */
+#include <string.h>
+
 #include "driver/elementwise.h"
 
 #define SAMPLE_BLOCK 256         /* noise and result together stay in the L1 cache */
@@ -107,17 +109,26 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
 }
 
 
+/* Of ones and zeros: any zero clears all bits. */
+static bool all_true (size_t n, const double *truth) {
+  uint64_t all = UINT64_MAX, one;
+  for (size_t i = 0; i < n; i++) {
+    memcpy(&one, &truth[i], sizeof one);
+    all &= one;
+  }
+  return all != 0;
+}
+
 size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
   LoopBlock truth;
   Blocks blocks;
   loop_start(loop, &blocks);
   for (size_t first = 0, n; first < loop->size; first += n) {
-    uint64_t failed = 0;
     n = loop_length(loop, first, loop->size);
     loop_block(loop, first, n, &blocks);
     kernel->value(n, blocks.in, truth);
-    for (size_t i = 0; i < n; i++) failed |= truth[i] == 0;
-    for (size_t i = 0; failed && i < n; i++)
+    if (all_true(n, truth)) continue;
+    for (size_t i = 0; i < n; i++)
       if (truth[i] == 0) return first + i;
   }
   return loop->size;
