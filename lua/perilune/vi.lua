@@ -74,7 +74,7 @@ local function is_finite (x) return x == x and x ~= math.huge and x ~= -math.hug
 local function joint_of (self, theta)
   local value = self.log_joint(theta)
   if type(value) == "number" then return value end
-  if core.is_tensor(value) and core.numel(value) == 1 then return value:sum() end
+  if core.is_tensor(value) and core.numel(value) == 1 then return core.rank(value) == 0 and value or value:sum() end
   error("vi: log_joint must return a number or a tensor of one element, got " .. show.value(value), 0)
 end
 
@@ -127,8 +127,8 @@ end
 
 -- Raises if a gradient is not finite, and names the parameter to which it belongs.
 local function check_gradient (self, u)
+  if core.finite_grad(self.guide.params.loc) then return end
   local grad = self.guide.params.loc.grad
-  if is_finite(grad:sum():item()) then return end
   for _, site in ipairs(self.space) do
     local total = grad:narrow(1, site.at, site.size):sum():item()
     if not is_finite(total) then
@@ -156,16 +156,17 @@ local function new (given)
 end
 
 -- Minus the log density of a draw, less its mean, the entropy: of the noise that it was made from.
-local function surprise (noise) return 0.5 * ((noise * noise):sum():item() - core.numel(noise)) end
+local function surprise (noise) return 0.5 * (noise:matmul(noise):item() - core.numel(noise)) end
 
 -- Draws from the guide; each adds its gradient. Returns the estimate of the ELBO.
 local function estimate (self)
   local total, noise = 0, self.noise:sample({ self.samples, self.space.size }, self.rng)
   for s = 1, self.samples do
-    local u = self.guide:draw(noise[s])
+    local own = noise[s]
+    local u = self.guide:draw(own)
     local theta, log_det = self.space:parameters(u)
     local bound = joint_of(self, theta) + log_det + self.guide:entropy()
-    local value = bound:item() + surprise(noise[s])
+    local value = bound:item() + surprise(own)
     if not is_finite(value) then complain(self, u, value) end
     local loss = bound * (-1 / self.samples)
     loss:backward()

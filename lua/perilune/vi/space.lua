@@ -77,6 +77,9 @@ end
 
 -- A stretch of u, or of a row of them, as the transform's argument.
 local function unpacked (site, u)
+  if core.rank(u) == 1 and not site.filling then
+    return #site.free_shape == 1 and u or u:reshape(site.free_shape)
+  end
   local shape = core.shape(u)
   shape[#shape] = nil
   for _, n in ipairs(site.free_shape) do shape[#shape + 1] = n end
