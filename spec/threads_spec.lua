@@ -1,5 +1,6 @@
 --- Threads: any number of them, the same bits.
 local peri  = require "perilune"
+local core  = require "perilune.core"
 local model = require "spec.support.reference_tensor"
 
 local function message (fn, ...)
@@ -45,6 +46,11 @@ describe("with two, three and five threads", function ()
       return data(2 * m * m):reshape(2, m, m):narrow(3, 1, 40):matmul(data(40 * 30):reshape(40, 30))
     end,
     where         = function (n) return peri.where(data(n):gt(0), data(n), -1) end,
+    ["a formula"] = function (n)
+      local x, y = data(n), data(n + 1):narrow(1, 2, n)
+      return core.fused(function () return peri.exp(x * y) - peri.abs(x) / 3 end)
+    end,
+    ["a sum that waits"] = function (n) return peri.Normal(0, 2):log_prob(peri.param(data(n))):sum():detach() end,
   }
   for name, fn in pairs(work) do
     it(name .. " gives the bits of one thread", function ()
@@ -90,6 +96,197 @@ describe("with two, three and five threads", function ()
     for _ = 1, 5 do
       assert.is_false(pcall(peri.add, peri.ones(100000), peri.ones(99999)))
       assert.equal(200000, (peri.ones(100000) + 1):sum():item())
+    end
+  end)
+end)
+
+
+-- 16537 elements: enough to be shared out, no multiple of a block, and shares begin within a row.
+local HEIGHT, WIDTH = 23, 719
+local LETTERS = { "a", "b", "c", "d", "e", "f", "g", "h" }
+
+-- Equal bits; one NaN is as good as another.
+local function same (a, b)
+  local numbers = 1 - a:ne(a) * b:ne(b)
+  return ((a:ne(b) + (1 / a):ne(1 / b)) * numbers):sum():item() == 0
+end
+
+-- Asserts that fn() gives the same tensors with three threads, which share less evenly than two, as with one; says
+-- whether some element is a number.
+local function assert_same (fn)
+  local numbers = 0
+  peri.set_threads(1)
+  local alone = { fn() }
+  peri.set_threads(3)
+  for i, together in ipairs { fn() } do
+    assert(same(alone[i], together), "result " .. i)
+    numbers = numbers + together:eq(together):sum():item()
+  end
+  return numbers > 0
+end
+
+-- Operands of an elementwise kernel: in turn a column, whole and a row, so that blocks end with rows and threads cut
+-- them elsewhere. Some elements are whole numbers, for kernels that count.
+local function elementwise_operands (n)
+  local shapes, operands = { { HEIGHT, 1 }, { HEIGHT, WIDTH }, { WIDTH } }, {}
+  for k = 1, n do
+    local u = peri.rng(k):uniform(table.unpack(shapes[k % 3 + 1]))
+    operands[k] = peri.where(u:lt(0.6), u, peri.floor(10 * u) - 5)
+  end
+  return operands
+end
+
+-- Operands of a row kernel: as many rows as are shared out even if they are short.
+local function row_operands (signature)
+  local size_of, operands = { k = 5, n = 4, p = 2 }, {}
+  for letters in signature:match("^(.*)%->"):gmatch("%(([%a,]*)%)") do
+    local shape = { 9001 }
+    for letter in letters:gmatch("%a") do shape[#shape + 1] = size_of[letter] or 3 end
+    local x = peri.rng(#operands + 1):normal(table.unpack(shape))
+    local first, second = letters:match("^(%a),(%a)$")
+    operands[#operands + 1] = first ~= nil and first == second
+      and x:matmul(x:transpose(-1, -2)) + 3 * peri.eye(shape[2]) or peri.exp(x)
+  end
+  return operands
+end
+
+describe("threads change no bit of", function ()
+  teardown(function () peri.set_threads(1) end)
+
+  local function check_elementwise (bind, file, kernel)
+    local takes = { table.unpack(LETTERS, 1, kernel.n_in) }
+    local f = bind(file, kernel.name, kernel.name, takes, takes)
+    local operands = elementwise_operands(kernel.n_in)
+    assert_same(function () return f(table.unpack(operands)) end)
+  end
+
+  local function check_rows (file, kernel)
+    local takes, operands = { table.unpack(LETTERS, 1, kernel.n_in) }, row_operands(kernel.signature)
+    local value = core.bind_value(file, kernel.name, kernel.name, takes, takes)
+    assert_same(function () return value(table.unpack(operands)) end)
+    if not kernel.has_adjoint then return end
+    local adjoint = core.bind_adjoint(file, kernel.name, kernel.name, takes, takes)
+    operands[#operands + 1] = value(table.unpack(operands))
+    assert_same(function () return adjoint(table.unpack(operands)) end)
+  end
+
+  for file, kernels in pairs(core.kernels()) do
+    for _, kernel in ipairs(kernels) do
+      local name = file .. "." .. kernel.name
+      if kernel.signature and (kernel.kind == "rows" or kernel.noise) then
+        it(name, function () check_rows(file, kernel) end)
+      elseif kernel.kind == "elementwise" or kernel.noise then
+        it(name, function () check_elementwise(core.bind_value, file, kernel) end)
+      end
+      if kernel.has_partials then
+        it("the partials of " .. name, function () check_elementwise(core.bind_partials, file, kernel) end)
+      end
+    end
+  end
+
+  for _, kernel in ipairs(core.kernels().reduce) do
+    it("the reduction " .. kernel.name, function ()
+      local x = peri.rng(1):normal(70001)
+      local matrix = x:narrow(1, 1, 70000)
+      for _, shape in ipairs { { 70000 }, { 10000, 7 }, { 7, 10000 }, { 2, 35000 } } do
+        local t = matrix:reshape(table.unpack(shape))
+        local method = t[kernel.name]
+        assert(assert_same(function () return method(t), method(t, 1), method(t, #shape) end))
+      end
+      assert(assert_same(function () return x[kernel.name](x) end))
+    end)
+  end
+
+  -- Of each class, the instance that its own help makes.
+  for _, name in ipairs(peri.distributions()) do
+    local made = peri[name].help.example[1]:match("^(.-[%)}]):%l[%w_]*%(")
+    local make = made and load("local peri = ...; local " .. name .. " = peri." .. name .. "; return " .. made)
+    local ok, d = pcall(make or error, peri)
+    if ok and d.sample then
+      it("draws of " .. tostring(made), function ()
+        assert(assert_same(function () return d:sample(17001, peri.rng(5)) end))
+      end)
+    end
+  end
+
+  it("gradients", function ()
+    local g = peri.rng(8)
+    local function positive (...) return peri.param(g:uniform(...) + 0.5) end
+    local a, b, c, d = positive(HEIGHT, WIDTH), positive(HEIGHT, WIDTH), positive(WIDTH), positive(1)
+    local logits, five = peri.param(g:normal(9001, 5)), peri.Categorical { logits = { 1, 2, 3, 4, 5 } }
+    local losses = {
+      function () return peri.kl_divergence(peri.Gamma(a, b), peri.Gamma(b, a)):sum() end,
+      function () return peri.kl_divergence(peri.Gamma(a, c), peri.Gamma(c, d)):sum() end,
+      function () return peri.Normal(c, d):log_prob(a * b):mean() end,
+      function () return (a:transpose() * b:transpose():exp()):sum(1):square():sum() end,
+      function () return peri.kl_divergence(peri.Categorical { logits = logits }, five):square():sum() end,
+      function () return (logits:softmax() * logits:logsumexp(2):unsqueeze(-1)):sum() end,
+    }
+    for _, loss in ipairs(losses) do
+      assert(assert_same(function ()
+        local grads = {}
+        for _, w in ipairs { a, b, c, d, logits } do w.grad = nil end
+        loss():backward()
+        for _, w in ipairs { a, b, c, d, logits } do grads[#grads + 1] = w.grad end
+        return table.unpack(grads)
+      end))
+    end
+  end)
+end)
+
+
+describe("the number of threads is changed", function ()
+  after_each(function () peri.set_threads(1) end)
+
+  local x = peri.rng(1):normal(40000)
+  local expected = peri.exp(x) * x
+
+  it("within a formula, between its steps", function ()
+    for threads = 1, 4 do
+      local got = core.fused(function ()
+        local y = peri.exp(x)
+        peri.set_threads(threads)
+        return y * x
+      end)
+      assert.is_true(got:equal(expected))
+    end
+  end)
+
+  it("within the formula of a divergence, and within the function that an expectation is of", function ()
+    local A = peri.Normal:extend "A"
+    local p = A(x, 1)
+    peri.register_kl(A, A, function (a, b)
+      peri.set_threads(3)
+      return (a.loc - b.loc) * 2
+    end)
+    assert.is_true(peri.kl_divergence(p, A(0, 1)):equal(x * 2))
+    local e = peri.Normal(0, 1):expectation(function (y) peri.set_threads(2) return y * y end)
+    assert(math.abs(tonumber(type(e) == "number" and e or e:item()) - 1) < 1e-9)
+  end)
+
+  it("by finalizers that run in the middle of work", function ()
+    local rows, changes = x:reshape(8000, 5), 0
+    local softmax = rows:softmax()
+    local function change ()
+      changes = changes + 1
+      peri.set_threads(changes % 3 + 1)
+    end
+    for _ = 1, 200 do
+      setmetatable({}, { __gc = change })
+      assert(rows:softmax():equal(softmax) and (peri.exp(x) * x):equal(expected))
+    end
+    collectgarbage()
+    assert(changes > 100)
+  end)
+
+  it("to far more than there are cores", function ()
+    local sum = x:sum():item()
+    for _, threads in ipairs { 256, 17, 255 } do
+      peri.set_threads(threads)
+      for _ = 1, 10 do
+        assert.is_true((peri.exp(x) * x):equal(expected))
+        assert.equal(sum, x:sum():item())
+      end
     end
   end)
 end)

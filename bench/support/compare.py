@@ -190,7 +190,8 @@ def header():
 
 def all_tables():
     paths = sorted(glob("bench/*.lua")) + sorted(glob("bench/*.py"))
-    return [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    names = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    return list(dict.fromkeys(names))   # a table may have its workloads in Lua and its own columns
 
 
 def main():
@@ -204,4 +205,5 @@ def main():
             f.write("\n".join(lines) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

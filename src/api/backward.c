@@ -268,8 +268,18 @@ static void step_call (lua_State *L, const Node *node, const Memory *memory, Sta
   lua_settop(L, base);
 }
 
+/* Elements that a step goes through: of the result, or of the largest operand where they
+   were summed up. */
+static size_t step_size (const Node *node) {
+  size_t size = node->result->size;
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number && node->in[k].tensor->size > size)
+      size = node->in[k].tensor->size;
+  return size;
+}
+
 static void step_node (lua_State *L, Node *node, Memory *memory) {
-  Pool *pool = api_pool(L, node->result->size);
+  Pool *pool = api_pool(L, step_size(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
   adjoint_step(node, pool, scratch);

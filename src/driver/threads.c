@@ -1,105 +1,123 @@
 /*
 ** threads.c - the pool: workers that wait until a job is posted
 **
-** A job is posted by raising `posted`; every worker runs its own share once
-** and lowers `busy`; the caller runs share 0 and waits for busy == 0. Whoever
-** waits spins for some microseconds first, because in a loop over tensors the
-** next job is near, and then sleeps.
+** A job is cut into one share a thread. The caller runs share 0, each of the
+** others belongs to whoever claims it first: a worker, or the caller if it is
+** done before a worker has woken up. So nobody waits for a thread to wake up,
+** and what a small job loses is at most the call that wakes the others.
+** Whoever waits spins for some microseconds first, because in a loop over
+** tensors the next job is near, and then sleeps.
 */
 #include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "driver/threads.h"
 
-#define SPINS 2000
-
-typedef struct Worker {
-  Pool *pool;
-  int share;
-  pthread_t thread;
-} Worker;
+#define SPINS  2000          /* turns of waiting before sleep, */
+#define YIELD  32            /* and between giving way */
+#define SHARES 512           /* more than a job is ever cut into */
 
 struct Pool {
   pthread_mutex_t mutex;
   pthread_cond_t work, done;
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
-  atomic_ulong posted;       /* jobs so far */
-  atomic_int busy;
+  atomic_ulong ticket;       /* number of the job * SHARES + its unclaimed shares */
+  atomic_int unfinished;     /* shares that workers may still be running */
   atomic_int stopping;
   size_t n, share_size;      /* the job */
   Task task;
   void *job;
   fenv_t environment;        /* the caller's: workers round as it does */
-  Worker workers[];
+  pthread_t workers[];
 };
 
 
-static void run_share (Pool *pool, int share) {
-  size_t first = (size_t)share * pool->share_size;
+static void run_share (Pool *pool, size_t share) {
+  size_t first = share * pool->share_size;
   size_t last = first + pool->share_size;
   if (last > pool->n) last = pool->n;
   if (first < last) pool->task(pool->job, first, last);
 }
 
-static void relax (void) {
+static int has_work (Pool *pool) {
+  return atomic_load(&pool->ticket) % SHARES != 0;
+}
+
+/* A share that nobody has claimed yet, or 0. The job stays as it is until that share
+   is finished: only who holds one may look at it. */
+static size_t claim (Pool *pool) {
+  unsigned long ticket = atomic_load(&pool->ticket);
+  while (ticket % SHARES != 0)
+    if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1))
+      return (size_t)(ticket % SHARES);
+  return 0;
+}
+
+/* Whoever spins gives way now and then: what it waits for may want the same core. */
+static void relax (int turn) {
+  if (turn % YIELD == YIELD - 1) sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
 }
 
-static int has_work (Pool *pool, unsigned long seen) {
-  return atomic_load(&pool->posted) != seen || atomic_load(&pool->stopping);
+static int is_called (Pool *pool) {
+  return has_work(pool) || atomic_load(&pool->stopping);
 }
 
-static void await_work (Pool *pool, unsigned long seen) {
-  for (int i = 0; i < SPINS; i++) {
-    if (has_work(pool, seen)) return;
-    relax();
+/* Whoever was woken in vain spins again: more jobs are near. */
+static void await_work (Pool *pool) {
+  for (;;) {
+    for (int i = 0; i < SPINS; i++) {
+      if (is_called(pool)) return;
+      relax(i);
+    }
+    pthread_mutex_lock(&pool->mutex);
+    if (!is_called(pool)) pthread_cond_wait(&pool->work, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
   }
-  pthread_mutex_lock(&pool->mutex);
-  while (!has_work(pool, seen)) pthread_cond_wait(&pool->work, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
 }
 
 static void await_workers (Pool *pool) {
   for (int i = 0; i < SPINS; i++) {
-    if (atomic_load(&pool->busy) == 0) return;
-    relax();
+    if (atomic_load(&pool->unfinished) == 0) return;
+    relax(i);
   }
   pthread_mutex_lock(&pool->mutex);
-  while (atomic_load(&pool->busy) > 0)
+  while (atomic_load(&pool->unfinished) > 0)
     pthread_cond_wait(&pool->done, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/* The last worker to finish wakes the caller, should it sleep. */
+/* Who finishes the last share wakes the caller, should it sleep. */
 static void report_done (Pool *pool) {
-  if (atomic_fetch_sub(&pool->busy, 1) > 1) return;
+  if (atomic_fetch_sub(&pool->unfinished, 1) > 1) return;
   pthread_mutex_lock(&pool->mutex);
   pthread_cond_signal(&pool->done);
   pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *worker_main (void *data) {
-  Worker *worker = data;
-  Pool *pool = worker->pool;
-  for (unsigned long seen = 0; ; ) {
-    await_work(pool, seen);
+  Pool *pool = data;
+  for (;;) {
+    await_work(pool);
     if (atomic_load(&pool->stopping)) return NULL;
-    seen = atomic_load(&pool->posted);
-    fesetenv(&pool->environment);
-    run_share(pool, worker->share);
-    report_done(pool);
+    for (size_t share; (share = claim(pool)) != 0; ) {
+      fesetenv(&pool->environment);
+      run_share(pool, share);
+      report_done(pool);
+    }
   }
 }
 
 
 size_t pool_bytes (int threads) {
-  return sizeof(Pool) + (size_t)(threads - 1) * sizeof(Worker);
+  return sizeof(Pool) + (size_t)(threads - 1) * sizeof(pthread_t);
 }
 
 int pool_start (Pool *pool, int threads) {
@@ -107,17 +125,15 @@ int pool_start (Pool *pool, int threads) {
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
   pool->owner = getpid();
-  atomic_init(&pool->posted, 0);
-  atomic_init(&pool->busy, 0);
+  atomic_init(&pool->ticket, 0);
+  atomic_init(&pool->unfinished, 0);
   atomic_init(&pool->stopping, 0);
   sigset_t all, own;         /* signals are for the host's threads */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &own);
-  for (pool->threads = 1; pool->threads < threads; pool->threads++) {
-    Worker *worker = &pool->workers[pool->threads - 1];
-    *worker = (Worker){.pool = pool, .share = pool->threads};
-    if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) break;
-  }
+  for (pool->threads = 1; pool->threads < threads; pool->threads++)
+    if (pthread_create(&pool->workers[pool->threads - 1], NULL, worker_main, pool) != 0)
+      break;
   pthread_sigmask(SIG_SETMASK, &own, NULL);
   return pool->threads;
 }
@@ -129,7 +145,7 @@ void pool_stop (Pool *pool) {
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
   for (int i = 0; i < pool->threads - 1; i++)
-    pthread_join(pool->workers[i].thread, NULL);
+    pthread_join(pool->workers[i], NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);
@@ -149,11 +165,20 @@ static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   pool->task = task;
   pool->job = job;
   fegetenv(&pool->environment);
-  atomic_store(&pool->busy, pool->threads - 1);
+  atomic_store(&pool->unfinished, pool->threads - 1);
   pthread_mutex_lock(&pool->mutex);
-  atomic_fetch_add(&pool->posted, 1);
+  atomic_fetch_add(&pool->ticket, SHARES + (unsigned long)pool->threads - 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
+}
+
+/* The caller's part: share 0 and what nobody has claimed by then. */
+static void run_own_shares (Pool *pool) {
+  run_share(pool, 0);
+  for (size_t share; (share = claim(pool)) != 0; ) {
+    run_share(pool, share);
+    atomic_fetch_sub(&pool->unfinished, 1);
+  }
 }
 
 void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {
@@ -163,6 +188,6 @@ void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {
     return;
   }
   post(pool, n, grain, task, job);
-  run_share(pool, 0);
+  run_own_shares(pool);
   await_workers(pool);
 }
