@@ -14,19 +14,22 @@ def reset(params):
         w.grad = None
 
 
-def kl(family, n):
+def kl(family, n, read=False):
     def prepare(dtype):
         a, b, c, d = params = [positive(n, dtype) for _ in range(4)]
         p, q = family(a, b), family(c, d)
 
         def run():
             reset(params)
-            kl_divergence(p, q).sum().backward()
+            value = kl_divergence(p, q).sum()
+            value.backward()
+            if read:
+                value.item()
         return run
     return prepare
 
 
-def likelihood(n):
+def likelihood(n, read=False):
     def prepare(dtype):
         x = torch.randn(n, dtype=dtype)
         params = [torch.tensor(v, dtype=dtype, requires_grad=True) for v in (0.1, 1.2)]
@@ -34,7 +37,10 @@ def likelihood(n):
 
         def run():
             reset(params)
-            d.log_prob(x).sum().backward()
+            value = d.log_prob(x).sum()
+            value.backward()
+            if read:
+                value.item()
         return run
     return prepare
 
@@ -59,6 +65,10 @@ workloads = {
     "kl Normal, n = 1e6": kl(Normal, 1000000),
     "kl Gamma, n = 1e6": kl(Gamma, 1000000),
     "Normal likelihood, two numbers, n = 1e6": likelihood(1000000),
+    "kl Normal, n = 1e3, loss read": kl(Normal, 1000, True),
+    "kl Normal, n = 1e6, loss read": kl(Normal, 1000000, True),
+    "kl Gamma, n = 1e6, loss read": kl(Gamma, 1000000, True),
+    "Normal likelihood, two numbers, n = 1e6, loss read": likelihood(1000000, True),
     "200 operations, n = 1": chain(1),
     "200 operations, n = 20": chain(20),
 }

@@ -15,14 +15,17 @@ def loss(rows, outcomes):
     return workload
 
 
-def loss_and_gradient(rows, outcomes):
+def loss_and_gradient(rows, outcomes, read=False):
     def workload(dtype):
         x, t = operands(dtype, rows, outcomes)
         x.requires_grad_()
 
         def run():
             x.grad = None
-            F.kl_div(x, t, reduction="batchmean").backward()
+            value = F.kl_div(x, t, reduction="batchmean")
+            value.backward()
+            if read:
+                value.item()
             return x.grad
         return run
     return workload
@@ -46,5 +49,7 @@ workloads = {
     "4096 x 1000": loss(4096, 1000),
     "128 x 1000 with gradient": loss_and_gradient(128, 1000),
     "4096 x 1000 with gradient": loss_and_gradient(4096, 1000),
+    "128 x 1000 with gradient, loss read": loss_and_gradient(128, 1000, True),
+    "4096 x 1000 with gradient, loss read": loss_and_gradient(4096, 1000, True),
     "log_softmax, 4096 x 1000 with gradient": with_softmax(4096, 1000),
 }

@@ -22,8 +22,8 @@ end
 
 -- The memory of parameter i in the form that the options ask for. Options may be changed between steps: then rows of
 -- the same name stay, and steps are counted anew.
-local function memory_of (self, i, entry)
-  local form, last = self:form(), self.memory[i]
+local function memory_of (self, form, i, entry)
+  local last = self.memory[i]
   if last and last.form == form then return last end
   local memory = new_memory(self, form, entry)
   for r, name in ipairs(form.rows) do
@@ -39,15 +39,15 @@ end
 local function step (self, closure)
   local loss = closure and closure()
   params.check_finite(self.name, self.entries)
-  local rate, made_for, constants = self:rate(), nil, nil
-  for i, entry in ipairs(self.entries) do
+  local entries, form, rate, made_for, constants = self.entries, self:form(), self:rate(), nil, nil
+  for i = 1, #entries do
+    local entry = entries[i]
     if entry.has_grad then
-      local memory = memory_of(self, i, entry)
-      memory.count = memory.count + 1
-      if made_for ~= memory.count then
-        constants, made_for = self:constants(rate, memory.count), memory.count
-      end
-      memory.form.update(entry.param, memory.rows, constants)
+      local memory = memory_of(self, form, i, entry)
+      local count = memory.count + 1
+      memory.count = count
+      if made_for ~= count then constants, made_for = self:constants(rate, count), count end
+      form.update(entry.param, memory.rows, constants)
     end
   end
   self.steps = self.steps + 1

@@ -70,7 +70,8 @@ end
 
 --- Forgets all gradients.
 function Optimiser:zero_grad ()
-  for _, entry in ipairs(self.entries) do core.newindex(entry.param, "grad", nil) end
+  local entries = self.entries
+  for i = 1, #entries do core.newindex(entries[i].param, "grad", nil) end
 end
 
 --- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.

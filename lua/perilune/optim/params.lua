@@ -58,17 +58,22 @@ end
 
 local nonfinite = core.bind_predicate("op/compare", "isfinite", "isfinite", { "x" }, { "x" })
 
+-- Raises if an element is not finite: their sum, which was looked at, may have been too large.
+local function look_closer (who, entry)
+  local found = { nonfinite(core.grad(entry.param)) }
+  if #found == 0 then return end
+  local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
+  error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path, show.number(found[1]), place),
+        4)
+end
+
 --- Raises if a gradient in the list is not finite; notes whether there is one.
 function params.check_finite (who, list)
-  for _, entry in ipairs(list) do
+  for i = 1, #list do
+    local entry = list[i]
     local finite = core.finite_grad(entry.param)
     entry.has_grad = finite ~= nil
-    local found = finite == false and { nonfinite(core.grad(entry.param)) } or {}   -- a sum may be too large
-    if #found > 0 then
-      local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-      error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path,
-                          show.number(found[1]), place), 3)
-    end
+    if finite == false then look_closer(who, entry) end
   end
 end
 

@@ -127,18 +127,33 @@ static double mean_apart (size_t k, const double *l, const double *m, const Simp
   return mean;
 }
 
-static double any_row (size_t k, const double *l, const double *m) {
-  if (k == 0) return (double)NAN;
-  Simplex from = simplex_of(k, l), to = simplex_of(k, m);
-  double origin = m[from.top] - l[from.top], mean = mean_apart(k, l, m, &from), sum = 0;
-  double c = ((from.shift + origin) + from.log_sum) + mean;
-  double direct = ((to.shift - (from.shift + origin)) + (to.log_sum - from.log_sum)) - mean;
+/* Two rows, and the mean of D less D at the top of p. */
+typedef struct RowPair { Simplex from, to; double origin, mean; } RowPair;
+
+static RowPair pair_of (size_t k, const double *l, const double *m) {
+  RowPair pair = {.from = simplex_of(k, l), .to = simplex_of(k, m)};
+  pair.origin = m[pair.from.top] - l[pair.from.top];
+  pair.mean = mean_apart(k, l, m, &pair.from);
+  return pair;
+}
+
+static double divergence_of (size_t k, const double *l, const double *m, const RowPair *pair) {
+  const Simplex *from = &pair->from, *to = &pair->to;
+  double start = from->shift + pair->origin, mean = pair->mean, sum = 0;
+  double c = (start + from->log_sum) + mean;
+  double direct = ((to->shift - start) + (to->log_sum - from->log_sum)) - mean;
   if (!(fabs(mean) < INFINITY)) return -mean;
   for (size_t j = 0; j < k; j++) {
-    double d = counted_from(origin, l[j], m[j]) - mean;
-    sum += far_term(vexp(l[j] - from.shift) / from.sum, m[j], d, c);
+    double d = counted_from(pair->origin, l[j], m[j]) - mean;
+    sum += far_term(vexp(l[j] - from->shift) / from->sum, m[j], d, c);
   }
   return direct < FAR ? vlog1p(sum) : direct;
+}
+
+static double any_row (size_t k, const double *l, const double *m) {
+  if (k == 0) return (double)NAN;
+  RowPair pair = pair_of(k, l, m);
+  return divergence_of(k, l, m, &pair);
 }
 
 /* }====================================================== */
@@ -170,13 +185,12 @@ static void to_categorical_adjoint (const Batch *b, const double *upstream, doub
   size_t k = b->dims[0];
   for (size_t r = 0; k > 0 && r < b->n; r++) {
     const double *l = event(b, 0, r), *m = event(b, 1, r);
-    Simplex from = simplex_of(k, l), to = simplex_of(k, m);
-    double origin = m[from.top] - l[from.top], mean = mean_apart(k, l, m, &from);
-    double kl = any_row(k, l, m), up = upstream[r];
+    RowPair pair = pair_of(k, l, m);
+    double kl = divergence_of(k, l, m, &pair), up = upstream[r];
     for (size_t j = 0; j < k; j++) {
-      double p = vexp(l[j] - from.shift) / from.sum;
-      double apart = counted_from(origin, l[j], m[j]) - mean;
-      double q = vexp(m[j] - to.shift) / to.sum, gap = apart - kl;
+      double p = vexp(l[j] - pair.from.shift) / pair.from.sum;
+      double apart = counted_from(pair.origin, l[j], m[j]) - pair.mean;
+      double q = vexp(m[j] - pair.to.shift) / pair.to.sum, gap = apart - kl;
       d[0][r * k + j] = p == 0 ? 0 : -up * p * apart;
       d[1][r * k + j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
     }
