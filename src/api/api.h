@@ -57,6 +57,7 @@ struct State {
   uint64_t order;       /* of nodes */
   uint64_t walk;
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
+  const Kernel *sum;    /* a reduction that walks need; NULL before the first */
 };
 
 State *api_state (lua_State *L);         /* lives as long as L */

@@ -278,11 +278,11 @@ static size_t step_size (const Node *node) {
   return size;
 }
 
-static void step_node (lua_State *L, Node *node, Memory *memory) {
+static void step_node (lua_State *L, State *state, Node *node, Memory *memory) {
   Pool *pool = api_pool(L, step_size(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
-  adjoint_step(node, pool, scratch);
+  adjoint_step(node, state->sum, pool, scratch);
   if (scratch != NULL) give_back(memory, scratch, need);
 }
 
@@ -295,7 +295,7 @@ static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
       if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
     fill_gradient(node);
     if (node->kind == NODE_CALL) step_call(L, node, memory, state, tape);
-    else step_node(L, node, memory);
+    else step_node(L, state, node, memory);
     give_back(memory, node->gradient, node->result->size);
   }
 }
@@ -404,6 +404,7 @@ static int backward (lua_State *L) {
     api_fail(L, who, "this does not depend on any parameter (see peri.param)");
   Node *top = t->owner->node;
   State *state = api_state(L);
+  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   lua_pushnil(L);
   Tape tape = {.index = lua_gettop(L), .walk = ++state->walk, .outer = state->tape};
   api_push_handles(L);

@@ -77,6 +77,7 @@ static Target target (const Node *node, int k, bool linear) {
 typedef struct Walk {
   const Node *node;
   const Loop *loop;        /* or NULL, if all there is to do is one block */
+  const Kernel *sum;
   const double *above;     /* an element for each of the loop, or NULL: */
   double above_all;
   bool first_alone;        /* no input but the first is tracked, and that is cheap */
@@ -89,12 +90,19 @@ static bool is_direct (const Walk *walk, int k) {
       && walk->above_all == 1;
 }
 
+static double sum_of (const Walk *walk, size_t n, const double *d) {
+  double state[KERNEL_MAX_WIDTH];
+  walk->sum->fold(n, d, state);
+  return state[0];
+}
+
 static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d) {
   double *to = walk->to[k].at, *out = walk->to[k].first ? to + first : d;
   if (walk->above == NULL) scale_all(n, walk->above_all, d, out);
   else scale(n, walk->above + first, d, out);
   if (walk->to[k].first) return;
-  if (walk->loop != NULL) loop_add(walk->loop, k, to, first, n, d);
+  if (walk->loop != NULL && walk->loop->feed[k] == FEED_CONSTANT) to[0] += sum_of(walk, n, d);
+  else if (walk->loop != NULL) loop_add(walk->loop, k, to, first, n, d);
   else for (size_t i = 0; i < n; i++) to[i] += d[i];
 }
 
@@ -142,7 +150,8 @@ static bool lies_along (const Tensor *t, const Loop *loop) {
   return true;
 }
 
-static void start_walk (Walk *walk, const Node *node, const Loop *loop) {
+static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Kernel *sum) {
+  walk->sum = sum;
   walk->node = node;
   walk->loop = loop;
   walk->above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL;
@@ -153,7 +162,7 @@ static void start_walk (Walk *walk, const Node *node, const Loop *loop) {
 static void step_block (const Node *node) {
   const double *in[KERNEL_MAX_IN];
   Walk walk;
-  start_walk(&walk, node, NULL);
+  start_walk(&walk, node, NULL, NULL);
   for (int k = 0; k < node->n; k++) {
     const Input *input = &node->in[k];
     in[k] = input->is_number ? &input->number : input->tensor->data;
@@ -162,12 +171,12 @@ static void step_block (const Node *node) {
   walk_block(&walk, in, 0, node->result->size);
 }
 
-static void step_elementwise (Node *node, Pool *pool) {
+static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
   Walk walk;
-  start_walk(&walk, node, &loop);
+  start_walk(&walk, node, &loop, sum);
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
   if (walk.above != NULL && !lies_along(node->result, &loop))
@@ -347,11 +356,11 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
   return node->kind == NODE_ROWS ? rows_need(node, pool) : 0;
 }
 
-void adjoint_step (Node *node, Pool *pool, double *scratch) {
+void adjoint_step (Node *node, const Kernel *sum, Pool *pool, double *scratch) {
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
       if (node->block && node->result->size <= BLOCK) step_block(node);
-      else step_elementwise(node, pool);
+      else step_elementwise(node, sum, pool);
       break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;
     case NODE_REDUCTION: step_reduction(node); break;

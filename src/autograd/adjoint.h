@@ -11,8 +11,8 @@
 size_t adjoint_scratch (const Node *node, const Pool *pool);
 
 /* Adds to the gradients of all tracked inputs, for which there is memory. Not for leaves
-   and calls. */
-void adjoint_step (Node *node, Pool *pool, double *scratch);
+   and calls. `sum` is the reduction of that name. */
+void adjoint_step (Node *node, const Kernel *sum, Pool *pool, double *scratch);
 
 /* Adds `from`, of the shape of t, to the gradient of t's owner. */
 void adjoint_add (const Tensor *t, const Tensor *from);
