@@ -176,11 +176,11 @@ static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
   Walk walk;
-  start_walk(&walk, node, &loop, sum);
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
-  if (walk.above != NULL && !lies_along(node->result, &loop))
+  if (node->kind == NODE_ELEMENTWISE && !lies_along(node->result, &loop))
     loop_plan_shaped(&loop, node->result->rank, node->result->shape, node->n, in);
+  start_walk(&walk, node, &loop, sum);
   if (walk.above == NULL)
     walk.above_all = node->gradient[0] / (node->kind == NODE_MEAN ? (double)loop.size : 1);
   for (int k = 0; k < node->n; k++)
