@@ -107,6 +107,7 @@ end
 local function by_expectation (p, q)
   local opts = { points = kinks(q) }
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
+  error = error + 2 ^ -51   -- of the logarithms, whose difference it is
   local near = lt(functions.abs(value), NEAR)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
   if not (any(near) and tells_outside) then return value, error end
