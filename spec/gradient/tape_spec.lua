@@ -38,6 +38,40 @@ describe("backward", function ()
     assert.same({ 1, 1 }, w.grad:totable())
   end)
 
+  it("leaves a grad that somebody has in hand alone", function ()
+    local w = peri.param { 1, 2 }
+    backward((w * w):sum())
+    local first = w.grad
+    w.grad = nil
+    w:sum():backward()
+    assert.same({ 2, 4 }, first:totable())
+    w.grad = nil
+    backward((w * 3):sum())
+    assert.same({ 3, 3 }, w.grad:totable())
+  end)
+
+  it("says so when a finalizer differentiates what it is walking over", function ()
+    local pause, mul = collectgarbage("setpause", 10), collectgarbage("setstepmul", 1000)
+    local disturbed = 0
+    for _ = 1, 20 do
+      local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
+      local loss = (w * v):exp():log():sum()
+      setmetatable({}, { __gc = function () pcall(loss.backward, loss, { retain = true }) end })
+      local ok, message = pcall(loss.backward, loss, { retain = true })
+      if not ok then
+        assert.matches("a finalizer differentiated the same tensors meanwhile", message, 1, true)
+        disturbed = disturbed + 1
+      end
+      w.grad, v.grad = nil, nil
+      loss:backward()
+      assert.near(2, w.grad[3000], 1e-12)
+      assert.near(0.5, v.grad[1], 1e-12)
+    end
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", mul)
+    assert.is_true(disturbed > 0)
+  end)
+
   it("checks what is assigned to grad, and keeps a copy", function ()
     local w, g = peri.param { 1, 2 }, peri.tensor { 5, 6 }
     w.grad = g

@@ -13,12 +13,11 @@
 
 #define CHUNK    ((size_t)1 << 10)   /* doubles in the first chunk, */
 #define DOUBLED  8                   /* which are twice as many in each of the next ones */
-#define LARGE    ((size_t)1 << 9)    /* elements: gradients that are written in place */
 #define FREE_MAX 64                  /* blocks that wait to be used again */
+#define NODES    64                  /* a walk over no more of them needs no tape of its own */
 
-/* The nodes to walk over, in a userdata at `index` on the stack that is kept for the
-   next walk, and the gradients that they have: a walk within this one may meet the
-   same nodes. */
+/* The nodes to walk over, in a userdata at `index` on the stack, and the gradients that
+   they have: a walk within this one may meet the same nodes. */
 typedef struct Entry {
   Node *node;
   double *gradient;
@@ -29,17 +28,25 @@ typedef struct Tape {
   Entry *entry;
   size_t n, room;
   int index;
-  uint64_t walk;
+  uint64_t walk;        /* its number, */
+  uint64_t last;        /* and that of the last walk which it knows to have begun */
   struct Tape *outer;   /* during whose walk this one began */
+  bool in_order;        /* the nodes were met from the youngest on */
+  bool calls;           /* there are functions to call, which may change anything */
+  bool called;          /* one has run */
   bool noted;           /* an inner walk has begun */
-  bool called;          /* a function has run, which may have changed anything */
 } Tape;
 
-/* Memory for gradients, cut from chunks: userdata in the table at `index`. What is
-   done with is used again within a walk, chunks are by the next walk. */
+/* What a small walk needs, kept for the next one. */
+typedef struct Desk {
+  Entry entry[NODES];
+  double chunk[CHUNK + 8];
+} Desk;
+
+/* Memory for gradients: the desk's chunk, then chunks that are userdata in the table at
+   `index`. What is done with is used again within a walk, chunks are by the next walk. */
 typedef struct Memory {
   int index, chunks;
-  int handles;              /* index of the table of handles */
   double *at;               /* in the last chunk */
   size_t left;
   double *free[FREE_MAX];
@@ -47,23 +54,59 @@ typedef struct Memory {
   int frees;
 } Memory;
 
-/* Begins with the memory of the last walk, if it is among the chunks. */
-static void start_tape (lua_State *L, Tape *tape, int chunks) {
-  lua_rawgeti(L, chunks, 0);
-  tape->entry = lua_touserdata(L, -1);
+/* Upvalues of backward: the state, tensors by their addresses, the desk. */
+enum { STATE = 1, HANDLES, DESK };
+
+/* Stack of backward: its arguments, the desk, a larger tape, and the table of chunks. */
+enum { RESULT = 1, OPTIONS, OWN_DESK, TAPE, CHUNKS };
+
+/* Puts the table of chunks that the last large walk left on the stack, or a new one, and
+   takes it away from the state: a walk within this one must not find it. */
+static void fetch_chunks (lua_State *L, const Memory *memory) {
+  if (lua_istable(L, memory->index)) return;
+  if (lua_getiuservalue(L, lua_upvalueindex(STATE), 1) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+  }
+  lua_pushnil(L);
+  lua_setmetatable(L, -2);
+  lua_replace(L, memory->index);
+  lua_pushnil(L);
+  lua_setiuservalue(L, lua_upvalueindex(STATE), 1);
+}
+
+/* Leaves the chunks, if there are any, for the next walk, unless the collector wants them. */
+static void leave_chunks (lua_State *L, const Memory *memory, const Tape *tape) {
+  if (!lua_istable(L, memory->index)) return;
+  lua_pushvalue(L, tape->index);
+  lua_rawseti(L, memory->index, 0);
+  lua_pushvalue(L, memory->index);
+  lua_getmetatable(L, lua_upvalueindex(HANDLES));    /* weak values */
+  lua_setmetatable(L, -2);
+  lua_setiuservalue(L, lua_upvalueindex(STATE), 1);
+}
+
+/* Room for more nodes: that of the last large walk, if it is enough. */
+static void widen_tape (lua_State *L, Tape *tape, const Memory *memory) {
+  size_t room = 2 * tape->room;
+  fetch_chunks(L, memory);
+  lua_rawgeti(L, memory->index, 0);
+  if (lua_rawequal(L, -1, tape->index) || lua_rawlen(L, -1) < room * sizeof(Entry)) {
+    lua_pop(L, 1);
+    lua_newuserdatauv(L, room * sizeof(Entry), 0);
+  }
+  Entry *wider = lua_touserdata(L, -1);
+  memcpy(wider, tape->entry, tape->n * sizeof *wider);
+  tape->entry = wider;
   tape->room = lua_rawlen(L, -1) / sizeof(Entry);
   lua_replace(L, tape->index);
 }
 
-static void push_node (lua_State *L, Tape *tape, Node *node) {
-  if (tape->n == tape->room) {
-    size_t room = 2 * tape->room + 64;
-    Entry *wider = lua_newuserdatauv(L, room * sizeof *wider, 0);
-    if (tape->n > 0) memcpy(wider, tape->entry, tape->n * sizeof *wider);
-    lua_replace(L, tape->index);
-    tape->entry = wider;
-    tape->room = room;
-  }
+static void push_node (lua_State *L, Tape *tape, const Memory *memory, Node *node) {
+  if (tape->n == tape->room) widen_tape(L, tape, memory);
+  if (tape->n > 0 && tape->entry[tape->n - 1].node->order < node->order)
+    tape->in_order = false;
+  if (node->kind == NODE_CALL) tape->calls = true;
   node->walk = tape->walk;
   node->gradient = NULL;
   tape->entry[tape->n++] = (Entry) {.node = node};
@@ -89,41 +132,33 @@ static void check_operands (lua_State *L, const Node *node) {
 }
 
 /* Adds all nodes below those on the tape. */
-static void collect (lua_State *L, Tape *tape) {
+static void collect (lua_State *L, Tape *tape, const Memory *memory) {
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->entry[done].node;
     check_unspent(L, node);
     check_operands(L, node);
     for (int k = 0; k < node->n; k++) {
       Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
-      if (below != NULL && below->walk != tape->walk) push_node(L, tape, below);
+      if (below != NULL && below->walk != tape->walk) push_node(L, tape, memory, below);
     }
   }
 }
 
-/* Moves the entry at `at` down a heap of n with the oldest on top. */
-static void sift (Entry *entry, size_t n, size_t at) {
-  for (size_t child; (child = 2 * at + 1) < n; at = child) {
-    if (child + 1 < n && entry[child + 1].node->order < entry[child].node->order) child++;
-    if (entry[at].node->order <= entry[child].node->order) return;
-    Entry moved = entry[at];
-    entry[at] = entry[child];
-    entry[child] = moved;
+/* Insertion sort of every `gap`-th entry, youngest first. */
+static void sort_apart (Entry *entry, size_t n, size_t gap) {
+  for (size_t i = gap; i < n; i++) {
+    Entry moved = entry[i];
+    size_t at = i;
+    for (; at >= gap && entry[at - gap].node->order < moved.node->order; at -= gap)
+      entry[at] = entry[at - gap];
+    entry[at] = moved;
   }
 }
 
-/* Youngest first. */
+/* Shell's sort: few nodes are far from their place. */
 static void sort_by_age (Entry *entry, size_t n) {
-  size_t sorted = 1;
-  while (sorted < n && entry[sorted - 1].node->order > entry[sorted].node->order) sorted++;
-  if (sorted >= n) return;   /* a chain is met in order */
-  for (size_t i = n / 2; i-- > 0; ) sift(entry, n, i);
-  for (size_t i = n; i-- > 1; ) {
-    Entry oldest = entry[0];
-    entry[0] = entry[i];
-    entry[i] = oldest;
-    sift(entry, i, 0);
-  }
+  for (size_t gap = n / 16; gap > 1; gap = gap * 4 / 9) sort_apart(entry, n, gap);
+  sort_apart(entry, n, 1);
 }
 
 /* A walk within others, which may meet their nodes: notes the gradients of those. */
@@ -152,6 +187,7 @@ static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
 static void next_chunk (lua_State *L, Memory *memory, size_t size) {
   size_t room = CHUNK << (memory->chunks < DOUBLED ? memory->chunks : DOUBLED);
   if (room < size) room = size;
+  fetch_chunks(L, memory);
   lua_rawgeti(L, memory->index, ++memory->chunks);
   if (lua_rawlen(L, -1) < (room + 8) * sizeof(double)) {
     lua_pop(L, 1);
@@ -188,36 +224,31 @@ static void give_back (Memory *memory, double *block, size_t size) {
 
 
 /* Pushes a tensor of which only the address is known. */
-static void push_handle (lua_State *L, const Memory *memory, const Tensor *t) {
-  lua_rawgetp(L, memory->handles, t);
+static void push_handle (lua_State *L, const Tensor *t) {
+  lua_rawgetp(L, lua_upvalueindex(HANDLES), t);
 }
 
-/* Pushes the `grad` of a parameter, or nil; returns it, or NULL. */
-static Tensor *push_grad (lua_State *L, const Memory *memory, const Tensor *parameter) {
-  push_handle(L, memory, parameter);
-  lua_getiuservalue(L, -1, 1);
-  lua_remove(L, -2);
-  return api_tensor(L, -1);
-}
-
-/* The gradient of a large parameter that has none yet is written where it will stay:
-   into a tensor, kept among the chunks under the parameter's address till then. */
-static double *fresh_grad (lua_State *L, Memory *memory, const Tensor *parameter) {
-  const Tensor *grad = push_grad(L, memory, parameter);
+/* The memory of a parameter's grad. */
+static void ensure_grad (lua_State *L, Node *node) {
+  const Tensor *parameter = node->result;
+  if (node->grad != NULL) return;
+  push_handle(L, parameter);
+  node->grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
+  lua_setiuservalue(L, -2, 1);
   lua_pop(L, 1);
-  if (grad != NULL) return NULL;
-  Tensor *fresh = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
-  lua_rawsetp(L, memory->index, parameter);
-  return fresh->data;
 }
 
-static void ensure_gradient (lua_State *L, Memory *memory, Node *node) {
-  size_t size = node->result->size;
+/* The gradient of a parameter that has none yet is written where it will stay, unless a
+   function might see it there. */
+static void ensure_gradient (lua_State *L, const Tape *tape, Memory *memory, Node *node) {
   if (node->gradient != NULL) return;
-  if (node->kind == NODE_LEAF && size >= LARGE)
-    node->gradient = fresh_grad(L, memory, node->result);
-  if (node->gradient == NULL) node->gradient = take(L, memory, size);
   node->empty = true;
+  if (node->kind != NODE_LEAF || node->has_grad || tape->calls)
+    node->gradient = take(L, memory, node->result->size);
+  else {
+    ensure_grad(L, node);
+    node->gradient = node->grad->data;
+  }
 }
 
 /* Where nothing came from above there are zeros. */
@@ -227,16 +258,26 @@ static void fill_gradient (Node *node) {
 }
 
 
+/* Memory may have been collected, and a finalizer may have walked over the same nodes. */
+static void check_undisturbed (lua_State *L, const State *state, Tape *tape) {
+  if (state->walk == tape->last) return;
+  for (size_t i = 0; i < tape->n; i++)
+    if (tape->entry[i].node->walk != tape->walk)
+      api_fail(L, "backward", "a finalizer differentiated the same tensors meanwhile");
+  tape->last = state->walk;
+}
+
 /* Pushes the gradient of a node as a tensor of its own. */
-static Tensor *push_gradient (lua_State *L, const Node *node) {
+static void push_gradient (lua_State *L, const State *state, Tape *tape, const Node *node) {
   const Tensor *t = node->result;
   Tensor *gradient = api_new(L, "backward", t->rank, t->shape, t->stride);
+  check_undisturbed(L, state, tape);
   memcpy(gradient->data, node->gradient, t->size * sizeof(double));
-  return gradient;
 }
 
 /* Adds result k of a recorded function's backward, at `index`, to its input. */
-static void add_returned (lua_State *L, const Node *node, int k, int index) {
+static void add_returned (lua_State *L, const State *state, Tape *tape, const Node *node,
+                          int k, int index) {
   const Tensor *t = node->in[k].tensor;
   Tensor header;
   double number;
@@ -247,24 +288,25 @@ static void add_returned (lua_State *L, const Node *node, int k, int index) {
     const Tensor *both[2] = {from, t};
     api_fail_shapes(L, "backward: gradient and input", "do not fit", 2, both);
   }
+  check_undisturbed(L, state, tape);
   adjoint_add(t, from);
 }
 
 /* Calls what backward() was given for a node, within the walk over `tape`. */
-static void step_call (lua_State *L, const Node *node, const Memory *memory, State *state,
-                       Tape *tape) {
+static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
   luaL_checkstack(L, node->n + 8, "backward");
-  push_handle(L, memory, node->result);
+  push_handle(L, node->result);
   lua_getiuservalue(L, -1, node->n + 1);
-  push_gradient(L, node);
+  push_gradient(L, state, tape, node);
   state->tape = tape;
   int status = lua_pcall(L, 1, node->n, 0);
   state->tape = tape->outer;
   if (status != LUA_OK) lua_error(L);
   tape->called = true;
+  tape->last = state->walk;
   restore_gradients(tape);
-  for (int k = 0; k < node->n; k++) add_returned(L, node, k, base + 2 + k);
+  for (int k = 0; k < node->n; k++) add_returned(L, state, tape, node, k, base + 2 + k);
   lua_settop(L, base);
 }
 
@@ -278,10 +320,12 @@ static size_t step_size (const Node *node) {
   return size;
 }
 
-static void step_node (lua_State *L, State *state, Node *node, Memory *memory) {
+static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
+                       Memory *memory) {
   Pool *pool = api_pool(L, step_size(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
+  check_undisturbed(L, state, tape);
   adjoint_step(node, state->sum, pool, scratch);
   if (scratch != NULL) give_back(memory, scratch, need);
 }
@@ -292,90 +336,61 @@ static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->called) check_operands(L, node);
     for (int k = 0; k < node->n; k++)
-      if (node->in[k].tracked) ensure_gradient(L, memory, node_below(node, k));
+      if (node->in[k].tracked) ensure_gradient(L, tape, memory, node_below(node, k));
+    check_undisturbed(L, state, tape);
     fill_gradient(node);
-    if (node->kind == NODE_CALL) step_call(L, node, memory, state, tape);
-    else step_node(L, state, node, memory);
+    if (node->kind == NODE_CALL) step_call(L, node, state, tape);
+    else step_node(L, state, tape, node, memory);
     give_back(memory, node->gradient, node->result->size);
   }
 }
 
 
-/* Gives a parameter that has no `grad` one of zeros, unless its gradient is in a
-   tensor already. */
-static void ensure_grad (lua_State *L, const Memory *memory, const Tensor *parameter) {
-  if (push_grad(L, memory, parameter) == NULL
-      && lua_rawgetp(L, memory->index, parameter) == LUA_TNIL) {
-    push_handle(L, memory, parameter);
-    Tensor *grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
-    memset(grad->data, 0, grad->size * sizeof(double));
-    lua_setiuservalue(L, -2, 1);
-  }
+/* Whatever may fail before a parameter gets its grad. */
+static void prepare (lua_State *L, Node *node) {
+  ensure_grad(L, node);
+  if (node->has_grad && node->shown) api_before_write(L, node->grad);
 }
 
 /* Adds the gradient of a parameter to its grad. */
-static void deliver_one (lua_State *L, const Memory *memory, Node *node) {
-  Tensor *parameter = node->result, *grad = push_grad(L, memory, parameter);
+static void deliver_one (Node *node) {
   fill_gradient(node);
-  if (grad == NULL) {
-    push_handle(L, memory, parameter);
-    lua_rawgetp(L, memory->index, parameter);
-    lua_setiuservalue(L, -2, 1);
-    return;
-  }
-  if (node->shown) api_before_write(L, grad);
-  for (size_t j = 0; j < grad->size; j++) grad->data[j] += node->gradient[j];
-  (*grad->version)++;
+  double *to = node->grad->data;
+  size_t size = node->grad->size;
+  if (node->has_grad)
+    for (size_t j = 0; j < size; j++) to[j] += node->gradient[j];
+  else if (to != node->gradient) memcpy(to, node->gradient, size * sizeof *to);
+  node->has_grad = true;
+  node->grad->writes++;
+}
+
+static bool is_to_deliver (const Node *node) {
+  return node->kind == NODE_LEAF && node->gradient != NULL;
 }
 
 /* What arrived at parameters becomes their grads, all of them or none. */
-static void deliver (lua_State *L, const Tape *tape, const Memory *memory) {
-  int top = lua_gettop(L);
-  for (int pass = 0; pass < 2; pass++)
-    for (size_t i = 0; i < tape->n; i++) {
-      Node *node = tape->entry[i].node;
-      if (node->kind != NODE_LEAF || node->gradient == NULL) continue;
-      if (pass == 0) ensure_grad(L, memory, node->result);
-      else deliver_one(L, memory, node);
-      lua_settop(L, top);
-    }
+static void deliver (lua_State *L, const State *state, Tape *tape) {
+  for (size_t i = 0; i < tape->n; i++)
+    if (is_to_deliver(tape->entry[i].node)) prepare(L, tape->entry[i].node);
+  check_undisturbed(L, state, tape);
+  for (size_t i = 0; i < tape->n; i++)
+    if (is_to_deliver(tape->entry[i].node)) deliver_one(tape->entry[i].node);
 }
 
-/* Takes the gradients of parameters from among the chunks. */
-static void forget_fresh (lua_State *L, const Tape *tape, const Memory *memory) {
-  for (size_t i = 0; i < tape->n; i++) {
-    const Node *node = tape->entry[i].node;
-    if (node->kind != NODE_LEAF || node->result->size < LARGE) continue;
-    lua_pushnil(L);
-    lua_rawsetp(L, memory->index, node->result);
-  }
-}
-
-/* Pushes the table of chunks that the last walk left, or a new one, and takes it away
-   from the state: a walk within this one must not find it. */
-static void push_chunks (lua_State *L) {
-  api_push_state(L);
-  if (lua_getiuservalue(L, -1, 1) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_newtable(L);
-  }
+/* Takes the desk, or a new one: a walk within this one must not find it. */
+static Desk *take_desk (lua_State *L) {
+  Desk *desk = lua_touserdata(L, lua_upvalueindex(DESK));
+  if (desk == NULL) desk = lua_newuserdatauv(L, sizeof *desk, 0);
+  else lua_pushvalue(L, lua_upvalueindex(DESK));
+  lua_replace(L, OWN_DESK);
   lua_pushnil(L);
-  lua_setiuservalue(L, -3, 1);
-  lua_remove(L, -2);
-  lua_pushnil(L);
-  lua_setmetatable(L, -2);
+  lua_replace(L, lua_upvalueindex(DESK));
+  return desk;
 }
 
-/* Leaves the chunks at `index` for the next walk, unless the collector wants them. */
-static void leave_chunks (lua_State *L, int index) {
-  api_push_state(L);
-  lua_pushvalue(L, index);
-  api_push_handles(L);
-  lua_getmetatable(L, -1);          /* weak values */
-  lua_setmetatable(L, -3);
-  lua_pop(L, 1);
-  lua_setiuservalue(L, -2, 1);
-  lua_pop(L, 1);
+static void leave_desk (lua_State *L) {
+  lua_pushvalue(L, OWN_DESK);
+  lua_replace(L, lua_upvalueindex(DESK));
 }
 
 static int option (lua_State *L, int index, const char *name) {
@@ -386,15 +401,12 @@ static int option (lua_State *L, int index, const char *name) {
   return set;
 }
 
-/* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
-static int backward (lua_State *L) {
-  const char *who = "Tensor:backward";
-  Tensor *t = api_header(L, 1);   /* its value is of no importance */
-  if (t == NULL) api_fail_type(L, who, "self", "a tensor", 1);
-  lua_settop(L, 2);
-  int retain = option(L, 2, "retain");
-  if (!lua_isnil(L, 2) && !lua_istable(L, 2))
-    api_fail_type(L, who, "options", "a table", 2);
+/* The tensor to differentiate. */
+static Tensor *check_result (lua_State *L, const char *who) {
+  Tensor *t = api_header(L, RESULT);   /* its value is of no importance */
+  if (t == NULL) api_fail_type(L, who, "self", "a tensor", RESULT);
+  if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS))
+    api_fail_type(L, who, "options", "a table", OPTIONS);
   if (t->size != 1) {
     api_push_shape(L, t->rank, t->shape);
     api_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
@@ -402,41 +414,58 @@ static int backward (lua_State *L) {
   }
   if (!is_tracked(t))
     api_fail(L, who, "this does not depend on any parameter (see peri.param)");
-  Node *top = t->owner->node;
-  State *state = api_state(L);
+  return t;
+}
+
+/* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
+static int backward (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(STATE));
+  lua_settop(L, CHUNKS);
+  const Tensor *t = check_result(L, "Tensor:backward");
+  int retain = option(L, OPTIONS, "retain");
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
-  lua_pushnil(L);
-  Tape tape = {.index = lua_gettop(L), .walk = ++state->walk, .outer = state->tape};
-  api_push_handles(L);
-  push_chunks(L);
-  Memory memory = {.index = lua_gettop(L), .handles = lua_gettop(L) - 1};
+  Desk *desk = take_desk(L);
+  uint64_t number = ++state->walk;
+  Tape tape = {.entry = desk->entry, .room = NODES, .index = TAPE, .walk = number,
+               .last = number, .outer = state->tape, .in_order = true};
+  Memory memory = {.index = CHUNKS, .at = tensor_aligned(desk->chunk), .left = CHUNK};
+  Node *top = t->owner->node;
   note_gradients(tape.outer);
-  start_tape(L, &tape, memory.index);
-  push_node(L, &tape, top);
-  collect(L, &tape);
-  sort_by_age(tape.entry, tape.n);
-  ensure_gradient(L, &memory, top);
+  push_node(L, &tape, &memory, top);
+  collect(L, &tape, &memory);
+  if (!tape.in_order) sort_by_age(tape.entry, tape.n);
+  ensure_gradient(L, &tape, &memory, top);
   fill_gradient(top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
   walk(L, state, &tape, &memory);
-  deliver(L, &tape, &memory);
-  forget_fresh(L, &tape, &memory);
+  deliver(L, state, &tape);
   for (size_t i = 0; !retain && i < tape.n; i++)
     if (tape.entry[i].node->kind != NODE_LEAF) tape.entry[i].node->spent = true;
-  lua_pushvalue(L, tape.index);
-  lua_rawseti(L, memory.index, 0);
-  leave_chunks(L, memory.index);
+  leave_chunks(L, &memory, &tape);
+  leave_desk(L);
   return 0;
 }
 
 /* core.grad(t): of a parameter */
 static int get_grad (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor.grad");
-  if (t->node == NULL || t->node->kind != NODE_LEAF) return lua_pushnil(L), 1;
-  t->node->shown = lua_getiuservalue(L, 1, 1) != LUA_TNIL;
+  if (t->node == NULL || t->node->kind != NODE_LEAF || !t->node->has_grad)
+    return lua_pushnil(L), 1;
+  t->node->shown = true;
+  lua_getiuservalue(L, 1, 1);
   return 1;
 }
 
+/* The parameter at index 1 has the grad at index 3, or none. */
+static void replace_grad (lua_State *L, Node *node) {
+  node->grad = lua_touserdata(L, 3);
+  node->has_grad = node->grad != NULL;
+  node->shown = false;
+  lua_settop(L, 3);
+  lua_setiuservalue(L, 1, 1);
+}
+
+/* The memory of a grad that nobody has in hand stays for the next one. */
 int api_set_grad (lua_State *L) {
   const char *who = "Tensor.grad = value";
   const Tensor *t = api_check_tensor(L, 1, who);
@@ -444,24 +473,26 @@ int api_set_grad (lua_State *L) {
     api_fail(L, who, "only a parameter has a gradient");
   lua_settop(L, 3);
   if (!lua_isnil(L, 3)) {
-    Tensor *grad = api_tensor(L, 3);
+    const Tensor *grad = api_tensor(L, 3);
     if (grad == NULL) api_fail_type(L, who, "value", "nil or a tensor", 3);
     const Tensor *both[2] = {t, grad};
     if (!tensor_same_shape(t, grad))
       api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
-    Tensor *own = api_new(L, who, t->rank, t->shape, NULL);
-    loop_copy(own, grad);
+    loop_copy(api_new(L, who, t->rank, t->shape, NULL), grad);
+    lua_replace(L, 3);
   }
-  t->node->shown = false;
-  lua_setiuservalue(L, 1, 1);
+  if (t->node->shown || !lua_isnil(L, 3)) replace_grad(L, t->node);
+  t->node->has_grad = t->node->grad != NULL && !lua_isnil(L, 3);
   return 0;
 }
 
 
-static const luaL_Reg functions[] = {
-  {"backward", backward},
-  {"grad",     get_grad},
-  {NULL, NULL}
-};
-
-void api_open_backward (lua_State *L) { luaL_setfuncs(L, functions, 0); }
+void api_open_backward (lua_State *L) {
+  api_push_state(L);
+  api_push_handles(L);
+  lua_pushnil(L);                     /* no desk yet */
+  lua_pushcclosure(L, backward, 3);
+  lua_setfield(L, -2, "backward");
+  lua_pushcfunction(L, get_grad);
+  lua_setfield(L, -2, "grad");
+}

@@ -9,13 +9,12 @@
 
 enum { X = 1, MEMORY, CONSTANTS };   /* arguments */
 
-/* The parameter at index X, and pushes its grad or nil; *grad is that, or NULL. */
-static Tensor *push_grad (lua_State *L, const char *who, Tensor **grad) {
+/* The parameter at index X; *grad is its grad, or NULL. */
+static Tensor *parameter (lua_State *L, const char *who, Tensor **grad) {
   Tensor *x = api_check_tensor(L, X, who);
   if (x->node == NULL || x->node->kind != NODE_LEAF)
     api_fail(L, who, "only a parameter has a gradient");
-  lua_getiuservalue(L, X, 1);
-  *grad = api_tensor(L, -1);
+  *grad = x->node->has_grad ? x->node->grad : NULL;
   return x;
 }
 
@@ -43,7 +42,7 @@ static int update (lua_State *L) {
   const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
   double constant[KERNEL_MAX_CONSTANTS], *row[KERNEL_MAX_IN];
   lua_settop(L, CONSTANTS);
-  Tensor *grad, *x = push_grad(L, who, &grad), *memory = api_check_tensor(L, MEMORY, who);
+  Tensor *grad, *x = parameter(L, who, &grad), *memory = api_check_tensor(L, MEMORY, who);
   if (x->size == 0) return 0;
   if (!read_constants(L, constant) || !fits(kernel, x, grad, memory))
     api_fail(L, who, "parameter, gradient, memory and constants do not fit together");
@@ -80,7 +79,7 @@ static int has_finite_sum (size_t n, const double *x) {
    are finite; false where one may not be */
 static int finite_grad (lua_State *L) {
   Tensor *grad;
-  push_grad(L, "finite_grad", &grad);
+  parameter(L, "finite_grad", &grad);
   if (grad == NULL) lua_pushnil(L);
   else lua_pushboolean(L, tensor_is_contiguous(grad) && has_finite_sum(grad->size, grad->data));
   return 1;

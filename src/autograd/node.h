@@ -35,7 +35,10 @@ typedef struct Input {
 } Input;
 
 typedef struct Node {
-  const Kernel *kernel;
+  union {
+    const Kernel *kernel;
+    Tensor *grad;        /* of a parameter: memory for its grad, kept alive by it, or NULL */
+  };
   Tensor *result;
   uint64_t order;
   uint64_t walk;         /* the last walk that met it */
@@ -47,7 +50,8 @@ typedef struct Node {
   bool block;            /* it came of a single block: see loop_is_block */
   bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */
-  bool shown;            /* of a parameter: somebody has its grad in hand */
+  bool has_grad;         /* of a parameter: `grad` is one, */
+  bool shown;            /* and somebody has it in hand */
   Input in[];
 } Node;
 
