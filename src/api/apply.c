@@ -28,12 +28,13 @@ int bound_apply (lua_State *L) {
   Operands o;
   Loop loop;
   if (lua_gettop(L) != b->arguments) lua_settop(L, b->arguments);
-  if (binding_push(L, b, o.number)) {
+  Look look = binding_push(L, b, &o);
+  if (look == LOOK_NUMBERS) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
   }
   if (b->state->deferring > 0 && api_defer(L, b, &o)) return 1;
-  if (!binding_look(L, b, &o)) {
+  if (look == LOOK_OTHER) {
     if (b->kernel->steady && api_defer_steady(L, b, &o)) return 1;
     binding_complete(L, b, &o);
   }
@@ -53,11 +54,10 @@ int bound_sum (lua_State *L) {
   Operands o;
   Loop loop;
   lua_settop(L, b->arguments);
-  if (binding_push(L, b, o.number)) {
+  if (binding_read(L, b, &o)) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
   }
-  binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
   Recording r = binding_recording(L, b, NODE_SUM, o.in);
@@ -74,8 +74,7 @@ int bound_partials (lua_State *L) {
   Operands o;
   Loop loop;
   lua_settop(L, b->arguments);
-  int numbers = binding_push(L, b, o.number);
-  binding_read(L, b, &o);
+  int numbers = binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   luaL_checkstack(L, 2 * b->operands + 4, binding_who(L));
   for (int k = 0; k < b->operands; k++)
@@ -112,12 +111,11 @@ int bound_predicate (lua_State *L) {
   Operands o;
   Loop loop;
   lua_settop(L, b->arguments);
-  if (binding_push(L, b, o.number)) {
+  if (binding_read(L, b, &o)) {
     if (apply_to_numbers(b, o.number) != 0) return 0;
     lua_pushnumber(L, o.number[0]);
     return 1;
   }
-  binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
   size_t first = elementwise_first_false(b->kernel, &loop);

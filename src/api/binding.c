@@ -20,53 +20,45 @@ const char *binding_name (lua_State *L, int k) { return lua_tostring(L, name_upv
 
 
 static void check_objects (lua_State *L, const Binding *b) {
-  for (int k = 0; k < b->operands; k++) {
-    int argument = b->argument[k];
-    if (!b->is_field[k] || lua_istable(L, argument)) continue;
+  for (int argument = 1; b->objects >> argument != 0; argument++) {
+    if (!(b->objects >> argument & 1) || lua_istable(L, argument)) continue;
     lua_pushfstring(L, "argument %d", argument);
-    api_fail_type(L, binding_who(L), lua_tostring(L, -1), "a distribution",
-                  argument);
+    api_fail_type(L, b->who, lua_tostring(L, -1), "a distribution", argument);
   }
 }
 
-/* Pushes operand k; returns its type. */
-static int push_operand (lua_State *L, const Binding *b, int k) {
-  if (!b->is_field[k]) {
-    lua_pushvalue(L, b->argument[k]);
-    return lua_type(L, -1);
-  }
-  lua_pushvalue(L, name_upvalue(k));
-  return lua_gettable(L, b->argument[k]);
+/* Pushes operand k. */
+static void push_operand (lua_State *L, const Binding *b, int k) {
+  if (b->is_field[k]) {
+    lua_pushvalue(L, name_upvalue(k));
+    lua_gettable(L, b->argument[k]);
+  } else lua_pushvalue(L, b->argument[k]);
 }
 
-/* The arguments are there already. */
-static int read_numbers (lua_State *L, const Binding *b, double number[]) {
-  for (int k = 0; k < b->operands; k++) {
-    if (lua_type(L, 1 + k) != LUA_TNUMBER) return 0;
-    number[k] = lua_tonumber(L, 1 + k);
-  }
-  return 1;
+/* Pushes the operands, unless they are there already; returns where they begin. */
+static int push_operands (lua_State *L, const Binding *b) {
+  int top = lua_gettop(L);
+  if (b->in_order && top == b->operands) return 1;
+  check_objects(L, b);
+  for (int k = 0; k < b->operands; k++) push_operand(L, b, k);
+  return top + 1;
 }
 
-int binding_push (lua_State *L, const Binding *b, double number[]) {
-  int numbers = 1;
-  if (b->in_order && lua_gettop(L) == b->operands) return read_numbers(L, b, number);
-  if (!lua_istable(L, 1)) check_objects(L, b);
-  if (b->arguments > 1 && !lua_istable(L, 2)) check_objects(L, b);
-  for (int k = 0; k < b->operands; k++) {
-    if (push_operand(L, b, k) == LUA_TNUMBER) number[k] = lua_tonumber(L, -1);
-    else numbers = 0;
-  }
-  return numbers;
-}
-
-int binding_look (lua_State *L, const Binding *b, Operands *o) {
-  int base = lua_gettop(L) - b->operands + 1, ready = 1;
-  for (int k = 0; k < b->operands; k++) {
+Look binding_push (lua_State *L, const Binding *b, Operands *o) {
+  int base = push_operands(L, b), n = b->operands, numbers = 0, other = 0;
+  for (int k = 0; k < n; k++) {
     o->in[k] = api_header(L, base + k);
-    if (o->in[k] == NULL || o->in[k]->data == NULL) ready = 0;
+    if (o->in[k] != NULL) other |= o->in[k]->data == NULL;
+    else if (lua_type(L, base + k) == LUA_TNUMBER) {
+      o->number[k] = lua_tonumber(L, base + k);
+      o->in[k] = &o->header[k];
+      numbers++;
+    } else other = 1;
   }
-  return ready;
+  if (numbers == n) return LOOK_NUMBERS;
+  for (int k = 0; numbers > 0 && k < n; k++)
+    if (o->in[k] == &o->header[k]) tensor_scalar(&o->header[k], &o->number[k]);
+  return other ? LOOK_OTHER : LOOK_READY;
 }
 
 void binding_complete (lua_State *L, const Binding *b, Operands *o) {
@@ -77,8 +69,12 @@ void binding_complete (lua_State *L, const Binding *b, Operands *o) {
                              &o->number[k]);
 }
 
-void binding_read (lua_State *L, const Binding *b, Operands *o) {
-  if (!binding_look(L, b, o)) binding_complete(L, b, o);
+int binding_read (lua_State *L, const Binding *b, Operands *o) {
+  Look look = binding_push(L, b, o);
+  if (look == LOOK_OTHER) binding_complete(L, b, o);
+  for (int k = 0; look == LOOK_NUMBERS && k < b->operands; k++)
+    tensor_scalar(&o->header[k], &o->number[k]);
+  return look == LOOK_NUMBERS;
 }
 
 
@@ -91,8 +87,9 @@ Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
   Recording r = {.state = b->state, .who = b->who, .kind = kind,
                  .kernel = b->kernel, .n = b->operands,
                  .base = lua_gettop(L) - b->operands + 1, .in = in};
+  if (b->is_recorded) return r;
   if (b->detached || b->kernel->flat) r.n = 0;
-  else if (!has_derivative(b->kernel) && api_is_tracked(r.state, r.n, in))
+  else if (api_is_tracked(r.state, r.n, in))
     api_fail(L, r.who, "has no derivative; detach() what should have no gradient here");
   return r;
 }
@@ -126,6 +123,7 @@ static void bind_operands (lua_State *L, Binding *b, int arguments, int operands
     b->argument[k] = argument_index(L, arguments, name, length);
     b->is_field[k] = dot != NULL;
     if (dot == NULL) continue;
+    b->objects |= 1u << b->argument[k];
     lua_pushstring(L, dot + 1);
     lua_replace(L, -2);
   }
@@ -153,6 +151,7 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   memset(b, 0, sizeof *b);
   b->kernel = kernel;
   b->state = api_state(L);
+  b->is_recorded = has_derivative(kernel) && !kernel->flat;
   b->arguments = (int)lua_rawlen(L, 4);
   b->operands = (int)operands;
   if (kernel->noise != NULL) b->noise = api_kernel(L, "noise", kernel->noise);
@@ -188,7 +187,9 @@ static int bind (lua_State *L) {
 static int bind_detached (lua_State *L) {
   bind(L);
   lua_getupvalue(L, -1, 1);
-  ((Binding *)lua_touserdata(L, -1))->detached = 1;
+  Binding *b = lua_touserdata(L, -1);
+  b->detached = 1;
+  b->is_recorded = 0;
   lua_pop(L, 1);
   return 1;
 }

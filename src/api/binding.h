@@ -18,7 +18,9 @@ typedef struct Binding {
   State *state;
   const char *who;                      /* for messages; upvalue 2 keeps it alive */
   int detached;                         /* results are never recorded */
+  int is_recorded;                      /* unless they are, or have no derivative */
   int in_order;                         /* the operands are the arguments */
+  unsigned objects;                     /* arguments that have fields, as a set of bits */
   Signature signature;                  /* of a row kernel */
   int arguments;                        /* of the call */
   int operands;
@@ -38,16 +40,21 @@ const Binding *binding_of (lua_State *L);
 const char *binding_who (lua_State *L);
 const char *binding_name (lua_State *L, int k);   /* of operand k */
 
-/* Pushes the operands. Returns whether all of them are numbers, and those. */
-int binding_push (lua_State *L, const Binding *b, double number[]);
+/* What the operands turn out to be. */
+typedef enum Look {
+  LOOK_NUMBERS,    /* numbers, all of them: they are in operands->number, and only there */
+  LOOK_READY,      /* tensors with elements, and numbers */
+  LOOK_OTHER       /* something waits; or is no tensor, and NULL */
+} Look;
 
-/* The operands on top of the stack as tensors. */
-void binding_read (lua_State *L, const Binding *b, Operands *operands);
+/* Pushes the operands and looks at them. */
+Look binding_push (lua_State *L, const Binding *b, Operands *operands);
 
-/* The same in two steps: those that are tensors, NULL for others (returns whether all are,
-   and none waits); then the rest. */
-int binding_look (lua_State *L, const Binding *b, Operands *operands);
+/* The operands on top of the stack, which were looked at, all as tensors. */
 void binding_complete (lua_State *L, const Binding *b, Operands *operands);
+
+/* Pushes them and has them as tensors; returns whether they are all numbers. */
+int binding_read (lua_State *L, const Binding *b, Operands *operands);
 
 /* While results are deferred: reads them, and pushes a result that waits instead of
    being computed; or returns 0, where there is no need to wait. (deferred.c) */
@@ -62,7 +69,7 @@ int api_defer_sum (lua_State *L, const Recording *recording, size_t size);
 
 /* The same for a steady kernel one of whose operands, which were looked at, is a sum that
    waits. */
-int api_defer_steady (lua_State *L, const Binding *b, Operands *operands);
+int api_defer_steady (lua_State *L, const Binding *b, const Operands *operands);
 
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */

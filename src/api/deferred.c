@@ -11,8 +11,9 @@
 **
 ** Large results that are recorded wait as well, and so do their sums and means, and what
 ** is added to those: often nobody looks at them, but at the sum, which is computed
-** without them, or at the gradient. Their node says how to compute them. Before an operand of theirs is written to, they get a copy of
-** it, or are computed where that is less work.
+** without them, or at the gradient. Their node says how to compute them. Before an
+** operand of theirs is written to, they get a copy of it, or are computed where that is
+** less work.
 */
 #include <string.h>
 
@@ -121,10 +122,9 @@ int api_defer_sum (lua_State *L, const Recording *r, size_t size) {
   return 1;
 }
 
-/* How deep operand k waits, 0 for a number; -1 if it is not one number, or not recorded. */
-static int depth_of_single (lua_State *L, int index, const Tensor *t) {
-  if (t == NULL) return lua_type(L, index) == LUA_TNUMBER ? 0 : -1;
-  if (t->rank > 0) return -1;
+/* How deep an operand waits, 0 for a number; -1 if it is not one number, or not recorded. */
+static int depth_of_single (const Tensor *t) {
+  if (t == NULL || t->rank > 0) return -1;
   if (!waits(t)) return 0;
   return is_recorded(t) ? 1 + t->node->depth : -1;
 }
@@ -137,23 +137,20 @@ static int does_without (const Kernel *kernel, int k, int depth) {
 
 /* Can its elements be written to? Those of recorded results cannot. */
 static int is_open (const Tensor *t) {
-  return !is_tracked(t) || t->owner->node->kind == NODE_LEAF;
+  return !tensor_is_number(t) && (!is_tracked(t) || t->owner->node->kind == NODE_LEAF);
 }
 
-int api_defer_steady (lua_State *L, const Binding *b, Operands *o) {
-  int base = lua_gettop(L) - b->operands + 1, deepest = 0, open = 0;
-  const Tensor *in[KERNEL_MAX_IN];
+int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
+  int deepest = 0, open = 0;
   for (int k = 0; k < b->operands; k++) {
-    int depth = depth_of_single(L, base + k, o->in[k]);
+    int depth = depth_of_single(o->in[k]);
     if (depth < 0 || !does_without(b->kernel, k, depth)) return 0;
-    if (b->kernel->steady > 1 && k > 0 && o->in[k] != NULL) return 0;
+    if (b->kernel->steady > 1 && k > 0 && !tensor_is_number(o->in[k])) return 0;
     if (depth > deepest) deepest = depth;
-    if (o->in[k] != NULL && is_open(o->in[k])) open = 1;
-    o->number[k] = o->in[k] == NULL ? lua_tonumber(L, base + k) : 0;
-    in[k] = o->in[k] != NULL ? o->in[k] : tensor_scalar(&o->header[k], &o->number[k]);
+    if (is_open(o->in[k])) open = 1;
   }
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, in);
-  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, in)) return 0;
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o->in);
+  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, r.in)) return 0;
   r.block = true;
   api_new_waiting(L, &r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
   if (open) remember(L);

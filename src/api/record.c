@@ -58,7 +58,7 @@ static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdif
 /* Input k of the tensor on top is `in`, at `index` on the stack. */
 static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
   Input *input = &t->node->in[k];
-  if (lua_type(L, index) == LUA_TNUMBER) {
+  if (tensor_is_number(in)) {
     *input = (Input) {.number = in->data[0], .is_number = true};
     return;
   }

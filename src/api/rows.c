@@ -43,7 +43,6 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
 /* Reads the operands and plans the run over them. */
 static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
   int which;
-  binding_push(L, b, o->number);
   binding_read(L, b, o);
   check_ranks(L, b, o);
   api_row_operands(L, &b->signature, 0, b->operands, o);

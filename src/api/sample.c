@@ -106,12 +106,11 @@ int bound_sample (lua_State *L) {
   lua_settop(L, 3);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
-  if (binding_push(L, b, o.number) && lua_isnil(L, 2)) {
+  if (binding_read(L, b, &o) && lua_isnil(L, 2)) {
     push_single(L, b->kernel, draw_number(b, g, o.number));
     g->position++;
     return 1;
   }
-  binding_read(L, b, &o);
   const char *why = loop_plan(&loop, b->operands, o.in);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
   rank = append_shape(L, shape, rank, loop.out_rank, loop.out_shape);
@@ -211,7 +210,6 @@ int bound_rows_sample (lua_State *L) {
   lua_settop(L, 3);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
-  binding_push(L, b, o.number);
   binding_read(L, b, &o);
   api_row_operands(L, &b->signature, 1, b->operands, &o);
   const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,

@@ -19,10 +19,6 @@ bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
 }
 
 
-size_t tensor_header_bytes (int rank) {
-  return sizeof(Tensor) + 2 * (size_t)rank * sizeof(ptrdiff_t);
-}
-
 size_t tensor_bytes (int rank, size_t size) {
   return tensor_header_bytes(rank) + ALIGNMENT + size * sizeof(double);
 }
@@ -57,10 +53,6 @@ Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank) {
   block->tensor.shape = block->dims;
   block->tensor.stride = block->dims + rank;
   return &block->tensor;
-}
-
-Tensor *tensor_scalar (Tensor *header, double *value) {
-  return tensor_init(header, 0, 1, value);
 }
 
 void tensor_row_major (int rank, const ptrdiff_t shape[], ptrdiff_t stride[]) {

@@ -45,7 +45,10 @@ typedef struct StackTensor {
 bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size);
 
 /* Bytes for the header alone, and for header and elements. */
-size_t tensor_header_bytes (int rank);
+static inline size_t tensor_header_bytes (int rank) {
+  return sizeof(Tensor) + 2 * (size_t)rank * sizeof(ptrdiff_t);
+}
+
 size_t tensor_bytes (int rank, size_t size);
 
 /* Makes `block` a tensor, its own owner. With data == NULL the elements follow the header
@@ -56,8 +59,14 @@ Tensor *tensor_init (void *block, int rank, size_t size, double *data);
 /* A view of the elements of t on the C stack, its shape still to be filled. */
 Tensor *tensor_on_stack (StackTensor *block, const Tensor *t, int rank);
 
-/* A number seen as a tensor of rank 0; lives as long as both arguments. */
-Tensor *tensor_scalar (Tensor *header, double *value);
+/* A number seen as a tensor of rank 0, without proof; lives as long as both arguments. */
+static inline Tensor *tensor_scalar (Tensor *header, double *value) {
+  *header = (Tensor) {.data = value, .size = 1, .version = &header->writes, .owner = header};
+  header->shape = header->stride = (ptrdiff_t *)(header + 1);
+  return header;
+}
+
+static inline bool tensor_is_number (const Tensor *t) { return t->proof == 0; }
 
 /* The first address from p on at which elements may lie. */
 double *tensor_aligned (void *p);
