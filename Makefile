@@ -47,6 +47,10 @@ VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
              -fvisibility=hidden -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
+# The shell around the kernels is optimised as a whole when it is linked; its objects
+# work without that, too.
+WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto -ffat-lto-objects)
+
 # What to compute is compiled once for each instruction set, and joined into
 # one object that shows a single name; the rest is compiled once.
 MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -77,7 +81,7 @@ all: $(MODULE) $(LIBRARY)
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
 	@echo "link $@"
-	@$(CC) -shared $(LIBFLAG) $(SANITIZE) -o $@ $(OBJECTS) -lm -lpthread
+	@$(CC) -shared $(LIBFLAG) $(SANITIZE) $(OPT) $(WHOLE) -o $@ $(OBJECTS) -lm -lpthread
 
 $(LIBRARY): $(OBJECTS)
 	@echo "pack $@"
@@ -86,7 +90,7 @@ $(LIBRARY): $(OBJECTS)
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
 	@echo "cc $<"
-	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(HAVE) -c -o $@ $<
+	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(WHOLE) $(HAVE) -c -o $@ $<
 
 # The names found by wildcard; touched only when one comes or goes, whatever the
 # dates of the files.

@@ -5,8 +5,8 @@ require "perilune.tensor"   -- any function may make one
 
 local peri = { _VERSION = "perilune scm" }
 
--- Where lower-case names come from; classes are found by their own name.
-local modules = { "functions", "tensor", "kl", "kl_div", "divergences", "gradient" }
+-- Where lower-case names come from, small modules first; classes are found by their own name.
+local modules = { "functions", "tensor", "gradient", "kl_div", "kl", "divergences" }
 
 local direct = {
   special     = function () return require "perilune.functions" end,

@@ -34,7 +34,7 @@ Tensor *api_header (lua_State *L, int index);     /* its data may still wait */
 Tensor *api_check_tensor (lua_State *L, int index, const char *who);
 Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
-Tensor *api_new_view (lua_State *L, int base, int rank);
+Tensor *api_new_view (lua_State *L, int base, const Tensor *from, int rank);
 
 typedef struct State State;
 
@@ -111,7 +111,7 @@ ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
 /* views.c: a position in a dimension, and the view that it selects */
 ptrdiff_t api_position (lua_State *L, int index, const char *who,
                         const Tensor *t, int dim);
-Tensor *api_select (lua_State *L, int base, int dim, ptrdiff_t at);
+Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff_t at);
 
 /* kernels.c */
 const Kernel *api_kernel (lua_State *L, const char *file, const char *name);

@@ -322,7 +322,7 @@ static size_t step_size (const Node *node) {
 
 static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
                        Memory *memory) {
-  Pool *pool = api_pool(L, step_size(node));
+  Pool *pool = node->block ? NULL : api_pool(L, step_size(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
   check_undisturbed(L, state, tape);

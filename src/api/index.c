@@ -21,7 +21,7 @@ static int at (lua_State *L) {
     lua_pushnumber(L, *data);
     return 1;
   }
-  Tensor *view = api_new_view(L, 1, t->rank - n);
+  Tensor *view = api_new_view(L, 1, t, t->rank - n);
   view->data = (double *)data;
   for (int d = n; d < t->rank; d++) {
     view->shape[d - n] = t->shape[d];
@@ -35,11 +35,10 @@ static int at (lua_State *L) {
    methods, upvalue 2 the functions that make fields: t.shape, t.grad. */
 static int get_index (lua_State *L) {
   const char *who = "Tensor[i]";
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    lua_settop(L, 2);
+  int type = lua_type(L, 2);
+  if (type != LUA_TNUMBER) {
     lua_pushvalue(L, 2);
-    lua_rawget(L, lua_upvalueindex(1));
-    if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING) return 1;
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL || type != LUA_TSTRING) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION) return 1;
     lua_pushvalue(L, 1);
@@ -51,7 +50,7 @@ static int get_index (lua_State *L) {
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == t->shape[0] + 1)
     return lua_pushnil(L), 1;              /* so that ipairs ends */
   ptrdiff_t i = api_position(L, 2, who, t, 0);
-  if (t->rank > 1 || is_tracked(t)) api_select(L, 1, 0, i);
+  if (t->rank > 1 || is_tracked(t)) api_select(L, 1, t, 0, i);
   else lua_pushnumber(L, t->data[i * t->stride[0]]);
   return 1;
 }
@@ -98,7 +97,7 @@ static int set_index (lua_State *L) {
     return api_set_grad(L);
   if (t->rank == 0)
     api_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
-  assign(L, who, api_select(L, 1, 0, api_position(L, 2, who, t, 0)), 3);
+  assign(L, who, api_select(L, 1, t, 0, api_position(L, 2, who, t, 0)), 3);
   return 0;
 }
 

@@ -10,9 +10,6 @@
 static const char STATE = 's';     /* registry keys: what this state has in hand, */
 static const char HANDLES = 'h';   /* and tensors by their addresses */
 
-#define FEW      64    /* elements that need not be aligned, */
-#define ALIGNMENT 64   /* as others are, to so many bytes */
-
 void api_push_handles (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES); }
 
 void api_push_state (lua_State *L) {
@@ -40,18 +37,17 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
 }
 
 /* Pushes a tensor of `size` elements with a node of n inputs, which are still to be set,
-   and with room for its elements or (waiting) none. Few elements are not aligned. */
+   and with room for its elements or (waiting) none. */
 static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
                               const ptrdiff_t stride[], size_t size, NodeKind kind, int n,
                               int user_values, bool waiting) {
   size_t header = tensor_header_bytes(rank), front = header + node_bytes(n);
-  size_t room = waiting ? 0 : size * sizeof(double) + (size < FEW ? 0 : ALIGNMENT);
-  Tensor *t = api_new_block(L, state, front + room, rank, size, shape, stride, user_values);
+  Tensor *t = api_new_block(L, state, front + (waiting ? 0 : tensor_room(size)), rank, size,
+                            shape, stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
   *t->node = (Node) {.kind = (uint8_t)kind, .n = (uint8_t)n, .result = t,
                      .order = state->order++};
-  if (!waiting) t->data = size < FEW ? (double *)(void *)((char *)t + front)
-                                     : tensor_aligned((char *)t + front);
+  if (!waiting) t->data = tensor_place((char *)t + front, size);
   return t;
 }
 
@@ -130,7 +126,7 @@ static int param (lua_State *L) {
 /* t:detach(): the same elements, without a past */
 static int detach (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
-  Tensor *view = api_new_view(L, 1, t->rank);
+  Tensor *view = api_new_view(L, 1, t, t->rank);
   view->data = t->data;
   view->size = t->size;
   for (int d = 0; d < t->rank; d++) {

@@ -6,19 +6,24 @@
 #include "api/binding.h"
 #include "driver/reduce.h"
 
-static const char *who (lua_State *L) {
-  return lua_tostring(L, lua_upvalueindex(2));
-}
+#define FEW 64   /* elements whose sum remembers what they were computed from */
+
+typedef struct Reduction {
+  const Kernel *kernel;
+  State *state;
+  const char *who;       /* for messages; upvalue 2 keeps it alive */
+  bool chooses;          /* an element, so there must be one */
+  NodeKind kind;         /* of the result for all elements of an elementwise kernel */
+} Reduction;
 
 /* Which dimensions does argument `index` name? One, a table of them, or for
    nil all: as a set of bits. */
-static unsigned reduced_set (lua_State *L, int index, int rank) {
+static unsigned reduced_set (lua_State *L, const char *who, int index, int rank) {
   unsigned set = 0;
   if (lua_isnil(L, index)) return (1u << rank) - 1;
-  if (!lua_istable(L, index))
-    return 1u << api_dimension(L, index, who(L), rank);
+  if (!lua_istable(L, index)) return 1u << api_dimension(L, index, who, rank);
   for (int i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; i++) {
-    set |= 1u << api_dimension(L, -1, who(L), rank);
+    set |= 1u << api_dimension(L, -1, who, rank);
     lua_pop(L, 1);
   }
   return set;
@@ -65,46 +70,58 @@ static int is_outdated (const Node *node) {
   return 0;
 }
 
-/* The sum or mean of all elements of a recorded tensor at index 1 that waits, without
-   computing them; or 0. */
-static int sum_of_waiting (lua_State *L, NodeKind kind) {
+/* Is t worth looking behind: computed by an elementwise kernel, and waiting or small? */
+static int is_transparent (const Tensor *t) {
+  const Node *node = t == NULL ? NULL : t->node;
+  return node != NULL && node->kind == NODE_ELEMENTWISE && !node->spent
+      && (t->data == NULL || t->size <= FEW) && !is_outdated(node);
+}
+
+/* Pushes the sum or mean of all elements of a recorded tensor at index 1, as one of what
+   those were computed from; returns 0 if it is none of that. */
+static int sum_behind (lua_State *L, const Reduction *reduction) {
   const Tensor *t = api_header(L, 1), *in[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
-  if (t == NULL || t->data != NULL || t->node == NULL || is_outdated(t->node)) return 0;
+  if (!is_transparent(t)) return 0;
   const Node *node = t->node;
-  luaL_checkstack(L, node->n + 8, who(L));
-  Recording r = {.state = api_state(L), .who = who(L), .kind = kind,
-                 .kernel = node->kernel, .n = node->n, .base = lua_gettop(L) + 1, .in = in};
+  luaL_checkstack(L, node->n + 8, reduction->who);
+  Recording r = {.state = reduction->state, .who = reduction->who, .kind = reduction->kind,
+                 .kernel = node->kernel, .n = node->n, .base = lua_gettop(L) + 1, .in = in,
+                 .block = node->block};
   node_inputs(node, header, in);
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].is_number) lua_pushnumber(L, node->in[k].number);
+    if (node->in[k].is_number) lua_pushnil(L);
     else lua_getiuservalue(L, 1, k + 1);
-  return api_defer_sum(L, &r, t->size);
+  if (t->data == NULL) return api_defer_sum(L, &r, t->size);
+  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
+  reduce(NULL, reduction->kernel, t, t->rank, t->size, out->data);
+  return 1;
 }
 
 static int reduce_call (lua_State *L) {
-  const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
+  const Reduction *reduction = lua_touserdata(L, lua_upvalueindex(1));
+  const Kernel *kernel = reduction->kernel;
+  const char *who = reduction->who;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   Tensor header;
   double number;
   StackTensor lines;
   int inner;
   lua_settop(L, 3);
-  NodeKind kind = (NodeKind)lua_tointeger(L, lua_upvalueindex(4));
-  if (kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
-      && sum_of_waiting(L, kind)) return 1;
-  const Tensor *t = api_operand(L, 1, who(L), "self", &header, &number);
-  unsigned set = reduced_set(L, 2, t->rank);
+  if (reduction->kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
+      && sum_behind(L, reduction)) return 1;
+  const Tensor *t = api_operand(L, 1, who, "self", &header, &number);
+  unsigned set = reduced_set(L, who, 2, t->rank);
   size_t count = line_up(&lines, t, set, &inner);
   double empty = count == 0 ? kernel->finish(0, &(double){0}) : 0;
-  if (empty != empty && lua_toboolean(L, lua_upvalueindex(3)))
-    api_fail(L, who(L), "there are no elements to choose from");
+  if (empty != empty && reduction->chooses)
+    api_fail(L, who, "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
-  Recording r = {.state = api_state(L), .who = who(L), .kind = NODE_REDUCTION,
+  Recording r = {.state = reduction->state, .who = who, .kind = NODE_REDUCTION,
                  .kernel = kernel, .n = kernel->flat ? 0 : 1, .base = 1, .in = &t,
                  .dimensions = set};
   if (kernel->slope == NULL && api_is_tracked(r.state, r.n, &t))
-    api_fail(L, who(L), "has no derivative; detach() what should have no gradient here");
+    api_fail(L, who, "has no derivative; detach() what should have no gradient here");
   Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
   reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);
   return 1;
@@ -113,16 +130,18 @@ static int reduce_call (lua_State *L) {
 /* core.reduction(name, who, chooses): a reduction that chooses an element
    refuses to do so among none. */
 static int reduction (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
+  const char *name = luaL_checkstring(L, 1), *who = luaL_checkstring(L, 2);
   const Kernel *kernel = api_kernel(L, "reduce", name);
-  luaL_checkstring(L, 2);
   lua_settop(L, 3);
   if (kernel == NULL) api_fail(L, "reduction", "there is no kernel %s", name);
-  lua_pushinteger(L, strcmp(name, "sum") == 0 ? NODE_SUM
-                   : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
-  lua_replace(L, 1);
-  lua_pushcclosure(L, reduce_call, 4);
+  Reduction *bound = lua_newuserdatauv(L, sizeof *bound, 0);
+  *bound = (Reduction) {
+    .kernel = kernel, .state = api_state(L), .who = who, .chooses = lua_toboolean(L, 3),
+    .kind = strcmp(name, "sum") == 0 ? NODE_SUM
+          : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION
+  };
+  lua_pushvalue(L, 2);
+  lua_pushcclosure(L, reduce_call, 2);
   return 1;
 }
 

@@ -87,7 +87,9 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
   Pool *pool = api_pool(L, out->size);
   if (b->noise != NULL) {
     b->noise->draw(g, g->position, first->size, NULL, first->data);
-    loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
+    if (loop_plan(&loop, 1 + b->operands, in) != NULL || !loop_runs_along(&loop, out))
+      loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
+    out->node->block = loop_is_block(&loop);
     elementwise_value(pool, b->kernel, &loop, out->data);
   } else {
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);

@@ -90,10 +90,9 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
   return t;
 }
 
-/* Pushes a view of the tensor at `base`; the caller fills data, size, shape
-   and strides. */
-Tensor *api_new_view (lua_State *L, int base, int rank) {
-  const Tensor *from = api_tensor(L, base);
+/* Pushes a view of the tensor `from` at `base`, whose elements are there; the caller fills
+   data, size, shape and strides. */
+Tensor *api_new_view (lua_State *L, int base, const Tensor *from, int rank) {
   base = lua_absindex(L, base);
   void *block = lua_newuserdatauv(L, tensor_header_bytes(rank), 1);
   Tensor *view = tensor_init(block, rank, 0, from->data);

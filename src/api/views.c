@@ -7,11 +7,10 @@
 #include "driver/loop.h"
 
 
-/* A view with room for the shape and strides of `from` without dimension
+/* A view with the shape and strides of `from`, which is at `base`, without dimension
    `drop` (or all of them when drop is negative). */
-static Tensor *view_without (lua_State *L, int base, int drop) {
-  const Tensor *from = api_tensor(L, base);
-  Tensor *view = api_new_view(L, base, from->rank - (drop >= 0));
+static Tensor *view_without (lua_State *L, int base, const Tensor *from, int drop) {
+  Tensor *view = api_new_view(L, base, from, from->rank - (drop >= 0));
   view->size = from->size;
   for (int d = 0, to = 0; d < from->rank; d++) {
     if (d == drop) continue;
@@ -21,8 +20,8 @@ static Tensor *view_without (lua_State *L, int base, int drop) {
   return view;
 }
 
-static Tensor *copy_of_view (lua_State *L, int base) {
-  return view_without(L, base, -1);
+static Tensor *copy_of_view (lua_State *L, const Tensor *t) {
+  return view_without(L, 1, t, -1);
 }
 
 static void recount (Tensor *view) {
@@ -40,9 +39,8 @@ ptrdiff_t api_position (lua_State *L, int index, const char *who,
   return (ptrdiff_t)(i > 0 ? i - 1 : i + n);
 }
 
-Tensor *api_select (lua_State *L, int base, int dim, ptrdiff_t at) {
-  const Tensor *from = api_tensor(L, base);
-  Tensor *view = view_without(L, base, dim);
+Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff_t at) {
+  Tensor *view = view_without(L, base, from, dim);
   view->data = from->data + at * from->stride[dim];
   recount(view);
   return view;
@@ -54,7 +52,7 @@ static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
   const Tensor *t = api_check_tensor(L, 1, who);
   int dim = (int)api_dimension(L, 2, who, t->rank);
-  api_select(L, 1, dim, api_position(L, 3, who, t, dim));
+  api_select(L, 1, t, dim, api_position(L, 3, who, t, dim));
   return 1;
 }
 
@@ -69,7 +67,7 @@ static int view_narrow (lua_State *L) {
   if (first < 1 || length < 0 || first > n + 1 || length > n + 1 - first)
     api_fail(L, who, "%I elements from %I on are out of range: dimension %d has"
              " %I elements", length, first, dim + 1, (lua_Integer)n);
-  Tensor *view = copy_of_view(L, 1);
+  Tensor *view = copy_of_view(L, t);
   view->data += (first - 1) * t->stride[dim];
   view->shape[dim] = (ptrdiff_t)length;
   recount(view);
@@ -86,7 +84,7 @@ static int view_transpose (lua_State *L) {
                                 : (int)api_dimension(L, 2, who, t->rank);
   int b = lua_isnoneornil(L, 3) ? t->rank - 1
                                 : (int)api_dimension(L, 3, who, t->rank);
-  Tensor *view = copy_of_view(L, 1);
+  Tensor *view = copy_of_view(L, t);
   view->shape[a] = t->shape[b];
   view->shape[b] = t->shape[a];
   view->stride[a] = t->stride[b];
@@ -106,7 +104,7 @@ static int view_permute (lua_State *L) {
   }
   if (seen != (1u << rank) - 1 || lua_gettop(L) != 1 + rank)
     api_fail(L, who, "each of the %d dimensions must be named once", rank);
-  Tensor *view = copy_of_view(L, 1);
+  Tensor *view = copy_of_view(L, t);
   for (int d = 0; d < rank; d++) {
     view->shape[d] = t->shape[source[d]];
     view->stride[d] = t->stride[source[d]];
@@ -128,7 +126,7 @@ static int view_expand (lua_State *L) {
     api_fail(L, who, "shape %s does not expand to %s", lua_tostring(L, -2),
              lua_tostring(L, -1));
   }
-  Tensor *view = api_new_view(L, 1, rank);
+  Tensor *view = api_new_view(L, 1, t, rank);
   for (int d = 0; d < rank; d++) {
     int own = d - (rank - t->rank);
     view->shape[d] = shape[d];
@@ -202,8 +200,8 @@ static int view_reshape (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, who);
   int rank = wanted_shape(L, who, t, shape);
   lua_settop(L, 1);
-  push_contiguous(L, 1, who);
-  Tensor *view = api_new_view(L, 2, rank);
+  const Tensor *from = push_contiguous(L, 1, who);
+  Tensor *view = api_new_view(L, 2, from, rank);
   memcpy(view->shape, shape, (size_t)rank * sizeof(ptrdiff_t));
   tensor_row_major(rank, shape, view->stride);
   recount(view);

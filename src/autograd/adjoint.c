@@ -142,14 +142,6 @@ static bool is_separate (const Node *node, const Loop *loop) {
   return true;
 }
 
-/* Do the elements of t lie in the order of the loop? If not, they are row-major. */
-static bool lies_along (const Tensor *t, const Loop *loop) {
-  if (t->rank != loop->out_rank) return false;
-  for (int d = 0; d < t->rank; d++)
-    if (t->stride[d] != loop->out_stride[d]) return false;
-  return true;
-}
-
 static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Kernel *sum) {
   walk->sum = sum;
   walk->node = node;
@@ -158,17 +150,30 @@ static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Ke
   walk->first_alone = node->kernel->first_partial != NULL && is_first_alone(node);
 }
 
-/* Of a node whose operands lie as its result does, which is a single block. */
-static void step_block (const Node *node) {
+/* Elements of a single block, whose operands all have as many. */
+static size_t block_size (const Node *node) {
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number) return node->in[k].tensor->size;
+  return 1;
+}
+
+/* What comes from above for each of n values whose sum or mean the node is. */
+static double above_each (const Node *node, size_t n) {
+  return node->gradient[0] / (node->kind == NODE_MEAN ? (double)n : 1);
+}
+
+/* Of a node whose operands are a single block of n elements. */
+static void step_block (const Node *node, size_t n) {
   const double *in[KERNEL_MAX_IN];
   Walk walk;
   start_walk(&walk, node, NULL, NULL);
+  if (walk.above == NULL) walk.above_all = above_each(node, n);
   for (int k = 0; k < node->n; k++) {
     const Input *input = &node->in[k];
     in[k] = input->is_number ? &input->number : input->tensor->data;
     if (input->tracked) walk.to[k] = target(node, k, true);
   }
-  walk_block(&walk, in, 0, node->result->size);
+  walk_block(&walk, in, 0, n);
 }
 
 static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
@@ -178,11 +183,10 @@ static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
   Walk walk;
   node_inputs(node, header, in);
   loop_plan(&loop, node->n, in);
-  if (node->kind == NODE_ELEMENTWISE && !lies_along(node->result, &loop))
+  if (node->kind == NODE_ELEMENTWISE && !loop_runs_along(&loop, node->result))
     loop_plan_shaped(&loop, node->result->rank, node->result->shape, node->n, in);
   start_walk(&walk, node, &loop, sum);
-  if (walk.above == NULL)
-    walk.above_all = node->gradient[0] / (node->kind == NODE_MEAN ? (double)loop.size : 1);
+  if (walk.above == NULL) walk.above_all = above_each(node, loop.size);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) walk.to[k] = target(node, k, loop.feed[k] == FEED_LINEAR);
   pool_run(is_separate(node, &loop) ? pool : NULL, loop.size, 4 * LOOP_BLOCK, walk_range,
@@ -359,7 +363,7 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
 void adjoint_step (Node *node, const Kernel *sum, Pool *pool, double *scratch) {
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
-      if (node->block && node->result->size <= BLOCK) step_block(node);
+      if (node->block && block_size(node) <= BLOCK) step_block(node, block_size(node));
       else step_elementwise(node, sum, pool);
       break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;

@@ -202,6 +202,14 @@ const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
 }
 
 
+bool loop_runs_along (const Loop *loop, const Tensor *t) {
+  if (t->rank != loop->out_rank) return false;
+  for (int d = 0; d < t->rank; d++)
+    if (t->stride[d] != loop->out_stride[d]) return false;
+  return true;
+}
+
+
 static void fill (double *out, size_t n, double value) {
   for (size_t i = 0; i < n; i++) out[i] = value;
 }

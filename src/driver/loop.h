@@ -64,6 +64,9 @@ static inline bool loop_is_block (const Loop *loop) {
   return loop->linear && loop->size > 0 && loop->size <= LOOP_BLOCK;
 }
 
+/* Do the elements of a result lie in the order of the loop? */
+bool loop_runs_along (const Loop *loop, const Tensor *t);
+
 /* Once before the blocks of a run. */
 void loop_start (const Loop *loop, Blocks *blocks);
 

@@ -3,7 +3,8 @@
 */
 #include "tensor/tensor.h"
 
-#define ALIGNMENT 64   /* of elements: a cache line */
+#define ALIGNMENT 64   /* of elements: a cache line, */
+#define FEW       64   /* unless there are fewer elements */
 
 
 bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
@@ -19,8 +20,12 @@ bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
 }
 
 
+size_t tensor_room (size_t size) {
+  return size * sizeof(double) + (size < FEW ? 0 : ALIGNMENT);
+}
+
 size_t tensor_bytes (int rank, size_t size) {
-  return tensor_header_bytes(rank) + ALIGNMENT + size * sizeof(double);
+  return tensor_header_bytes(rank) + tensor_room(size);
 }
 
 
@@ -30,11 +35,15 @@ double *tensor_aligned (void *p) {
   return (double *)(void *)((char *)p + (past == 0 ? 0 : ALIGNMENT - past));
 }
 
+double *tensor_place (void *p, size_t size) {
+  return size < FEW ? p : tensor_aligned(p);
+}
+
 Tensor *tensor_init (void *block, int rank, size_t size, double *data) {
   Tensor *t = block;
   t->proof = tensor_proof(t);
   t->data = data != NULL ? data
-                         : tensor_aligned((char *)block + tensor_header_bytes(rank));
+                         : tensor_place((char *)block + tensor_header_bytes(rank), size);
   t->size = size;
   t->rank = rank;
   t->shape = (ptrdiff_t *)(t + 1);

@@ -51,6 +51,11 @@ static inline size_t tensor_header_bytes (int rank) {
 
 size_t tensor_bytes (int rank, size_t size);
 
+/* Bytes for the elements alone, and where they begin from p on: at a cache line, unless
+   there are few. */
+size_t tensor_room (size_t size);
+double *tensor_place (void *p, size_t size);
+
 /* Makes `block` a tensor, its own owner. With data == NULL the elements follow the header
    in the same block, which must then have tensor_bytes(rank, size) bytes.
    Shape and strides are left for the caller to fill. */
@@ -68,7 +73,7 @@ static inline Tensor *tensor_scalar (Tensor *header, double *value) {
 
 static inline bool tensor_is_number (const Tensor *t) { return t->proof == 0; }
 
-/* The first address from p on at which elements may lie. */
+/* The first cache line from p on. */
 double *tensor_aligned (void *p);
 
 /* A copy of a tensor elsewhere in memory proves nothing. */
