@@ -78,3 +78,57 @@ it("KL of one-hot rows and of counts is that of their outcomes", function ()
   assert.equal(0.0, counts:at(2))
   assert.equal(INF, counts:at(3))
 end)
+
+local function gradients (l, m)
+  local from, to = peri.param(peri.tensor(l)), peri.param(peri.tensor(m))
+  peri.kl_divergence(make(from), make(to)):sum():backward()
+  return from.grad:totable(), to.grad:totable()
+end
+
+local slopes = {   -- logits of p and of q, gradients along them (80-digit reference)
+  { { 0.1, -1.3, 2.1 }, { 5.400000002, 4.000000001, 7.400000004 },   -- nearly the same
+    { 1.9485903653292579e-10, 7.6607314664946557e-11, -2.7146635119787235e-10 },
+    { -1.9485903640484878e-10, -7.6607314571033707e-11, 2.7146635097588249e-10 } },
+  { { 0.25, -1.5, 1.0, 40.0 }, { 1.25, 0.5, -2.0, 38.0 },   -- nearly certain
+    { -1.6364984528663766e-17, -3.7917438614019023e-18, 1.1548224173015786e-17, 8.6085042170498827e-18 },
+    { 1.0411150548973573e-16, 5.0807614092668201e-17, -7.2998699177241975e-18, -1.4761924966467974e-16 } },
+  { { -120.3, 0.5, 1.25 }, { 130.7, 0.5625, 1.5 },   -- q is certain of what p hardly knows
+    { -2.7722659850850258e-51, 0.040855311330340131, -0.040855311330340131 },
+    { 1.0, -0.32082130082460703, -0.67917869917539297 } },
+  { { 1.0, -720.0, 0.0 }, { 0.5, -500.0, 0.0 },   -- a probability that is lost
+    { 0.098305966620740926, -1.2044100933572129e-311, -0.098305966620740926 },
+    { -0.10859924742815031, 2.6898173415045928e-218, 0.10859924742815031 } },
+  { { 0.1, -1.0, 2.0, 0.3, -0.7 }, { 1.0, 0.5, -0.25, 0.4, 0.2 },
+    { -0.2326000045691562, -0.098038097640673954, 0.61840687132029289, -0.18325485000374277, -0.10451391910671997 },
+    { 0.24267547978735935, 0.1754330265074067, -0.5909183053667052, 0.063768677122435226, 0.10904112194950392 } },
+}
+
+it("gradients of KL(Categorical || Categorical) keep their digits", function ()
+  for _, row in ipairs(slopes) do
+    local got = { gradients(row[1], row[2]) }
+    for side = 1, 2 do
+      local largest = 0
+      for _, expected in ipairs(row[2 + side]) do largest = math.max(largest, math.abs(expected)) end
+      for j, expected in ipairs(row[2 + side]) do
+        assert.near(expected, got[side][j], math.min(1e-13 * math.abs(expected) + 1e-320, 4e-15 * largest))
+      end
+    end
+  end
+end)
+
+local function same (a, b) return a == b or a ~= a and b ~= b end
+
+it("gradients of KL(Categorical || Categorical) are those of each row, in batches", function ()
+  local rng = peri.rng(5)
+  for _, k in ipairs { 2, 3, 10, 200, 300 } do
+    local l, m = rng:normal { 60, k }:totable(), rng:normal { 60, k }:totable()
+    l[7][1], l[30][k], m[31][1], m[32][k] = -INF, -800, 90, -INF
+    local dl, dm = gradients(l, m)
+    for r = 1, 60 do
+      local alone = { gradients(l[r], m[r]) }
+      for j = 1, k do
+        assert(same(alone[1][j], dl[r][j]) and same(alone[2][j], dm[r][j]))
+      end
+    end
+  end
+end)

@@ -19,6 +19,9 @@
 /* e^FAR is neither lost nor infinite in a product with weights between those */
 static const double FAR = 300, LIGHT = 1e-130, HEAVY = 1e130;
 
+/* further out p (e^(d - KL) - 1) has fewer digits than q - p */
+static const double NEAR = 32;
+
 /* below it the rounding of the mean, squared, may show if it is not counted from the top */
 static const double SMALL = 1e-14;
 
@@ -30,7 +33,7 @@ typedef struct Rows {
   double *room[2];        /* for them where rows do not follow one another */
   double *weight;         /* of each outcome, e^(l_j) */
   double *apart;          /* D_j, then D_j less its mean */
-  double *sum;            /* of each row's weights */
+  double *sum;            /* of each row's weights, then more */
 } Rows;
 
 static size_t scratch (const size_t dims[]) {
@@ -41,6 +44,13 @@ static Rows rows_at (size_t k, double *at) {
   size_t most = rows_together(k), n = most * k;
   return (Rows) {.k = k, .most = most, .room = {at, at + n}, .weight = at + 2 * n,
                  .apart = at + 3 * n, .sum = at + 4 * n};
+}
+
+/* the operands of those from r on */
+static void take_rows (const Batch *b, size_t r, Rows *s) {
+  s->rows = b->n - r < s->most ? b->n - r : s->most;
+  s->l = rows_from(b, 0, r, s->rows, s->room[0]);
+  s->m = rows_from(b, 1, r, s->rows, s->room[1]);
 }
 
 
@@ -76,17 +86,19 @@ VECTOR double counted_from (double origin, double l, double m) {
   return (apart.hi - origin) + apart.lo;
 }
 
-/* those of d, which is D less its mean but for what m - l lost */
-static void terms (size_t n, const double *l, const double *m, double *restrict d,
-                   double *restrict weight) {
+static void add_lost (size_t n, const double *l, const double *m, double *restrict d) {
+  for (size_t i = 0; i < n; i++) d[i] += exact_sum(m[i], -l[i]).lo;
+}
+
+/* those of d up to `most` */
+static void terms (size_t n, const double *d, double most, double *restrict weight) {
   ExpRun run;
   for (size_t j = 0, some; j < n; j += some, d += some, weight += some) {
     some = run_length(n - j);
-    for (size_t i = 0; i < some; i++) d[i] += exact_sum(m[j + i], -l[j + i]).lo;
     exp_run(some, d, 0, &run);
     for (size_t i = 0; i < some; i++) {
       double term = weight[i] * above_tangent(d[i], run.r[i], run.scale[i]);
-      weight[i] = ((fabs(d[i]) < FAR) & (weight[i] < HEAVY)) ? term : (double)NAN;
+      weight[i] = ((fabs(d[i]) < most) & (weight[i] < HEAVY)) ? term : (double)NAN;
     }
   }
 }
@@ -98,6 +110,20 @@ static double centre (size_t k, const double *weight, double *restrict apart) {
   Sums sums = simplex_sums(k, weight, apart, origin);
   double mean = sums.product / sums.all;
   for (size_t j = 0; j < k; j++) apart[j] = (apart[j] - origin) - mean;
+  return sums.all > LIGHT ? sums.all : (double)NAN;
+}
+
+/* the same, counted from the top and with what m - l lost, so that the mean has all its digits */
+static double centre_at_top (size_t k, const double *l, const double *m, const double *weight,
+                             double *restrict apart) {
+  double most = simplex_largest(k, weight);
+  size_t top = 0;
+  while (top + 1 < k && weight[top] != most) top++;
+  double origin = m[top] - l[top];
+  for (size_t j = 0; j < k; j++) apart[j] = counted_from(origin, l[j], m[j]);
+  Sums sums = simplex_sums(k, weight, apart, 0);
+  double mean = sums.product / sums.all;
+  for (size_t j = 0; j < k; j++) apart[j] -= mean;
   return sums.all > LIGHT ? sums.all : (double)NAN;
 }
 
@@ -163,7 +189,8 @@ static void divergences (const Rows *s, double *out) {
   size_t k = s->k, n = s->rows * k;
   weights(n, s->l, s->m, s->weight, s->apart);
   for (size_t i = 0; i < s->rows; i++) s->sum[i] = centre(k, s->weight + i * k, s->apart + i * k);
-  terms(n, s->l, s->m, s->apart, s->weight);
+  add_lost(n, s->l, s->m, s->apart);
+  terms(n, s->apart, FAR, s->weight);
   for (size_t i = 0; i < s->rows; i++) s->sum[i] = simplex_total(k, s->weight + i * k) / s->sum[i];
   for (size_t i = 0; i < s->rows; i++) out[i] = vlog1p(s->sum[i]);
   for (size_t i = 0; i < s->rows; i++)
@@ -173,33 +200,67 @@ static void divergences (const Rows *s, double *out) {
 static void to_categorical (const Batch *b, double *out) {
   Rows s = rows_at(b->dims[0], b->scratch);
   for (size_t r = 0; r < b->n; r += s.rows) {
-    s.rows = b->n - r < s.most ? b->n - r : s.most;
-    s.l = rows_from(b, 0, r, s.rows, s.room[0]);
-    s.m = rows_from(b, 1, r, s.rows, s.room[1]);
+    take_rows(b, r, &s);
     divergences(&s, out + r);
   }
 }
 
-/* along l_j: -p_j d_j, along m_j: q_j - p_j = p_j (e^(d_j - KL) - 1) */
+/*
+** Along l_j: -p_j d_j, along m_j: q_j - p_j = p_j (e^(d_j - KL) - 1)
+*/
+static void any_slopes (size_t k, const double *l, const double *m, double up, double *dl,
+                        double *dm) {
+  RowPair pair = pair_of(k, l, m);
+  double kl = divergence_of(k, l, m, &pair);
+  for (size_t j = 0; j < k; j++) {
+    double p = vexp(l[j] - pair.from.shift) / pair.from.sum;
+    double apart = counted_from(pair.origin, l[j], m[j]) - pair.mean;
+    double q = vexp(m[j] - pair.to.shift) / pair.to.sum, gap = apart - kl;
+    dl[j] = p == 0 ? 0 : -up * p * apart;
+    dm[j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
+  }
+}
+
+/* -up p_j d_j and up p_j, the weights being p_j `sum` */
+static void start_slopes (size_t k, const double *weight, const double *apart, double sum,
+                          double up, double *restrict dl, double *restrict dm) {
+  double inverse = 1 / sum;
+  for (size_t j = 0; j < k; j++) {
+    dm[j] = up * (weight[j] * inverse);
+    dl[j] = -dm[j] * apart[j];
+  }
+}
+
+static void slopes (const Rows *s, const double *upstream, double *dl, double *dm) {
+  size_t k = s->k, n = s->rows * k;
+  double *sum = s->sum, *apart = s->apart;
+  weights(n, s->l, s->m, s->weight, apart);
+  for (size_t i = 0, at = 0; i < s->rows; i++, at += k) {
+    sum[i] = centre_at_top(k, s->l + at, s->m + at, s->weight + at, apart + at);
+    start_slopes(k, s->weight + at, apart + at, sum[i], upstream[i], dl + at, dm + at);
+  }
+  terms(n, apart, NEAR, s->weight);
+  for (size_t i = 0; i < s->rows; i++) sum[i] = simplex_total(k, s->weight + i * k) / sum[i];
+  for (size_t i = 0; i < s->rows; i++) sum[i] = vlog1p(sum[i]);
+  for (size_t i = 0; i < s->rows; i++)
+    for (size_t j = i * k; j < (i + 1) * k; j++) apart[j] -= sum[i];
+  for (size_t i = 0; i < n; i++) dm[i] *= vexpm1(apart[i]);
+  for (size_t i = 0, at = 0; i < s->rows; i++, at += k)
+    if (!(sum[i] < INFINITY)) any_slopes(k, s->l + at, s->m + at, upstream[i], dl + at, dm + at);
+}
+
 static void to_categorical_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  for (size_t r = 0; k > 0 && r < b->n; r++) {
-    const double *l = event(b, 0, r), *m = event(b, 1, r);
-    RowPair pair = pair_of(k, l, m);
-    double kl = divergence_of(k, l, m, &pair), up = upstream[r];
-    for (size_t j = 0; j < k; j++) {
-      double p = vexp(l[j] - pair.from.shift) / pair.from.sum;
-      double apart = counted_from(pair.origin, l[j], m[j]) - pair.mean;
-      double q = vexp(m[j] - pair.to.shift) / pair.to.sum, gap = apart - kl;
-      d[0][r * k + j] = p == 0 ? 0 : -up * p * apart;
-      d[1][r * k + j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
-    }
+  Rows s = rows_at(k, b->scratch);
+  for (size_t r = 0; k > 0 && r < b->n; r += s.rows) {
+    take_rows(b, r, &s);
+    slopes(&s, upstream + r, d[0] + r * k, d[1] + r * k);
   }
 }
 
 
 const Kernel perilune_kl_categorical[] = {
   {.name = "Categorical", .n_in = 2, .signature = "(k),(k)->()", .rows = to_categorical,
-   .scratch = scratch, .adjoint = to_categorical_adjoint},
+   .scratch = scratch, .adjoint = to_categorical_adjoint, .adjoint_scratch = scratch},
   {.name = NULL}
 };

@@ -1,8 +1,9 @@
 /*
 ** triangles.h - how far two triangles are apart: (z, E) = L2^-1 (m1 - m2, L1 - L2)
 **
-** They are d rows (z_i, E_i0, ..., E_ii, 0, ...) of wide_for(d) numbers, solved in tiles of TILE
-** columns. Every number is one chain in the order of the inner index. 1 + E is L2^-1 L1, and
+** They are d rows (z_i, E_i0, ..., E_ii, 0, ...) of wide_for(d) numbers, solved in blocks of ROWS
+** rows by TILE columns that stay in registers while the inner index runs. Every number is one
+** chain in the order of the inner index, so blocks change no bit. 1 + E is L2^-1 L1, and
 ** e_i = E_ii = L1_ii/L2_ii - 1.
 */
 #ifndef PERILUNE_TRIANGLES_H
@@ -10,9 +11,10 @@
 
 #include <string.h>
 
+#include "special/eight.h"
 #include "special/vratio.h"
 
-enum { TILE = 16 };
+enum { ROWS = 4, TILE = 8 };
 
 /* L1, L2, and m1 and m2, or NULL for z = 0 */
 typedef struct Triangles { size_t d; const double *m1, *l1, *m2, *l2; } Triangles;
@@ -23,14 +25,9 @@ VECTOR int plain (double a) { return (a > 0x1p-1000) & (a < 0x1p1000); }
 
 static inline size_t wide_for (size_t d) { return (d + TILE) / TILE * TILE; }
 
-/* 1/L2_ii; are all of them exact to the last bit or so? */
-static inline int invert_diagonal (size_t d, const double *l, double *inverse) {
-  int all = 1;
-  for (size_t i = 0; i < d; i++) {
-    inverse[i] = 1 / l[i * d + i];
-    all &= plain(l[i * d + i]);
-  }
-  return all;
+/* 1/L2_ii, or 0 where it has lost digits */
+static inline void invert_diagonal (size_t d, const double *l, double *inverse) {
+  for (size_t i = 0; i < d; i++) inverse[i] = plain(l[i * d + i]) ? 1 / l[i * d + i] : 0;
 }
 
 /* the right-hand sides, m1 - m2 and L1 - L2 */
@@ -39,31 +36,41 @@ static inline void fill_gaps (Triangles t, double *e) {
   const double *l1 = t.l1, *l2 = t.l2;
   for (size_t i = 0; i < d; i++, l1 += d, l2 += d, e += wide) {
     e[0] = t.m1 ? t.m1[i] - t.m2[i] : 0;
-    for (size_t j = 0; j < d; j++) e[j + 1] = j <= i ? l1[j] - l2[j] : 0;
-    for (size_t j = d + 1; j < wide; j++) e[j] = 0;
+    for (size_t j = 0; j <= i; j++) e[j + 1] = l1[j] - l2[j];
+    for (size_t j = i + 2; j < wide; j++) e[j] = 0;
   }
 }
 
-/* columns from `first` on of row i: those above it are there, and zero before row `first` - 1 */
-static inline void solve_tile (size_t d, const double *l2, size_t i, size_t first, double inverse,
-                        double *e) {
-  size_t wide = wide_for(d);
-  const double *row = l2 + i * d;
-  double sum[TILE], *own = e + i * wide + first;
-  memcpy(sum, own, sizeof sum);
-  for (size_t k = first > 0 ? first - 1 : 0; k < i; k++)
-    for (size_t c = 0; c < TILE; c++) sum[c] = fma(-row[k], e[k * wide + first + c], sum[c]);
-  for (size_t c = 0; c < TILE; c++) own[c] = inverse != 0 ? sum[c] * inverse : sum[c] / row[i];
+/* columns from `first` on of `rows` rows from i on: those above are there, and zero before row
+   `start`; inlined for each number of rows */
+VECTOR void solve_block (size_t rows, Triangles t, size_t i, size_t start, size_t first,
+                         const double *inverse, double *e) {
+  size_t d = t.d, wide = wide_for(d);
+  const double *l = t.l2 + i * d;
+  Eight sum[ROWS], above;
+  for (size_t r = 0; r < rows; r++) eight_load(&sum[r], e + (i + r) * wide + first);
+  for (size_t k = start; k < i; k++) {
+    eight_load(&above, e + k * wide + first);
+    for (size_t r = 0; r < rows; r++) eight_subtract(&sum[r], l[r * d + k], &above);
+  }
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t k = 0; k < r; k++) eight_subtract(&sum[r], l[r * d + i + k], &sum[k]);
+    if (inverse[i + r] != 0) eight_multiply(&sum[r], inverse[i + r]);
+    else eight_divide(&sum[r], l[r * d + i + r]);
+    eight_store(&sum[r], e + (i + r) * wide + first);
+  }
 }
 
 /* z and E; `inverse` holds d numbers */
 static inline void solve (Triangles t, double *inverse, double *e) {
   size_t d = t.d;
-  int all = invert_diagonal(d, t.l2, inverse);
+  invert_diagonal(d, t.l2, inverse);
   fill_gaps(t, e);
-  for (size_t first = 0; first <= d; first += TILE)
-    for (size_t i = first > 0 ? first - 1 : 0; i < d; i++)
-      solve_tile(d, t.l2, i, first, all ? inverse[i] : 0, e);
+  for (size_t first = 0; first <= d; first += TILE) {
+    size_t start = first > 0 ? first - 1 : 0, i = start / ROWS * ROWS;
+    for (; i + ROWS <= d; i += ROWS) solve_block(ROWS, t, i, start, first, inverse, e);
+    for (; i < d; i++) solve_block(1, t, i, start, first, inverse, e);
+  }
 }
 
 static inline double squares (size_t n, const double *e) {
