@@ -181,6 +181,13 @@ static void restore_gradients (Tape *tape) {
 }
 
 
+static void start_memory (Memory *memory, Desk *desk) {
+  memory->index = CHUNKS;
+  memory->chunks = memory->frees = 0;
+  memory->at = tensor_aligned(desk->chunk);
+  memory->left = CHUNK;
+}
+
 static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
 
 /* The next chunk, if it is large enough, or a new one in its place. */
@@ -428,7 +435,8 @@ static int backward (lua_State *L) {
   uint64_t number = ++state->walk;
   Tape tape = {.entry = desk->entry, .room = NODES, .index = TAPE, .walk = number,
                .last = number, .outer = state->tape, .in_order = true};
-  Memory memory = {.index = CHUNKS, .at = tensor_aligned(desk->chunk), .left = CHUNK};
+  Memory memory;
+  start_memory(&memory, desk);
   Node *top = t->owner->node;
   note_gradients(tape.outer);
   push_node(L, &tape, &memory, top);

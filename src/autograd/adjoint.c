@@ -189,7 +189,7 @@ static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
   if (walk.above == NULL) walk.above_all = above_each(node, loop.size);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) walk.to[k] = target(node, k, loop.feed[k] == FEED_LINEAR);
-  pool_run(is_separate(node, &loop) ? pool : NULL, loop.size, 4 * LOOP_BLOCK, walk_range,
+  pool_run(pool != NULL && is_separate(node, &loop) ? pool : NULL, loop.size, 4 * LOOP_BLOCK, walk_range,
            &walk);
 }
 
