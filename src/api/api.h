@@ -90,6 +90,11 @@ Tensor *api_new_recorded (lua_State *L, const Recording *recording, int rank,
 Tensor *api_new_waiting (lua_State *L, const Recording *recording, int rank,
                          const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
+/* The same for a draw, which has its first operand within: noise, or a tensor that is the
+   draw itself. Some operand is tracked, and the result is row-major. */
+Tensor *api_new_drawn (lua_State *L, const Recording *recording, int rank,
+                       const ptrdiff_t shape[], bool is_noise, Tensor **first);
+
 /* construct.c: pushes the tensor made from the table at `index` */
 Tensor *api_from_table (lua_State *L, int index, const char *who,
                         const char *name);

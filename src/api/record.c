@@ -4,6 +4,8 @@
 ** A recorded tensor keeps its operands alive as its user values, and has a node that
 ** says what was done with them (autograd/node.h).
 */
+#include <string.h>
+
 #include "api/binding.h"
 #include "driver/loop.h"
 
@@ -37,18 +39,22 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
 }
 
 /* Pushes a tensor of `size` elements with a node of n inputs, which are still to be set,
-   and with room for its elements or (waiting) none. */
+   and `room` bytes behind that; it has no data yet. */
 static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
                               const ptrdiff_t stride[], size_t size, NodeKind kind, int n,
-                              int user_values, bool waiting) {
-  size_t header = tensor_header_bytes(rank), front = header + node_bytes(n);
-  Tensor *t = api_new_block(L, state, front + (waiting ? 0 : tensor_room(size)), rank, size,
-                            shape, stride, user_values);
+                              int user_values, size_t room) {
+  size_t header = tensor_header_bytes(rank);
+  Tensor *t = api_new_block(L, state, header + node_bytes(n) + room, rank, size, shape,
+                            stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
   *t->node = (Node) {.kind = (uint8_t)kind, .n = (uint8_t)n, .result = t,
                      .order = state->order++};
-  if (!waiting) t->data = tensor_place((char *)t + front, size);
   return t;
+}
+
+/* Puts its elements behind its node. */
+static void place_elements (Tensor *t) {
+  t->data = tensor_place((char *)t->node + node_bytes(t->node->n), t->size);
 }
 
 /* Input k of the tensor on top is `in`, at `index` on the stack. */
@@ -64,31 +70,56 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
   lua_setiuservalue(L, -2, k + 1);
 }
 
-static Tensor *push_recorded (lua_State *L, const Recording *r, int rank,
-                              const ptrdiff_t shape[], const ptrdiff_t stride[], bool waiting) {
+static size_t count_elements (lua_State *L, const Recording *r, int rank,
+                              const ptrdiff_t shape[]) {
   size_t size;
   if (!tensor_count(rank, shape, &size)) api_fail(L, r->who, "too many elements");
-  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
-                            r->n + waiting, waiting);
+  return size;
+}
+
+/* Fills the node of the tensor on top, all but the inputs before `first`. */
+static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
   t->node->kernel = r->kernel;
   t->node->dimensions = (uint16_t)r->dimensions;
   t->node->block = r->block;
-  for (int k = 0; k < r->n; k++) {
-    set_input(L, t, k, r->in[k], r->base + k);
-    if (waiting) tensor_holder(r->in[k])->awaited = true;
-  }
-  return t;
+  for (int k = first; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
 }
 
 Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
                           const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
-  return push_recorded(L, r, rank, shape, stride, false);
+  size_t size = count_elements(L, r, rank, shape);
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n,
+                            tensor_room(size));
+  fill_node(L, r, t, 0);
+  place_elements(t);
+  return t;
 }
 
 Tensor *api_new_waiting (lua_State *L, const Recording *r, int rank,
                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
-  return push_recorded(L, r, rank, shape, stride, true);
+  size_t size = count_elements(L, r, rank, shape);
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n + 1,
+                            0);
+  fill_node(L, r, t, 0);
+  for (int k = 0; k < r->n; k++) tensor_holder(r->in[k])->awaited = true;
+  return t;
+}
+
+Tensor *api_new_drawn (lua_State *L, const Recording *r, int rank, const ptrdiff_t shape[],
+                       bool is_noise, Tensor **first) {
+  size_t size = count_elements(L, r, rank, shape), room = tensor_room(size);
+  size_t header = tensor_header_bytes(rank);
+  if (room > PTRDIFF_MAX / 4) api_fail(L, r->who, "too many elements");
+  Tensor *t = new_with_node(L, r->state, rank, shape, NULL, size, r->kind, r->n, r->n,
+                            room + header + (is_noise ? room : 0));
+  fill_node(L, r, t, 1);
+  place_elements(t);
+  char *behind = (char *)t->data + size * sizeof(double);
+  *first = tensor_init(behind, rank, size, is_noise ? NULL : t->data);
+  memcpy((*first)->shape, t->shape, 2 * (size_t)rank * sizeof *shape);   /* and strides */
+  t->node->in[0] = (Input) {.tensor = *first};
+  return t;
 }
 
 Tensor *api_new_copy (lua_State *L, const char *who, int index) {
@@ -116,7 +147,8 @@ static int param (lua_State *L) {
   State *state = api_state(L);
   const Tensor *from = api_operand(L, 1, "param", "value", &header, &number);
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            NODE_LEAF, 0, 1, false);
+                            NODE_LEAF, 0, 1, tensor_room(from->size));
+  place_elements(t);
   loop_copy(t, from);
   remember_handle(L, t);
   state->parameters = 1;
@@ -176,7 +208,8 @@ static int record (lua_State *L) {
   for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 3 + k, "func");
   if (!api_is_tracked(state, n, in)) return lua_settop(L, 1), 1;
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
-                            NODE_CALL, n, n + 1, false);
+                            NODE_CALL, n, n + 1, tensor_room(from->size));
+  place_elements(t);
   loop_copy(t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);

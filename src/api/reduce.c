@@ -70,10 +70,12 @@ static int is_outdated (const Node *node) {
   return 0;
 }
 
-/* Is t worth looking behind: computed by an elementwise kernel, and waiting or small? */
+/* Is t worth looking behind: computed by an elementwise kernel, and waiting or small? A
+   draw keeps its noise to itself. */
 static int is_transparent (const Tensor *t) {
   const Node *node = t == NULL ? NULL : t->node;
   return node != NULL && node->kind == NODE_ELEMENTWISE && !node->spent
+      && !api_draws(node->kernel)
       && (t->data == NULL || t->size <= FEW) && !is_outdated(node);
 }
 

@@ -54,37 +54,25 @@ static double draw_number (const Binding *b, const Philox *g,
 }
 
 /*
-** Recorded draws. A copy of the operands goes onto the stack behind what the kernel
-** calls operand 0: the noise, or the draw itself.
+** Recorded draws. What the kernel calls operand 0 is the noise, or the draw itself.
 */
 static int is_recorded (const Binding *b, const Operands *o) {
   return !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
       && api_is_tracked(b->state, b->operands, o->in);
 }
 
-/* `first` is on top of the stack, the operands are from `base` on. */
-static Tensor *push_recorded (lua_State *L, const Binding *b, NodeKind kind,
-                              const Tensor *in[], const Tensor *first, const Operands *o,
-                              int base, int rank, const ptrdiff_t shape[]) {
-  Recording r = {.state = b->state, .who = binding_who(L), .kind = kind, .in = in,
-                 .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L)};
-  luaL_checkstack(L, b->operands + 8, binding_who(L));
-  in[0] = first;
-  for (int k = 0; k < b->operands; k++) {
-    in[1 + k] = o->in[k];
-    lua_pushvalue(L, base + k);
-  }
-  return api_new_recorded(L, &r, rank, shape, NULL);
-}
-
 static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, Philox *g,
                             int rank, const ptrdiff_t shape[]) {
   const Tensor *in[1 + KERNEL_MAX_IN];
+  Tensor *first;
   Loop loop;
-  int base = lua_gettop(L) - b->operands + 1;
-  Tensor *first = api_new(L, binding_who(L), rank, shape, NULL);
-  Tensor *out = push_recorded(L, b, NODE_ELEMENTWISE, in, first, o, base, rank, shape);
+  Recording r = {.state = b->state, .who = b->who, .kind = NODE_ELEMENTWISE, .in = in,
+                 .kernel = b->kernel, .n = 1 + b->operands,
+                 .base = lua_gettop(L) - b->operands};
+  for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
+  Tensor *out = api_new_drawn(L, &r, rank, shape, b->noise != NULL, &first);
   Pool *pool = api_pool(L, out->size);
+  in[0] = first;
   if (b->noise != NULL) {
     b->noise->draw(g, g->position, first->size, NULL, first->data);
     if (loop_plan(&loop, 1 + b->operands, in) != NULL || !loop_runs_along(&loop, out))
@@ -93,8 +81,7 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
     elementwise_value(pool, b->kernel, &loop, out->data);
   } else {
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);
-    elementwise_sample(pool, b->kernel, NULL, g, g->position, &loop, first->data);
-    memcpy(out->data, first->data, out->size * sizeof *out->data);
+    elementwise_sample(pool, b->kernel, NULL, g, g->position, &loop, out->data);
   }
   g->position += first->size;
   return 1;
@@ -166,6 +153,22 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
   g->position += out->size;
 }
 
+/* Pushes a copy of the operands, which are from `base` on, behind `first` on top of the
+   stack; then the result. */
+static Tensor *push_recorded (lua_State *L, const Binding *b, const Tensor *in[],
+                              const Tensor *first, const Operands *o, int base,
+                              const Rows *rows) {
+  Recording r = {.state = b->state, .who = b->who, .kind = NODE_ROWS, .in = in,
+                 .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L)};
+  luaL_checkstack(L, b->operands + 8, b->who);
+  in[0] = first;
+  for (int k = 0; k < b->operands; k++) {
+    in[1 + k] = o->in[k];
+    lua_pushvalue(L, base + k);
+  }
+  return api_new_recorded(L, &r, rows->out_rank, rows->out_shape, NULL);
+}
+
 /* Pushes the result. */
 static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Operands *o,
                                      Philox *g, Rows *rows) {
@@ -174,8 +177,7 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
   Tensor *first = b->noise != NULL
                 ? push_noise(L, b, rows)
                 : api_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
-  Tensor *out = push_recorded(L, b, NODE_ROWS, in, first, o, base, rows->out_rank,
-                              rows->out_shape);
+  Tensor *out = push_recorded(L, b, in, first, o, base, rows);
   int result = lua_gettop(L);
   if (out->size > 0 && b->noise != NULL)
     run_on_noise(L, b, in, first, g, rows, out->data);
