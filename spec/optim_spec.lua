@@ -187,14 +187,14 @@ describe("optimisers", function ()
   end)
 
   it("work on numbers, on many elements and on none", function ()
-    local one, many, none = peri.param(3), peri.param(peri.ones(70, 50)), peri.param(peri.zeros(0))
+    local one, many, none = peri.param(3), peri.param(peri.ones(70, 50)), peri.param(peri.zeros(3, 0))
     local opt = optim.Adam({ one, many, none }, { lr = 0.25 });
     (one * one + (many * many):sum() + none:sum()):backward()
     opt:step()
     assert_close({ 2.75 }, numbers(one), 1e-8)
     assert_close({ 0.75 * 3500 }, { many:detach():sum():item() }, 1e-8)
-    assert.same({ 0 }, none.shape)
-    opt:restore(opt:state())
+    assert.same({ 3, 0 }, none.shape)
+    opt:restore(opt:state()):step()
   end)
 
   it("write where older tapes notice", function ()
@@ -278,22 +278,52 @@ describe("optimisers", function ()
     assert(kilobytes < 16, kilobytes)
   end)
 
+  it("move parameters that were moved more or less often as if each had its own", function ()
+    local function start_of (i) return peri.param { i, -i } end
+    local together, alone = {}, {}
+    for i = 1, 4 do together[i], alone[i] = start_of(i), start_of(i) end
+    local opt, opts = optim.Adam(together, { lr = 0.1 }), {}
+    for i = 1, 4 do opts[i] = optim.Adam(alone[i], { lr = 0.1 }) end
+    for t = 1, 12 do
+      for i = 1, 4 do   -- parameter i has a gradient in every i-th step
+        local grad = t % i == 0 and peri.tensor { t, i } or nil
+        together[i].grad, alone[i].grad = grad, grad
+        opts[i]:step()
+      end
+      opt:step()
+      assert.same(numbers(table.unpack(alone)), numbers(table.unpack(together)))
+    end
+    for i = 1, 4 do assert.equal(12 // i, opt:state().memory[i].count) end
+  end)
+
   it("have kernels that take no harm from operands that do not fit", function ()
-    local x, ones = peri.param(peri.ones(3)), { 1, 1, 1, 1, 1, 1, 1, 1 }
-    local message = "update: parameter, gradient, memory and constants do not fit together"
+    local x = peri.param(peri.ones(3))
+    local unfit = "update: parameter, gradient and memory do not fit together"
     for _, kernel in ipairs(core.kernels().optim) do
-      local update, rows = core.bind_update(kernel.name), kernel.n_in - 1
-      local memory = peri.zeros(rows, 3)
+      local ready, update, rows = core.bind_ready(kernel.name), core.bind_update(kernel.name), kernel.n_in - 1
+      local memory = core.memory { x }
       x.grad = nil
-      fails(message, update, x, memory, ones)
+      assert.is_nil(ready(memory))
+      assert.is_nil(update(memory, 0, 1, 1, 1))
       x.grad = peri.ones(3)
-      fails(message, update, x, peri.zeros(rows, 2), ones)
-      fails(message, update, x, peri.zeros(rows + 1, 3), ones)
-      fails(message, update, x, peri.zeros(rows, 3, 2):select(3, 1), ones)
-      fails(message, update, x, memory, { 1, 1, 1, 1, 1, 1, 1, 1, 1 })
-      fails("update: only a parameter has a gradient", update, peri.ones(3), memory, ones)
+      assert.is_false(ready(memory))
+      fails(unfit, update, memory, 0, 1, 1, 1)
+      core.remember(memory, 1, peri.zeros(rows + 1, 3), 0)
+      assert.is_false(ready(memory))
+      fails(unfit, update, memory, 0, 1, 1, 1)
+      fails("remember: the rows do not fit the parameter", core.remember, memory, 1, peri.zeros(rows, 2), 0)
+      fails("remember: the rows do not fit the parameter", core.remember, memory, 1,
+            peri.zeros(2, 3, 2):select(3, 1), 0)
+      core.remember(memory, 1, peri.zeros(rows, 3), 0)
+      assert.equal(0, ready(memory))
+      assert.equal(0, update(memory, 1))
+      fails("update: at most 8 constants", update, memory, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+      fails("update: memory must be the memory of an optimiser, got a tensor of shape (3)", update, x, 0)
       assert.same({ 1, 1, 1 }, x:totable())
     end
+    fails("memory: only a parameter has a gradient", core.memory, { peri.ones(3) })
+    fails("recall: there is no parameter 2", core.recall, core.memory { x }, 2)
+    fails("zero_grad: only a parameter has a gradient", core.zero_grads, { peri.ones(3) })
   end)
 
   it("keep no memory that their options do not need", function ()
@@ -302,7 +332,7 @@ describe("optimisers", function ()
       w.grad = peri.ones(2)
       local opt = optim[name](w, options)
       opt:step()
-      return #opt.memory[1].rows
+      return #core.recall(opt.memory, 1)
     end
     assert.same({ 0, 1, 1, 3, 3 }, { rows("SGD"), rows("SGD", { momentum = 0.5 }), rows("RMSprop"),
                                      rows("RMSprop", { centered = true }), rows("RMSprop", { momentum = 0.5 }) })

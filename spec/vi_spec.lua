@@ -146,6 +146,33 @@ describe("variational inference", function ()
     assert.is_false(a.converged)
   end)
 
+  it("estimates the ELBO from draws of its generator", function ()
+    local z, scale, samples = peri.rng(7):normal(3, 10), 0.1, 3   -- as the guide starts; eta, mu, tau
+    local mean = 0
+    for i = 1, samples do
+      local u = z[i] * scale
+      local theta = { eta = u:narrow(1, 1, 8), mu = u[9], tau = math.exp(u[10]) }
+      mean = mean + (SCHOOLS.log_joint(theta):item() + u[10] - Normal(0, scale):log_prob(u):sum():item()) / samples
+    end
+    local fit = peri.vi.new(with(SCHOOLS, { rng = peri.rng(7), samples = samples }))
+    close(mean, fit:step(), 1e-12)
+  end)
+
+  it("draws from the generator of the state unless told", function ()
+    local function elbo (rng)
+      peri.seed(5)
+      return (peri.vi.new(with(SCHOOLS, { rng = rng })):step())
+    end
+    assert.equal(elbo(peri.rng(5)), elbo(nil))
+  end)
+
+  it("fits what does not depend on its parameters", function ()
+    local fit = peri.vi.new { log_joint = function () return 0 end, params = { x = 3 }, rng = peri.rng(1) }
+    fit:step(10)
+    assert.same({ 0, 0, 0 }, fit.guide.params.loc:totable())
+    assert(fit.guide.params.log_scale[1]:item() > math.log(0.1))
+  end)
+
   it("can be driven by its host", function ()
     local seen = {}
     local function on_step (step, elbo) seen[step] = elbo end

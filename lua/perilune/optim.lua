@@ -5,61 +5,77 @@
 --   opt:schedule(fn)     fn(number of steps taken) is a factor of lr
 --   opt:state()          a plain table, from which opt:restore(table) goes on
 --
--- One pass in C moves a parameter (src/kernel/optim.c, which has the formulas). Names and defaults of options are
--- torch's.
+-- One call of C moves all parameters (src/api/optim.c; src/kernel/optim.c has the formulas). Names and defaults of
+-- options are torch's.
 local core      = require "perilune.core"
 local Optimiser = require "perilune.optim.optimiser"
 local params    = require "perilune.optim.params"
 
 local rules = Optimiser.rules
+local rate_of, sqrt = Optimiser.rate, math.sqrt
 local NO_CLIP = math.huge
 
--- Memory of one parameter in a form: how often it was moved, and a row of numbers for each name.
-local function new_memory (self, form, entry)
-  local rows = core.full({ #form.rows, entry.size }, self.initial and self:initial() or 0)
-  return { form = form, count = 0, rows = rows }
+-- The names of rows of memory, or of none. Forms of one kind differ in how many they have.
+local function names_of (self, rows)
+  for _, form in ipairs(rows and self.forms or {}) do
+    if #form.rows == #rows then return form.rows end
+  end
+  return {}
 end
 
--- The memory of parameter i in the form that the options ask for. Options may be changed between steps: then rows of
--- the same name stay, and steps are counted anew.
-local function memory_of (self, form, i, entry)
-  local last = self.memory[i]
-  if last and last.form == form then return last end
-  local memory = new_memory(self, form, entry)
+-- A parameter's first rows in a form.
+local function new_rows (self, form, entry)
+  return core.full({ #form.rows, entry.size }, self.initial and self:initial() or 0)
+end
+
+-- Another form of the rows of a parameter: those of the same name stay.
+local function converted (self, form, entry, last)
+  local rows = new_rows(self, form, entry)
   for r, name in ipairs(form.rows) do
-    for k, known in ipairs(last and last.form.rows or {}) do
-      if known == name then memory.rows[r] = last.rows[k] end
+    for k, known in ipairs(names_of(self, last)) do
+      if known == name then rows[r] = last[k] end
     end
   end
-  self.memory[i] = memory
-  return memory
+  return rows
 end
 
--- Moves the parameters that have gradients; none, if a gradient is not finite.
-local function step (self, closure)
-  local loss = closure and closure()
-  params.check_finite(self.name, self.entries)
-  local entries, form, rate, made_for, constants = self.entries, self:form(), self:rate(), nil, nil
-  for i = 1, #entries do
-    local entry = entries[i]
-    if entry.has_grad then
-      local memory = memory_of(self, form, i, entry)
-      local count = memory.count + 1
-      memory.count = count
-      if made_for ~= count then constants, made_for = self:constants(rate, count), count end
-      form.update(entry.param, memory.rows, constants)
+-- Gives parameters that have gradients memory in the form that the options ask for. Options may be changed between
+-- steps: then steps are counted anew.
+local function complete (self, form)
+  for i, entry in ipairs(self.entries) do
+    local rows = core.recall(self.memory, i)
+    if core.grad(entry.param) and not (rows and #rows == #form.rows) then
+      core.remember(self.memory, i, converted(self, form, entry, rows), 0)
     end
   end
-  self.steps = self.steps + 1
-  return loss
+end
+
+-- The method that moves the parameters that have gradients; none, if a gradient is not finite.
+local function stepper (forms, form_of, constants)
+  return function (self, closure)
+    local loss = closure and closure()
+    local memory, form = self.memory, form_of and form_of(self) or forms[1]
+    local count = form.ready(memory)
+    if count == false then
+      params.check_finite(self.name, self.entries)
+      complete(self, form)
+      count = form.ready(memory)
+    end
+    local rate = rate_of(self)
+    while count do   -- that of all parameters, unless one was once without a gradient
+      count = form.update(memory, count, constants(self, rate, count + 1))
+    end
+    self.steps = self.steps + 1
+    return loss
+  end
 end
 
 local function save (self)
   local saved = {}
   for i, entry in ipairs(self.entries) do
-    local memory = self.memory[i]
-    saved[i] = { count = memory and memory.count or 0, size = entry.size }
-    for r, name in ipairs(memory and memory.form.rows or {}) do saved[i][name] = memory.rows[r]:totable() end
+    local rows, count = core.recall(self.memory, i)
+    saved[i] = { count = count, size = entry.size }
+    for r, name in ipairs(names_of(self, rows)) do saved[i][name] = rows[r]:totable() end
   end
   return saved
 end
@@ -72,51 +88,49 @@ local function has_rows (form, saved)
 end
 
 -- The largest form of which all rows are there, or nil.
-local function form_of (self, saved)
+local function saved_form (self, saved)
   for _, form in ipairs(self.forms) do
     if has_rows(form, saved) then return form end
   end
 end
 
--- What save gave for one parameter as memory; false if it was not moved yet, nil if it is of another size.
+-- What save gave for one parameter: the count, and rows if it was moved; nil if it is of another size.
 local function loaded (self, entry, saved)
   local count = type(saved) == "table" and math.tointeger(saved.count)
   if not count or saved.size ~= nil and saved.size ~= entry.size then return nil end
-  if count == 0 then return false end
-  local form = form_of(self, saved)
+  if count == 0 then return 0 end
+  local form = saved_form(self, saved)
   if not form then return nil end
-  local memory = new_memory(self, form, entry)
-  memory.count = count
+  local rows = new_rows(self, form, entry)
   for r, name in ipairs(form.rows) do
     local row = self.numbers(saved[name], entry.size)
     if not row then return nil end
-    memory.rows[r] = row
+    rows[r] = row
   end
-  return memory
+  return count, rows
 end
 
 local function load (self, saved)
-  local memory = {}
+  local memory = core.memory(self.params)
   if #saved ~= #self.entries then return nil end
   for i, entry in ipairs(self.entries) do
-    local found = loaded(self, entry, saved[i])
-    if found == nil then return nil end
-    memory[i] = found or nil
+    local count, rows = loaded(self, entry, saved[i])
+    if not count then return nil end
+    core.remember(memory, i, rows, count)
   end
   return memory
 end
-
-local function first_form (self) return self.forms[1] end
 
 -- An optimiser that works element by element: its forms, { kernel, rows = names of rows of memory }, those of more rows
 -- first; which of them the options ask for (the first, unless `form` says); and the kernel's constants for a
 -- learning rate and the number of this step.
 local function elementwise (kind)
-  for _, form in ipairs(kind.forms) do form.update = core.bind_update(form[1]) end
-  kind.form = kind.form or first_form
-  kind.step, kind.save, kind.load = step, save, load
+  for _, form in ipairs(kind.forms) do
+    form.ready, form.update = core.bind_ready(form[1]), core.bind_update(form[1])
+  end
+  kind.step, kind.save, kind.load = stepper(kind.forms, kind.form, kind.constants), save, load
   function kind.start (self)
-    self.memory = {}
+    self.memory = core.memory(self.params)
     if kind.check then kind.check(self) end
   end
   return Optimiser.kind(kind)
@@ -146,17 +160,18 @@ optim.SGD = elementwise {
     local keep, take = self.momentum, count == 1 and 1 or 1 - self.dampening
     local direct, through = 0, 1
     if self.nesterov then direct, through = 1, keep end
-    return { NO_CLIP, self.weight_decay, rate, keep, take, direct, through }
+    return NO_CLIP, self.weight_decay, rate, keep, take, direct, through
   end,
 }
 
 -- Adam's constants; eps is added to the square root of the mean square after its correction, unless
 -- `eps_first`.
 local function adam_constants (self, rate, count, clip, decay, shrink, eps_first)
-  local b1, b2 = self.betas[1], self.betas[2]
-  local root = math.sqrt(1 - b2 ^ count)
+  local betas = self.betas
+  local b1, b2 = betas[1], betas[2]
+  local root = sqrt(1 - b2 ^ count)
   local eps = eps_first and self.eps / root or self.eps
-  return { clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, 1 / root, eps }
+  return clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, 1 / root, eps
 end
 
 local function adam_options (weight_decay, ...)
@@ -204,7 +219,7 @@ optim.RMSprop = elementwise {
   },
   form = function (self) return self.forms[self.momentum == 0 and not self.centered and 2 or 1] end,
   constants = function (self, rate)
-    return { NO_CLIP, self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps }
+    return NO_CLIP, self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps
   end,
 }
 
@@ -217,7 +232,7 @@ optim.Adagrad = elementwise {
   },
   initial = function (self) return self.initial_accumulator_value end,
   constants = function (self, rate, count)
-    return { NO_CLIP, self.weight_decay, rate / (1 + (count - 1) * self.lr_decay), self.eps }
+    return NO_CLIP, self.weight_decay, rate / (1 + (count - 1) * self.lr_decay), self.eps
   end,
 }
 

@@ -12,7 +12,6 @@
 -- third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
 local core   = require "perilune.core"
 local Guide  = require "perilune.vi.guide"
-local Normal = require "perilune.distributions.Normal"
 local optim  = require "perilune.optim"
 local Result = require "perilune.vi.result"
 local show   = require "perilune.show"
@@ -22,6 +21,11 @@ local WINDOW = 50                          -- steps between looks at the trace
 local LEAST  = 4 * WINDOW                  -- steps of a stage
 local STAGES = { 1, 0.3, 0.09, 0.027 }     -- factors of the learning rate
 local EVALUATION = 2000                    -- draws for the ELBO of a result
+
+local is_tensor, rank = core.is_tensor, core.rank
+
+local TERMS = { "joint", "log_det", "surprise", "factor" }
+local weighted = core.bind("variational", "loss", "vi", TERMS, TERMS)
 
 local vi, Fit = {}, {}
 Fit.__index = Fit
@@ -69,16 +73,18 @@ end
 
 -- What is not finite, and whose fault it is -------------------------------------------------
 
-local function is_finite (x) return x == x and x ~= math.huge and x ~= -math.huge end
+local function is_finite (x) return x - x == 0 end
 
 local function joint_of (self, theta)
   local value = self.log_joint(theta)
-  if type(value) == "number" then return value end
-  if core.is_tensor(value) and core.numel(value) == 1 then return core.rank(value) == 0 and value or value:sum() end
+  if is_tensor(value) then
+    if rank(value) == 0 then return value end
+    if core.numel(value) == 1 then return value:sum() end
+  elseif type(value) == "number" then return value end
   error("vi: log_joint must return a number or a tensor of one element, got " .. show.value(value), 0)
 end
 
-local function number_of (x) return core.is_tensor(x) and x:item() or x end
+local function number_of (x) return is_tensor(x) and x:item() or x end
 
 -- Parameters in a message: "mu = 0, tau = 1"; only the one of a name, if there is a name.
 local function shown (self, u, name)
@@ -125,9 +131,8 @@ local function complain (self, u, value)
                       shown(self, u, culprit(self, u))), 0)
 end
 
--- Raises if a gradient is not finite, and names the parameter to which it belongs.
-local function check_gradient (self, u)
-  if core.finite_grad(self.guide.params.loc) then return end
+-- Raises because a gradient is not finite, and names the parameter to which it belongs.
+local function complain_of_gradient (self, u)
   local grad = self.guide.params.loc.grad
   for _, site in ipairs(self.space) do
     local total = grad:narrow(1, site.at, site.size):sum():item()
@@ -148,32 +153,32 @@ local function new (given)
   self.space, self.guide_kind = space, self.guide
   check_start(self)
   self.guide = Guide.new(self.guide_kind, space:start())
-  self.noise, self.rng = Normal(0, 1), self.rng or nil
+  self.rng = self.rng or nil
   self.elbo, self.stage, self.stage_start, self.converged = {}, 1, 0, false
   local make = type(self.optimiser) == "string" and optim[self.optimiser] or self.optimiser
   self.optimiser = make(self.guide.params, { lr = self.lr }):schedule(function () return STAGES[self.stage] end)
   return self
 end
 
--- Minus the log density of a draw, less its mean, the entropy: of the noise that it was made from.
-local function surprise (noise) return 0.5 * (noise:matmul(noise):item() - core.numel(noise)) end
+-- Draws from the guide, adds the gradient of factor times the draw's estimate of the ELBO, and returns that estimate.
+local function draw (self, factor)
+  local guide = self.guide
+  local noise = guide:noise(self.rng)
+  local u = guide:draw(noise)
+  local theta, log_det = self.space:parameters(u)
+  local loss = weighted(joint_of(self, theta), log_det, guide:surprise(noise), factor)
+  local value = loss:item() / factor
+  if not is_finite(value) then complain(self, u, value) end
+  loss:backward()
+  if core.finite_grad(guide.params.loc) == false then complain_of_gradient(self, u) end
+  return value
+end
 
--- Draws from the guide; each adds its gradient. Returns the estimate of the ELBO.
+-- The estimate of the ELBO from all draws of a step, which leave the gradient of minus it.
 local function estimate (self)
-  local total, noise = 0, self.noise:sample({ self.samples, self.space.size }, self.rng)
-  for s = 1, self.samples do
-    local own = noise[s]
-    local u = self.guide:draw(own)
-    local theta, log_det = self.space:parameters(u)
-    local bound = joint_of(self, theta) + log_det + self.guide:entropy()
-    local value = bound:item() + surprise(own)
-    if not is_finite(value) then complain(self, u, value) end
-    local loss = bound * (-1 / self.samples)
-    loss:backward()
-    check_gradient(self, u)
-    total = total + value
-  end
-  return total / self.samples
+  local samples, total = self.samples, 0
+  for _ = 1, samples do total = total + draw(self, -1 / samples) end
+  return total / samples
 end
 
 local function mean_of (list, first, last)
@@ -205,17 +210,18 @@ end
 -- of the ELBO, and whether the fit has converged.
 function Fit:step (n)
   if n ~= nil and not is_count(n) then error("vi: step takes a positive integer, got " .. show.value(n), 2) end
-  local sum, done = 0, 0
+  local trace, sum, done = self.elbo, 0, 0
   for _ = 1, n or 1 do
-    self.optimiser:zero_grad()
-    local elbo = estimate(self)
-    self.optimiser:step()
-    self.elbo[#self.elbo + 1], sum, done = elbo, sum + elbo, done + 1
-    if #self.elbo % WINDOW == 0 then
+    local optimiser = self.optimiser
+    optimiser:zero_grad()
+    local elbo, count = estimate(self), #trace + 1
+    optimiser:step()
+    trace[count], sum, done = elbo, sum + elbo, done + 1
+    if count % WINDOW == 0 then
       look_at_trace(self)
       if self.progress then show_progress(self) end
     end
-    self.stopped = self.on_step and self.on_step(#self.elbo, elbo, self) == false
+    self.stopped = self.on_step and self.on_step(count, elbo, self) == false
     if self.converged or self.stopped then break end
   end
   return sum / done, self.converged
@@ -225,12 +231,11 @@ end
 -- at a fit does not change it.
 function Fit:evaluate (n, rng)
   return core.no_grad(function ()
-    local noise = self.noise:sample({ n, self.space.size }, rng or core.rng(1))
+    local noise, sum, squares = self.guide:noise(rng or core.rng(1), n), 0, 0
     local draws = self.guide:draw(noise)
-    local entropy, sum, squares = self.guide:entropy():item(), 0, 0
     for i = 1, n do
       local theta, log_det = self.space:parameters(draws[i])
-      local value = number_of(joint_of(self, theta) + log_det) + entropy + surprise(noise[i])
+      local value = number_of(joint_of(self, theta) + log_det + self.guide:surprise(noise[i]))
       local delta = value - sum / math.max(i - 1, 1)
       if i > 1 then squares = squares + delta * delta * (i - 1) / i end
       sum = sum + value

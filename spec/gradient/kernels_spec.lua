@@ -74,6 +74,12 @@ describe("losses", function ()
   end)
 end)
 
+describe("variational inference", function ()
+  each("^variational$", "has_partials", function (file, kernel)
+    it(kernel.name, function () verify(file, kernel, { table.unpack({ -0.7, 0.4, -1.3, -0.25 }, 1, kernel.n_in) }) end)
+  end)
+end)
+
 -- The first points of the spec of a class, and those of its operands that are integers.
 local function points_of (name)
   local points = check.points(name)

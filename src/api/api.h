@@ -77,7 +77,10 @@ typedef struct Recording {
   bool block;           /* computed as a single block */
 } Recording;
 
-int api_set_grad (lua_State *L);   /* t.grad = value: t, the name, the value */
+/* backward.c: t.grad = value (t, the name and the value are on the stack); and none for the
+   parameter at `index` */
+int api_set_grad (lua_State *L);
+void api_forget_grad (lua_State *L, int index, Node *node);
 
 /* Pushes a row-major copy of the tensor at `index`, recorded if it is tracked. */
 Tensor *api_new_copy (lua_State *L, const char *who, int index);

@@ -50,9 +50,9 @@ int bound_apply (lua_State *L) {
 /* The sum of all values, as a tensor of rank 0. */
 int bound_sum (lua_State *L) {
   const Binding *b = binding_of(L);
-  const Kernel *sum = api_kernel(L, "reduce", "sum");
   Operands o;
   Loop loop;
+  if (b->state->sum == NULL) b->state->sum = api_kernel(L, "reduce", "sum");
   lua_settop(L, b->arguments);
   if (binding_read(L, b, &o)) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
@@ -63,7 +63,7 @@ int bound_sum (lua_State *L) {
   Recording r = binding_recording(L, b, NODE_SUM, o.in);
   if (api_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
-  out->data[0] = reduce_mapped(api_pool(L, loop.size), sum, b->kernel, &loop);
+  out->data[0] = reduce_mapped(api_pool(L, loop.size), b->state->sum, b->kernel, &loop);
   return 1;
 }
 

@@ -464,33 +464,34 @@ static int get_grad (lua_State *L) {
   return 1;
 }
 
-/* The parameter at index 1 has the grad at index 3, or none. */
-static void replace_grad (lua_State *L, Node *node) {
-  node->grad = lua_touserdata(L, 3);
-  node->has_grad = node->grad != NULL;
-  node->shown = false;
-  lua_settop(L, 3);
-  lua_setiuservalue(L, 1, 1);
+/* The memory of a grad that nobody has in hand stays for the next one. */
+void api_forget_grad (lua_State *L, int index, Node *node) {
+  if (node->shown) {
+    index = lua_absindex(L, index);
+    lua_pushnil(L);
+    lua_setiuservalue(L, index, 1);
+    node->grad = NULL;
+  }
+  node->has_grad = node->shown = false;
 }
 
-/* The memory of a grad that nobody has in hand stays for the next one. */
 int api_set_grad (lua_State *L) {
   const char *who = "Tensor.grad = value";
   const Tensor *t = api_check_tensor(L, 1, who);
   if (t->node == NULL || t->node->kind != NODE_LEAF)
     api_fail(L, who, "only a parameter has a gradient");
-  lua_settop(L, 3);
-  if (!lua_isnil(L, 3)) {
-    const Tensor *grad = api_tensor(L, 3);
-    if (grad == NULL) api_fail_type(L, who, "value", "nil or a tensor", 3);
-    const Tensor *both[2] = {t, grad};
-    if (!tensor_same_shape(t, grad))
-      api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
-    loop_copy(api_new(L, who, t->rank, t->shape, NULL), grad);
-    lua_replace(L, 3);
-  }
-  if (t->node->shown || !lua_isnil(L, 3)) replace_grad(L, t->node);
-  t->node->has_grad = t->node->grad != NULL && !lua_isnil(L, 3);
+  if (lua_isnoneornil(L, 3)) return api_forget_grad(L, 1, t->node), 0;
+  const Tensor *grad = api_tensor(L, 3);
+  if (grad == NULL) api_fail_type(L, who, "value", "nil or a tensor", 3);
+  const Tensor *both[2] = {t, grad};
+  if (!tensor_same_shape(t, grad))
+    api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
+  Tensor *own = api_new(L, who, t->rank, t->shape, NULL);
+  loop_copy(own, grad);
+  lua_setiuservalue(L, 1, 1);
+  t->node->grad = own;
+  t->node->has_grad = true;
+  t->node->shown = false;
   return 0;
 }
 

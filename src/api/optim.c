@@ -1,68 +1,99 @@
 /*
-** optim.c - one step of an optimiser, written where the parameter is
+** optim.c - one step of an optimiser, written where its parameters are
 **
-** core.bind_update(name) makes a function out of a kernel of kernel/optim.c:
-**   update(parameter, memory, {constants})
-** moves a parameter that has a gradient, and the rows of memory.
+** core.memory(parameters) is what an optimiser remembers of them: how often each was moved,
+** and rows of numbers, a tensor (rows, elements). core.recall(memory, i) gives the rows of
+** parameter i, or nil, and the count; core.remember(memory, i, rows, count) sets them.
+**
+** A kernel of kernel/optim.c, whose rows are the parameter and those of its memory, makes two
+** functions, core.bind_ready(name) and core.bind_update(name):
+**
+**   ready(memory)    the largest count of a parameter that has a gradient; nil if none has
+**     one, false if a gradient is not finite, or its parameter has not the kernel's rows
+**   update(memory, count, constants...)    moves the parameters that have a gradient and
+**     this count, and counts that; returns the next lower count, or nil
 */
 #include "api/api.h"
 
-enum { X = 1, MEMORY, CONSTANTS };   /* arguments */
+#define PROOF 0x7065726d656d6f72u   /* "permemor": what a block is, mixed with its address */
 
-/* The parameter at index X; *grad is its grad, or NULL. */
-static Tensor *parameter (lua_State *L, const char *who, Tensor **grad) {
-  Tensor *x = api_check_tensor(L, X, who);
+typedef struct Slot {
+  Tensor *x, *rows;      /* a parameter, and contiguous rows of its size or NULL */
+  lua_Integer count;
+} Slot;
+
+/* User value 1 keeps the tensors alive: parameter i at i, its rows at n + i. */
+typedef struct Memory {
+  uint64_t proof;
+  lua_Integer n;
+  Slot slot[];
+} Memory;
+
+static Memory *check_memory (lua_State *L, int index, const char *who) {
+  Memory *memory = lua_touserdata(L, index);
+  if (memory == NULL || lua_rawlen(L, index) < sizeof(Memory)
+      || memory->proof != (PROOF ^ (uintptr_t)memory))
+    api_fail_type(L, who, "memory", "the memory of an optimiser", index);
+  return memory;
+}
+
+/* The memory at 1 and the place in it at 2, from 1 on. */
+static Memory *check_place (lua_State *L, const char *who, lua_Integer *i) {
+  Memory *memory = check_memory(L, 1, who);
+  *i = luaL_checkinteger(L, 2);
+  if (*i < 1 || *i > memory->n) api_fail(L, who, "there is no parameter %I", *i);
+  return memory;
+}
+
+static Tensor *check_parameter (lua_State *L, int index, const char *who) {
+  Tensor *x = api_check_tensor(L, index, who);
   if (x->node == NULL || x->node->kind != NODE_LEAF)
     api_fail(L, who, "only a parameter has a gradient");
-  *grad = x->node->has_grad ? x->node->grad : NULL;
   return x;
 }
 
-static int fits (const Kernel *kernel, const Tensor *x, const Tensor *grad,
-                 const Tensor *memory) {
-  return grad != NULL && grad->size == x->size && tensor_is_contiguous(grad)
-      && memory->rank == 2 && tensor_is_contiguous(memory)
-      && memory->shape[0] == kernel->n_in - 1 && (size_t)memory->shape[1] == x->size;
-}
+static int is_plain (const Tensor *t) { return t->size == 0 || tensor_is_contiguous(t); }
 
-/* Constants that are not given are 0. */
-static int read_constants (lua_State *L, double constant[KERNEL_MAX_CONSTANTS]) {
-  luaL_checktype(L, CONSTANTS, LUA_TTABLE);
-  lua_Unsigned given = lua_rawlen(L, CONSTANTS);
-  for (int i = 0; i < KERNEL_MAX_CONSTANTS; i++) {
-    lua_rawgeti(L, CONSTANTS, i + 1);
-    constant[i] = lua_tonumber(L, -1);
-    lua_pop(L, 1);
+static int new_memory (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  size_t n = (size_t)lua_rawlen(L, 1);
+  Memory *memory = lua_newuserdatauv(L, sizeof *memory + n * sizeof(Slot), 1);
+  *memory = (Memory) {.n = (lua_Integer)n};
+  lua_createtable(L, (int)(2 * n), 0);
+  for (size_t i = 0; i < n; i++) {
+    lua_rawgeti(L, 1, (lua_Integer)i + 1);
+    memory->slot[i] = (Slot) {.x = check_parameter(L, -1, "memory")};
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-  return given <= KERNEL_MAX_CONSTANTS;
+  lua_setiuservalue(L, -2, 1);
+  memory->proof = PROOF ^ (uintptr_t)memory;
+  return 1;
 }
 
-static int update (lua_State *L) {
-  const char *who = "update";
-  const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
-  double constant[KERNEL_MAX_CONSTANTS], *row[KERNEL_MAX_IN];
-  lua_settop(L, CONSTANTS);
-  Tensor *grad, *x = parameter(L, who, &grad), *memory = api_check_tensor(L, MEMORY, who);
-  if (x->size == 0) return 0;
-  if (!read_constants(L, constant) || !fits(kernel, x, grad, memory))
-    api_fail(L, who, "parameter, gradient, memory and constants do not fit together");
-  api_before_write(L, x);
-  api_before_write(L, memory);
-  row[0] = x->data;
-  for (int r = 1; r < kernel->n_in; r++) row[r] = memory->data + (size_t)(r - 1) * x->size;
-  kernel->move(x->size, grad->data, constant, row);
-  (*x->version)++;
-  (*memory->version)++;
+static int remember (lua_State *L) {
+  const char *who = "remember";
+  lua_Integer i, count = luaL_checkinteger(L, 4);
+  Memory *memory = check_place(L, who, &i);
+  Tensor *x = memory->slot[i - 1].x;
+  Tensor *rows = lua_isnil(L, 3) ? NULL : api_check_tensor(L, 3, who);
+  if (rows != NULL && (rows->rank != 2 || (size_t)rows->shape[1] != x->size || !is_plain(rows)))
+    api_fail(L, who, "the rows do not fit the parameter");
+  lua_getiuservalue(L, 1, 1);
+  lua_pushvalue(L, 3);
+  lua_rawseti(L, -2, memory->n + i);
+  memory->slot[i - 1] = (Slot) {x, rows, count};
   return 0;
 }
 
-static int bind_update (lua_State *L) {
-  const Kernel *kernel = api_kernel(L, "optim", luaL_checkstring(L, 1));
-  if (kernel == NULL) api_fail(L, "bind_update", "there is no kernel %s", lua_tostring(L, 1));
-  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
-  lua_pushcclosure(L, update, 1);
-  return 1;
+static int recall (lua_State *L) {
+  lua_Integer i;
+  const Memory *memory = check_place(L, "recall", &i);
+  lua_getiuservalue(L, 1, 1);
+  lua_rawgeti(L, -1, memory->n + i);
+  lua_pushinteger(L, memory->slot[i - 1].count);
+  return 2;
 }
+
 
 /* Is the sum of n elements finite? If not, it may also be too large. */
 static int has_finite_sum (size_t n, const double *x) {
@@ -75,19 +106,143 @@ static int has_finite_sum (size_t n, const double *x) {
   return lane[0] - lane[0] == 0;
 }
 
-/* core.finite_grad(parameter): nil if it has no gradient, true if all elements of that
-   are finite; false where one may not be */
-static int finite_grad (lua_State *L) {
-  Tensor *grad;
-  parameter(L, "finite_grad", &grad);
-  if (grad == NULL) lua_pushnil(L);
-  else lua_pushboolean(L, tensor_is_contiguous(grad) && has_finite_sum(grad->size, grad->data));
+static int is_finite (const Tensor *grad) {
+  if (!is_plain(grad)) return 0;
+  if (has_finite_sum(grad->size, grad->data)) return 1;
+  for (size_t i = 0; i < grad->size; i++)
+    if (grad->data[i] - grad->data[i] != 0) return 0;
   return 1;
 }
 
-void api_open_optim (lua_State *L) {
-  lua_pushcfunction(L, bind_update);
-  lua_setfield(L, -2, "bind_update");
-  lua_pushcfunction(L, finite_grad);
-  lua_setfield(L, -2, "finite_grad");
+static const Tensor *grad_of (const Tensor *parameter) {
+  return parameter->node->has_grad ? parameter->node->grad : NULL;
 }
+
+
+static const Kernel *bound_kernel (lua_State *L) {
+  return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+static int has_rows (const Slot *slot, const Kernel *kernel) {
+  return slot->rows != NULL && slot->rows->shape[0] == kernel->n_in - 1;
+}
+
+/* The largest of some counts. */
+typedef struct Largest {
+  int found;
+  lua_Integer count;
+} Largest;
+
+static void include (Largest *largest, lua_Integer count) {
+  if (!largest->found || count > largest->count) *largest = (Largest) {1, count};
+}
+
+static int push_largest (lua_State *L, const Largest *largest) {
+  if (largest->found) lua_pushinteger(L, largest->count);
+  else lua_pushnil(L);
+  return 1;
+}
+
+static int ready (lua_State *L) {
+  const Kernel *kernel = bound_kernel(L);
+  const Memory *memory = check_memory(L, 1, "ready");
+  Largest largest = {0};
+  for (lua_Integer i = 0; i < memory->n; i++) {
+    const Slot *slot = &memory->slot[i];
+    const Tensor *grad = grad_of(slot->x);
+    if (grad == NULL) continue;
+    if (!has_rows(slot, kernel) || !is_finite(grad)) return lua_pushboolean(L, 0), 1;
+    include(&largest, slot->count);
+  }
+  return push_largest(L, &largest);
+}
+
+/* What may run finalizers, which may do anything, comes first. */
+static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
+                  const double *constant) {
+  double *row[KERNEL_MAX_IN];
+  api_before_write(L, slot->x);
+  if (slot->rows != NULL) api_before_write(L, slot->rows);
+  const Tensor *grad = grad_of(slot->x);
+  Tensor *x = slot->x, *rows = slot->rows;
+  if (grad == NULL || !has_rows(slot, kernel) || !is_plain(grad))
+    api_fail(L, "update", "parameter, gradient and memory do not fit together");
+  row[0] = x->data;
+  for (int r = 1; r < kernel->n_in; r++) row[r] = rows->data + (size_t)(r - 1) * x->size;
+  kernel->move(x->size, grad->data, constant, row);
+  (*x->version)++;
+  (*rows->version)++;
+}
+
+/* Those from argument 3 on; constants that are not given are 0. */
+static void read_constants (lua_State *L, double constant[KERNEL_MAX_CONSTANTS]) {
+  int given = lua_gettop(L) - 2;
+  if (given > KERNEL_MAX_CONSTANTS)
+    api_fail(L, "update", "at most %d constants", KERNEL_MAX_CONSTANTS);
+  for (int i = 0; i < KERNEL_MAX_CONSTANTS; i++)
+    constant[i] = i < given ? lua_tonumber(L, 3 + i) : 0;
+}
+
+static int update (lua_State *L) {
+  const Kernel *kernel = bound_kernel(L);
+  Memory *memory = check_memory(L, 1, "update");
+  lua_Integer count = luaL_checkinteger(L, 2);
+  double constant[KERNEL_MAX_CONSTANTS];
+  Largest below = {0};
+  read_constants(L, constant);
+  for (lua_Integer i = 0; i < memory->n; i++) {
+    Slot *slot = &memory->slot[i];
+    if (grad_of(slot->x) == NULL) continue;
+    if (slot->count < count) include(&below, slot->count);
+    if (slot->count != count) continue;
+    move(L, kernel, slot, constant);
+    slot->count = (lua_Integer)((lua_Unsigned)count + 1);
+  }
+  return push_largest(L, &below);
+}
+
+static int bind (lua_State *L, const char *who, lua_CFunction function) {
+  const Kernel *kernel = api_kernel(L, "optim", luaL_checkstring(L, 1));
+  if (kernel == NULL) api_fail(L, who, "there is no kernel %s", lua_tostring(L, 1));
+  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
+  lua_pushcclosure(L, function, 1);
+  return 1;
+}
+
+static int bind_ready (lua_State *L) { return bind(L, "bind_ready", ready); }
+static int bind_update (lua_State *L) { return bind(L, "bind_update", update); }
+
+
+/* core.finite_grad(parameter): nil if it has no gradient; are all elements of that finite? */
+static int finite_grad (lua_State *L) {
+  const Tensor *grad = grad_of(check_parameter(L, 1, "finite_grad"));
+  if (grad == NULL) lua_pushnil(L);
+  else lua_pushboolean(L, is_finite(grad));
+  return 1;
+}
+
+/* core.zero_grads(list of parameters): forgets all gradients */
+static int zero_grads (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_rawgeti(L, 1, i);
+    api_forget_grad(L, -1, check_parameter(L, -1, "zero_grad")->node);
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+
+static const luaL_Reg functions[] = {
+  {"memory",      new_memory},
+  {"remember",    remember},
+  {"recall",      recall},
+  {"bind_ready",  bind_ready},
+  {"bind_update", bind_update},
+  {"finite_grad", finite_grad},
+  {"zero_grads",  zero_grads},
+  {NULL, NULL}
+};
+
+void api_open_optim (lua_State *L) { luaL_setfuncs(L, functions, 0); }

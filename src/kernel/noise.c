@@ -25,8 +25,8 @@ static void exponential (const Philox *g, uint64_t first, size_t n,
 
 
 const Kernel perilune_noise[] = {
-  {.name = "uniform",     .draw = uniform},
-  {.name = "normal",      .draw = normal},
-  {.name = "exponential", .draw = exponential},
+  {.name = "uniform",     .n_in = 1, .draw = uniform},
+  {.name = "normal",      .n_in = 1, .draw = normal},
+  {.name = "exponential", .n_in = 1, .draw = exponential},
   {.name = NULL}
 };

@@ -59,8 +59,8 @@ function Optimiser.kind (kind)
     __index = Optimiser,
     __tostring = function () return "optim." .. kind.name end,
     __call = function (_, list, options)
-      local self = setmetatable({ steps = 0, factor = function () return 1 end }, kind)
-      self.entries = params.list(kind.name, list)
+      local self = setmetatable({ steps = 0, factor = false }, kind)
+      self.entries, self.params = params.list(kind.name, list)
       set_options(self, options or {})
       if kind.start then kind.start(self) end
       return self
@@ -69,10 +69,7 @@ function Optimiser.kind (kind)
 end
 
 --- Forgets all gradients.
-function Optimiser:zero_grad ()
-  local entries = self.entries
-  for i = 1, #entries do core.newindex(entries[i].param, "grad", nil) end
-end
+function Optimiser:zero_grad () core.zero_grads(self.params) end
 
 --- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
 function Optimiser:schedule (schedule)
@@ -84,7 +81,10 @@ function Optimiser:schedule (schedule)
 end
 
 --- The learning rate of the next step.
-function Optimiser:rate () return self.lr * self.factor(self.steps) end
+function Optimiser:rate ()
+  local factor = self.factor
+  return factor and self.lr * factor(self.steps) or self.lr
+end
 
 local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end
 

@@ -40,13 +40,16 @@ local function collect (who, x, path, found, depth)
 end
 
 --- The parameters in x, a parameter or a nested table of them: { param =, path =, size =, value =, is_flat = }, where
--- value is a flat view of the elements. Each appears once, in an order given by the keys alone.
+-- value is a flat view of the elements. Each appears once, in an order given by the keys alone. And a list of
+-- the parameters themselves.
 function params.list (who, x)
   local found = { seen = {} }
   collect(who, x, "params", found, 4)
   if #found == 0 then error(who .. ": params must hold at least one parameter, got none", 3) end
   found.seen = nil
-  return found
+  local parameters = {}
+  for i, entry in ipairs(found) do parameters[i] = entry.param end
+  return found, parameters
 end
 
 --- The gradient of an entry as a flat tensor, or nil.
@@ -58,22 +61,15 @@ end
 
 local nonfinite = core.bind_predicate("op/compare", "isfinite", "isfinite", { "x" }, { "x" })
 
--- Raises if an element is not finite: their sum, which was looked at, may have been too large.
-local function look_closer (who, entry)
-  local found = { nonfinite(core.grad(entry.param)) }
-  if #found == 0 then return end
-  local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-  error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path, show.number(found[1]), place),
-        4)
-end
-
---- Raises if a gradient in the list is not finite; notes whether there is one.
+--- Raises if a gradient in the list is not finite, and says where.
 function params.check_finite (who, list)
-  for i = 1, #list do
-    local entry = list[i]
-    local finite = core.finite_grad(entry.param)
-    entry.has_grad = finite ~= nil
-    if finite == false then look_closer(who, entry) end
+  for _, entry in ipairs(list) do
+    if core.finite_grad(entry.param) == false then
+      local found = { nonfinite(core.grad(entry.param)) }
+      local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
+      error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path, show.number(found[1]),
+                          place), 3)
+    end
   end
 end
 

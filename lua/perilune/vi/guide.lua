@@ -1,10 +1,18 @@
 --- Guides: Gaussians on the free numbers of a model, u = loc + scale * noise.
 --
---   meanfield   scale = diag(exp(w)),              entropy = sum(w) + D (1 + log 2 pi)/2
+--   meanfield   scale = diag(exp(w)),              -log q(u) = sum(w) + (|noise|^2 + D log 2 pi)/2
 --   fullrank    scale = L, of diagonal exp(w)      the same
+--
+-- The entropy is the mean of -log q(u), and has the gradient of sum(w).
 local core = require "perilune.core"
 
 local START_SCALE = 0.1
+
+local function bound (bind, kernel, ...) return bind("variational", kernel, "vi", { ... }, { ... }) end
+
+local noise_of = core.bind("noise", "normal", "vi", { "self", "shape", "rng" }, {})
+local draw     = bound(core.bind, "draw", "noise", "loc", "log_scale")
+local surprise = bound(core.bind_sum, "surprise", "noise", "log_scale")
 
 local Guide = {}
 Guide.__index = Guide
@@ -30,18 +38,20 @@ function Guide:copy ()
   return other
 end
 
+--- Noise for a draw, or n of them: vectors of D numbers.
+function Guide:noise (rng, n) return noise_of(nil, n and { n, self.size } or self.size, rng) end
+
 --- Draws from noise, one or (n, D) of them; tracked, unless in no_grad.
 function Guide:draw (noise)
   local params = self.params
-  local u = params.loc + params.log_scale:exp() * noise
+  local u = draw(noise, params.loc, params.log_scale)
   if not self.mask then return u end
   local below = (params.below * self.mask):transpose(1, 2)
   return u + noise:matmul(below)
 end
 
-function Guide:entropy ()
-  return self.params.log_scale:sum() + 0.5 * self.size * (1 + math.log(2 * math.pi))
-end
+--- Minus the log density of a draw, by its noise; tracked, unless in no_grad.
+function Guide:surprise (noise) return surprise(noise, self.params.log_scale) end
 
 --- Means and standard deviations of the free numbers.
 function Guide:moments ()

@@ -5,7 +5,6 @@
 --   result.elbo                       the estimate of every step; result.elbo_mean, result.elbo_error from fresh draws
 --   result.steps, result.converged
 local core   = require "perilune.core"
-local Normal = require "perilune.distributions.Normal"
 local show   = require "perilune.show"
 
 local EDGE, GRID = 14, 281     -- a rule for expectations under a standard normal: step 0.1 between -14 and 14
@@ -70,7 +69,7 @@ function Result:sample (n, rng)
     error("vi: sample takes a positive integer, got " .. show.value(n), 2)
   end
   return core.no_grad(function ()
-    local draws = self.guide:draw(Normal(0, 1):sample({ n or 1, self.guide.size }, rng))
+    local draws = self.guide:draw(self.guide:noise(rng, n or 1))
     local sampled = {}
     for _, site in ipairs(self.space) do
       local values = self.space.value(site, draws)

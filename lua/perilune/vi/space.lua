@@ -137,6 +137,17 @@ local function new_site (name, given, at)
   return site
 end
 
+-- How to take u apart: `pieces` as core.pieces reads it, and `further`, the sites whose pieces are not yet parameters.
+local function plan (self)
+  self.pieces, self.further = {}, {}
+  for _, site in ipairs(self) do
+    site.is_piece = #site.free_shape <= 1 and not site.filling   -- a piece is the transform's argument
+    local length = #site.free_shape == 0 and 0 or site.size
+    table.move({ site.name, site.at, length }, 1, 3, #self.pieces + 1, self.pieces)
+    if site.transform or not site.is_piece then self.further[#self.further + 1] = site end
+  end
+end
+
 --- From params as vi takes them. Errors carry no position: the caller adds it.
 function Space.new (params)
   if type(params) ~= "table" or next(params) == nil then
@@ -153,6 +164,7 @@ function Space.new (params)
     at = at + self[i].size
   end
   self.size = at - 1
+  plan(self)
   return self
 end
 
@@ -171,23 +183,25 @@ function Space.value (site, u)
   return site.transform and site.transform:forward(free) or free
 end
 
--- One parameter out of the vector u, and the logarithm of its determinant (nil where that is 0).
-local function value_and_log_det (site, u)
-  local free = free_part(site, u)
-  if not site.transform then return free end
-  local value = site.transform:forward(free)
-  return value, site.transform:log_det(free, value):sum()
+-- A parameter out of its piece of u, and the logarithm of its determinant (nil where that is 0).
+local function value_and_log_det (site, piece)
+  local free, transform = site.is_piece and piece or unpacked(site, piece), site.transform
+  if not transform then return free end
+  local value = transform:forward(free)
+  local log_det = transform:log_det(free, value)
+  return value, core.rank(log_det) == 0 and log_det or log_det:sum()
 end
 
 --- All parameters out of u, by name, and the logarithm of the determinant.
 function Space:parameters (u)
-  local theta, total = {}, 0
-  for _, site in ipairs(self) do
+  local theta, further, total = core.pieces(u, self.pieces), self.further, nil
+  for i = 1, #further do
+    local site = further[i]
     local log_det
-    theta[site.name], log_det = value_and_log_det(site, u)
-    if log_det then total = total + log_det end
+    theta[site.name], log_det = value_and_log_det(site, theta[site.name])
+    if log_det then total = total and total + log_det or log_det end
   end
-  return theta, total
+  return theta, total or 0
 end
 
 return Space
