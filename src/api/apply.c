@@ -23,6 +23,18 @@ static double apply_to_numbers (const Binding *b, const double number[]) {
 }
 
 
+/* Pushes the value for operands that all have rank 0. */
+static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) {
+  const double *in[KERNEL_MAX_IN];
+  for (int k = 0; k < b->operands; k++) in[k] = o->in[k]->data;
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o->in);
+  r.block = true;
+  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
+  b->kernel->value(1, in, out->data);
+  return 1;
+}
+
+
 int bound_apply (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
@@ -37,7 +49,7 @@ int bound_apply (lua_State *L) {
   if (look == LOOK_OTHER) {
     if (b->kernel->steady && api_defer_steady(L, b, &o)) return 1;
     binding_complete(L, b, &o);
-  }
+  } else if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
   if (api_defer_recorded(L, &r, &loop)) return 1;

@@ -45,16 +45,19 @@ static int push_operands (lua_State *L, const Binding *b) {
 }
 
 Look binding_push (lua_State *L, const Binding *b, Operands *o) {
-  int base = push_operands(L, b), n = b->operands, numbers = 0, other = 0;
+  int base = push_operands(L, b), n = b->operands, numbers = 0, other = 0, rank = 0;
   for (int k = 0; k < n; k++) {
     o->in[k] = api_header(L, base + k);
-    if (o->in[k] != NULL) other |= o->in[k]->data == NULL;
-    else if (lua_type(L, base + k) == LUA_TNUMBER) {
+    if (o->in[k] != NULL) {
+      other |= o->in[k]->data == NULL;
+      if (o->in[k]->rank > rank) rank = o->in[k]->rank;
+    } else if (lua_type(L, base + k) == LUA_TNUMBER) {
       o->number[k] = lua_tonumber(L, base + k);
       o->in[k] = &o->header[k];
       numbers++;
     } else other = 1;
   }
+  o->rank = rank;
   if (numbers == n) return LOOK_NUMBERS;
   for (int k = 0; numbers > 0 && k < n; k++)
     if (o->in[k] == &o->header[k]) tensor_scalar(&o->header[k], &o->number[k]);

@@ -33,6 +33,7 @@ typedef struct Operands {
   const Tensor *in[KERNEL_MAX_IN];
   double number[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
+  int rank;                             /* the largest, once they were looked at */
 } Operands;
 
 /* Of the function that is running. */

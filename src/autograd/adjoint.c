@@ -38,8 +38,9 @@ static void scale_all (size_t n, double above, const double *d, double *out) {
   for (size_t i = 0; i < n; i++) out[i] = above == 0 ? 0 : above * d[i];
 }
 
-/* Is no input but the first tracked? */
-static bool is_first_alone (const Node *node) {
+/* Is no input but the first tracked, and that one cheap? */
+static bool is_cheap_first (const Node *node) {
+  if (node->kernel->first_partial == NULL) return false;
   for (int k = 1; k < node->n; k++)
     if (node->in[k].tracked) return false;
   return true;
@@ -147,7 +148,7 @@ static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Ke
   walk->node = node;
   walk->loop = loop;
   walk->above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL;
-  walk->first_alone = node->kernel->first_partial != NULL && is_first_alone(node);
+  walk->first_alone = is_cheap_first(node);
 }
 
 /* Elements of a single block, whose operands all have as many. */
@@ -174,6 +175,31 @@ static void step_block (const Node *node, size_t n) {
     if (input->tracked) walk.to[k] = target(node, k, true);
   }
   walk_block(&walk, in, 0, n);
+}
+
+/* Adds to the gradient of a single number. */
+static void add_single (const Tensor *t, double slope) {
+  Node *below = t->owner->node;
+  if (below->empty && below->result->size == 1) {
+    below->gradient[0] = slope;
+    below->empty = false;
+  } else *filled_gradient(t) += slope;
+}
+
+/* The same for one element. */
+static void step_single (const Node *node) {
+  const double *in[KERNEL_MAX_IN];
+  double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN], above = node->gradient[0];
+  for (int k = 0; k < node->n; k++) {
+    const Input *input = &node->in[k];
+    in[k] = input->is_number ? &input->number : input->tensor->data;
+    d[k] = &partial[k];
+  }
+  if (is_cheap_first(node)) node->kernel->first_partial(1, in, d[0]);
+  else node->kernel->partials(1, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked)
+      add_single(node->in[k].tensor, above == 0 ? 0 : above * partial[k]);
 }
 
 static void step_elementwise (Node *node, const Kernel *sum, Pool *pool) {
@@ -361,9 +387,11 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
 }
 
 void adjoint_step (Node *node, const Kernel *sum, Pool *pool, double *scratch) {
+  size_t size = node->block ? block_size(node) : SIZE_MAX;
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
-      if (node->block && block_size(node) <= BLOCK) step_block(node, block_size(node));
+      if (size == 1) step_single(node);
+      else if (size <= BLOCK) step_block(node, size);
       else step_elementwise(node, sum, pool);
       break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;
