@@ -45,7 +45,7 @@ ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
 IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100)
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
-             -fvisibility=hidden -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
+             -fvisibility=hidden -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
 # The shell around the kernels is optimised as a whole when it is linked; its objects
 # work without that, too.

@@ -219,6 +219,51 @@ describe("a class", function ()
     assert.equal(8, Child { loc = 4 }.twice)
   end)
 
+  it("may be given init later, or lose it", function ()
+    local Late = Normal:extend "Late"
+    local Child = Late:extend "Child"
+    assert.is_nil(Late(3, 1).twice)
+    function Late:init () self.twice = 2 * self.loc end
+    assert.equal(6, Late(3, 1).twice)
+    assert.equal(8, Late { loc = 4 }.twice)
+    assert.equal(6, Late:extend "Later" (3, 1).twice)
+    assert.is_nil(Child(3, 1).twice)
+    assert.is_nil(Normal(3, 1).twice)
+    Late.init = nil
+    assert.is_nil(Late(3, 1).twice)
+    Late.init = function (self) self.twice = 0 end
+    assert.equal(0, Late(3, 1).twice)
+  end)
+
+  it("may be given init later where it makes its instances itself", function ()
+    local Own = Distribution:extend("Own", { construct = function (c) return setmetatable({}, c) end })
+    function Own:init () self.twice = 2 end
+    assert.is_nil(Own().twice)
+  end)
+
+  it("may see to the writing of fields, from the first or later", function ()
+    local function note (self, key, value) rawset(self, key .. "_noted", value) end
+    local Late = Normal:extend "Late"
+    assert.is_nil(Late(3, 1).loc_noted)
+    Late.__newindex = note
+    for _, c in ipairs { Late, Normal:extend("First", { __newindex = note }) } do
+      for _, d in ipairs { c(3, 1), c { loc = 3 }, c(peri.tensor(3), 1) } do
+        assert.equal(3, peri.tensor(d.loc_noted):item())
+        assert.is_nil(rawget(d, "loc"))
+      end
+    end
+  end)
+
+  it("keeps what is written to it as a table does", function ()
+    local Plain = Normal:extend "Plain"
+    Plain.x, Plain[1] = 1, 2
+    assert.equal(1, rawget(Plain, "x"))
+    assert.equal(2, rawget(Plain, 1))
+    function Plain:mean () return self.loc + 1 end
+    assert.equal(4, Plain(3, 1):mean())
+    assert.is_nil(rawget(Normal, "x"))
+  end)
+
   it("with six parameters is constructed as one with two", function ()
     local params = {}
     for i = 1, 6 do params[i] = { "p" .. i, peri.constraints.real } end
@@ -402,6 +447,33 @@ describe("dispatch", function ()
     kl(p, q)
     assert.is_true(rawequal(got[1], p))
     assert.is_true(rawequal(got[2], q))
+  end)
+
+  it("to a kernel takes numbers of any kind, tensors, and fields of the class", function ()
+    local Sub = Normal:extend "Sub"
+    local expected = kl(Normal(1.0, 2.0), Normal(0.5, 1.0))
+    Sub.loc = 1
+    local p, q = Sub(7, 2), Normal(0.5, 1)
+    p.loc = nil
+    for _ = 1, 2 do assert.equal(expected, kl(p, q)) end
+    p.loc = 1
+    assert.equal(expected, kl(p, q))
+    assert.equal(expected, kl(p, q, {}))
+    p.loc = peri.tensor { 1, 1 }
+    assert.same({ expected, expected }, kl(p, q):totable())
+    p.loc = "1"
+    assert.equal("kl_divergence(Normal, Normal): loc must be a number, a table of numbers or a tensor, "
+                 .. 'got the string "1"', message(kl, p, q))
+  end)
+
+  it("refuses a number that has the metatable of a distribution", function ()
+    local q, meta = Normal(0, 1), debug.getmetatable(0)
+    assert.equal(0, kl(q, q))
+    debug.setmetatable(0, Normal)
+    local first, second = pcall(kl, 0.5, q), pcall(kl, q, 0.5)
+    debug.setmetatable(0, meta)
+    assert.is_false(first)
+    assert.is_false(second)
   end)
 
   it("takes the nearest pair over both chains", function ()

@@ -219,11 +219,13 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
   return self
 end
 
---- What a class does when it is called. Where it sees to the writing of fields, only
--- numbers and tensors in their places take the short way.
+--- Fields of a class without which there is a short way; each may be given to it later.
+construct.DECIDING = { init = true, __newindex = true }
+
+--- What a class does when it is called.
 function construct.constructor (c)
   if rawget(c, "__newindex") ~= nil then return core.constructor(c.params, construct.full) end
-  return core.constructor(c.params, construct.full, absent(c.params, c.operands), c)
+  return core.constructor(c.params, construct.full, absent(c.params, c.operands), c, rawget(c, "init"))
 end
 
 --- Refuses a description of parameters that construction could not use.

@@ -70,6 +70,18 @@ local function index_of (c)
   end
 end
 
+-- Makes c a child of `parent` that can be called. What decides how may be given to it later.
+local function set_parent (c, parent)
+  local meta = { __index = parent, __tostring = class_tostring }
+  local function set_call () meta.__call = c.construct or construct.constructor(c) end
+  function meta.__newindex (t, key, value)
+    rawset(t, key, value)
+    if construct.DECIDING[key] then set_call() end
+  end
+  setmetatable(c, meta)
+  set_call()
+end
+
 --- A new class with self as parent. `spec` holds class fields: params, operands,
 -- support, event_shape, inherit_kl (see construct.lua for the first two); `derived`
 -- has functions of an instance for fields that are computed when asked for;
@@ -97,13 +109,12 @@ function Distribution:extend (name, spec)
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index  = index_of(c)
-  local call = c.construct or self.construct or construct.constructor(c)
-  setmetatable(c, { __index = self, __call = call, __tostring = class_tostring })
+  set_parent(c, self)
   if spec.kernels then bind_kernels(c, spec.kernels) end
   return c
 end
 
-setmetatable(Distribution, { __call = core.constructor({}, construct.full), __tostring = class_tostring })
+set_parent(Distribution)
 
 
 -- Methods --------------------------------------------------------------------

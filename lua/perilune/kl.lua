@@ -64,6 +64,12 @@ local function or_fall_back (rule)
   end
 end
 
+local function infinite () return fallback.infinite end
+
+local function from_statistics (P, Q)
+  return fused(where_within(statistics.pair(P.__name, Q.__name)))
+end
+
 -- [name of P][name of Q] -> function (P, Q) that gives the function of p and q
 local built_in = {}
 
@@ -79,13 +85,12 @@ for _, pair in ipairs(kl_pairs.conditional) do
 end
 for _, pair in ipairs(kl_pairs.infinite) do
   for P in pair[1]:gmatch("%S+") do
-    for Q in pair[2]:gmatch("%S+") do list(P, Q, function () return fallback.infinite end) end
+    for Q in pair[2]:gmatch("%S+") do list(P, Q, infinite) end
   end
 end
 for _, P in ipairs(statistics.families) do
   for Q in pairs(statistics.forms) do
-    local formula = statistics.pair(P, Q)
-    if formula then list(P, Q, function () return fused(where_within(formula)) end) end
+    if statistics.pair(P, Q) then list(P, Q, from_statistics) end
   end
 end
 

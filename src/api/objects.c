@@ -7,27 +7,29 @@
 */
 #include <string.h>
 
-#include "api/api.h"
+#include "api/binding.h"
 #include "driver/elementwise.h"
 
 #define MAX_PARAMS 6
 
 typedef struct Layout {
   const State *state;
-  int params;
-  const void *class;                  /* whose they are; NULL: unknown */
+  int params, fields;                 /* that may be passed, and that are */
+  const void *class;                  /* whose they are; NULL: nothing is plain */
+  int init;                           /* completes its objects: none of them is plain */
   const Kernel *rule[MAX_PARAMS];     /* of one operand, or NULL: not plain */
   unsigned char absent[MAX_PARAMS];   /* an alternative to the one that is passed */
 } Layout;
 
 /* Upvalues of a constructor: the names begin at NAMES, the defaults follow. */
-enum { LAYOUT = 1, FULL, CLASS, INIT, SHAPE, NAMES };
+enum { LAYOUT = 1, FULL, CLASS, SHAPE, NAMES };
 
-/* Parameters as they were read: how many, and the tensors among them. */
+/* The tensors among the parameters, and the shape of all together. */
 typedef struct Values {
-  int passed, tensors, rank;
+  int tensors, rank;
   const Tensor *tensor[MAX_PARAMS];
-  ptrdiff_t shape[TENSOR_MAX_RANK];
+  const ptrdiff_t *shape;
+  ptrdiff_t broadcast[TENSOR_MAX_RANK];
 } Values;
 
 static int number_holds (const Kernel *rule, double x) {
@@ -38,9 +40,7 @@ static int number_holds (const Kernel *rule, double x) {
 }
 
 static int tensor_holds (const State *state, const Kernel *rule, const Tensor *t) {
-  Loop loop;
-  return rule != NULL && (state->unchecked || (loop_plan(&loop, 1, &t) == NULL
-      && elementwise_first_false(rule, &loop) == loop.size));
+  return rule != NULL && (state->unchecked || elementwise_holds(rule, t));
 }
 
 /* Is parameter i a number or a tensor that satisfies its rule, or rightly absent? */
@@ -51,20 +51,28 @@ static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
     lua_copy(L, lua_upvalueindex(NAMES + form->params + i), at);
     type = lua_type(L, at);
   }
-  v->passed++;
   if (type == LUA_TNUMBER) return number_holds(form->rule[i], lua_tonumber(L, at));
   const Tensor *t = api_tensor(L, at);
   v->tensor[v->tensors++] = t;
   return t != NULL && tensor_holds(form->state, form->rule[i], t);
 }
 
-static int plain_values (lua_State *L, const Layout *form, Values *v) {
+static int find_shape (Values *v) {
+  const Tensor *first = v->tensor[0];
+  int alike = 1;
   size_t size;
-  v->passed = v->tensors = 0;
+  for (int k = 1; k < v->tensors; k++) alike &= tensor_same_shape(first, v->tensor[k]);
+  v->rank = first->rank;
+  v->shape = alike ? first->shape : v->broadcast;
+  return alike
+      || loop_broadcast(v->tensors, v->tensor, &v->rank, v->broadcast, &size) == NULL;
+}
+
+static int plain_values (lua_State *L, const Layout *form, Values *v) {
+  v->tensors = 0;
   for (int i = 0; i < form->params; i++)
     if (!plain_value(L, form, i, v)) return 0;
-  return v->tensors == 0
-      || loop_broadcast(v->tensors, v->tensor, &v->rank, v->shape, &size) == NULL;
+  return v->tensors == 0 || find_shape(v);
 }
 
 /* Has the table at index 2 just n entries? May leave a key on the stack. */
@@ -80,8 +88,8 @@ static int has_entries (lua_State *L, int n) {
 
 /* Replaces a plain table at index 2, all of whose keys are names of parameters, by
    its values, each in its place; unless the first is a table, which would be taken
-   for named parameters itself. */
-static void place_named (lua_State *L, const Layout *form) {
+   for named parameters itself. Returns how many values there are, and the class. */
+static int place_named (lua_State *L, const Layout *form) {
   int found = 0;
   for (int i = 0; i < form->params; i++) {
     lua_pushvalue(L, lua_upvalueindex(NAMES + i));
@@ -91,27 +99,15 @@ static void place_named (lua_State *L, const Layout *form) {
       && !lua_getmetatable(L, 2);
   lua_settop(L, plain ? 2 + form->params : 2);
   if (plain) lua_remove(L, 2);
+  return plain ? 1 + form->params : 2;
 }
 
 /* Puts all values in their places, from index 2 on; 0 if there are too many. */
 static int place_values (lua_State *L, const Layout *form) {
-  if (lua_gettop(L) == 2 && lua_istable(L, 2) && form->class != NULL)
-    place_named(L, form);
-  if (lua_gettop(L) > 1 + form->params) return 0;
-  lua_settop(L, 1 + form->params);
-  return 1;
-}
-
-static int is_known_class (lua_State *L, const Layout *form) {
-  return form->class != NULL ? lua_topointer(L, 1) == form->class : lua_istable(L, 1);
-}
-
-static int has_init (lua_State *L) {
-  lua_pushvalue(L, lua_upvalueindex(INIT));
-  lua_rawget(L, 1);
-  int found = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return found;
+  int top = lua_gettop(L), last = 1 + form->params;
+  if (top == 2 && lua_istable(L, 2)) top = place_named(L, form);
+  if (top < last) lua_settop(L, last);
+  return top <= last;
 }
 
 /* object.batch_shape = the shape of all parameters together */
@@ -127,7 +123,7 @@ static void set_batch_shape (lua_State *L, const Values *v) {
 
 /* Pushes an object of these parameters. */
 static void push_object (lua_State *L, const Layout *form, const Values *v) {
-  lua_createtable(L, 0, v->passed + (v->tensors > 0));
+  lua_createtable(L, 0, form->fields + (v->tensors > 0));
   for (int i = 0; i < form->params; i++) {
     if (form->absent[i]) continue;
     lua_pushvalue(L, lua_upvalueindex(NAMES + i));
@@ -142,8 +138,8 @@ static void push_object (lua_State *L, const Layout *form, const Values *v) {
 static int construct (lua_State *L) {
   const Layout *form = lua_touserdata(L, lua_upvalueindex(LAYOUT));
   Values v;
-  if (is_known_class(L, form) && place_values(L, form) && !has_init(L)
-      && plain_values(L, form, &v)) {
+  if (form->class != NULL && lua_topointer(L, 1) == form->class && place_values(L, form)
+      && !form->init && plain_values(L, form, &v)) {
     push_object(L, form, &v);
     return 1;
   }
@@ -184,6 +180,7 @@ static void push_names (lua_State *L, Layout *form) {
     lua_rawgeti(L, 1, i + 1);
     luaL_checktype(L, -1, LUA_TTABLE);
     describe(L, form, i, lua_gettop(L));
+    form->fields += !form->absent[i];
     lua_rawgeti(L, -1, 1);
     lua_remove(L, -2);
   }
@@ -201,13 +198,14 @@ static void push_defaults (lua_State *L, const Layout *form) {
   }
 }
 
-/* core.constructor(params, full, absent, class): `full` is the constructor in Lua. The
-   set `absent` holds the alternatives that are left out where nothing needs deriving.
-   Without it no alternative is plain; without a class no name is. */
+/* core.constructor(params, full, absent, class, init): `full` is the constructor in Lua.
+   The set `absent` holds the alternatives that are left out where nothing needs deriving;
+   without it no alternative is plain. Where the class has an init, only names are put in
+   their places; without a class nothing is done. */
 static int constructor (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TFUNCTION);
-  lua_settop(L, 4);
+  lua_settop(L, 5);
   int n = (int)lua_rawlen(L, 1);
   if (n > MAX_PARAMS) {               /* the full one itself */
     lua_settop(L, 2);
@@ -219,9 +217,9 @@ static int constructor (lua_State *L) {
   form->state = api_state(L);
   form->params = n;
   form->class = lua_topointer(L, 4);
+  form->init = lua_toboolean(L, 5);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 4);
-  lua_pushliteral(L, "init");
   lua_pushliteral(L, "batch_shape");
   push_names(L, form);
   push_defaults(L, form);
@@ -230,16 +228,44 @@ static int constructor (lua_State *L) {
 }
 
 
+/* Pushes what the function at `fn` gives for p and q, if it is a kernel and all its operands
+   are fields that are numbers: its upvalues (binding.c) say which. Else returns 0, and may
+   leave more on the stack. */
+static int push_of_numbers (lua_State *L, int fn) {
+  const double *in[KERNEL_MAX_IN];
+  double number[KERNEL_MAX_IN], out;
+  if (lua_tocfunction(L, fn) != bound_apply || !lua_istable(L, 1) || !lua_istable(L, 2))
+    return 0;
+  lua_getupvalue(L, fn, 1);
+  const Binding *b = lua_touserdata(L, -1);
+  for (int k = 0; k < b->operands; k++) {
+    lua_getupvalue(L, fn, 3 + k);
+    if (!b->is_field[k] || lua_rawget(L, b->argument[k]) != LUA_TNUMBER) return 0;
+    number[k] = lua_tonumber(L, -1);
+    in[k] = &number[k];
+  }
+  b->kernel->value(1, in, &out);
+  lua_pushnumber(L, out);
+  return 1;
+}
+
+/* Calls the function at `fn` with the first n values of the stack. */
+static void call_with (lua_State *L, int n, int fn) {
+  lua_settop(L, fn);
+  for (int i = 1; i <= n; i++) lua_pushvalue(L, i);
+  lua_call(L, n, 1);
+}
+
 /* Upvalue 1 is the cache, cache[P][Q] -> function; upvalue 2 the function
    that finds the answer otherwise. */
 static int dispatch (lua_State *L) {
-  lua_settop(L, 3);
+  int arguments = lua_gettop(L);
+  if (arguments != 2) lua_settop(L, arguments = 3);
   if (!lua_getmetatable(L, 1) || lua_rawget(L, lua_upvalueindex(1)) != LUA_TTABLE
       || !lua_getmetatable(L, 2) || lua_rawget(L, -2) != LUA_TFUNCTION)
     lua_pushvalue(L, lua_upvalueindex(2));
-  lua_insert(L, 1);
-  lua_settop(L, 4);
-  lua_call(L, 3, 1);
+  int fn = lua_gettop(L);
+  if (!push_of_numbers(L, fn)) call_with(L, arguments, fn);
   return 1;
 }
 

@@ -133,3 +133,18 @@ size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
   }
   return loop->size;
 }
+
+bool elementwise_holds (const Kernel *kernel, const Tensor *t) {
+  LoopBlock truth;
+  Loop loop;
+  if (!tensor_is_contiguous(t))
+    return loop_plan(&loop, 1, &t) == NULL
+        && elementwise_first_false(kernel, &loop) == loop.size;
+  for (size_t first = 0, n; first < t->size; first += n) {
+    const double *in = t->data + first;
+    n = t->size - first < LOOP_BLOCK ? t->size - first : LOOP_BLOCK;
+    kernel->value(n, &in, truth);
+    if (!all_true(n, truth)) return false;
+  }
+  return true;
+}

@@ -26,4 +26,7 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
    gives 0, or loop->size. */
 size_t elementwise_first_false (const Kernel *kernel, const Loop *loop);
 
+/* Does a predicate of one operand hold for all elements of t? */
+bool elementwise_holds (const Kernel *kernel, const Tensor *t);
+
 #endif
