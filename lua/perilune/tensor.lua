@@ -244,10 +244,9 @@ end
 
 local metatable = core.tensor_metatable()
 for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div",
-                           __pow = "pow", __mod = "mod" } do
+                           __pow = "pow", __mod = "mod", __unm = "neg" } do
   metatable[event] = functions[name]
 end
-function metatable.__unm (t) return functions.neg(t) end
 function metatable.__lt (a, b) return number(a) < number(b) end
 function metatable.__le (a, b) return number(a) <= number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end
