@@ -24,8 +24,8 @@ local EVALUATION = 2000                    -- draws for the ELBO of a result
 
 local is_tensor, rank = core.is_tensor, core.rank
 
-local TERMS = { "joint", "log_det", "surprise", "factor" }
-local weighted = core.bind("variational", "loss", "vi", TERMS, TERMS)
+local TERMS = { "joint", "log_det", "surprise" }
+local loss_of = core.bind("variational", "loss", "vi", TERMS, TERMS)
 
 local vi, Fit = {}, {}
 Fit.__index = Fit
@@ -160,16 +160,18 @@ local function new (given)
   return self
 end
 
--- Draws from the guide, adds the gradient of factor times the draw's estimate of the ELBO, and returns that estimate.
-local function draw (self, factor)
+-- Draws from the guide, adds the gradient of minus the draw's estimate of the ELBO, or of a share of it, and returns
+-- that estimate.
+local function draw (self, share)
   local guide = self.guide
   local noise = guide:noise(self.rng)
   local u = guide:draw(noise)
   local theta, log_det = self.space:parameters(u)
-  local loss = weighted(joint_of(self, theta), log_det, guide:surprise(noise), factor)
-  local value = loss:item() / factor
+  local loss = loss_of(joint_of(self, theta), log_det, guide:surprise(noise))
+  local top = share and loss * share or loss
+  top:backward()
+  local value = -loss:item()   -- which backward may have found in passing
   if not is_finite(value) then complain(self, u, value) end
-  loss:backward()
   if core.finite_grad(guide.params.loc) == false then complain_of_gradient(self, u) end
   return value
 end
@@ -177,7 +179,8 @@ end
 -- The estimate of the ELBO from all draws of a step, which leave the gradient of minus it.
 local function estimate (self)
   local samples, total = self.samples, 0
-  for _ = 1, samples do total = total + draw(self, -1 / samples) end
+  local share = samples > 1 and 1 / samples
+  for _ = 1, samples do total = total + draw(self, share) end
   return total / samples
 end
 

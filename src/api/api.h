@@ -58,6 +58,8 @@ struct State {
   uint64_t walk;
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that walks need; NULL before the first */
+  int valued;           /* walks to come that compute sums in passing, since one was read
+                           after a walk had left it as it was */
 };
 
 State *api_state (lua_State *L);         /* lives as long as L */

@@ -53,7 +53,7 @@ int bound_apply (lua_State *L) {
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
   if (api_defer_recorded(L, &r, &loop)) return 1;
-  r.block = loop_is_block(&loop);
+  r.block = loop_is_small(&loop);
   Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
   elementwise_value(api_pool(L, loop.size), b->kernel, &loop, out->data);
   return 1;

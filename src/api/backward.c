@@ -333,7 +333,7 @@ static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? take(L, memory, need) : NULL;
   check_undisturbed(L, state, tape);
-  adjoint_step(node, state->sum, pool, scratch);
+  adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
   if (scratch != NULL) give_back(memory, scratch, need);
 }
 
@@ -449,6 +449,7 @@ static int backward (lua_State *L) {
   deliver(L, state, &tape);
   for (size_t i = 0; !retain && i < tape.n; i++)
     if (tape.entry[i].node->kind != NODE_LEAF) tape.entry[i].node->spent = true;
+  if (state->valued > 0) state->valued--;
   leave_chunks(L, &memory, &tape);
   leave_desk(L);
   return 0;

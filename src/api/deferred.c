@@ -11,9 +11,10 @@
 **
 ** Large results that are recorded wait as well, and so do their sums and means, and what
 ** is added to those: often nobody looks at them, but at the sum, which is computed
-** without them, or at the gradient. Their node says how to compute them. Before an
-** operand of theirs is written to, they get a copy of it, or are computed where that is
-** less work.
+** without them, or at the gradient. Walks back give sums their values in passing, if those
+** of earlier walks were read. The node says how to compute what waits, and has room for a
+** single number. Before an operand is written to, what waits for it gets a copy of it, or
+** is computed where that is less work.
 */
 #include <string.h>
 
@@ -25,6 +26,7 @@
 #define WORTH 4096      /* elements of a result that waits, */
 #define RECORDED 512    /* or of one that is recorded */
 #define DEEPEST 12   /* a longer chain of operations is computed in parts */
+#define OFTEN 32     /* walks that expect sums to be read, since one was */
 
 static const char WAITING = 'w';   /* registry key: the tensors that may wait */
 
@@ -177,15 +179,29 @@ static void force_operands (lua_State *L, int index, const Node *node) {
 /* The sum or mean of what the node's kernel gives, over a row-major loop. */
 static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
                              Loop *loop) {
-  const Kernel *sum = api_kernel(L, "reduce", node->kind == NODE_SUM ? "sum" : "mean");
+  State *state = api_state(L);
   ptrdiff_t shape[TENSOR_MAX_RANK];
+  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
+  if (node->walk > 0) state->valued = OFTEN;
   memcpy(shape, loop->out_shape, sizeof shape);
   loop_plan_shaped(loop, loop->out_rank, shape, node->n, in);
-  return reduce_mapped(api_pool(L, loop->size), sum, node->kernel, loop);
+  double sum = reduce_mapped(api_pool(L, loop->size), state->sum, node->kernel, loop);
+  return node->kind == NODE_MEAN ? sum / (double)loop->size : sum;
 }
 
-/* Computes the recorded tensor t at `index`; its last user value will hold the elements.
-   A copied operand may have changed the order of the loop. */
+/* Memory for the elements of the recorded tensor t at `index`, along the loop: its own, if
+   it is one number, or that of a tensor which becomes its last user value. */
+static double *elements_of (lua_State *L, int index, Tensor *t, const Loop *loop) {
+  if (t->size == 1) return node_room(t->node);
+  Tensor *elements = api_new(L, "tensor", t->rank, t->shape,
+                             t->rank == loop->out_rank ? loop->out_stride : NULL);
+  memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
+  lua_setiuservalue(L, index, t->node->n + 1);
+  return elements->data;
+}
+
+/* Computes the recorded tensor t at `index`. A copied operand may have changed the order
+   of the loop. */
 static void force_recorded (lua_State *L, int index, Tensor *t) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
@@ -193,14 +209,11 @@ static void force_recorded (lua_State *L, int index, Tensor *t) {
   force_operands(L, index, t->node);
   node_inputs(t->node, header, in);
   loop_plan(&loop, t->node->n, in);
-  Tensor *elements = api_new(L, "tensor", t->rank, t->shape,
-                             t->rank == loop.out_rank ? loop.out_stride : NULL);
+  double *elements = elements_of(L, index, t, &loop);
   if (t->node->kind == NODE_ELEMENTWISE)
-    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements->data);
-  else elements->data[0] = sum_of_values(L, t->node, in, &loop);
-  memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
-  t->data = elements->data;
-  lua_setiuservalue(L, index, t->node->n + 1);
+    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements);
+  else elements[0] = sum_of_values(L, t->node, in, &loop);
+  t->data = elements;
 }
 
 static int shares (const Input *input, const Tensor *written) {

@@ -54,7 +54,7 @@ static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdif
 
 /* Puts its elements behind its node. */
 static void place_elements (Tensor *t) {
-  t->data = tensor_place((char *)t->node + node_bytes(t->node->n), t->size);
+  t->data = tensor_place(node_room(t->node), t->size);
 }
 
 /* Input k of the tensor on top is `in`, at `index` on the stack. */
@@ -100,7 +100,7 @@ Tensor *api_new_waiting (lua_State *L, const Recording *r, int rank,
                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n + 1,
-                            0);
+                            size == 1 ? sizeof(double) : 0);
   fill_node(L, r, t, 0);
   for (int k = 0; k < r->n; k++) tensor_holder(r->in[k])->awaited = true;
   return t;

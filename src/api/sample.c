@@ -77,7 +77,7 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
     b->noise->draw(g, g->position, first->size, NULL, first->data);
     if (loop_plan(&loop, 1 + b->operands, in) != NULL || !loop_runs_along(&loop, out))
       loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
-    out->node->block = loop_is_block(&loop);
+    out->node->block = loop_is_small(&loop);
     elementwise_value(pool, b->kernel, &loop, out->data);
   } else {
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);

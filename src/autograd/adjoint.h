@@ -11,8 +11,9 @@
 size_t adjoint_scratch (const Node *node, const Pool *pool);
 
 /* Adds to the gradients of all tracked inputs, for which there is memory. Not for leaves
-   and calls. `sum` is the reduction of that name. */
-void adjoint_step (Node *node, const Kernel *sum, Pool *pool, double *scratch);
+   and calls. `sum` is the reduction of that name. If `valued`, sums that wait get their
+   values in passing. */
+void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch);
 
 /* Adds `from`, of the shape of t, to the gradient of t's owner. */
 void adjoint_add (const Tensor *t, const Tensor *from);

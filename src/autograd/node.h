@@ -47,7 +47,7 @@ typedef struct Node {
   uint8_t n;             /* inputs */
   uint16_t dimensions;   /* that a reduction reduced, as a set of bits */
   uint8_t depth;         /* of a sum that waits, or of what was made of one: operations */
-  bool block;            /* it came of a single block: see loop_is_block */
+  bool block;            /* it came of a single block: see loop_is_small */
   bool empty;            /* nothing has been written there yet */
   bool spent;            /* a walk that keeps nothing has passed */
   bool has_grad;         /* of a parameter: `grad` is one, */
@@ -60,6 +60,11 @@ static inline size_t node_bytes (int n) {
 }
 
 static inline bool is_tracked (const Tensor *t) { return t->owner->node != NULL; }
+
+/* Room for the element of a result that is a single number, behind the inputs. */
+static inline double *node_room (const Node *node) {
+  return (double *)(void *)((char *)node + node_bytes(node->n));
+}
 
 /* The node that receives the gradient of input k. */
 static inline Node *node_below (const Node *node, int k) {

@@ -148,7 +148,7 @@ static bool plan_plain (Loop *loop, int n, const Tensor *const in[]) {
   }
   loop->n = n;
   loop->size = whole->size;
-  loop->straight = true;
+  loop->straight = loop->plain = true;
   loop->out_rank = whole->rank;
   for (int d = 0; d < whole->rank; d++) loop->out_shape[d] = whole->shape[d];
   tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
@@ -165,6 +165,7 @@ static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) 
   result_strides(loop, order);
   collapse(loop, order);
   loop->straight = loop->linear = true;
+  loop->plain = false;
   for (int k = 0; k < loop->n; k++) {
     loop->feed[k] = classify(loop, k);
     if (loop->feed[k] == FEED_GATHERED) loop->straight = false;

@@ -35,6 +35,7 @@ typedef struct Loop {
   Feed feed[LOOP_MAX_IN];
   bool straight;                             /* nothing is gathered, */
   bool linear;                               /* nor repeated */
+  bool plain;                                /* what is repeated are tensors of one element */
 } Loop;
 
 typedef double LoopBlock[LOOP_BLOCK];
@@ -62,6 +63,11 @@ const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
 /* Is it a single block, with the operands' elements at loop->data? */
 static inline bool loop_is_block (const Loop *loop) {
   return loop->linear && loop->size > 0 && loop->size <= LOOP_BLOCK;
+}
+
+/* Is it one but for operands of a single element? */
+static inline bool loop_is_small (const Loop *loop) {
+  return (loop->linear || loop->plain) && loop->size > 0 && loop->size <= LOOP_BLOCK;
 }
 
 /* Do the elements of a result lie in the order of the loop? */

@@ -49,6 +49,7 @@ static void tree_finish (Tree *tree, double *state) {
 typedef struct Job {
   const Kernel *kernel;
   const Kernel *map;     /* whose values are folded, or NULL: those of the loop */
+  bool total;            /* the map gives sums of its values */
   const Loop *loop;
   size_t count;          /* elements of a line */
   double *out;
@@ -56,19 +57,28 @@ typedef struct Job {
   State *chunks;
 } Job;
 
+static void fold_block (const Job *job, size_t n, const double *const in[], double *state) {
+  LoopBlock mapped;
+  double totals[KERNEL_MAX_IN];
+  if (job->total) {
+    job->map->totals(n, in, totals);
+    state[0] = totals[0];
+    return;
+  }
+  if (job->map != NULL) job->map->value(n, in, mapped);
+  job->kernel->fold(n, job->map != NULL ? mapped : in[0], state);
+}
+
 /* State of elements first .. last-1, at least one, by blocks. */
 static void fold_range (const Job *job, size_t first, size_t last, double *state) {
   Tree tree;
   Blocks blocks;
-  LoopBlock mapped;
   tree_plant(&tree, job->kernel);
   loop_start(job->loop, &blocks);
   for (; first < last; first += LOOP_BLOCK) {
     size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
     loop_block(job->loop, first, n, &blocks);
-    if (job->map != NULL) job->map->value(n, blocks.in, mapped);
-    job->kernel->fold(n, job->map != NULL ? mapped : blocks.in[0],
-                      tree.states[tree.depth]);
+    fold_block(job, n, blocks.in, tree.states[tree.depth]);
     tree_grow(&tree);
   }
   tree_finish(&tree, state);
@@ -137,10 +147,30 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
   }
 }
 
+bool reduce_is_total (const Kernel *map, const Loop *loop) {
+  for (int k = 1; k < loop->n; k++)
+    if (loop->feed[k] != FEED_CONSTANT) return false;
+  return map->totals != NULL;
+}
+
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop) {
   State state = {0};
-  Job job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size};
+  Job job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
+             .total = reduce_is_total(map, loop)};
   if (loop->size > 0) fold_line(pool, &job, 0, state);
   return kernel->finish(loop->size, state);
+}
+
+double reduce_states (const Kernel *kernel, size_t blocks, const double *states,
+                      size_t count) {
+  Tree tree;
+  State state = {0};
+  tree_plant(&tree, kernel);
+  for (size_t i = 0; i < blocks; i++) {
+    tree.states[tree.depth][0] = states[i];
+    tree_grow(&tree);
+  }
+  if (blocks > 0) tree_finish(&tree, state);
+  return kernel->finish(count, state);
 }

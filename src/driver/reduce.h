@@ -17,8 +17,15 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
              size_t count, double *out);
 
 /* Reduces what an elementwise kernel makes of a row-major loop, all of it, to
-   one value: the same as if its result were stored in between. */
+   sum or mean: the same as if its result were stored in between. */
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop);
+
+/* Are blocks of the loop summed up by the kernel's `totals`? reduce_mapped does so if they
+   can be, and the sum of stored values may then differ in its last digits. */
+bool reduce_is_total (const Kernel *map, const Loop *loop);
+
+/* The same from states of one number, of one block after the other. */
+double reduce_states (const Kernel *kernel, size_t blocks, const double *states, size_t count);
 
 #endif

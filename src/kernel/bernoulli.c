@@ -42,6 +42,19 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   }
 }
 
+static void log_prob_both (size_t n, const double *const in[], double *out,
+                           double *const d[]) {
+  const double *x = in[0], *l = in[1];
+  double *dx = d[0], *dl = d[1];
+  for (size_t i = 0; i < n; i++) {
+    double against = x[i] == 1 ? -l[i] : l[i], log_p = -vsoftplus(against);
+    double missed = vsigmoid(against), slope = at_outcome(x[i], missed, -missed);
+    out[i] = at_outcome(x[i], log_p, log_p);
+    dx[i] = 0;
+    dl[i] = fabs(slope) <= 1 ? slope : 0;
+  }
+}
+
 
 static void cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
@@ -163,7 +176,8 @@ static void sample (size_t n, const double *const in[], double *out) {
 
 
 const Kernel perilune_bernoulli[] = {
-  {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials},
+  {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials,
+   .both = log_prob_both},
   {.name = "cdf",      .n_in = 2, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},

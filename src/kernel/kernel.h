@@ -54,6 +54,13 @@ typedef struct Kernel {
   /* df/d in[0] alone, where that costs far less than all of them */
   void (*first_partial) (size_t n, const double *const in[], double *d);
 
+  /* value and partials at once, where they share work; the bits are those of each alone */
+  void (*both) (size_t n, const double *const in[], double *out, double *const d[]);
+
+  /* Where all operands but the first are single numbers, in[k][0]: out[0] is the sum of f over
+     the block, out[k] that of df/d in[k], k > 0. Sums of f are then taken this way. */
+  void (*totals) (size_t n, const double *const in[], double *out);
+
   int steady;    /* 1: partials read no operand; 2: first_partial reads not the first */
 
   /* A sampler by transformation is an elementwise kernel whose first operand

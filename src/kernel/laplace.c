@@ -17,12 +17,18 @@ VECTOR double log_density_slope (double z) {
   return z > 0 ? -1.0 : below;
 }
 
+VECTOR double log_density_moment (double z) { return -fabs(z); }
+
 static void log_prob (size_t n, const double *const in[], double *out) {
   standard_log_density(n, in, out, log_density);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   standard_log_density_partials(n, in, d, log_density_slope);
+}
+
+static void log_prob_totals (size_t n, const double *const in[], double *out) {
+  standard_log_density_totals(n, in, out, log_density_slope, log_density_moment, 1, -LN2);
 }
 
 
@@ -120,7 +126,8 @@ static void entropy (size_t n, const double *const in[], double *out) {
 
 
 const Kernel perilune_laplace[] = {
-  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,
+   .totals = log_prob_totals},
   {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},

@@ -15,6 +15,7 @@
 
 VECTOR double log_density (double z) { return fma(-0.5 * z, z, -HALF_LOG_2PI); }
 VECTOR double log_density_slope (double z) { return -z; }
+VECTOR double log_density_moment (double z) { return -z * z; }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   standard_log_density(n, in, out, log_density);
@@ -22,6 +23,11 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   standard_log_density_partials(n, in, d, log_density_slope);
+}
+
+static void log_prob_totals (size_t n, const double *const in[], double *out) {
+  standard_log_density_totals(n, in, out, log_density_slope, log_density_moment, 0.5,
+                              -HALF_LOG_2PI);
 }
 
 
@@ -109,7 +115,8 @@ static void rsample_partials (size_t n, const double *const in[], double *const 
 
 
 const Kernel perilune_normal[] = {
-  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,
+   .totals = log_prob_totals},
   {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},

@@ -82,6 +82,34 @@ VECTOR void standard_log_density_partials (size_t n, const double *const in[],
   }
 }
 
+#define STANDARD_LANES 16
+
+/* the sum of f(z) over a block */
+VECTOR double standard_sum (size_t n, const double *x, double loc, double scale,
+                            Standard *f) {
+  double by = to_middle(scale), inverse = 1 / (scale * by), lane[STANDARD_LANES] = {0};
+  size_t i = 0;
+  for (; i + STANDARD_LANES <= n; i += STANDARD_LANES)
+    for (size_t j = 0; j < STANDARD_LANES; j++)
+      lane[j] += f((x[i + j] - loc) * by * inverse);
+  for (size_t j = 0; i < n; i++, j++) lane[j] += f((x[i] - loc) * by * inverse);
+  for (size_t width = STANDARD_LANES / 2; width > 0; width /= 2)
+    for (size_t j = 0; j < width; j++) lane[j] += lane[j + width];
+  return lane[0];
+}
+
+/* for a law with g(z) = share z g'(z) + constant; `moment` is z g'(z) */
+VECTOR void standard_log_density_totals (size_t n, const double *const in[], double *out,
+                                         Standard *slope, Standard *moment, double share,
+                                         double constant) {
+  double loc = in[1][0], scale = in[2][0], count = (double)n;
+  double by = to_middle(scale), inverse = 1 / (scale * by);
+  double moments = standard_sum(n, in[0], loc, scale, moment);
+  out[0] = fma(share, moments, count * (constant - vlog(scale)));
+  out[1] = -standard_sum(n, in[0], loc, scale, slope) * inverse * by;
+  out[2] = -(moments + count) * inverse * by;
+}
+
 
 /* out = loc + scale f(p), for icdf, isf and samplers */
 VECTOR void standard_quantile (size_t n, const double *const in[], double *out,

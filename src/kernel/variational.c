@@ -3,11 +3,11 @@
 **
 ** A draw u from a Gaussian guide with log scale w; minus the log density of the draw, to be
 ** summed over all elements; and what is minimised, minus an estimate of the evidence lower
-** bound times a weight, f = -weight:
+** bound:
 **
-**   draw(noise, loc, w)                = loc + e^w noise
-**   surprise(noise, w)                 = w + (noise^2 + log(2 pi))/2
-**   loss(joint, log_det, surprise, f)  = f (joint + log_det + surprise)
+**   draw(noise, loc, w)             = loc + e^w noise
+**   surprise(noise, w)              = w + (noise^2 + log(2 pi))/2
+**   loss(joint, log_det, surprise)  = -(joint + log_det + surprise)
 */
 #include "kernel/kernel.h"
 #include "special/vmath.h"
@@ -46,23 +46,19 @@ static void surprise_partials (size_t n, const double *const in[], double *const
 
 
 static void loss (size_t n, const double *const in[], double *out) {
-  const double *joint = in[0], *log_det = in[1], *surprised = in[2], *f = in[3];
-  for (size_t i = 0; i < n; i++) out[i] = f[i] * (joint[i] + log_det[i] + surprised[i]);
+  const double *joint = in[0], *log_det = in[1], *surprised = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = -(joint[i] + log_det[i] + surprised[i]);
 }
 
 static void loss_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *joint = in[0], *log_det = in[1], *surprised = in[2], *f = in[3];
-  for (size_t i = 0; i < n; i++) {
-    double bound = joint[i] + log_det[i] + surprised[i];
-    d[0][i] = d[1][i] = d[2][i] = f[i];
-    d[3][i] = bound;
-  }
+  (void)in;
+  for (size_t i = 0; i < n; i++) d[0][i] = d[1][i] = d[2][i] = -1;
 }
 
 
 const Kernel perilune_variational[] = {
   {.name = "draw",     .n_in = 3, .value = draw,     .partials = draw_partials},
   {.name = "surprise", .n_in = 2, .value = surprise, .partials = surprise_partials},
-  {.name = "loss",     .n_in = 4, .value = loss,     .partials = loss_partials},
+  {.name = "loss",     .n_in = 3, .value = loss,     .partials = loss_partials, .steady = 1},
   {.name = NULL}
 };

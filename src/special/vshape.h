@@ -77,10 +77,26 @@ VECTOR double binet_remainder (double u1, double u2, double d) {
   return gap * gap * u2 * fma(p.twice, u2, p.slope);
 }
 
+/* F' */
+VECTOR double binet_derivative (double u) {
+  double x2 = u * u, x4 = x2 * x2;
+  double p = cubic(u, x2, -1.5336680470364584921,
+      0.84467957110804257214, -0.30238531844480413548, 0.054696930423727147364);
+  p = fma(p, x4, cubic(u, x2, -0.75352820048049839907,
+      1.424004745634446157, -1.9463199011849191152, 2.0030408072642364195));
+  p = fma(p, x4, cubic(u, x2, 0.010554300760619849663,
+      0.0090531099013230525523, -0.0396632990811266473, 0.27384466515348039792));
+  p = fma(p, x4, cubic(u, x2, 0.057665184946086554865,
+      0.039006163708670043552, 0.031647686641085683085, 0.026153181329620892032));
+  p = fma(p, x4, cubic(u, x2, 0.083333333333333333333,
+      0.11458333333335620552, 0.10983072916175713419, 0.085400391046652002924));
+  return p;
+}
+
 /* mu'(y) for y >= 1 */
 VECTOR double binet_slope_above (double y) {
   double u = 1 / (y + SHAPE_SHIFT);
-  return -u * u * binet_divided(u, u).slope;
+  return -u * u * binet_derivative(u);
 }
 
 /* C where shape_plain; d is a2 - a1, which the caller may know better */

@@ -63,13 +63,23 @@ static void to_gamma (size_t n, const double *const in[], double *out) {
       out[i] = to_gamma_wide(a1[i], b1[i], a2[i], b2[i]);
 }
 
+/* log(1 + e) if e is small, else log t, at the price of one */
+VECTOR double log_either (double e, double t) {
+  int small = fabs(e) < 0.5;
+  LogReduction near = log1p_reduce(e, 1 + e), far = log_reduce(t, log_scale(t));
+  LogReduction l = {
+    .n = small ? near.n : far.n, .f = small ? near.f : far.f, .error = small ? near.error : 0
+  };
+  return log_edges(small ? 1 : t, log_assemble(l));
+}
+
 /* log t, t = (y2 b1)/(y1 b2) with y = 1 + a, given t - 1 where it is small */
 VECTOR double log_tilt (double a1, double b1, double a2, double b2) {
   double y1 = 1 + a1, y2 = 1 + a2, t = (y2 / y1) * (b1 / b2);
   double x = (a2 - a1) / y1, y = (b1 - b2) / b2, e = x + fma(x, y, y);
   double apart = ((b1 - b2) - products_apart(a1, b1, a2, b2)) / (y1 * b2);
   e = (products_plain(a1, b1, a2, b2) & (a1 < 0x1p300)) ? apart : e;
-  return fabs(e) < 0.5 ? vlog1p(e) : vlog(t);
+  return log_either(e, t);
 }
 
 /* those of C, of s times a2 (s - 1)/s, and in a2 psi(a2) - psi(a1) - log(b2/b1) */
