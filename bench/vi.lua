@@ -53,23 +53,23 @@ local effect = peri.tensor { 28, 8, -3, 7, -1, 1, 18, 12 }
 local error_ = peri.tensor { 15, 10, 16, 11, 9, 11, 10, 18 }
 local mu_prior, tau_prior, eta_prior = Normal(0, 5), HalfCauchy(5), Normal(0, 1)
 
-local function schools_joint (t)
-  return mu_prior:log_prob(t.mu) + tau_prior:log_prob(t.tau) + eta_prior:log_prob(t.eta):sum()
-       + Normal(t.mu + t.tau * t.eta, error_):log_prob(effect):sum()
+local function schools_joint (mu, tau, eta)
+  return mu_prior:log_prob(mu) + tau_prior:log_prob(tau) + eta_prior:log_prob(eta):sum()
+       + Normal(mu + tau * eta, error_):log_prob(effect):sum()
 end
 
 local function schools ()
   local rng = peri.rng(1)
   return by_hand(10, function (guide)
     local u = guide:rsample(nil, rng)
-    local log_tau = u[2]
-    local theta = { mu = u[1], tau = log_tau:exp(), eta = u:narrow(1, 3, 8) }
-    return schools_joint(theta) + log_tau + guide:entropy():sum()
+    local mu, log_tau, eta = u[1], u[2], u:narrow(1, 3, 8)
+    return schools_joint(mu, log_tau:exp(), eta) + log_tau + guide:entropy():sum()
   end)
 end
 
 local function schools_vi ()
-  return by_vi({ mu = {}, tau = peri.constraints.positive, eta = 8 }, schools_joint)
+  return by_vi({ mu = {}, tau = peri.constraints.positive, eta = 8 },
+               function (t) return schools_joint(t.mu, t.tau, t.eta) end)
 end
 
 return {

@@ -61,7 +61,7 @@ local function stepper (forms, form_of, constants)
       complete(self, form)
       count = form.ready(memory)
     end
-    local rate = rate_of(self)
+    local rate = self.factor and rate_of(self) or self.lr
     while count do   -- that of all parameters, unless one was once without a gradient
       count = form.update(memory, count, constants(self, rate, count + 1))
     end

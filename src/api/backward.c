@@ -16,30 +16,30 @@
 #define FREE_MAX 64                  /* blocks that wait to be used again */
 #define NODES    64                  /* a walk over no more of them needs no tape of its own */
 
-/* The nodes to walk over, in a userdata at `index` on the stack, and the gradients that
-   they have: a walk within this one may meet the same nodes. */
-typedef struct Entry {
-  Node *node;
+/* The gradient that a node had when a walk within this one began. */
+typedef struct Note {
   double *gradient;
   bool empty;
-} Entry;
+} Note;
 
+/* The nodes to walk over, in a userdata at `index` on the stack. */
 typedef struct Tape {
-  Entry *entry;
+  Node **node;
   size_t n, room;
   int index;
+  Note *note;           /* one for each, if there are functions to call */
   uint64_t walk;        /* its number, */
   uint64_t last;        /* and that of the last walk which it knows to have begun */
   struct Tape *outer;   /* during whose walk this one began */
   bool in_order;        /* the nodes were met from the youngest on */
   bool calls;           /* there are functions to call, which may change anything */
   bool called;          /* one has run */
-  bool noted;           /* an inner walk has begun */
+  bool noted;           /* an inner walk, which may meet the same nodes, has begun */
 } Tape;
 
 /* What a small walk needs, kept for the next one. */
 typedef struct Desk {
-  Entry entry[NODES];
+  Node *node[NODES];
   double chunk[CHUNK + 8];
 } Desk;
 
@@ -57,8 +57,8 @@ typedef struct Memory {
 /* Upvalues of backward: the state, tensors by their addresses, the desk. */
 enum { STATE = 1, HANDLES, DESK };
 
-/* Stack of backward: its arguments, the desk, a larger tape, and the table of chunks. */
-enum { RESULT = 1, OPTIONS, OWN_DESK, TAPE, CHUNKS };
+/* Stack of backward: its arguments, the desk, a larger tape, the table of chunks, notes. */
+enum { RESULT = 1, OPTIONS, OWN_DESK, TAPE, CHUNKS, NOTES };
 
 /* Puts the table of chunks that the last large walk left on the stack, or a new one, and
    takes it away from the state: a walk within this one must not find it. */
@@ -91,25 +91,25 @@ static void widen_tape (lua_State *L, Tape *tape, const Memory *memory) {
   size_t room = 2 * tape->room;
   fetch_chunks(L, memory);
   lua_rawgeti(L, memory->index, 0);
-  if (lua_rawequal(L, -1, tape->index) || lua_rawlen(L, -1) < room * sizeof(Entry)) {
+  if (lua_rawequal(L, -1, tape->index) || lua_rawlen(L, -1) < room * sizeof(Node *)) {
     lua_pop(L, 1);
-    lua_newuserdatauv(L, room * sizeof(Entry), 0);
+    lua_newuserdatauv(L, room * sizeof(Node *), 0);
   }
-  Entry *wider = lua_touserdata(L, -1);
-  memcpy(wider, tape->entry, tape->n * sizeof *wider);
-  tape->entry = wider;
-  tape->room = lua_rawlen(L, -1) / sizeof(Entry);
+  Node **wider = lua_touserdata(L, -1);
+  memcpy(wider, tape->node, tape->n * sizeof *wider);
+  tape->node = wider;
+  tape->room = lua_rawlen(L, -1) / sizeof *wider;
   lua_replace(L, tape->index);
 }
 
 static void push_node (lua_State *L, Tape *tape, const Memory *memory, Node *node) {
   if (tape->n == tape->room) widen_tape(L, tape, memory);
-  if (tape->n > 0 && tape->entry[tape->n - 1].node->order < node->order)
+  if (tape->n > 0 && tape->node[tape->n - 1]->order < node->order)
     tape->in_order = false;
   if (node->kind == NODE_CALL) tape->calls = true;
   node->walk = tape->walk;
   node->gradient = NULL;
-  tape->entry[tape->n++] = (Entry) {.node = node};
+  tape->node[tape->n++] = node;
 }
 
 static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
@@ -134,7 +134,7 @@ static void check_operands (lua_State *L, const Node *node) {
 /* Adds all nodes below those on the tape. */
 static void collect (lua_State *L, Tape *tape, const Memory *memory) {
   for (size_t done = 0; done < tape->n; done++) {
-    Node *node = tape->entry[done].node;
+    Node *node = tape->node[done];
     check_unspent(L, node);
     check_operands(L, node);
     for (int k = 0; k < node->n; k++) {
@@ -144,29 +144,33 @@ static void collect (lua_State *L, Tape *tape, const Memory *memory) {
   }
 }
 
-/* Insertion sort of every `gap`-th entry, youngest first. */
-static void sort_apart (Entry *entry, size_t n, size_t gap) {
+/* Insertion sort of every `gap`-th node, youngest first. */
+static void sort_apart (Node **node, size_t n, size_t gap) {
   for (size_t i = gap; i < n; i++) {
-    Entry moved = entry[i];
+    Node *moved = node[i];
     size_t at = i;
-    for (; at >= gap && entry[at - gap].node->order < moved.node->order; at -= gap)
-      entry[at] = entry[at - gap];
-    entry[at] = moved;
+    for (; at >= gap && node[at - gap]->order < moved->order; at -= gap)
+      node[at] = node[at - gap];
+    node[at] = moved;
   }
 }
 
 /* Shell's sort: few nodes are far from their place. */
-static void sort_by_age (Entry *entry, size_t n) {
-  for (size_t gap = n / 16; gap > 1; gap = gap * 4 / 9) sort_apart(entry, n, gap);
-  sort_apart(entry, n, 1);
+static void sort_by_age (Node **node, size_t n) {
+  for (size_t gap = n / 16; gap > 1; gap = gap * 4 / 9) sort_apart(node, n, gap);
+  sort_apart(node, n, 1);
+}
+
+static void make_notes (lua_State *L, Tape *tape) {
+  tape->note = lua_newuserdatauv(L, tape->n * sizeof(Note), 0);
+  lua_replace(L, NOTES);
 }
 
 /* A walk within others, which may meet their nodes: notes the gradients of those. */
 static void note_gradients (Tape *tape) {
   for (; tape != NULL && !tape->noted; tape = tape->outer) {
     for (size_t i = 0; i < tape->n; i++) {
-      tape->entry[i].gradient = tape->entry[i].node->gradient;
-      tape->entry[i].empty = tape->entry[i].node->empty;
+      tape->note[i] = (Note) {tape->node[i]->gradient, tape->node[i]->empty};
     }
     tape->noted = true;
   }
@@ -174,8 +178,8 @@ static void note_gradients (Tape *tape) {
 
 static void restore_gradients (Tape *tape) {
   for (size_t i = 0; tape->noted && i < tape->n; i++) {
-    tape->entry[i].node->gradient = tape->entry[i].gradient;
-    tape->entry[i].node->empty = tape->entry[i].empty;
+    tape->node[i]->gradient = tape->note[i].gradient;
+    tape->node[i]->empty = tape->note[i].empty;
   }
   tape->noted = false;
 }
@@ -269,7 +273,7 @@ static void fill_gradient (Node *node) {
 static void check_undisturbed (lua_State *L, const State *state, Tape *tape) {
   if (state->walk == tape->last) return;
   for (size_t i = 0; i < tape->n; i++)
-    if (tape->entry[i].node->walk != tape->walk)
+    if (tape->node[i]->walk != tape->walk)
       api_fail(L, "backward", "a finalizer differentiated the same tensors meanwhile");
   tape->last = state->walk;
 }
@@ -339,7 +343,7 @@ static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
 
 static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
-    Node *node = tape->entry[i].node;
+    Node *node = tape->node[i];
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->called) check_operands(L, node);
     for (int k = 0; k < node->n; k++)
@@ -378,10 +382,10 @@ static bool is_to_deliver (const Node *node) {
 /* What arrived at parameters becomes their grads, all of them or none. */
 static void deliver (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++)
-    if (is_to_deliver(tape->entry[i].node)) prepare(L, tape->entry[i].node);
+    if (is_to_deliver(tape->node[i])) prepare(L, tape->node[i]);
   check_undisturbed(L, state, tape);
   for (size_t i = 0; i < tape->n; i++)
-    if (is_to_deliver(tape->entry[i].node)) deliver_one(tape->entry[i].node);
+    if (is_to_deliver(tape->node[i])) deliver_one(tape->node[i]);
 }
 
 /* Takes the desk, or a new one: a walk within this one must not find it. */
@@ -427,13 +431,13 @@ static Tensor *check_result (lua_State *L, const char *who) {
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
 static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(STATE));
-  lua_settop(L, CHUNKS);
+  lua_settop(L, NOTES);
   const Tensor *t = check_result(L, "Tensor:backward");
   int retain = option(L, OPTIONS, "retain");
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   Desk *desk = take_desk(L);
   uint64_t number = ++state->walk;
-  Tape tape = {.entry = desk->entry, .room = NODES, .index = TAPE, .walk = number,
+  Tape tape = {.node = desk->node, .room = NODES, .index = TAPE, .walk = number,
                .last = number, .outer = state->tape, .in_order = true};
   Memory memory;
   start_memory(&memory, desk);
@@ -441,14 +445,15 @@ static int backward (lua_State *L) {
   note_gradients(tape.outer);
   push_node(L, &tape, &memory, top);
   collect(L, &tape, &memory);
-  if (!tape.in_order) sort_by_age(tape.entry, tape.n);
+  if (!tape.in_order) sort_by_age(tape.node, tape.n);
+  if (tape.calls) make_notes(L, &tape);
   ensure_gradient(L, &tape, &memory, top);
   fill_gradient(top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
   walk(L, state, &tape, &memory);
   deliver(L, state, &tape);
   for (size_t i = 0; !retain && i < tape.n; i++)
-    if (tape.entry[i].node->kind != NODE_LEAF) tape.entry[i].node->spent = true;
+    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->spent = true;
   if (state->valued > 0) state->valued--;
   leave_chunks(L, &memory, &tape);
   leave_desk(L);
