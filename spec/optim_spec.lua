@@ -323,7 +323,7 @@ describe("optimisers", function ()
     end
     fails("memory: only a parameter has a gradient", core.memory, { peri.ones(3) })
     fails("recall: there is no parameter 2", core.recall, core.memory { x }, 2)
-    fails("zero_grad: only a parameter has a gradient", core.zero_grads, { peri.ones(3) })
+    fails("zero_grad: only a parameter has a gradient", core.zero_grad, { params = { peri.ones(3) } })
   end)
 
   it("keep no memory that their options do not need", function ()

@@ -164,14 +164,14 @@ optim.SGD = elementwise {
   end,
 }
 
--- Adam's constants; eps is added to the square root of the mean square after its correction, unless
--- `eps_first`.
+-- Adam's constants; where its relatives differ: bounds of gradients, decay as part of them or as a factor of the
+-- parameter, and eps added to the square root of the mean square before its correction.
 local function adam_constants (self, rate, count, clip, decay, shrink, eps_first)
   local betas = self.betas
   local b1, b2 = betas[1], betas[2]
   local root = sqrt(1 - b2 ^ count)
   local eps = eps_first and self.eps / root or self.eps
-  return clip, decay, rate / (1 - b1 ^ count), shrink, b1, b2, 1 / root, eps
+  return clip or NO_CLIP, decay or self.weight_decay, rate / (1 - b1 ^ count), shrink or 1, b1, b2, 1 / root, eps
 end
 
 local function adam_options (weight_decay, ...)
@@ -184,16 +184,14 @@ end
 --- Adam (Kingma and Ba 2015): steps as long as lr, whatever the scale of gradients.
 optim.Adam = elementwise {
   name = "Adam", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(0),
-  constants = function (self, rate, count)
-    return adam_constants(self, rate, count, NO_CLIP, self.weight_decay, 1)
-  end,
+  constants = adam_constants,
 }
 
 --- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
 optim.AdamW = elementwise {
   name = "AdamW", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(1e-2),
   constants = function (self, rate, count)
-    return adam_constants(self, rate, count, NO_CLIP, 0, 1 - rate * self.weight_decay)
+    return adam_constants(self, rate, count, nil, 0, 1 - rate * self.weight_decay)
   end,
 }
 
@@ -204,7 +202,7 @@ optim.ClippedAdam = elementwise {
   options = adam_options(0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
   constants = function (self, rate, count)
     local lr = rate * self.lrd ^ (self.steps + 1)
-    return adam_constants(self, lr, count, self.clip_norm, self.weight_decay, 1, true)
+    return adam_constants(self, lr, count, self.clip_norm, nil, nil, true)
   end,
 }
 

@@ -19,14 +19,16 @@
 #include "random/philox.h"
 #include "tensor/tensor.h"
 
-/* errors.c */
-int  api_fail (lua_State *L, const char *who, const char *format, ...);
-int  api_fail_type (lua_State *L, const char *who, const char *name,
-                    const char *rule, int index);
+#define COLD __attribute__((cold))   /* compilers put what leads there out of the way */
+
+/* errors.c: these do not return */
+COLD int api_fail (lua_State *L, const char *who, const char *format, ...);
+COLD int api_fail_type (lua_State *L, const char *who, const char *name,
+                        const char *rule, int index);
 void api_push_shape (lua_State *L, int rank, const ptrdiff_t shape[]);
 void api_push_shapes (lua_State *L, int n, const Tensor *const in[]);
-int  api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
-                      const Tensor *const in[]);
+COLD int api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
+                          const Tensor *const in[]);
 
 /* tensor.c: recognising and allocating tensors */
 Tensor *api_tensor (lua_State *L, int index);     /* or NULL */
@@ -44,7 +46,7 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
 
 /* deferred.c: computes a tensor that waits; sees to those that would notice that t is
    written to */
-void api_force (lua_State *L, int index);
+COLD void api_force (lua_State *L, int index);
 void api_before_write (lua_State *L, const Tensor *t);
 
 /* record.c: what a state is doing */

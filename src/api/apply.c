@@ -27,7 +27,7 @@ static double apply_to_numbers (const Binding *b, const double number[]) {
 static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) {
   const double *in[KERNEL_MAX_IN];
   for (int k = 0; k < b->operands; k++) in[k] = o->in[k]->data;
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o->in);
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
   r.block = true;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   b->kernel->value(1, in, out->data);
@@ -51,7 +51,7 @@ int bound_apply (lua_State *L) {
     binding_complete(L, b, &o);
   } else if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o.in);
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
   if (api_defer_recorded(L, &r, &loop)) return 1;
   r.block = loop_is_small(&loop);
   Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
@@ -72,7 +72,7 @@ int bound_sum (lua_State *L) {
   }
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
-  Recording r = binding_recording(L, b, NODE_SUM, o.in);
+  Recording r = binding_recording(L, b, NODE_SUM, &o);
   if (api_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   out->data[0] = reduce_mapped(api_pool(L, loop.size), b->state->sum, b->kernel, &loop);

@@ -87,7 +87,7 @@ static void leave_chunks (lua_State *L, const Memory *memory, const Tape *tape) 
 }
 
 /* Room for more nodes: that of the last large walk, if it is enough. */
-static void widen_tape (lua_State *L, Tape *tape, const Memory *memory) {
+COLD static void widen_tape (lua_State *L, Tape *tape, const Memory *memory) {
   size_t room = 2 * tape->room;
   fetch_chunks(L, memory);
   lua_rawgeti(L, memory->index, 0);
@@ -195,7 +195,7 @@ static void start_memory (Memory *memory, Desk *desk) {
 static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
 
 /* The next chunk, if it is large enough, or a new one in its place. */
-static void next_chunk (lua_State *L, Memory *memory, size_t size) {
+COLD static void next_chunk (lua_State *L, Memory *memory, size_t size) {
   size_t room = CHUNK << (memory->chunks < DOUBLED ? memory->chunks : DOUBLED);
   if (room < size) room = size;
   fetch_chunks(L, memory);
@@ -304,7 +304,7 @@ static void add_returned (lua_State *L, const State *state, Tape *tape, const No
 }
 
 /* Calls what backward() was given for a node, within the walk over `tape`. */
-static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
+COLD static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
   luaL_checkstack(L, node->n + 8, "backward");
   push_handle(L, node->result);

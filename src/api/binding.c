@@ -57,6 +57,7 @@ Look binding_push (lua_State *L, const Binding *b, Operands *o) {
       numbers++;
     } else other = 1;
   }
+  o->base = base;
   o->rank = rank;
   if (numbers == n) return LOOK_NUMBERS;
   for (int k = 0; numbers > 0 && k < n; k++)
@@ -65,10 +66,9 @@ Look binding_push (lua_State *L, const Binding *b, Operands *o) {
 }
 
 void binding_complete (lua_State *L, const Binding *b, Operands *o) {
-  int base = lua_gettop(L) - b->operands + 1;
   for (int k = 0; k < b->operands; k++)
     if (o->in[k] == NULL || o->in[k]->data == NULL)
-      o->in[k] = api_operand(L, base + k, b->who, binding_name(L, k), &o->header[k],
+      o->in[k] = api_operand(L, o->base + k, b->who, binding_name(L, k), &o->header[k],
                              &o->number[k]);
 }
 
@@ -86,13 +86,12 @@ static int has_derivative (const Kernel *k) {
 }
 
 Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
-                             const Tensor *const in[]) {
-  Recording r = {.state = b->state, .who = b->who, .kind = kind,
-                 .kernel = b->kernel, .n = b->operands,
-                 .base = lua_gettop(L) - b->operands + 1, .in = in};
+                             const Operands *o) {
+  Recording r = {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
+                 .n = b->operands, .base = o->base, .in = o->in};
   if (b->is_recorded) return r;
   if (b->detached || b->kernel->flat) r.n = 0;
-  else if (api_is_tracked(r.state, r.n, in))
+  else if (api_is_tracked(r.state, r.n, o->in))
     api_fail(L, r.who, "has no derivative; detach() what should have no gradient here");
   return r;
 }

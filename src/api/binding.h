@@ -33,7 +33,8 @@ typedef struct Operands {
   const Tensor *in[KERNEL_MAX_IN];
   double number[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
-  int rank;                             /* the largest, once they were looked at */
+  int base, rank;                       /* once they were looked at: the first one's place on
+                                           the stack, and the largest rank */
 } Operands;
 
 /* Of the function that is running. */
@@ -77,10 +78,10 @@ int api_defer_steady (lua_State *L, const Binding *b, const Operands *operands);
 void api_row_operands (lua_State *L, const Signature *signature, int first, int n,
                        Operands *operands);
 
-/* What is recorded of a result of the operands on top of the stack. Raises, if one
-   is tracked and there is no derivative. */
+/* What is recorded of a result of the operands. Raises, if one is tracked and there is no
+   derivative. */
 Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
-                             const Tensor *const in[]);
+                             const Operands *operands);
 
 /* The functions that are bound: apply.c, sample.c, rows.c. */
 int bound_apply (lua_State *L);

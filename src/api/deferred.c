@@ -151,7 +151,7 @@ int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
     if (depth > deepest) deepest = depth;
     if (is_open(o->in[k])) open = 1;
   }
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o->in);
+  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
   if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, r.in)) return 0;
   r.block = true;
   api_new_waiting(L, &r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;

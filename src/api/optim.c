@@ -221,12 +221,16 @@ static int finite_grad (lua_State *L) {
   return 1;
 }
 
-/* core.zero_grads(list of parameters): forgets all gradients */
-static int zero_grads (lua_State *L) {
+/* core.zero_grad(optimiser): forgets the gradients of its `params`, a list */
+static int zero_grad (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+  lua_settop(L, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_rawget(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 2);
   for (lua_Integer i = 1; i <= n; i++) {
-    lua_rawgeti(L, 1, i);
+    lua_rawgeti(L, 2, i);
     api_forget_grad(L, -1, check_parameter(L, -1, "zero_grad")->node);
     lua_pop(L, 1);
   }
@@ -241,8 +245,12 @@ static const luaL_Reg functions[] = {
   {"bind_ready",  bind_ready},
   {"bind_update", bind_update},
   {"finite_grad", finite_grad},
-  {"zero_grads",  zero_grads},
   {NULL, NULL}
 };
 
-void api_open_optim (lua_State *L) { luaL_setfuncs(L, functions, 0); }
+void api_open_optim (lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+  lua_pushliteral(L, "params");
+  lua_pushcclosure(L, zero_grad, 1);
+  lua_setfield(L, -2, "zero_grad");
+}

@@ -57,7 +57,7 @@ int bound_rows (lua_State *L) {
   Rows rows;
   lua_settop(L, b->arguments);
   plan(L, b, &o, &rows);
-  Recording r = binding_recording(L, b, NODE_ROWS, o.in);
+  Recording r = binding_recording(L, b, NODE_ROWS, &o);
   Tensor *out = api_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size == 0) return 1;

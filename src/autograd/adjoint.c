@@ -73,7 +73,101 @@ static Target target (const Node *node, int k, bool linear) {
 
 
 /* {=====================================================
-** Elementwise kernels
+** Elementwise kernels, a single block of elements
+** ====================================================== */
+
+/* Elements of a single block: each operand has as many, or one. */
+static size_t block_size (const Node *node) {
+  size_t size = 1;
+  for (int k = 0; k < node->n && size == 1; k++)
+    if (!node->in[k].is_number) size = node->in[k].tensor->size;
+  return size;
+}
+
+/* What comes from above for each of n values whose sum or mean the node is. */
+static double above_each (const Node *node, size_t n) {
+  return node->gradient[0] / (node->kind == NODE_MEAN ? (double)n : 1);
+}
+
+static double sum_of (const Kernel *sum, size_t n, const double *d) {
+  double state[KERNEL_MAX_WIDTH];
+  sum->fold(n, d, state);
+  return state[0];
+}
+
+static bool is_one (const Input *input) {
+  return input->is_number || input->tensor->size == 1;
+}
+
+static const double *elements_of (const Input *input) {
+  return input->is_number ? &input->number : input->tensor->data;
+}
+
+static const double *repeat (double x, size_t n, double *block) {
+  for (size_t i = 0; i < n; i++) block[i] = x;
+  return block;
+}
+
+static void find_partials (const Node *node, size_t n, const double *const in[],
+                           double *const d[]) {
+  if (is_cheap_first(node)) node->kernel->first_partial(n, in, d[0]);
+  else node->kernel->partials(n, in, d);
+}
+
+/* Adds to the gradient of a single number. */
+static void add_single (const Tensor *t, double slope) {
+  Node *below = t->owner->node;
+  if (below->empty && below->result->size == 1) {
+    below->gradient[0] = slope;
+    below->empty = false;
+  } else *filled_gradient(t) += slope;
+}
+
+/* Of a node of single numbers. */
+static void step_single (const Node *node) {
+  const double *in[KERNEL_MAX_IN];
+  double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN], above = node->gradient[0];
+  for (int k = 0; k < node->n; k++) {
+    in[k] = elements_of(&node->in[k]);
+    d[k] = &partial[k];
+  }
+  find_partials(node, 1, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked)
+      add_single(node->in[k].tensor, above == 0 ? 0 : above * partial[k]);
+}
+
+static void pass_block (const Node *node, const Kernel *sum, int k, size_t n, double *d) {
+  bool one = is_one(&node->in[k]);
+  Target to = target(node, k, !one);
+  double *out = to.first ? to.at : d;
+  if (node->kind == NODE_ELEMENTWISE) scale(n, node->gradient, d, out);
+  else scale_all(n, above_each(node, n), d, out);
+  if (to.first) return;
+  if (one) to.at[0] += sum_of(sum, n, d);
+  else for (size_t i = 0; i < n; i++) to.at[i] += d[i];
+}
+
+/* Of a node whose operands are a single block of n elements, more than one. */
+static void step_block (const Node *node, const Kernel *sum, size_t n) {
+  const double *in[KERNEL_MAX_IN];
+  double *d[KERNEL_MAX_IN];
+  Block partials[KERNEL_MAX_IN], repeated[KERNEL_MAX_IN];
+  for (int k = 0; k < node->n; k++) {
+    in[k] = elements_of(&node->in[k]);
+    if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
+    d[k] = partials[k];
+  }
+  find_partials(node, n, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) pass_block(node, sum, k, n, d[k]);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Elementwise kernels, any number of blocks
 **
 ** What is summed over the whole loop is summed over its leaves first, blocks of LOOP_BLOCK
 ** elements, whoever computes them: derivatives for an input that is one number, and the
@@ -83,7 +177,7 @@ static Target target (const Node *node, int k, bool linear) {
 
 typedef struct Walk {
   const Node *node;
-  const Loop *loop;        /* or NULL, if all there is to do is one block */
+  const Loop *loop;
   const Kernel *sum;
   const double *above;     /* an element for each of the loop, or NULL: */
   double above_all;
@@ -102,7 +196,7 @@ static double *column (const Walk *walk, int k) {
 
 /* Is input k the same number for all elements of the loop? */
 static bool is_single (const Walk *walk, int k) {
-  return walk->loop != NULL && walk->loop->feed[k] == FEED_CONSTANT;
+  return walk->loop->feed[k] == FEED_CONSTANT;
 }
 
 /* Can the derivatives for input k be written where they go, as they are? */
@@ -111,30 +205,13 @@ static bool is_direct (const Walk *walk, int k) {
       && walk->above_all == 1;
 }
 
-static double sum_of (const Walk *walk, size_t n, const double *d) {
-  double state[KERNEL_MAX_WIDTH];
-  walk->sum->fold(n, d, state);
-  return state[0];
-}
-
-static bool is_one (const Input *input) {
-  return input->is_number || input->tensor->size == 1;
-}
-
-static const double *repeat (double x, size_t n, double *block) {
-  for (size_t i = 0; i < n; i++) block[i] = x;
-  return block;
-}
-
 static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d) {
   double *to = walk->to[k].at, *out = walk->to[k].first ? to + first : d;
   if (walk->above == NULL) scale_all(n, walk->above_all, d, out);
   else scale(n, walk->above + first, d, out);
   if (walk->to[k].first) return;
-  if (is_single(walk, k)) column(walk, k)[first / LOOP_BLOCK] += sum_of(walk, n, d);
-  else if (walk->loop != NULL) loop_add(walk->loop, k, to, first, n, d);
-  else if (is_one(&walk->node->in[k])) to[0] += sum_of(walk, n, d);
-  else for (size_t i = 0; i < n; i++) to[i] += d[i];
+  if (is_single(walk, k)) column(walk, k)[first / LOOP_BLOCK] += sum_of(walk->sum, n, d);
+  else loop_add(walk->loop, k, to, first, n, d);
 }
 
 static void values_and_partials (const Kernel *kernel, const double *const in[], size_t n,
@@ -194,7 +271,7 @@ static void walk_range (void *data, size_t first, size_t last) {
     n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
     if (!walk->total || walk->node->in[0].tracked) walk_leaf(walk, &blocks, first, first + n);
     if (walk->total) total_leaf(walk, &blocks, first, n);
-    else if (walk->valued) walk->sums[first / LOOP_BLOCK] = sum_of(walk, n, values);
+    else if (walk->valued) walk->sums[first / LOOP_BLOCK] = sum_of(walk->sum, n, values);
   }
 }
 
@@ -222,65 +299,6 @@ static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Ke
   walk->above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL;
   walk->values = NULL;
   walk->first_alone = is_cheap_first(node);
-}
-
-/* Elements of a single block: each operand has as many, or one. */
-static size_t block_size (const Node *node) {
-  size_t size = 1;
-  for (int k = 0; k < node->n && size == 1; k++)
-    if (!node->in[k].is_number) size = node->in[k].tensor->size;
-  return size;
-}
-
-/* What comes from above for each of n values whose sum or mean the node is. */
-static double above_each (const Node *node, size_t n) {
-  return node->gradient[0] / (node->kind == NODE_MEAN ? (double)n : 1);
-}
-
-static const double *elements_of (const Input *input) {
-  return input->is_number ? &input->number : input->tensor->data;
-}
-
-/* Of a node whose operands are a single block of n elements, more than one. */
-static void step_block (const Node *node, const Kernel *sum, size_t n) {
-  const double *in[KERNEL_MAX_IN];
-  Block repeated[KERNEL_MAX_IN];
-  Walk walk;
-  start_walk(&walk, node, NULL, sum);
-  if (walk.above == NULL) walk.above_all = above_each(node, n);
-  for (int k = 0; k < node->n; k++) {
-    const Input *input = &node->in[k];
-    in[k] = elements_of(input);
-    bool one = is_one(input);
-    if (one) in[k] = repeat(*in[k], n, repeated[k]);
-    if (input->tracked) walk.to[k] = target(node, k, !one);
-  }
-  walk_block(&walk, in, 0, n);
-}
-
-/* Adds to the gradient of a single number. */
-static void add_single (const Tensor *t, double slope) {
-  Node *below = t->owner->node;
-  if (below->empty && below->result->size == 1) {
-    below->gradient[0] = slope;
-    below->empty = false;
-  } else *filled_gradient(t) += slope;
-}
-
-/* The same for one element. */
-static void step_single (const Node *node) {
-  const double *in[KERNEL_MAX_IN];
-  double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN], above = node->gradient[0];
-  for (int k = 0; k < node->n; k++) {
-    const Input *input = &node->in[k];
-    in[k] = elements_of(input);
-    d[k] = &partial[k];
-  }
-  if (is_cheap_first(node)) node->kernel->first_partial(1, in, d[0]);
-  else node->kernel->partials(1, in, d);
-  for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked)
-      add_single(node->in[k].tensor, above == 0 ? 0 : above * partial[k]);
 }
 
 /* Is the loop in the order in which elements are summed? */
@@ -331,7 +349,7 @@ static void start_sums (Walk *walk, bool valued, double *scratch) {
 static void finish_sums (const Walk *walk, Node *node) {
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked && is_single(walk, k))
-      walk->to[k].at[0] += sum_of(walk, walk->leaves, column(walk, k));
+      walk->to[k].at[0] += sum_of(walk->sum, walk->leaves, column(walk, k));
   if (!walk->valued) return;
   double count = node->kind == NODE_MEAN ? (double)walk->loop->size : 1;
   node->result->data = node_room(node);

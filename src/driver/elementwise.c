@@ -33,10 +33,23 @@ static void value_range (void *data, size_t first, size_t last) {
   }
 }
 
+/* The operands of a small loop, those of one element repeated. */
+static void value_of_small (const Kernel *kernel, const Loop *loop, double *out) {
+  const double *in[KERNEL_MAX_IN];
+  LoopBlock repeated[KERNEL_MAX_IN];
+  for (int k = 0; k < loop->n; k++) {
+    in[k] = loop->data[k];
+    if (loop->feed[k] != FEED_CONSTANT) continue;
+    for (size_t i = 0; i < loop->size; i++) repeated[k][i] = *loop->data[k];
+    in[k] = repeated[k];
+  }
+  kernel->value(loop->size, in, out);
+}
+
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out) {
-  if (loop_is_block(loop)) {
-    kernel->value(loop->size, loop->data, out);
+  if (loop_is_small(loop)) {
+    value_of_small(kernel, loop, out);
     return;
   }
   Job job = {.kernel = kernel, .loop = loop, .out = out};

@@ -60,12 +60,7 @@ const char *loop_plan (Loop *loop, int n, const Tensor *const in[]);
 const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
                               int n, const Tensor *const in[]);
 
-/* Is it a single block, with the operands' elements at loop->data? */
-static inline bool loop_is_block (const Loop *loop) {
-  return loop->linear && loop->size > 0 && loop->size <= LOOP_BLOCK;
-}
-
-/* Is it one but for operands of a single element? */
+/* Is it a single block, each operand's elements, or its only one, being at loop->data? */
 static inline bool loop_is_small (const Loop *loop) {
   return (loop->linear || loop->plain) && loop->size > 0 && loop->size <= LOOP_BLOCK;
 }

@@ -69,7 +69,7 @@ function Optimiser.kind (kind)
 end
 
 --- Forgets all gradients.
-function Optimiser:zero_grad () core.zero_grads(self.params) end
+Optimiser.zero_grad = core.zero_grad
 
 --- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
 function Optimiser:schedule (schedule)
