@@ -1,0 +1,87 @@
+/*
+** step_block.c - back over an elementwise kernel of a single block: no plan is needed
+*/
+#include "autograd/steps.h"
+#include "autograd/target.h"
+
+/* Each operand has as many elements, or one. */
+size_t step_block_size (const Node *node) {
+  size_t size = 1;
+  if (!node->block) return SIZE_MAX;
+  for (int k = 0; k < node->n && size == 1; k++)
+    if (!node->in[k].is_number) size = node->in[k].tensor->size;
+  return size <= BLOCK ? size : SIZE_MAX;
+}
+
+static bool is_one (const Input *input) {
+  return input->is_number || input->tensor->size == 1;
+}
+
+static const double *elements_of (const Input *input) {
+  return input->is_number ? &input->number : input->tensor->data;
+}
+
+static const double *repeat (double x, size_t n, double *block) {
+  for (size_t i = 0; i < n; i++) block[i] = x;
+  return block;
+}
+
+static void find_partials (const Node *node, size_t n, const double *const in[],
+                           double *const d[]) {
+  if (is_cheap_first(node)) node->kernel->first_partial(n, in, d[0]);
+  else node->kernel->partials(n, in, d);
+}
+
+/* Adds to the gradient of a single number. */
+static void add_single (const Tensor *t, double slope) {
+  Node *below = t->owner->node;
+  if (below->empty && below->result->size == 1) {
+    below->gradient[0] = slope;
+    below->empty = false;
+  } else *filled_gradient(t) += slope;
+}
+
+/* Of a node of single numbers. */
+static void step_single (const Node *node) {
+  const double *in[KERNEL_MAX_IN];
+  double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN], above = node->gradient[0];
+  for (int k = 0; k < node->n; k++) {
+    in[k] = elements_of(&node->in[k]);
+    d[k] = &partial[k];
+  }
+  find_partials(node, 1, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked)
+      add_single(node->in[k].tensor, above == 0 ? 0 : above * partial[k]);
+}
+
+static void pass_block (const Node *node, const Kernel *sum, int k, size_t n, double *d) {
+  bool one = is_one(&node->in[k]);
+  Target to = target(node, k, !one);
+  double *out = to.first ? to.at : d;
+  if (node->kind == NODE_ELEMENTWISE) scale(n, node->gradient, d, out);
+  else scale_all(n, above_each(node, n), d, out);
+  if (to.first) return;
+  if (one) to.at[0] += sum_of(sum, n, d);
+  else for (size_t i = 0; i < n; i++) to.at[i] += d[i];
+}
+
+/* Of a node whose operands are blocks of n elements, more than one, or single numbers. */
+static void step_several (const Node *node, const Kernel *sum, size_t n) {
+  const double *in[KERNEL_MAX_IN];
+  double *d[KERNEL_MAX_IN];
+  Block partials[KERNEL_MAX_IN], repeated[KERNEL_MAX_IN];
+  for (int k = 0; k < node->n; k++) {
+    in[k] = elements_of(&node->in[k]);
+    if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
+    d[k] = partials[k];
+  }
+  find_partials(node, n, in, d);
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) pass_block(node, sum, k, n, d[k]);
+}
+
+void step_block (const Node *node, const Kernel *sum, size_t n) {
+  if (n == 1) step_single(node);
+  else step_several(node, sum, n);
+}

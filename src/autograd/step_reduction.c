@@ -1,0 +1,64 @@
+/*
+** step_reduction.c - back over a reduction of some dimensions
+*/
+#include "autograd/steps.h"
+#include "autograd/target.h"
+#include "driver/loop.h"
+
+/* t with the reduced dimensions last; returns how many elements a line has */
+static size_t line_up (StackTensor *lines, const Tensor *t, unsigned reduced) {
+  Tensor *to = tensor_on_stack(lines, t, t->rank);
+  size_t count = 1;
+  int at = 0;
+  for (int last = 0; last < 2; last++)
+    for (int d = 0; d < t->rank; d++) {
+      if ((int)(reduced >> d & 1) != last) continue;
+      to->shape[at] = t->shape[d];
+      to->stride[at++] = t->stride[d];
+      if (last) count *= (size_t)t->shape[d];
+    }
+  return count;
+}
+
+/* Slopes of elements first .. of a line, up to its end or that of a block. */
+static size_t line_slopes (const Node *node, const Loop *loop, Blocks *blocks,
+                           size_t count, size_t first, double *d) {
+  size_t line = first / count, left = (line + 1) * count - first;
+  size_t n = left < BLOCK ? left : BLOCK;
+  loop_block(loop, first, n, blocks);
+  node->kernel->slope(n, blocks->in[0], count, node->result->data[line], d);
+  return n;
+}
+
+/* What comes from above for a line, over the sum of its slopes if they are shares. */
+static double line_above (const Node *node, const Loop *loop, Blocks *blocks,
+                          size_t count, size_t line) {
+  Block d;
+  double sum = 0, above = node->gradient[line];
+  if (!node->kernel->shares || above == 0) return above;
+  for (size_t i = 0, n; i < count; i += n) {
+    n = line_slopes(node, loop, blocks, count, line * count + i, d);
+    for (size_t j = 0; j < n; j++) sum += d[j];
+  }
+  return above / sum;
+}
+
+void step_reduction (Node *node) {
+  StackTensor lines;
+  Blocks blocks;
+  Block block;
+  const Tensor *t = node->in[0].tensor, *lined_up = &lines.tensor;
+  size_t count = line_up(&lines, t, node->dimensions);
+  double above = 0;
+  Loop loop;
+  loop_plan_shaped(&loop, t->rank, lined_up->shape, 1, &lined_up);
+  Target to = target(node, 0, loop.feed[0] == FEED_LINEAR);
+  loop_start(&loop, &blocks);
+  for (size_t first = 0, n; first < loop.size; first += n) {
+    double *d = to.first ? to.at + first : block;
+    if (first % count == 0) above = line_above(node, &loop, &blocks, count, first / count);
+    n = line_slopes(node, &loop, &blocks, count, first, d);
+    scale_all(n, above, d, d);
+    if (!to.first) loop_add(&loop, 0, to.at, first, n, d);
+  }
+}

@@ -1,0 +1,26 @@
+/*
+** steps.h - the step back over a node, for each kind
+*/
+#ifndef PERILUNE_STEPS_H
+#define PERILUNE_STEPS_H
+
+#include "autograd/node.h"
+#include "driver/threads.h"
+
+/* A NODE_ELEMENTWISE, NODE_SUM or NODE_MEAN of a single block of n elements; `sum` is the
+   reduction of that name. */
+size_t step_block_size (const Node *node);   /* or SIZE_MAX for more than such a block */
+void step_block (const Node *node, const Kernel *sum, size_t n);
+
+/* One of any size. Sums that wait get their values, if `valued`. `scratch` is as many
+   doubles as there is need for. */
+size_t step_elementwise_need (const Node *node);
+void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
+                       double *scratch);
+
+size_t step_rows_need (const Node *node, const Pool *pool);
+void step_rows (Node *node, Pool *pool, double *scratch);
+
+void step_reduction (Node *node);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+** target.h - where what a node passes on goes
+**
+** Where nothing comes from above nothing is passed on, not even if the derivative is
+** infinite there: a branch that was not taken spoils no gradient.
+*/
+#ifndef PERILUNE_TARGET_H
+#define PERILUNE_TARGET_H
+
+#include <string.h>
+
+#include "autograd/node.h"
+
+#define BLOCK 256   /* operands, partials and gradients stay in the L1 cache */
+
+typedef double Block[BLOCK];
+
+
+/* Where the elements of t begin within its owner's gradient. */
+static inline double *gradient_at (const Tensor *t) {
+  const Tensor *owner = t->owner;
+  return owner->node->gradient + (t == owner ? 0 : t->data - owner->data);
+}
+
+/* The same, in memory to which something can be added. */
+static inline double *filled_gradient (const Tensor *t) {
+  Node *node = t->owner->node;
+  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
+  node->empty = false;
+  return gradient_at(t);
+}
+
+static inline void scale (size_t n, const double *above, const double *d, double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = above[i] == 0 ? 0 : above[i] * d[i];
+}
+
+static inline void scale_all (size_t n, double above, const double *d, double *out) {
+  if (above == 1 && out == d) return;
+  for (size_t i = 0; i < n; i++) out[i] = above == 0 ? 0 : above * d[i];
+}
+
+/* Does another tracked input share the owner of input k? */
+static inline bool is_shared (const Node *node, int k) {
+  for (int j = 0; j < node->n; j++)
+    if (j != k && node->in[j].tracked && node_below(node, j) == node_below(node, k))
+      return true;
+  return false;
+}
+
+/* Where the gradient of input k goes. What comes first and fills all of it is written
+   straight there, anything else is added. */
+typedef struct Target {
+  double *at;
+  bool first;
+} Target;
+
+static inline Target target (const Node *node, int k, bool linear) {
+  const Tensor *t = node->in[k].tensor;
+  Node *below = t->owner->node;
+  if (!below->empty || !linear || t->size != below->result->size || is_shared(node, k))
+    return (Target) {.at = filled_gradient(t), .first = false};
+  below->empty = false;
+  return (Target) {.at = below->gradient, .first = true};
+}
+
+/* Is no input but the first tracked, and that one cheap? */
+static inline bool is_cheap_first (const Node *node) {
+  if (node->kernel->first_partial == NULL) return false;
+  for (int k = 1; k < node->n; k++)
+    if (node->in[k].tracked) return false;
+  return true;
+}
+
+/* What comes from above for each of n values whose sum or mean the node is. */
+static inline double above_each (const Node *node, size_t n) {
+  return node->gradient[0] / (node->kind == NODE_MEAN ? (double)n : 1);
+}
+
+static inline double sum_of (const Kernel *sum, size_t n, const double *d) {
+  double state[KERNEL_MAX_WIDTH];
+  sum->fold(n, d, state);
+  return state[0];
+}
+
+#endif
