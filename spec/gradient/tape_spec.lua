@@ -50,11 +50,11 @@ describe("backward", function ()
     assert.same({ 3, 3 }, w.grad:totable())
   end)
 
-  -- The collector runs a whole cycle whenever anything is allocated; in one of the cycles a finalizer walks.
-  local function walk_in_cycle (number, loss)
+  -- Walks while the collector runs a whole cycle whenever anything is allocated; in one of the cycles a finalizer acts.
+  local function disturbed_walk (number, loss, act)
     local function at_next_cycle ()
       number = number - 1
-      if number == 0 then pcall(loss.backward, loss, { retain = true })
+      if number == 0 then pcall(act)
       elseif number > 0 then setmetatable({}, { __gc = at_next_cycle }) end
     end
     collectgarbage("incremental", 1, 100, 30)
@@ -66,22 +66,28 @@ describe("backward", function ()
     return ok, message
   end
 
-  it("says so when a finalizer differentiates what it is walking over", function ()
-    local disturbed = 0
-    for cycle = 2, 8 do
+  it("says so when a finalizer differentiates what it is walking over, or sets a gradient", function ()
+    local disturbed = { 0, 0 }
+    for case = 2, 17 do
       local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
       local loss = (w * v):exp():log():sum()
-      local ok, message = walk_in_cycle(cycle, loss)
+      local which, given = case % 2 + 1, peri.zeros(3000)
+      local ok, message = disturbed_walk(case // 2 + 1, loss, which == 1 and function ()
+        loss:backward { retain = true }
+      end or function ()
+        w.grad, v.grad = given, given
+      end)
       if not ok then
-        assert.matches("a finalizer differentiated the same tensors meanwhile", message, 1, true)
-        disturbed = disturbed + 1
+        assert.matches("a finalizer changed gradients of the same tensors meanwhile", message, 1, true)
+        disturbed[which] = disturbed[which] + 1
       end
       w.grad, v.grad = nil, nil
       loss:backward()
       assert.near(2, w.grad[3000], 1e-12)
       assert.near(0.5, v.grad[1], 1e-12)
     end
-    assert.is_true(disturbed > 0)
+    assert.is_true(disturbed[1] > 0)
+    assert.is_true(disturbed[2] > 0)
   end)
 
   it("checks what is assigned to grad, and keeps a copy", function ()

@@ -169,15 +169,15 @@ static void make_notes (lua_State *L, Tape *tape) {
 /* A walk within others, which may meet their nodes: notes the gradients of those. */
 static void note_gradients (Tape *tape) {
   for (; tape != NULL && !tape->noted; tape = tape->outer) {
-    for (size_t i = 0; i < tape->n; i++) {
+    for (size_t i = 0; i < tape->n; i++)
       tape->note[i] = (Note) {tape->node[i]->gradient, tape->node[i]->empty};
-    }
     tape->noted = true;
   }
 }
 
 static void restore_gradients (Tape *tape) {
   for (size_t i = 0; tape->noted && i < tape->n; i++) {
+    tape->node[i]->walk = tape->walk;
     tape->node[i]->gradient = tape->note[i].gradient;
     tape->node[i]->empty = tape->note[i].empty;
   }
@@ -239,13 +239,16 @@ static void push_handle (lua_State *L, const Tensor *t) {
   lua_rawgetp(L, lua_upvalueindex(HANDLES), t);
 }
 
-/* The memory of a parameter's grad. */
+/* The memory of a parameter's grad. (A finalizer may have been first.) */
 static void ensure_grad (lua_State *L, Node *node) {
   const Tensor *parameter = node->result;
   if (node->grad != NULL) return;
   push_handle(L, parameter);
-  node->grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
-  lua_setiuservalue(L, -2, 1);
+  Tensor *grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
+  if (node->grad == NULL) {
+    node->grad = grad;
+    lua_setiuservalue(L, -2, 1);
+  } else lua_pop(L, 1);
   lua_pop(L, 1);
 }
 
@@ -253,13 +256,10 @@ static void ensure_grad (lua_State *L, Node *node) {
    function might see it there. */
 static void ensure_gradient (lua_State *L, const Tape *tape, Memory *memory, Node *node) {
   if (node->gradient != NULL) return;
+  bool stays = node->kind == NODE_LEAF && !node->has_grad && !tape->calls;
+  if (stays) ensure_grad(L, node);
+  node->gradient = stays ? node->grad->data : take(L, memory, node->result->size);
   node->empty = true;
-  if (node->kind != NODE_LEAF || node->has_grad || tape->calls)
-    node->gradient = take(L, memory, node->result->size);
-  else {
-    ensure_grad(L, node);
-    node->gradient = node->grad->data;
-  }
 }
 
 /* Where nothing came from above there are zeros. */
@@ -269,12 +269,13 @@ static void fill_gradient (Node *node) {
 }
 
 
-/* Memory may have been collected, and a finalizer may have walked over the same nodes. */
+/* Memory may have been collected, and a finalizer may have walked over the same nodes, or
+   have set a grad that is being written. */
 static void check_undisturbed (lua_State *L, const State *state, Tape *tape) {
   if (state->walk == tape->last) return;
   for (size_t i = 0; i < tape->n; i++)
     if (tape->node[i]->walk != tape->walk)
-      api_fail(L, "backward", "a finalizer differentiated the same tensors meanwhile");
+      api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
   tape->last = state->walk;
 }
 
@@ -481,6 +482,22 @@ void api_forget_grad (lua_State *L, int index, Node *node) {
   node->has_grad = node->shown = false;
 }
 
+/* Memory that nobody has in hand may be where a walk is writing: it is not let go, and the
+   walk will notice. */
+static Tensor *memory_for_grad (lua_State *L, const char *who, const Tensor *t) {
+  Node *node = t->node;
+  if (node->shown || node->grad == NULL) {
+    Tensor *fresh = api_new(L, who, t->rank, t->shape, NULL);
+    if (node->shown || node->grad == NULL) {
+      lua_setiuservalue(L, 1, 1);
+      node->grad = fresh;
+    }
+  }
+  node->walk = 0;
+  api_state(L)->walk++;
+  return node->grad;
+}
+
 int api_set_grad (lua_State *L) {
   const char *who = "Tensor.grad = value";
   const Tensor *t = api_check_tensor(L, 1, who);
@@ -492,10 +509,7 @@ int api_set_grad (lua_State *L) {
   const Tensor *both[2] = {t, grad};
   if (!tensor_same_shape(t, grad))
     api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
-  Tensor *own = api_new(L, who, t->rank, t->shape, NULL);
-  loop_copy(own, grad);
-  lua_setiuservalue(L, 1, 1);
-  t->node->grad = own;
+  loop_copy(memory_for_grad(L, who, t), grad);
   t->node->has_grad = true;
   t->node->shown = false;
   return 0;
