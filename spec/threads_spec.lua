@@ -45,6 +45,17 @@ describe("with two, three and five threads", function ()
       local m = math.floor(math.sqrt(n))
       return data(2 * m * m):reshape(2, m, m):narrow(3, 1, 40):matmul(data(40 * 30):reshape(40, 30))
     end,
+    ["rows with scratch"] = function (n)
+      local function dirichlet () return peri.Dirichlet(data(4 * n):exp():reshape(n, 4)) end
+      return peri.kl_divergence(dirichlet(), dirichlet())
+    end,
+    ["slopes of rows with scratch"] = function (n)
+      local m, lower = n // 9, peri.tensor { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } }
+      local L = peri.param(data(9 * m):reshape(m, 3, 3):abs() * lower + peri.eye(3))
+      local p = peri.MultivariateNormal { loc = data(3 * m):reshape(m, 3), scale_tril = L }
+      p:log_prob(peri.zeros(3)):sum():backward()
+      return L.grad
+    end,
     where         = function (n) return peri.where(data(n):gt(0), data(n), -1) end,
     ["a formula"] = function (n)
       local x, y = data(n), data(n + 1):narrow(1, 2, n)

@@ -1,7 +1,6 @@
 /*
 ** rows.c - signatures, batches of rows, and the walk over them
 */
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -121,9 +120,9 @@ typedef struct Job {
   const Kernel *kernel;
   const Signature *signature;
   const Rows *rows;
+  const Pool *pool;
   double *scratch;
   size_t scratch_size;         /* of one thread */
-  atomic_size_t threads;       /* that took their part of it */
   double *out;
   const double *upstream;
   double *const *d;
@@ -172,7 +171,7 @@ static void walk (Job *job, Work *work, size_t first, size_t last) {
   const Loop *batch = &job->rows->batch;
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
-  size_t mine = atomic_fetch_add(&job->threads, 1);
+  size_t mine = (size_t)pool_thread(job->pool);
   Batch b = {.dims = job->rows->dims, .in = at, .step = step, .wanted = job->wanted,
              .scratch = job->scratch + mine * job->scratch_size};
   int inner = batch->rank - 1;
@@ -210,6 +209,7 @@ size_t rows_work (const Rows *rows) {
 
 static void run (Pool *pool, Job *job, Task task) {
   size_t grain = WORTH / work_of_one(job->rows) + 1;
+  job->pool = pool;
   pool_run(pool, job->rows->batch.size, grain, task, job);
 }
 

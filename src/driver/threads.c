@@ -1,10 +1,11 @@
 /*
 ** threads.c - the pool: workers that wait until a job is posted
 **
-** A job is cut into one share a thread. The caller runs share 0, each of the
-** others belongs to whoever claims it first: a worker, or the caller if it is
-** done before a worker has woken up. So nobody waits for a thread to wake up,
-** and what a small job loses is at most the call that wakes the others.
+** A job is cut into several shares a thread, and each belongs to whoever claims
+** it first, the caller being one of them. So nobody waits for a thread to wake
+** up, a core that is slower than the others, or shared with other programs, does
+** less of the work, and what a small job loses is at most the call that wakes
+** the others.
 ** Whoever waits spins for some microseconds first, because in a loop over
 ** tensors the next job is near, and then sleeps.
 */
@@ -13,13 +14,17 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "driver/threads.h"
 
 #define SPINS  2000          /* turns of waiting before sleep, */
 #define YIELD  32            /* and between giving way */
-#define SHARES 512           /* more than a job is ever cut into */
+#define EACH   16            /* shares a thread, if there are as many grains */
+#define SHARES 8192          /* a power of two, more than a job is ever cut into */
+
+_Static_assert(SHARES > EACH * THREADS_MAX, "a ticket has room for all shares");
 
 struct Pool {
   pthread_mutex_t mutex;
@@ -27,9 +32,9 @@ struct Pool {
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
   atomic_ulong ticket;       /* number of the job * SHARES + its unclaimed shares */
-  atomic_int unfinished;     /* shares that workers may still be running */
+  atomic_ulong unfinished;   /* shares that somebody may still be running */
   atomic_int stopping;
-  size_t n, share_size;      /* the job */
+  size_t n, share_size, shares;   /* the job */
   Task task;
   void *job;
   fenv_t environment;        /* the caller's: workers round as it does */
@@ -41,21 +46,23 @@ static void run_share (Pool *pool, size_t share) {
   size_t first = share * pool->share_size;
   size_t last = first + pool->share_size;
   if (last > pool->n) last = pool->n;
-  if (first < last) pool->task(pool->job, first, last);
+  pool->task(pool->job, first, last);
 }
 
 static int has_work (Pool *pool) {
   return atomic_load(&pool->ticket) % SHARES != 0;
 }
 
-/* A share that nobody has claimed yet, or 0. The job stays as it is until that share
+/* Finds a share that nobody has claimed yet. The job stays as it is until that share
    is finished: only who holds one may look at it. */
-static size_t claim (Pool *pool) {
+static bool claim (Pool *pool, size_t *share) {
   unsigned long ticket = atomic_load(&pool->ticket);
   while (ticket % SHARES != 0)
-    if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1))
-      return (size_t)(ticket % SHARES);
-  return 0;
+    if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1)) {
+      *share = pool->shares - ticket % SHARES;
+      return true;
+    }
+  return false;
 }
 
 /* Whoever spins gives way now and then: what it waits for may want the same core. */
@@ -107,10 +114,9 @@ static void *worker_main (void *data) {
   for (;;) {
     await_work(pool);
     if (atomic_load(&pool->stopping)) return NULL;
-    for (size_t share; (share = claim(pool)) != 0; ) {
+    for (size_t share; claim(pool, &share); report_done(pool)) {
       fesetenv(&pool->environment);
       run_share(pool, share);
-      report_done(pool);
     }
   }
 }
@@ -156,29 +162,34 @@ int pool_threads (const Pool *pool) {
   return pool == NULL ? 1 : pool->threads;
 }
 
+int pool_thread (const Pool *pool) {
+  pthread_t self = pthread_self();
+  for (int i = 0; i < pool_threads(pool) - 1; i++)
+    if (pthread_equal(pool->workers[i], self)) return 1 + i;
+  return 0;
+}
+
+
+static size_t quotient_above (size_t n, size_t by) { return (n + by - 1) / by; }
 
 static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
-  size_t grains = (n + grain - 1) / grain;
-  size_t shares = (size_t)pool->threads;
+  size_t grains = quotient_above(n, grain);
   pool->n = n;
-  pool->share_size = (grains + shares - 1) / shares * grain;
+  pool->share_size = quotient_above(grains, EACH * (size_t)pool->threads) * grain;
+  pool->shares = quotient_above(n, pool->share_size);
   pool->task = task;
   pool->job = job;
   fegetenv(&pool->environment);
-  atomic_store(&pool->unfinished, pool->threads - 1);
+  atomic_store(&pool->unfinished, pool->shares);
   pthread_mutex_lock(&pool->mutex);
-  atomic_fetch_add(&pool->ticket, SHARES + (unsigned long)pool->threads - 1);
+  atomic_fetch_add(&pool->ticket, SHARES + pool->shares);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/* The caller's part: share 0 and what nobody has claimed by then. */
 static void run_own_shares (Pool *pool) {
-  run_share(pool, 0);
-  for (size_t share; (share = claim(pool)) != 0; ) {
+  for (size_t share; claim(pool, &share); atomic_fetch_sub(&pool->unfinished, 1))
     run_share(pool, share);
-    atomic_fetch_sub(&pool->unfinished, 1);
-  }
 }
 
 void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {

@@ -24,10 +24,12 @@ size_t pool_bytes (int threads);
 int pool_start (Pool *pool, int threads);
 void pool_stop (Pool *pool);   /* joins the threads; again does nothing */
 
-/* How many shares a task may be cut into; NULL is the caller alone. */
+/* How many threads may run a task, and which of them is asking, from 0;
+   NULL is the caller alone. */
 int pool_threads (const Pool *pool);
+int pool_thread (const Pool *pool);
 
-/* Runs the task over 0 .. n-1, cut at multiples of `grain`, one share a
+/* Runs the task over 0 .. n-1, cut at multiples of `grain`, by several calls a
    thread; returns when all is done. A NULL pool, or less than two grains of
    work, runs in the caller. */
 void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job);
