@@ -18,6 +18,7 @@ static void draw (size_t n, int threads, double *out, Noise *noise, double loc, 
   for (size_t first = 0; first < n; first += PIECE) {
     size_t length = n - first < PIECE ? n - first : PIECE;
     double *restrict to = out + first;
+    for (size_t i = 0; i < length; i += 8) __builtin_prefetch(to + i, 1);
     noise(&g, 0, first, length, to);
     for (size_t i = 0; i < length; i++) to[i] = loc + scale * to[i];
   }

@@ -2,7 +2,7 @@
 ** noise.c - streams of standard uniform, normal and exponential numbers
 **
 ** Words of Philox blocks in a small buffer, in the order of elements, then one
-** vectorised loop over them.
+** vectorised loop over them; uniform numbers are made before words leave registers.
 **
 ** Normal: with u from the first word of a block, r = sqrt(-2 log u). The second word is
 ** an angle: 52 bits are y in (-1/8, 1/8) turns, bit 62 reflects about the diagonal (swaps
@@ -22,13 +22,14 @@ enum { ELEMENTS = 256, GROUP = 8 };  /* of the buffer; of four blocks */
 enum { NORMAL_LANES = 1 << 30 };     /* a normal uses both words of a block: no one else's */
 enum { PAIRS = 16 };                 /* blocks at a time, for elements here and there */
 
-/* from n words, a multiple of GROUP, to n numbers */
-typedef void Transform (size_t n, const uint64_t *word, double *out);
+/* n numbers, a multiple of GROUP, of n/2 blocks from `position` on, in the order of elements;
+   the positions have the same upper half */
+typedef void Stream (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                     double *out);
 
 
 /* {=====================================================
-** Words: fill_words those of n/2 blocks in the order of elements, n a multiple of GROUP; the
-** positions have the same upper half
+** Words: fill_words as a Stream gives numbers; fill_units the uniform numbers of these words
 ** ====================================================== */
 
 #if defined(__AVX2__)
@@ -78,18 +79,27 @@ static inline __m256i join (__m256i p, __m256i c, __m256i k) {
   return _mm256_xor_si256(_mm256_shuffle_epi32(p, 0xB1), low);
 }
 
+typedef enum Form { WORDS, UNITS } Form;
+
+/* four words, or philox_unit of each */
+static inline void put (__m256i word, Form form, uint64_t *to) {
+  __m256i b = _mm256_or_si256(_mm256_srli_epi64(word, 12), _mm256_set1_epi64x(PHILOX_ONE));
+  __m256d unit = _mm256_sub_pd(_mm256_castsi256_pd(b), _mm256_set1_pd(PHILOX_BELOW_ONE));
+  _mm256_storeu_si256((__m256i *) to, form == UNITS ? _mm256_castpd_si256(unit) : word);
+}
+
 /* first words, then second words */
-static inline void last_round (Blocks b, const __m256i k[2], uint64_t *word) {
+static inline void last_round (Blocks b, const __m256i k[2], Form form, uint64_t *to) {
   __m256i p0 = product(b.c0, 0), p1 = product(b.c2, 1);
-  _mm256_storeu_si256((__m256i *) word, join(p1, b.c1, k[0]));
-  _mm256_storeu_si256((__m256i *) (word + 4), join(p0, b.c3, k[1]));
+  put(join(p1, b.c1, k[0]), form, to);
+  put(join(p0, b.c3, k[1]), form, to + 4);
 }
 
 /* groups of four blocks each, at positions given by their halves; inlined where `high` is the
    same for all, because then half of the first rounds is the same for all as well */
 static inline __attribute__((always_inline))
 void fill_groups (const Keys keys, uint32_t lane, const __m256i *low, const __m256i *high,
-                  size_t groups, uint64_t *word) {
+                  size_t groups, Form form, uint64_t *to) {
   Blocks b[TOGETHER];
   for (size_t j = 0; j < groups; j++)
     b[j] = (Blocks) {low[j], high[j], _mm256_set1_epi64x(lane), _mm256_setzero_si256()};
@@ -99,11 +109,12 @@ void fill_groups (const Keys keys, uint32_t lane, const __m256i *low, const __m2
       b[j] = blocks_round(b[j], keys[round]);
       if (round > 1) settle(&b[j]);
     }
-  for (size_t j = 0; j < groups; j++) last_round(b[j], keys[9], word + GROUP * j);
+  for (size_t j = 0; j < groups; j++) last_round(b[j], keys[9], form, to + GROUP * j);
 }
 
-static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
-                        uint64_t *word) {
+static inline __attribute__((always_inline))
+void fill_form (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n, Form form,
+                uint64_t *to) {
   Keys keys;
   __m256i four = _mm256_set1_epi64x(4), upper = _mm256_set1_epi64x((int64_t) (position >> 32));
   __m256i low[TOGETHER + 1], high[TOGETHER] = {upper, upper, upper};
@@ -112,12 +123,22 @@ static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position,
   low[0] = _mm256_add_epi64(_mm256_set1_epi64x((int64_t) position), _mm256_set_epi64x(3, 2, 1, 0));
   for (; i + TOGETHER * GROUP <= n; i += TOGETHER * GROUP) {
     for (size_t j = 0; j < TOGETHER; j++) low[j + 1] = _mm256_add_epi64(low[j], four);
-    fill_groups(keys, lane, low, high, TOGETHER, word + i);
+    fill_groups(keys, lane, low, high, TOGETHER, form, to + i);
     low[0] = low[TOGETHER];
   }
   low[1] = _mm256_add_epi64(low[0], four);
-  if (i + 2 * GROUP == n) fill_groups(keys, lane, low, high, 2, word + i);
-  else if (i < n) fill_groups(keys, lane, low, high, 1, word + i);
+  if (i + 2 * GROUP == n) fill_groups(keys, lane, low, high, 2, form, to + i);
+  else if (i < n) fill_groups(keys, lane, low, high, 1, form, to + i);
+}
+
+static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                        uint64_t *word) {
+  fill_form(key, lane, position, n, WORDS, word);
+}
+
+static void fill_units (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                        double *out) {
+  fill_form(key, lane, position, n, UNITS, (uint64_t *) out);
 }
 
 /* the words of PAIRS blocks anywhere, those of four at a time */
@@ -131,7 +152,7 @@ static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *po
       low[j] = _mm256_loadu_si256((const __m256i *) (position + i + 4 * j));
       high[j] = _mm256_srli_epi64(low[j], 32);
     }
-    fill_groups(keys, lane, low, high, 2, word + 2 * i);
+    fill_groups(keys, lane, low, high, 2, WORDS, word + 2 * i);
   }
 }
 
@@ -146,6 +167,13 @@ static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position,
       word[i + l] = words[0];
       word[i + 4 + l] = words[1];
     }
+}
+
+static void fill_units (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                        double *out) {
+  uint64_t word[ELEMENTS];
+  fill_words(key, lane, position, n, word);
+  for (size_t i = 0; i < n; i++) out[i] = philox_unit(word[i]);
 }
 
 static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *position,
@@ -172,17 +200,19 @@ static inline double log_unit (uint64_t word) {
   return log_assemble(log_reduce(philox_unit(word), 1.0));
 }
 
-static void uniform (size_t n, const uint64_t *word, double *restrict out) {
-  for (size_t i = 0; i < n; i++) out[i] = philox_unit(word[i]);
-}
-
-static void exponential (size_t n, const uint64_t *word, double *restrict out) {
+static void exponential (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                         double *restrict out) {
+  uint64_t word[ELEMENTS];
+  fill_words(key, lane, position, n, word);
   for (size_t i = 0; i < n; i++) out[i] = -log_unit(word[i]);
 }
 
 /* two loops, because both the logarithm and the square root wait for the divider */
-static void normal (size_t n, const uint64_t *word, double *restrict out) {
+static void normal (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
+                    double *restrict out) {
+  uint64_t word[ELEMENTS];
   double square[ELEMENTS];
+  fill_words(key, lane, position, n, word);
   for (size_t i = 0; i < n; i += GROUP)
     for (size_t l = 0; l < 4; l++) square[i / 2 + l] = -2.0 * log_unit(word[i + l]);
   for (size_t i = 0; i < n; i += GROUP)
@@ -206,8 +236,7 @@ static uint64_t within_half (uint64_t first) {
 
 /* whole groups go straight to `out`, a piece that starts or ends inside one by way of `z` */
 static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out,
-                  Transform *transform) {
-  uint64_t word[ELEMENTS];
+                  Stream *stream) {
   double z[ELEMENTS];
   while (n > 0) {
     size_t skip = first % GROUP, room = ELEMENTS - skip;
@@ -215,9 +244,7 @@ static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, doub
     size_t take = most < within_half(first) ? most : (size_t) within_half(first);
     size_t whole = (skip + take + GROUP - 1) / GROUP * GROUP;
     int direct = take == whole;
-    for (size_t i = 0; i < take; i += 8) __builtin_prefetch(out + i, 1);
-    fill_words(g->key, lane, (first - skip) / 2, whole, word);
-    transform(whole, word, direct ? out : z);
+    stream(g->key, lane, (first - skip) / 2, whole, direct ? out : z);
     if (!direct) memcpy(out, z + skip, take * sizeof *out);
     first += take;
     out += take;
@@ -229,7 +256,7 @@ static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, doub
 
 
 void noise_uniform (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {
-  fill(g, lane, first, n, out, uniform);
+  fill(g, lane, first, n, out, fill_units);
 }
 
 void noise_normal (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out) {

@@ -57,15 +57,18 @@ static inline void philox_words (const uint32_t key[2], uint64_t position, uint3
   words[1] = block[2] | (uint64_t) block[3] << 32;
 }
 
+#define PHILOX_ONE       0x3ff0000000000000       /* the bits of 1.0 */
+#define PHILOX_BELOW_ONE 0.99999999999999988898   /* 1 - 2^-53 */
+
 /*
 ** (k + 1/2) 2^-52 with k the top 52 bits: exact, strictly inside (0, 1) and symmetric
 ** about 1/2. (A 53rd bit would let the largest value round to 1.)
 */
 static inline double philox_unit (uint64_t word) {
-  uint64_t b = (word >> 12) | 0x3ff0000000000000;
+  uint64_t b = (word >> 12) | PHILOX_ONE;
   double x;
   memcpy(&x, &b, sizeof x);
-  return x - 0.99999999999999988898;  /* 1 - 2^-53 */
+  return x - PHILOX_BELOW_ONE;
 }
 
 static inline Philox philox_seed (uint64_t seed) {
