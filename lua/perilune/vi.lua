@@ -8,7 +8,7 @@
 -- What is reported of it has minus the density of each draw in place of the entropy, which is the same on average and
 -- varies less: not at all where the guide is the posterior.
 --
--- Convergence: the learning rate falls in stages. A stage ends when the last third of its trace is not better than the
+-- Convergence: the learning rate falls in stages. A stage ends when the last third of its windows is not better than the
 -- third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
 local core   = require "perilune.core"
 local Guide  = require "perilune.vi.guide"
@@ -18,7 +18,7 @@ local show   = require "perilune.show"
 local Space  = require "perilune.vi.space"
 
 local WINDOW = 50                          -- steps between looks at the trace
-local LEAST  = 4 * WINDOW                  -- steps of a stage
+local LEAST  = 4                           -- windows of a stage
 local STAGES = { 1, 0.3, 0.09, 0.027 }     -- factors of the learning rate
 local EVALUATION = 2000                    -- draws for the ELBO of a result
 
@@ -154,7 +154,7 @@ local function new (given)
   check_start(self)
   self.guide = Guide.new(self.guide_kind, space:start())
   self.rng = self.rng or nil
-  self.elbo, self.stage, self.stage_start, self.converged = {}, 1, 0, false
+  self.elbo, self.windows, self.stage, self.converged = {}, {}, 1, false
   local make = type(self.optimiser) == "string" and optim[self.optimiser] or self.optimiser
   self.optimiser = make(self.guide.params, { lr = self.lr }):schedule(function () return STAGES[self.stage] end)
   return self
@@ -190,22 +190,23 @@ local function mean_of (list, first, last)
   return sum / (last - first + 1)
 end
 
--- Ends the stage, and perhaps the fit, where the ELBO no longer rises.
+-- Notes the mean of a window of the trace. Ends the stage, and perhaps the fit, where these no longer rise.
 local function look_at_trace (self)
-  local n = #self.elbo
-  local length = n - self.stage_start
-  if length < LEAST then return end
-  local third = math.floor(length / 3)
-  local earlier, later = mean_of(self.elbo, n - 2 * third + 1, n - third), mean_of(self.elbo, n - third + 1, n)
+  local windows, steps = self.windows, #self.elbo
+  local n = #windows + 1
+  windows[n] = mean_of(self.elbo, steps - WINDOW + 1, steps)
+  if self.converged or n < LEAST then return end
+  local third = n // 3
+  local earlier, later = mean_of(windows, n - 2 * third + 1, n - third), mean_of(windows, n - third + 1, n)
   if later - earlier > self.tolerance * math.max(math.abs(later), 1) then return end
   if self.stage == #STAGES then self.converged = true
-  else self.stage, self.stage_start = self.stage + 1, n end
+  else self.stage, self.windows = self.stage + 1, {} end
 end
 
 local function show_progress (self)
   local n = #self.elbo
   io.stderr:write(string.format("\rvi: step %d of at most %d, ELBO %.4f   ", n, self.steps,
-                                mean_of(self.elbo, math.max(1, n - WINDOW + 1), n)))
+                                mean_of(self.elbo, n - WINDOW + 1, n)))
   io.stderr:flush()
 end
 
