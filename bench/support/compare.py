@@ -84,11 +84,11 @@ def start_sides(name):
     return sides
 
 
-def best_times(sides, workload, threads, rounds=ROUNDS):
+def best_times(sides, workload, threads):
     """Name of a side -> its best time, or None where it has no such workload."""
     times = {name: [] for name in sides}
     begin = time.perf_counter()
-    for number in range(1 + rounds):  # the first one prepares
+    for number in range(1 + ROUNDS):  # the first one prepares
         if number > FEWEST and time.perf_counter() - begin > PATIENCE:
             break
         for name, side in sides.items():

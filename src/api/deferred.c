@@ -318,16 +318,12 @@ static Source add_step (lua_State *L, Plan *plan, int index) {
   return (Source) {.is_step = true, .index = s};
 }
 
-void api_force (lua_State *L, int index) {
-  Tensor *t = lua_touserdata(L, index);
-  Plan plan = {.target = t};
+/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it. */
+static void force_program (lua_State *L, int index, Tensor *t) {
+  Plan plan;                        /* large: only what counts is set to 0 */
   Loop loop;
-  if (!waits(t)) return;
-  index = lua_absindex(L, index);
-  if (is_recorded(t)) {
-    force_recorded(L, index, t);
-    return;
-  }
+  plan.target = t;
+  plan.program.leaves = plan.program.steps = plan.open = plan.reserved = 0;
   add_step(L, &plan, index);
   Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
   loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
@@ -342,6 +338,14 @@ void api_force (lua_State *L, int index) {
     lua_pushnil(L);
     lua_setiuservalue(L, index, k);
   }
+}
+
+void api_force (lua_State *L, int index) {
+  Tensor *t = lua_touserdata(L, index);
+  if (!waits(t)) return;
+  index = lua_absindex(L, index);
+  if (is_recorded(t)) force_recorded(L, index, t);
+  else force_program(L, index, t);
 }
 
 void api_before_write (lua_State *L, const Tensor *written) {

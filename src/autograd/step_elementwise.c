@@ -209,7 +209,7 @@ void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
   start_sums(&walk, valued, loop.size > LOOP_BLOCK ? scratch : leaf);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) walk.to[k] = target(node, k, loop.feed[k] == FEED_LINEAR);
-  pool_run(pool != NULL && is_separate(&walk) ? pool : NULL, loop.size, 4 * LOOP_BLOCK,
+  pool_run(pool != NULL && is_separate(&walk) ? pool : NULL, loop.size, LOOP_GRAIN,
            walk_range, &walk);
   finish_sums(&walk, node);
 }

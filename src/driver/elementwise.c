@@ -9,7 +9,6 @@
 #include "driver/elementwise.h"
 
 #define SAMPLE_BLOCK 256         /* noise and result together stay in the L1 cache */
-#define GRAIN (4 * LOOP_BLOCK)   /* threads' shares are multiples of this */
 
 typedef struct Job {
   const Kernel *kernel;
@@ -53,7 +52,7 @@ void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
     return;
   }
   Job job = {.kernel = kernel, .loop = loop, .out = out};
-  pool_run(pool, loop->size, GRAIN, value_range, &job);
+  pool_run(pool, loop->size, LOOP_GRAIN, value_range, &job);
 }
 
 
@@ -74,7 +73,7 @@ static void partials_range (void *data, size_t first, size_t last) {
 void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
                            double *const d[]) {
   Job job = {.kernel = kernel, .loop = loop, .d = d};
-  pool_run(pool, loop->size, GRAIN, partials_range, &job);
+  pool_run(pool, loop->size, LOOP_GRAIN, partials_range, &job);
 }
 
 
@@ -118,7 +117,7 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
                          const Loop *loop, double *out) {
   Job job = {.kernel = kernel, .loop = loop, .out = out, .noise = noise,
              .generator = g, .position = position};
-  pool_run(pool, loop->size, GRAIN, sample_range, &job);
+  pool_run(pool, loop->size, LOOP_GRAIN, sample_range, &job);
 }
 
 

@@ -18,6 +18,7 @@
 #include "tensor/tensor.h"
 
 #define LOOP_BLOCK  512   /* elements; eight operands still fit the L1 cache */
+#define LOOP_GRAIN 4096   /* elements, whole blocks; threads' shares are multiples of it */
 #define LOOP_MAX_IN 16    /* operands: those of a kernel, or of a program */
 
 typedef enum Feed { FEED_LINEAR, FEED_CONSTANT, FEED_GATHERED } Feed;

@@ -4,7 +4,6 @@
 #include "driver/program.h"
 
 #define BLOCK 256                /* leaves, slots and result stay in the L1 cache */
-#define GRAIN (4 * LOOP_BLOCK)   /* threads' shares are multiples of this */
 
 typedef struct Job {
   const Program *program;
@@ -63,5 +62,5 @@ static void run_range (void *data, size_t first, size_t last) {
 void program_run (Pool *pool, Program *program, const Loop *loop, double *out) {
   Job job = {.program = program, .loop = loop, .out = out};
   assign_slots(program);
-  pool_run(pool, loop->size, GRAIN, run_range, &job);
+  pool_run(pool, loop->size, LOOP_GRAIN, run_range, &job);
 }

@@ -1,11 +1,11 @@
 /*
 ** threads.c - the pool: workers that wait until a job is posted
 **
-** A job is cut into several shares a thread, and each belongs to whoever claims
-** it first, the caller being one of them. So nobody waits for a thread to wake
-** up, a core that is slower than the others, or shared with other programs, does
-** less of the work, and what a small job loses is at most the call that wakes
-** the others.
+** A job is cut into shares, and every thread, the caller being one, owns a stretch
+** of them: that of the last job, whose elements are in its cache. Whoever is through
+** with its own goes on with those of the others. So nobody waits for a thread to wake
+** up, a core that is slower than the others, or busy with other programs, does less of
+** the work, and what a small job loses is at most the call that wakes the others.
 ** Whoever waits spins for some microseconds first, because in a loop over
 ** tensors the next job is near, and then sleeps.
 */
@@ -19,26 +19,30 @@
 
 #include "driver/threads.h"
 
-#define SPINS  2000          /* turns of waiting before sleep, */
-#define YIELD  32            /* and between giving way */
-#define EACH   16            /* shares a thread, if there are as many grains */
-#define SHARES 8192          /* a power of two, more than a job is ever cut into */
+#define SPINS 2000           /* turns of waiting before sleep, */
+#define YIELD 32             /* and between giving way */
+#define EACH  8              /* shares a thread, if there are as many grains */
 
-_Static_assert(SHARES > EACH * THREADS_MAX, "a ticket has room for all shares");
+typedef struct Worker {
+  Pool *pool;
+  pthread_t thread;          /* of the caller, the first one, none is kept */
+  atomic_size_t left;        /* shares of its own that nobody has claimed */
+} Worker;
 
 struct Pool {
   pthread_mutex_t mutex;
   pthread_cond_t work, done;
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
-  atomic_ulong ticket;       /* number of the job * SHARES + its unclaimed shares */
-  atomic_ulong unfinished;   /* shares that somebody may still be running */
+  atomic_ulong jobs;         /* posted so far */
+  atomic_size_t unfinished;  /* shares that somebody may still be running */
   atomic_int stopping;
-  size_t n, share_size, shares;   /* the job */
+  unsigned long number;      /* of the job, */
+  size_t n, share_size, shares;
   Task task;
   void *job;
   fenv_t environment;        /* the caller's: workers round as it does */
-  pthread_t workers[];
+  Worker workers[];
 };
 
 
@@ -49,19 +53,28 @@ static void run_share (Pool *pool, size_t share) {
   pool->task(pool->job, first, last);
 }
 
-static int has_work (Pool *pool) {
-  return atomic_load(&pool->ticket) % SHARES != 0;
+/* The shares of thread i end where those of the next one begin. */
+static size_t begin_of (const Pool *pool, int i) {
+  return pool->shares * (size_t)i / (size_t)pool->threads;
 }
 
-/* Finds a share that nobody has claimed yet. The job stays as it is until that share
-   is finished: only who holds one may look at it. */
-static bool claim (Pool *pool, size_t *share) {
-  unsigned long ticket = atomic_load(&pool->ticket);
-  while (ticket % SHARES != 0)
-    if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket - 1)) {
-      *share = pool->shares - ticket % SHARES;
+/* Claims a share of thread i. The job stays as it is until that share is finished: only
+   who holds one may look at it. */
+static bool claim_of (Pool *pool, int i, size_t *share) {
+  atomic_size_t *left = &pool->workers[i].left;
+  size_t n = atomic_load(left);
+  while (n > 0)
+    if (atomic_compare_exchange_weak(left, &n, n - 1)) {
+      *share = begin_of(pool, i + 1) - n;
       return true;
     }
+  return false;
+}
+
+/* A share for thread `self`, one of its own if there are any. */
+static bool claim (Pool *pool, int self, size_t *share) {
+  for (int k = 0; k < pool->threads; k++)
+    if (claim_of(pool, (self + k) % pool->threads, share)) return true;
   return false;
 }
 
@@ -73,19 +86,20 @@ static void relax (int turn) {
 #endif
 }
 
-static int is_called (Pool *pool) {
-  return has_work(pool) || atomic_load(&pool->stopping);
+/* Is there another job than the one that was seen last? */
+static bool is_called (Pool *pool, unsigned long seen) {
+  return atomic_load(&pool->jobs) != seen || atomic_load(&pool->stopping);
 }
 
 /* Whoever was woken in vain spins again: more jobs are near. */
-static void await_work (Pool *pool) {
+static void await_work (Pool *pool, unsigned long seen) {
   for (;;) {
     for (int i = 0; i < SPINS; i++) {
-      if (is_called(pool)) return;
+      if (is_called(pool, seen)) return;
       relax(i);
     }
     pthread_mutex_lock(&pool->mutex);
-    if (!is_called(pool)) pthread_cond_wait(&pool->work, &pool->mutex);
+    if (!is_called(pool, seen)) pthread_cond_wait(&pool->work, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
   }
 }
@@ -110,12 +124,15 @@ static void report_done (Pool *pool) {
 }
 
 static void *worker_main (void *data) {
-  Pool *pool = data;
-  for (;;) {
-    await_work(pool);
+  Worker *self = data;
+  Pool *pool = self->pool;
+  for (unsigned long seen = 0, current = 0; ; ) {
+    await_work(pool, seen);
     if (atomic_load(&pool->stopping)) return NULL;
-    for (size_t share; claim(pool, &share); report_done(pool)) {
-      fesetenv(&pool->environment);
+    seen = atomic_load(&pool->jobs);
+    for (size_t share; claim(pool, (int)(self - pool->workers), &share); report_done(pool)) {
+      if (current != pool->number) fesetenv(&pool->environment);
+      current = pool->number;
       run_share(pool, share);
     }
   }
@@ -123,7 +140,18 @@ static void *worker_main (void *data) {
 
 
 size_t pool_bytes (int threads) {
-  return sizeof(Pool) + (size_t)(threads - 1) * sizeof(pthread_t);
+  return sizeof(Pool) + (size_t)threads * sizeof(Worker);
+}
+
+/* Returns how many threads there are then, the caller's own included. */
+static int start_workers (Pool *pool, int threads) {
+  for (int i = 0; i < threads; i++) {
+    Worker *worker = &pool->workers[i];
+    worker->pool = pool;
+    atomic_init(&worker->left, 0);
+    if (i > 0 && pthread_create(&worker->thread, NULL, worker_main, worker) != 0) return i;
+  }
+  return threads;
 }
 
 int pool_start (Pool *pool, int threads) {
@@ -131,15 +159,14 @@ int pool_start (Pool *pool, int threads) {
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
   pool->owner = getpid();
-  atomic_init(&pool->ticket, 0);
+  pool->number = 0;
+  atomic_init(&pool->jobs, 0);
   atomic_init(&pool->unfinished, 0);
   atomic_init(&pool->stopping, 0);
   sigset_t all, own;         /* signals are for the host's threads */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &own);
-  for (pool->threads = 1; pool->threads < threads; pool->threads++)
-    if (pthread_create(&pool->workers[pool->threads - 1], NULL, worker_main, pool) != 0)
-      break;
+  pool->threads = start_workers(pool, threads);
   pthread_sigmask(SIG_SETMASK, &own, NULL);
   return pool->threads;
 }
@@ -150,8 +177,8 @@ void pool_stop (Pool *pool) {
   atomic_store(&pool->stopping, 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  for (int i = 0; i < pool->threads - 1; i++)
-    pthread_join(pool->workers[i], NULL);
+  for (int i = 1; i < pool->threads; i++)
+    pthread_join(pool->workers[i].thread, NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);
@@ -164,8 +191,8 @@ int pool_threads (const Pool *pool) {
 
 int pool_thread (const Pool *pool) {
   pthread_t self = pthread_self();
-  for (int i = 0; i < pool_threads(pool) - 1; i++)
-    if (pthread_equal(pool->workers[i], self)) return 1 + i;
+  for (int i = 1; i < pool_threads(pool); i++)
+    if (pthread_equal(pool->workers[i].thread, self)) return i;
   return 0;
 }
 
@@ -174,6 +201,7 @@ static size_t quotient_above (size_t n, size_t by) { return (n + by - 1) / by; }
 
 static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   size_t grains = quotient_above(n, grain);
+  pool->number++;
   pool->n = n;
   pool->share_size = quotient_above(grains, EACH * (size_t)pool->threads) * grain;
   pool->shares = quotient_above(n, pool->share_size);
@@ -181,14 +209,16 @@ static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
   pool->job = job;
   fegetenv(&pool->environment);
   atomic_store(&pool->unfinished, pool->shares);
+  for (int i = 0; i < pool->threads; i++)
+    atomic_store(&pool->workers[i].left, begin_of(pool, i + 1) - begin_of(pool, i));
   pthread_mutex_lock(&pool->mutex);
-  atomic_fetch_add(&pool->ticket, SHARES + pool->shares);
+  atomic_fetch_add(&pool->jobs, 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
 }
 
 static void run_own_shares (Pool *pool) {
-  for (size_t share; claim(pool, &share); atomic_fetch_sub(&pool->unfinished, 1))
+  for (size_t share; claim(pool, 0, &share); atomic_fetch_sub(&pool->unfinished, 1))
     run_share(pool, share);
 }
 
