@@ -194,6 +194,34 @@ describe("variational inference", function ()
     assert.same(whole.elbo, fit.elbo)
   end)
 
+  it("can be traced, and then takes the same steps", function ()
+    for _, guide in ipairs { "meanfield", "fullrank" } do
+      local plain  = peri.vi.new(with(SCHOOLS, { rng = peri.rng(7), guide = guide }))
+      local traced = peri.vi.new(with(SCHOOLS, { rng = peri.rng(7), guide = guide, trace = true }))
+      plain:step(30)
+      traced:step(30)
+      for i, elbo in ipairs(plain.elbo) do close(elbo, traced.elbo[i], 1e-9) end
+      close(plain:result().mean.mu, traced:result().mean.mu, 1e-9)
+    end
+  end)
+
+  it("names the parameter that is not finite in a traced fit as well", function ()
+    local fit = peri.vi.new {
+      params = { x = {}, y = { init = 1e-3 } }, trace = true, rng = peri.rng(3),
+      log_joint = function (t) return Normal(0, 1):log_prob(t.x) + t.y:log() end,
+    }
+    fails("vi: the ELBO is nan at step 1, because of y = -0.13176458234107", fit.step, fit)
+  end)
+
+  it("says why it cannot be traced", function ()
+    local fit = peri.vi.new {
+      params = { x = {} }, trace = true,
+      log_joint = function (t) return Normal(0, t.x:item() > 0 and 1 or 2):log_prob(t.x) end,
+    }
+    fails("Tensor:item: not within trace: this depends on parameters or draws, but would stay as it is now in every "
+          .. "replay", fit.step, fit)
+  end)
+
   it("stops when on_step says so", function ()
     local r = peri.vi.fit(with(SCHOOLS, { on_step = function (step) return step < 5 end }))
     assert.equal(5, r.steps)

@@ -183,7 +183,7 @@ local function explain (self, event)
 end
 
 local function row_violation (self, x)
-  x = as_tensor(x)
+  x = core.bare(as_tensor(x))
   local text = misfit(self, core.shape(x))
   if text then return text end
   local answers = self:holds(x)

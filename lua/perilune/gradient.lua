@@ -2,7 +2,7 @@
 local core   = require "perilune.core"
 local show   = require "perilune.show"
 
-local gradient = { param = core.param, no_grad = core.no_grad }
+local gradient = { param = core.param, no_grad = core.no_grad, trace = core.trace }
 
 -- A number, tensor or table of them: not a class, an instance or a list of numbers, which is a tensor.
 local function is_structure (x)

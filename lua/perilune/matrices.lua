@@ -47,7 +47,7 @@ end
 
 -- The factor of a matrix that is not positive definite has a NaN for the first bad pivot.
 local function check_definite (self, name, factor)
-  local matrix, bad = rawget(self, name), { constraints.real:violation(self[factor]) }
+  local matrix, bad = core.bare(rawget(self, name)), { constraints.real:violation(core.bare(self[factor])) }
   if bad[1] ~= nil then
     matrices.fail(self, 2, "%s must be positive definite, its pivot at [%s] is not positive", name,
                   table.concat(bad, ", ", 2, #bad))
@@ -59,7 +59,7 @@ local function check_definite (self, name, factor)
 end
 
 local function check_triangle (self, name)
-  local triangle = self[name]
+  local triangle = core.bare(self[name])
   local shape = core.shape(triangle)
   local index = tensor.arange(1, shape[#shape] + 1)
   local above = index:unsqueeze(-1):lt(index)

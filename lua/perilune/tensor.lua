@@ -28,7 +28,7 @@ for _, name in ipairs { "prod", "std", "var" } do
   methods[name] = function (t, dims, keep)
     if not core.tracked(t) then return plain(t, dims, keep) end
     local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
-    local result = core.shape(plain(t:detach(), dims, keep))
+    local result = core.shape(plain(core.bare(t), dims, keep))
     for _, dim in ipairs(type(dims) == "table" and dims or { dims }) do
       reduced[dim > 0 and dim or dim + #shape + 1] = true
     end
@@ -156,20 +156,7 @@ local function same_shape (who, a, b, except)
   end
 end
 
--- What cat gives, and what each tensor gets of the gradient of that.
-local function recorded_cat (tensors, out, dim)
-  local function backward (above)
-    local parts, at = {}, 1
-    for i, t in ipairs(tensors) do
-      local n = core.shape(t)[dim]
-      parts[i], at = above:narrow(dim, at, n), at + n
-    end
-    return table.unpack(parts)
-  end
-  return core.record(out, backward, table.unpack(tensors))
-end
-
-local MOST = 8   -- tensors that one step of a recorded cat joins
+local MOST = 8   -- tensors that core.join takes
 
 -- Joins many tensors in groups, so that each step has few.
 local function cat_groups (tensors, dim)
@@ -191,15 +178,16 @@ function public.cat (list, dim)
     same_shape("cat", shape, core.shape(t), dim)
     total = total + core.shape(t)[dim]
   end
-  if tracked and #tensors > MOST then return cat_groups(tensors, dim) end
+  if #tensors <= MOST then return core.join(dim, table.unpack(tensors)) end
+  if tracked then return cat_groups(tensors, dim) end
   shape[dim] = total
   local out, at = core.zeros(shape), 1
   for _, t in ipairs(tensors) do
     local n = core.shape(t)[dim]
-    out:narrow(dim, at, n):copy(t:detach())
+    out:narrow(dim, at, n):copy(t)
     at = at + n
   end
-  return tracked and recorded_cat(tensors, out, dim) or out
+  return out
 end
 
 --- Joins tensors of one shape along a new dimension.

@@ -8,8 +8,8 @@
 -- What is reported of it has minus the density of each draw in place of the entropy, which is the same on average and
 -- varies less: not at all where the guide is the posterior.
 --
--- Convergence: the learning rate falls in stages. A stage ends when the last third of its windows is not better than the
--- third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
+-- Convergence: the learning rate falls in stages. A stage ends when the last third of its windows is not better than
+-- the third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
 local core   = require "perilune.core"
 local Guide  = require "perilune.vi.guide"
 local optim  = require "perilune.optim"
@@ -46,6 +46,7 @@ local OPTIONS = {
   { "tolerance", 1e-3, "positive", is_positive },
   { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
     function (x) return is_callable(x) or x ~= "LBFGS" and optim[x] ~= nil end },
+  { "trace", false, "true or false", is_boolean },
   { "rng", false, "a generator (see peri.rng)", function (x) return x == false or type(x) == "userdata" end },
   { "progress", false, "true or false", is_boolean },
   { "on_step", false, "a function (step, elbo, fit)", function (x) return x == false or is_callable(x) end },
@@ -124,16 +125,19 @@ local function culprit (self, u)
   end
 end
 
--- Raises and names the parameter because of which the ELBO is not finite at u.
-local function complain (self, u, value)
-  u = u:detach()
+-- The draw of some noise.
+local function drawn (self, noise) return self.guide:draw(noise:detach()):detach() end
+
+-- Raises and names the parameter because of which the ELBO of a draw is not finite.
+local function complain (self, noise, value)
+  local u = drawn(self, noise)
   error(string.format("vi: the ELBO is %s at step %d, because of %s", show.number(value), #self.elbo + 1,
                       shown(self, u, culprit(self, u))), 0)
 end
 
 -- Raises because a gradient is not finite, and names the parameter to which it belongs.
-local function complain_of_gradient (self, u)
-  local grad = self.guide.params.loc.grad
+local function complain_of_gradient (self, noise)
+  local u, grad = drawn(self, noise), self.guide.params.loc.grad
   for _, site in ipairs(self.space) do
     local total = grad:narrow(1, site.at, site.size):sum():item()
     if not is_finite(total) then
@@ -160,27 +164,48 @@ local function new (given)
   return self
 end
 
--- Draws from the guide, adds the gradient of minus the draw's estimate of the ELBO, or of a share of it, and returns
--- that estimate.
-local function draw (self, share)
+-- Minus the estimate of the ELBO from a draw of the guide, and the noise of that draw.
+local function loss_of_draw (self)
   local guide = self.guide
   local noise = guide:noise(self.rng)
-  local u = guide:draw(noise)
-  local theta, log_det = self.space:parameters(u)
-  local loss = loss_of(joint_of(self, theta), log_det, guide:surprise(noise))
-  local top = share and loss * share or loss
-  top:backward()
-  local value = -loss:item()   -- which backward may have found in passing
-  if not is_finite(value) then complain(self, u, value) end
-  if core.finite_grad(guide.params.loc) == false then complain_of_gradient(self, u) end
+  local theta, log_det = self.space:parameters(guide:draw(noise))
+  return loss_of(joint_of(self, theta), log_det, guide:surprise(noise)), noise
+end
+
+-- Once, to be replayed without entering Lua. The noise is that of the last replay.
+local function record (self, share)
+  local before = self.rng and self.rng:state()
+  self.replay = core.trace(function ()
+    local loss, noise = loss_of_draw(self)
+    self.noise = noise
+    return loss * share
+  end)
+  if before then self.rng:restore(before) end
+end
+
+-- Draws from the guide, adds the gradient of a share of minus the draw's estimate of the ELBO, and returns that
+-- estimate.
+local function draw (self, share)
+  local value, noise
+  if self.trace then
+    if not self.replay then record(self, share) end
+    value, noise = -self.replay:backward() / share, self.noise
+  else
+    local loss
+    loss, noise = loss_of_draw(self)
+    local top = share < 1 and loss * share or loss
+    top:backward()
+    value = -loss:item()   -- which backward may have found in passing
+  end
+  if not is_finite(value) then complain(self, noise, value) end
+  if core.finite_grad(self.guide.params.loc) == false then complain_of_gradient(self, noise) end
   return value
 end
 
 -- The estimate of the ELBO from all draws of a step, which leave the gradient of minus it.
 local function estimate (self)
   local samples, total = self.samples, 0
-  local share = samples > 1 and 1 / samples
-  for _ = 1, samples do total = total + draw(self, share) end
+  for _ = 1, samples do total = total + draw(self, 1 / samples) end
   return total / samples
 end
 

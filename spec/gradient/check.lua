@@ -1,5 +1,5 @@
 --- One check of gradients for everything that is recorded: the walk back over the tape against slopes,
--- and the same gradients whichever of the arguments are tracked.
+-- the same gradients whichever of the arguments are tracked, and the same from a replay.
 local peri   = require "perilune"
 local core   = require "perilune.core"
 local slopes = require "spec.support.slopes"
@@ -56,6 +56,48 @@ local function identical (a, b)
   return true
 end
 
+-- Loss and gradients of f at operands, by a trace that was made elsewhere; nil where f cannot be traced, or draws.
+local function replayed (f, operands, elsewhere)
+  local params = {}
+  for k, t in ipairs(elsewhere) do params[k] = peri.param(t) end
+  local first
+  local ok, trace = pcall(peri.trace, function ()
+    first = weighted(f, params)
+    return first
+  end)
+  if not ok then
+    assert(tostring(trace):find("not within trace", 1, true) or tostring(trace):find("peri.func", 1, true)
+           or tostring(trace):find("does not depend on any parameter", 1, true), trace)
+    return
+  end
+  local then_, again = first:item(), trace()
+  if again ~= then_ and again == again then return end   -- there were draws
+  for k, p in ipairs(params) do p:copy(operands[k]) end
+  local value, grads = trace:backward(), {}
+  for k, p in ipairs(params) do grads[k] = p.grad or peri.zeros(p.shape) end
+  return value, grads
+end
+
+-- How a replay differs from what is recorded anew; nil if it does not.
+local function replay_mismatch (f, operands, grads)
+  local elsewhere = {}
+  for k, t in ipairs(operands) do elsewhere[k] = t:detach() * (1 - 1e-9) end
+  local ok, value, found = pcall(replayed, f, operands, elsewhere)
+  if not ok then
+    if tostring(value):find(" must be ", 1, true) then return end   -- elsewhere is not allowed
+    return "a replay raised " .. tostring(value)
+  end
+  if not value then return end
+  check.replays = check.replays + 1
+  for k, g in ipairs(grads) do
+    if g and not identical(g, found[k]) then
+      return string.format("argument %d has another gradient in a replay: %s and %s", k, g, found[k])
+    end
+  end
+end
+
+check.replays = 0   -- that were compared
+
 --- slopes.mismatch, which tries many steps, only where one step is not enough.
 function check.slope_mismatch (f, point, partials, tolerance)
   for k, x in ipairs(point) do
@@ -96,6 +138,10 @@ function check.mismatch (f, operands, fixed, tolerance, compared)
   local function value (...) return weighted(compared or f, with(rebuild(free, { ... }))):item() end
   local why = check.slope_mismatch(value, flatten(free), flatten(analytic), tolerance or 1e-6)
   if why then return why end
+  if not fixed then
+    why = replay_mismatch(f, operands, grads)
+    if why then return why end
+  end
   for set = 1, (1 << #operands) - 1 do
     if set & all == set and set ~= all then
       for k, g in ipairs(gradients(f, operands, set)) do

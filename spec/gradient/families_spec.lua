@@ -189,3 +189,5 @@ for title, family in pairs(families) do
 end
 
 it("divergences of all families that have them are among these", function () assert(divergences >= 22, divergences) end)
+
+it("most of these were replayed as well", function () assert(check.replays >= 90, check.replays) end)

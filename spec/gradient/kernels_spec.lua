@@ -172,3 +172,5 @@ describe("functions of rows", function ()
     end)
   end)
 end)
+
+it("most of these were replayed as well", function () assert(check.replays >= 140, check.replays) end)

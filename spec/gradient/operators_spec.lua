@@ -198,3 +198,5 @@ describe("distributions", function ()
   agrees("kl_div", function (a, b) return peri.kl_div(a:log_softmax(), b:softmax(), { reduction = "batchmean" }) end,
          m, draws(17, 3, 4))
 end)
+
+it("most of these were replayed as well", function () assert(check.replays >= 170, check.replays) end)

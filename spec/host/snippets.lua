@@ -173,6 +173,16 @@ return {
     end) { loc = 0.5, log_scale = 0.1 }
     return text(value, grad.loc, grad.log_scale)
   end },
+  { "a trace", function ()
+    local p = peri()
+    local w, x, rng = p.param { 0.5, 1.5 }, p.linspace(0, 1, 600), p.rng(2)
+    local trace = p.trace(function ()
+      local rows = p.cat { w, p.Normal(w, 1):rsample(nil, rng), p.Normal(0, 1):rsample(2, rng) }
+      return p.Normal(w[1], 2):log_prob(x):sum() - rows:logsumexp() + p.where(w:gt(1), w, 0):sum()
+    end)
+    local value = trace:backward()
+    return text(value, w.grad, trace(), trace, (pcall(p.trace, function () return w:sum():item() end)))
+  end },
   { "a formula in one pass", function ()
     local p = peri()
     local x = p.linspace(0, 1, 5000)

@@ -56,7 +56,9 @@ struct State {
   int paused;           /* and of no_grad */
   int parameters;       /* has there ever been one? */
   int unchecked;        /* parameters of distributions are not looked at */
+  int tracing;          /* operations are recorded to be replayed */
   uint64_t order;       /* of nodes */
+  uint64_t waiting;     /* results that have ever waited for others to be read */
   uint64_t walk;
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that walks need; NULL before the first */
@@ -79,12 +81,22 @@ typedef struct Recording {
   const Tensor *const *in;
   unsigned dimensions;
   bool block;           /* computed as a single block */
+  bool always;          /* even if no operand is tracked: a draw, for a trace */
 } Recording;
 
-/* backward.c: t.grad = value (t, the name and the value are on the stack); and none for the
+/* grads.c: t.grad = value (t, the name and the value are on the stack); and none for the
    parameter at `index` */
 int api_set_grad (lua_State *L);
 void api_forget_grad (lua_State *L, int index, Node *node);
+
+/* trace.c: a replay will draw the recorded tensor t again, from g, which is at `index` or the
+   state's own */
+void api_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index);
+
+/* Raises if a trace is being recorded, and the result, which is not, would depend on
+   parameters or draws. */
+void api_check_untraced (lua_State *L, const State *state, const char *who, int n,
+                         const Tensor *const in[]);
 
 /* Pushes a row-major copy of the tensor at `index`, recorded if it is tracked. */
 Tensor *api_new_copy (lua_State *L, const char *who, int index);
@@ -148,6 +160,9 @@ void api_open_binding (lua_State *L);
 void api_open_objects (lua_State *L);
 void api_open_record (lua_State *L);
 void api_open_backward (lua_State *L);
+void api_open_grads (lua_State *L);
+void api_open_trace (lua_State *L);
+void api_open_join (lua_State *L);
 void api_open_reduce  (lua_State *L);
 void api_open_optim   (lua_State *L);
 void api_open_deferred (lua_State *L);

@@ -46,6 +46,9 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_deferred(L);
   api_open_record(L);
   api_open_backward(L);
+  api_open_grads(L);
+  api_open_trace(L);
+  api_open_join(L);
   api_open_objects(L);
   api_open_reduce(L);
   api_open_optim(L);

@@ -58,7 +58,8 @@ static int depth_of (int n, const Operands *o) {
   return depth;
 }
 
-static void remember (lua_State *L) {
+static void remember (lua_State *L, State *state) {
+  state->waiting++;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
   lua_pushvalue(L, -2);
   lua_pushboolean(L, 1);
@@ -101,7 +102,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
     lua_pushvalue(L, base + k);
     lua_setiuservalue(L, -2, k + 1);
   }
-  remember(L);
+  remember(L, b->state);
   return 1;
 }
 
@@ -113,14 +114,14 @@ static int is_worth_waiting (const Recording *r, size_t size) {
 int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
   if (!is_worth_waiting(r, loop->size)) return 0;
   api_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
-  remember(L);
+  remember(L, r->state);
   return 1;
 }
 
 int api_defer_sum (lua_State *L, const Recording *r, size_t size) {
   if (!is_worth_waiting(r, size)) return 0;
   api_new_waiting(L, r, 0, NULL, NULL);
-  remember(L);
+  remember(L, r->state);
   return 1;
 }
 
@@ -155,7 +156,7 @@ int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
   if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, r.in)) return 0;
   r.block = true;
   api_new_waiting(L, &r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
-  if (open) remember(L);
+  if (open) remember(L, r.state);
   return 1;
 }
 

@@ -158,6 +158,9 @@ static int draw (lua_State *L) {
   Philox *g = self(L, who);
   ptrdiff_t shape[TENSOR_MAX_RANK];
   double number;
+  if (api_state(L)->tracing)
+    api_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
+             " distribution, such as Normal(0, 1), is drawn again");
   if (lua_isnoneornil(L, 2)) {
     kernel->draw(g, g->position++, 1, NULL, &number);
     lua_pushnumber(L, number);

@@ -87,7 +87,8 @@ static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
 
 Tensor *api_new_recorded (lua_State *L, const Recording *r, int rank,
                           const ptrdiff_t shape[], const ptrdiff_t stride[]) {
-  if (!api_is_tracked(r->state, r->n, r->in)) return api_new(L, r->who, rank, shape, stride);
+  if (!r->always && !api_is_tracked(r->state, r->n, r->in))
+    return api_new(L, r->who, rank, shape, stride);
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n,
                             tensor_room(size));
@@ -155,8 +156,8 @@ static int param (lua_State *L) {
   return 1;
 }
 
-/* t:detach(): the same elements, without a past */
-static int detach (lua_State *L) {
+/* core.bare(t): the same elements, without a past */
+static int bare (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
   Tensor *view = api_new_view(L, 1, t, t->rank);
   view->data = t->data;
@@ -167,6 +168,13 @@ static int detach (lua_State *L) {
   }
   view->owner = view;
   return 1;
+}
+
+/* t:detach(): the same, unless a trace would miss it */
+static int detach (lua_State *L) {
+  const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
+  api_check_untraced(L, api_state(L), "Tensor:detach", 1, &t);
+  return bare(L);
 }
 
 /* core.tracked(x): does it have a gradient, and is it a parameter itself? */
@@ -182,6 +190,8 @@ static int call_paused (lua_State *L, int paused) {
   State *state = api_state(L);
   int before = state->paused;
   luaL_checkany(L, 1);
+  if (paused && state->tracing)
+    api_fail(L, "no_grad", "not within trace: what is computed there would not be replayed");
   state->paused = paused;
   int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   state->paused = before;
@@ -221,6 +231,7 @@ static int record (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"param",     param},
+  {"bare",      bare},
   {"detach",    detach},
   {"tracked",   tracked},
   {"no_grad",   no_grad},

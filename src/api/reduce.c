@@ -29,29 +29,6 @@ static unsigned reduced_set (lua_State *L, const char *who, int index, int rank)
   return set;
 }
 
-static void append_dimension (Tensor *to, int *at, const Tensor *t, int d) {
-  to->shape[*at] = t->shape[d];
-  to->stride[(*at)++] = t->stride[d];
-}
-
-/* The same elements with the dimensions of the set last. Returns how many
-   elements each line has. */
-static size_t line_up (StackTensor *lines, const Tensor *t, unsigned set,
-                       int *inner) {
-  Tensor *to = tensor_on_stack(lines, t, t->rank);
-  size_t count = 1;
-  int at = 0;
-  for (int d = 0; d < t->rank; d++)
-    if (!(set >> d & 1)) append_dimension(to, &at, t, d);
-  *inner = t->rank - at;
-  for (int d = 0; d < t->rank; d++) {
-    if (!(set >> d & 1)) continue;
-    append_dimension(to, &at, t, d);
-    count *= (size_t)t->shape[d];
-  }
-  return count;
-}
-
 static int result_shape (const Tensor *t, unsigned set, int keep,
                          ptrdiff_t shape[]) {
   int rank = 0;
@@ -113,15 +90,15 @@ static int reduce_call (lua_State *L) {
       && sum_behind(L, reduction)) return 1;
   const Tensor *t = api_operand(L, 1, who, "self", &header, &number);
   unsigned set = reduced_set(L, who, 2, t->rank);
-  size_t count = line_up(&lines, t, set, &inner);
+  size_t count = reduce_line_up(&lines, t, set, &inner);
   double empty = count == 0 ? kernel->finish(0, &(double){0}) : 0;
   if (empty != empty && reduction->chooses)
     api_fail(L, who, "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
   Recording r = {.state = reduction->state, .who = who, .kind = NODE_REDUCTION,
-                 .kernel = kernel, .n = kernel->flat ? 0 : 1, .base = 1, .in = &t,
+                 .kernel = kernel, .n = kernel->flat && !reduction->state->tracing ? 0 : 1, .base = 1, .in = &t,
                  .dimensions = set};
-  if (kernel->slope == NULL && api_is_tracked(r.state, r.n, &t))
+  if (kernel->slope == NULL && !kernel->flat && api_is_tracked(r.state, r.n, &t))
     api_fail(L, who, "has no derivative; detach() what should have no gradient here");
   Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
   reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);

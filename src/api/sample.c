@@ -56,9 +56,13 @@ static double draw_number (const Binding *b, const Philox *g,
 /*
 ** Recorded draws. What the kernel calls operand 0 is the noise, or the draw itself.
 */
-static int is_recorded (const Binding *b, const Operands *o) {
-  return !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
-      && api_is_tracked(b->state, b->operands, o->in);
+static int is_recorded (lua_State *L, const Binding *b, const Operands *o) {
+  int recorded = !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
+              && (b->state->tracing || api_is_tracked(b->state, b->operands, o->in));
+  if (b->state->tracing && !recorded)
+    api_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
+             " comes from rsample");
+  return recorded;
 }
 
 static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, Philox *g,
@@ -84,6 +88,7 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
     elementwise_sample(pool, b->kernel, NULL, g, g->position, &loop, out->data);
   }
   g->position += first->size;
+  if (b->state->tracing) api_trace_draw(L, out, g, 3);
   return 1;
 }
 
@@ -95,7 +100,7 @@ int bound_sample (lua_State *L) {
   lua_settop(L, 3);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
-  if (binding_read(L, b, &o) && lua_isnil(L, 2)) {
+  if (binding_read(L, b, &o) && lua_isnil(L, 2) && !b->state->tracing) {
     push_single(L, b->kernel, draw_number(b, g, o.number));
     g->position++;
     return 1;
@@ -103,7 +108,7 @@ int bound_sample (lua_State *L) {
   const char *why = loop_plan(&loop, b->operands, o.in);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
   rank = append_shape(L, shape, rank, loop.out_rank, loop.out_shape);
-  if (is_recorded(b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
+  if (is_recorded(L, b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
   Tensor *out = api_new(L, binding_who(L), rank, shape, NULL);
   loop_plan_shaped(&loop, rank, shape, b->operands, o.in);
   elementwise_sample(api_pool(L, loop.size), b->kernel, b->noise, g, g->position,
@@ -159,7 +164,8 @@ static Tensor *push_recorded (lua_State *L, const Binding *b, const Tensor *in[]
                               const Tensor *first, const Operands *o, int base,
                               const Rows *rows) {
   Recording r = {.state = b->state, .who = b->who, .kind = NODE_ROWS, .in = in,
-                 .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L)};
+                 .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L),
+                 .always = true};
   luaL_checkstack(L, b->operands + 8, b->who);
   in[0] = first;
   for (int k = 0; k < b->operands; k++) {
@@ -186,6 +192,7 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
     memcpy(out->data, first->data, out->size * sizeof *out->data);
   }
   lua_settop(L, result);
+  if (b->state->tracing) api_trace_draw(L, out, g, 3);
   return out;
 }
 
@@ -220,7 +227,7 @@ int bound_rows_sample (lua_State *L) {
                                      shape, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                    b->operands, o.in);
-  Tensor *out = is_recorded(b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
+  Tensor *out = is_recorded(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
                                    : plain_rows_sample(L, b, &o, g, &rows);
   if (out->rank > 0 || !b->kernel->integer) return 1;
   push_single(L, b->kernel, out->data[0]);

@@ -193,6 +193,7 @@ static const double *push_table (lua_State *L, const Tensor *t, int depth,
 
 static int totable (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:totable");
+  api_check_untraced(L, api_state(L), "Tensor:totable", 1, &t);
   push_table(L, t, 0, t->data);
   return 1;
 }
@@ -204,6 +205,7 @@ static int item (lua_State *L) {
     api_fail(L, "Tensor:item", "only a tensor of one element has an item,"
              " this one has shape %s", lua_tostring(L, -1));
   }
+  if (is_tracked(t)) api_check_untraced(L, api_state(L), "Tensor:item", 1, &t);
   lua_pushnumber(L, t->data[0]);
   return 1;
 }

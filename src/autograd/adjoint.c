@@ -18,6 +18,7 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
 
 void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch) {
   size_t n;
+  if (node_is_flat(node)) return;
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
       if ((n = step_block_size(node)) != SIZE_MAX) step_block(node, sum, n);
@@ -25,6 +26,7 @@ void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, doubl
       break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;
     case NODE_REDUCTION: step_reduction(node); break;
+    case NODE_JOIN: step_join(node); break;
     case NODE_LEAF: case NODE_CALL: break;
   }
 }

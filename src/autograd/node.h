@@ -11,6 +11,8 @@
 #ifndef PERILUNE_NODE_H
 #define PERILUNE_NODE_H
 
+#include <string.h>
+
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 
@@ -21,6 +23,7 @@ typedef enum NodeKind {
   NODE_MEAN,          /* or their mean */
   NODE_ROWS,
   NODE_REDUCTION,
+  NODE_JOIN,          /* of its inputs, along the dimension whose number is `dimensions` */
   NODE_CALL           /* whoever recorded it knows how to go back */
 } NodeKind;
 
@@ -43,6 +46,7 @@ typedef struct Node {
   uint64_t order;
   uint64_t walk;         /* the last walk that met it */
   double *gradient;      /* during a walk: of the result's elements, or NULL */
+  struct Philox *generator;   /* of a draw that is traced: it is drawn again from there */
   uint8_t kind;          /* a NodeKind */
   uint8_t n;             /* inputs */
   uint16_t dimensions;   /* that a reduction reduced, as a set of bits */
@@ -59,6 +63,11 @@ static inline size_t node_bytes (int n) {
   return sizeof(Node) + (size_t)n * sizeof(Input);
 }
 
+/* Does it pass nothing on? Only traces record such nodes. */
+static inline bool node_is_flat (const Node *node) {
+  return node->kind <= NODE_REDUCTION && node->kind != NODE_LEAF && node->kernel->flat;
+}
+
 static inline bool is_tracked (const Tensor *t) { return t->owner->node != NULL; }
 
 /* Room for the element of a result that is a single number, behind the inputs. */
@@ -69,6 +78,12 @@ static inline double *node_room (const Node *node) {
 /* The node that receives the gradient of input k. */
 static inline Node *node_below (const Node *node, int k) {
   return node->in[k].tensor->owner->node;
+}
+
+/* Where nothing came from above there are zeros. */
+static inline void node_fill_gradient (Node *node) {
+  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
+  node->empty = false;
 }
 
 /* The inputs of a node as tensors; `header` holds those that are numbers. */

@@ -1,5 +1,6 @@
 /*
-** step_block.c - back over an elementwise kernel of a single block: no plan is needed
+** step_block.c - an elementwise kernel of a single block, back over it or forward again: no
+** plan is needed
 */
 #include "autograd/steps.h"
 #include "autograd/target.h"
@@ -42,13 +43,9 @@ static void add_single (const Tensor *t, double slope) {
 }
 
 /* Of a node of single numbers. */
-static void step_single (const Node *node) {
-  const double *in[KERNEL_MAX_IN];
+static void step_single (const Node *node, const double *const in[]) {
   double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN], above = node->gradient[0];
-  for (int k = 0; k < node->n; k++) {
-    in[k] = elements_of(&node->in[k]);
-    d[k] = &partial[k];
-  }
+  for (int k = 0; k < node->n; k++) d[k] = &partial[k];
   find_partials(node, 1, in, d);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked)
@@ -66,22 +63,58 @@ static void pass_block (const Node *node, const Kernel *sum, int k, size_t n, do
   else for (size_t i = 0; i < n; i++) to.at[i] += d[i];
 }
 
-/* Of a node whose operands are blocks of n elements, more than one, or single numbers. */
-static void step_several (const Node *node, const Kernel *sum, size_t n) {
-  const double *in[KERNEL_MAX_IN];
+/* Of a node whose operands are blocks of n elements. */
+static void step_several (const Node *node, const Kernel *sum, size_t n,
+                          const double *const in[]) {
+  Block partials[KERNEL_MAX_IN];
   double *d[KERNEL_MAX_IN];
-  Block partials[KERNEL_MAX_IN], repeated[KERNEL_MAX_IN];
-  for (int k = 0; k < node->n; k++) {
-    in[k] = elements_of(&node->in[k]);
-    if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
-    d[k] = partials[k];
-  }
+  for (int k = 0; k < node->n; k++) d[k] = partials[k];
   find_partials(node, n, in, d);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) pass_block(node, sum, k, n, d[k]);
 }
 
+bool step_block_inputs (const Node *node, size_t n, const double *in[]) {
+  bool whole = true;
+  for (int k = 0; k < node->n; k++) {
+    in[k] = elements_of(&node->in[k]);
+    whole &= n == 1 || !is_one(&node->in[k]);
+  }
+  return whole;
+}
+
+/* Those of one element repeated. */
+static void repeat_inputs (const Node *node, size_t n, const double *in[], Block repeated[]) {
+  for (int k = 0; k < node->n; k++)
+    if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
+}
+
+void step_block_whole (const Node *node, const Kernel *sum, size_t n,
+                       const double *const in[]) {
+  if (n == 1) step_single(node, in);
+  else step_several(node, sum, n, in);
+}
+
+static void step_repeated (const Node *node, const Kernel *sum, size_t n, const double *in[]) {
+  Block repeated[KERNEL_MAX_IN];
+  repeat_inputs(node, n, in, repeated);
+  step_several(node, sum, n, in);
+}
+
 void step_block (const Node *node, const Kernel *sum, size_t n) {
-  if (n == 1) step_single(node);
-  else step_several(node, sum, n);
+  const double *in[KERNEL_MAX_IN];
+  if (step_block_inputs(node, n, in)) step_block_whole(node, sum, n, in);
+  else step_repeated(node, sum, n, in);
+}
+
+void step_block_value (const Node *node, const Kernel *sum, size_t n) {
+  const double *in[KERNEL_MAX_IN];
+  Block values, repeated[KERNEL_MAX_IN];
+  if (!step_block_inputs(node, n, in)) repeat_inputs(node, n, in, repeated);
+  if (node->kind == NODE_ELEMENTWISE) {
+    node->kernel->value(n, in, node->result->data);
+    return;
+  }
+  node->kernel->value(n, in, values);
+  node->result->data[0] = sum_of(sum, n, values) / (node->kind == NODE_MEAN ? (double)n : 1);
 }

@@ -193,6 +193,12 @@ static void finish_sums (const Walk *walk, Node *node) {
     = reduce_states(walk->sum, walk->leaves, walk->sums, walk->loop->size) / count;
 }
 
+void step_plan (const Node *node, const Tensor *const in[], Loop *loop) {
+  loop_plan(loop, node->n, in);
+  if (node->kind == NODE_ELEMENTWISE && !loop_runs_along(loop, node->result))
+    loop_plan_shaped(loop, node->result->rank, node->result->shape, node->n, in);
+}
+
 void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
                        double *scratch) {
   Tensor header[KERNEL_MAX_IN];
@@ -201,9 +207,7 @@ void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
   Loop loop;
   Walk walk;
   node_inputs(node, header, in);
-  loop_plan(&loop, node->n, in);
-  if (node->kind == NODE_ELEMENTWISE && !loop_runs_along(&loop, node->result))
-    loop_plan_shaped(&loop, node->result->rank, node->result->shape, node->n, in);
+  step_plan(node, in, &loop);
   start_walk(&walk, node, &loop, sum);
   if (loop.size == 0) return;
   start_sums(&walk, valued, loop.size > LOOP_BLOCK ? scratch : leaf);

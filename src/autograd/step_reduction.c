@@ -4,21 +4,7 @@
 #include "autograd/steps.h"
 #include "autograd/target.h"
 #include "driver/loop.h"
-
-/* t with the reduced dimensions last; returns how many elements a line has */
-static size_t line_up (StackTensor *lines, const Tensor *t, unsigned reduced) {
-  Tensor *to = tensor_on_stack(lines, t, t->rank);
-  size_t count = 1;
-  int at = 0;
-  for (int last = 0; last < 2; last++)
-    for (int d = 0; d < t->rank; d++) {
-      if ((int)(reduced >> d & 1) != last) continue;
-      to->shape[at] = t->shape[d];
-      to->stride[at++] = t->stride[d];
-      if (last) count *= (size_t)t->shape[d];
-    }
-  return count;
-}
+#include "driver/reduce.h"
 
 /* Slopes of elements first .. of a line, up to its end or that of a block. */
 static size_t line_slopes (const Node *node, const Loop *loop, Blocks *blocks,
@@ -48,7 +34,8 @@ void step_reduction (Node *node) {
   Blocks blocks;
   Block block;
   const Tensor *t = node->in[0].tensor, *lined_up = &lines.tensor;
-  size_t count = line_up(&lines, t, node->dimensions);
+  int inner;
+  size_t count = reduce_line_up(&lines, t, node->dimensions, &inner);
   double above = 0;
   Loop loop;
   loop_plan_shaped(&loop, t->rank, lined_up->shape, 1, &lined_up);

@@ -5,12 +5,22 @@
 #define PERILUNE_STEPS_H
 
 #include "autograd/node.h"
+#include "driver/loop.h"
 #include "driver/threads.h"
 
 /* A NODE_ELEMENTWISE, NODE_SUM or NODE_MEAN of a single block of n elements; `sum` is the
    reduction of that name. */
 size_t step_block_size (const Node *node);   /* or SIZE_MAX for more than such a block */
 void step_block (const Node *node, const Kernel *sum, size_t n);
+void step_block_value (const Node *node, const Kernel *sum, size_t n);   /* forward again */
+
+/* Finds the inputs of such a node. If this gives true, all of them are blocks of n elements,
+   and step_block_whole does what step_block does. */
+bool step_block_inputs (const Node *node, size_t n, const double *in[]);
+void step_block_whole (const Node *node, const Kernel *sum, size_t n, const double *const in[]);
+
+/* The loop of any elementwise kernel, over inputs as node_inputs gives them, along its result. */
+void step_plan (const Node *node, const Tensor *const in[], Loop *loop);
 
 /* One of any size. Sums that wait get their values, if `valued`. `scratch` is as many
    doubles as there is need for. */
@@ -22,5 +32,8 @@ size_t step_rows_need (const Node *node, const Pool *pool);
 void step_rows (Node *node, Pool *pool, double *scratch);
 
 void step_reduction (Node *node);
+
+void step_join (const Node *node);
+void step_join_value (Tensor *whole, int n, const Tensor *const in[], int dim);
 
 #endif

@@ -7,8 +7,6 @@
 #ifndef PERILUNE_TARGET_H
 #define PERILUNE_TARGET_H
 
-#include <string.h>
-
 #include "autograd/node.h"
 
 #define BLOCK 256   /* operands, partials and gradients stay in the L1 cache */
@@ -24,14 +22,15 @@ static inline double *gradient_at (const Tensor *t) {
 
 /* The same, in memory to which something can be added. */
 static inline double *filled_gradient (const Tensor *t) {
-  Node *node = t->owner->node;
-  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
-  node->empty = false;
+  node_fill_gradient(t->owner->node);
   return gradient_at(t);
 }
 
 static inline void scale (size_t n, const double *above, const double *d, double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = above[i] == 0 ? 0 : above[i] * d[i];
+  for (size_t i = 0; i < n; i++) {
+    double passed = above[i] * d[i];   /* always: no branches */
+    out[i] = above[i] == 0 ? 0 : passed;
+  }
 }
 
 static inline void scale_all (size_t n, double above, const double *d, double *out) {

@@ -124,6 +124,26 @@ static void reduce_lines (void *data, size_t first, size_t last) {
   }
 }
 
+static void append_dimension (Tensor *to, int *at, const Tensor *t, int d) {
+  to->shape[*at] = t->shape[d];
+  to->stride[(*at)++] = t->stride[d];
+}
+
+size_t reduce_line_up (StackTensor *lines, const Tensor *t, unsigned set, int *inner) {
+  Tensor *to = tensor_on_stack(lines, t, t->rank);
+  size_t count = 1;
+  int at = 0;
+  for (int d = 0; d < t->rank; d++)
+    if (!(set >> d & 1)) append_dimension(to, &at, t, d);
+  *inner = t->rank - at;
+  for (int d = 0; d < t->rank; d++) {
+    if (!(set >> d & 1)) continue;
+    append_dimension(to, &at, t, d);
+    count *= (size_t)t->shape[d];
+  }
+  return count;
+}
+
 void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
              size_t count, double *out) {
   Loop loop;

@@ -11,6 +11,10 @@
 #include "driver/loop.h"
 #include "driver/threads.h"
 
+/* Points `lines` at the elements of t with the dimensions of the set last; `inner` is how many
+   those are. Returns how many elements each line has. */
+size_t reduce_line_up (StackTensor *lines, const Tensor *t, unsigned set, int *inner);
+
 /* Reduces the last `inner` dimensions of t, of `count` elements together.
    out has one element for each index of the other dimensions, row-major. */
 void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,

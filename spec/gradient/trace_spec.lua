@@ -1,0 +1,320 @@
+-- peri.trace: what a function recorded, replayed. That replays give the gradients of what is recorded anew is checked
+-- for everything that has one by spec.gradient.check; here are draws, data, threads, and what cannot be replayed.
+local peri = require "perilune"
+
+local function message (fn, ...)
+  local ok, text = pcall(fn, ...)
+  assert.is_false(ok, "an error was expected")
+  return (tostring(text):gsub("^[^:]+:%d+: ", ""))
+end
+
+local function close (expected, got, tolerance)
+  assert(math.abs(expected - got) <= (tolerance or 1e-14) * math.max(1, math.abs(expected)),
+         string.format("expected %.17g, got %.17g", expected, got))
+end
+
+-- Value and gradients of loss(params...), recorded anew.
+local function anew (loss, params)
+  for _, w in ipairs(params) do w.grad = nil end
+  local value = loss()
+  value:backward()
+  local grads = {}
+  for i, w in ipairs(params) do
+    grads[i] = w.grad
+    w.grad = nil
+  end
+  return value:item(), grads
+end
+
+-- Replays agree with what is recorded anew, whatever the parameters are by then.
+local function agrees (loss, params)
+  local trace = peri.trace(loss)
+  for step = 1, 3 do
+    for _, w in ipairs(params) do w:copy(w:detach() * (1 + 0.01 * step)) end
+    local value, grads = anew(loss, params)
+    close(value, trace:value())
+    close(value, trace:backward())
+    for i, w in ipairs(params) do
+      assert.equal(0, (w.grad - grads[i]):abs():gt(1e-13 * grads[i]:abs()):sum():item(), "parameter " .. i)
+    end
+  end
+end
+
+describe("a trace", function ()
+  it("follows the parameters", function ()
+    local a, b = peri.param(1.5), peri.param { 0.5, 2 }
+    agrees(function () return (a * b:exp() + b / a):sum() * a end, { a, b })
+  end)
+
+  it("follows views, rows and reductions", function ()
+    local m = peri.param { { 1, 2, 3 }, { 0.5, -1, 2 } }
+    agrees(function ()
+      return m[1]:logsumexp() + m:transpose():softmax():select(1, 2):prod() + m:matmul { 1, 2, 3 }:max()
+             + m:narrow(2, 2, 2):reshape(-1):var() + m:mean()
+    end, { m })
+  end)
+
+  it("follows comparisons, and where they lead", function ()
+    local w = peri.param { 0.5, 1, 2 }
+    local trace = peri.trace(function ()
+      return peri.where(w:gt(1), w * w, -w):sum() + w:gt(0):sum() + w:argmax() * w[1]
+    end)
+    w:copy { 3, -1, 1.5 }
+    assert.equal(9 + 1 + 2.25 + 2 + 1 * 3, trace:backward())
+    assert.same({ 6 + 1, -1, 3 }, w.grad:totable())
+  end)
+
+  it("follows what was joined", function ()
+    local a, b = peri.param { { 1, 2 }, { 3, 4 } }, peri.param { 5, 6 }
+    agrees(function ()
+      local rows, columns = peri.cat { a, b:unsqueeze(1) }, peri.cat({ b:unsqueeze(2), a:transpose() }, 2)
+      return rows:matmul { 1, -2 }:square():sum() + columns:exp():sum() + peri.stack { b, b, a[1] }:logsumexp()
+             + peri.cat { b, b * 2, b * 3, b * 4, b * 5, b * 6, b * 7, b * 8, b * 9, b * 10 }:square():sum()
+    end, { a, b })
+  end)
+
+  it("follows large tensors, sums that waited and what was made of them", function ()
+    local x, loc, scale = peri.rng(1):normal(5000), peri.param(0.3), peri.param(1.2)
+    local w = peri.param(peri.rng(2):normal(5000))
+    agrees(function ()
+      local fit = peri.Normal(loc, scale):log_prob(x):sum() - peri.Normal(0, 1):log_prob(loc)
+      return -fit + (w * x):exp():mean() * 2 + peri.kl_divergence(peri.Normal(w, scale), peri.Normal(0, 1)):sum()
+    end, { loc, scale, w })
+  end)
+
+  it("reads data as they are by then", function ()
+    local w, x, y = peri.param { 1, 2 }, peri.tensor { 3, 4 }, peri.tensor { 0.5, 1 }
+    local trace = peri.trace(function () return (w * x - y):square():sum() end)
+    x:copy { 5, 6 }
+    y:copy { 1, 0 }
+    assert.equal((5 - 1) ^ 2 + 12 ^ 2, trace())
+    trace:backward()
+    assert.same({ 2 * 4 * 5, 2 * 12 * 6 }, w.grad:totable())
+  end)
+
+  it("adds to the gradients that are there", function ()
+    local w = peri.param { 1, 2 }
+    local trace = peri.trace(function () return (w * w):sum() end)
+    trace:backward()
+    local first = w.grad
+    trace:backward()
+    assert.same({ 4, 8 }, first:totable())
+    w.grad = nil
+    trace:backward()
+    assert.same({ 2, 4 }, w.grad:totable())
+    assert.same({ 4, 8 }, first:totable())
+  end)
+
+  it("ends in a view, or in a sum of one parameter only", function ()
+    local w = peri.param { 1, 2, 3 }
+    local trace = peri.trace(function () return (w * w)[2] end)
+    w:copy { 1, 5, 3 }
+    assert.equal(25, trace:backward())
+    assert.same({ 0, 10, 0 }, w.grad:totable())
+    w.grad = nil
+    local sum = peri.trace(function () return w:sum() end)
+    assert.equal(9, sum:backward())
+    assert.same({ 1, 1, 1 }, w.grad:totable())
+  end)
+
+  it("gives the same with any number of threads", function ()
+    local n = 40000
+    local w, x = peri.param(peri.rng(1):normal(n)), peri.rng(2):normal(n):exp()
+    local rows = peri.param(peri.rng(3):normal(n):reshape(n // 4, 4))
+    local trace = peri.trace(function ()
+      return peri.kl_divergence(peri.Normal(w, x), peri.Normal(0, 2)):sum() + rows:logsumexp(2):sum()
+             + peri.kl_divergence(peri.Dirichlet(rows:exp()), peri.Dirichlet { 1, 2, 3, 4 }):sum()
+    end)
+    local value = trace:backward()
+    local one, other = w.grad:clone(), rows.grad:clone()
+    for _, threads in ipairs { 2, 3 } do
+      peri.set_threads(threads)
+      w.grad, rows.grad = nil, nil
+      assert.equal(value, trace:backward())
+      assert.equal(0, w.grad:ne(one):sum():item())
+      assert.equal(0, rows.grad:ne(other):sum():item())
+    end
+    peri.set_threads(1)
+  end)
+
+  it("prints", function ()
+    local w = peri.param { 1, 2 }
+    assert.equal("trace(2 operations, 1 parameters)", tostring(peri.trace(function () return w:exp():max() end)))
+  end)
+
+  it("allocates nothing once it ran", function ()
+    local w, rng = peri.param(peri.rng(1):normal(100)), peri.rng(3)
+    local trace = peri.trace(function () return (peri.Normal(w, 1):rsample(nil, rng) * w):sum() end)
+    for _ = 1, 10 do trace:backward() end
+    collectgarbage()
+    collectgarbage("stop")
+    local before = collectgarbage("count")
+    for _ = 1, 1000 do trace:backward() end
+    local after = collectgarbage("count")
+    collectgarbage("restart")
+    assert(after - before < 1, after - before)
+  end)
+end)
+
+describe("draws in a trace", function ()
+  -- The replays of loss(rng) draw as the function itself does.
+  local function draws_agree (loss, params)
+    local rng = peri.rng(7)
+    local trace = peri.trace(function () return loss(rng) end)
+    for _ = 1, 3 do
+      local state = rng:state()
+      local value, grads = anew(function () return loss(rng) end, params)
+      local after = rng:state()
+      rng:restore(state)
+      close(value, trace:backward())
+      assert.equal(after, rng:state())
+      for i, w in ipairs(params) do
+        assert.equal(0, (w.grad - grads[i]):abs():gt(1e-13 * grads[i]:abs()):sum():item(), "parameter " .. i)
+      end
+    end
+  end
+
+  local w = peri.param { 0.5, 1, 2 }
+  local cases = {
+    ["are those of their noise"]       = function (g) return peri.Normal(w, w:exp()):rsample(nil, g):square():sum() end,
+    ["may be many"]                    = function (g) return peri.Normal(w, 1):rsample(500, g):square():mean() end,
+    ["may draw themselves"]            = function (g) return peri.Gamma(w:exp(), 2):rsample({ 2 }, g):log():sum() end,
+    ["may be rows made of noise"]      = function (g)
+      return peri.MultivariateNormal { loc = w, scale_tril = peri.eye(3) * 2 }:rsample(4, g):square():sum()
+    end,
+    ["may be rows that draw themselves"] = function (g)
+      return peri.Dirichlet(w:exp()):rsample({ 2, 3 }, g):log():sum()
+    end,
+    ["may depend on no parameter"]     = function (g)
+      return (w * peri.Normal(0, 1):rsample(3, g) + peri.Uniform(0, 1):rsample(nil, g)):square():sum()
+    end,
+  }
+  for name, loss in pairs(cases) do
+    it(name, function () draws_agree(loss, { w }) end)
+  end
+
+  it("come from the state's own generator, if no other is given", function ()
+    peri.seed(3)
+    local trace = peri.trace(function () return (w * peri.Normal(0, 1):rsample(3)):sum() end)
+    peri.seed(5)
+    local first = trace()
+    local second = trace()
+    peri.seed(5)
+    assert.equal(first, trace())
+    assert.not_equal(first, second)
+  end)
+
+  it("keep their generator alive", function ()
+    local trace = peri.trace(function () return (w * peri.Normal(0, 1):rsample(3, peri.rng(9))):sum() end)
+    collectgarbage()
+    collectgarbage()
+    local rng, sum = peri.rng(9), nil
+    for _ = 1, 2 do sum = (w:detach() * peri.Normal(0, 1):sample(3, rng)):sum():item() end
+    close(sum, trace())
+  end)
+end)
+
+describe("trace refuses", function ()
+  local w = peri.param { 1, 2 }
+  local cases = {
+    { "numbers read from tensors", function () return w:sum() * w:max():item() end,
+      "Tensor:item: not within trace: this depends on parameters or draws, but would stay as it is now in every "
+      .. "replay" },
+    { "tables made of tensors", function () return w:sum() * w:totable()[1] end, "Tensor:totable: not within trace" },
+    { "detached tensors", function () return (w * w:detach()):sum() end, "Tensor:detach: not within trace" },
+    { "no_grad", function () return (w * peri.no_grad(function () return w + 1 end)):sum() end,
+      "no_grad: not within trace" },
+    { "draws without gradient", function () return (w * peri.Poisson(3):sample(2)):sum() end, "not within trace" },
+    { "noise", function () return (w * peri.rng(1):normal(2)):sum() end, "rng:normal: not within trace" },
+    { "functions of Lua", function ()
+        local double = peri.func { forward = function (x) return x * 2 end, backward = function (g) return g * 2 end }
+        return double(w):sum()
+      end, "not within trace" },
+    { "traces in traces", function () return peri.trace(function () return w:sum() end) end,
+      "trace: not within another trace" },
+    { "numbers", function () return 1 end, "trace: what the function returns must be a tensor, got 1" },
+    { "several numbers", function () return w * 2 end, "only a single number can be differentiated" },
+    { "constants", function () return peri.tensor { 1 }:sum() end, "does not depend on any parameter" },
+    { "parameters that it changes", function ()
+        local y = (w * w):sum()
+        w:copy { 1, 2 }
+        return y
+      end, "a tensor was changed" },
+    { "what was differentiated", function ()
+        local y = (w * w):sum()
+        y:backward()
+        return y
+      end, "this was differentiated already" },
+    { "errors", function () error("mine", 0) end, "mine" },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function ()
+      local text = message(peri.trace, case[2])
+      assert(text:find(case[3], 1, true), text)
+      w.grad = nil
+      assert.equal(3, peri.trace(function () return w:sum() end)())   -- and nothing is left of it
+    end)
+  end
+
+  it("what is no function", function ()
+    assert.equal("trace: fn must be a function, got 3", message(peri.trace, 3))
+    assert.equal("trace:backward: self must be a trace (peri.trace), got a table",
+                 message(getmetatable and peri.trace(function () return w:sum() end).backward, {}))
+  end)
+end)
+
+describe("what a trace has made", function ()
+  it("can be looked at, and cannot be differentiated once it was replayed", function ()
+    local w, kept = peri.param { 1, 2 }, nil
+    local trace = peri.trace(function ()
+      kept = w * w
+      return kept:max()
+    end)
+    w:copy { 3, 4 }
+    trace()
+    assert.same({ 9, 16 }, kept:totable())
+    local y = (kept * 2):sum()
+    assert.truthy(message(y.backward, y):find("a tensor was changed", 1, true))
+  end)
+
+  it("does not change what waits for it", function ()
+    local w, kept = peri.param(peri.ones(5000)), nil
+    local trace = peri.trace(function ()
+      kept = w * 3
+      return kept:square():sum() + kept:max()
+    end)
+    local y = (kept * 2):sum()   -- waits
+    w:copy(2)
+    trace()
+    assert.equal(30000, y:item())
+  end)
+
+  it("goes with it", function ()
+    local probe = setmetatable({}, { __mode = "v" })
+    do
+      local w = peri.param { 1, 2 }
+      probe[1] = peri.trace(function () return (w * w):sum() end)
+      probe[1]:backward()
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(probe[1])
+  end)
+end)
+
+describe("a trace during a walk", function ()
+  it("may be replayed by a function's backward", function ()
+    local w = peri.param { 1, 2 }
+    local trace = peri.trace(function () return (w * w):sum() end)
+    local f = peri.func {
+      forward = function (x) return x * 3 end,
+      backward = function (g)
+        trace:backward()
+        return g * 3
+      end,
+    }
+    local y = (f(w) * w):sum()   -- 3 w^2
+    y:backward()
+    assert.same({ 6 + 2, 12 + 4 }, w.grad:totable())
+  end)
+end)

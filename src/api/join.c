@@ -1,0 +1,42 @@
+/*
+** join.c - tensors joined along a dimension
+*/
+#include "api/api.h"
+#include "autograd/steps.h"
+
+/* The shape of all together. */
+static int joined_shape (lua_State *L, int n, const Tensor *const in[], int dim,
+                         ptrdiff_t shape[]) {
+  int rank = in[0]->rank;
+  for (int d = 0; d < rank; d++) shape[d] = in[0]->shape[d];
+  for (int k = 1; k < n; k++) {
+    int fits = in[k]->rank == rank;
+    for (int d = 0; fits && d < rank; d++)
+      fits = d == dim || in[k]->shape[d] == shape[d];
+    if (!fits) api_fail_shapes(L, "cat", "do not fit", n, in);
+    shape[dim] += in[k]->shape[dim];
+  }
+  return rank;
+}
+
+/* core.join(dim, t, ...): at most KERNEL_MAX_IN of them, one after the other */
+static int join (lua_State *L) {
+  const Tensor *in[KERNEL_MAX_IN];
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  int n = lua_gettop(L) - 1;
+  if (n < 1 || n > KERNEL_MAX_IN) api_fail(L, "cat", "at most %d tensors", KERNEL_MAX_IN);
+  for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 2 + k, "cat");
+  int dim = (int)api_dimension(L, 1, "cat", in[0]->rank);
+  int rank = joined_shape(L, n, in, dim, shape);
+  Recording r = {.state = api_state(L), .who = "cat", .kind = NODE_JOIN, .n = n, .base = 2,
+                 .in = in, .dimensions = (unsigned)dim};
+  luaL_checkstack(L, 4, "cat");
+  Tensor *whole = api_new_recorded(L, &r, rank, shape, NULL);
+  step_join_value(whole, n, in, dim);
+  return 1;
+}
+
+void api_open_join (lua_State *L) {
+  lua_pushcfunction(L, join);
+  lua_setfield(L, -2, "join");
+}

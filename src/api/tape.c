@@ -1,0 +1,92 @@
+/*
+** tape.c - the nodes below a result, ordered by age
+*/
+#include "api/walk.h"
+
+
+static void push_node (lua_State *L, Tape *tape, Node *node) {
+  if (tape->n == tape->room) memory_widen_tape(L, tape);
+  if (tape->n > 0 && tape->node[tape->n - 1]->order < node->order)
+    tape->in_order = false;
+  if (node->kind == NODE_CALL) tape->calls = true;
+  node->walk = tape->walk;
+  node->gradient = NULL;
+  tape->node[tape->n++] = node;
+}
+
+static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
+  if (*t->version != version)
+    api_fail(L, "backward", "a tensor was changed after it was used in what is being"
+             " differentiated; clone it before changing it");
+}
+
+static void check_unspent (lua_State *L, const Node *node) {
+  if (node->spent)
+    api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
+             " again is gone; backward{retain = true} keeps it");
+}
+
+void tape_check_operands (lua_State *L, const Node *node) {
+  if (node->kind != NODE_LEAF) check_unchanged(L, node->result, 0);
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number)
+      check_unchanged(L, node->in[k].tensor, node->in[k].version);
+}
+
+/* Insertion sort of every `gap`-th node, youngest first. */
+static void sort_apart (Node **node, size_t n, size_t gap) {
+  for (size_t i = gap; i < n; i++) {
+    Node *moved = node[i];
+    size_t at = i;
+    for (; at >= gap && node[at - gap]->order < moved->order; at -= gap)
+      node[at] = node[at - gap];
+    node[at] = moved;
+  }
+}
+
+/* Shell's sort: few nodes are far from their place. */
+static void sort_by_age (Node **node, size_t n) {
+  for (size_t gap = n / 16; gap > 1; gap = gap * 4 / 9) sort_apart(node, n, gap);
+  sort_apart(node, n, 1);
+}
+
+void tape_collect (lua_State *L, Tape *tape, Node *top) {
+  push_node(L, tape, top);
+  for (size_t done = 0; done < tape->n; done++) {
+    Node *node = tape->node[done];
+    check_unspent(L, node);
+    tape_check_operands(L, node);
+    for (int k = 0; k < node->n; k++) {
+      Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
+      if (below != NULL && below->walk != tape->walk) push_node(L, tape, below);
+    }
+  }
+  if (!tape->in_order) sort_by_age(tape->node, tape->n);
+}
+
+/* Memory may have been collected, and a finalizer may have walked over the same nodes, or
+   have set a grad that is being written. */
+void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape) {
+  if (state->walk == tape->last) return;
+  for (size_t i = 0; i < tape->n; i++)
+    if (tape->node[i]->walk != tape->walk)
+      api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
+  tape->last = state->walk;
+}
+
+void tape_note (Tape *outer) {
+  for (; outer != NULL && !outer->noted; outer = outer->outer) {
+    for (size_t i = 0; i < outer->n; i++)
+      outer->note[i] = (Note) {outer->node[i]->gradient, outer->node[i]->empty};
+    outer->noted = true;
+  }
+}
+
+void tape_restore (Tape *tape) {
+  for (size_t i = 0; tape->noted && i < tape->n; i++) {
+    tape->node[i]->walk = tape->walk;
+    tape->node[i]->gradient = tape->note[i].gradient;
+    tape->node[i]->empty = tape->note[i].empty;
+  }
+  tape->noted = false;
+}

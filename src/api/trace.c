@@ -1,0 +1,385 @@
+/*
+** trace.c - replaying what a function recorded, without entering Lua
+**
+** core.trace(fn) calls fn once. The nodes below the number that it returns are kept, together
+** with memory for their gradients. A replay computes them again from the oldest on, where
+** they lie, from parameters and data as they are by then, with new draws; and walks back.
+** Nothing is allocated then, once parameters have their grads: what may raise comes before
+** anything is written.
+**
+** Sums that waited when fn was done, and what was made of them, are late: their values do not
+** count for any gradient, and are computed after the walk back, or in passing.
+*/
+#include <string.h>
+
+#include "api/walk.h"
+#include "autograd/adjoint.h"
+#include "autograd/forward.h"
+#include "autograd/steps.h"
+
+static const char GENERATORS = 'G', METATABLE = 'T';   /* registry keys */
+
+#define MAGIC 0x7065726974726163u   /* "peritrac" */
+
+typedef struct Step {
+  Node *node;
+  double *gradient;      /* memory for it */
+  size_t block;          /* elements of a node of a single block, or 0 */
+  const double *in[KERNEL_MAX_IN];
+  bool whole;            /* so many elements of each input are there */
+  bool direct;           /* nothing but its kernel is to be called */
+  bool leads;            /* has it tracked inputs? */
+  double *late;          /* where the value goes that is computed after the walk, or NULL */
+  const Kernel *noise;   /* that feeds a draw */
+  size_t size;           /* that it goes through */
+} Step;
+
+typedef struct Leaf {
+  Node *node;
+  double *gradient;      /* memory for it, where there is a grad already */
+} Leaf;
+
+typedef struct Trace {
+  uint64_t magic;
+  const struct Trace *self;
+  const Tensor *top;
+  double *scratch;
+  int threads;           /* for which that is enough; 0 for none */
+  uint64_t released;     /* nothing has begun to wait since then */
+  bool has_late;
+  size_t n, leaves;
+  Leaf *leaf;            /* behind the steps */
+  Step step[];           /* the youngest first */
+} Trace;
+
+/* User values of a trace. */
+enum { TOP = 1, GRADIENTS, SCRATCH, DRAWN };
+
+/* On the stack while it is made, behind what walks have there: generators. */
+enum { DRAWN_FROM = WALK_NOTES + 1 };
+
+
+/* {=====================================================
+** Recording
+** ====================================================== */
+
+void api_check_untraced (lua_State *L, const State *state, const char *who, int n,
+                         const Tensor *const in[]) {
+  if (!state->tracing) return;
+  for (int k = 0; k < n; k++)
+    if (is_tracked(in[k]))
+      api_fail(L, who, "not within trace: this depends on parameters or draws, but would"
+               " stay as it is now in every replay");
+}
+
+void api_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index) {
+  t->node->generator = g;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &GENERATORS);
+  lua_pushvalue(L, index);
+  if (lua_isnil(L, -1)) lua_pop(L, 1);      /* the state's own */
+  else lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  lua_pop(L, 1);
+}
+
+/* Replaces the function at index 1 by its result. The generators that it drew from are in the
+   table at DRAWN_FROM. */
+static void record (lua_State *L, State *state) {
+  lua_newtable(L);
+  lua_replace(L, DRAWN_FROM);
+  lua_pushvalue(L, DRAWN_FROM);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &GENERATORS);
+  lua_pushvalue(L, 1);
+  state->tracing = 1;
+  int status = lua_pcall(L, 0, 1, 0);
+  state->tracing = 0;
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &GENERATORS);
+  if (status != LUA_OK) lua_error(L);
+  lua_replace(L, 1);
+}
+
+static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
+
+/* Elements that a step goes through: of the result, or of the largest operand. */
+static size_t largest (const Node *node) {
+  size_t size = node->result->size;
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number && node->in[k].tensor->size > size)
+      size = node->in[k].tensor->size;
+  return size;
+}
+
+static Step step_of (lua_State *L, Node *node) {
+  Step step = {.node = node, .size = largest(node)};
+  size_t block = step_block_size(node);
+  for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
+  if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
+  if (block != SIZE_MAX) step.block = block;
+  if (node->generator != NULL && node->kernel->noise != NULL)
+    step.noise = api_kernel(L, "noise", node->kernel->noise);
+  return step;
+}
+
+/* Pushes a trace of the nodes on the tape, which end in the tensor at index 1. */
+static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
+  Trace *trace = lua_newuserdatauv(L, sizeof *trace + tape->n * (sizeof(Step) + sizeof(Leaf)),
+                                   DRAWN);
+  *trace = (Trace) {.magic = MAGIC, .self = trace, .top = top};
+  trace->leaf = (Leaf *)(void *)(trace->step + tape->n);
+  for (size_t i = 0; i < tape->n; i++)
+    if (tape->node[i]->kind == NODE_LEAF) trace->leaf[trace->leaves++].node = tape->node[i];
+    else trace->step[trace->n++] = step_of(L, tape->node[i]);
+  for (size_t i = 0; i < trace->n; i++) trace->has_late |= trace->step[i].late != NULL;
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, TOP);
+  lua_pushvalue(L, DRAWN_FROM);
+  lua_setiuservalue(L, -2, DRAWN);
+  return trace;
+}
+
+/* Gives each node its part of memory for gradients, which the trace on top keeps. */
+static void place_gradients (lua_State *L, Trace *trace) {
+  ptrdiff_t size = 0;
+  for (size_t i = 0; i < trace->n; i++)
+    size += (ptrdiff_t)padded(trace->step[i].node->result->size);
+  for (size_t i = 0; i < trace->leaves; i++)
+    size += (ptrdiff_t)padded(trace->leaf[i].node->result->size);
+  double *at = api_new(L, "trace", 1, &size, NULL)->data;
+  lua_setiuservalue(L, -2, GRADIENTS);
+  for (size_t i = 0; i < trace->n; i++) {
+    trace->step[i].gradient = at;
+    at += padded(trace->step[i].node->result->size);
+  }
+  for (size_t i = 0; i < trace->leaves; i++) {
+    trace->leaf[i].gradient = at;
+    at += padded(trace->leaf[i].node->result->size);
+  }
+}
+
+/* What waits for results is to be computed before they change. */
+static void release (lua_State *L, const State *state, Trace *trace) {
+  if (trace->released == state->waiting) return;
+  for (size_t i = 0; i < trace->n; i++) {
+    const Tensor *result = trace->step[i].node->result;
+    if (!tensor_holder(result)->awaited) continue;
+    api_before_write(L, result);
+    tensor_holder(result)->awaited = false;
+  }
+  trace->released = state->waiting;
+}
+
+/* Now that all of them have been computed. */
+static void find_inputs (Trace *trace) {
+  for (size_t i = 0; i < trace->n; i++) {
+    Step *step = &trace->step[i];
+    step->whole = step->block > 0 && step_block_inputs(step->node, step->block, step->in);
+    step->direct = step->whole && step->node->kind == NODE_ELEMENTWISE
+                && step->node->generator == NULL;
+  }
+}
+
+/* core.trace(fn) */
+static int new_trace (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  Tape tape;
+  Memory memory;
+  if (state->tracing) api_fail(L, "trace", "not within another trace");
+  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
+  if (!lua_isfunction(L, 1) && !luaL_getmetafield(L, 1, "__call"))
+    api_fail_type(L, "trace", "fn", "a function", 1);
+  lua_settop(L, 1);
+  lua_settop(L, DRAWN_FROM);
+  record(L, state);
+  const Tensor *top = walk_check_result(L, "trace", "what the function returns");
+  memory_open(L, state, &tape, &memory);
+  tape_collect(L, &tape, top->owner->node);
+  if (tape.calls)
+    api_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
+             " cannot be replayed");
+  Trace *trace = push_trace(L, &tape, top);
+  memory_close(L);
+  place_gradients(L, trace);
+  api_force(L, 1);
+  release(L, state, trace);
+  find_inputs(trace);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Replaying
+** ====================================================== */
+
+static Trace *check_trace (lua_State *L, const State *state, const char *who) {
+  Trace *trace = lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) >= sizeof *trace
+               ? lua_touserdata(L, 1) : NULL;
+  if (trace == NULL || trace->magic != MAGIC || trace->self != trace)
+    api_fail_type(L, who, "self", "a trace (peri.trace)", 1);
+  if (state->tracing) api_fail(L, who, "not within another trace");
+  return trace;
+}
+
+static Pool *pool_for (lua_State *L, const Step *step) {
+  return step->block > 0 ? NULL : api_pool(L, step->size);
+}
+
+/* Doubles of scratch that some step needs. */
+static size_t scratch_need (lua_State *L, const Trace *trace) {
+  size_t most = 0;
+  for (size_t i = 0; i < trace->n; i++) {
+    const Step *step = &trace->step[i];
+    if (step->block > 0) continue;
+    size_t ahead = forward_scratch(step->node, pool_for(L, step));
+    size_t back = adjoint_scratch(step->node, pool_for(L, step));
+    size_t need = ahead > back ? ahead : back;
+    if (need > most) most = need;
+  }
+  return most;
+}
+
+/* Whatever may raise: memory for what threads there are now, and those who look at results
+   that are going to change. */
+static void prepare (lua_State *L, const State *state, Trace *trace) {
+  int threads = pool_threads(api_pool(L, SIZE_MAX));
+  release(L, state, trace);
+  if (threads == trace->threads) return;
+  ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
+  trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
+  lua_setiuservalue(L, 1, SCRATCH);
+  trace->threads = threads;
+}
+
+/* Draws again; the generator moves on. */
+static void draw (lua_State *L, const State *state, const Trace *trace, const Step *step) {
+  Philox *g = step->node->generator;
+  forward_step(step->node, state->sum, step->noise, g->position, pool_for(L, step),
+               trace->scratch);
+  g->position += step->node->in[0].tensor->size;
+}
+
+/* Computes the result of a step. */
+static inline void compute (lua_State *L, const State *state, const Trace *trace,
+                            const Step *step) {
+  Node *node = step->node;
+  if (step->direct) node->kernel->value(step->block, step->in, node->result->data);
+  else if (node->generator != NULL) draw(L, state, trace, step);
+  else forward_step(node, state->sum, NULL, 0, pool_for(L, step), trace->scratch);
+  node->result->writes++;
+}
+
+static void go_forward (lua_State *L, const State *state, const Trace *trace) {
+  for (size_t i = trace->n; i-- > 0; )
+    if (trace->step[i].late == NULL) compute(L, state, trace, &trace->step[i]);
+}
+
+/* Values of what is late, but for sums that got theirs during a walk back. */
+static void go_late (lua_State *L, const State *state, const Trace *trace, bool walked) {
+  for (size_t i = trace->n; trace->has_late && i-- > 0; ) {
+    const Step *step = &trace->step[i];
+    Tensor *result = step->node->result;
+    if (step->late == NULL || (walked && step->block == 0 && result->data != NULL)) continue;
+    result->data = step->late;
+    compute(L, state, trace, step);
+  }
+}
+
+/* Gives nodes memory for their gradients. Those of parameters that have no grad go where that
+   will be. */
+static void start_back (Trace *trace, uint64_t walk) {
+  for (size_t i = 0; i < trace->leaves; i++) {
+    Node *node = trace->leaf[i].node;
+    node->gradient = node->has_grad ? trace->leaf[i].gradient : node->grad->data;
+    node->empty = true;
+    node->walk = walk;
+  }
+  for (size_t i = 0; i < trace->n; i++) {
+    const Step *step = &trace->step[i];
+    step->node->gradient = step->gradient;
+    step->node->empty = true;
+    step->node->walk = walk;
+    if (step->late != NULL && step->block == 0) step->node->result->data = NULL;
+  }
+  const Tensor *top = trace->top, *owner = top->owner;
+  node_fill_gradient(owner->node);
+  owner->node->gradient[top == owner ? 0 : top->data - owner->data] = 1;
+}
+
+static void go_back (lua_State *L, const State *state, const Trace *trace) {
+  for (size_t i = 0; i < trace->n; i++) {
+    const Step *step = &trace->step[i];
+    if (!step->leads) continue;
+    node_fill_gradient(step->node);
+    if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
+    else if (step->block > 0) step_block(step->node, state->sum, step->block);
+    else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
+  }
+}
+
+/* trace:backward(): the number, computed again; adds its gradients to those of parameters */
+static int replay_back (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  Trace *trace = check_trace(L, state, "trace:backward");
+  prepare(L, state, trace);
+  for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
+  tape_note(state->tape);                  /* from here on nothing can raise */
+  go_forward(L, state, trace);
+  start_back(trace, ++state->walk);
+  go_back(L, state, trace);
+  go_late(L, state, trace, true);
+  for (size_t i = 0; i < trace->leaves; i++) {
+    node_fill_gradient(trace->leaf[i].node);
+    grads_deliver(trace->leaf[i].node);
+  }
+  lua_pushnumber(L, trace->top->data[0]);
+  return 1;
+}
+
+/* trace:value(), trace(): the number alone */
+static int replay (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  Trace *trace = check_trace(L, state, "trace:value");
+  prepare(L, state, trace);
+  go_forward(L, state, trace);
+  go_late(L, state, trace, false);
+  lua_pushnumber(L, trace->top->data[0]);
+  return 1;
+}
+
+static int describe (lua_State *L) {
+  const Trace *trace = check_trace(L, api_state(L), "trace");
+  lua_pushfstring(L, "trace(%d operations, %d parameters)", (int)trace->n, (int)trace->leaves);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static void push_metatable (lua_State *L) {
+  lua_newtable(L);
+  lua_pushliteral(L, "perilune.trace");
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_pushcfunction(L, describe);
+  lua_setfield(L, -2, "__tostring");
+  walk_push_function(L, replay);
+  lua_setfield(L, -2, "__call");
+  lua_newtable(L);
+  walk_push_function(L, replay);
+  lua_setfield(L, -2, "value");
+  walk_push_function(L, replay_back);
+  lua_setfield(L, -2, "backward");
+  lua_setfield(L, -2, "__index");
+}
+
+/* core.trace(fn) -> a trace, whose methods are value() and backward() */
+void api_open_trace (lua_State *L) {
+  push_metatable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &METATABLE);
+  walk_push_function(L, new_trace);
+  lua_setfield(L, -2, "trace");
+}

@@ -1,0 +1,90 @@
+/*
+** walk.h - what a walk back over nodes needs: a tape of them, memory, and parameters' grads
+**
+** The functions of Lua that walk (backward.c, trace.c) have the upvalues WALK_STATE, ... and
+** keep what is theirs at the places WALK_DESK, ... of the stack. Whatever allocates may run
+** finalizers, and these may walk: the tape notices (tape_check_undisturbed).
+*/
+#ifndef PERILUNE_WALK_H
+#define PERILUNE_WALK_H
+
+#include "api/api.h"
+
+#define WALK_NODES 64                  /* a walk over no more of them needs no tape of its own */
+#define WALK_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk */
+#define WALK_FREE  64                  /* blocks that wait to be used again */
+
+/* Upvalues: the state, tensors by their addresses, the desk. */
+enum { WALK_STATE = 1, WALK_HANDLES, WALK_OWN_DESK };
+
+/* On the stack, behind two arguments: the desk, a larger tape, the table of chunks, notes. */
+enum { WALK_DESK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES };
+
+/* The gradient that a node had when a walk within this one began. */
+typedef struct Note {
+  double *gradient;
+  bool empty;
+} Note;
+
+/* The nodes to walk over. */
+typedef struct Tape {
+  Node **node;
+  size_t n, room;
+  Note *note;           /* one for each, if there are functions to call */
+  uint64_t walk;        /* its number, */
+  uint64_t last;        /* and that of the last walk which it knows to have begun */
+  struct Tape *outer;   /* during whose walk this one began */
+  bool in_order;        /* the nodes were met from the youngest on */
+  bool calls;           /* there are functions to call, which may change anything */
+  bool called;          /* one has run */
+  bool noted;           /* an inner walk, which may meet the same nodes, has begun */
+} Tape;
+
+/* Memory for gradients: the desk's chunk, then chunks that are userdata in a table. What is
+   done with is used again within a walk, chunks are by the next walk. */
+typedef struct Memory {
+  int chunks;
+  double *at;               /* in the last chunk */
+  size_t left;
+  double *free[WALK_FREE];
+  size_t free_size[WALK_FREE];
+  int frees;
+} Memory;
+
+
+/* memory.c: begins a walk and ends it */
+void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory);
+void memory_close (lua_State *L);
+
+void memory_widen_tape (lua_State *L, Tape *tape);
+double *memory_take (lua_State *L, Memory *memory, size_t size);
+void memory_give_back (Memory *memory, double *block, size_t size);
+
+/* tape.c: takes all nodes below `top`, the youngest first */
+void tape_collect (lua_State *L, Tape *tape, Node *top);
+void tape_check_operands (lua_State *L, const Node *node);   /* unchanged since then? */
+void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape);
+
+/* A walk within others, which may meet their nodes, notes the gradients of those; they are
+   restored when it is over. */
+void tape_note (Tape *outer);
+void tape_restore (Tape *tape);
+
+/* grads.c: memory for the grad of a parameter; whatever may fail before it gets one; adds the
+   gradient that arrived there */
+void grads_ensure (lua_State *L, Node *node);
+void grads_prepare (lua_State *L, Node *node);
+void grads_deliver (Node *node);
+
+/* Pushes a tensor of which only the address is known: a parameter, or the result of a
+   function with a gradient of its own. */
+void walk_push_handle (lua_State *L, const Tensor *t);
+
+/* Pushes a function that walks. */
+void walk_push_function (lua_State *L, lua_CFunction f);
+
+/* The tensor at index 1, one number that can be differentiated; `name` is what a message calls
+   it. */
+Tensor *walk_check_result (lua_State *L, const char *who, const char *name);
+
+#endif

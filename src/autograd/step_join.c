@@ -1,0 +1,38 @@
+/*
+** step_join.c - tensors one after the other along a dimension, and back
+*/
+#include "autograd/adjoint.h"
+#include "autograd/steps.h"
+
+/* The place of a part in memory that is laid out as the whole is, beginning at `data`. */
+static const Tensor *place_of (StackTensor *block, const Tensor *whole, double *data,
+                               const Tensor *part, ptrdiff_t at, int dim) {
+  Tensor *place = tensor_on_stack(block, whole, whole->rank);
+  size_t bytes = (size_t)whole->rank * sizeof(ptrdiff_t);
+  memcpy(place->shape, part->shape, bytes);
+  memcpy(place->stride, whole->stride, bytes);
+  place->data = data + at * whole->stride[dim];
+  place->size = part->size;
+  return place;
+}
+
+void step_join_value (Tensor *whole, int n, const Tensor *const in[], int dim) {
+  StackTensor block;
+  ptrdiff_t at = 0;
+  for (int k = 0; k < n; k++) {
+    loop_copy((Tensor *)place_of(&block, whole, whole->data, in[k], at, dim), in[k]);
+    at += in[k]->shape[dim];
+  }
+}
+
+void step_join (const Node *node) {
+  StackTensor block;
+  ptrdiff_t at = 0;
+  int dim = node->dimensions;
+  for (int k = 0; k < node->n; k++) {
+    const Tensor *t = node->in[k].tensor;
+    if (node->in[k].tracked && t->size > 0)
+      adjoint_add(t, place_of(&block, node->result, node->gradient, t, at, dim));
+    at += t->shape[dim];
+  }
+}
