@@ -71,4 +71,6 @@ workloads = {
     "Normal likelihood, two numbers, n = 1e6, loss read": likelihood(1000000, True),
     "200 operations, n = 1": chain(1),
     "200 operations, n = 20": chain(20),
+    "200 operations, n = 1, replayed": chain(1),
+    "200 operations, n = 20, replayed": chain(20),
 }
