@@ -77,7 +77,7 @@ local function adam ()
   return function () optimiser:step() end
 end
 
-local function eight_schools ()   -- the model of examples/vi_eight_schools.lua
+local function schools (traced)   -- the model of examples/vi_eight_schools.lua
   local Normal, HalfCauchy = peri.Normal, peri.HalfCauchy
   local effect, uncertain = peri.tensor { 28, 8, -3, 7, -1, 1, 18, 12 }, peri.tensor { 15, 10, 16, 11, 9, 11, 10, 18 }
   local function log_joint (t)
@@ -85,10 +85,18 @@ local function eight_schools ()   -- the model of examples/vi_eight_schools.lua
          + Normal(t.mu + t.tau * t.eta, uncertain):log_prob(effect):sum()
   end
   local fit = peri.vi.new {
-    log_joint = log_joint, rng = peri.rng(1),
+    log_joint = log_joint, rng = peri.rng(1), trace = traced,
     params = { mu = peri.constraints.real, tau = peri.constraints.positive, eta = 8 },
   }
   return function () fit:step() end
+end
+
+local function eight_schools () return schools(false) end
+
+local function eight_schools_traced ()
+  local step = schools(true)
+  step()   -- records
+  return step
 end
 
 local function garbage ()   -- a full collection with a thousand small tensors to free
@@ -116,5 +124,6 @@ return {
   { "kl Normal and back, 1e3",        kl_both_ways },
   { "Adam, a step of 1e4",            adam },
   { "vi, a step of eight schools",    eight_schools },
+  { "the same, traced",               eight_schools_traced },
   { "collect 1000 tensors",           garbage },
 }

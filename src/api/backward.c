@@ -9,6 +9,7 @@
 
 #include "api/walk.h"
 #include "autograd/adjoint.h"
+#include "autograd/steps.h"
 #include "driver/loop.h"
 
 void walk_push_handle (lua_State *L, const Tensor *t) {
@@ -80,6 +81,11 @@ static size_t step_size (const Node *node) {
 
 static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
                        Memory *memory) {
+  size_t n = step_block_size(node);
+  if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
+    step_block(node, state->sum, n);
+    return;
+  }
   Pool *pool = node->block ? NULL : api_pool(L, step_size(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? memory_take(L, memory, need) : NULL;

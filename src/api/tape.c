@@ -4,7 +4,7 @@
 #include "api/walk.h"
 
 
-static void push_node (lua_State *L, Tape *tape, Node *node) {
+static inline void push_node (lua_State *L, Tape *tape, Node *node) {
   if (tape->n == tape->room) memory_widen_tape(L, tape);
   if (tape->n > 0 && tape->node[tape->n - 1]->order < node->order)
     tape->in_order = false;

@@ -74,19 +74,33 @@ static void step_several (const Node *node, const Kernel *sum, size_t n,
     if (node->in[k].tracked) pass_block(node, sum, k, n, d[k]);
 }
 
-bool step_block_inputs (const Node *node, size_t n, const double *in[]) {
-  bool whole = true;
-  for (int k = 0; k < node->n; k++) {
-    in[k] = elements_of(&node->in[k]);
-    whole &= n == 1 || !is_one(&node->in[k]);
-  }
-  return whole;
+static void find_inputs (const Node *node, const double *in[]) {
+  for (int k = 0; k < node->n; k++) in[k] = elements_of(&node->in[k]);
 }
 
-/* Those of one element repeated. */
+/* Repeats those of one element. */
 static void repeat_inputs (const Node *node, size_t n, const double *in[], Block repeated[]) {
   for (int k = 0; k < node->n; k++)
     if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
+}
+
+static bool are_whole (const Node *node, size_t n) {
+  for (int k = 0; k < node->n; k++)
+    if (n > 1 && is_one(&node->in[k])) return false;
+  return true;
+}
+
+void step_block (const Node *node, const Kernel *sum, size_t n) {
+  const double *in[KERNEL_MAX_IN];
+  Block repeated[KERNEL_MAX_IN];
+  find_inputs(node, in);
+  if (n > 1) repeat_inputs(node, n, in, repeated);
+  step_block_whole(node, sum, n, in);
+}
+
+bool step_block_inputs (const Node *node, size_t n, const double *in[]) {
+  find_inputs(node, in);
+  return are_whole(node, n);
 }
 
 void step_block_whole (const Node *node, const Kernel *sum, size_t n,
@@ -95,22 +109,11 @@ void step_block_whole (const Node *node, const Kernel *sum, size_t n,
   else step_several(node, sum, n, in);
 }
 
-static void step_repeated (const Node *node, const Kernel *sum, size_t n, const double *in[]) {
-  Block repeated[KERNEL_MAX_IN];
-  repeat_inputs(node, n, in, repeated);
-  step_several(node, sum, n, in);
-}
-
-void step_block (const Node *node, const Kernel *sum, size_t n) {
-  const double *in[KERNEL_MAX_IN];
-  if (step_block_inputs(node, n, in)) step_block_whole(node, sum, n, in);
-  else step_repeated(node, sum, n, in);
-}
-
 void step_block_value (const Node *node, const Kernel *sum, size_t n) {
   const double *in[KERNEL_MAX_IN];
   Block values, repeated[KERNEL_MAX_IN];
-  if (!step_block_inputs(node, n, in)) repeat_inputs(node, n, in, repeated);
+  find_inputs(node, in);
+  if (n > 1) repeat_inputs(node, n, in, repeated);
   if (node->kind == NODE_ELEMENTWISE) {
     node->kernel->value(n, in, node->result->data);
     return;
