@@ -317,4 +317,34 @@ describe("a trace during a walk", function ()
     y:backward()
     assert.same({ 6 + 2, 12 + 4 }, w.grad:totable())
   end)
+
+  it("may be made by a function's backward", function ()
+    local w, inner = peri.param { 1, 2 }, nil
+    local f = peri.func {
+      forward = function (x) return x * 3 end,
+      backward = function (g)
+        inner = inner or require "perilune.core".with_grad(peri.trace, function () return (w * w):sum() end)
+        return g * 3
+      end,
+    }
+    local y = (f(w) * w):sum()
+    y:backward()
+    assert.same({ 6, 12 }, w.grad:totable())
+    assert.equal(5, inner())
+  end)
+
+  it("notices finalizers that take grads away", function ()
+    local a, b = peri.param(peri.ones(2000)), peri.param(peri.ones(2000))
+    local trace = peri.trace(function () return (a * b):sum() end)
+    trace:backward()
+    for _ = 1, 300 do
+      setmetatable({}, { __gc = function ()
+        local _ = a.grad, b.grad
+        a.grad, b.grad = nil, nil
+      end })
+      local ok, why = pcall(trace.backward, trace)
+      assert(ok or why:find("a finalizer changed gradients", 1, true), why)
+      local _ = a.grad, b.grad, peri.zeros(3000)
+    end
+  end)
 end)

@@ -69,16 +69,6 @@ COLD static void step_call (lua_State *L, const Node *node, State *state, Tape *
   lua_settop(L, base);
 }
 
-/* Elements that a step goes through: of the result, or of the largest operand where they
-   were summed up. */
-static size_t step_size (const Node *node) {
-  size_t size = node->result->size;
-  for (int k = 0; k < node->n; k++)
-    if (!node->in[k].is_number && node->in[k].tensor->size > size)
-      size = node->in[k].tensor->size;
-  return size;
-}
-
 static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
                        Memory *memory) {
   size_t n = step_block_size(node);
@@ -86,7 +76,7 @@ static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
     step_block(node, state->sum, n);
     return;
   }
-  Pool *pool = node->block ? NULL : api_pool(L, step_size(node));
+  Pool *pool = node->block ? NULL : api_pool(L, node_extent(node));
   size_t need = adjoint_scratch(node, pool);
   double *scratch = need > 0 ? memory_take(L, memory, need) : NULL;
   tape_check_undisturbed(L, state, tape);
@@ -119,6 +109,8 @@ static void deliver (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++)
     if (is_to_deliver(tape->node[i])) grads_prepare(L, tape->node[i]);
   tape_check_undisturbed(L, state, tape);
+  for (size_t i = 0; i < tape->n; i++)
+    if (is_to_deliver(tape->node[i])) grads_check(L, tape->node[i]);
   for (size_t i = 0; i < tape->n; i++) {
     if (!is_to_deliver(tape->node[i])) continue;
     node_fill_gradient(tape->node[i]);

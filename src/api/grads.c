@@ -28,6 +28,11 @@ void grads_prepare (lua_State *L, Node *node) {
   if (node->has_grad && node->shown) api_before_write(L, node->grad);
 }
 
+void grads_check (lua_State *L, const Node *node) {
+  if (node->grad == NULL)
+    api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
+}
+
 void grads_deliver (Node *node) {
   double *to = node->grad->data;
   size_t size = node->grad->size;

@@ -102,10 +102,8 @@ COLD static void next_chunk (lua_State *L, Memory *memory, size_t size) {
   lua_pop(L, 1);
 }
 
-static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
-
 double *memory_take (lua_State *L, Memory *memory, size_t size) {
-  size = padded(size);
+  size = memory_padded(size);
   for (int i = memory->frees; i-- > 0; ) {
     if (memory->free_size[i] != size) continue;
     double *found = memory->free[i];
@@ -123,5 +121,5 @@ double *memory_take (lua_State *L, Memory *memory, size_t size) {
 void memory_give_back (Memory *memory, double *block, size_t size) {
   if (memory->frees == WALK_FREE) return;
   memory->free[memory->frees] = block;
-  memory->free_size[memory->frees++] = padded(size);
+  memory->free_size[memory->frees++] = memory_padded(size);
 }

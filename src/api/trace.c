@@ -98,19 +98,8 @@ static void record (lua_State *L, State *state) {
   lua_replace(L, 1);
 }
 
-static size_t padded (size_t size) { return (size + 7) & ~(size_t)7; }
-
-/* Elements that a step goes through: of the result, or of the largest operand. */
-static size_t largest (const Node *node) {
-  size_t size = node->result->size;
-  for (int k = 0; k < node->n; k++)
-    if (!node->in[k].is_number && node->in[k].tensor->size > size)
-      size = node->in[k].tensor->size;
-  return size;
-}
-
 static Step step_of (lua_State *L, Node *node) {
-  Step step = {.node = node, .size = largest(node)};
+  Step step = {.node = node, .size = node_extent(node)};
   size_t block = step_block_size(node);
   for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
   if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
@@ -141,18 +130,18 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
 static void place_gradients (lua_State *L, Trace *trace) {
   ptrdiff_t size = 0;
   for (size_t i = 0; i < trace->n; i++)
-    size += (ptrdiff_t)padded(trace->step[i].node->result->size);
+    size += (ptrdiff_t)memory_padded(trace->step[i].node->result->size);
   for (size_t i = 0; i < trace->leaves; i++)
-    size += (ptrdiff_t)padded(trace->leaf[i].node->result->size);
+    size += (ptrdiff_t)memory_padded(trace->leaf[i].node->result->size);
   double *at = api_new(L, "trace", 1, &size, NULL)->data;
   lua_setiuservalue(L, -2, GRADIENTS);
   for (size_t i = 0; i < trace->n; i++) {
     trace->step[i].gradient = at;
-    at += padded(trace->step[i].node->result->size);
+    at += memory_padded(trace->step[i].node->result->size);
   }
   for (size_t i = 0; i < trace->leaves; i++) {
     trace->leaf[i].gradient = at;
-    at += padded(trace->leaf[i].node->result->size);
+    at += memory_padded(trace->leaf[i].node->result->size);
   }
 }
 
@@ -192,6 +181,7 @@ static int new_trace (lua_State *L) {
   record(L, state);
   const Tensor *top = walk_check_result(L, "trace", "what the function returns");
   memory_open(L, state, &tape, &memory);
+  tape_note(tape.outer);
   tape_collect(L, &tape, top->owner->node);
   if (tape.calls)
     api_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
@@ -214,13 +204,18 @@ static int new_trace (lua_State *L) {
 ** Replaying
 ** ====================================================== */
 
-static Trace *check_trace (lua_State *L, const State *state, const char *who) {
+static Trace *check_trace (lua_State *L, const char *who) {
   Trace *trace = lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) >= sizeof *trace
                ? lua_touserdata(L, 1) : NULL;
   if (trace == NULL || trace->magic != MAGIC || trace->self != trace)
     api_fail_type(L, who, "self", "a trace (peri.trace)", 1);
-  if (state->tracing) api_fail(L, who, "not within another trace");
   return trace;
+}
+
+/* The trace to replay. */
+static Trace *check_replay (lua_State *L, const State *state, const char *who) {
+  if (state->tracing) api_fail(L, who, "not within another trace");
+  return check_trace(L, who);
 }
 
 static Pool *pool_for (lua_State *L, const Step *step) {
@@ -241,16 +236,17 @@ static size_t scratch_need (lua_State *L, const Trace *trace) {
   return most;
 }
 
-/* Whatever may raise: memory for what threads there are now, and those who look at results
-   that are going to change. */
+/* Whatever may raise: those who look at results that are going to change, and memory for as
+   many threads as there are (which a finalizer may change meanwhile). */
 static void prepare (lua_State *L, const State *state, Trace *trace) {
-  int threads = pool_threads(api_pool(L, SIZE_MAX));
+  int threads;
   release(L, state, trace);
-  if (threads == trace->threads) return;
-  ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
-  trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
-  lua_setiuservalue(L, 1, SCRATCH);
-  trace->threads = threads;
+  while ((threads = pool_threads(api_pool(L, SIZE_MAX))) != trace->threads) {
+    ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
+    trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
+    lua_setiuservalue(L, 1, SCRATCH);
+    trace->threads = threads;
+  }
 }
 
 /* Draws again; the generator moves on. */
@@ -281,9 +277,12 @@ static void go_late (lua_State *L, const State *state, const Trace *trace, bool 
   for (size_t i = trace->n; trace->has_late && i-- > 0; ) {
     const Step *step = &trace->step[i];
     Tensor *result = step->node->result;
-    if (step->late == NULL || (walked && step->block == 0 && result->data != NULL)) continue;
-    result->data = step->late;
-    compute(L, state, trace, step);
+    if (step->late == NULL) continue;
+    if (walked && step->block == 0 && result->data != NULL) result->writes++;
+    else {
+      result->data = step->late;
+      compute(L, state, trace, step);
+    }
   }
 }
 
@@ -322,9 +321,10 @@ static void go_back (lua_State *L, const State *state, const Trace *trace) {
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
-  Trace *trace = check_trace(L, state, "trace:backward");
-  prepare(L, state, trace);
+  Trace *trace = check_replay(L, state, "trace:backward");
   for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
+  prepare(L, state, trace);
+  for (size_t i = 0; i < trace->leaves; i++) grads_check(L, trace->leaf[i].node);
   tape_note(state->tape);                  /* from here on nothing can raise */
   go_forward(L, state, trace);
   start_back(trace, ++state->walk);
@@ -341,7 +341,7 @@ static int replay_back (lua_State *L) {
 /* trace:value(), trace(): the number alone */
 static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
-  Trace *trace = check_trace(L, state, "trace:value");
+  Trace *trace = check_replay(L, state, "trace:value");
   prepare(L, state, trace);
   go_forward(L, state, trace);
   go_late(L, state, trace, false);
@@ -350,7 +350,7 @@ static int replay (lua_State *L) {
 }
 
 static int describe (lua_State *L) {
-  const Trace *trace = check_trace(L, api_state(L), "trace");
+  const Trace *trace = check_trace(L, "trace");
   lua_pushfstring(L, "trace(%d operations, %d parameters)", (int)trace->n, (int)trace->leaves);
   return 1;
 }

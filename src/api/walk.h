@@ -52,6 +52,9 @@ typedef struct Memory {
 } Memory;
 
 
+/* Doubles of a block that ends where a cache line does. */
+static inline size_t memory_padded (size_t size) { return (size + 7) & ~(size_t)7; }
+
 /* memory.c: begins a walk and ends it */
 void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory);
 void memory_close (lua_State *L);
@@ -70,10 +73,11 @@ void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape);
 void tape_note (Tape *outer);
 void tape_restore (Tape *tape);
 
-/* grads.c: memory for the grad of a parameter; whatever may fail before it gets one; adds the
-   gradient that arrived there */
+/* grads.c: memory for the grad of a parameter; whatever may fail before it gets one; raises if
+   a finalizer has taken that away again; adds the gradient that arrived there */
 void grads_ensure (lua_State *L, Node *node);
 void grads_prepare (lua_State *L, Node *node);
+void grads_check (lua_State *L, const Node *node);
 void grads_deliver (Node *node);
 
 /* Pushes a tensor of which only the address is known: a parameter, or the result of a

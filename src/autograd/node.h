@@ -80,6 +80,16 @@ static inline Node *node_below (const Node *node, int k) {
   return node->in[k].tensor->owner->node;
 }
 
+/* Elements that a step over it goes through: of the result, or of the largest operand where
+   they were summed up. */
+static inline size_t node_extent (const Node *node) {
+  size_t size = node->result->size;
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number && node->in[k].tensor->size > size)
+      size = node->in[k].tensor->size;
+  return size;
+}
+
 /* Where nothing came from above there are zeros. */
 static inline void node_fill_gradient (Node *node) {
   if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
