@@ -204,6 +204,16 @@ describe("draws in a trace", function ()
     assert.not_equal(first, second)
   end)
 
+  it("are not replayed by another trace, whose generator may be gone", function ()
+    local u
+    pcall(peri.trace, function ()
+      u = peri.Normal(w, 1):rsample(nil, peri.rng(1))
+      error "too late"
+    end)
+    collectgarbage()
+    assert.truthy(message(peri.trace, function () return u:sum() end):find("before it was called", 1, true))
+  end)
+
   it("keep their generator alive", function ()
     local trace = peri.trace(function () return (w * peri.Normal(0, 1):rsample(3, peri.rng(9))):sum() end)
     collectgarbage()
@@ -255,6 +265,12 @@ describe("trace refuses", function ()
       assert.equal(3, peri.trace(function () return w:sum() end)())   -- and nothing is left of it
     end)
   end
+
+  it("what was recorded before", function ()
+    local u = peri.Gamma(w, 1):rsample()
+    assert.equal("trace: the function uses what was computed from parameters before it was called; only what it does "
+                 .. "itself is replayed", message(peri.trace, function () return u:log():sum() end))
+  end)
 
   it("what is no function", function ()
     assert.equal("trace: fn must be a function, got 3", message(peri.trace, 3))

@@ -167,6 +167,18 @@ static void find_inputs (Trace *trace) {
   }
 }
 
+/* Can all of it be replayed? Nodes have been numbered from `begin` on since the function was
+   called; the generators of earlier draws may be gone. */
+static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
+  if (tape->calls)
+    api_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
+             " cannot be replayed");
+  for (size_t i = 0; i < tape->n; i++)
+    if (tape->node[i]->kind != NODE_LEAF && tape->node[i]->order < begin)
+      api_fail(L, "trace", "the function uses what was computed from parameters before it was"
+               " called; only what it does itself is replayed");
+}
+
 /* core.trace(fn) */
 static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
@@ -178,14 +190,13 @@ static int new_trace (lua_State *L) {
     api_fail_type(L, "trace", "fn", "a function", 1);
   lua_settop(L, 1);
   lua_settop(L, DRAWN_FROM);
+  uint64_t begin = state->order;
   record(L, state);
   const Tensor *top = walk_check_result(L, "trace", "what the function returns");
   memory_open(L, state, &tape, &memory);
   tape_note(tape.outer);
   tape_collect(L, &tape, top->owner->node);
-  if (tape.calls)
-    api_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
-             " cannot be replayed");
+  check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
   memory_close(L);
   place_gradients(L, trace);
