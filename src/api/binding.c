@@ -89,15 +89,11 @@ Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
                              const Operands *o) {
   Recording r = {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
                  .n = b->operands, .base = o->base, .in = o->in};
-  if (b->is_recorded) return r;
-  if (b->detached) {
-    api_check_untraced(L, r.state, r.who, r.n, o->in);
-    r.n = 0;
-  } else if (b->kernel->flat) {
-    if (!r.state->tracing) r.n = 0;
-  }
-  else if (api_is_tracked(r.state, r.n, o->in))
+  if (b->is_recorded || (b->kernel->flat && r.state->tracing && !b->detached)) return r;
+  if (b->detached) api_check_untraced(L, r.state, r.who, r.n, o->in);
+  else if (!b->kernel->flat && api_is_tracked(r.state, r.n, o->in))
     api_fail(L, r.who, "has no derivative; detach() what should have no gradient here");
+  r.n = 0;
   return r;
 }
 

@@ -5,8 +5,8 @@
 #include "autograd/steps.h"
 
 /* The place of a part in memory that is laid out as the whole is, beginning at `data`. */
-static const Tensor *place_of (StackTensor *block, const Tensor *whole, double *data,
-                               const Tensor *part, ptrdiff_t at, int dim) {
+static Tensor *place_of (StackTensor *block, const Tensor *whole, double *data,
+                         const Tensor *part, ptrdiff_t at, int dim) {
   Tensor *place = tensor_on_stack(block, whole, whole->rank);
   size_t bytes = (size_t)whole->rank * sizeof(ptrdiff_t);
   memcpy(place->shape, part->shape, bytes);
@@ -20,7 +20,7 @@ void step_join_value (Tensor *whole, int n, const Tensor *const in[], int dim) {
   StackTensor block;
   ptrdiff_t at = 0;
   for (int k = 0; k < n; k++) {
-    loop_copy((Tensor *)place_of(&block, whole, whole->data, in[k], at, dim), in[k]);
+    loop_copy(place_of(&block, whole, whole->data, in[k], at, dim), in[k]);
     at += in[k]->shape[dim];
   }
 }
