@@ -13,14 +13,19 @@ local FEATURES, LR = 10, 0.01
 local function by_hand (size, elbo, traced)
   local loc, log_scale = peri.param(peri.zeros(size)), peri.param(peri.full(size, -1))
   local opt = peri.optim.Adam({ loc, log_scale }, { lr = LR })
-  local function loss () return -elbo(Normal(loc, log_scale:exp())) end
-  local trace = traced and peri.trace(loss)
-  return function ()
-    local recorded = trace or loss()
+  local function step ()
+    local loss = -elbo(Normal(loc, log_scale:exp()))
     opt:zero_grad()
-    recorded:backward()
+    loss:backward()
     opt:step()
   end
+  local trace = traced and peri.trace(function () return -elbo(Normal(loc, log_scale:exp())) end)
+  local function replay ()
+    opt:zero_grad()
+    trace:backward()
+    opt:step()
+  end
+  return traced and replay or step
 end
 
 local function by_vi (params, log_joint, traced)

@@ -151,14 +151,14 @@ static int split (lua_State *L) {
 
 
 /* rng:uniform(shape) and the like; upvalue 1 is the noise kernel, upvalue 2
-   who. Without a shape, a number. */
+   who, upvalue 3 the state. Without a shape, a number. */
 static int draw (lua_State *L) {
   const Kernel *kernel = lua_touserdata(L, lua_upvalueindex(1));
   const char *who = lua_tostring(L, lua_upvalueindex(2));
   Philox *g = self(L, who);
   ptrdiff_t shape[TENSOR_MAX_RANK];
   double number;
-  if (api_state(L)->tracing)
+  if (((const State *)lua_touserdata(L, lua_upvalueindex(3)))->tracing)
     api_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
              " distribution, such as Normal(0, 1), is drawn again");
   if (lua_isnoneornil(L, 2)) {
@@ -177,7 +177,8 @@ static void push_draw (lua_State *L, const char *name) {
   const Kernel *kernel = api_kernel(L, "noise", name);
   lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
   lua_pushfstring(L, "rng:%s", name);
-  lua_pushcclosure(L, draw, 2);
+  api_push_state(L);
+  lua_pushcclosure(L, draw, 3);
   lua_setfield(L, -2, name);
 }
 
