@@ -46,14 +46,9 @@ static void draw_elements (const Node *node, uint64_t position, Pool *pool) {
 
 
 static void compute_rows (const Node *node, Pool *pool, double *scratch) {
-  Tensor header[KERNEL_MAX_IN];
-  const Tensor *in[KERNEL_MAX_IN];
   Signature signature;
   Rows rows;
-  int which;
-  node_inputs(node, header, in);
-  rows_parse(node->kernel, &signature);
-  rows_plan(&rows, &signature, node->n, in, &which);
+  step_plan_rows(node, &signature, &rows);
   rows_run(pool, node->kernel, &rows, scratch, node->result->data);
 }
 
@@ -96,15 +91,10 @@ static void draw_noise (const Node *node, const Kernel *noise, uint64_t position
 
 
 size_t forward_scratch (const Node *node, const Pool *pool) {
-  Tensor header[KERNEL_MAX_IN];
-  const Tensor *in[KERNEL_MAX_IN];
   Signature signature;
   Rows rows;
-  int which;
   if (node->kind != NODE_ROWS || node->kernel->scratch == NULL) return 0;
-  node_inputs(node, header, in);
-  rows_parse(node->kernel, &signature);
-  rows_plan(&rows, &signature, node->n, in, &which);
+  step_plan_rows(node, &signature, &rows);
   return (size_t)pool_threads(pool) * rows_scratch(&rows, node->kernel->scratch);
 }
 

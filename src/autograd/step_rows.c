@@ -6,8 +6,7 @@
 #include "driver/loop.h"
 #include "driver/rows.h"
 
-/* A plan of the run that was recorded. */
-static void plan_rows (const Node *node, Signature *signature, Rows *rows) {
+void step_plan_rows (const Node *node, Signature *signature, Rows *rows) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   int which;
@@ -24,7 +23,7 @@ static size_t slopes_size (const Rows *rows, const Signature *signature, int k) 
 size_t step_rows_need (const Node *node, const Pool *pool) {
   Signature signature;
   Rows rows;
-  plan_rows(node, &signature, &rows);
+  step_plan_rows(node, &signature, &rows);
   size_t size = (size_t)pool_threads(pool)
               * rows_scratch(&rows, node->kernel->adjoint_scratch);
   for (int k = 0; k < node->n; k++) size += slopes_size(&rows, &signature, k);
@@ -78,7 +77,7 @@ void step_rows (Node *node, Pool *pool, double *scratch) {
   bool whole[KERNEL_MAX_IN];
   unsigned wanted = 0;
   Rows rows;
-  plan_rows(node, &signature, &rows);
+  step_plan_rows(node, &signature, &rows);
   for (int k = 0; k < node->n; k++) {
     if (node->in[k].tracked) wanted |= 1u << k;
     whole[k] = is_whole(node, &rows, &signature, k);

@@ -6,6 +6,7 @@
 
 #include "autograd/node.h"
 #include "driver/loop.h"
+#include "driver/rows.h"
 #include "driver/threads.h"
 
 /* A NODE_ELEMENTWISE, NODE_SUM or NODE_MEAN of a single block of n elements; `sum` is the
@@ -27,6 +28,9 @@ void step_plan (const Node *node, const Tensor *const in[], Loop *loop);
 size_t step_elementwise_need (const Node *node);
 void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
                        double *scratch);
+
+/* The run of a row kernel that was recorded. */
+void step_plan_rows (const Node *node, Signature *signature, Rows *rows);
 
 size_t step_rows_need (const Node *node, const Pool *pool);
 void step_rows (Node *node, Pool *pool, double *scratch);
