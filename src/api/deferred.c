@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "api/binding.h"
+#include "autograd/forward.h"
 #include "driver/elementwise.h"
 #include "driver/program.h"
-#include "driver/reduce.h"
 
 #define WORTH 4096      /* elements of a result that waits, */
 #define RECORDED 512    /* or of one that is recorded */
@@ -177,17 +177,13 @@ static void force_operands (lua_State *L, int index, const Node *node) {
   }
 }
 
-/* The sum or mean of what the node's kernel gives, over a row-major loop. */
+/* The sum or mean of what the node's kernel gives. */
 static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
                              Loop *loop) {
   State *state = api_state(L);
-  ptrdiff_t shape[TENSOR_MAX_RANK];
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   if (node->walk > 0) state->valued = OFTEN;
-  memcpy(shape, loop->out_shape, sizeof shape);
-  loop_plan_shaped(loop, loop->out_rank, shape, node->n, in);
-  double sum = reduce_mapped(api_pool(L, loop->size), state->sum, node->kernel, loop);
-  return node->kind == NODE_MEAN ? sum / (double)loop->size : sum;
+  return forward_sum(node, state->sum, in, loop, api_pool(L, loop->size));
 }
 
 /* Memory for the elements of the recorded tensor t at `index`, along the loop: its own, if

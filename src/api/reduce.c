@@ -95,8 +95,9 @@ static int reduce_call (lua_State *L) {
   if (empty != empty && reduction->chooses)
     api_fail(L, who, "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
+  int recorded = !kernel->flat || reduction->state->tracing;
   Recording r = {.state = reduction->state, .who = who, .kind = NODE_REDUCTION,
-                 .kernel = kernel, .n = kernel->flat && !reduction->state->tracing ? 0 : 1, .base = 1, .in = &t,
+                 .kernel = kernel, .n = recorded ? 1 : 0, .base = 1, .in = &t,
                  .dimensions = set};
   if (kernel->slope == NULL && !kernel->flat && api_is_tracked(r.state, r.n, &t))
     api_fail(L, who, "has no derivative; detach() what should have no gradient here");

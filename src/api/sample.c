@@ -56,7 +56,8 @@ static double draw_number (const Binding *b, const Philox *g,
 /*
 ** Recorded draws. What the kernel calls operand 0 is the noise, or the draw itself.
 */
-static int is_recorded (lua_State *L, const Binding *b, const Operands *o) {
+/* Is it recorded? A trace records all draws, and raises where it cannot draw again. */
+static int records (lua_State *L, const Binding *b, const Operands *o) {
   int recorded = !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
               && (b->state->tracing || api_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
@@ -108,7 +109,7 @@ int bound_sample (lua_State *L) {
   const char *why = loop_plan(&loop, b->operands, o.in);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
   rank = append_shape(L, shape, rank, loop.out_rank, loop.out_shape);
-  if (is_recorded(L, b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
+  if (records(L, b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
   Tensor *out = api_new(L, binding_who(L), rank, shape, NULL);
   loop_plan_shaped(&loop, rank, shape, b->operands, o.in);
   elementwise_sample(api_pool(L, loop.size), b->kernel, b->noise, g, g->position,
@@ -227,8 +228,8 @@ int bound_rows_sample (lua_State *L) {
                                      shape, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                    b->operands, o.in);
-  Tensor *out = is_recorded(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
-                                   : plain_rows_sample(L, b, &o, g, &rows);
+  Tensor *out = records(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
+                                  : plain_rows_sample(L, b, &o, g, &rows);
   if (out->rank > 0 || !b->kernel->integer) return 1;
   push_single(L, b->kernel, out->data[0]);
   return 1;

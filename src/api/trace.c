@@ -10,8 +10,6 @@
 ** Sums that waited when fn was done, and what was made of them, are late: their values do not
 ** count for any gradient, and are computed after the walk back, or in passing.
 */
-#include <string.h>
-
 #include "api/walk.h"
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
@@ -26,8 +24,8 @@ typedef struct Step {
   double *gradient;      /* memory for it */
   size_t block;          /* elements of a node of a single block, or 0 */
   const double *in[KERNEL_MAX_IN];
-  bool whole;            /* so many elements of each input are there */
-  bool direct;           /* nothing but its kernel is to be called */
+  bool whole;            /* each input has so many elements, */
+  bool direct;           /* and nothing but its kernel is to be called */
   bool leads;            /* has it tracked inputs? */
   double *late;          /* where the value goes that is computed after the walk, or NULL */
   const Kernel *noise;   /* that feeds a draw */

@@ -8,9 +8,8 @@
 #include "driver/rows.h"
 
 
-/* The sum of the node's values, or their mean, over a row-major loop. */
-static double sum_of_values (const Node *node, const Kernel *sum, const Tensor *const in[],
-                             Loop *loop, Pool *pool) {
+double forward_sum (const Node *node, const Kernel *sum, const Tensor *const in[], Loop *loop,
+                    Pool *pool) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   memcpy(shape, loop->out_shape, sizeof shape);
   loop_plan_shaped(loop, loop->out_rank, shape, node->n, in);
@@ -31,7 +30,7 @@ static void compute_elements (const Node *node, const Kernel *sum, Pool *pool) {
   step_plan(node, in, &loop);
   if (node->kind == NODE_ELEMENTWISE)
     elementwise_value(pool, node->kernel, &loop, node->result->data);
-  else node->result->data[0] = sum_of_values(node, sum, in, &loop, pool);
+  else node->result->data[0] = forward_sum(node, sum, in, &loop, pool);
 }
 
 /* Elements of a sampler that does its own drawing: its first input is the draw. */

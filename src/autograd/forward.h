@@ -5,7 +5,13 @@
 #define PERILUNE_FORWARD_H
 
 #include "autograd/node.h"
+#include "driver/loop.h"
 #include "driver/threads.h"
+
+/* Of a NODE_SUM or NODE_MEAN: the sum of all values, or their mean. The loop over its inputs
+   becomes a row-major one. */
+double forward_sum (const Node *node, const Kernel *sum, const Tensor *const in[], Loop *loop,
+                    Pool *pool);
 
 /* Doubles of scratch that forward_step needs for this node. */
 size_t forward_scratch (const Node *node, const Pool *pool);
