@@ -14,7 +14,7 @@ for _, name in ipairs { "totable", "item", "numel", "select", "narrow", "transpo
 end
 
 for _, name in ipairs { "tensor", "zeros", "ones", "full", "arange", "linspace", "eye",
-                        "is_tensor" } do
+                        "is_tensor", "item" } do
   public[name] = core[name]
 end
 

@@ -198,7 +198,9 @@ static int totable (lua_State *L) {
   return 1;
 }
 
+/* item(x): the number of a tensor of one element; a number is one already */
 static int item (lua_State *L) {
+  if (lua_type(L, 1) == LUA_TNUMBER) return lua_settop(L, 1), 1;
   const Tensor *t = api_check_tensor(L, 1, "Tensor:item");
   if (t->size != 1) {
     api_push_shape(L, t->rank, t->shape);
