@@ -16,7 +16,7 @@ for _, case in ipairs { { "perfect", { 0.7, 0.2, 0.1 } }, { "vague", { 1, 1, 1 }
                         { "sure of sun", { 0.98, 0.01, 0.01 } } } do
   local forecast = Categorical(case[2])
   print(string.format("%-12s KL(truth || forecast) = %.4f   cross entropy = %.4f", case[1],
-                      peri.kl_divergence(truth, forecast):item(), truth:cross_entropy(forecast):item()))
+                      peri.kl_divergence(truth, forecast), truth:cross_entropy(forecast)))
 end
 
 title "Batches broadcast: loc down, scale across"
@@ -25,9 +25,9 @@ local all = peri.kl_divergence(Normal(loc, 1), Normal(0, scale))
 print(all)
 
 title "Reductions"
-print("sum over everything ", all:sum():item())
-print("mean                ", all:mean():item())
-print("mean of the sums of rows, as a loss over a batch has it:", all:sum(-1):mean():item())
+print("sum over everything ", all:sum())
+print("mean                ", all:mean())
+print("mean of the sums of rows, as a loss over a batch has it:", all:sum(-1):mean())
 
 title "Where q says never, KL is infinite"
 print("KL(U(0, 1) || U(0, 2)) =", peri.kl_divergence(Uniform(0, 1), Uniform(0, 2)))

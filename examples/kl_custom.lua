@@ -2,11 +2,9 @@
 local peri = require "perilune"
 local Normal, Cauchy, Gamma = peri.Normal, peri.Cauchy, peri.Gamma
 
-local function number (x) return type(x) == "number" and x or x:item() end
-
 local function report (title, p, q, opts)
   local found = peri.kl_explain(p, q, opts)
-  print(string.format("%-44s %12.8g  +- %-8.1g %s (%s, %s)", title, number(found.value), number(found.error),
+  print(string.format("%-44s %12.8g  +- %-8.1g %s (%s, %s)", title, found.value, found.error,
                       found.method, found.pair[1], found.pair[2]))
 end
 

@@ -12,10 +12,10 @@ local wins, losses, tries = peri.ones(5), peri.ones(5), { 0, 0, 0, 0, 0 }   -- B
 local regret, curve, shares = 0, {}, { {}, {}, {}, {}, {} }
 
 for round = 1, ROUNDS do
-  local arm = math.tointeger(Beta(wins, losses):sample(nil, mind):argmax():item())
+  local arm = Beta(wins, losses):sample(nil, mind):argmax()
   local won = Bernoulli(rates[arm]):sample(nil, world)
   wins[arm], losses[arm] = wins[arm] + won, losses[arm] + 1 - won
-  tries[arm], regret = tries[arm] + 1, regret + rates:max():item() - rates[arm]
+  tries[arm], regret = tries[arm] + 1, regret + rates:max() - rates[arm]
   if round % 100 == 0 then
     curve[#curve + 1] = regret
     for i = 1, 5 do shares[i][#shares[i] + 1] = tries[i] end
@@ -45,4 +45,4 @@ for i, name in ipairs(NAMES) do
                       sparkline(within(shares[i]), 100)))
 end
 print(string.format("\nplays lost, in all: %s %.1f of %d", sparkline(curve, regret), regret, ROUNDS))
-print(string.format("at random it would have been %.1f", ROUNDS * (rates:max():item() - rates:mean():item())))
+print(string.format("at random it would have been %.1f", ROUNDS * (rates:max() - rates:mean())))

@@ -32,7 +32,7 @@ local function histogram (draws, low, high, bins)
   local counts, highest = {}, 0
   for b = 1, bins do
     local from, to = low + (b - 1) * (high - low) / bins, low + b * (high - low) / bins
-    counts[b] = (draws:ge(from) * draws:lt(to)):sum():item()
+    counts[b] = (draws:ge(from) * draws:lt(to)):sum()
     highest = math.max(highest, counts[b])
   end
   for b = 1, bins do counts[b] = BARS[1 + math.floor(counts[b] / highest * 7)] end

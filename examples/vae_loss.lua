@@ -48,5 +48,5 @@ print("\n\n step  reconstruction        KL      loss\n" .. table.concat(lines, "
 local covariance = mixing:transpose(1, 2):matmul(mixing) + NOISE ^ 2 * peri.eye(WIDTH)
 local truth = peri.MultivariateNormal { loc = peri.zeros(WIDTH), covariance_matrix = covariance }
 print(string.format("\nminus log likelihood of the data under their true law: %.4f",
-                    -truth:log_prob(data):mean():item()))
+                    -truth:log_prob(data):mean()))
 print(string.format("noise found: %.3f, true: %.3f", math.exp(model.log_noise:item()), NOISE))

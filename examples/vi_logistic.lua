@@ -32,11 +32,11 @@ local grid = peri.linspace(-6, 6, 241)
 local a, b = grid:reshape(-1, 1), grid:reshape(1, -1)
 local log_posterior = prior:log_prob(a) + prior:log_prob(b)
 for i = 1, N do log_posterior = log_posterior + Bernoulli { logits = a + b * x[i] }:log_prob(y[i]) end
-local evidence = log_posterior:logsumexp():item() + 2 * math.log(12 / 240)
+local evidence = log_posterior:logsumexp() + 2 * math.log(12 / 240)
 local p = (log_posterior - log_posterior:logsumexp()):exp()
 local function moments (values)
-  local mean = (p * values):sum():item()
-  return mean, math.sqrt((p * (values - mean) ^ 2):sum():item())
+  local mean = (p * values):sum()
+  return mean, math.sqrt((p * (values - mean) ^ 2):sum())
 end
 
 print "\n\nweight      guide mean    sd    true mean    sd"

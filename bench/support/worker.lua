@@ -53,7 +53,7 @@ end
 local function digest (x)
   local t = peri.tensor(type(x) == "number" and { x } or x:detach():reshape(-1))
   local n = #t
-  local parts = { n, peri.abs(t):sum():item(), t:sum():item() }
+  local parts = { n, peri.abs(t):sum(), t:sum() }
   for k = 0, SHOWN - 1 do parts[#parts + 1] = t:at(k * n // SHOWN + 1) end
   for i, part in ipairs(parts) do parts[i] = string.format(" %.17g", part) end
   return table.concat(parts)

@@ -217,9 +217,9 @@ local function is_no_count (v) return is_negative(v) or v % 1 ~= 0 end
 local function is_no_bit (v) return v ~= 0 and v ~= 1 end
 local function is_nan (v) return v ~= v end
 
-local function sum (event) return "a row that sums to " .. show.number(event:sum():item()) end
+local function sum (event) return "a row that sums to " .. show.number(core.item(event:sum())) end
 
-local function length (event) return "a row of length " .. show.number((event * event):sum():item() ^ 0.5) end
+local function length (event) return "a row of length " .. show.number(core.item((event * event):sum()) ^ 0.5) end
 
 local function descent (event)
   for i = 2, #event do
@@ -252,13 +252,13 @@ end
 
 local function long_row (event)
   for i = 1, #event do
-    local norm = (event[i] * event[i]):sum():item() ^ 0.5
+    local norm = core.item((event[i] * event[i]):sum()) ^ 0.5
     if math.abs(norm - 1) > 1e-6 then return "a matrix with a row of length " .. show.number(norm) end
   end
 end
 
 local function asymmetry (event)
-  local room = 1e-6 * event:abs():max():item()
+  local room = 1e-6 * core.item(event:abs():max())
   return each_element(event, function (i, j, v)
     local w = event:at(j, i)
     return math.abs(v - w) > room

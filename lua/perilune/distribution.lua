@@ -189,8 +189,8 @@ function Distribution:expectation (f, opts) return require "perilune.expectation
 -- it is infinite.
 local function common_end (value)
   if core.is_tensor(value) then
-    local least = value:min():item()
-    value = least == value:max():item() and least or nil
+    local least = core.item(value:min())
+    value = least == core.item(value:max()) and least or nil
   end
   return value and math.abs(value) < math.huge and value or nil
 end

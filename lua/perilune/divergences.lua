@@ -34,7 +34,7 @@ local function is_discrete (d) return d.support and d.support.is_discrete or fal
 
 local function any (x)
   if type(x) == "number" then return x ~= 0 end
-  return core.numel(x) > 0 and x:max():item() ~= 0
+  return core.numel(x) > 0 and core.item(x:max()) ~= 0
 end
 
 local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
@@ -190,8 +190,8 @@ local NEGLIGIBLE, MOST = 1e-20, 2 ^ 22
 
 local function table_of (d)
   local first, last = d:icdf(NEGLIGIBLE), d:isf(NEGLIGIBLE)
-  local least  = core.is_tensor(first) and first:min():item() or first
-  local most   = core.is_tensor(last) and last:max():item() or last
+  local least  = core.is_tensor(first) and core.item(first:min()) or first
+  local most   = core.is_tensor(last) and core.item(last:max()) or last
   if most - least >= MOST then
     error("wasserstein: there are too many outcomes between " .. show.number(least) .. " and " .. show.number(most), 4)
   end

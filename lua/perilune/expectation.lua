@@ -12,6 +12,7 @@ local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -124,7 +125,7 @@ local function stretch_at (d, e, side, span)
   local rate, curve = 1 - slope, functions.sqrt(maximum(-2 * bend, 0))
   local is_singular = functions.lt(rate, REGULAR) * functions.lt(bend, 1e-10) * functions.lt(off, ROUGH)
                       * maximum(functions.gt(rate, 1e-6), functions.gt(curve, 1e-4))
-  if is_singular:max():item() == 0 then return nil end
+  if core.item(is_singular:max()) == 0 then return nil end
   return { side = side, w = w, x = x, s = s, density = density, off = off, size = size,
            is_singular = is_singular, scale = 1 / where(is_singular, maximum(rate, curve), 1) }
 end
@@ -138,7 +139,7 @@ local function followed (d, stretch, f, opts)
   end
   local value, off = fitted(stretch.s, y)
   local known = stretch.is_singular * functions.le(off, ROUGH * maximum(size, 1e-300))
-  if known:max():item() == 0 then return 0, 0, known:select(1, 1) end
+  if core.item(known:max()) == 0 then return 0, 0, known:select(1, 1) end
   local function part (h)
     return quadrature.integrate(function (t)
       local s = t * stretch.scale
@@ -372,7 +373,7 @@ local function march (d, f, start, step, count, total, tail)
       local left = tail(start + step * (done - 1), mass, last, done)
       rest = where(functions.eq(left, 0), 0, left * where(values:isfinite(), abs(values), 0):max(1))
       local enough = functions.le(left, TAIL) * functions.le(rest, 1e-17 * abs(total + sum))
-      if maximum(enough, functions.isnan(sum)):min():item() == 1 then break end
+      if core.item(tensor.min(maximum(enough, functions.isnan(sum)))) == 1 then break end
     end
     n = 2 * n
   end
@@ -382,7 +383,7 @@ end
 -- The widest of finite supports, or INF.
 local function width (low, high)
   local span = high - low + 1
-  return core.is_tensor(span) and span:max():item() or span
+  return core.is_tensor(span) and core.item(span:max()) or span
 end
 
 -- The mass above x, or below it: by the distribution itself, or else what is missing from `all`, and
@@ -423,7 +424,7 @@ end
 local function shaped (d, x)
   local plain = rawget(d, "batch_shape") == nil
   if not plain then return (core.is_tensor(x) and x or core.tensor(x)):reshape(d.batch_shape) end
-  return core.is_tensor(x) and x:item() or x
+  return core.item(x)
 end
 
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape

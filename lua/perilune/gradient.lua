@@ -47,7 +47,7 @@ end
 local function grad_of (param, original)
   local grad = param.grad or core.zeros(param.shape)
   active[param] = nil
-  return type(original) == "number" and grad:item() or grad
+  return type(original) == "number" and core.item(grad) or grad
 end
 
 local function grads_of (params, original)
@@ -70,7 +70,7 @@ function gradient.value_and_grad (f)
       error("value_and_grad: f must return a number or a tensor of one element, got " .. show.value(value), 2)
     end
     if core.tracked(value) then value:backward() end
-    local plain = core.is_tensor(value) and value:item() or value
+    local plain = core.is_tensor(value) and core.item(value) or value
     return plain, grads_of(params, x), table.unpack(results, 2, results.n)
   end
 end

@@ -47,7 +47,7 @@ local function where_closed (condition, formula)
   return function (p, q, opts)
     local closed = condition(p, q)
     local all, any = closed, closed
-    if core.is_tensor(closed) then all, any = closed:min():item(), closed:max():item() end
+    if core.is_tensor(closed) then all, any = core.item(closed:min()), core.item(closed:max()) end
     if all == 1 then return core.fused(formula, p, q) end
     if any == 0 then return fall_back(p, q, opts) end
     local value, method, error = fall_back(p, q, opts)
@@ -281,7 +281,7 @@ kl.kl_divergence = core.dispatcher(cache, resolve)
 
 local function is_infinite (value)
   if not core.is_tensor(value) then return value == math.huge end
-  return value:min():item() == math.huge
+  return core.item(value:min()) == math.huge
 end
 
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.

@@ -75,7 +75,7 @@ end
 local function excess (probabilities)
   local t = core.is_tensor(probabilities) and probabilities or core.tensor(probabilities)
   if #t.shape == 0 then return 0 end
-  return functions.abs(t:sum(-1) - 1):max():item()
+  return core.item(tensor.max(functions.abs(t:sum(-1) - 1)))
 end
 
 -- The two classic mistakes, told by Lua's warn.

@@ -19,7 +19,7 @@ local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) en
 
 local function any (x)
   if type(x) == "number" then return x ~= 0 end
-  return core.numel(x) > 0 and x:max():item() ~= 0
+  return core.numel(x) > 0 and core.item(x:max()) ~= 0
 end
 
 -- Does the class say itself how to do this?
@@ -98,7 +98,7 @@ end
 --- How well an integral of about d^2, d = log q - log p, can be known where it is as small as the least of
 -- these values: d has an absolute error.
 function fallback.tolerance (value)
-  local least = as_tensor(functions.abs(value)):min():item()
+  local least = core.item(as_tensor(functions.abs(value)):min())
   return math.min(1e-10, math.max(1e-13, 1e-15 / math.sqrt(least)))
 end
 
@@ -148,6 +148,8 @@ local function by_draws_of_p (p, q, n, rng)
   return terms:mean(1), terms:std(1) / math.sqrt(n)
 end
 
+local function detached (x) return core.is_tensor(x) and x:detach() or x end
+
 -- Half of the draws are of q. With m = (p + q)/2,
 --
 --   KL = E_m[(log p - log q) p/m],   0 = E_m[(p - q)/m]:
@@ -164,7 +166,7 @@ local function by_draws_of_both (p, q, n, rng)
   end
   local from_p, control_p = at(p:sample(half, rng))
   local from_q, control_q = at(q:sample(half, rng))
-  local slope = regression(tensor.cat { from_p, from_q }, tensor.cat { control_p, control_q }):detach()
+  local slope = detached(regression(tensor.cat { from_p, from_q }, tensor.cat { control_p, control_q }))
   from_p, from_q = from_p - slope * control_p, from_q - slope * control_q
   local error = 0.5 * functions.sqrt((from_p:var(1) + from_q:var(1)) / half)
   return 0.5 * (from_p:mean(1) + from_q:mean(1)), error
@@ -224,7 +226,7 @@ end
 
 -- A result in the shape of the batch, or a number where all parameters are.
 local function shaped (p, x)
-  if is_plain(p) then return core.is_tensor(x) and x:item() or x end
+  if is_plain(p) then return core.is_tensor(x) and core.item(x) or x end
   return as_tensor(x):expand(p.batch_shape)
 end
 

@@ -25,7 +25,7 @@ end
 
 local function all (flags)
   if type(flags) == "number" then return flags ~= 0 end
-  return core.numel(flags) == 0 or flags:min():item() ~= 0
+  return core.numel(flags) == 0 or core.item(flags:min()) ~= 0
 end
 
 

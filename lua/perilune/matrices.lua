@@ -52,7 +52,7 @@ local function check_definite (self, name, factor)
     matrices.fail(self, 2, "%s must be positive definite, its pivot at [%s] is not positive", name,
                   table.concat(bad, ", ", 2, #bad))
   end
-  local largest = matrix:abs():max():item()
+  local largest = core.item(matrix:abs():max())
   if not matrix:allclose(matrix:transpose(-1, -2), 1e-8, 1e-8 * largest) then
     matrices.fail(self, 2, "%s must be symmetric and positive definite, got one that is not symmetric", name)
   end
@@ -65,7 +65,7 @@ local function check_triangle (self, name)
   local above = index:unsqueeze(-1):lt(index)
   local bad = constraints.positive:violation(matrices.diagonal(triangle))
   if bad then matrices.fail(self, 2, "%s must have a positive diagonal, got %s", name, show.number(bad)) end
-  if (triangle:abs() * above):max():item() > 0 then
+  if core.item((triangle:abs() * above):max()) > 0 then
     matrices.fail(self, 2, "%s must be lower triangular, got an element above the diagonal", name)
   end
 end

@@ -83,7 +83,7 @@ function peaks.mode (d)
     local limit = core.tensor(d:icdf(p))
     best = where(functions.ge(d:log_prob(limit), nearly(top)), limit, best)
   end
-  return rawget(d, "batch_shape") == nil and best:item() or best
+  return rawget(d, "batch_shape") == nil and core.item(best) or best
 end
 
 return peaks

@@ -179,7 +179,7 @@ function quadrature.integrate (f, a, b, opts)
     panels, sums.panels = children, sums.panels + #children / 4
   end
   local err = where(sums.stalled, math.huge, sums.error + ROUNDING * sums.size)
-  if rank == 0 and not opts.as_tensor then return sums.value:item(), err:item() end
+  if rank == 0 and not opts.as_tensor then return core.item(sums.value), core.item(err) end
   return sums.value:reshape(batch), err:reshape(batch)
 end
 
@@ -202,7 +202,7 @@ local function middle (low, high)
 end
 
 local function all (x)
-  if core.is_tensor(x) then return core.numel(x) == 0 or x:min():item() ~= 0 end
+  if core.is_tensor(x) then return core.numel(x) == 0 or core.item(x:min()) ~= 0 end
   return x ~= 0
 end
 

@@ -83,7 +83,7 @@ end
 function show.tensor (t)
   t = core.detach(t)   -- elements are plain numbers
   local shape = core.shape(t)
-  if #shape == 0 then return show.number(t:item()) end
+  if #shape == 0 then return show.number(core.item(t)) end
   local head = "Tensor" .. show.shape(shape)
   if core.numel(t) == 0 then return head end
   if #shape == 1 then
@@ -102,7 +102,7 @@ function show.parameter (x)
   if not core.is_tensor(x) then return tostring(x) end
   local shape = core.shape(x)
   if #shape > 1 or (shape[1] or 0) > 6 then return "Tensor" .. show.shape(shape) end
-  if #shape == 0 then return show.number(x:item()) end
+  if #shape == 0 then return show.number(core.item(x)) end
   local numbers = {}
   for i, v in ipairs(x:totable()) do numbers[i] = show.number(v) end
   return "{" .. table.concat(numbers, ", ") .. "}"

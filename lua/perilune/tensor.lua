@@ -40,11 +40,15 @@ for _, name in ipairs { "prod", "std", "var" } do
     end
     lines[#lines + 1] = count
     local lined_up = #shape == 0 and t or t:permute(table.unpack(order))
-    return rows(lined_up:reshape(lines)):reshape(result)
+    local values = rows(lined_up:reshape(lines))
+    return #result == 0 and values or values:reshape(result)
   end
 end
 for _, name in ipairs { "max", "min", "argmax", "argmin" } do   -- these choose an element
   methods[name] = core.reduction(name, "Tensor:" .. name, true)
+end
+for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all", "any", "max", "min", "argmax", "argmin" } do
+  public[name] = methods[name]   -- of numbers and tables too
 end
 
 
@@ -209,18 +213,18 @@ function methods.equal (a, b)
   local sa, sb = core.shape(a), core.shape(b)
   if #sa ~= #sb then return false end
   for d = 1, #sa do if sa[d] ~= sb[d] then return false end end
-  return a:eq(b):all():item() == 1
+  return core.item(public.all(a:eq(b))) == 1
 end
 
 --- Elements that differ by at most atol + rtol |b|.
 function methods.allclose (a, b, rtol, atol)
-  return as_tensor("allclose", functions.isclose(a, b, rtol or 1e-9, atol or 0)):all():item() == 1
+  return core.item(public.all(functions.isclose(a, b, rtol or 1e-9, atol or 0))) == 1
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose
 function methods.cholesky (t) return core.bind("row/linalg", "cholesky", "cholesky", { "t" }, { "t" })(t) end
 public.matmul, public.softmax, public.log_softmax = methods.matmul, methods.softmax, methods.log_softmax
-public.logsumexp, public.cholesky = methods.logsumexp, methods.cholesky
+public.cholesky = methods.cholesky
 
 
 -- One-element tensors compare as their numbers do.

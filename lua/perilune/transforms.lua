@@ -97,8 +97,8 @@ end
 
 -- A tensor that is infinite throughout as a number.
 local function plain_end (x)
-  local infinite = core.is_tensor(x) and core.numel(x) > 0 and math.abs(x:min():item()) == math.huge
-  return infinite and x:min() == x:max() and x:min():item() or x
+  local infinite = core.is_tensor(x) and core.numel(x) > 0 and math.abs(core.item(x:min())) == math.huge
+  return infinite and x:min() == x:max() and core.item(x:min()) or x
 end
 
 --- What becomes of a constraint: the interval between the images of its ends where t is
@@ -224,10 +224,10 @@ new_kind("Softplus", {
 
 -- 1 or -1, or a tensor of both.
 local function sign_of (x)
-  if type(x) == "number" then return x > 0 and 1 or -1 end
   local signs = functions.sign(x)
-  local least = signs:min():item()
-  return least == signs:max():item() and least or signs
+  if type(signs) == "number" then return signs > 0 and 1 or -1 end
+  local least = core.item(signs:min())
+  return least == core.item(signs:max()) and least or signs
 end
 
 local function check_nonzero (kind, name, x)
@@ -392,7 +392,7 @@ new_kind("Softmax", {
 --- The direction of a vector.
 new_kind("UnitVector", {
   domain = constraints.real_vector, codomain = constraints.sphere, bijective = false,
-  forward = function (_, x) return x / functions.sqrt((x * x):sum(-1)):unsqueeze(-1) end,
+  forward = function (_, x) return x / functions.sqrt((x * x):sum(-1, true)) end,
   inverse = function (_, y) return y end,
 })
 

@@ -85,7 +85,7 @@ local function joint_of (self, theta)
   error("vi: log_joint must return a number or a tensor of one element, got " .. show.value(value), 0)
 end
 
-local function number_of (x) return is_tensor(x) and x:item() or x end
+local function number_of (x) return is_tensor(x) and core.item(x) or x end
 
 -- Parameters in a message: "mu = 0, tau = 1"; only the one of a name, if there is a name.
 local function shown (self, u, name)
@@ -139,7 +139,7 @@ end
 local function complain_of_gradient (self, noise)
   local u, grad = drawn(self, noise), self.guide.params.loc.grad
   for _, site in ipairs(self.space) do
-    local total = grad:narrow(1, site.at, site.size):sum():item()
+    local total = core.item(grad:narrow(1, site.at, site.size):sum())
     if not is_finite(total) then
       error(string.format("vi: the gradient of log_joint is %s at step %d, because of %s", show.number(total),
                           #self.elbo + 1, shown(self, u, site.name)), 0)
@@ -195,7 +195,7 @@ local function draw (self, share)
     loss, noise = loss_of_draw(self)
     local top = share < 1 and loss * share or loss
     top:backward()
-    value = -loss:item()   -- which backward may have found in passing
+    value = -core.item(loss)   -- which backward may have found in passing
   end
   if not is_finite(value) then complain(self, noise, value) end
   if core.finite_grad(self.guide.params.loc) == false then complain_of_gradient(self, noise) end

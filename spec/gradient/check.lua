@@ -12,7 +12,7 @@ local unpack = table.unpack
 local function flatten (operands)
   local all = {}
   for _, t in ipairs(operands) do
-    local flat = t:detach():reshape(-1)
+    local flat = core.is_tensor(t) and core.bare(t):reshape(-1) or { t }
     for i = 1, #flat do all[#all + 1] = flat[i] end
   end
   return all
@@ -21,9 +21,9 @@ end
 local function rebuild (operands, elements)
   local tensors, at = {}, 1
   for k, t in ipairs(operands) do
-    local n = t:numel()
-    tensors[k] = n == 1 and #t.shape == 0 and peri.tensor(elements[at])
-                 or peri.tensor { unpack(elements, at, at + n - 1) }:reshape(t.shape)
+    local n = core.numel(t)
+    tensors[k] = #core.shape(t) == 0 and peri.tensor(elements[at])
+                 or peri.tensor { unpack(elements, at, at + n - 1) }:reshape(core.shape(t))
     at = at + n
   end
   return tensors
@@ -32,8 +32,7 @@ end
 -- A number that weighs every element of the result differently.
 local function weighted (f, arguments)
   local y = f(unpack(arguments))
-  if not core.is_tensor(y) then y = peri.tensor(y) end
-  return (y * peri.linspace(0.5, 1.5, y:numel()):reshape(y.shape)):sum()
+  return peri.sum(y * peri.linspace(0.5, 1.5, core.numel(y)):reshape(core.shape(y)))
 end
 
 -- Gradients with respect to those operands whose bit is set; zeros where none arrived, false for the others.
@@ -70,7 +69,7 @@ local function replayed (f, operands, elsewhere)
            or tostring(trace):find("does not depend on any parameter", 1, true), trace)
     return
   end
-  local then_, again = first:item(), trace()
+  local then_, again = peri.item(first), trace()
   if again ~= then_ and again == again then return end   -- there were draws
   for k, p in ipairs(params) do p:copy(operands[k]) end
   local value, grads = trace:backward(), {}
@@ -81,7 +80,7 @@ end
 -- How a replay differs from what is recorded anew; nil if it does not.
 local function replay_mismatch (f, operands, grads)
   local elsewhere = {}
-  for k, t in ipairs(operands) do elsewhere[k] = t:detach() * (1 - 1e-9) end
+  for k, t in ipairs(operands) do elsewhere[k] = (core.is_tensor(t) and core.bare(t) or t) * (1 - 1e-9) end
   local ok, value, found = pcall(replayed, f, operands, elsewhere)
   if not ok then
     if tostring(value):find(" must be ", 1, true) then return end   -- elsewhere is not allowed
@@ -135,7 +134,7 @@ function check.mismatch (f, operands, fixed, tolerance, compared)
   local grads = gradients(f, operands, all)
   local analytic = {}
   for _, g in ipairs(grads) do if g then analytic[#analytic + 1] = g end end
-  local function value (...) return weighted(compared or f, with(rebuild(free, { ... }))):item() end
+  local function value (...) return peri.item(weighted(compared or f, with(rebuild(free, { ... })))) end
   local why = check.slope_mismatch(value, flatten(free), flatten(analytic), tolerance or 1e-6)
   if why then return why end
   if not fixed then

@@ -80,7 +80,7 @@ local families = {
   ["InverseWishart of a matrix"] = {
     function (v, a) return peri.InverseWishart { df = v, scale_matrix = symmetric(a) } end,
     { peri.tensor { 7.5, 9 }, spd }, log_prob = spd:totable(), entropy = true, mean = true, variance = true },
-  VonMisesFisher = { function (m, k) return peri.VonMisesFisher(m / (m * m):sum():sqrt(), k) end,
+  VonMisesFisher = { function (m, k) return peri.VonMisesFisher(m / peri.sqrt((m * m):sum()), k) end,
                      { peri.tensor { 0.3, 0.5, -0.4 }, peri.tensor(3) }, log_prob = { 0.6, 0, 0.8 }, entropy = true,
                      mean = true, variance = true, rsample = paths.mises_fisher },
   LKJCholesky = { function (c) return peri.LKJCholesky(3, c) end, { peri.tensor { 1.7 } },

@@ -15,7 +15,7 @@ local function carried (from, to, x)
 end
 
 local function times (matrix, vector) return matrix:matmul(vector:unsqueeze(-1)):squeeze(-1) end
-local function lengths (x) return (x * x):sum(-1):unsqueeze(-1):sqrt() end
+local function lengths (x) return (x * x):sum(-1, true):sqrt() end
 
 --- Any law of single numbers.
 function paths.quantile (make)
@@ -94,14 +94,14 @@ end
 -- with m along the great circle.
 function paths.mises_fisher (x, m, k)
   m = m / lengths(m)
-  local cosine = (x * m):sum(-1):unsqueeze(-1)
+  local cosine = (x * m):sum(-1, true)
   local across = x - cosine * m
   across = across / lengths(across)
-  local u = (1 - (-k * (1 - cosine)):exp()) / (1 - (-2 * k):exp())
+  local u = (1 - (-k * (1 - cosine)):exp()) / (1 - peri.exp(-2 * k))
   return function (moved_m, moved_k)
     local n = moved_m / lengths(moved_m)
-    local c = 1 + peri.log(1 - u * (1 - (-2 * moved_k):exp())) / moved_k
-    local turned = across - (m + n) * ((n * across):sum(-1):unsqueeze(-1) / (1 + (m * n):sum()))
+    local c = 1 + peri.log(1 - u * (1 - peri.exp(-2 * moved_k))) / moved_k
+    local turned = across - (m + n) * ((n * across):sum(-1, true) / (1 + (m * n):sum()))
     return n * c + turned * (1 - c * c):sqrt()
   end
 end

@@ -40,7 +40,7 @@ return {
   { "reading", function ()
     local t = peri().tensor(M)
     local rows = {}
-    for i, row in ipairs(t) do rows[i] = row:sum():item() end
+    for i, row in ipairs(t) do rows[i] = row:sum() end
     return text(t:totable()[2][3], t[2], t[2][1], t:at(1, 2), t:at(2), #t, t:numel(), table.concat(t.shape, "x"),
                 rows[1], rows[2], peri().is_tensor(t))
   end },
@@ -181,7 +181,7 @@ return {
       return p.Normal(w[1], 2):log_prob(x):sum() - rows:logsumexp() + p.where(w:gt(1), w, 0):sum()
     end)
     local value = trace:backward()
-    return text(value, w.grad, trace(), trace, (pcall(p.trace, function () return w:sum():item() end)))
+    return text(value, w.grad, trace(), trace, (pcall(p.trace, function () return p.item(w:sum()) end)))
   end },
   { "a formula in one pass", function ()
     local p = peri()

@@ -6,7 +6,7 @@ if threads > 1 then peri.set_threads(threads) end
 
 local parts = {}
 local function add (name, x)
-  local sum = type(x) == "number" and x or x:sum():item()
+  local sum = type(x) == "number" and x or peri.item(x:sum())
   if sum ~= sum then error(name .. " is NaN, which would hide any difference") end
   parts[#parts + 1] = name .. " " .. string.format("%a", sum)
 end

@@ -26,7 +26,7 @@ local function fit ()
     loss:backward()
     opt:step()
   end
-  return step, function () return peri.abs(loc:detach() - weights):max():item() end
+  return step, function () return peri.item(peri.abs(loc:detach() - weights):max()) end
 end
 
 -- Pages of this process in memory, or nil where the system does not say.

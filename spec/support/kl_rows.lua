@@ -10,7 +10,7 @@ local function near (expected, got, tolerance)
   return math.abs(got - expected) <= tolerance * math.abs(expected)
 end
 
-local function item (x) return core.is_tensor(x) and x:item() or x end
+local function item (x) return core.is_tensor(x) and peri.item(x) or x end
 
 -- The kernel's adjoint at the operands of all pairs, one batch of them.
 local function check_adjoint (case, p, q)

@@ -2,6 +2,8 @@
 --
 -- A model is { shape = {...}, ... }, its elements in row-major order in the
 -- array part. Views are copies here; nothing is clever.
+local core = require "perilune.core"
+
 local model = {}
 
 local unpack, huge = table.unpack, math.huge
@@ -59,7 +61,7 @@ end
 function model.of (t)
   if type(t) == "number" then return { shape = {}, t } end
   local shape = t.shape
-  local m = #shape == 0 and { t:item() } or flatten(t:totable(), #shape, {})
+  local m = #shape == 0 and { core.item(t) } or flatten(t:totable(), #shape, {})
   m.shape = shape
   return m
 end
@@ -278,6 +280,7 @@ function model.random_view (peri, source, shape, number)
     first[d] = source(base[d] - (stretched[d] and 1 or extent) + 1)
   end
   local m = model.build(base, function () return number(source) end)
+  if rank == 0 then return peri.tensor(m[1]), m end
   local t = peri.tensor(table.move(m, 1, #m, 1, {})):reshape(base)
   local back = {}
   for d = 1, rank do
@@ -290,7 +293,6 @@ function model.random_view (peri, source, shape, number)
   local full = {}
   for d = 1, rank do full[d] = shape[order[d]] end
   t, m = t:expand(full), model.expand(m, full)
-  if rank == 0 then return t, m end
   return t:permute(unpack(back)), model.permute(m, unpack(back))
 end
 

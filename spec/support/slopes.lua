@@ -1,5 +1,7 @@
 --- Numerical derivatives to check analytic ones by: Ridders' method, central
 -- differences extrapolated to step 0, with an estimate of their error.
+local tensor = require "perilune.tensor"
+
 local slopes = {}
 
 local SHRINK, COLUMNS = 1.6, 10
@@ -74,7 +76,7 @@ function slopes.adjoint_mismatch (value, adjoint, operands, upstream, tolerance,
         moved[e] = v
         local changed = { table.unpack(operands) }
         changed[k] = moved:reshape(operands[k].shape)
-        return (value(table.unpack(changed)) * upstream):sum():item()
+        return tensor.sum(value(table.unpack(changed)) * upstream)
       end
       local numeric, error = best_derivative(along, flat[e])
       local got = analytic[k]:reshape(-1)[e]

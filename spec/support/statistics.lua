@@ -20,8 +20,8 @@ end
 
 --- Is the sample mean within five standard errors of `mean`?
 function statistics.mean (sample, mean, variance)
-  if variance == 0 then return sample:min() == sample:max() and sample:mean():item() == mean, 0 end
-  local z = (sample:mean():item() - mean) / math.sqrt(variance / sample:numel())
+  if variance == 0 then return sample:min() == sample:max() and sample:mean() == mean, 0 end
+  local z = (sample:mean() - mean) / math.sqrt(variance / sample:numel())
   return math.abs(z) <= Z_BOUND, z
 end
 

@@ -37,10 +37,10 @@ end
 
 --- Of a matrix of side 1, every statistic is that of a gamma variable.
 function law.same_as_scalar (d, scalar, x)
-  law.close(scalar:log_prob(x), d:log_prob({ { x } }):item(), 1e-13)
-  law.close(scalar:entropy(), d:entropy():item(), 2e-14)
+  law.close(scalar:log_prob(x), peri.item(d:log_prob({ { x } })), 1e-13)
+  law.close(scalar:entropy(), peri.item(d:entropy()), 2e-14)
   for _, name in ipairs { "mean", "variance", "stddev" } do
-    law.close(scalar[name](scalar), d[name](d):item(), 1e-14)
+    law.close(scalar[name](scalar), peri.item(d[name](d)), 1e-14)
   end
 end
 
@@ -68,7 +68,7 @@ function law.integrals (d, inverse)
   x = 0.5 * (x + x:transpose(-1, -2))
   local log_p = d:log_prob(x)
   local mass = peri.exp(log_p) * volume
-  local function of (f) return (f * mass):sum():item() end
+  local function of (f) return peri.item((f * mass):sum()) end
   local first, second = {}, {}
   for i = 1, 2 do
     first[i], second[i] = {}, {}
@@ -77,7 +77,7 @@ function law.integrals (d, inverse)
       first[i][j], second[i][j] = of(element), of(element * element)
     end
   end
-  return mass:sum():item(), first, second, -of(log_p)
+  return peri.item(mass:sum()), first, second, -of(log_p)
 end
 
 --- Bartlett's triangles of draws.
@@ -109,7 +109,7 @@ function law.check_draws (d, count, inverse)
   assert(statistics.mean(total, mean, variance), "log det")
   -- no element depends on another: products have the mean that independence gives
   local diagonal, below = t:select(-1, 1):select(-1, 1), t:select(-1, 1):select(-1, side)
-  if side > 1 then assert(statistics.mean(diagonal * below, 0, (diagonal * diagonal):mean():item()), "product") end
+  if side > 1 then assert(statistics.mean(diagonal * below, 0, peri.item((diagonal * diagonal):mean())), "product") end
 end
 
 --- Are draws positive definite, their density and slopes finite, however little df exceeds d - 1?
@@ -121,10 +121,10 @@ function law.check_small_df (class, file)
       local d = class(side - 1 + excess, law.scale[side])
       local draws = d:sample(200, peri.rng(3))
       assert(draws:equal(draws:transpose(-1, -2)))
-      assert(peri.isnan(draws:cholesky()):sum():item() == 0)
-      assert(peri.isfinite(d:log_prob(draws)):sum():item() == 200)
+      assert(peri.item(peri.isnan(draws:cholesky()):sum()) == 0)
+      assert(peri.item(peri.isfinite(d:log_prob(draws)):sum()) == 200)
       local _, df, l = adjoint(draws, peri.tensor(d.df), d.scale_tril, peri.ones(200, side, side))
-      assert(peri.isfinite(df):min():item() == 1 and peri.isfinite(l):min():item() == 1)
+      assert(peri.item(peri.isfinite(df):min()) == 1 and peri.item(peri.isfinite(l):min()) == 1)
     end
   end
 end
@@ -139,7 +139,7 @@ local function moved_draw (d, x, inverse)
     for i = 1, side do
       local k = inverse and side - i or i - 1
       local p = peri.Chi2(d.df - k):cdf(t[i][i] ^ 2)
-      moved[i][i] = math.sqrt(peri.Chi2(df:item() - k):icdf(p))
+      moved[i][i] = math.sqrt(peri.Chi2(peri.item(df) - k):icdf(p))
     end
     local c = (l * below):matmul(inverse and matrices.triangular_inverse(moved) or moved)
     return c:matmul(c:transpose(1, 2))

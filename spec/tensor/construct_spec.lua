@@ -105,7 +105,7 @@ describe("what constructors make:", function ()
       local t = peri.tensor(data)
       assert.equal(rank, #t.shape)
       assert.same(data, t:totable())
-      assert.equal(4.5, t:item())
+      assert.equal(4.5, peri.item(t))
       assert.equal(1, t:numel())
     end)
   end

@@ -83,7 +83,7 @@ describe("broadcasting", function ()
       for k = 1, 4 do
         t[k], m[k] = model.random_view(peri, source, k == 2 and shape or partner(source, shape))
       end
-      local condition = t[1]:gt(0)
+      local condition = peri.gt(t[1], 0)
       assert.is_nil(model.difference(peri.where(condition, t[2], t[3]),
                     model.map(where, model.of(condition), m[2], m[3])))
       assert.is_nil(model.difference(peri.isclose(t[1], t[2], t[3], t[4]),

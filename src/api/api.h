@@ -38,6 +38,11 @@ Tensor *api_new (lua_State *L, const char *who, int rank,
                  const ptrdiff_t shape[], const ptrdiff_t stride[]);
 Tensor *api_new_view (lua_State *L, int base, const Tensor *from, int rank);
 
+/* One number is a Lua number: what a function returns that leaves its result, the tensor t, on
+   top of the stack. A number replaces it if it has rank 0 and carries no gradient, an integer
+   if the kernel (or NULL) counts. */
+int api_return (lua_State *L, const Tensor *t, const Kernel *kernel);
+
 typedef struct State State;
 
 Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank, size_t size,

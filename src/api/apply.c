@@ -28,6 +28,12 @@ static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) 
   const double *in[KERNEL_MAX_IN];
   for (int k = 0; k < b->operands; k++) in[k] = o->in[k]->data;
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
+  if (!api_is_tracked(r.state, r.n, r.in)) {
+    double out;
+    b->kernel->value(1, in, &out);
+    lua_pushnumber(L, out);
+    return 1;
+  }
   r.block = true;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   b->kernel->value(1, in, out->data);
@@ -49,7 +55,9 @@ int bound_apply (lua_State *L) {
   if (look == LOOK_OTHER) {
     if (b->kernel->steady && api_defer_steady(L, b, &o)) return 1;
     binding_complete(L, b, &o);
-  } else if (o.rank == 0) return apply_to_singles(L, b, &o);
+    for (int k = 0; k < b->operands; k++) if (o.in[k]->rank > o.rank) o.rank = o.in[k]->rank;
+  }
+  if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
   if (api_defer_recorded(L, &r, &loop)) return 1;
@@ -59,7 +67,7 @@ int bound_apply (lua_State *L) {
   return 1;
 }
 
-/* The sum of all values, as a tensor of rank 0. */
+/* The sum of all values. */
 int bound_sum (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
@@ -76,7 +84,7 @@ int bound_sum (lua_State *L) {
   if (api_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   out->data[0] = reduce_mapped(api_pool(L, loop.size), b->state->sum, b->kernel, &loop);
-  return 1;
+  return api_return(L, out, NULL);
 }
 
 /* One result an operand. */
@@ -86,14 +94,14 @@ int bound_partials (lua_State *L) {
   Operands o;
   Loop loop;
   lua_settop(L, b->arguments);
-  int numbers = binding_read(L, b, &o);
+  binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   luaL_checkstack(L, 2 * b->operands + 4, binding_who(L));
   for (int k = 0; k < b->operands; k++)
     d[k] = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,
                    loop.out_stride)->data;
   elementwise_partials(api_pool(L, loop.size), b->kernel, &loop, d);
-  if (numbers)
+  if (loop.out_rank == 0)
     for (int k = 0; k < b->operands; k++) lua_pushnumber(L, d[k][0]);
   return b->operands;
 }

@@ -128,13 +128,13 @@ static int option (lua_State *L, int index, const char *name) {
 
 Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
   Tensor *t = api_header(L, 1);   /* its value is of no importance */
-  if (t == NULL) api_fail_type(L, who, name, "a tensor", 1);
-  if (t->size != 1) {
+  if (t == NULL && lua_type(L, 1) != LUA_TNUMBER) api_fail_type(L, who, name, "a tensor", 1);
+  if (t != NULL && t->size != 1) {
     api_push_shape(L, t->rank, t->shape);
     api_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
              " first", lua_tostring(L, -1));
   }
-  if (!is_tracked(t))
+  if (t == NULL || !is_tracked(t))
     api_fail(L, who, "this does not depend on any parameter (see peri.param)");
   return t;
 }

@@ -49,9 +49,9 @@ static int get_grad (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor.grad");
   if (t->node == NULL || t->node->kind != NODE_LEAF || !t->node->has_grad)
     return lua_pushnil(L), 1;
-  t->node->shown = true;
+  if (t->rank > 0) t->node->shown = true;
   lua_getiuservalue(L, 1, 1);
-  return 1;
+  return api_return(L, t->node->grad, NULL);
 }
 
 /* The memory of a grad that nobody has in hand stays for the next one. */
@@ -87,11 +87,15 @@ int api_set_grad (lua_State *L) {
   if (t->node == NULL || t->node->kind != NODE_LEAF)
     api_fail(L, who, "only a parameter has a gradient");
   if (lua_isnoneornil(L, 3)) return api_forget_grad(L, 1, t->node), 0;
-  const Tensor *grad = api_tensor(L, 3);
-  if (grad == NULL) api_fail_type(L, who, "value", "nil or a tensor", 3);
-  const Tensor *both[2] = {t, grad};
-  if (!tensor_same_shape(t, grad))
-    api_fail_shapes(L, who, "of parameter and gradient differ", 2, both);
+  Tensor header;
+  double number;
+  const Tensor *grad = api_operand(L, 3, who, "value", &header, &number);
+  if (!tensor_same_shape(t, grad)) {
+    api_push_shape(L, t->rank, t->shape);
+    api_push_shape(L, grad->rank, grad->shape);
+    api_fail(L, who, "shapes %s and %s of parameter and gradient differ", lua_tostring(L, -2),
+             lua_tostring(L, -1));
+  }
   loop_copy(memory_for_grad(L, who, t), grad);
   t->node->has_grad = true;
   t->node->shown = false;

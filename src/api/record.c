@@ -174,7 +174,8 @@ static int bare (lua_State *L) {
 static int detach (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
   api_check_untraced(L, api_state(L), "Tensor:detach", 1, &t);
-  return bare(L);
+  bare(L);
+  return api_return(L, api_header(L, -1), NULL);
 }
 
 /* core.tracked(x): does it have a gradient, and is it a parameter itself? */

@@ -73,7 +73,7 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
   if (t->data == NULL) return api_defer_sum(L, &r, t->size);
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   reduce(NULL, reduction->kernel, t, t->rank, t->size, out->data);
-  return 1;
+  return api_return(L, out, NULL);
 }
 
 static int reduce_call (lua_State *L) {
@@ -103,7 +103,7 @@ static int reduce_call (lua_State *L) {
     api_fail(L, who, "has no derivative; detach() what should have no gradient here");
   Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
   reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);
-  return 1;
+  return api_return(L, out, kernel);
 }
 
 /* core.reduction(name, who, chooses): a reduction that chooses an element

@@ -66,7 +66,7 @@ int bound_rows (lua_State *L) {
                                 rows_scratch(&rows, b->kernel->scratch));
   rows_run(pool, b->kernel, &rows, scratch, out->data);
   lua_settop(L, result);
-  return 1;
+  return api_return(L, out, b->kernel);
 }
 
 /* Pushes a tensor for the derivative with respect to operand k: the batch of

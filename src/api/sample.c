@@ -32,12 +32,6 @@ static int append_shape (lua_State *L, ptrdiff_t shape[], int rank, int more,
   return rank + more;
 }
 
-static void push_single (lua_State *L, const Kernel *kernel, double draw) {
-  if (kernel->integer && draw > -0x1p53 && draw < 0x1p53)
-    lua_pushinteger(L, (lua_Integer)draw);
-  else lua_pushnumber(L, draw);
-}
-
 /* A single draw, from parameters that are numbers. */
 static double draw_number (const Binding *b, const Philox *g,
                            const double number[]) {
@@ -102,9 +96,10 @@ int bound_sample (lua_State *L) {
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
   if (binding_read(L, b, &o) && lua_isnil(L, 2) && !b->state->tracing) {
-    push_single(L, b->kernel, draw_number(b, g, o.number));
+    double draw = draw_number(b, g, o.number);
+    Tensor header;
     g->position++;
-    return 1;
+    return api_return(L, tensor_scalar(&header, &draw), b->kernel);
   }
   const char *why = loop_plan(&loop, b->operands, o.in);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
@@ -115,7 +110,7 @@ int bound_sample (lua_State *L) {
   elementwise_sample(api_pool(L, loop.size), b->kernel, b->noise, g, g->position,
                      &loop, out->data);
   g->position += loop.size;
-  return 1;
+  return api_return(L, out, b->kernel);
 }
 
 
@@ -230,7 +225,5 @@ int bound_rows_sample (lua_State *L) {
                                    b->operands, o.in);
   Tensor *out = records(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
                                   : plain_rows_sample(L, b, &o, g, &rows);
-  if (out->rank > 0 || !b->kernel->integer) return 1;
-  push_single(L, b->kernel, out->data[0]);
-  return 1;
+  return api_return(L, out, b->kernel);
 }

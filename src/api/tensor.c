@@ -106,6 +106,15 @@ Tensor *api_new_view (lua_State *L, int base, const Tensor *from, int rank) {
   return view;
 }
 
+int api_return (lua_State *L, const Tensor *t, const Kernel *kernel) {
+  if (t->rank > 0 || is_tracked(t)) return 1;
+  double value = t->data[0];
+  if (kernel != NULL && kernel->integer && value > -0x1p53 && value < 0x1p53)
+    lua_pushinteger(L, (lua_Integer)value);
+  else lua_pushnumber(L, value);
+  return 1;
+}
+
 
 const Tensor *api_operand (lua_State *L, int index, const char *who,
                            const char *name, Tensor *header, double *number) {
@@ -212,8 +221,10 @@ static int item (lua_State *L) {
   return 1;
 }
 
-/* A tensor of which nobody asks for an element. */
+/* A number, or a tensor of which nobody asks for an element. */
 static const Tensor *check_header (lua_State *L, const char *who) {
+  static const Tensor number = {.size = 1};
+  if (lua_type(L, 1) == LUA_TNUMBER) return &number;
   const Tensor *t = api_header(L, 1);
   return t != NULL ? t : api_check_tensor(L, 1, who);
 }

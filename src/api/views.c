@@ -52,8 +52,7 @@ static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
   const Tensor *t = api_check_tensor(L, 1, who);
   int dim = (int)api_dimension(L, 2, who, t->rank);
-  api_select(L, 1, t, dim, api_position(L, 3, who, t, dim));
-  return 1;
+  return api_return(L, api_select(L, 1, t, dim, api_position(L, 3, who, t, dim)), NULL);
 }
 
 /* t:narrow(dim, first, length) */
@@ -150,7 +149,7 @@ static int view_permute (lua_State *L) {
     view->shape[d] = t->shape[source[d]];
     view->stride[d] = t->stride[source[d]];
   }
-  return 1;
+  return api_return(L, view, NULL);
 }
 
 /* t:expand(shape): dimensions of 1 stretched without copying */
@@ -175,7 +174,7 @@ static int view_expand (lua_State *L) {
                            ? 0 : t->stride[own];
   }
   recount(view);
-  return 1;
+  return api_return(L, view, NULL);
 }
 
 
@@ -190,14 +189,12 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
 }
 
 static int contiguous (lua_State *L) {
-  push_contiguous(L, 1, "Tensor:contiguous");
-  return 1;
+  return api_return(L, push_contiguous(L, 1, "Tensor:contiguous"), NULL);
 }
 
 static int clone (lua_State *L) {
   api_check_tensor(L, 1, "Tensor:clone");
-  api_new_copy(L, "Tensor:clone", 1);
-  return 1;
+  return api_return(L, api_new_copy(L, "Tensor:clone", 1), NULL);
 }
 
 /* Reads the shape asked for; one dimension may be -1, "whatever is left". */
@@ -246,18 +243,21 @@ static int view_reshape (lua_State *L) {
   memcpy(view->shape, shape, (size_t)rank * sizeof(ptrdiff_t));
   tensor_row_major(rank, shape, view->stride);
   recount(view);
-  return 1;
+  return api_return(L, view, NULL);
 }
 
 
-/* core.broadcast_shape(t, ...) -> shape, or nil and why there is none */
+/* core.broadcast_shape(x, ...) -> shape, or nil and why there is none */
 static int broadcast_shape (lua_State *L) {
   const Tensor *in[KERNEL_MAX_IN];
+  Tensor header[KERNEL_MAX_IN];
+  double number[KERNEL_MAX_IN];
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank, n = lua_gettop(L);
   size_t size;
   if (n > KERNEL_MAX_IN) api_fail(L, "broadcast_shape", "too many tensors");
-  for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 1 + k, "broadcast_shape");
+  for (int k = 0; k < n; k++)
+    in[k] = api_operand(L, 1 + k, "broadcast_shape", "an operand", &header[k], &number[k]);
   const char *why = loop_broadcast(n, in, &rank, shape, &size);
   if (why != NULL) {
     lua_pushnil(L);

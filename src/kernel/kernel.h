@@ -75,7 +75,7 @@ typedef struct Kernel {
      d[k] = dx/d in[k] at fixed randomness, d[0] = 1. */
   void (*draw) (const struct Philox *g, uint64_t first, size_t n,
                 const double *const in[], double *out);
-  int integer;   /* it draws integers: a single draw is a Lua integer */
+  int integer;   /* results are integers, draws or places: a single one is a Lua integer */
 
   int flat;      /* constant but for jumps: its derivative is 0 */
 

@@ -33,7 +33,7 @@ local Categorical = Distribution:extend("Categorical", {
     summary = "one of the outcomes 1, ..., K",
     params  = { probs = "probability of each outcome, up to a factor", logits = "their logarithms, instead" },
     formula = "log P(j) = log(probs[j]/sum of probs)",
-    example = { "Categorical{1, 2, 5}:log_prob(3):item()", -0.47000362924574 },
+    example = { "Categorical{1, 2, 5}:log_prob(3)", -0.47000362924574 },
   },
   init = function (self, checking)
     self.support = constraints.integer_interval(1, self:outcomes(checking))
@@ -45,20 +45,20 @@ local Categorical = Distribution:extend("Categorical", {
 function Categorical:outcomes (checking)
   if checking then check_rows(self) end
   local probs = rawget(self, "probs")
-  if probs ~= nil then self.probs = probs / probs:sum(-1):unsqueeze(-1) end
+  if probs ~= nil then self.probs = probs / probs:sum(-1, true) end
   local shape = core.shape(self.logits)
   return shape[#shape]
 end
 
-local function expectation (self, values)
-  return (tensor.softmax(self.logits) * values):sum(-1)
+local function expectation (self, values, keep)
+  return (tensor.softmax(self.logits) * values):sum(-1, keep)
 end
 
 function Categorical:mean () return expectation(self, tensor.arange(1, self.support.high + 1)) end
 
 function Categorical:variance ()
   local outcomes = tensor.arange(1, self.support.high + 1)
-  return expectation(self, (outcomes - self:mean():unsqueeze(-1)) ^ 2)
+  return expectation(self, (outcomes - expectation(self, outcomes, true)) ^ 2)
 end
 
 function Categorical:mode () return self.logits:argmax(-1) end

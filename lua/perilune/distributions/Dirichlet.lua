@@ -13,7 +13,7 @@ local Dirichlet = Distribution:extend("Dirichlet", {
     summary = "shares of a whole",
     params  = { concentration = "a, one for each share; its sum A says how close shares are to a/A" },
     formula = "log p(x) = sum of (a - 1) log x + log Gamma(A) - sum of log Gamma(a)",
-    example = { "Dirichlet({ 1, 2, 3 }):log_prob({ 0.2, 0.3, 0.5 }):item()", 1.5040773967762742 },
+    example = { "Dirichlet({ 1, 2, 3 }):log_prob({ 0.2, 0.3, 0.5 })", 1.5040773967762742 },
   },
   init = function (self)
     local shape = core.shape(self.concentration)
@@ -21,6 +21,6 @@ local Dirichlet = Distribution:extend("Dirichlet", {
   end,
 })
 
-function Dirichlet:mean () return self.concentration / self.concentration:sum(-1):unsqueeze(-1) end
+function Dirichlet:mean () return self.concentration / self.concentration:sum(-1, true) end
 
 return Dirichlet

@@ -21,7 +21,7 @@ local DirichletMultinomial = Distribution:extend("DirichletMultinomial", {
       total_count   = "number of trials",
     },
     formula = "P(x) = n!/(x[1]! ... x[K]!) B(a + x)/B(a), B(a) = product of Gamma(a)/Gamma(A), n = total_count",
-    example = { "DirichletMultinomial({1, 1, 1}, 4):prob({1, 1, 2}):item()", 1 / 15 },
+    example = { "DirichletMultinomial({1, 1, 1}, 4):prob({1, 1, 2})", 1 / 15 },
   },
   init = function (self)
     local shape = core.shape(self.concentration)
@@ -40,7 +40,7 @@ DirichletMultinomial.enumerate_support = Multinomial.enumerate_support
 function DirichletMultinomial:mean () return trials(self) * Dirichlet.mean(self) end
 
 function DirichletMultinomial:variance ()
-  local n, total = trials(self), self.concentration:sum(-1):unsqueeze(-1)
+  local n, total = trials(self), self.concentration:sum(-1, true)
   return n * (n + total) * Dirichlet.variance(self)
 end
 
@@ -51,7 +51,7 @@ function DirichletMultinomial:mode ()
   local n, excess = self.total_count, functions.maximum(self.concentration - 1, 0)
   local inside = Multinomial { total_count = n, probs = excess, validate = false }:mode()
   local corner = trials(self) * OneHotCategorical { probs = self.concentration, validate = false }:mode()
-  return functions.where(functions.gt(excess:sum(-1):unsqueeze(-1), 0), inside, corner)
+  return functions.where(functions.gt(excess:sum(-1, true), 0), inside, corner)
 end
 
 return DirichletMultinomial

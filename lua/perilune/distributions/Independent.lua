@@ -51,7 +51,7 @@ local Independent = Distribution:extend("Independent", {
     params  = { base_distribution = "of the single parts",
                 reinterpreted_batch_ndims = "how many dimensions of its batch make up an event" },
     formula = "log p(x) = sum of the base's log p over those dimensions",
-    example = { "Independent(require 'perilune'.Normal({ 0, 1 }, 1), 1):log_prob({ 0, 0 }):item()",
+    example = { "Independent(require 'perilune'.Normal({ 0, 1 }, 1), 1):log_prob({ 0, 0 })",
                 -2.3378770664093453 },
   },
 })
@@ -101,7 +101,7 @@ function Independent:enumerate_support ()
   if not outcomes or (#outcomes) ^ parts > LARGEST then
     error("Independent:enumerate_support: there must be a million combinations of single outcomes at most", 2)
   end
-  local low = outcomes:min():item()
+  local low = core.item(outcomes:min())
   local events = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))
   for _ = 1, #self.batch_shape do events = events:unsqueeze(2) end
   return events:expand(joined(joined({ #events }, self.batch_shape), self.event_shape))

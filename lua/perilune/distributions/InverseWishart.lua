@@ -24,7 +24,7 @@ local InverseWishart = Distribution:extend("InverseWishart", {
                 scale_tril = "its Cholesky factor L, a lower triangle" },
     formula = "log p(x) = df/2 log det S - (df + d + 1)/2 log det x - tr(S x^-1)/2 - df d/2 log 2 "
               .. "- log Gamma_d(df/2)",
-    example = { "InverseWishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } }):item()",
+    example = { "InverseWishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })",
                 -2.8831058139671263 },
   },
   init = function (self, checking)

@@ -19,7 +19,7 @@ local LKJCholesky = Distribution:extend("LKJCholesky", {
     params  = { dim = "rows and columns", concentration = "above 1 for weak correlations, 1 for all alike" },
     formula = "log p(L) = sum over rows i > 1 of (dim - i + 2 concentration - 2) log L[i][i] - constant, "
               .. "over the elements below the diagonal",
-    example = { "LKJCholesky(2, 3):log_prob({ { 1, 0 }, { 0.6, 0.8 } }):item()", -0.9571127263944103 },
+    example = { "LKJCholesky(2, 3):log_prob({ { 1, 0 }, { 0.6, 0.8 } })", -0.9571127263944103 },
   },
   init = function (self)
     local dim = math.tointeger(self.dim)

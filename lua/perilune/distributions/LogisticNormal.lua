@@ -54,7 +54,7 @@ local LogisticNormal = TransformedDistribution:extend("LogisticNormal", {
     summary = "shares of a whole that Normals cut off one after another",
     params  = { loc = "means of the logits of the cuts", scale = "their standard deviations" },
     formula = "u = inverse stick-breaking of x,  log p(x) = log p(u) - log|det dx/du|",
-    example = { "LogisticNormal({ 0, 0 }, 1):log_prob({ 0.25, 0.25, 0.5 }):item()", 1.3054313524847 },
+    example = { "LogisticNormal({ 0, 0 }, 1):log_prob({ 0.25, 0.25, 0.5 })", 1.3054313524847 },
   },
 })
 

@@ -26,7 +26,7 @@ local MatrixNormal = Distribution:extend("MatrixNormal", {
                 row_scale_tril = "the Cholesky factor of U, a lower triangle", column_scale_tril = "that of V" },
     formula = "log p(x) = -tr(V^-1 (x - loc)^T U^-1 (x - loc))/2 - p/2 log det U - n/2 log det V "
               .. "- n p/2 log(2 pi)",
-    example = { "MatrixNormal({ { 0, 0 } }, { { 2 } }, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 } }):item()",
+    example = { "MatrixNormal({ { 0, 0 } }, { { 2 } }, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 } })",
                 -3.2469970579700123 },
   },
   init = function (self, checking)

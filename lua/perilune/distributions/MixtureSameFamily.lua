@@ -87,7 +87,7 @@ local function assemble (c, mixture, component, batch)
   self.component_distribution = component:expand(joined(batch, k))
   self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
   self.weights     = exp(self.log_weights)
-  self.some_dead   = core.numel(self.weights) > 0 and self.weights:min():item() == 0
+  self.some_dead   = core.numel(self.weights) > 0 and core.item(self.weights:min()) == 0
   self.support     = hull(component, joined(batch, k))
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   return self
@@ -108,7 +108,7 @@ local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
     params  = { mixture_distribution = "a Categorical with the weights",
                 component_distribution = "K distributions, the last dimension of the batch of one object" },
     formula = "p(x) = sum over k of w[k] p(x | k)",
-    example = { "MixtureSameFamily(peri.Categorical{ 0.3, 0.7 }, peri.Normal({ -1, 2 }, 0.5)):cdf(0):item()",
+    example = { "MixtureSameFamily(peri.Categorical{ 0.3, 0.7 }, peri.Normal({ -1, 2 }, 0.5)):cdf(0)",
                 0.29319713028483 },
   },
 })
@@ -218,7 +218,7 @@ function MixtureSameFamily:mean () return mixed(self, self.component_distributio
 --- The law of total variance: within components, and between their means.
 function MixtureSameFamily:variance ()
   local means = self.component_distribution:mean()
-  local mean = mixed(self, means):unsqueeze(-1 - #self.event_shape)
+  local mean = padded(self, mixed(self, means))
   local between = where(functions.eq(means, mean), 0, means - mean)
   return mixed(self, self.component_distribution:variance() + between * between)
 end
@@ -277,7 +277,7 @@ local function discrete_quantile (self, tail, upper, low, high)
     local enough = where(upper, functions.le(above * SLACK, tail), functions.ge(below, tail * SLACK))
     high = where(enough, x, high)
     low  = where(enough, low, minimum(x + 1, high))
-    if core.tensor(functions.lt(low, high)):max():item() == 0 then break end
+    if core.item(core.tensor(functions.lt(low, high)):max()) == 0 then break end
   end
   return high
 end
@@ -324,7 +324,7 @@ function MixtureSameFamily:mode ()
   for d = 1, #self.batch_shape do order[d + 1] = d end
   local low, high = range(self, modes)
   local discrete = self.support and self.support.is_discrete
-  local candidates, single = modes:permute(table.unpack(order)), low:eq(high)
+  local candidates, single = modes:permute(table.unpack(order)), functions.eq(low, high)
   local fractions = core.linspace(0, 1, GRID)
   for _ = 1, #self.batch_shape do fractions = fractions:unsqueeze(-1) end
   local best, top
@@ -334,7 +334,8 @@ function MixtureSameFamily:mode ()
     best, top = peaks.highest(self, tensor.cat { candidates, grid })
     local step = (high - low) / (GRID - 1)
     if discrete then step = maximum(1, functions.ceil(step)) end
-    low, high, candidates = maximum(low, best - step), minimum(high, best + step), best:unsqueeze(1)
+    low, high = maximum(low, best - step), minimum(high, best + step)
+    candidates = core.is_tensor(best) and best:unsqueeze(1) or core.tensor { best }
   end
   if discrete then return best end
   return where(single, best, peaks.summit(self, best, top))
@@ -363,7 +364,7 @@ end
 function MixtureSameFamily:sample (shape, rng)
   local x = drawn(self, shape, rng)
   local single = shape == nil and #self.batch_shape == 0 and self.support and self.support.is_discrete
-  return single and math.tointeger(x:item()) or x
+  return single and math.tointeger(core.item(x)) or x
 end
 
 -- x with the slopes of a quantile of the mixture of numbers with these weights, dx = -dF/p, by the smaller

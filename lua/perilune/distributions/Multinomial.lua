@@ -24,7 +24,7 @@ local Multinomial = Distribution:extend("Multinomial", {
       logits = "their logarithms, instead",
     },
     formula = "log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count",
-    example = { "Multinomial(4, {1, 1, 2}):prob({1, 1, 2}):item()", 0.1875 },
+    example = { "Multinomial(4, {1, 1, 2}):prob({1, 1, 2})", 0.1875 },
   },
   init = function (self, checking)
     self.event_shape = { Categorical.outcomes(self, checking) }
@@ -60,8 +60,8 @@ end
 --- All rows of counts along a new first dimension.
 function Multinomial:enumerate_support ()
   local n, k = core.tensor(self.total_count), self.event_shape[1]
-  local count = n:max():item()
-  if n:min():item() ~= count or number_of_rows(count, k) > LARGEST then
+  local count = core.item(n:max())
+  if core.item(n:min()) ~= count or number_of_rows(count, k) > LARGEST then
     error(class.name(class.of(self)) .. ":enumerate_support: total_count must be the same throughout the batch, "
           .. "and there must be a million rows at most", 2)
   end

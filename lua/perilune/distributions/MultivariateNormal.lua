@@ -40,7 +40,7 @@ local MultivariateNormal = Distribution:extend("MultivariateNormal", {
     params  = { loc = "mean", covariance_matrix = "variances and covariances, or instead of it:",
                 precision_matrix = "its inverse", scale_tril = "its Cholesky factor L, a lower triangle" },
     formula = "log p(x) = -|z|^2/2 - log det L - d/2 log(2 pi),  L z = x - loc",
-    example = { "MultivariateNormal({ 0, 0 }, { { 2, 1 }, { 1, 2 } }):log_prob({ 1, 0 }):item()", -2.7205165440767336 },
+    example = { "MultivariateNormal({ 0, 0 }, { { 2, 1 }, { 1, 2 } }):log_prob({ 1, 0 })", -2.7205165440767336 },
   },
   init = function (self, checking)
     self.event_shape = { check_shapes(self) }

@@ -21,7 +21,7 @@ local MultivariateStudentT = Distribution:extend("MultivariateStudentT", {
     params  = { df = "degrees of freedom: infinity is MultivariateNormal", loc = "centre",
                 scale_tril = "L, a lower triangle; the covariance is L L^T df/(df - 2)" },
     formula = "p(x) = Gamma((df + d)/2)/(Gamma(df/2) (df pi)^(d/2) det L) (1 + |z|^2/df)^(-(df + d)/2),  L z = x - loc",
-    example = { "MultivariateStudentT(3, { 0, 0 }, { { 1, 0 }, { 1, 2 } }):log_prob({ 1, 0 }):item()",
+    example = { "MultivariateStudentT(3, { 0, 0 }, { { 1, 0 }, { 1, 2 } }):log_prob({ 1, 0 })",
                 -3.4017909826398302 },
   },
   init = function (self, checking)

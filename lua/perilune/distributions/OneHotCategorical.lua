@@ -13,7 +13,7 @@ local OneHotCategorical = Distribution:extend("OneHotCategorical", {
     summary = "a row of K numbers, one of them 1 and the others 0",
     params  = { probs = "probability of each place of the 1, up to a factor", logits = "their logarithms, instead" },
     formula = "log P(row with its 1 at j) = log(probs[j]/sum of probs)",
-    example = { "OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1}):item()", -0.47000362924574 },
+    example = { "OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1})", -0.47000362924574 },
   },
   init = function (self, checking) self.event_shape = { Categorical.outcomes(self, checking) } end,
 })

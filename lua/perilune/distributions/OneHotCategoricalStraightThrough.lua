@@ -7,6 +7,6 @@ return OneHotCategorical:extend("OneHotCategoricalStraightThrough", {
     summary = "a one-hot row that is differentiated as if it were its mean",
     params  = OneHotCategorical.help.params,
     formula = "rsample: value the draw x, derivative that of probs/sum of probs",
-    example = { "OneHotCategoricalStraightThrough{1, 2, 5}:entropy():item()", 0.90025605126853687 },
+    example = { "OneHotCategoricalStraightThrough{1, 2, 5}:entropy()", 0.90025605126853687 },
   },
 })

@@ -31,7 +31,7 @@ local RelaxedOneHotCategorical = Distribution:extend("RelaxedOneHotCategorical",
     },
     formula = "x = softmax((logits + Gumbel noise)/T);  log p(x) = log Gamma(K) + (K - 1) log T"
               .. " + sum of (v - log x) - K log(sum of e^v),  v = logits - T log x",
-    example = { "RelaxedOneHotCategorical(0.5, {1, 1, 2}):log_prob({0.25, 0.25, 0.5}):item()", -0.56467921937879315 },
+    example = { "RelaxedOneHotCategorical(0.5, {1, 1, 2}):log_prob({0.25, 0.25, 0.5})", -0.56467921937879315 },
   },
   init = function (self, checking) self.event_shape = { Categorical.outcomes(self, checking) } end,
 })
@@ -66,21 +66,21 @@ end
 
 -- The top inside the simplex, where T > K - 1.
 local function inside (gap, temperature, k)
-  local low, high, whole = 0 * gap:select(-1, 1):unsqueeze(-1), 1, k / (temperature + 1)
+  local low, high, whole = 0 * gap:narrow(-1, 1, 1), 1, k / (temperature + 1)
   for _ = 1, 55 do
     local most = 0.5 * (low + high)
-    local enough = functions.ge(row_of(most, gap, temperature):sum(-1):unsqueeze(-1), whole)
+    local enough = functions.ge(row_of(most, gap, temperature):sum(-1, true), whole)
     low, high = functions.where(enough, low, most), functions.where(enough, most, high)
   end
   local row = row_of(high, gap, temperature)
-  return row / row:sum(-1):unsqueeze(-1)
+  return row / row:sum(-1, true)
 end
 
 function RelaxedOneHotCategorical:mode ()
   local k, temperature, logits = self.event_shape[1], beside(self.temperature), self.logits
   local corner = OneHotCategorical { logits = logits, validate = false }:mode()
   local bounded = functions.gt(temperature, k - 1)
-  local gap = logits:max(-1):unsqueeze(-1) - logits
+  local gap = logits:max(-1, true) - logits
   return functions.where(bounded, inside(gap, maximum(temperature, k - 1), k), corner)
 end
 
@@ -121,8 +121,8 @@ end
 
 -- How large a Gumbel number matters: e^-40 beside the chances of the least likely outcome.
 local function reach_of (logits)
-  local gap = logits:max(-1):unsqueeze(-1) - logits
-  return 40 + math.min(600, functions.where(functions.isfinite(gap), gap, 0):max():item())
+  local gap = logits:max(-1, true) - logits
+  return 40 + math.min(600, core.item(functions.where(functions.isfinite(gap), gap, 0):max()))
 end
 
 -- The sum over t of term(t, others, h', h''), in blocks of points along the first dimension.
@@ -130,7 +130,7 @@ local function integral (self, term)
   local temperature = beside(self.temperature)
   local shifts = self.logits / temperature
   local wide, narrow = maximum(1, 1 / temperature), minimum(1, 1 / temperature)
-  local width, top, rank = wide + narrow, shifts:max(-1):unsqueeze(-1), #core.shape(shifts)
+  local width, top, rank = wide + narrow, shifts:max(-1, true), #core.shape(shifts)
   local at, last, sum, done = points(-40, 8, rank), reach_of(self.logits), 0, 0
   local block = math.max(1, math.floor(ROOM * STEP / (last * core.numel(shifts))))
   while done < #at do

@@ -182,7 +182,7 @@ end
 
 local function is_any (flags)
   if type(flags) == "number" then return flags ~= 0 end
-  return core.numel(flags) > 0 and flags:max():item() ~= 0
+  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
 -- P(-y <= X <= y), the difference of those tails that are small
@@ -195,7 +195,7 @@ function Folded:cdf (y)
   if not self.is_discrete and is_any(cancelled) then
     local shape = core.is_tensor(inner) and core.shape(inner) or {}
     inner = where(cancelled, mass_near_zero(self, y, shape), inner)
-    inner = #shape == 0 and type(y) == "number" and core.is_tensor(inner) and inner:item() or inner
+    inner = #shape == 0 and type(y) == "number" and core.is_tensor(inner) and core.item(inner) or inner
   end
   return where(functions.lt(y, 0), 0, inner)
 end

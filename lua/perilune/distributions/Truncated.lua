@@ -21,7 +21,7 @@ local NARROW = 1e-3    -- a difference of tails smaller than this part of them h
 local SLACK  = 1 - 4 * 2 ^ -52
 
 local function any (x)
-  if core.is_tensor(x) then return core.numel(x) > 0 and x:max():item() ~= 0 end
+  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
   return x ~= 0
 end
 

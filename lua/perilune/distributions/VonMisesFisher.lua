@@ -23,7 +23,7 @@ local VonMisesFisher = Distribution:extend("VonMisesFisher", {
     summary = "the bell curve of directions, unit vectors in d dimensions; variance is that of each coordinate",
     params  = { mean_direction = "m, a unit vector", concentration = "k: 0 for all directions alike" },
     formula = "log p(x) = k m.x + v log k - (v + 1) log(2 pi) - log I_v(k),  v = d/2 - 1",
-    example = { "VonMisesFisher({ 0, 0, 1 }, 2):log_prob({ 0, 0.6, 0.8 }):item()", -1.5262444390235137 },
+    example = { "VonMisesFisher({ 0, 0, 1 }, 2):log_prob({ 0, 0.6, 0.8 })", -1.5262444390235137 },
   },
   init = function (self, checking)
     local shape = core.shape(self.mean_direction)

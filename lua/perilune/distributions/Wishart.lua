@@ -30,7 +30,7 @@ local Wishart = Distribution:extend("Wishart", {
                 precision_matrix = "its inverse", scale_tril = "its Cholesky factor L, a lower triangle" },
     formula = "log p(x) = (df - d - 1)/2 log det x - tr(V^-1 x)/2 - df d/2 log 2 - df/2 log det V "
               .. "- log Gamma_d(df/2)",
-    example = { "Wishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } }):item()", -4.8456093466381220 },
+    example = { "Wishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })", -4.8456093466381220 },
   },
   init = function (self, checking)
     local d = matrices.side(self, DEFINITE, "scale_tril")

@@ -22,8 +22,8 @@ local FLATTEST = 2.2e-16    -- a pair says something when s.y > FLATTEST y.y
 local rules = Optimiser.rules
 local inner = core.bind_sum("op/arithmetic", "mul", "inner", { "x", "y" }, { "x", "y" })
 
-local function dot (x, y) return inner(x, y):item() end
-local function largest (x) return functions.abs(x):max():item() end
+local function dot (x, y) return core.item(inner(x, y)) end
+local function largest (x) return core.item(functions.abs(x):max()) end
 
 
 -- The line search --------------------------------------------------------------
@@ -128,14 +128,14 @@ local function evaluate (self, closure, x)
   self:zero_grad()
   self.evaluations = self.evaluations + 1
   local loss = closure()
-  local value = core.is_tensor(loss) and core.numel(loss) == 1 and loss:item() or loss
+  local value = core.is_tensor(loss) and core.numel(loss) == 1 and core.item(loss) or loss
   if type(value) ~= "number" then
     error("LBFGS: the closure must return its loss, a single number, got " .. show.value(loss), 0)
   elseif not has_gradient(self) then
     error("LBFGS: the closure must call backward() on its loss", 0)
   end
   local point = { x = x, value = value, gradient = gathered(self, gradient_of) }
-  local total = functions.abs(point.gradient):sum():item()
+  local total = core.item(functions.abs(point.gradient):sum())
   if value ~= value or total ~= total or total == math.huge then point.value = math.huge end
   return point
 end
@@ -167,7 +167,7 @@ local function advance (self, closure, point)
   point.t, point.slope = 0, dot(point.gradient, d)
   if point.slope >= -self.tolerance_change then return nil end
   local first = self:rate()
-  if #self.memory == 0 then first = first * math.min(1, 1 / functions.abs(point.gradient):sum():item()) end
+  if #self.memory == 0 then first = first * math.min(1, 1 / core.item(functions.abs(point.gradient):sum())) end
   local function phi (t)
     local trial = evaluate(self, closure, point.x + t * d)
     trial.t, trial.slope = t, dot(trial.gradient, d)

@@ -28,7 +28,7 @@ local function collect (who, x, path, found, depth)
     end
     if not found.seen[x] then
       found.seen[x] = true
-      found[#found + 1] = { param = x, path = path, size = core.numel(x), value = x:detach():reshape(-1),
+      found[#found + 1] = { param = x, path = path, size = core.numel(x), value = core.bare(x):reshape(-1),
                             is_flat = #core.shape(x) == 1 }
     end
     return
@@ -56,7 +56,7 @@ end
 function params.gradient (entry)
   local grad = core.grad(entry.param)
   if grad == nil or entry.is_flat then return grad end
-  return grad:reshape(-1)
+  return core.is_tensor(grad) and grad:reshape(-1) or core.tensor { grad }
 end
 
 local nonfinite = core.bind_predicate("op/compare", "isfinite", "isfinite", { "x" }, { "x" })
@@ -79,6 +79,12 @@ local function check_bound (who, max)
   end
 end
 
+-- Gradients that somebody holds change where they are.
+local function set_gradient (param, value)
+  local grad = core.grad(param)
+  if core.is_tensor(grad) then grad:copy(value) else core.newindex(param, "grad", value) end
+end
+
 --- Scales all gradients by one factor, so that the norm of all together is at most max.
 -- Returns the norm that they had.
 function params.clip_grad_norm (x, max)
@@ -87,21 +93,20 @@ function params.clip_grad_norm (x, max)
   params.check_finite("clip_grad_norm", list)
   local grads = {}
   for _, entry in ipairs(list) do
-    local grad = core.grad(entry.param)
+    local grad = params.gradient(entry)
     if grad and entry.size > 0 then
-      grads[#grads + 1] = grad
-      largest = math.max(largest, functions.abs(grad):max():item())
+      grads[entry] = grad
+      largest = math.max(largest, functions.abs(grad):max())
     end
   end
   if largest == 0 then return 0.0 end
-  for _, grad in ipairs(grads) do   -- scaled: squares of large numbers overflow
-    local scaled = grad / largest
-    squares = squares + (scaled * scaled):sum():item()
+  for _, entry in ipairs(list) do   -- scaled: squares of large numbers overflow
+    if grads[entry] then squares = squares + functions.square(grads[entry] / largest):sum() end
   end
   local norm = largest * math.sqrt(squares)
   if norm > max then
     local factor = max / largest / math.sqrt(squares)
-    for _, grad in ipairs(grads) do grad:copy(grad * factor) end
+    for entry in pairs(grads) do set_gradient(entry.param, core.grad(entry.param) * factor) end
   end
   return norm
 end
@@ -112,7 +117,7 @@ function params.clip_grad_value (x, max)
   check_bound("clip_grad_value", max)
   for _, entry in ipairs(list) do
     local grad = core.grad(entry.param)
-    if grad then grad:copy(functions.maximum(functions.minimum(grad, max), -max)) end
+    if grad then set_gradient(entry.param, functions.maximum(functions.minimum(grad, max), -max)) end
   end
 end
 

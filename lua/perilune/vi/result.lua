@@ -4,8 +4,9 @@
 --   result:sample(n, rng)             { mu = (n, ...), ... }; without n one draw
 --   result.elbo                       the estimate of every step; result.elbo_mean, result.elbo_error from fresh draws
 --   result.steps, result.converged
-local core   = require "perilune.core"
-local show   = require "perilune.show"
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
 
 local EDGE, GRID = 14, 281     -- a rule for expectations under a standard normal: step 0.1 between -14 and 14
 local DRAWS      = 10000       -- for constraints of rows and matrices, from a generator of their own
@@ -14,13 +15,13 @@ local MOST_ROWS  = 24          -- of a printed table
 local Result = {}
 Result.__index = Result
 
-local function plain (x) return #core.shape(x) == 0 and x:item() or x end
+local function plain (x) return #core.shape(x) == 0 and core.item(x) or x end
 
 -- Mean and standard deviation over the first dimension of y with weights that sum to 1.
 local function weighted_moments (y, weights)
   local mean = (weights * y):sum(1)
   local from_mean = y - mean
-  return mean, (weights * from_mean * from_mean):sum(1):sqrt()
+  return mean, functions.sqrt((weights * from_mean * from_mean):sum(1))
 end
 
 local function as_column (t, shape)

@@ -89,6 +89,7 @@ end
 
 -- The transform's argument as a stretch of u.
 local function packed (site, x)
+  if type(x) == "number" then return core.tensor { x } end
   if not site.filling then return x:reshape(-1) end
   return x:reshape(-1, site.filling.shape[2]):matmul(site.filling:transpose(1, 2)):reshape(-1)
 end
@@ -96,7 +97,7 @@ end
 -- Where a parameter starts: the free numbers of `init`, or 0.
 local function start_of (site, init)
   if init == nil then return core.zeros(site.size) end
-  local value = core.is_tensor(init) and init:detach() or core.tensor(init)
+  local value = core.is_tensor(init) and core.bare(init) or core.tensor(init)
   local fits, whole = pcall(value.expand, value, site.shape)
   if not fits then
     fail("params.%s: init must fit shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
@@ -107,8 +108,8 @@ local function start_of (site, init)
          type(bad) == "number" and show.number(bad) or tostring(bad))
   end
   local free = packed(site, site.transform and site.transform:inverse(whole) or whole)
-  local least = free:min():item()
-  if least ~= least or least == -math.huge or free:max():item() == math.huge then
+  local least = core.item(free:min())
+  if least ~= least or least == -math.huge or core.item(free:max()) == math.huge then
     fail("params.%s: init must not lie on the edge of its constraint", site.name)
   end
   return free
