@@ -78,8 +78,8 @@ describe("an identity:", function ()
   end)
 
   it("Dirichlet of two is Beta, MultivariateNormal of one is Normal, Multinomial of two is Binomial", function ()
-    close(peri.Beta(2, 3.5):log_prob(0.3), peri.item(peri.Dirichlet { 2, 3.5 }:log_prob({ 0.3, 0.7 })), 1e-13, "Dirichlet")
-    close(peri.Normal(1, 2):log_prob(0.3), peri.item(peri.MultivariateNormal({ 1 }, { { 4 } }):log_prob({ 0.3 })), 1e-13,
+    close(peri.Beta(2, 3.5):log_prob(0.3), peri.Dirichlet { 2, 3.5 }:log_prob({ 0.3, 0.7 }), 1e-13, "Dirichlet")
+    close(peri.Normal(1, 2):log_prob(0.3), peri.MultivariateNormal({ 1 }, { { 4 } }):log_prob({ 0.3 }), 1e-13,
           "MultivariateNormal")
     close(peri.Binomial(9, 0.3):log_prob(4), peri.item(peri.Multinomial(9, { 0.3, 0.7 }):log_prob({ 4, 5 })), 1e-13,
           "Multinomial")

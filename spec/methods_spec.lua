@@ -88,6 +88,20 @@ for _, name in ipairs(peri.distributions()) do
       else assert.matches("%u%w+ has no median: an event has shape", refusal(d, "median")) end
     end)
 
+    it("has numbers where there is one number", function ()
+      if #d.batch_shape > 0 then return end
+      local outcome, methods = d:sample(nil, peri.rng(2)), { "entropy" }
+      if #event == 0 then methods = { "entropy", "mean", "variance", "stddev", "mode", "median" } end
+      for _, method in ipairs(methods) do assert.equal("number", type(d[method](d)), method) end
+      for _, method in ipairs { "log_prob", "prob" } do
+        assert.equal("number", type(d[method](d, outcome)), method)
+      end
+      if #event > 0 then return end
+      for _, method in ipairs(ORDERED) do assert.equal("number", type(d[method](d, outcome)), method) end
+      for _, method in ipairs { "icdf", "isf" } do assert.equal("number", type(d[method](d, 0.3)), method) end
+      assert.equal(d.support.is_discrete and "integer" or "float", math.type(outcome))
+    end)
+
     it("draws with slopes where it says so", function ()
       if not d.has_rsample then
         assert.matches("%u%w+ has no rsample", refusal(d, "rsample"))

@@ -21,7 +21,9 @@ end
 local own = {
   stick_breaking_inverse = { peri.tensor { 0.1, 0.2, 0.3, 0.4 }, peri.zeros(3) },
   ordered_inverse        = { peri.tensor { -1, 0.5, 2 } },
+  gather                 = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } }, peri.tensor { 3, 1, 3, -2 } },
 }
+local fixed = { gather = { [2] = true } }   -- operands without derivative
 
 local function names_of (n) return { table.unpack({ "a", "b", "c", "d", "e" }, 1, n) } end
 
@@ -34,7 +36,7 @@ for file, kernels in pairs(core.kernels()) do
         local adjoint = core.bind_adjoint(file, kernel.name, kernel.name, names, names)
         local operands = own[kernel.name] or operands_of(kernel.signature, peri.rng(1))
         local upstream = peri.Normal(0, 1):sample(core.shape(value(table.unpack(operands))), peri.rng(2))
-        assert.is_nil(slopes.adjoint_mismatch(value, adjoint, operands, upstream, 1e-7))
+        assert.is_nil(slopes.adjoint_mismatch(value, adjoint, operands, upstream, 1e-7, fixed[kernel.name]))
       end)
     end
   end

@@ -152,7 +152,7 @@ describe("variational inference", function ()
     for i = 1, samples do
       local u = z[i] * scale
       local theta = { eta = u:narrow(1, 1, 8), mu = u[9], tau = math.exp(u[10]) }
-      mean = mean + (peri.item(SCHOOLS.log_joint(theta)) + u[10] - peri.item(Normal(0, scale):log_prob(u):sum())) / samples
+      mean = mean + (peri.item(SCHOOLS.log_joint(theta)) + u[10] - Normal(0, scale):log_prob(u):sum()) / samples
     end
     local fit = peri.vi.new(with(SCHOOLS, { rng = peri.rng(7), samples = samples }))
     close(mean, fit:step(), 1e-12)

@@ -31,11 +31,18 @@ static int at (lua_State *L) {
   return 1;
 }
 
-/* t[i]: a number from a tensor of rank 1, else a row. Upvalue 1 holds the
-   methods, upvalue 2 the functions that make fields: t.shape, t.grad. */
+/* t[i]: a number from a tensor of rank 1, else a row; t[index]: several of them. Upvalue 1
+   holds the methods, upvalue 2 the functions that make fields: t.shape, t.grad; upvalue 3 is
+   the function for several. */
 static int get_index (lua_State *L) {
   const char *who = "Tensor[i]";
   int type = lua_type(L, 2);
+  if (type == LUA_TTABLE || type == LUA_TUSERDATA) {
+    lua_pushvalue(L, lua_upvalueindex(3));
+    lua_insert(L, 1);
+    lua_call(L, 2, 1);
+    return 1;
+  }
   if (type != LUA_TNUMBER) {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL || type != LUA_TSTRING) return 1;
@@ -116,15 +123,15 @@ static int length (lua_State *L) {
   return 1;
 }
 
-/* core.indexer(methods, fields): the __index of tensors */
+/* core.indexer(methods, fields, gather): the __index of tensors */
 static int indexer (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TTABLE);
-  lua_settop(L, 2);
-  lua_pushcclosure(L, get_index, 2);
+  luaL_checktype(L, 3, LUA_TFUNCTION);
+  lua_settop(L, 3);
+  lua_pushcclosure(L, get_index, 3);
   return 1;
 }
-
 
 
 static const luaL_Reg functions[] = {

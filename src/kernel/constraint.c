@@ -46,6 +46,14 @@ static void integer_interval (size_t n, const double *const in[], double *out) {
   }
 }
 
+/* the number of one of in[1] things, from 1, or from -1 backwards */
+static void place (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double x = fabs(in[0][i]);
+    out[i] = (x >= 1) & (x <= in[1][i]) & (floor(x) == x);
+  }
+}
+
 
 const Kernel perilune_constraint[] = {
   {.name = "real",             .n_in = 1, .value = real, .flat = 1},
@@ -56,5 +64,6 @@ const Kernel perilune_constraint[] = {
   {.name = "half_open_interval", .n_in = 3, .value = half_open_interval, .flat = 1},
   {.name = "left_open_interval", .n_in = 3, .value = left_open_interval, .flat = 1},
   {.name = "integer_interval", .n_in = 3, .value = integer_interval, .flat = 1},
+  {.name = "place",            .n_in = 2, .value = place, .flat = 1},
   {.name = NULL}
 };

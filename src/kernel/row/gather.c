@@ -1,0 +1,51 @@
+/*
+** gather.c - rows of a matrix by their numbers
+**
+**   out_j = x_i,   i = index_j, from 1, or from -1 backwards
+*/
+#include <math.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+
+/* The place of a row among k, or -1 for a number of none. */
+static ptrdiff_t place_of (double index, size_t k) {
+  double size = (double)k;
+  if (!(fabs(index) >= 1 && fabs(index) <= size) || floor(index) != index) return -1;
+  return (ptrdiff_t)(index > 0 ? index - 1 : index + size);
+}
+
+/* Who calls it has looked at the index; a replay may find other numbers there: NaN for those. */
+static void gather (const Batch *b, double *out) {
+  size_t k = b->dims[0], m = b->dims[1], n = b->dims[2];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r), *index = event(b, 1, r);
+    for (size_t j = 0; j < n; j++, out += m) {
+      ptrdiff_t i = place_of(index[j], k);
+      if (i >= 0) memcpy(out, x + (size_t)i * m, m * sizeof *out);
+      else for (size_t l = 0; l < m; l++) out[l] = NAN;
+    }
+  }
+}
+
+static void gather_adjoint (const Batch *b, const double *upstream, double *const d[]) {
+  size_t k = b->dims[0], m = b->dims[1], n = b->dims[2];
+  if (is_wanted(b, 0)) memset(d[0], 0, b->n * k * m * sizeof(double));
+  if (is_wanted(b, 1)) memset(d[1], 0, b->n * n * sizeof(double));
+  for (size_t r = 0; is_wanted(b, 0) && r < b->n; r++) {
+    const double *index = event(b, 1, r);
+    for (size_t j = 0; j < n; j++, upstream += m) {
+      ptrdiff_t i = place_of(index[j], k);
+      double *to = d[0] + (r * k + (size_t)i) * m;
+      for (size_t l = 0; i >= 0 && l < m; l++) to[l] += upstream[l];
+    }
+  }
+}
+
+
+const Kernel perilune_row_gather[] = {
+  {.name = "gather", .n_in = 2, .signature = "(k,m),(n)->(n,m)", .rows = gather,
+   .adjoint = gather_adjoint},
+  {.name = NULL}
+};
