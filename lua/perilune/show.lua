@@ -79,11 +79,11 @@ local function append_slices (lines, t, shape, prefix)
   end
 end
 
---- A tensor with its shape on the first line; a single number alone.
+--- A tensor with its shape on the first line; a single number, which is no Lua number, behind it.
 function show.tensor (t)
   t = core.detach(t)   -- elements are plain numbers
   local shape = core.shape(t)
-  if #shape == 0 then return show.number(core.item(t)) end
+  if #shape == 0 then return "Tensor() " .. show.number(core.item(t)) end
   local head = "Tensor" .. show.shape(shape)
   if core.numel(t) == 0 then return head end
   if #shape == 1 then

@@ -64,5 +64,6 @@ it("tensors of rank 0 are what was asked for, or carries a gradient", function (
     assert.same({}, x.shape)
     assert.equal("number", type(peri.item(x)))
   end
-  assert.matches("3", tostring(w:sum()))
+  assert.equal("Tensor() 3", tostring(w:sum()))
+  assert.equal("Normal(loc=3, scale=1)", tostring(peri.Normal(w:sum(), 1)))
 end)

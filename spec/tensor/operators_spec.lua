@@ -279,7 +279,7 @@ describe("operators", function ()
   end)
 
   it(".. joins what tostring gives", function ()
-    assert.equal("x = 3", "x = " .. peri.tensor(3))
+    assert.equal("x = Tensor() 3", "x = " .. peri.tensor(3))
     assert.equal("3!", peri.tensor(3) .. "!")
     assert.equal("31", peri.tensor(3) .. 1)
     assert.equal("34", peri.tensor(3) .. peri.tensor(4))

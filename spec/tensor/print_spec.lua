@@ -3,8 +3,8 @@ local peri = require "perilune"
 
 describe("tostring of a tensor:", function ()
   local cases = {
-    { "a number alone", peri.tensor(3.25), "3.25" },
-    { "fourteen digits of a number", peri.tensor(1 / 3), "0.33333333333333" },
+    { "a number alone", peri.tensor(3.25), "Tensor() 3.25" },
+    { "fourteen digits of a number", peri.tensor(1 / 3), "Tensor() 0.33333333333333" },
     { "one line", peri.tensor { 1, 2.5, -3 }, "Tensor(3)\n    1  2.5   -3" },
     { "nothing", peri.zeros(0), "Tensor(0)" },
     { "no rows of three", peri.zeros(0, 3), "Tensor(0, 3)" },
