@@ -280,8 +280,8 @@ describe("operators", function ()
 
   it(".. joins what tostring gives", function ()
     assert.equal("x = Tensor() 3", "x = " .. peri.tensor(3))
-    assert.equal("3!", peri.tensor(3) .. "!")
-    assert.equal("31", peri.tensor(3) .. 1)
+    assert.equal("Tensor() 3!", peri.tensor(3) .. "!")
+    assert.equal("Tensor() 31", peri.tensor(3) .. 1)
     assert.equal("34", peri.tensor(3) .. peri.tensor(4))
   end)
 
