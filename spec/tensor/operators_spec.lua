@@ -282,7 +282,7 @@ describe("operators", function ()
     assert.equal("x = Tensor() 3", "x = " .. peri.tensor(3))
     assert.equal("Tensor() 3!", peri.tensor(3) .. "!")
     assert.equal("Tensor() 31", peri.tensor(3) .. 1)
-    assert.equal("34", peri.tensor(3) .. peri.tensor(4))
+    assert.equal("Tensor() 3Tensor() 4", peri.tensor(3) .. peri.tensor(4))
   end)
 
   it("allclose", function ()
