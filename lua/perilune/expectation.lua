@@ -5,14 +5,14 @@
 --   E f(X) = 1/2 int_0^inf (f(icdf(u)) + f(isf(u))) e^-t dt,    u = e^-t/2,
 --
 -- so that tails and singular ends keep their digits and become smooth; no density is needed. A class
--- without quantiles has its density integrated over its support. Discrete: a sum outwards.
+-- without quantiles has its density integrated over its support. Discrete: a sum, see summation.lua.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
+local summation    = require "perilune.summation"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -21,11 +21,7 @@ local REACH    = 700      -- e^-REACH is a normal number
 local STRIDE   = 16       -- over which the decay at REACH is judged
 local FEW      = 64       -- a batch up to this size has its kinks as break points
 local EXTREME  = 1e150    -- beyond it squares overflow, and below its reciprocal they vanish
-local EXACT    = 4096     -- outcomes that are summed without asking which of them matter
-local OUTCOMES = 2 ^ 22   -- no more of them in any direction, unless told
-local ROOM     = 2 ^ 20   -- elements of points or outcomes in one call of f
-local LAST     = 16       -- outcomes that show how a tail goes on
-local TAIL     = 1e-18    -- mass that is always negligible
+local ROOM     = 2 ^ 20   -- elements of points in one call of f
 
 -- The method of d, or nil where there is only the one that says it is missing.
 local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
@@ -346,70 +342,6 @@ local function by_density (d, f, opts)
 end
 
 
--- Discrete --------------------------------------------------------------------
-
--- The next n outcomes from `start`, their probabilities and the values of f.
-local function outcomes (d, f, start, step, done, n)
-  local offset = core.arange(done, done + n)
-  for _ = 1, rank_of(d) do offset = offset:unsqueeze(-1) end
-  local x = rows(d, n, start + step * offset)
-  return exp(rows(d, n, d:log_prob(x))), rows(d, n, f(x))
-end
-
--- Sums f(x) P(x) for `count` outcomes x = start, start + step, ... in blocks that double; or until what
--- is left cannot matter beside `total`, if tail(x, mass, last, n) gives the mass left after x, from the
--- mass that was found, the probability of the last outcomes and their number. Returns the sum, a bound
--- of its error, and the mass.
-local function march (d, f, start, step, count, total, tail)
-  local n, done, most = 64, 0, math.max(1, math.floor(ROOM / batch_size(d)))
-  local sum, size, mass, rest = 0, 0, 0, 0
-  while done < count do
-    n = math.min(n, count - done, most)
-    local p, values = outcomes(d, f, start, step, done, n)
-    local terms = where(p:eq(0), 0, p * values)
-    sum, size, mass, done = sum + terms:sum(1), size + abs(terms):sum(1), mass + p:sum(1), done + n
-    if tail then
-      local last = p:narrow(1, math.max(1, n - LAST + 1), math.min(n, LAST)):max(1)
-      local left = tail(start + step * (done - 1), mass, last, done)
-      rest = where(functions.eq(left, 0), 0, left * where(values:isfinite(), abs(values), 0):max(1))
-      local enough = functions.le(left, TAIL) * functions.le(rest, 1e-17 * abs(total + sum))
-      if core.item(tensor.min(maximum(enough, functions.isnan(sum)))) == 1 then break end
-    end
-    n = 2 * n
-  end
-  return sum, rest + 2 ^ -50 * size, mass
-end
-
--- The widest of finite supports, or INF.
-local function width (low, high)
-  local span = high - low + 1
-  return core.is_tensor(span) and core.item(span:max()) or span
-end
-
--- The mass above x, or below it: by the distribution itself, or else what is missing from `all`, and
--- once that is rounding only, what a tail like 1/x^2 that passes through the last outcomes has.
-local function tail_of (d, name, shift, all)
-  if own(d, name) then return function (x) return d[name](d, x + shift) end end
-  return function (_, mass, last, n)
-    local missing = all - mass
-    return maximum(where(functions.gt(missing, 1e-12), missing, 0), n * last)
-  end
-end
-
-local function by_sum (d, f, opts)
-  local low, high = ends(d.support)
-  local n, most = width(low, high), opts.outcomes or OUTCOMES
-  if n <= EXACT then return march(d, f, low, 1, n) end
-  local start = attempt(d, "icdf", 0.5) or low
-  start = d:batched(where(functions.isfinite(start), start, 0))
-  local sum, error, mass = march(d, f, start, 1, most, 0, tail_of(d, "sf", 0, 1))
-  local span = width(low, start - 1)
-  if span < 1 then return sum, error end
-  local below, error_below = march(d, f, start - 1, -1, math.min(span, most), sum, tail_of(d, "cdf", -1, 1 - mass))
-  return sum + below, error + error_below
-end
-
-
 local function check (d, f, opts)
   local name = class.name(class.of(d)) .. ":expectation: "
   if type(f) ~= "function" then error(name .. "f must be a function, got " .. show.value(f), 3) end
@@ -435,7 +367,7 @@ return function (d, f, opts)
   check(d, f, opts)
   if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
-  if d.support and d.support.is_discrete then method = by_sum
+  if d.support and d.support.is_discrete then method = summation
   elseif own(d, "icdf") then method = by_quantiles end
   local value, error = method(d, f, opts or {})
   return shaped(d, value), shaped(d, error)
