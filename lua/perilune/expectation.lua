@@ -5,14 +5,14 @@
 --   E f(X) = 1/2 int_0^inf (f(icdf(u)) + f(isf(u))) e^-t dt,    u = e^-t/2,
 --
 -- so that tails and singular ends keep their digits and become smooth; no density is needed. A class
--- without quantiles has its density integrated over its support. Discrete: a sum, see summation.lua.
+-- without quantiles has its density integrated over its support. Discrete: a sum, see outcomes.lua.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local outcomes     = require "perilune.outcomes"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
-local summation    = require "perilune.summation"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -367,7 +367,7 @@ return function (d, f, opts)
   check(d, f, opts)
   if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
-  if d.support and d.support.is_discrete then method = summation
+  if d.support and d.support.is_discrete then method = outcomes
   elseif own(d, "icdf") then method = by_quantiles end
   local value, error = method(d, f, opts or {})
   return shaped(d, value), shaped(d, error)

@@ -1,104 +1,345 @@
---- Sums over outcomes: E[f(X)] of discrete distributions of single numbers.
-local Distribution = require "perilune.distribution"
-local core         = require "perilune.core"
-local functions    = require "perilune.functions"
+--- Sums over integers of functions on tensors, for many functions at once.
+--
+-- The line is cut into blocks. One of up to 32 integers is summed as it is. A block of N = 2^e integers is
+-- measured at 32 of them, which lie as the points of Clenshaw and Curtis do, both ends included, by the rule
+-- that is exact for sums of polynomials of degree 31. With Gram's polynomials T_0 = 1, T_1 = s, ...,
+--
+--   (n + 1) T_(n+1) = (2 n + 1) s T_n - n (1 - n^2/N^2) T_(n-1),    s = (2 k - (N - 1))/N,
+--
+-- which are orthogonal on k = 0 ... N - 1, it sums what passes through the 32 values. The coefficients of the
+-- last four of them say what is missing: they are as small as rounding where f is smooth, and as large as f
+-- itself where it jumps or oscillates. Such a block is cut in two.
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local tensor    = require "perilune.tensor"
 
-local where, maximum, abs, exp = functions.where, functions.maximum, functions.abs, functions.exp
-local INF      = math.huge
-local EXACT    = 4096     -- outcomes that are summed without asking which of them matter
-local OUTCOMES = 2 ^ 22   -- no more of them in any direction, unless told
-local ROOM     = 2 ^ 20   -- elements of outcomes in one call of f
-local LAST     = 16       -- outcomes that show how a tail goes on
-local TAIL     = 1e-18    -- mass that is always negligible
+local summation = {}
 
--- The method of d, or nil where there is only the one that says it is missing.
-local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
-
--- The value of a method, or nil where it is missing or refuses.
-local function attempt (d, name, ...)
-  local ok, value = pcall(d[name], d, ...)
-  return ok and value or nil
-end
-
-local function rank_of (d) return #d.batch_shape end
-
--- x for n rows of the batch, whatever f or a quantile made of it.
-local function rows (d, n, x)
-  local t = core.is_tensor(x) and x or core.tensor(x)
-  return t:expand(n, table.unpack(d.batch_shape))
-end
-
--- The ends of a support, which a distribution may be silent about.
-local function ends (support)
-  if support == nil then return -INF, INF end
-  return support.low or -INF, support.high or INF
-end
-
-local function batch_size (d)
-  local size = 1
-  for _, n in ipairs(d.batch_shape) do size = size * n end
-  return size
-end
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local POINTS   = 32            -- in a block
+local UNIT     = 5             -- 2^UNIT integers are summed as they are
+local SMALLEST = 9             -- the least e for which the 32 points are apart
+local LARGEST  = 50            -- greater blocks have the points of this one, at a larger scale
+local NEAR     = 8             -- units that are summed as they are on either side of a cut
+local DOUBTS   = 4             -- coefficients that show what is missing
+local ROOM     = 2 ^ 20        -- elements in one call of the function
+local OUTCOMES = 2 ^ 15        -- points of an element after which blocks are cut no more, unless told
+local ROUNDING = 2.0 ^ -46     -- no sum is better than this part of that of |f|
 
 
--- The next n outcomes from `start`, their probabilities and the values of f.
-local function outcomes (d, f, start, step, done, n)
-  local offset = core.arange(done, done + n)
-  for _ = 1, rank_of(d) do offset = offset:unsqueeze(-1) end
-  local x = rows(d, n, start + step * offset)
-  return exp(rows(d, n, d:log_prob(x))), rows(d, n, f(x))
-end
+-- Rules -----------------------------------------------------------------------
 
--- Sums f(x) P(x) for `count` outcomes x = start, start + step, ... in blocks that double; or until what
--- is left cannot matter beside `total`, if tail(x, mass, last, n) gives the mass left after x, from the
--- mass that was found, the probability of the last outcomes and their number. Returns the sum, a bound
--- of its error, and the mass.
-local function march (d, f, start, step, count, total, tail)
-  local n, done, most = 64, 0, math.max(1, math.floor(ROOM / batch_size(d)))
-  local sum, size, mass, rest = 0, 0, 0, 0
-  while done < count do
-    n = math.min(n, count - done, most)
-    local p, values = outcomes(d, f, start, step, done, n)
-    local terms = where(p:eq(0), 0, p * values)
-    sum, size, mass, done = sum + terms:sum(1), size + abs(terms):sum(1), mass + p:sum(1), done + n
-    if tail then
-      local last = p:narrow(1, math.max(1, n - LAST + 1), math.min(n, LAST)):max(1)
-      local left = tail(start + step * (done - 1), mass, last, done)
-      rest = where(functions.eq(left, 0), 0, left * where(values:isfinite(), abs(values), 0):max(1))
-      local enough = functions.le(left, TAIL) * functions.le(rest, 1e-17 * abs(total + sum))
-      if maximum(enough, functions.isnan(sum)):min():item() == 1 then break end
+-- The solutions of a x = b for each of the columns b, by elimination; both are changed.
+local function solve (a, b)
+  local n = #a
+  for c = 1, n do
+    local best = c
+    for r = c + 1, n do if math.abs(a[r][c]) > math.abs(a[best][c]) then best = r end end
+    a[c], a[best], b[c], b[best] = a[best], a[c], b[best], b[c]
+    local top, right = a[c], b[c]
+    for r = 1, n do
+      local factor = r ~= c and a[r][c] / top[c] or 0
+      if factor ~= 0 then
+        local row, values = a[r], b[r]
+        for k = c, n do row[k] = row[k] - factor * top[k] end
+        for k = 1, #values do values[k] = values[k] - factor * right[k] end
+      end
     end
-    n = 2 * n
   end
-  return sum, rest + 2 ^ -50 * size, mass
+  for r = 1, n do
+    for k = 1, #b[r] do b[r][k] = b[r][k] / a[r][r] end
+  end
+  return b
 end
 
--- The widest of finite supports, or INF.
-local function width (low, high)
-  local span = high - low + 1
-  return core.is_tensor(span) and span:max():item() or span
+-- Gram's polynomials at these places of 0 ... n - 1: a row for each degree.
+local function gram (places, n)
+  local values = {}
+  for degree = 0, POINTS - 1 do
+    local row, before, last = {}, values[degree - 1], values[degree]
+    for i, k in ipairs(places) do
+      local s, m = (2 * k - (n - 1)) / n, degree - 1
+      row[i] = degree == 0 and 1 or degree == 1 and s
+               or ((2 * m + 1) * s * last[i] - m * (1 - (m / n) ^ 2) * before[i]) / degree
+    end
+    values[degree + 1] = row
+  end
+  return values
 end
 
--- The mass above x, or below it: by the distribution itself, or else what is missing from `all`, and
--- once that is rounding only, what a tail like 1/x^2 that passes through the last outcomes has.
-local function tail_of (d, name, shift, all)
-  if own(d, name) then return function (x) return d[name](d, x + shift) end end
-  return function (_, mass, last, n)
-    local missing = all - mass
-    return maximum(where(functions.gt(missing, 1e-12), missing, 0), n * last)
+-- The points of a block of 2^e, and rows of weights: of the rule, and for the last coefficients times 2^e.
+local function make_rule (e)
+  local n, places, wanted = 2.0 ^ e, {}, {}
+  for i = 1, POINTS do
+    places[i] = math.floor(0.5 * (n - 1) * (1 - functions.cos(math.pi * (i - 1) / (POINTS - 1))) + 0.5)
+    wanted[i] = {}
+    for k = 0, DOUBTS do wanted[i][k + 1] = 0 end
+  end
+  wanted[1][1] = n
+  for k = 1, DOUBTS do wanted[POINTS + 1 - k][k + 1] = n end
+  return { points = core.tensor(places), weights = core.tensor(solve(gram(places, n), wanted)):transpose(1, 2) }
+end
+
+-- All of 32 integers: nothing is missing.
+local function make_unit ()
+  local weights = tensor.cat { core.ones(1, POINTS), core.zeros(DOUBTS, POINTS) }
+  return { points = core.arange(0, POINTS), weights = weights }
+end
+
+local rules = setmetatable({}, { __index = function (self, e)
+  self[e] = e == UNIT and make_unit() or make_rule(e)
+  return self[e]
+end })
+
+
+-- Blocks ----------------------------------------------------------------------
+
+-- Blocks of one element are lists by e of { start, scale, last, ... }: points are start + scale k, none after
+-- `last`. A scale other than 1 is for integers beyond 2^53, of which not all are doubles, and for blocks that
+-- are larger than the largest rule.
+local function add (blocks, e, start, scale, last)
+  local list = blocks[e]
+  if not list then
+    list = {}
+    blocks[e] = list
+  end
+  local n = #list
+  list[n + 1], list[n + 2], list[n + 3] = start, scale, last
+end
+
+-- Doubles at x are at least 2^grain apart, and 1.
+local function grain (x)
+  x = math.abs(x)
+  return x < 2.0 ^ 53 and 0 or math.floor(math.log(x, 2)) - 52
+end
+
+-- All integers between two, one by one.
+local function add_units (blocks, from, to)
+  while from <= to do
+    local scale = 2.0 ^ grain(from)
+    add(blocks, UNIT, from, scale, math.min(to, from + scale * (POINTS - 1)))
+    from = from + scale * POINTS
   end
 end
 
---- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }.
-return function (d, f, opts)
-  local low, high = ends(d.support)
-  local n, most = width(low, high), opts.outcomes or OUTCOMES
-  if n <= EXACT then return march(d, f, low, 1, n) end
-  local start = attempt(d, "icdf", 0.5) or low
-  start = d:batched(where(functions.isfinite(start), start, 0))
-  local sum, error, mass = march(d, f, start, 1, most, 0, tail_of(d, "sf", 0, 1))
-  local span = width(low, start - 1)
-  if span < 1 then return sum, error end
-  local below, error_below = march(d, f, start - 1, -1, math.min(span, most), sum, tail_of(d, "cdf", -1, 1 - mass))
-  return sum + below, error + error_below
+-- 2^e integers.
+local function add_block (blocks, e, start)
+  local rule = math.min(e - grain(start), LARGEST)
+  add(blocks, rule, start, 2.0 ^ (e - rule), start + 2.0 ^ e - 1)
 end
+
+-- Covers from ... to with blocks: units at both ends, then blocks that double with their distance from the
+-- end, so that a function like |x - end|^a is smooth in each.
+local function cover (blocks, from, to)
+  local low, high = 2.0 ^ grain(from), 2.0 ^ grain(to)
+  if to - from < 2 * NEAR * POINTS * math.max(low, high) then return add_units(blocks, from, to) end
+  local left, right = SMALLEST + grain(from), SMALLEST + grain(to)
+  local first, last = from + NEAR * POINTS * low, to - NEAR * POINTS * high
+  add_units(blocks, from, first - low)
+  add_units(blocks, last + high, to)
+  while last - first >= 2.0 ^ left + 2.0 ^ right do
+    if left <= right then
+      add_block(blocks, left, first)
+      first, left = first + 2.0 ^ left, left + 1
+    else
+      last, right = last - 2.0 ^ right, right + 1
+      add_block(blocks, right - 1, last + high)
+    end
+  end
+  for e = math.max(left, right), SMALLEST + grain(last), -1 do
+    if last - first + 1 >= 2.0 ^ e then
+      add_block(blocks, e, first)
+      first = first + 2.0 ^ e
+    end
+  end
+  add_units(blocks, first, last)
+end
+
+-- Both halves of a block, or its units where they are too small.
+local function halve (blocks, e, start, scale, last)
+  local size = e + math.floor(math.log(scale, 2) + 0.5)
+  if size - 1 < SMALLEST + grain(last) then return add_units(blocks, start, last) end
+  add_block(blocks, size - 1, start)
+  add_block(blocks, size - 1, start + 2.0 ^ (size - 1))
+end
+
+-- The blocks of an element whose integers, from the first of `cuts` to the last, are cut before each of them.
+local function blocks_between (cuts)
+  local blocks = {}
+  for i = 1, #cuts - 1 do
+    local next = cuts[i + 1]
+    cover(blocks, cuts[i], i == #cuts - 1 and next or next - 2.0 ^ grain(next))
+  end
+  if #cuts == 1 then add_units(blocks, cuts[1], cuts[1]) end
+  return blocks
+end
+
+
+-- Rounds ----------------------------------------------------------------------
+
+-- Rows of blocks of one e each, with one block of every element, for all elements: { e =, start =, scale =,
+-- last = }, the latter lists with a number for each element. Where an element has no more of them, its
+-- scale is 0.
+local function rows_of (elements)
+  local rows, longest = {}, {}
+  for _, blocks in ipairs(elements) do
+    for e, list in pairs(blocks) do longest[e] = math.max(longest[e] or 0, #list) end
+  end
+  for e, length in pairs(longest) do
+    for k = 1, length, 3 do
+      local row = { e = e, start = {}, scale = {}, last = {} }
+      for i, blocks in ipairs(elements) do
+        local list = blocks[e]
+        if list and list[k] then row.start[i], row.scale[i], row.last[i] = list[k], list[k + 1], list[k + 2]
+        else row.start[i], row.scale[i], row.last[i] = elements.inside[i], 0, elements.inside[i] end
+      end
+      rows[#rows + 1] = row
+    end
+  end
+  table.sort(rows, function (a, b) return a.e < b.e end)
+  return rows
+end
+
+-- A field of some rows, as { row, 1, element }.
+local function field (rows, name)
+  local list = {}
+  for i, row in ipairs(rows) do list[i] = row[name] end
+  return core.tensor(list):unsqueeze(2)
+end
+
+local function rules_of (rows, name)
+  local list = {}
+  for i, row in ipairs(rows) do list[i] = rules[row.e][name] end
+  return tensor.stack(list)
+end
+
+-- The sums of rows: lists of { value =, error =, size = } for each function, as { row, element }. An infinite
+-- term makes its sum infinite.
+local function measure (terms, shape, rows)
+  local start, scale, last = field(rows, "start"), field(rows, "scale"), field(rows, "last")
+  local weights = rules_of(rows, "weights")
+  local x = start + scale * rules_of(rows, "points"):unsqueeze(-1)
+  local inside = x:le(last) * scale:gt(0)
+  local found = {}
+  local n = #rows * POINTS
+  for i, values in ipairs { terms(minimum(x, last):reshape(n, table.unpack(shape)), n) } do
+    values = where(inside, values:reshape(#rows, POINTS, -1), 0)
+    local infinite = values:isinf()
+    local finite = where(infinite, 0, values)
+    local sums = weights:matmul(finite) * scale
+    found[i] = {
+      value = sums:select(2, 1) + where(infinite, values, 0):sum(2),
+      error = abs(sums:narrow(2, 2, DOUBTS)):max(2),
+      size  = (weights:narrow(2, 1, 1):matmul(abs(finite)) * scale):select(2, 1),
+    }
+  end
+  return found
+end
+
+-- The same, with no more rows in a call than there is room for.
+local function measure_all (terms, shape, rows, n)
+  local at_once, parts = math.max(1, math.floor(ROOM / (POINTS * n))), {}
+  for first = 1, #rows, at_once do
+    local some = { table.unpack(rows, first, math.min(#rows, first + at_once - 1)) }
+    parts[#parts + 1] = measure(terms, shape, some)
+  end
+  if #parts == 1 then return parts[1] end
+  local found = {}
+  for i in ipairs(parts[1]) do
+    found[i] = {}
+    for _, name in ipairs { "value", "error", "size" } do
+      local list = {}
+      for k, part in ipairs(parts) do list[k] = part[i][name] end
+      found[i][name] = tensor.cat(list)
+    end
+  end
+  return found
+end
+
+-- 1 for each block to be cut: one whose error is more than its share of what is tolerated, for an element
+-- that is not yet good enough.
+local function wanting (total, found, count, opts)
+  local size = total.size + found.size:sum(1)
+  local tolerance = maximum(ROUNDING * size, (opts.rtol or 1e-13) * abs(total.value + found.value:sum(1)))
+  tolerance = maximum(tolerance, opts.atol or 0)
+  local short = functions.gt(total.error + found.error:sum(1), tolerance)
+  return found.error:gt(tolerance / (2 * count)) * short
+end
+
+-- The blocks of a round that are to be cut, in pieces, by element, or nil; and marks them in `split`, a list of flags
+-- for all blocks of all rows. An element that has had its share of points gets no more.
+local function pieces (rows, split, counts, most)
+  local elements, any, i = { inside = {} }, false, 0
+  for k = 1, #counts do elements[k] = {} end
+  for _, row in ipairs(rows) do
+    for k = 1, #counts do
+      i = i + 1
+      if split[i] ~= 0 and row.scale[k] > 0 and counts[k] * POINTS < most then
+        halve(elements[k], row.e, row.start[k], row.scale[k], row.last[k])
+        any = true
+      else split[i] = 0 end
+    end
+  end
+  return any and elements or nil
+end
+
+local function count_blocks (elements, counts)
+  for k, blocks in ipairs(elements) do
+    for _, list in pairs(blocks) do counts[k] = (counts[k] or 0) + #list / 3 end
+  end
+end
+
+-- Adds what is kept of a round; a NaN is kept in any case.
+local function keep (total, found, kept)
+  total.value = total.value + where(maximum(kept, found.value:isnan()), found.value, 0):sum(1)
+  total.error = total.error + where(kept, found.error, 0):sum(1)
+  total.size  = total.size + where(kept, found.size, 0):sum(1)
+end
+
+--- The sums of functions over integers, for each of a batch of this shape, a list of sizes. terms(x, n) takes
+-- { n, batch... } integers and returns as many values of each of the functions. `cuts` has for each element
+-- an increasing list of integers: the first and the last to be summed, and between them those before which
+-- something happens: a kink, a jump, a peak. Returns { value =, error =, size = } for each function, each a
+-- tensor of all elements: `size` is the sum of |f|. opts: rtol, atol and outcomes, how many integers are looked at
+-- before blocks are cut no more.
+function summation.sum (terms, shape, cuts, opts)
+  local elements, counts, totals = { inside = {} }, {}, {}
+  for k, list in ipairs(cuts) do elements[k], elements.inside[k], counts[k] = blocks_between(list), list[1], 0 end
+  local inside = elements.inside
+  repeat
+    elements.inside = inside
+    count_blocks(elements, counts)
+    local rows = rows_of(elements)
+    local found, split = measure_all(terms, shape, rows, #cuts), 0
+    for i, part in ipairs(found) do
+      totals[i] = totals[i] or { value = 0, error = 0, size = 0 }
+      split = maximum(split, wanting(totals[i], part, core.tensor(counts), opts))
+    end
+    local flags = split:reshape(-1):totable()
+    elements = pieces(rows, flags, counts, opts.outcomes or OUTCOMES)
+    local kept = 1 - core.tensor(flags):reshape(#rows, #cuts)
+    for i, part in ipairs(found) do keep(totals[i], part, kept) end
+  until not elements
+  return totals
+end
+
+--- The same for the integers of each element between those of two tensors, one by one.
+function summation.direct (terms, shape, from, to)
+  local size = core.numel(from)
+  local count = core.item((to - from):max()) + 1
+  local at_once, totals = math.max(1, math.floor(ROOM / size)), {}
+  for first = 0, count - 1, at_once do
+    local n = math.min(at_once, count - first)
+    local x = from + core.arange(first, first + n):unsqueeze(-1)
+    local inside = x:le(to)
+    for i, values in ipairs { terms(minimum(x, to):reshape(n, table.unpack(shape)), n) } do
+      values = where(inside, values:reshape(n, -1), 0)
+      local total = totals[i] or { value = 0, error = 0, size = 0 }
+      totals[i] = total
+      total.value, total.size = total.value + values:sum(1), total.size + abs(values):sum(1)
+    end
+  end
+  return totals
+end
+
+return summation
