@@ -8,6 +8,7 @@ local functions    = require "perilune.functions"
 local kl           = require "perilune.kl"
 local tensor       = require "perilune.tensor"
 local show         = require "perilune.show"
+local transport    = require "perilune.transport"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local log, exp, sqrt               = functions.log, functions.exp, functions.sqrt
@@ -164,62 +165,35 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for as many outcomes as matter.
 local JUMPS, LEAST = 256, 1e-13
+local PANELS       = 128   -- more of them do not resolve the steps of a wide discrete distribution
 
-local function jumps (d)
-  local list = {}
-  if not is_discrete(d) or #d.batch_shape > 0 then return list end
+local function add_jumps (list, d)
+  if not is_discrete(d) or #d.batch_shape > 0 then return end
   local first, last = d:icdf(LEAST), d:isf(LEAST)
   for x = first, math.min(last, first + JUMPS) do list[#list + 1] = d:log_cdf(x) - d:log_sf(x) end
-  return list
 end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function between_quantiles (p, q, order)
-  local points = jumps(is_discrete(p) and p or q)
+  local points = {}
+  add_jumps(points, p)
+  add_jumps(points, q)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
-  return (carrier:expectation(function (x)
+  return carrier:expectation(function (x)
     local tail, upper = functions.sigmoid(-abs(x)), functions.gt(x, 0)
     local gap = where(upper, p:isf(tail) - q:isf(tail), p:icdf(tail) - q:icdf(tail))
     return powered(abs(gap), order)
-  end, { points = points }))
+  end, { points = points, panels = (is_discrete(p) or is_discrete(q)) and PANELS or nil })
 end
 
--- Outcomes and probabilities of an element of a discrete distribution, but for what is negligible.
-local NEGLIGIBLE, MOST = 1e-20, 2 ^ 22
-
-local function table_of (d)
-  local first, last = d:icdf(NEGLIGIBLE), d:isf(NEGLIGIBLE)
-  local least  = core.is_tensor(first) and core.item(first:min()) or first
-  local most   = core.is_tensor(last) and core.item(last:max()) or last
-  if most - least >= MOST then
-    error("wasserstein: there are too many outcomes between " .. show.number(least) .. " and " .. show.number(most), 4)
-  end
-  local outcomes = core.arange(least, most + 1)
-  for _ = 1, #d.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return least, d:prob(outcomes):reshape(#outcomes, -1)
-end
-
--- The cost of moving the masses a[1], a[2], ... from x + 1, ... to the masses b from y + 1, ...: in order.
-local function moved (a, x, b, y, order)
-  local i, j, sum, left, right = 1, 1, 0, a[1], b[1]
-  while true do
-    local mass = math.min(left, right)
-    sum = sum + mass * math.abs(x + i - y - j) ^ order
-    left, right = left - mass, right - mass
-    if left <= right then i, left = i + 1, a[i + 1] else j, right = j + 1, b[j + 1] end
-    if not (left and right) then return sum end
-  end
-end
-
+-- The same between outcomes.
 local function between_outcomes (p, q, order)
-  local x, a = table_of(p)
-  local y, b = table_of(q)
-  local values = {}
-  for k = 1, core.shape(a)[2] do
-    values[k] = moved(a:select(2, k):totable(), x, b:select(2, k):totable(), y, order)
-  end
-  return rawget(p, "batch_shape") and core.tensor(values):reshape(p.batch_shape) or values[1]
+  local value, error
+  if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
+  if not value then return between_quantiles(p, q, order) end
+  if rawget(p, "batch_shape") then return value, error end
+  return core.item(value), core.item(error)
 end
 
 -- The rotation u that brings l u closest to k, for square matrices as tables: the orthogonal factor of
@@ -283,7 +257,7 @@ local function check_order (order)
   end
 end
 
--- The distance to the power of `order`.
+-- The distance to the power of `order`, and its error; nil for rounding only.
 local function cost (p, q, order)
   if order == 2 and both_are(p, q, "Normal") then
     return functions.square(p.loc - q.loc) + functions.square(p.scale - q.scale)
@@ -295,8 +269,18 @@ local function cost (p, q, order)
   return between_quantiles(p, q, order)
 end
 
+-- The root of a cost, and what its error is then; |x^(1/n) - y^(1/n)| <= |x - y|^(1/n).
+local function rooted (value, error, order)
+  local root = order == 1 and value or order == 2 and sqrt(value) or value ^ (1 / order)
+  error = error or 2 ^ -50 * value
+  if order == 1 then return root, error end
+  local slope = where(functions.gt(value, 0), root / (order * value), INF)
+  return root, where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
+end
+
 --- The distance that masses have to be moved to make p of q, (E |X - Y|^order)^(1/order) at its least: of
--- single numbers by their quantiles, of MultivariateNormals for order 2. order is 1 unless told.
+-- single numbers by their quantiles, of MultivariateNormals for order 2. order is 1 unless told. Returns an
+-- estimate of the error as well.
 function divergences.wasserstein (p, q, order)
   check("wasserstein", p, q)
   order = order or 1
@@ -311,8 +295,8 @@ function divergences.wasserstein (p, q, order)
     end
   end
   p, q = fallback.alike(p, q)
-  local value = cost(p, q, order)
-  return order == 1 and value or order == 2 and sqrt(value) or value ^ (1 / order)
+  local value, error = cost(p, q, order)
+  return rooted(value, error, order)
 end
 
 return divergences

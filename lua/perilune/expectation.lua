@@ -367,7 +367,7 @@ return function (d, f, opts)
   check(d, f, opts)
   if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
-  if d.support and d.support.is_discrete then method = outcomes
+  if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end
   local value, error = method(d, f, opts or {})
   return shaped(d, value), shaped(d, error)

@@ -8,11 +8,14 @@ local summation    = require "perilune.summation"
 local tensor       = require "perilune.tensor"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local exp, log, floor              = functions.exp, functions.log, functions.floor
+local exp, floor                   = functions.exp, functions.floor
+
+local outcomes = {}
+
 local INF    = math.huge
 local FAR    = 2.0 ^ 1000   -- no outcome further than this
 local LEAST  = 1e-300       -- the mass beyond the outermost quantiles
-local EXACT  = 4096         -- outcomes that are summed one by one
+local FEW    = 4096         -- outcomes that are summed one by one
 local LEVELS = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
 local GROSS  = 1e-9         -- what is missing from a mass of 1 not by rounding
 
@@ -37,12 +40,12 @@ local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
 
 -- Where to sum ------------------------------------------------------------------
 
--- The first and the last outcome to be summed, and whether the support goes on there.
-local function range (d)
-  local support = d.support
-  local low, high = flat(d, support.low or -INF), flat(d, support.high or INF)
+--- The first and the last outcome of d that matter, for each element of the batch in a row, and whether the
+-- support goes on beyond them.
+function outcomes.range (d)
+  local low, high = flat(d, d.support.low or -INF), flat(d, d.support.high or INF)
   local from, to = low, high
-  if own(d, "icdf") and core.item((high - low):max()) >= EXACT then
+  if own(d, "icdf") and core.item((high - low):max()) >= FEW then
     from, to = maximum(low, flat(d, d:icdf(LEAST))), minimum(high, flat(d, d:isf(LEAST)))
   end
   from, to = maximum(from, -FAR), minimum(to, FAR)
@@ -50,23 +53,19 @@ local function range (d)
   return from, to, from:gt(low), to:lt(high)
 end
 
--- Places where something may happen: quantiles, the mode, 0 and what the caller knows. Outcomes there are
--- kept apart from those before and after.
-local function places (d, points)
-  local list = { core.zeros(core.numel(flat(d, 0))) }
-  local function put (x) list[#list + 1], list[#list + 2] = floor(x), floor(x) + 1 end
+-- Adds places where something may happen in d: quantiles, and the mode, which is kept apart from what is
+-- before and after it.
+local function add_places (list, d)
   if own(d, "icdf") then
     for _, level in ipairs(LEVELS) do
       list[#list + 1], list[#list + 2] = flat(d, d:icdf(level)), flat(d, d:isf(level))
     end
   end
   local mode = own(d, "mode") and attempt(d, "mode")
-  if mode then put(flat(d, mode)) end
-  for _, x in ipairs(points or {}) do put(flat(d, x)) end
-  return tensor.stack(list, -1):totable()
+  if mode then list[#list + 1], list[#list + 2] = flat(d, mode), flat(d, mode) + 1 end
 end
 
--- Those between two outcomes and these themselves, in order.
+-- The numbers of a list between two and these themselves, in order.
 local function ordered (list, from, to)
   local inside, cuts = { from, to }, {}
   for _, x in ipairs(list) do
@@ -79,74 +78,57 @@ local function ordered (list, from, to)
   return cuts
 end
 
-local function cuts_of (d, from, to, opts)
-  local lists, first, last = places(d, opts.points), from:totable(), to:totable()
-  for k, list in ipairs(lists) do lists[k] = ordered(list, first[k], last[k]) end
+-- For each element of the batch: cuts between two outcomes where something may happen in one of the
+-- distributions, or where the caller knows that something does.
+local function cuts_of (from, to, distributions, points)
+  local list = { core.zeros(core.numel(from)) }
+  for _, d in ipairs(distributions) do add_places(list, d) end
+  for _, point in ipairs(points or {}) do
+    local x = floor(flat(distributions[1], point))
+    list[#list + 1], list[#list + 2] = x, x + 1
+  end
+  local first, last, lists = from:totable(), to:totable(), tensor.stack(list, -1):totable()
+  for k, numbers in ipairs(lists) do lists[k] = ordered(numbers, first[k], last[k]) end
   return lists
 end
 
-
--- What is not summed --------------------------------------------------------------
-
--- What follows after the last of three terms g at distances z - 2 s, z - s, z from the centre: a geometric
--- series, or a power of the distance, whichever they are closer to; and how far they are from it.
-local function followed (g, z, s)
-  local first, second, last = g:select(1, 1), g:select(1, 2), g:select(1, 3)
-  local before, after = log(first / second), log(second / last)
-  local rate, power = after / s, after / log(z / (z - s))
-  local earlier_power = before / log((z - s) / (z - 2 * s))
-  local off_rate, off_power = abs(1 - before / after), abs(1 - earlier_power / power)
-  local endless = functions.sign(last) * INF
-  local series = where(functions.gt(after, 1e-10), last / functions.expm1(rate), endless)
-  local powers = where(functions.gt(power, 1 + 1e-6), last * z / (power - 1), endless)
-  local is_series = functions.le(off_rate, off_power) * functions.gt(after, 1e-10)
-  return where(is_series, series, powers), where(is_series, off_rate, off_power)
+--- Sums terms(x, n), see summation.lua, over the outcomes between two of each element, where these distributions
+-- have their mass. opts: points, where the caller knows of a jump or kink, and those of summation.sum.
+function outcomes.sum (terms, from, to, distributions, opts)
+  local shape = distributions[1].batch_shape
+  if core.item((to - from):max()) < FEW then return summation.direct(terms, shape, from, to) end
+  return summation.sum(terms, shape, cuts_of(from, to, distributions, opts.points), opts)
 end
 
--- The sum of `terms` beyond `last` for the elements that go on there, and its error; `size` is what it is
--- compared with. The distance is from `centre`.
-local function remainder (d, terms, last, centre, goes_on, size)
-  local z = abs(last - centre)
-  local s = maximum(1, floor(z / 16))
-  local step = functions.sign(last - centre) * s
-  local x = tensor.stack({ last - 2 * step, last - step, last }, 1)
-  local _, g = terms(x:reshape(3, table.unpack(d.batch_shape)), 3)
-  g = g:reshape(3, -1)
-  local reach = abs(g:select(1, 3)) * (z + 1)
-  local rest, off = followed(g, z, s)
-  local matters = goes_on * functions.gt(reach, 1e-17 * size)
-  local known = matters * (1 - rest:isnan())
-  local error = where(known, abs(rest) * (10 * off + 2 ^ -40), where(matters, INF, reach))
-  return where(known, rest, 0), where(goes_on, error, 0)
-end
 
+-- Expectations --------------------------------------------------------------------
 
 local function any (x) return core.item(x:max()) ~= 0 end
 
--- P(x) and f(x) P(x) for n rows of outcomes.
+-- f(x) P(x) and P(x) for n rows of outcomes.
 local function terms_of (d, f)
   return function (x, n)
     local p, values = exp(rows(d, n, d:log_prob(x))), rows(d, n, f(x))
-    return p, where(functions.eq(p, 0), 0, p * values)
+    return where(functions.eq(p, 0), 0, p * values), p
   end
 end
 
 --- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }. opts: rtol, atol, points, outcomes.
-return function (d, f, opts)
+function outcomes.expectation (d, f, opts)
   local terms = terms_of(d, f)
-  local from, to, below, above = range(d)
-  local few = core.item((to - from):max()) < EXACT
-  local mass, sum
-  if few then mass, sum = table.unpack(summation.direct(terms, d.batch_shape, from, to))
-  else mass, sum = table.unpack(summation.sum(terms, d.batch_shape, cuts_of(d, from, to, opts), opts)) end
+  local from, to, below, above = outcomes.range(d)
+  local sum, mass = table.unpack(outcomes.sum(terms, from, to, { d }, opts))
   local off = abs(1 - mass.value)   -- rounding of all probabilities, or else outcomes that were not found
   local found = off:le(GROSS)
   local value, error = sum.value, sum.error + (2 ^ -50 + off) * sum.size
   for _, side in ipairs { { from, to, below }, { to, from, above } } do
     if any(side[3]) then
-      local rest, rest_error = remainder(d, terms, side[1], side[2], side[3] * found, sum.size)
-      value, error = value + rest, error + rest_error
+      local rest, rest_error = summation.beyond(terms, d.batch_shape, side[1], side[2], sum.size)
+      local goes_on = side[3] * found
+      value, error = value + where(goes_on, rest, 0), error + where(goes_on, rest_error, 0)
     end
   end
   return value, where(functions.isfinite(value) * found, error, INF)
 end
+
+return outcomes

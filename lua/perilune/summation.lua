@@ -16,6 +16,8 @@ local tensor    = require "perilune.tensor"
 local summation = {}
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local log = functions.log
+local INF      = math.huge
 local POINTS   = 32            -- in a block
 local UNIT     = 5             -- 2^UNIT integers are summed as they are
 local SMALLEST = 9             -- the least e for which the 32 points are apart
@@ -340,6 +342,39 @@ function summation.direct (terms, shape, from, to)
     end
   end
   return totals
+end
+
+
+-- Beyond ----------------------------------------------------------------------
+
+-- What follows after the last of three terms g at distances z - 2 s, z - s, z from the centre: a geometric
+-- series, or a power of the distance, whichever they are closer to; and how far they are from it.
+local function followed (g, z, s)
+  local first, second, last = g:select(1, 1), g:select(1, 2), g:select(1, 3)
+  local before, after = log(first / second), log(second / last)
+  local power, earlier = after / log(z / (z - s)), before / log((z - s) / (z - 2 * s))
+  local off_series, off_power = abs(1 - before / after), abs(1 - earlier / power)
+  local endless = functions.sign(last) * INF
+  local powers = where(functions.gt(power, 1 + 1e-6), last * z / (power - 1), endless)
+  local is_series = functions.le(off_series, off_power) * functions.gt(after, 1e-10)
+  return where(is_series, last / functions.expm1(after / s), powers), where(is_series, off_series, off_power)
+end
+
+--- The sum of the first function over all integers beyond `last`, seen from `centre`, both a number for each
+-- element, and its error: by the way in which the terms before it decay, in so far as that matters beside
+-- `size`.
+function summation.beyond (terms, shape, last, centre, size)
+  local z = abs(last - centre)
+  local s = maximum(1, functions.floor(z / 16))
+  local step = functions.sign(last - centre) * s
+  local x = tensor.stack({ last - 2 * step, last - step, last }, 1)
+  local g = terms(x:reshape(3, table.unpack(shape)), 3):reshape(3, -1)
+  local reach = abs(g:select(1, 3)) * (z + 1)
+  local rest, off = followed(g, z, s)
+  local matters = functions.gt(reach, 1e-17 * size)
+  local known = matters * (1 - rest:isnan())
+  local error = where(known, abs(rest) * (10 * off + 2 ^ -40), where(matters, INF, reach))
+  return where(known, rest, 0), error
 end
 
 return summation
