@@ -165,7 +165,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for as many outcomes as matter.
 local JUMPS, LEAST = 256, 1e-13
-local PANELS       = 128   -- more of them do not resolve the steps of a wide discrete distribution
+local PANELS       = 600   -- more of them do not resolve the steps of a wide discrete distribution
 
 local function add_jumps (list, d)
   if not is_discrete(d) or #d.batch_shape > 0 then return end
