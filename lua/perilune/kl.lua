@@ -14,6 +14,7 @@ local weak     = { __mode = "k" }
 local registry = setmetatable({}, weak)   -- [P][Q] -> function, by users
 local cache    = setmetatable({}, weak)   -- [P][Q] -> what dispatch found
 local may_fall_back = true
+local ROUNDING = 2.0 ^ -46   -- of a formula of its own
 
 
 -- Built-in pairs -------------------------------------------------------------------
@@ -66,8 +67,13 @@ end
 
 local function infinite () return fallback.infinite end
 
+local roundings = setmetatable({}, weak)   -- of a function of p and q: another, that bounds its rounding error
+
 local function from_statistics (P, Q)
-  return fused(where_within(statistics.pair(P.__name, Q.__name)))
+  local formula, rounding = statistics.pair(P.__name, Q.__name)
+  local fn = fused(where_within(function (p, q) return fallback.not_negative(formula(p, q)) end))
+  roundings[fn] = rounding
+  return fn
 end
 
 -- [name of P][name of Q] -> function (P, Q) that gives the function of p and q
@@ -284,13 +290,22 @@ local function is_infinite (value)
   return core.item(value:min()) == math.huge
 end
 
+-- What rounding may have done to a closed form.
+local function rounding_error (fn, p, q, value)
+  local rounding = roundings[fn]
+  local error = rounding and core.no_grad(rounding, p, q) or ROUNDING * functions.abs(value)
+  return functions.where(functions.isinf(value), 0, error)
+end
+
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
 function kl.kl_explain (p, q, opts)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
   check_opts("kl_explain", opts)
   local fn, pair = find(P, Q)
   local value, method, error = fn(p, q, opts)
-  if not method then method, error = is_infinite(value) and "infinite" or "closed form", 0 end
+  if not method then
+    method, error = is_infinite(value) and "infinite" or "closed form", rounding_error(fn, p, q, value)
+  end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
   return { method = method, pair = names, value = value, error = error }
 end

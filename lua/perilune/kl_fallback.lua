@@ -197,18 +197,18 @@ end
 -- Is p a law on the real line, as far as is known?
 local function is_on_line (p) return is_univariate(p) and (p.support and p.support.low or not has(p, "sample")) end
 
--- A divergence that came out negative is 0 but for rounding, or not known at all.
-local function not_negative (value) return where(lt(value, 0), where(functions.isinf(value), 0 / 0, 0), value) end
+--- A divergence that came out negative is 0 but for rounding, or not known at all.
+function fallback.not_negative (value) return where(lt(value, 0), where(functions.isinf(value), 0 / 0, 0), value) end
 
 local function computed (p, q, opts)
   if is_on_line(p) then
     local value, error = by_expectation(p, q)
-    return not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
+    return fallback.not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
   end
   local outcomes = outcomes_of(p)
   if outcomes then
     local value, error = by_enumeration(p, q, outcomes)
-    return not_negative(value), error, "sum"
+    return fallback.not_negative(value), error, "sum"
   end
   if not has(p, "sample") then refuse(p) end
   local value, error = by_draws(p, q, opts)

@@ -1,7 +1,8 @@
 --- The closed forms of KL(P || Q), one line a pair. See kl_statistics.lua for those that follow from
 -- statistics of p.
-local core = require "perilune.core"
-local f    = require "perilune.functions"
+local core         = require "perilune.core"
+local f            = require "perilune.functions"
+local not_negative = require "perilune.kl_fallback".not_negative
 
 local kl_pairs = {}
 
@@ -63,7 +64,7 @@ local function times (n, divergence) return f.where(f.eq(n, 0), 0, n * divergenc
 local function coin (p, q)
   local head, tail = p.probs, f.sigmoid(-p.logits)
   local function part (share, outcome) return f.where(f.eq(share, 0), 0, -share * q:log_prob(outcome)) end
-  return part(head, 1) + part(tail, 0) - p:entropy()
+  return not_negative(part(head, 1) + part(tail, 0) - p:entropy())
 end
 
 --- Pairs that are formulas. Where X has the law of p and Y that of q, g(X) and g(Y) have the same

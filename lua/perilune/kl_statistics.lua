@@ -18,75 +18,76 @@ local INF          = math.huge
 
 -- What every q needs -------------------------------------------------------------
 
-local forms = {}   -- [name of q] = { needs = { names of statistics }, value = function (q, E) }
+local forms = {}   -- [name of q] = { needs = { names of statistics }, terms = function (q, E) }
 
-local function form (name, statistics, value)
+-- terms(q, E) returns all terms of the sum, one by one: how large they are says how it is rounded.
+local function form (name, statistics, terms)
   local needs = {}
   for statistic in statistics:gmatch("%S+") do needs[#needs + 1] = statistic end
-  forms[name] = { needs = needs, value = value }
+  forms[name] = { needs = needs, terms = terms }
 end
 
-form("Normal", "square", function (q, E) return log(q.scale) + HALF_LOG_2PI + 0.5 * E.square(q.loc, q.scale) end)
-form("HalfNormal", "square", function (q, E) return log(q.scale) + HALF_LOG_PI_2 + 0.5 * E.square(0, q.scale) end)
-form("Exponential", "mean", function (q, E) return q.rate * E.mean() - log(q.rate) end)
+form("Normal", "square", function (q, E) return log(q.scale), HALF_LOG_2PI, 0.5 * E.square(q.loc, q.scale) end)
+form("HalfNormal", "square", function (q, E) return log(q.scale), HALF_LOG_PI_2, 0.5 * E.square(0, q.scale) end)
+form("Exponential", "mean", function (q, E) return q.rate * E.mean(), -log(q.rate) end)
 form("Uniform", "", function (q) return log(q.high - q.low) end)
 form("Laplace", "mean put", function (q, E)
-  return log(2 * q.scale) + (E.mean() - q.loc + 2 * E.put(q.loc)) / q.scale
+  return log(2 * q.scale), (E.mean() - q.loc + 2 * E.put(q.loc)) / q.scale
 end)
 form("Gumbel", "mean exp", function (q, E)
-  return log(q.scale) + (E.mean() - q.loc) / q.scale + E.exp(-1 / q.scale, q.loc)
+  return log(q.scale), (E.mean() - q.loc) / q.scale, E.exp(-1 / q.scale, q.loc)
 end)
-form("Pareto", "log", function (q, E) return (q.alpha + 1) * E.log() - log(q.alpha) - q.alpha * log(q.scale) end)
-form("LogUniform", "log", function (q, E) return E.log() + log(log(q.high / q.low)) end)
+form("Pareto", "log", function (q, E) return (q.alpha + 1) * E.log(), -log(q.alpha), -q.alpha * log(q.scale) end)
+form("LogUniform", "log", function (q, E) return E.log(), log(log(q.high / q.low)) end)
 
 form("Gamma", "log mean", function (q, E)
   local a = q.concentration
-  return lgamma(a) - a * log(q.rate) - (a - 1) * E.log() + q.rate * E.mean()
+  return lgamma(a), -a * log(q.rate), -(a - 1) * E.log(), q.rate * E.mean()
 end)
 
 form("InverseGamma", "log reciprocal", function (q, E)
   local a = q.concentration
-  return lgamma(a) - a * log(q.rate) + (a + 1) * E.log() + q.rate * E.reciprocal()
+  return lgamma(a), -a * log(q.rate), (a + 1) * E.log(), q.rate * E.reciprocal()
 end)
 
 form("Weibull", "log power", function (q, E)
   local k = q.concentration
-  return k * log(q.scale) - log(k) - (k - 1) * E.log() + E.power(k, q.scale)
+  return k * log(q.scale), -log(k), -(k - 1) * E.log(), E.power(k, q.scale)
 end)
 
-form("Rayleigh", "log square", function (q, E) return 2 * log(q.scale) - E.log() + 0.5 * E.square(0, q.scale) end)
+form("Rayleigh", "log square", function (q, E) return 2 * log(q.scale), -E.log(), 0.5 * E.square(0, q.scale) end)
 
 form("Frechet", "log power", function (q, E)
   local a = q.concentration
-  return (1 + a) * E.log() - log(a) - a * log(q.scale) + E.power(-a, q.scale)
+  return (1 + a) * E.log(), -log(a), -a * log(q.scale), E.power(-a, q.scale)
 end)
 
 form("LogNormal", "log log_square", function (q, E)
-  return E.log() + log(q.scale) + HALF_LOG_2PI + 0.5 * E.log_square(q.loc, q.scale)
+  return E.log(), log(q.scale), HALF_LOG_2PI, 0.5 * E.log_square(q.loc, q.scale)
 end)
 
 form("InverseGaussian", "log mean reciprocal", function (q, E)
   local m, l = q.loc, q.concentration
-  return HALF_LOG_2PI - 0.5 * log(l) + 1.5 * E.log() + 0.5 * l * ((E.mean() / m - 2) / m + E.reciprocal())
+  return HALF_LOG_2PI, -0.5 * log(l), 1.5 * E.log(), 0.5 * l * ((E.mean() / m - 2) / m + E.reciprocal())
 end)
 
 form("Beta", "log log_rest", function (q, E)
   local a, b = q.concentration1, q.concentration0
-  return f.betaln(a, b) - (a - 1) * E.log() - (b - 1) * E.log_rest()
+  return f.betaln(a, b), -(a - 1) * E.log(), -(b - 1) * E.log_rest()
 end)
 
 form("LogitNormal", "log log_rest logit_square", function (q, E)
-  return log(q.scale) + HALF_LOG_2PI + E.log() + E.log_rest() + 0.5 * E.logit_square(q.loc, q.scale)
+  return log(q.scale), HALF_LOG_2PI, E.log(), E.log_rest(), 0.5 * E.logit_square(q.loc, q.scale)
 end)
 
 -- log of the density at 0, and the slope of the logarithm
-form("ContinuousBernoulli", "mean", function (q, E) return -q:log_prob(0) - q.logits * E.mean() end)
+form("ContinuousBernoulli", "mean", function (q, E) return -q:log_prob(0), -q.logits * E.mean() end)
 
 form("AsymmetricLaplace", "mean put", function (q, E)
   local below = E.put(q.loc)
-  local above = E.mean() - q.loc + below
+  local above = f.maximum(E.mean() - q.loc + below, 0)
   local k = q.asymmetry
-  return log(q.scale) + log(k + 1 / k) + (k * above + below / k) / q.scale
+  return log(q.scale), log(k + 1 / k), (k * above + below / k) / q.scale
 end)
 
 
@@ -111,6 +112,12 @@ for _, name in ipairs(families) do
   end
 end
 
+-- log(1 + u)/u - 1, for u > 0
+local function slack (u)
+  local series = -u * (1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u / 7)))))
+  return where(f.lt(u, 1e-3), series, where(f.lt(u, INF), f.log1p(u) / u, 0) - 1)
+end
+
 -- E log X
 statistics.log = {
   Exponential  = function (p) return -EULER - log(p.rate) end,
@@ -126,7 +133,7 @@ statistics.log = {
   Beta         = function (p) return digamma(p.concentration1) - digamma(p.concentration1 + p.concentration0) end,
   Kumaraswamy  = function (p) return -(digamma(p.concentration0 + 1) + EULER) / p.concentration1 end,
   LogUniform   = function (p) return 0.5 * (log(p.low) + log(p.high)) end,
-  Uniform      = function (p) return log(p.high) + xlogy(p.low, p.high / p.low) / (p.high - p.low) - 1 end,
+  Uniform      = function (p) return log(p.high) + slack((p.high - p.low) / p.low) end,
   InverseGaussian = function (p) return log(p.loc) - f.e1e(2 * p.concentration / p.loc) end,
   FisherSnedecor  = function (p) return digamma(p.df1 / 2) - digamma(p.df2 / 2) + log(p.df2 / p.df1) end,
 }
@@ -146,10 +153,12 @@ local log_variance = {
   Beta         = function (p) return trigamma(p.concentration1) - trigamma(p.concentration1 + p.concentration0) end,
   Kumaraswamy  = function (p) return (BASEL - trigamma(p.concentration0 + 1)) / square(p.concentration1) end,
   LogUniform   = function (p) return square(log(p.high / p.low)) / 12 end,
-  -- of X/high, with l = low/high: 1 - l (log l/(1 - l))^2
+  -- 1 - (x/sinh x)^2, e^(2 x) = high/low
   Uniform      = function (p)
-    local l = p.low / p.high
-    return 1 - xlogy(l, l) * log(l) / square(1 - l)
+    local x = 0.5 * f.log1p((p.high - p.low) / p.low)
+    local y = square(x)
+    local series = y * (1 / 3 - y * (1 / 15 - y * (2 / 189 - y / 675)))
+    return where(f.lt(x, 0.02), series, 1 - 4 * y * exp(-2 * x) / square(expm1(-2 * x)))
   end,
   FisherSnedecor = function (p) return trigamma(p.df1 / 2) + trigamma(p.df2 / 2) end,
 }
@@ -165,9 +174,13 @@ function statistics.log_square.Uniform (p, c, s)   -- log low may be -inf
   return spread / square(s) + square((statistics.log.Uniform(p) - c) / s)
 end
 
--- E (X/s)^k, infinite where it is not finite
-local function power_of (unit, moment)
-  return function (p, k, s) return exp(k * log(unit(p) / (s or 1))) * moment(p, k) end
+-- E (X/s)^k, infinite where it is not finite: s^-k and the moment, which may be beyond all doubles, meet as
+-- logarithms
+local function power_of (unit, log_moment)
+  return function (p, k, s)
+    local moment = log_moment(p, k)
+    return exp(where(f.eq(moment, INF), INF, k * log(unit(p, k) / (s or 1)) + moment))
+  end
 end
 -- the same for X = unit T^(order/k), T from Gamma(a, 1)
 local function power_of_gamma (unit, a, order)
@@ -192,24 +205,26 @@ statistics.power = {
   Rayleigh     = power_of_gamma(wide_scale, constant(1), half),
   Frechet      = power_of_gamma(scale, constant(1), function (p, k) return -k / p.concentration end),
   HalfNormal   = power_of_gamma(wide_scale, constant(0.5), half),
-  Pareto       = power_of(scale, function (p, k) return where(f.gt(p.alpha, k), p.alpha / (p.alpha - k), INF) end),
+  Pareto       = power_of(scale, function (p, k) return where(f.gt(p.alpha, k), -f.log1p(-k / p.alpha), INF) end),
   LogNormal    = function (p, k, s) return exp(k * (p.loc - log(s or 1)) + 0.5 * square(k * p.scale)) end,
   Beta         = power_of(function () return 1 end, function (p, k)
     local a, b = p.concentration1, p.concentration0
-    return where(f.gt(a + k, 0), exp(f.betaln(a + k, b) - f.betaln(a, b)), INF)
+    return where(f.gt(a + k, 0), f.betaln(a + k, b) - f.betaln(a, b), INF)
   end),
   Kumaraswamy  = power_of(function () return 1 end, function (p, k)
     local a, b = 1 + k / p.concentration1, p.concentration0
-    return where(f.gt(a, 0), b * exp(f.betaln(a, b)), INF)
+    return where(f.gt(a, 0), log(b) + f.betaln(a, b), INF)
   end),
-  LogUniform   = power_of(function (p) return p.low end, function (p, k)   -- (r^k - 1)/(k log r), r = high/low
-    local t = k * log(p.high / p.low)
-    return where(f.eq(t, 0), 1, expm1(t) / t)
+  -- |r^k - 1|/(|k| log r), r = high/low, in units of the end where X^k is larger
+  LogUniform   = power_of(function (p, k) return where(f.gt(k, 0), p.high, p.low) end, function (p, k)
+    local t = f.abs(k * log(p.high / p.low))
+    return where(f.eq(t, 0), 0, log(-expm1(-t) / t))
   end),
   Uniform      = power_of(function (p) return p.high end, function (p, k)   -- with r = low/high
     local r, m = p.low / p.high, k + 1
-    local ratio = where(f.eq(m, 0), -log(r), -expm1(m * log(r)) / m) / (1 - r)
-    return where(f.gt(r, 0), ratio, where(f.gt(m, 0), 1 / m, INF))
+    local t = m * log(r)
+    local ratio = log(where(f.eq(m, 0), -log(r), f.abs(expm1(-f.abs(t)) / m))) + f.maximum(t, 0) - f.log1p(-r)
+    return where(f.gt(r, 0), ratio, where(f.gt(m, 0), -log(m), INF))
   end),
 }
 
@@ -223,8 +238,7 @@ end
 statistics.log_rest = {
   Beta    = function (p) return digamma(p.concentration0) - digamma(p.concentration1 + p.concentration0) end,
   Uniform = function (p)
-    local low, high = 1 - p.high, 1 - p.low
-    return log(high) + xlogy(low, high / low) / (high - low) - 1
+    return f.log1p(-p.low) + slack((p.high - p.low) / (1 - p.high))
   end,
 }
 
@@ -276,7 +290,8 @@ statistics.put = {
   end),
   Weibull  = above_zero(function (p, m)
     local t, r = f.pow(m / p.scale, p.concentration), 1 + 1 / p.concentration
-    return m * -expm1(-t) - p.scale * exp(lgamma(r)) * f.gammainc(r, t)
+    local part = f.gammainc(r, t)
+    return m * -expm1(-t) - p.scale * where(f.eq(part, 0), 0, exp(lgamma(r) + log(part)))
   end),
   Rayleigh = above_zero(function (p, m)
     local z = m / p.scale
@@ -284,7 +299,7 @@ statistics.put = {
   end),
   LogNormal = above_zero(function (p, m)
     local z = (log(m) - p.loc) / p.scale
-    return m * f.ndtr(z) - exp(p.loc + 0.5 * square(p.scale)) * f.ndtr(z - p.scale)
+    return m * f.ndtr(z) - exp(p.loc + 0.5 * square(p.scale) + f.log_ndtr(z - p.scale))
   end),
   HalfNormal = above_zero(function (p, m)
     local z = m / p.scale
@@ -335,23 +350,56 @@ statistics.exp = {
 
 local kl_statistics = { families = families, forms = forms }
 
+local function sum (first, ...)
+  for i = 1, select("#", ...) do first = first + select(i, ...) end
+  return first
+end
+
+local function size_of (first, ...)
+  local size = f.abs(first)
+  for i = 1, select("#", ...) do size = size + f.abs((select(i, ...))) end
+  return size
+end
+
+-- Distributions like d, of the class of this name, with one parameter after the other a little larger.
+local function neighbours (d, name)
+  local c, list = require("perilune.distributions." .. name), {}
+  for i, moved in ipairs(c.operands) do
+    local fields = { validate = false }
+    for _, operand in ipairs(c.operands) do fields[operand] = d[operand] end
+    fields[moved] = fields[moved] * (1 + 2 ^ -50)
+    list[i] = c(fields)
+  end
+  return list
+end
+
 --- KL(p || q) for p of the class named P and q of that named Q as a function of both, for which p has
--- no mass outside the support of q; or nil where a statistic is not known.
+-- no mass outside the support of q; or nil where a statistic is not known. And another, of how far rounding
+-- may take it: by the size of its terms, and by what it is for parameters a few ulps away.
 function kl_statistics.pair (P, Q)
-  local of_q = forms[Q]
+  local of_q, known = forms[Q], {}
   if not of_q then return nil end
-  local known = {}
   for _, name in ipairs(of_q.needs) do
     known[name] = statistics[name][P]
     if not known[name] then return nil end
   end
-  return function (p, q)
+  local function terms (p, q)
     local E = {}
     for name, statistic in pairs(known) do
       E[name] = function (...) return statistic(p, ...) end
     end
-    return of_q.value(q, E) - p:entropy()
+    return of_q.terms(q, E)
   end
+  local function rounding (p, q)
+    local cross, entropy = sum(terms(p, q)), p:entropy()
+    local error = 2 ^ -50 * (size_of(terms(p, q)) + f.abs(entropy))
+    for _, near in ipairs(neighbours(p, P)) do
+      error = error + f.abs(sum(terms(near, q)) - cross) + f.abs(near:entropy() - entropy)
+    end
+    for _, near in ipairs(neighbours(q, Q)) do error = error + f.abs(sum(terms(p, near)) - cross) end
+    return error
+  end
+  return function (p, q) return sum(terms(p, q)) - p:entropy() end, rounding
 end
 
 return kl_statistics
