@@ -15,6 +15,7 @@ local HALF_LOG_2PI = 0.91893853320467274178
 local HALF_LOG_PI_2 = 0.22579135264472743236   -- log(pi/2)/2
 local BASEL        = math.pi ^ 2 / 6
 local INF          = math.huge
+local ROUNDING     = 2.0 ^ -48   -- of a term, or of a parameter
 
 -- What every q needs -------------------------------------------------------------
 
@@ -367,7 +368,7 @@ local function neighbours (d, name)
   for i, moved in ipairs(c.operands) do
     local fields = { validate = false }
     for _, operand in ipairs(c.operands) do fields[operand] = d[operand] end
-    fields[moved] = fields[moved] * (1 + 2 ^ -50)
+    fields[moved] = fields[moved] * (1 + ROUNDING)
     list[i] = c(fields)
   end
   return list
@@ -392,7 +393,7 @@ function kl_statistics.pair (P, Q)
   end
   local function rounding (p, q)
     local cross, entropy = sum(terms(p, q)), p:entropy()
-    local error = 2 ^ -50 * (size_of(terms(p, q)) + f.abs(entropy))
+    local error = ROUNDING * (size_of(terms(p, q)) + f.abs(entropy))
     for _, near in ipairs(neighbours(p, P)) do
       error = error + f.abs(sum(terms(near, q)) - cross) + f.abs(near:entropy() - entropy)
     end
