@@ -4,6 +4,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local rounding     = require "perilune.rounding"
 local tensor       = require "perilune.tensor"
 
 local where, maximum, exp = functions.where, functions.maximum, functions.exp
@@ -103,20 +104,30 @@ function fallback.tolerance (value)
 end
 
 -- E[log p - log q]; for q near p instead E[e^d - 1 - d] and the mass of q outside, d = log q - log p:
--- the same number, as a sum of terms that are not negative.
+-- the same number, as a sum of terms that are not negative. Returns where that was so as well.
 local function by_expectation (p, q)
   local opts = { points = kinks(q) }
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
   error = error + 2 ^ -51   -- of the logarithms, whose difference it is
   local near = lt(functions.abs(value), NEAR)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
-  if not (any(near) and tells_outside) then return value, error end
+  if not (any(near) and tells_outside) then return value, error, 0 end
   opts.rtol = fallback.tolerance(value)
   local sum, sum_error = p:expectation(function (x) return excess(log_ratio(p, q, x)) end, opts)
   if not fallback.is_same_support(p, q) then sum = sum + mass_outside(p, q) end
   sum_error = sum_error + 2 ^ -50 * functions.sqrt(2 * functions.abs(sum))   -- d itself is rounded, E d^2 = 2 KL
   local better = near * lt(sum_error, error)
-  return where(better, sum, value), where(better, sum_error, error)
+  return where(better, sum, value), where(better, sum_error, error), better
+end
+
+-- What rounding of parameters and logarithms may do to E[log p - log q], or where `near` to E[e^d - 1 - d].
+local function noise (p, q, near)
+  local noise_p, noise_q = rounding.of_log_prob(p), rounding.of_log_prob(q)
+  return (p:expectation(function (x)
+    local log_p, log_q = p:log_prob(x), q:log_prob(x)
+    local size = noise_p(x, log_p) + noise_q(x, log_q)
+    return size * where(near, functions.abs(functions.expm1(log_q - log_p)) + size, 1)
+  end, { points = kinks(q), outcomes = 1 }))   -- roughly: it is rough itself
 end
 
 -- The sum over all outcomes x, which lie along the first dimension.
@@ -202,7 +213,8 @@ function fallback.not_negative (value) return where(lt(value, 0), where(function
 
 local function computed (p, q, opts)
   if is_on_line(p) then
-    local value, error = by_expectation(p, q)
+    local value, error, near = by_expectation(p, q)
+    if opts.explain and is_discrete(p) then error = error + core.no_grad(noise, p, q, near) end
     return fallback.not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
   end
   local outcomes = outcomes_of(p)
@@ -246,7 +258,8 @@ function fallback.expectation (p, q, f, opts)
   return shaped(p, values:mean(1)), shaped(p, values:std(1) / math.sqrt(n))
 end
 
---- KL(p || q), how it was found, and an estimate of its error.
+--- KL(p || q), how it was found, and an estimate of its error; with opts.explain that includes, for sums, what
+-- rounding of the parameters does.
 function fallback.answer (p, q, opts)
   p, q = fallback.alike(p, q)
   local within = fallback.within(p, q)

@@ -5,7 +5,8 @@
 -- `forms` says for each q which statistics of X its -E[log q(X)] needs, and what it makes of them;
 -- `statistics` says of which p they are known. A pair is closed where all of them are; where p has
 -- mass outside the support of q it is infinite (kl.lua).
-local f = require "perilune.functions"
+local f        = require "perilune.functions"
+local rounding = require "perilune.rounding"
 
 local log, exp, lgamma, digamma, trigamma = f.log, f.exp, f.lgamma, f.digamma, f.trigamma
 local where, xlogy, expm1, square         = f.where, f.xlogy, f.expm1, f.square
@@ -362,16 +363,9 @@ local function size_of (first, ...)
   return size
 end
 
--- Distributions like d, of the class of this name, with one parameter after the other a little larger.
+-- Distributions like d, of the class of this name.
 local function neighbours (d, name)
-  local c, list = require("perilune.distributions." .. name), {}
-  for i, moved in ipairs(c.operands) do
-    local fields = { validate = false }
-    for _, operand in ipairs(c.operands) do fields[operand] = d[operand] end
-    fields[moved] = fields[moved] * (1 + ROUNDING)
-    list[i] = c(fields)
-  end
-  return list
+  return rounding.neighbours(d, require("perilune.distributions." .. name), ROUNDING)
 end
 
 --- KL(p || q) for p of the class named P and q of that named Q as a function of both, for which p has
@@ -391,7 +385,7 @@ function kl_statistics.pair (P, Q)
     end
     return of_q.terms(q, E)
   end
-  local function rounding (p, q)
+  local function rounding_error (p, q)
     local cross, entropy = sum(terms(p, q)), p:entropy()
     local error = ROUNDING * (size_of(terms(p, q)) + f.abs(entropy))
     for _, near in ipairs(neighbours(p, P)) do
@@ -400,7 +394,7 @@ function kl_statistics.pair (P, Q)
     for _, near in ipairs(neighbours(q, Q)) do error = error + f.abs(sum(terms(p, near)) - cross) end
     return error
   end
-  return function (p, q) return sum(terms(p, q)) - p:entropy() end, rounding
+  return function (p, q) return sum(terms(p, q)) - p:entropy() end, rounding_error
 end
 
 return kl_statistics

@@ -355,7 +355,7 @@ local function followed (g, z, s)
   local power, earlier = after / log(z / (z - s)), before / log((z - s) / (z - 2 * s))
   local off_series, off_power = abs(1 - before / after), abs(1 - earlier / power)
   local endless = functions.sign(last) * INF
-  local powers = where(functions.gt(power, 1 + 1e-6), last * z / (power - 1), endless)
+  local powers = where(functions.le(power, 1 + 1e-6), endless, last * z / (power - 1))   -- NaN where signs change
   local is_series = functions.le(off_series, off_power) * functions.gt(after, 1e-10)
   return where(is_series, last / functions.expm1(after / s), powers), where(is_series, off_series, off_power)
 end
