@@ -5,11 +5,11 @@ local summation = require "perilune.summation"
 local INF = math.huge
 
 -- The sum of f from the first to the last of `cuts`, for a batch of one.
-local function sum (f, cuts, opts) return summation.sum(function (x) return f(x) end, { 1 }, { cuts }, opts or {})[1] end
+local function sum (f, cuts) return summation.sum(f, { 1 }, { cuts }, {})[1] end
 
 -- Sum and stated error agree with an expected value, to this part of the sum of |f|.
-local function check (f, cuts, expected, tolerance, opts)
-  local found = sum(f, cuts, opts)
+local function check (f, cuts, expected, tolerance)
+  local found = sum(f, cuts)
   local value, error, size = found.value[1], found.error[1], found.size[1]
   local off = math.abs(value - expected)
   local text = string.format("expected %.17g, got %.17g, error %g", expected, value, error)

@@ -17,6 +17,7 @@ local FAR    = 2.0 ^ 1000   -- no outcome further than this
 local LEAST  = 1e-300       -- the mass beyond the outermost quantiles
 local FEW    = 4096         -- outcomes that are summed one by one
 local LEVELS = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
+local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local GROSS  = 1e-9         -- what is missing from a mass of 1 not by rounding
 
 -- The method of d, or nil where there is only the one that says it is missing.
@@ -40,13 +41,31 @@ local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
 
 -- Where to sum ------------------------------------------------------------------
 
+-- A place among the outcomes of d.
+local function inside (d)
+  local mode = own(d, "mode") and attempt(d, "mode")
+  local low = flat(d, d.support.low or 0)
+  return mode and flat(d, mode) or where(low:isfinite(), low, 0)
+end
+
+-- The outermost outcome above (side = 1) or below that place whose probability is more than LEAST, but for a
+-- factor of 2 in their distance: for distributions that do not know their quantiles.
+local function outermost (d, side)
+  local start, n = inside(d), #DISTANCES
+  local x = start + side * DISTANCES
+  local log_p = rows(d, n, d:log_prob(x:reshape(n, table.unpack(d.batch_shape)))):detach():reshape(n, -1)
+  return start + side * where(log_p:gt(math.log(LEAST)), DISTANCES, 0):max(1)
+end
+
 --- The first and the last outcome of d that matter, for each element of the batch in a row, and whether the
 -- support goes on beyond them.
 function outcomes.range (d)
   local low, high = flat(d, d.support.low or -INF), flat(d, d.support.high or INF)
   local from, to = low, high
-  if own(d, "icdf") and core.item((high - low):max()) >= FEW then
-    from, to = maximum(low, flat(d, d:icdf(LEAST))), minimum(high, flat(d, d:isf(LEAST)))
+  if core.item((high - low):max()) >= FEW then
+    local known = own(d, "icdf")
+    from = maximum(low, known and flat(d, d:icdf(LEAST)) or outermost(d, -1))
+    to   = minimum(high, known and flat(d, d:isf(LEAST)) or outermost(d, 1))
   end
   from, to = maximum(from, -FAR), minimum(to, FAR)
   from, to = where(from:isnan(), 0, from), where(to:isnan(), 0, to)
@@ -61,18 +80,18 @@ local function add_places (list, d)
       list[#list + 1], list[#list + 2] = flat(d, d:icdf(level)), flat(d, d:isf(level))
     end
   end
-  local mode = own(d, "mode") and attempt(d, "mode")
-  if mode then list[#list + 1], list[#list + 2] = flat(d, mode), flat(d, mode) + 1 end
+  local mode = inside(d)
+  list[#list + 1], list[#list + 2] = mode, mode + 1
 end
 
 -- The numbers of a list between two and these themselves, in order.
 local function ordered (list, from, to)
-  local inside, cuts = { from, to }, {}
+  local between, cuts = { from, to }, {}
   for _, x in ipairs(list) do
-    if x > from and x < to then inside[#inside + 1] = x end
+    if x > from and x < to then between[#between + 1] = x end
   end
-  table.sort(inside)
-  for _, x in ipairs(inside) do
+  table.sort(between)
+  for _, x in ipairs(between) do
     if x ~= cuts[#cuts] then cuts[#cuts + 1] = x end
   end
   return cuts

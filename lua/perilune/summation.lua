@@ -126,8 +126,8 @@ end
 
 -- 2^e integers.
 local function add_block (blocks, e, start)
-  local rule = math.min(e - grain(start), LARGEST)
-  add(blocks, rule, start, 2.0 ^ (e - rule), start + 2.0 ^ e - 1)
+  local rule, next = math.min(e - grain(start), LARGEST), start + 2.0 ^ e
+  add(blocks, rule, start, 2.0 ^ (e - rule), next - 2.0 ^ grain(next))
 end
 
 -- Covers from ... to with blocks: units at both ends, then blocks that double with their distance from the
@@ -149,7 +149,7 @@ local function cover (blocks, from, to)
     end
   end
   for e = math.max(left, right), SMALLEST + grain(last), -1 do
-    if last - first + 1 >= 2.0 ^ e then
+    if last - first + high >= 2.0 ^ e then
       add_block(blocks, e, first)
       first = first + 2.0 ^ e
     end

@@ -1,5 +1,5 @@
---- Divergences between discrete laws that are sums, from few outcomes to 10^15. References from mpmath at 50 digits: sums
--- of all outcomes, or where there are too many integrals with the terms of Euler and Maclaurin.
+--- Divergences between discrete laws that are sums, from few outcomes to 10^15. References from mpmath at 50
+-- digits: sums of all outcomes, or where there are too many integrals with the terms of Euler and Maclaurin.
 local peri     = require "perilune"
 local fallback = require "perilune.kl_fallback"
 
