@@ -294,6 +294,7 @@ end
 local function rounding_error (fn, p, q, value)
   local rounding = roundings[fn]
   local error = rounding and core.no_grad(rounding, p, q) or ROUNDING * functions.abs(value)
+  error = functions.where(functions.isnan(error), math.huge, error)   -- of parameters that are no longer allowed
   return functions.where(functions.isinf(value), 0, error)
 end
 

@@ -301,7 +301,9 @@ statistics.put = {
   end),
   LogNormal = above_zero(function (p, m)
     local z = (log(m) - p.loc) / p.scale
-    return m * f.ndtr(z) - exp(p.loc + 0.5 * square(p.scale) + f.log_ndtr(z - p.scale))
+    local w = z - p.scale   -- the mean of X below m, e^(loc + s^2/2) ndtr(w), is m e^(-z^2/2) erfcx(-w/sqrt 2)/2
+    local far = 0.5 * m * exp(-0.5 * square(z)) * f.erfcx(-w / math.sqrt(2))
+    return m * f.ndtr(z) - where(f.lt(w, 0), far, exp(p.loc + 0.5 * square(p.scale)) * f.ndtr(w))
   end),
   HalfNormal = above_zero(function (p, m)
     local z = m / p.scale

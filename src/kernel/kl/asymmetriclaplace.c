@@ -8,35 +8,48 @@
 **   KL = (R - 1 - log R) + R g^2 + g D/s2 + w,
 **   w = (s1 c2)/(s2 c1) j^2 (t + e^-t - 1),   t = |D|/(s1 j)
 **
-** Only g D is ever negative, and all of them are small of the second order near p = q.
+** Only g D is ever negative, and all of them are small of the second order near p = q. Where g D and w are large and
+** opposite, what is left of them and R g^2 is
+**
+**   k s1/s2 (j (t - 1) + 1/j) - R + w' e^-t,    k = k2 for D >= 0, 1/k2 for D < 0,    w' = w/(t + e^-t - 1)
 */
 #include "kernel/kernel.h"
 #include "special/vdelay.h"
 #include "special/vratio.h"
 
-/* what value and slopes share; fall = e^-t - 1, weight = w/delay */
-typedef struct Terms { double r, e, g, shift, t, fall, weight, delay; } Terms;
+/* what value and slopes share; fall = e^-t - 1, weight = w/delay, push = k s1/s2 (j (t - 1) + 1/j) */
+typedef struct Terms { double r, e, g, shift, t, fall, weight, delay, push; } Terms;
 
 
 VECTOR double sum_of (double k) { return k + 1 / k; }
 
 /*
 ** R - 1 = (s1 - s2)/s2 c1/c2 + (c1 - c2)/c2, where c1 - c2 = (k1 - k2) (1 - 1/(k1 k2)) and
-** k1 k2 - 1 has its rounding error in view
+** k1 k2 - 1 has its rounding error in view; unless these two are large and opposite
 */
 VECTOR Terms terms_of (double m1, double s1, double k1, double m2, double s2, double k2) {
   double c1 = sum_of(k1), c2 = sum_of(k2), ratio = c1 / c2, scales = s1 / s2, gap = m1 - m2;
-  double apart = (k1 - k2) / c2 * (fma(k1, k2, -1) / k1 / k2);
-  double j = gap < 0 ? 1 / k1 : k1, t = fabs(gap) / s1 / j;
+  double apart = (k1 - k2) / c2 * (fma(k1, k2, -1) / k1 / k2), sizes = (s1 - s2) / s2 * ratio;
+  double j = gap < 0 ? 1 / k1 : k1, k = gap < 0 ? 1 / k2 : k2, t = fabs(gap) / s1 / j;
   return (Terms) {
-    .r = scales * ratio, .e = fma((s1 - s2) / s2, ratio, apart),
+    .r = scales * ratio,
+    .e = fabs(sizes) + fabs(apart) < 1 ? fma((s1 - s2) / s2, ratio, apart) : fma(scales, ratio, -1),
     .g = (k2 - k1) / k1 * (1 + k1 / k2) / c1, .shift = gap / s2,
-    .t = t, .fall = vexpm1(-t), .weight = scales / ratio * j * j, .delay = vdelay(t)
+    .t = t, .fall = vexpm1(-t), .weight = scales / ratio * j * j, .delay = vdelay(t),
+    .push = k * scales * fma(j, t - 1, 1 / j)
   };
 }
 
 VECTOR double rest_of (Terms a) {
-  return fma(a.r * a.g, a.g, a.g * a.shift) + a.weight * a.delay;
+  double w = a.weight * a.delay, pull = a.g * a.shift, near = fma(a.r * a.g, a.g, pull) + w;
+  double far = (a.push < HUGE_VAL ? a.push - a.r : a.push) + a.weight * (1 + a.fall);
+  return near < 0x1p-10 * (w + fabs(pull)) && a.t > 1 ? far : near;
+}
+
+/* it is not negative but by rounding */
+VECTOR double divergence (double excess, Terms a) {
+  double kl = excess + rest_of(a);
+  return kl < 0 ? 0 : kl;
 }
 
 static void to_asymmetriclaplace (size_t n, const double *const in[], double *out) {
@@ -44,13 +57,13 @@ static void to_asymmetriclaplace (size_t n, const double *const in[], double *ou
   uint64_t odd = 0;
   for (size_t i = 0; i < n; i++) {
     Terms a = terms_of(m1[i], s1[i], k1[i], m2[i], s2[i], k2[i]);
-    out[i] = vexcess(a.r, a.e) + rest_of(a);
+    out[i] = divergence(vexcess(a.r, a.e), a);
     odd |= !vratio_plain(a.r, 1);
   }
   for (size_t i = 0; odd && i < n; i++) {
     Terms a = terms_of(m1[i], s1[i], k1[i], m2[i], s2[i], k2[i]);
     if (!vratio_plain(a.r, 1))
-      out[i] = vexcess_wide(s1[i] * sum_of(k1[i]), s2[i] * sum_of(k2[i])) + rest_of(a);
+      out[i] = divergence(vexcess_wide(s1[i] * sum_of(k1[i]), s2[i] * sum_of(k2[i])), a);
   }
 }
 
