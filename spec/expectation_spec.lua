@@ -147,7 +147,7 @@ describe("the expectation of a discrete distribution", function ()
     assert.is_true(peri.Binomial({ 3, 10, 0 }, { 0.5, 0.1, 0.5 }):expectation(identity):allclose({ 1.5, 1, 0 }, 1e-15))
   end)
 
-  it("sums outwards until nothing is left", function ()
+  it("sums all that matters of an infinite one", function ()
     check(peri.Poisson(3.5), peri.sqrt, 1.7830944455327224, 1e-14)
     check(peri.Geometric(0.2), peri.log1p, 1.2544771013313913, 1e-14)
     check(peri.Poisson(1e6), function (x) return (x - 1e6) ^ 2 end, 1e6, 1e-11)
@@ -156,8 +156,9 @@ describe("the expectation of a discrete distribution", function ()
     check(heavy, identity, heavy:mean(), 1e-13)
     check(peri.Poisson(1), function (x) return x:gt(3) end, peri.Poisson(1):sf(3), 1e-14)
     assert.is_true(peri.Poisson({ 0, 1, 1e4 }):expectation(identity):allclose({ 0, 1, 1e4 }, 1e-13))
-    local value, error = peri.Poisson(1e8):expectation(identity, { outcomes = 3000 })   -- within 0.3 sd
-    assert(math.abs(value - 1e8) <= error and error < 1e8)
+    local function odd (x) return x % 2 end
+    local value, error = peri.Poisson(1e8):expectation(odd, { outcomes = 3000 })   -- of a million
+    assert(math.abs(value - 0.5) <= error and error < 10)
     local nan = peri.Poisson(3):expectation(function (x) return peri.where(x:gt(5), 0 / 0, x) end)
     assert(nan ~= nan)
   end)

@@ -187,9 +187,17 @@ local function between_quantiles (p, q, order)
   end, { points = points, panels = (is_discrete(p) or is_discrete(q)) and PANELS or nil })
 end
 
+local function is_empty (d)
+  for _, size in ipairs(d.batch_shape) do
+    if size == 0 then return true end
+  end
+  return false
+end
+
 -- The same between outcomes.
 local function between_outcomes (p, q, order)
   local value, error
+  if is_empty(p) then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
   if not value then return between_quantiles(p, q, order) end
   if rawget(p, "batch_shape") then return value, error end

@@ -361,8 +361,8 @@ end
 
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
--- points, a list of numbers or batches of them where f has a kink or jump; outcomes, how many of a
--- discrete distribution are summed at most on either side of its median.
+-- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
+-- of a discrete distribution no more of them are looked at in between.
 return function (d, f, opts)
   check(d, f, opts)
   if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end

@@ -121,7 +121,7 @@ local function by_expectation (p, q)
 end
 
 -- What rounding of parameters and logarithms may do to E[log p - log q], or where `near` to E[e^d - 1 - d].
-local function noise (p, q, near)
+local function rounding_error (p, q, near)
   local noise_p, noise_q = rounding.of_log_prob(p), rounding.of_log_prob(q)
   return (p:expectation(function (x)
     local log_p, log_q = p:log_prob(x), q:log_prob(x)
@@ -130,15 +130,17 @@ local function noise (p, q, near)
   end, { points = kinks(q), outcomes = 1 }))   -- roughly: it is rough itself
 end
 
--- The sum over all outcomes x, which lie along the first dimension.
+-- The sum over all outcomes x, which lie along the first dimension. Logarithms are rounded, and so is d.
 local function by_enumeration (p, q, outcomes)
   local log_p = as_tensor(p:log_prob(outcomes))
   local mass, d = exp(log_p), q:log_prob(outcomes) - log_p
   local impossible = mass:eq(0)
   local value = where(impossible, 0, -mass * d):sum(1)
   local sum = where(impossible, exp(q:log_prob(outcomes)), mass * excess(d)):sum(1)
-  local size = where(impossible, 0, mass * functions.abs(d)):sum(1)
-  return where(lt(functions.abs(value), NEAR) * functions.isfinite(sum), sum, value), 2 ^ -50 * size
+  local near = lt(functions.abs(value), NEAR) * functions.isfinite(sum)
+  local noise = 2 ^ -51 * (1 + functions.abs(log_p) + functions.abs(d))
+  local error = where(impossible, 0, mass * noise * where(near, functions.abs(functions.expm1(d)) + noise, 1)):sum(1)
+  return where(near, sum, value), where(functions.isfinite(value), error, 0)
 end
 
 
@@ -214,7 +216,7 @@ function fallback.not_negative (value) return where(lt(value, 0), where(function
 local function computed (p, q, opts)
   if is_on_line(p) then
     local value, error, near = by_expectation(p, q)
-    if opts.explain and is_discrete(p) then error = error + core.no_grad(noise, p, q, near) end
+    if opts.explain and is_discrete(p) then error = error + core.no_grad(rounding_error, p, q, near) end
     return fallback.not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
   end
   local outcomes = outcomes_of(p)

@@ -77,7 +77,8 @@ function transport.cost (p, q, order)
   local a, b, values = masses(p, from, n), masses(q, from, n), {}
   for k in ipairs(a) do values[k] = moved(a[k], b[k], order) end
   local value = core.tensor(values):reshape(p.batch_shape)
-  return value, ROUNDING * (value + order * value ^ (1 - 1 / order))   -- masses that are moved by one more, or less
+  local rounding = ROUNDING + 2 ^ -53 * n   -- of all masses together, which are moved by one more, or less
+  return value, rounding * (value + order * value ^ (1 - 1 / order))
 end
 
 return transport

@@ -168,4 +168,36 @@ describe("the divergence of every registered pair", function ()
       assert(found.value >= 0 and math.abs(found.value - case[3]) <= found.error, tostring(case[1]))
     end
   end)
+
+  it("is neither for vectors and matrices", function ()
+    local n = 500
+    local function far (...) return 10 ^ (12 * (peri.Uniform(0, 1):sample({ ... }, rng) - 0.5)) end
+    local function normal (...) return peri.Normal(0, 1):sample({ ... }, rng) end
+    local function triangle ()
+      return normal(n, 3, 3) * peri.tensor { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 } } + far(n, 3, 1) * peri.eye(3)
+    end
+    local function unit (x) return x / (x * x):sum(-1):sqrt():unsqueeze(-1) end
+    local kinds = {   -- parameters, and the distribution they make
+      Dirichlet   = { function () return far(n, 4) end, function (a) return peri.Dirichlet(a) end },
+      Categorical = { function () return 9 * normal(n, 5) end,
+                      function (a) return peri.Categorical { logits = a } end },
+      Multinomial = { function () return 9 * normal(n, 5) end,
+                      function (a) return peri.Multinomial { total_count = 9, logits = a } end },
+      LKJCholesky = { function () return far(n) end, function (a) return peri.LKJCholesky(4, a) end },
+      Wishart     = { triangle, function (a) return peri.Wishart { df = 3.5, scale_tril = a } end },
+      VonMisesFisher = { function () return normal(n, 3) end,
+                         function (a) return peri.VonMisesFisher(unit(a), (a * a):sum(-1)) end },
+      MultivariateNormal = { triangle, function (a)
+        return peri.MultivariateNormal { loc = a:select(-1, 1), scale_tril = a }
+      end },
+    }
+    for name, kind in pairs(kinds) do
+      for _, off in ipairs { 1e-14, 1e-8, 1e-3, 1 } do
+        local a = kind[1]()
+        local b = off == 1 and kind[1]() or a * (1 + off * (peri.Uniform(0, 1):sample(a.shape, rng) - 0.5))
+        local kl = peri.kl_divergence(kind[2](a), kind[2](b))
+        assert.equal(n, kl:ge(0):sum(), name .. " " .. off)
+      end
+    end
+  end)
 end)

@@ -1,0 +1,53 @@
+--- Wasserstein distances between discrete laws, with known values.
+local peri = require "perilune"
+
+-- value and error of a distance that should be `expected`
+local function check (p, q, order, expected, tolerance)
+  local value, error = peri.wasserstein(p, q, order)
+  local text = string.format("%s, %s: expected %.17g, got %.17g +- %g", tostring(p), tostring(q), expected, value,
+                             error)
+  assert(math.abs(value - expected) <= tolerance * expected, text)
+  assert(math.abs(value - expected) <= error + 4e-16 * expected, text)
+end
+
+describe("wasserstein of order 1 between outcomes", function ()
+  it("is the distance of means where one law lies above the other, whatever the number of outcomes", function ()
+    for _, case in ipairs {
+      { peri.Poisson(3), peri.Poisson(5) },
+      { peri.Binomial(1e6, 0.3), peri.Binomial(1e6, 0.31) },
+      { peri.Binomial(1e12, 0.25), peri.Binomial(1e12, 0.375) },
+      { peri.Geometric(1e-9), peri.Geometric(2e-9) },
+      { peri.ZeroInflatedPoisson(0.5, 1e8), peri.ZeroInflatedPoisson(0.25, 1e8) },
+      { peri.DiscreteUniform(0, 1e9), peri.DiscreteUniform(5, 1e9 + 5) },
+    } do
+      check(case[1], case[2], 1, math.abs(case[1]:mean() - case[2]:mean()), 1e-10)
+    end
+  end)
+
+  it("is right for laws that cross, and nearly the same", function ()
+    -- by a loop over all outcomes
+    check(peri.Poisson(1e6), peri.NegativeBinomial(1e6, 0.5), 1, 330.49456400218, 1e-12)
+    check(peri.Poisson(100), peri.Poisson(100 + 1e-9), 1, (100 + 1e-9) - 100, 1e-4)
+    check(peri.Poisson(7), peri.Poisson(7), 1, 0, 0)
+  end)
+
+  it("takes batches, each element as it is alone", function ()
+    local rates = { 1, 1e4, 1e9 }
+    local value, error = peri.wasserstein(peri.Poisson(rates), peri.Poisson { 2, 2e4, 2e9 })
+    for i, rate in ipairs(rates) do assert(math.abs(value[i] / rate - 1) < 1e-13 and error[i] < 1e-11 * rate) end
+    assert.same({ 0 }, peri.wasserstein(peri.Poisson(peri.zeros(0)), peri.Poisson(3)).shape)
+  end)
+end)
+
+describe("wasserstein of other orders between outcomes", function ()
+  it("moves masses one by one", function ()
+    check(peri.Bernoulli(0.3), peri.Bernoulli(0.7), 2, math.sqrt(0.4), 1e-12)
+    check(peri.DiscreteUniform(0, 9), peri.DiscreteUniform(100, 109), 3, 100, 1e-12)
+    check(peri.DiscreteUniform(0, 1e5), peri.DiscreteUniform(7, 1e5 + 7), 2, 7, 1e-12)
+  end)
+
+  it("is an integral with an error where there are too many", function ()
+    check(peri.Geometric(1e-9), peri.Geometric(2e-9), 2, 5e8 * math.sqrt(2), 1e-6)   -- nearly Exponentials
+    check(peri.DiscreteUniform(0, 1e9), peri.DiscreteUniform(7, 1e9 + 7), 2, 7, 1e-12)
+  end)
+end)
