@@ -158,6 +158,13 @@ describe("the expectation of a discrete distribution", function ()
     assert.equal(INF, select(2, Half():expectation(identity)))
   end)
 
+  it("is a single value where all of the mass is", function ()
+    for _, d in ipairs { peri.Poisson(0), peri.Geometric(1), peri.Binomial(1e9, 0), peri.NegativeBinomial(0, 0.5) } do
+      local value, error = d:expectation(function (x) return x + 3 end)
+      assert(value == 3 and error < 1e-14, tostring(d))
+    end
+  end)
+
   it("is the same in a batch as alone", function ()
     local rates = { 0, 1, 1e4, 1e8, 1e12 }
     local value, error = peri.Poisson(rates):expectation(peri.log1p)

@@ -51,8 +51,9 @@ local function where_closed (condition, formula)
     if core.is_tensor(closed) then all, any = core.item(closed:min()), core.item(closed:max()) end
     if all == 1 then return core.fused(formula, p, q) end
     if any == 0 then return fall_back(p, q, opts) end
-    local value, method, error = fall_back(p, q, opts)
-    return functions.where(closed, formula(p, q), value), method, functions.where(closed, 0, error)
+    local value, method, error, more = fall_back(p, q, opts)
+    return functions.where(closed, formula(p, q), value), method, functions.where(closed, 0, error),
+           more and function () return functions.where(closed, 0, more()) end
   end
 end
 
@@ -298,22 +299,16 @@ local function rounding_error (fn, p, q, value)
   return functions.where(functions.isinf(value), 0, error)
 end
 
--- Options for which fallback.answer takes its time over the error.
-local function explaining (opts)
-  local copy = { explain = true }
-  for key, value in pairs(opts or {}) do copy[key] = value end
-  return copy
-end
-
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
 function kl.kl_explain (p, q, opts)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
   check_opts("kl_explain", opts)
   local fn, pair = find(P, Q)
-  local value, method, error = fn(p, q, explaining(opts))
+  local value, method, error, more = fn(p, q, opts)
   if not method then
     method, error = is_infinite(value) and "infinite" or "closed form", rounding_error(fn, p, q, value)
   end
+  if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
   return { method = method, pair = names, value = value, error = error }
 end

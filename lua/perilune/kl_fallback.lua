@@ -216,8 +216,8 @@ function fallback.not_negative (value) return where(lt(value, 0), where(function
 local function computed (p, q, opts)
   if is_on_line(p) then
     local value, error, near = by_expectation(p, q)
-    if opts.explain and is_discrete(p) then error = error + core.no_grad(rounding_error, p, q, near) end
-    return fallback.not_negative(value), error, is_discrete(p) and "sum" or "quadrature"
+    if not is_discrete(p) then return fallback.not_negative(value), error, "quadrature" end
+    return fallback.not_negative(value), error, "sum", function () return core.no_grad(rounding_error, p, q, near) end
   end
   local outcomes = outcomes_of(p)
   if outcomes then
@@ -260,15 +260,16 @@ function fallback.expectation (p, q, f, opts)
   return shaped(p, values:mean(1)), shaped(p, values:std(1) / math.sqrt(n))
 end
 
---- KL(p || q), how it was found, and an estimate of its error; with opts.explain that includes, for sums, what
--- rounding of the parameters does.
+--- KL(p || q), how it was found, and an estimate of its error; for sums also a function that returns what rounding
+-- of the parameters adds to it, which takes as long again.
 function fallback.answer (p, q, opts)
   p, q = fallback.alike(p, q)
   local within = fallback.within(p, q)
   if not any(within) then return fallback.infinite(p, q), "infinite", 0 end
-  local value, error, method = computed(p, q, opts or {})
+  local value, error, method, more = computed(p, q, opts or {})
   value, error = where(within, value, INF), where(within, error, 0)
-  return shaped(p, value), method, shaped(p, error)
+  return shaped(p, value), method, shaped(p, error),
+         more and function () return shaped(p, where(within, more(), 0)) end
 end
 
 --- +inf in the shape of both batches.

@@ -365,10 +365,7 @@ local function size_of (first, ...)
   return size
 end
 
--- Distributions like d, of the class of this name.
-local function neighbours (d, name)
-  return rounding.neighbours(d, require("perilune.distributions." .. name), ROUNDING)
-end
+local function neighbours (d, c) return rounding.neighbours(d, require("perilune.distributions." .. c), ROUNDING) end
 
 --- KL(p || q) for p of the class named P and q of that named Q as a function of both, for which p has
 -- no mass outside the support of q; or nil where a statistic is not known. And another, of how far rounding

@@ -12,13 +12,13 @@ local exp, floor                   = functions.exp, functions.floor
 
 local outcomes = {}
 
-local INF    = math.huge
-local FAR    = 2.0 ^ 1000   -- no outcome further than this
-local LEAST  = 1e-300       -- the mass beyond the outermost quantiles
-local FEW    = 4096         -- outcomes that are summed one by one
-local LEVELS = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
+local INF       = math.huge
+local FAR       = 2.0 ^ 1000   -- no outcome further than this
 local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
-local GROSS  = 1e-9         -- what is missing from a mass of 1 not by rounding
+local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
+local LEVELS    = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
+local FEW       = 4096         -- outcomes that are summed one by one
+local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
 
 -- The method of d, or nil where there is only the one that says it is missing.
 local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
@@ -128,7 +128,7 @@ local function any (x) return core.item(x:max()) ~= 0 end
 local function terms_of (d, f)
   return function (x, n)
     local p, values = exp(rows(d, n, d:log_prob(x))), rows(d, n, f(x))
-    return where(functions.eq(p, 0), 0, p * values), p
+    return where(functions.eq(p, 0), 0, p * values), p:detach()
   end
 end
 

@@ -15,8 +15,8 @@ local tensor    = require "perilune.tensor"
 
 local summation = {}
 
-local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local log = functions.log
+local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
+                                          functions.log
 local INF      = math.huge
 local POINTS   = 32            -- in a block
 local UNIT     = 5             -- 2^UNIT integers are summed as they are
@@ -231,8 +231,8 @@ local function measure (terms, shape, rows)
     local sums = weights:matmul(finite) * scale
     found[i] = {
       value = sums:select(2, 1) + where(infinite, values, 0):sum(2),
-      error = abs(sums:narrow(2, 2, DOUBTS)):max(2),
-      size  = (weights:narrow(2, 1, 1):matmul(abs(finite)) * scale):select(2, 1),
+      error = abs(sums:detach():narrow(2, 2, DOUBTS)):max(2),
+      size  = (weights:narrow(2, 1, 1):matmul(abs(finite:detach())) * scale):select(2, 1),
     }
   end
   return found
@@ -268,8 +268,8 @@ local function wanting (total, found, count, opts)
   return found.error:gt(tolerance / (2 * count)) * short
 end
 
--- The blocks of a round that are to be cut, in pieces, by element, or nil; and marks them in `split`, a list of flags
--- for all blocks of all rows. An element that has had its share of points gets no more.
+-- The pieces of the blocks of a round that are to be cut, by element, or nil. `split` is a list of flags for all
+-- blocks of all rows; those that stay whole, because their element has had its share of points, are reset.
 local function pieces (rows, split, counts, most)
   local elements, any, i = { inside = {} }, false, 0
   for k = 1, #counts do elements[k] = {} end
@@ -338,7 +338,7 @@ function summation.direct (terms, shape, from, to)
       values = where(inside, values:reshape(n, -1), 0)
       local total = totals[i] or { value = 0, error = 0, size = 0 }
       totals[i] = total
-      total.value, total.size = total.value + values:sum(1), total.size + abs(values):sum(1)
+      total.value, total.size = total.value + values:sum(1), total.size + abs(values:detach()):sum(1)
     end
   end
   return totals
@@ -371,9 +371,9 @@ function summation.beyond (terms, shape, last, centre, size)
   local g = terms(x:reshape(3, table.unpack(shape)), 3):reshape(3, -1)
   local reach = abs(g:select(1, 3)) * (z + 1)
   local rest, off = followed(g, z, s)
-  local matters = functions.gt(reach, 1e-17 * size)
+  local matters = functions.gt(reach, 1e-17 * size) * functions.gt(z, 1)   -- there is no decay over one or two terms
   local known = matters * (1 - rest:isnan())
-  local error = where(known, abs(rest) * (10 * off + 2 ^ -40), where(matters, INF, reach))
+  local error = where(known, abs(rest) * (10 * off + 2 ^ -40), where(matters, INF, where(functions.gt(z, 1), reach, 0)))
   return where(known, rest, 0), error
 end
 
