@@ -43,7 +43,8 @@ VECTOR Terms terms_of (double m1, double s1, double k1, double m2, double s2, do
 VECTOR double rest_of (Terms a) {
   double w = a.weight * a.delay, pull = a.g * a.shift, near = fma(a.r * a.g, a.g, pull) + w;
   double far = (a.push < HUGE_VAL ? a.push - a.r : a.push) + a.weight * (1 + a.fall);
-  return near < 0x1p-10 * (w + fabs(pull)) && a.t > 1 ? far : near;
+  int cancels = (near < 0x1p-10 * (w + fabs(pull))) & (a.t > 1);
+  return cancels ? far : near;
 }
 
 /* it is not negative but by rounding */
