@@ -6,6 +6,7 @@
 ** Logits hold p and 1 - p to full precision, however small either is.
 */
 #include "kernel/kernel.h"
+#include "kernel/outcome.h"
 #include "special/vmath.h"
 
 
@@ -115,22 +116,19 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 }
 
 
-/* the smallest outcome whose cdf reaches p */
-static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double outcome = p[i] <= vsigmoid(-l[i]) ? 0 : 1;
-    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? outcome : (double)NAN;
-  }
+/* the smallest outcome that reaches p, or an upper tail p; the logit is a rounded number */
+VECTOR double quantile (double p, double l, int upper) {
+  Level v = level_of(p, upper, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK));
+  double outcome = level_reached(v, vsigmoid(v.upper ? l : -l)) ? 0 : 1;
+  return ((p >= 0) & (p <= 1)) ? outcome : (double)NAN;
 }
 
-/* the smallest outcome whose upper tail is at most q */
+static void icdf (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], 0);
+}
+
 static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double outcome = vsigmoid(l[i]) <= q[i] ? 0 : 1;
-    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? outcome : (double)NAN;
-  }
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], 1);
 }
 
 

@@ -285,12 +285,8 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** Quantiles
 ** ====================================================== */
 
-static int cdf_reached (double k, double p, const double *params) {
-  return tail(k, (Law) {params[0], params[1], params[2]}, 0) >= p;
-}
-
-static int sf_reached (double k, double q, const double *params) {
-  return tail(k, (Law) {params[0], params[1], params[2]}, 1) <= q;
+static double stair (double k, const double *params, int upper) {
+  return tail(k, (Law) {params[0], params[1], params[2]}, upper);
 }
 
 /* deviation from the mean n a/s */
@@ -302,6 +298,7 @@ static double deviation (Law w) {
 /* the quantile for p, or for the upper tail p */
 static double quantile (double p, Law w, int upper) {
   double params[] = {w.a, w.b, w.n}, s = w.a + w.b, x, y;
+  Stairs stairs = {stair, NULL, 0, w.n, params};
   if (!(p >= 0 && p <= 1 && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (p == (upper ? 1 : 0)) return 0;
   if (p == (upper ? 0 : 1)) return w.n;
@@ -310,7 +307,7 @@ static double quantile (double p, Law w, int upper) {
     special_betaincinv_xy(w.a, w.b, p, upper, &x, &y);
     start = w.n * x;
   }
-  return outcome_reached(floor(start), 0, w.n, upper ? sf_reached : cdf_reached, p, params);
+  return outcome_quantile(&stairs, start, level_of(p, upper, outcome_log_slack(p)));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {

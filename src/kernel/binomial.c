@@ -92,29 +92,31 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** Quantiles
 ** ====================================================== */
 
-static int cdf_reached (double k, double p, const double *params) {
-  return trials_tail(&LAW, k, params[0], params[1], 0) >= p;
+static double tail (double k, const double *params, int upper) {
+  return trials_tail(&LAW, k, params[0], params[1], upper);
 }
 
-static int sf_reached (double k, double q, const double *params) {
-  return trials_tail(&LAW, k, params[0], params[1], 1) <= q;
+/* the slope along the logit is (k + 1) q P(k + 1) */
+static double noise (double k, const double *params) {
+  double n = params[0], l = params[1];
+  return trials_noise((k + 1) * vsigmoid(-l), binomial_log_prob(k + 1, n, l), l);
 }
 
 /* near the quantile of a normal number z, by Cornish and Fisher's first terms */
 static double start (double z, double n, Odds o) {
-  return floor(n * o.p + sqrt(n * o.p * o.q) * z + (o.q - o.p) * (z * z - 1) / 6);
+  return n * o.p + sqrt(n * o.p * o.q) * z + (o.q - o.p) * (z * z - 1) / 6;
 }
 
 /* the quantile for p, or for the upper tail p */
 static double quantile (double p, double n, double l, int upper) {
   double params[] = {n, l};
-  Odds o = odds_of(l);
+  Stairs stairs = {tail, noise, 0, n, params};
   if (!(p >= 0 && p <= 1 && n >= 0 && l == l)) return (double)NAN;
   double certain = upper ? 1 : 0;   /* all outcomes have reached that */
   if (p == certain || l == -HUGE_VAL) return 0;
   if (p == 1 - certain) return n;
   double z = upper ? -vndtri(p) : vndtri(p);
-  return outcome_reached(start(z, n, o), 0, n, upper ? sf_reached : cdf_reached, p, params);
+  return outcome_quantile(&stairs, start(z, n, odds_of(l)), level_of(p, upper, OUTCOME_SLACK));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {

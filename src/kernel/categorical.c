@@ -7,6 +7,7 @@
 ** integers: slopes along x are 0.
 */
 #include "kernel/kernel.h"
+#include "kernel/outcome.h"
 #include "kernel/simplex.h"
 #include "random/noise.h"
 
@@ -141,41 +142,47 @@ static double possible (size_t k, const double *l, double shift, size_t j) {
   return (double)(at + 1);
 }
 
-/* the smallest outcome whose cdf reaches p */
-static double quantile (size_t k, const double *l, double p) {
-  double shift = simplex_shift(k, l), target = p * simplex_sum(k, l, shift, k), sum = 0;
+/* the place of the smallest outcome whose cdf reaches `target`, in units of e^shift */
+static size_t lower_place (size_t k, const double *l, double shift, double target) {
   size_t j = 0;
+  double sum = 0;
   for (; j + 1 < k; j++) {
     sum += vexp(l[j] - shift);
     if (sum >= target) break;
   }
-  return possible(k, l, shift, j);
+  return j;
 }
 
-/* the smallest outcome whose upper tail is at most q */
-static double upper_quantile (size_t k, const double *l, double q) {
-  double shift = simplex_shift(k, l), target = q * simplex_sum(k, l, shift, k), sum = 0;
+/* the same for an upper tail of at most `target` */
+static size_t upper_place (size_t k, const double *l, double shift, double target) {
   size_t j = k - 1;
+  double sum = 0;
   for (; j > 0; j--) {
     sum += vexp(l[j] - shift);
     if (!(sum <= target)) break;
   }
+  return j;
+}
+
+/* logits are rounded, the larger ones by |shift| eps, and sums of k terms as well */
+static double quantile (size_t k, const double *l, double p, int upper) {
+  double shift = simplex_shift(k, l), all = simplex_sum(k, l, shift, k);
+  double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, outcome_log_slack(p));
+  Level v = level_of(p, upper, slack);
+  size_t j = v.upper ? upper_place(k, l, shift, (v.p + v.slack) * all)
+                     : lower_place(k, l, shift, (v.p - v.slack) * all);
   return possible(k, l, shift, j);
 }
 
-static void icdf (const Batch *b, double *out) {
+static void quantiles (const Batch *b, double *out, int upper) {
   for (size_t r = 0; r < b->n; r++) {
     double p = *event(b, 0, r);
-    out[r] = p >= 0 && p <= 1 ? quantile(b->dims[0], event(b, 1, r), p) : (double)NAN;
+    out[r] = p >= 0 && p <= 1 ? quantile(b->dims[0], event(b, 1, r), p, upper) : (double)NAN;
   }
 }
 
-static void isf (const Batch *b, double *out) {
-  for (size_t r = 0; r < b->n; r++) {
-    double q = *event(b, 0, r);
-    out[r] = q >= 0 && q <= 1 ? upper_quantile(b->dims[0], event(b, 1, r), q) : (double)NAN;
-  }
-}
+static void icdf (const Batch *b, double *out) { quantiles(b, out, 0); }
+static void isf (const Batch *b, double *out) { quantiles(b, out, 1); }
 
 /* }====================================================== */
 

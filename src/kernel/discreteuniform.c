@@ -6,6 +6,7 @@
 ** The ends are integers and take no small steps: there are no partials.
 */
 #include "kernel/kernel.h"
+#include "kernel/outcome.h"
 #include "random/noise.h"
 #include "special/vmath.h"
 
@@ -61,25 +62,26 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 }
 
 
-/* The smallest outcome whose cdf reaches p: what p n says, put right by the cdf itself. */
+/*
+** The smallest outcome that reaches p, or an upper tail p: of the smaller tail so many
+** outcomes, give or take what rounding does to their number.
+*/
+VECTOR double quantile (double p, double low, double high, int upper) {
+  double n = outcomes(low, high);
+  Level v = level_of(p, upper, 2 * DBL_EPSILON);
+  double count = n * v.p, slack = n * v.slack;
+  slack = slack < 0.25 ? slack : 0.25;
+  double from_low = low + (ceil(count - slack) - 1), from_high = high - floor(count + slack);
+  double k = clamp(v.upper ? from_high : from_low, low, high);
+  return ((p >= 0) & (p <= 1)) ? k : (double)NAN;
+}
+
 static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double k = clamp(low[i] + (ceil(p[i] * outcomes(low[i], high[i])) - 1), low[i], high[i]);
-    double up = below(k, low[i], high[i]) < p[i] ? 1 : 0;
-    double down = ((k > low[i]) & (below(k - 1, low[i], high[i]) >= p[i])) ? 1 : 0;
-    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? k + (up - down) : (double)NAN;
-  }
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 0);
 }
 
 static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double k = clamp(high[i] - floor(q[i] * outcomes(low[i], high[i])), low[i], high[i]);
-    double up = above(k, low[i], high[i]) > q[i] ? 1 : 0;
-    double down = ((k > low[i]) & (above(k - 1, low[i], high[i]) <= q[i])) ? 1 : 0;
-    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? k + (up - down) : (double)NAN;
-  }
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 1);
 }
 
 

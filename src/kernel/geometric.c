@@ -8,6 +8,7 @@
 ** p = 1, s = inf, all of the mass is at 0.
 */
 #include "kernel/kernel.h"
+#include "kernel/outcome.h"
 #include "special/vmath.h"
 
 
@@ -112,37 +113,31 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 
 
 /*
-** The smallest outcome k with (k + 1) s >= h, h = -log(1 - p): all but decided
-** by the quotient h/s, whose rounding the tails on both sides of it put right.
+** The smallest outcome k with k + 1 >= h/s, h = -log(1 - p) or -log(q). The quotient counts as
+** reached (outcome.h) if it is missed by what rounding may do to it: to the logit and
+** to s and h, relatively; and to p by half an ulp, which moves h by ulp/(1 - p).
 */
-VECTOR double quantile_start (double h, double s) {
-  double k = ceil(h / s) - 1;
+VECTOR double quantile (double h, double half_ulp, double l) {
+  double s = vsoftplus(l), x = h / s;
+  double slack = fma(x, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK), half_ulp / s);
+  double k = ceil(x - (slack < 0.25 ? slack : 0.25)) - 1;
   k = k > 0 ? k : 0;
-  return s == HUGE_VAL ? 0 : k;
+  return s == HUGE_VAL ? 0 : x == HUGE_VAL ? x : k;
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {
   const double *p = in[0], *l = in[1];
   for (size_t i = 0; i < n; i++) {
-    double k = quantile_start(-vlog1p(-p[i]), vsoftplus(l[i]));
-    double before = -vexpm1(-hazard(k - 1, l[i])), at = -vexpm1(-hazard(k, l[i]));
-    double early = before >= p[i] ? k - 1 : k;
-    double outcome = at < p[i] ? k + 1 : early;
-    outcome = p[i] == 0 ? 0 : outcome;
-    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? outcome : (double)NAN;
+    double ulp = p[i] > 0.5 ? 0x1p-54 / (1 - p[i]) : 0, k = quantile(-vlog1p(-p[i]), ulp, l[i]);
+    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? k : (double)NAN;
   }
 }
 
 static void isf (size_t n, const double *const in[], double *out) {
   const double *q = in[0], *l = in[1];
   for (size_t i = 0; i < n; i++) {
-    double k = quantile_start(-vlog(q[i]), vsoftplus(l[i]));
-    double before = vexp(-hazard(k - 1, l[i])), at = vexp(-hazard(k, l[i]));
-    double early = before <= q[i] ? k - 1 : k;
-    double outcome = at > q[i] ? k + 1 : early;
-    outcome = q[i] == 0 ? k : outcome;
-    outcome = q[i] == 1 ? 0 : outcome;
-    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? outcome : (double)NAN;
+    double k = quantile(-vlog(q[i]), q[i] > 0.5 ? 0x1p-53 : 0, l[i]);
+    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? k : (double)NAN;
   }
 }
 

@@ -220,32 +220,29 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 }
 
 
-static int cdf_reached (double k, double p, const double *law) {
-  return lower(k, (Law) {law[0], law[1], law[2]}) >= p;
+static double tail (double k, const double *law, int is_upper) {
+  Law a = {law[0], law[1], law[2]};
+  return is_upper ? upper(k, a) : lower(k, a);
 }
 
-static int sf_reached (double k, double q, const double *law) {
-  return upper(k, (Law) {law[0], law[1], law[2]}) <= q;
-}
-
-/* p of one tail, 1 or 0 at the last outcome; z is the normal number that p stands for */
-static double quantile (double p, double all, double z, Law a, Reached *reached) {
-  double law[] = {a.N, a.K, a.n}, start = floor(mean_of(a) + sqrt(variance_of(a)) * z);
+/* the quantile for p, or for the upper tail p */
+static double quantile (double p, Law a, int is_upper) {
+  double law[] = {a.N, a.K, a.n}, z = vndtri(clamp(p, 1e-300, 1 - 0x1p-53));
+  Stairs stairs = {tail, NULL, first_of(a), last_of(a), law};
   if (!(p >= 0 && p <= 1)) return (double)NAN;
-  if (p == all) return last_of(a);
-  return outcome_reached(start, first_of(a), last_of(a), reached, p, law);
+  if (p == (is_upper ? 0 : 1)) return last_of(a);
+  double start = mean_of(a) + sqrt(variance_of(a)) * (is_upper ? -z : z);
+  return outcome_quantile(&stairs, start, level_of(p, is_upper, outcome_log_slack(p)));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], 1, vndtri(clamp(in[0][i], 1e-300, 1 - 0x1p-53)),
-                      (Law) {in[1][i], in[2][i], in[3][i]}, cdf_reached);
+    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 0);
 }
 
 static void isf (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], 0, -vndtri(clamp(in[0][i], 1e-300, 1 - 0x1p-53)),
-                      (Law) {in[1][i], in[2][i], in[3][i]}, sf_reached);
+    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 1);
 }
 
 
@@ -337,7 +334,7 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
 }
 
 static double draw_quantile (double u, const double *law) {
-  return quantile(u, 1, vndtri(u), (Law) {law[0], law[1], law[2]}, cdf_reached);
+  return quantile(u, (Law) {law[0], law[1], law[2]}, 0);
 }
 
 static const Rejection BY_REJECTION = {.n_in = 3, .attempt = attempt, .quantile = draw_quantile};

@@ -100,30 +100,30 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** Quantiles
 ** ====================================================== */
 
-static int cdf_reached (double k, double p, const double *params) {
-  return trials_tail(&LAW, k, params[0], params[1], 0) >= p;
+static double tail (double k, const double *params, int upper) {
+  return trials_tail(&LAW, k, params[0], params[1], upper);
 }
 
-static int sf_reached (double k, double q, const double *params) {
-  return trials_tail(&LAW, k, params[0], params[1], 1) <= q;
+/* the slope along the logit is (k + 1) P(k + 1) */
+static double noise (double k, const double *params) {
+  return trials_noise(k + 1, log_prob_at(k + 1, params[0], params[1]), params[1]);
 }
 
 /* near the quantile of a normal number z, by Cornish and Fisher's first terms */
 static double start (double z, double r, Odds o) {
-  double k = r * o.p / o.q + sqrt(r * o.p) / o.q * z + (1 + o.p) / o.q * (z * z - 1) / 6;
-  return clamp(floor(k), 0, 1e300);
+  return r * o.p / o.q + sqrt(r * o.p) / o.q * z + (1 + o.p) / o.q * (z * z - 1) / 6;
 }
 
 /* the quantile for p, or for the upper tail p */
 static double quantile (double p, double r, double l, int upper) {
   double params[] = {r, l};
+  Stairs stairs = {tail, noise, 0, HUGE_VAL, params};
   if (!(p >= 0 && p <= 1 && r >= 0 && l == l)) return (double)NAN;
   double certain = upper ? 1 : 0;   /* all outcomes have reached that */
   if (p == certain || r == 0 || l == -HUGE_VAL) return 0;
   if (p == 1 - certain) return HUGE_VAL;
   double z = upper ? -vndtri(p) : vndtri(p);
-  return outcome_reached(start(z, r, odds_of(l)), 0, HUGE_VAL, upper ? sf_reached : cdf_reached,
-                         p, params);
+  return outcome_quantile(&stairs, start(z, r, odds_of(l)), level_of(p, upper, OUTCOME_SLACK));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {

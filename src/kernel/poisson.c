@@ -122,26 +122,24 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** Quantiles
 ** ====================================================== */
 
-static int cdf_reached (double k, double p, const double *rate) {
-  return poisson_cdf(k, *rate) >= p;
-}
-
-static int sf_reached (double k, double q, const double *rate) {
-  return poisson_sf(k, *rate) <= q;
+static double tail (double k, const double *rate, int upper) {
+  return upper ? poisson_sf(k, *rate) : poisson_cdf(k, *rate);
 }
 
 double poisson_icdf (double p, double rate) {
+  Stairs stairs = {tail, NULL, 0, HUGE_VAL, &rate};
   if (!(p >= 0 && p <= 1 && rate >= 0)) return (double)NAN;
   if (p == 0 || rate == 0) return 0;
   if (p == 1 || rate == HUGE_VAL) return HUGE_VAL;
-  return outcome_reached(poisson_near(vndtri(p), rate), 0, HUGE_VAL, cdf_reached, p, &rate);
+  return outcome_quantile(&stairs, poisson_near(vndtri(p), rate), level_of(p, 0, OUTCOME_SLACK));
 }
 
 double poisson_isf (double q, double rate) {
+  Stairs stairs = {tail, NULL, 0, HUGE_VAL, &rate};
   if (!(q >= 0 && q <= 1 && rate >= 0)) return (double)NAN;
   if (q == 1 || rate == 0) return 0;
   if (q == 0 || rate == HUGE_VAL) return HUGE_VAL;
-  return outcome_reached(poisson_near(-vndtri(q), rate), 0, HUGE_VAL, sf_reached, q, &rate);
+  return outcome_quantile(&stairs, poisson_near(-vndtri(q), rate), level_of(q, 1, OUTCOME_SLACK));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {

@@ -54,7 +54,7 @@ static inline double poisson_log_sf (double x, double rate) {
 
 /* near the quantile that a normal number z stands for: Cornish and Fisher's first terms */
 static inline double poisson_near (double z, double rate) {
-  return clamp(floor(rate + sqrt(rate) * z + (z * z - 1) / 6), 0, 1e300);
+  return rate + sqrt(rate) * z + (z * z - 1) / 6;
 }
 
 

@@ -112,6 +112,16 @@ static inline double trials_tail (const Trials *t, double x, double total, doubl
 }
 
 /*
+** What the rounding of the logit, and of p and q made of it, may change in a tail: `slope` is
+** that of the tail along the logit, relative to the probability of the outcome next to it, of
+** which it is a small part.
+*/
+static inline double trials_noise (double slope, double log_prob, double logit) {
+  double rounding = 0x1p-50 * (1 + fabs(logit));
+  return fmin(rounding * slope, 0.25) * vexp(log_prob);
+}
+
+/*
 ** Slopes of log P(X <= x) + shift, or of the upper tail's, along total and logit: the
 ** shift -log P(X <= x) makes them those of the logarithm, 0 those of the tail itself.
 */

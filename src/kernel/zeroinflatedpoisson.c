@@ -115,39 +115,27 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 }
 
 
-static int cdf_reached (double k, double p, const double *params) {
-  return lower(k, params[0], params[1]) >= p;
+static double tail (double k, const double *params, int is_upper) {
+  return is_upper ? upper(k, params[0], params[1]) : lower(k, params[0], params[1]);
 }
 
-static int sf_reached (double k, double q, const double *params) {
-  return upper(k, params[0], params[1]) <= q;
-}
-
-/* all of the mass at 0? */
-static int is_shut (double g, double r) { return g == 1 || r == 0; }
-
-static double quantile (double p, double g, double r) {
-  double params[] = {g, r}, open = clamp((1 - p) / (1 - g), 1e-300, 1);
+/* the quantile for p, or for the upper tail p */
+static double quantile (double p, double g, double r, int is_upper) {
+  double params[] = {g, r}, q = is_upper ? p : 1 - p;
+  Stairs stairs = {tail, NULL, 0, HUGE_VAL, params};
   if (!(p >= 0 && p <= 1)) return (double)NAN;
-  if (is_shut(g, r) || lower(0, g, r) >= p) return 0;
-  if (p == 1) return HUGE_VAL;
-  return outcome_reached(poisson_near(-vndtri(open), r), 0, HUGE_VAL, cdf_reached, p, params);
-}
-
-static double upper_quantile (double q, double g, double r) {
-  double params[] = {g, r}, open = clamp(q / (1 - g), 1e-300, 1);
-  if (!(q >= 0 && q <= 1)) return (double)NAN;
-  if (is_shut(g, r) || upper(0, g, r) <= q) return 0;
-  if (q == 0) return HUGE_VAL;
-  return outcome_reached(poisson_near(-vndtri(open), r), 0, HUGE_VAL, sf_reached, q, params);
+  if (g == 1 || r == 0) return 0;
+  if (p == (is_upper ? 0 : 1)) return HUGE_VAL;
+  double z = -vndtri(clamp(q / (1 - g), 1e-300, 1));
+  return outcome_quantile(&stairs, poisson_near(z, r), level_of(p, is_upper, OUTCOME_SLACK));
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i]);
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 0);
 }
 
 static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = upper_quantile(in[0][i], in[1][i], in[2][i]);
+  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 1);
 }
 
 

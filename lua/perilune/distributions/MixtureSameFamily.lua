@@ -8,6 +8,7 @@ local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
@@ -17,8 +18,7 @@ local where, maximum, minimum, exp, log = functions.where, functions.maximum, fu
                                           functions.log
 local INF   = math.huge
 local TINY  = 2 ^ -1022
-local FEW   = 32                -- components that are added one by one
-local SLACK = 1 - 4 * 2 ^ -52   -- a probability that is reached but for rounding
+local FEW   = 32   -- components that are added one by one
 
 
 -- Construction ------------------------------------------------------------------
@@ -269,12 +269,18 @@ local function continuous_quantile (self, tail, upper, low, high)
   end, low, high)
 end
 
+-- Half way between outcomes, in logarithms where they are far apart.
+local function middle (low, high)
+  local apart = functions.gt(high, 4 * (functions.abs(low) + 1))
+  return functions.floor(where(apart, functions.sqrt(low + 1) * functions.sqrt(high), 0.5 * low + 0.5 * high))
+end
+
 -- The smallest outcome that reaches it.
-local function discrete_quantile (self, tail, upper, low, high)
-  for _ = 1, 64 do
-    local x = functions.floor(0.5 * low + 0.5 * high)
+local function discrete_quantile (self, tail, upper, low, high, level)
+  for _ = 1, 128 do
+    local x = middle(low, high)
     local below, above = tails(self, x)
-    local enough = where(upper, functions.le(above * SLACK, tail), functions.ge(below, tail * SLACK))
+    local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
     high = where(enough, x, high)
     low  = where(enough, low, minimum(x + 1, high))
     if core.item(core.tensor(functions.lt(low, high)):max()) == 0 then break end
@@ -283,14 +289,14 @@ local function discrete_quantile (self, tail, upper, low, high)
 end
 
 -- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
--- between those of the components.
-local function quantile (self, tail, upper)
+-- between those of the components. `level` is the tail that was asked for, or 1 minus it.
+local function quantile (self, tail, upper, level)
   local d, each = self.component_distribution, padded(self, tail)
   local low, high = range(self, where(padded(self, upper), d:isf(each), d:icdf(each)))
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
   local find = self.support and self.support.is_discrete and discrete_quantile or continuous_quantile
-  local x = find(self, tail, upper, low, high)
+  local x = find(self, tail, upper, low, high, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
 end
 
@@ -300,14 +306,14 @@ function MixtureSameFamily:icdf (p)
   check_univariate(self, "icdf")
   p = as_number(p)
   local upper = functions.gt(p, 0.5)
-  return quantile(self, where(upper, 1 - p, p), upper)
+  return quantile(self, where(upper, 1 - p, p), upper, p)
 end
 
 function MixtureSameFamily:isf (q)
   check_univariate(self, "isf")
   q = as_number(q)
   local upper = functions.le(q, 0.5)
-  return quantile(self, where(upper, q, 1 - q), upper)
+  return quantile(self, where(upper, q, 1 - q), upper, q)
 end
 
 

@@ -9,6 +9,7 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
@@ -87,15 +88,19 @@ function Stage:sf (y) return tail(self, y, "sf", "cdf") end
 function Stage:log_cdf (y) return tail(self, y, "log_cdf", "log_sf") end
 function Stage:log_sf (y) return tail(self, y, "log_sf", "log_cdf") end
 
-local function quantile (self, p, rising, falling)
+-- The quantile by the one of the law below that is called `rising` where map increases, `falling` where it
+-- decreases. There the smallest y is the largest x: the outcome after the one that reaches p exactly. `beyond` is
+-- 1 if levels above p lead there, -1 if those below do.
+local function quantile (self, p, rising, falling, beyond)
   local map, below, sign = self.map, self.below, self.map.sign
   if sign == 1 then return map:forward(below[rising](below, p)) end
-  if sign == -1 then return map:forward(below[falling](below, p)) end
-  return map:forward(where(functions.gt(sign, 0), below[rising](below, p), below[falling](below, p)))
+  local other = self.is_discrete and levels.beyond(p, beyond) or p
+  if sign == -1 then return map:forward(below[falling](below, other)) end
+  return map:forward(where(functions.gt(sign, 0), below[rising](below, p), below[falling](below, other)))
 end
 
-function Stage:icdf (p) return quantile(self, p, "icdf", "isf") end
-function Stage:isf (q) return quantile(self, q, "isf", "icdf") end
+function Stage:icdf (p) return quantile(self, p, "icdf", "isf", -1) end
+function Stage:isf (q) return quantile(self, q, "isf", "icdf", 1) end
 
 -- opts of an expectation, with the points in y where f has kinks as points in x.
 local function options_below (self, opts)

@@ -9,6 +9,7 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local levels       = require "perilune.levels"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 
@@ -18,7 +19,6 @@ local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, f
 local INF    = math.huge
 local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
-local SLACK  = 1 - 4 * 2 ^ -52
 
 local function any (x)
   if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
@@ -246,12 +246,13 @@ local function quantile (self, log_p, log_q)
   return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
 end
 
--- The smallest outcome that reaches p, or whose upper tail is at most q; x is off by one at most.
-local function settled (self, x, log_p, log_q)
+-- The smallest outcome that reaches p, or whose upper tail is at most q; x is off by one at most. `level` is
+-- the one of p and q that was asked for.
+local function settled (self, x, log_p, log_q, level)
+  local upper, small = lt(log_q, log_p), minimum(level, 1 - level)
   local function enough (k)
     local below, above = log_tails(self, k)
-    local upper = lt(log_q, log_p)
-    return where(upper, le(exp(above) * SLACK, exp(log_q)), functions.ge(exp(below), exp(log_p) * SLACK))
+    return levels.reached(self, k, exp(where(upper, above, below)), small, upper, level)
   end
   x = functions.round(x)
   local less = maximum(x - 1, self.first)
@@ -259,19 +260,19 @@ local function settled (self, x, log_p, log_q)
   return where(enough(x), x, minimum(x + 1, self.last))
 end
 
-local function inverse (self, log_p, log_q)
+local function inverse (self, log_p, log_q, level)
   local x = quantile(self, log_p, log_q)
-  return self.support.is_discrete and settled(self, x, log_p, log_q) or mend(self, x, log_p, log_q)
+  return self.support.is_discrete and settled(self, x, log_p, log_q, level) or mend(self, x, log_p, log_q)
 end
 
 function Truncated:icdf (p)
   p = as_value(p)
-  return inverse(self, log(p), log1p(-p))
+  return inverse(self, log(p), log1p(-p), p)
 end
 
 function Truncated:isf (q)
   q = as_value(q)
-  return inverse(self, log1p(-q), log(q))
+  return inverse(self, log1p(-q), log(q), q)
 end
 
 
@@ -303,7 +304,7 @@ local function drawn (self, shape, rng)
   u = u:sample(shape, rng)
   local x = quantile(self, log(u), log1p(-u))
   if not self.support.is_discrete then return x end
-  x = settled(self, x, log(u), log1p(-u))
+  x = settled(self, x, log(u), log1p(-u), u)
   return type(x) == "number" and math.tointeger(x) or x
 end
 
