@@ -69,4 +69,25 @@ describe("BetaBinomial", function ()
     local partials = core.bind_partials("betabinomial", "log_prob", "log_prob", names, names)
     assert.near(1, select(4, partials(10, 2, 3, 1e12)) / -1.999999999973e-12, 1e-11)
   end)
+
+  it("has its entropy to all digits where it ends in two peaks", function ()   -- references by mpmath
+    for _, row in ipairs {
+      { 0.5, 0.5, 1e12, 27.38945728087037219 }, { 0.01, 0.02, 1e12, 6.690632895913204775 },
+      { 0.1, 7, 1e12, 19.255105018717048292 }, { 1e-5, 1e-5, 1e12, 0.70047618924100512002 },
+      { 1e-5, 3, 1e12, 0.0067688114458810050692 }, { 2, 3, 2 ^ 53, 36.501893919889101366 },
+      { 2, 3, 1e100, 230.02360264961656811 }, { 2, 3, 1e300, 690.54062124842570495 },
+      { 1e300, 1e300, 1e300, 346.31628785580566225 },
+    } do assert.near(1, peri.BetaBinomial(table.unpack(row, 1, 3)):entropy() / row[4], 1e-13) end
+  end)
+
+  it("is a Beta number, times n, where n is beyond all doubles between", function ()
+    for _, n in ipairs { 1e100, 1e300 } do
+      local d, beta = peri.BetaBinomial(2, 3, n), peri.Beta(2, 3)
+      assert.near(beta:log_prob(0.25) - math.log(n), d:log_prob(0.25 * n), 1e-11)
+      assert.near(1, d:cdf(0.25 * n) / beta:cdf(0.25), 1e-14)
+      assert.near(1, d:icdf(0.3) / n / beta:icdf(0.3), 1e-14)
+      assert.near(1, d:isf(1e-30) / n / beta:isf(1e-30), 1e-14)
+      assert.near(1, d:mode() / (n / 3), 1e-14)
+    end
+  end)
 end)

@@ -64,4 +64,13 @@ describe("Binomial", function ()
     assert.near(2.5614098878766509752, peri.Binomial(100000000, 1e-07):entropy(), 1e-13)
     assert.near(17.995179550100042296, peri.Binomial(1000000000000000, 0.5):entropy(), 1e-13)
   end)
+
+  it("has the entropy of a normal law where outcomes cannot be told apart", function ()   -- references by mpmath
+    assert.near(1, peri.Binomial(1e100, 0.5):entropy() / 115.85504600234701163, 1e-13)
+    assert.near(1, peri.Binomial(1e300, 1e-280):entropy() / 24.444789463145129587, 1e-13)
+    local n, logits = peri.param(1e100), peri.param(1)
+    peri.Binomial { total_count = n, logits = logits }:entropy():backward()
+    assert.near(1, peri.item(n.grad) / 0.5e-100, 1e-15)
+    assert.near(0.5 - peri.sigmoid(1), peri.item(logits.grad), 1e-15)
+  end)
 end)

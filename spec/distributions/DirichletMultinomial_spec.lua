@@ -223,4 +223,16 @@ describe("DirichletMultinomial", function ()
     close(help.example[2], load("local DirichletMultinomial = ...; return " .. help.example[1])(class), 1e-12)
     assert.equal("DirichletMultinomial(concentration={1, 2.5}, total_count=3)", tostring(class({ 1, 2.5 }, 3)))
   end)
+
+  it("keeps the digits of an entropy near 0, and at many trials", function ()   -- references by mpmath
+    for _, row in ipairs {
+      { { 1e-5, 3, 1e-6 }, 20, 0.00033340953054404964669 }, { { 1e-10, 1e-12, 1 }, 30, 1.0295216833959130344e-8 },
+      { { 1e-8, 1e6, 1e-8 }, 30, 1.7900851120448609188e-11 }, { { 1, 1e9, 2 }, 30, 1.60739732768761059e-6 },
+      { { 0.001, 50, 0.001 }, 40, 0.01089659004068468627 }, { { 0.01, 0.02 }, 1e12, 6.690632895913204775 },
+      { { 1e-5, 3 }, 1e12, 0.0067688114458810050692 }, { { 0.1, 7 }, 1e12, 19.255105018717048292 },
+      { { 1e300, 1e300 }, 1e300, 346.31628785580566225 },
+    } do
+      assert.near(1, peri.item(peri.DirichletMultinomial(row[1], row[2]):entropy()) / row[3], 1e-13)
+    end
+  end)
 end)

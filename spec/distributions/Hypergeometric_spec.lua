@@ -59,4 +59,21 @@ describe("Hypergeometric", function ()
     assert.has_error(function () peri.Hypergeometric(9, { 1, 2 }, 2):enumerate_support() end,
                      "Hypergeometric:enumerate_support: the support must be finite and the same throughout the batch")
   end)
+
+  it("ends, and stays on its support, for the largest populations", function ()
+    local n = 2 ^ 53
+    for _, row in ipairs { { n, n, n }, { n, n / 2 + 1, n }, { n, n, n / 2 + 1 }, { n, 1, n } } do   -- one outcome
+      local d = peri.Hypergeometric(table.unpack(row))
+      assert.equal(0.0, d:entropy())
+      assert.equal(math.min(row[2], row[3]), d:mode())
+      assert.equal(math.min(row[2], row[3]), d:sample(nil, peri.rng(1)))
+    end
+    assert.near(18.401044456923332878, peri.Hypergeometric(n, n / 2, n / 2):entropy(), 1e-13)   -- reference by mpmath
+  end)
+
+  it("has the exact mode where products exceed doubles", function ()   -- floor((n + 1)(K + 1)/(N + 2))
+    assert.equal(2251799813685248, peri.Hypergeometric(2 ^ 53, 2 ^ 52, 2 ^ 52):mode())
+    assert.equal(1000000000000000, peri.Hypergeometric(2 ^ 53, 2 ^ 53 - 1, 1e15):mode())
+    assert.equal(333333333333333, peri.Hypergeometric(3e15, 1e15, 1e15):mode())
+  end)
 end)

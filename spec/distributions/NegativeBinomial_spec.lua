@@ -60,4 +60,14 @@ describe("NegativeBinomial", function ()
     assert.near(23.902748535620485585, peri.NegativeBinomial(30, 0.9999999990686774):entropy(), 1e-12)
     assert.near(19.082166209835846128, peri.NegativeBinomial(2000, 0.9999990463256836):entropy(), 1e-12)
   end)
+
+  it("has the entropy of a normal law where outcomes cannot be told apart", function ()   -- references by mpmath
+    assert.near(1, peri.NegativeBinomial(1e300, 0.5):entropy() / 347.15327607259149803, 1e-13)
+    local far = peri.NegativeBinomial { total_count = 1e300, logits = 100 }   -- whose mean is no double
+    assert.near(1, far:entropy() / 446.80670248231152537, 1e-13)
+    local r, logits = peri.param(1e100), peri.param(1)
+    peri.NegativeBinomial { total_count = r, logits = logits }:entropy():backward()
+    assert.near(1, peri.item(r.grad) / 0.5e-100, 1e-15)
+    assert.near(0.5 + 0.5 * peri.sigmoid(1), peri.item(logits.grad), 1e-15)
+  end)
 end)

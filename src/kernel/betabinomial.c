@@ -12,13 +12,21 @@
 ** however large n is (summation.h). Slopes along n are those of the formulas
 ** continued to real n.
 */
-#include "kernel/kernel.h"
+#include "kernel/betabinomial.h"
+
 #include "kernel/binomial.h"
+#include "kernel/kernel.h"
 #include "kernel/outcome.h"
 #include "kernel/summation.h"
 #include "random/gammas.h"
 
 typedef struct Law { double a, b, n; } Law;
+
+/* from the mean n a/s */
+static double deviation (Law w) {
+  double s = w.a + w.b;
+  return sqrt(w.n * (w.a / s) * (w.b / s) * ((s + w.n) / (s + 1)));
+}
 
 
 /* {=====================================================
@@ -31,14 +39,30 @@ VECTOR double half_weight (double k, double a, Odds o) {
   return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - trials_deviances(k, a, m, o);
 }
 
-/* log P(k) for 1/2 <= k <= n - 1/2 */
-VECTOR double log_prob_inside (double x, double a, double b, double n) {
-  double k = x < 0.5 ? 0.5 : x, rest = n - x, y = rest < 0.5 ? 0.5 : rest, s = a + b, m = n + s;
-  Odds o = {n / m, s / m, vlog1p(s / n), vlog1p(n / s)};
+/* log P without log sqrt(a b n m/(s (k + a) (y + b) k y)), m = n + s; `minus_log_q` is that of s/m */
+VECTOR double weights (double k, double y, double a, double b, double n, double minus_log_q) {
+  double s = a + b, m = n + s;
+  Odds o = {n / m, s / m, vlog1p(s / n), minus_log_q};
   double whole = stirlerr_above(m) - stirlerr_above(n) - vstirlerr(s);
+  return half_weight(k, a, o) + half_weight(y, b, o) - whole;
+}
+
+/* log P(k) for 1/2 <= k <= n - 1/2; rest = n - k */
+VECTOR double log_prob_inside (double x, double rest, double a, double b, double n) {
+  double k = x < 0.5 ? 0.5 : x, y = rest < 0.5 ? 0.5 : rest, s = a + b, m = n + s;
   double root = vlog(a / (k + a) / k * (n / s * m)) + vlog(b / (y + b) / y);
-  return half_weight(k, a, o) + half_weight(y, b, o) - whole
-         + fma(0.5, root, -0.91893853320467274178);
+  return weights(k, y, a, b, n, vlog1p(n / s)) + fma(0.5, root, -0.91893853320467274178);
+}
+
+/* does n m/s overflow? */
+VECTOR int is_huge (double a, double b, double n) {
+  return !(n / (a + b) * (n + (a + b)) < HUGE_VAL) & (n < HUGE_VAL);
+}
+
+static double log_prob_huge (double k, double y, double a, double b, double n) {
+  double s = a + b, m = n + s, log_q = vlog_ratio(s, m);
+  double root = vlog(a / (k + a)) + vlog(b / (y + b)) + (vlog(n) - vlog(k) - vlog(y) - log_q);
+  return weights(k, y, a, b, n, -log_q) + fma(0.5, root, -0.91893853320467274178);
 }
 
 /* mu(z + h) - mu(z) for z >= 16, the powers of the series taken apart: r^m - q^m = (r - q)(...) */
@@ -83,19 +107,24 @@ static double end_weight (double x, Law w) {
 
 /* log P at a real number from 1/2 to n - 1/2, or at an end */
 static double log_prob_at (double x, Law w) {
-  return x == 0 || x == w.n ? 0 - end_weight(x, w) : log_prob_inside(x, w.a, w.b, w.n);
+  if (x == 0 || x == w.n) return 0 - end_weight(x, w);
+  return is_huge(w.a, w.b, w.n) ? log_prob_huge(x, w.n - x, w.a, w.b, w.n)
+                                : log_prob_inside(x, w.n - x, w.a, w.b, w.n);
 }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *a = in[1], *b = in[2], *total = in[3];
-  uint64_t ends = 0;
+  uint64_t odd = 0;
   for (size_t i = 0; i < n; i++) {
-    out[i] = at_outcome(x[i], total[i], log_prob_inside(x[i], a[i], b[i], total[i]));
-    ends |= (x[i] == 0) | (x[i] == total[i]);
+    double inside = log_prob_inside(x[i], total[i] - x[i], a[i], b[i], total[i]);
+    out[i] = at_outcome(x[i], total[i], inside);
+    odd |= (x[i] == 0) | (x[i] == total[i]) | is_huge(a[i], b[i], total[i]);
   }
-  for (size_t i = 0; ends && i < n; i++)
-    if (is_outcome(x[i], total[i]) && (x[i] == 0 || x[i] == total[i]))
-      out[i] = 0 - end_weight(x[i], (Law) {a[i], b[i], total[i]});
+  for (size_t i = 0; odd && i < n; i++) {
+    int is_odd = x[i] == 0 || x[i] == total[i] || is_huge(a[i], b[i], total[i]);
+    if (is_odd && is_outcome(x[i], total[i]))
+      out[i] = log_prob_at(x[i], (Law) {a[i], b[i], total[i]});
+  }
 }
 
 /* psi(a + k) - psi(a) - psi(s + n) + psi(s), the slope along a; k = y, a = b for that along b */
@@ -138,53 +167,63 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 
 /* {=====================================================
-** Tails: the sum over outcomes from `from` on, relative to e^top
+** Tails: the sum over outcomes from `from` to n - `beyond`, relative to e^top
 ** ====================================================== */
 
-typedef struct Sums { Law law; double from, top, sum, da, db, dn; } Sums;
+typedef struct Sums { Law law; double from, beyond, top, sum, da, db, dn; } Sums;
 
 /* log P at many outcomes of one law, or real numbers between them */
-static void log_probs (size_t n, const double *x, Law w, double *restrict out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_prob_inside(x[i], w.a, w.b, w.n);
-  for (size_t i = 0; i < n; i++)
-    if (x[i] == 0 || x[i] == w.n) out[i] = 0 - end_weight(x[i], w);
+static void log_probs (const Nodes *at, Law w, double *restrict out) {
+  const double *x = at->k, *y = at->rest;
+  if (is_huge(w.a, w.b, w.n))
+    for (size_t i = 0; i < at->n; i++) out[i] = log_prob_huge(x[i], y[i], w.a, w.b, w.n);
+  else
+    for (size_t i = 0; i < at->n; i++) out[i] = log_prob_inside(x[i], y[i], w.a, w.b, w.n);
+  for (size_t i = 0; i < at->n; i++)
+    if (x[i] == 0 || y[i] == 0) out[i] = 0 - end_weight(x[i], w);
 }
 
-/* outcomes, and the probability of each, times its weight, over e^top */
-static void shares (size_t n, const double *k, const double *weight, const Sums *s,
-                    double *restrict x, double *restrict share) {
+/* nodes of a run of outcomes as outcomes k and n - k of the law */
+static Nodes outcomes (const Nodes *at, const Sums *s) {
+  Nodes own = *at;
+  for (size_t i = 0; i < at->n; i++) own.k[i] = s->from + at->k[i];
+  for (size_t i = 0; i < at->n; i++) own.rest[i] = s->beyond + at->rest[i];
+  return own;
+}
+
+/* the same, weighted with their probabilities over e^top */
+static Nodes shares (const Nodes *at, const Sums *s) {
   double p[SUMMATION_BLOCK];
-  for (size_t i = 0; i < n; i++) x[i] = s->from + k[i];
-  log_probs(n, x, s->law, p);
-  for (size_t i = 0; i < n; i++) share[i] = weight[i] * vexp(p[i] - s->top);
+  Nodes own = outcomes(at, s);
+  log_probs(&own, s->law, p);
+  for (size_t i = 0; i < at->n; i++) own.weight[i] *= vexp(p[i] - s->top);
+  return own;
 }
 
-static void add_prob (size_t n, const double *k, const double *weight, void *state) {
+static void add_prob (const Nodes *at, void *state) {
   Sums *s = state;
-  double x[SUMMATION_BLOCK], share[SUMMATION_BLOCK];
-  shares(n, k, weight, s, x, share);
-  for (size_t i = 0; i < n; i++) s->sum += share[i];
+  Nodes own = shares(at, s);
+  for (size_t i = 0; i < own.n; i++) s->sum += own.weight[i];
 }
 
-static void add_slopes_of (Sums *s, double k, double share) {
+static void add_slopes_of (Sums *s, double k, double y, double share) {
   Law w = s->law;
   s->da += share * shape_slope(k, w.a, w.n, w.a + w.b);
-  s->db += share * shape_slope(w.n - k, w.b, w.n, w.a + w.b);
-  s->dn += share * total_slope(w.n - k, w.b, w.n, w.a + w.b);
+  s->db += share * shape_slope(y, w.b, w.n, w.a + w.b);
+  s->dn += share * total_slope(y, w.b, w.n, w.a + w.b);
 }
 
-static void add_prob_slopes (size_t n, const double *k, const double *weight, void *state) {
+static void add_prob_slopes (const Nodes *at, void *state) {
   Sums *s = state;
-  double x[SUMMATION_BLOCK], share[SUMMATION_BLOCK];
-  shares(n, k, weight, s, x, share);
-  for (size_t i = 0; i < n; i++) add_slopes_of(s, x[i], share[i]);
+  Nodes own = shares(at, s);
+  for (size_t i = 0; i < own.n; i++) add_slopes_of(s, own.k[i], own.rest[i], own.weight[i]);
 }
 
 /* over the outcomes up to k, or beyond k */
 static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
   double from = upper ? k + 1 : 0, to = upper ? floor(w.n) : k;
   double low = log_prob_at(from, w), high = log_prob_at(to, w);
-  Sums s = {.law = w, .from = from, .top = low > high ? low : high};
+  Sums s = {.law = w, .from = from, .beyond = w.n - to, .top = low > high ? low : high};
   summation(to - from, 0, HUGE_VAL, visit, &s);
   return s;
 }
@@ -198,12 +237,38 @@ static Sums smaller_tail (double k, Law w, int *upper) {
   return tail_sums(k, w, *upper, add_prob);
 }
 
+/*
+** So far from both ends that neighbours differ in no digit: the outcomes are those of n times a
+** Beta(a, b) number.
+*/
+static int is_dense (double k, Law w) {
+  return fmin(k / (1 + w.a), (w.n - k) / (1 + w.b)) > 0x1p53;
+}
+
+/*
+** So narrow that its deviation is a few doubles wide: a normal law, of which the lower tail at z or
+** -z is all that can be told.
+*/
+static int is_narrow (Law w) {
+  double fewer = w.n * (fmin(w.a, w.b) / (w.a + w.b));
+  return deviation(w) < 0x1p-40 * fewer;
+}
+
+static double normal_number (double k, Law w, int upper) {
+  double z = (k - w.n * (w.a / (w.a + w.b))) / deviation(w);
+  return upper ? -z : z;
+}
+
 /* log P(X <= x), or log P(X > x) */
 static double log_tail (double x, Law w, int upper) {
   double k = floor(x);
   int side;
   if (!(k == k && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (k < 0 || k >= w.n) return (k < 0) == upper ? 0 : -HUGE_VAL;
+  if (is_dense(k, w))
+    return upper ? special_log_betaincc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n)
+                 : special_log_betainc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n);
+  if (is_narrow(w)) return vlog_ndtr(normal_number(k, w, upper));
   Sums s = smaller_tail(k, w, &side);
   double value = s.top + vlog(s.sum);
   return side == upper ? value : vlog1mexp(value < 0 ? value : 0);
@@ -213,6 +278,10 @@ static double tail (double x, Law w, int upper) {
   double k = floor(x);
   int side;
   if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(x, w, upper));
+  if (is_dense(k, w))
+    return upper ? special_betaincc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n)
+                 : special_betainc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n);
+  if (is_narrow(w)) return vndtr(normal_number(k, w, upper));
   Sums s = smaller_tail(k, w, &side);
   double value = vexp(s.top) * s.sum;
   return side == upper ? value : 1 - value;
@@ -289,12 +358,6 @@ static double stair (double k, const double *params, int upper) {
   return tail(k, (Law) {params[0], params[1], params[2]}, upper);
 }
 
-/* deviation from the mean n a/s */
-static double deviation (Law w) {
-  double s = w.a + w.b;
-  return sqrt(w.n * (w.a / s) * (w.b / s) * ((s + w.n) / (s + 1)));
-}
-
 /* the quantile for p, or for the upper tail p */
 static double quantile (double p, Law w, int upper) {
   double params[] = {w.a, w.b, w.n}, s = w.a + w.b, x, y;
@@ -324,24 +387,33 @@ static void isf (size_t n, const double *const in[], double *out) {
 
 
 /* {=====================================================
-** Entropy; the outcomes of less weight counted from 0
+** Entropy
 ** ====================================================== */
 
-static void add_entropy (size_t n, const double *k, const double *weight, void *state) {
+static void add_entropy (const Nodes *at, void *state) {
   Sums *s = state;
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s->law, p);
-  for (size_t i = 0; i < n; i++)
-    if (p[i] > -1000) s->sum -= weight[i] * p[i] * vexp(p[i]);
+  Nodes own = outcomes(at, s);
+  log_probs(&own, s->law, p);
+  for (size_t i = 0; i < at->n; i++)
+    if (p[i] > -1000) s->sum -= at->weight[i] * p[i] * vexp(p[i]);
 }
 
 /* the mean of (log P + entropy) times the slopes of log P */
-static void add_entropy_slopes (size_t n, const double *k, const double *weight, void *state) {
+static void add_entropy_slopes (const Nodes *at, void *state) {
   Sums *s = state;
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s->law, p);
-  for (size_t i = 0; i < n; i++)
-    if (p[i] > -1000) add_slopes_of(s, k[i], -weight[i] * vexp(p[i]) * (p[i] + s->sum));
+  Nodes own = outcomes(at, s);
+  log_probs(&own, s->law, p);
+  for (size_t i = 0; i < at->n; i++) {
+    double share = -at->weight[i] * vexp(p[i]) * (p[i] + s->sum);
+    if (p[i] > -1000) add_slopes_of(s, own.k[i], own.rest[i], share);
+  }
+}
+
+/* are both successes and what was seen before them so many? */
+static int is_normal (Law w) {
+  return w.a > SUMMATION_NORMAL && w.n * (w.a / (w.a + w.b)) > SUMMATION_NORMAL;
 }
 
 static void visit_outcomes (Visit *visit, Sums *s) {
@@ -349,21 +421,42 @@ static void visit_outcomes (Visit *visit, Sums *s) {
   summation(floor(w.n), w.n * (w.a / (w.a + w.b)), deviation(w), visit, s);
 }
 
+static double normal_entropy (Law w) {
+  double s = w.a + w.b, log_odds = vlog(w.a / s) + vlog(w.b / s);
+  return summation_normal_entropy((vlog(w.n) + log_odds) + vlog_ratio(s + w.n, s + 1));
+}
+
+static void add_normal_slopes (Sums *s) {
+  Law w = s->law;
+  double m = w.a + w.b, shared = 1 / (m + w.n) - 1 / (m + 1) - 2 / m;
+  s->da = 0.5 * (1 / w.a + shared);
+  s->db = 0.5 * (1 / w.b + shared);
+  s->dn = 0.5 * (1 / w.n + 1 / (m + w.n));
+}
+
+/* the law in which outcomes near 0 have less weight, and its entropy */
+static Sums summed (double a, double b, double n) {
+  Sums s = {.law = {a < b ? a : b, a < b ? b : a, n}, .beyond = n - floor(n)};
+  if (is_normal(s.law)) s.sum = normal_entropy(s.law);
+  else visit_outcomes(add_entropy, &s);
+  return s;
+}
+
+double betabinomial_entropy (double a, double b, double n) { return summed(a, b, n).sum + 0; }
+
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
-    double a = in[0][i], b = in[1][i];
-    Sums s = {.law = {a < b ? a : b, a < b ? b : a, in[2][i]}};
-    visit_outcomes(add_entropy, &s);
-    out[i] = a > 0 && b > 0 && in[2][i] >= 0 ? s.sum + 0 : (double)NAN;
+    double a = in[0][i], b = in[1][i], total = in[2][i];
+    out[i] = a > 0 && b > 0 && total >= 0 ? betabinomial_entropy(a, b, total) : (double)NAN;
   }
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], b = in[1][i];
-    Sums s = {.law = {a < b ? a : b, a < b ? b : a, in[2][i]}};
-    visit_outcomes(add_entropy, &s);
-    visit_outcomes(add_entropy_slopes, &s);
+    Sums s = summed(a, b, in[2][i]);
+    if (is_normal(s.law)) add_normal_slopes(&s);
+    else visit_outcomes(add_entropy_slopes, &s);
     d[0][i] = a < b ? s.da : s.db;
     d[1][i] = a < b ? s.db : s.da;
     d[2][i] = s.dn;

@@ -142,37 +142,45 @@ static void log_probs (size_t n, const double *k, const Sums *s, double *restric
   for (size_t i = 0; i < n; i++) out[i] = binomial_log_prob(k[i], total, l);
 }
 
-static void add_entropy (size_t n, const double *k, const double *weight, void *state) {
+static void add_entropy (const Nodes *at, void *state) {
   Sums *s = state;
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s, p);
-  for (size_t i = 0; i < n; i++)
-    if (p[i] > -1000) s->entropy -= weight[i] * p[i] * vexp(p[i]);
+  log_probs(at->n, at->k, s, p);
+  for (size_t i = 0; i < at->n; i++)
+    if (p[i] > -1000) s->entropy -= at->weight[i] * p[i] * vexp(p[i]);
 }
 
 /* the mean of (log P + entropy) times the slopes of log P */
-static void add_slopes (size_t n, const double *k, const double *weight, void *state) {
+static void add_slopes (const Nodes *at, void *state) {
   Sums *s = state;
   Odds o = odds_of(s->l);
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s, p);
-  for (size_t i = 0; i < n; i++) {
+  log_probs(at->n, at->k, s, p);
+  for (size_t i = 0; i < at->n; i++) {
     if (!(p[i] > -1000)) continue;
-    double share = weight[i] * vexp(p[i]) * (p[i] + s->entropy);
-    s->dn -= share * trials_slope(s->n - k[i] + 1, k[i], o);
-    s->dl -= share * logit_slope(k[i], s->n, o);
+    double k = at->k[i], share = at->weight[i] * vexp(p[i]) * (p[i] + s->entropy);
+    s->dn -= share * trials_slope(s->n - k + 1, k, o);
+    s->dl -= share * logit_slope(k, s->n, o);
   }
 }
+
+static int is_normal (const Sums *s) { return s->n * vsigmoid(s->l) > SUMMATION_NORMAL; }
 
 static void visit_outcomes (Visit *visit, Sums *s) {
   double p = vsigmoid(s->l), deviation = sqrt(s->n * p * vsigmoid(-s->l));
   summation(floor(s->n), s->n * p, deviation, visit, s);
 }
 
+static void add_up (Sums *s) {
+  if (is_normal(s))
+    s->entropy = summation_normal_entropy(vlog(s->n * vsigmoid(s->l) * vsigmoid(-s->l)));
+  else visit_outcomes(add_entropy, s);
+}
+
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
     Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
-    visit_outcomes(add_entropy, &s);
+    add_up(&s);
     out[i] = s.n >= 0 && s.n < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
   }
 }
@@ -180,8 +188,11 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
-    visit_outcomes(add_entropy, &s);
-    visit_outcomes(add_slopes, &s);
+    add_up(&s);
+    if (is_normal(&s)) {
+      s.dn = 0.5 / s.n;
+      s.dl = -0.5 * vtanh(0.5 * s.l);   /* (q - p)/2 */
+    } else visit_outcomes(add_slopes, &s);
     d[0][i] = s.dn;
     d[1][i] = in[1][i] > 0 ? -s.dl : s.dl;
   }

@@ -6,6 +6,7 @@
 **
 ** with the weights w of polya.h, A the sum of a. Counts are integers: slopes along x and n are 0.
 */
+#include "kernel/betabinomial.h"
 #include "kernel/binomial.h"
 #include "kernel/kernel.h"
 #include "kernel/polya.h"
@@ -85,54 +86,96 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 
 /* {=====================================================
 ** Entropy: w(n; A) - sum_j E w(X_j; a_j), where X_j is BetaBinomial(a_j, A - a_j, n). Each mean
-** is a sum over outcomes (summation.h).
+** is a sum over outcomes (summation.h). Where almost all trials have the likeliest outcome, R
+** being those that have not, terms that are small as well:
+**
+**   H(R) + E v(R; A - a_top) - sum_(j != top) E v(X_j; a_j),   v(x; a) = w(x; a) - w(0; a)
 ** ====================================================== */
 
 /* one of the margins, of weights a against b, and what is added up over its outcomes */
 typedef struct Margin { double a, b, whole, level, sum, by_a, by_b; Urn urn; } Margin;
 
 /* log P and w(k; a) at many outcomes, or real numbers between them */
-static void tabulate (size_t n, const double *k, const Margin *m, double *restrict log_p,
+static void tabulate (const Nodes *at, const Margin *m, double *restrict log_p,
                       double *restrict w) {
   double a = m->a, b = m->b, whole = m->whole;
   Urn u = m->urn;
-  for (size_t i = 0; i < n; i++) w[i] = polya_log_weight(k[i], a, u);
-  for (size_t i = 0; i < n; i++) log_p[i] = w[i] + polya_log_weight(u.n - k[i], b, u) - whole;
+  for (size_t i = 0; i < at->n; i++) w[i] = polya_log_weight(at->k[i], a, u);
+  for (size_t i = 0; i < at->n; i++)
+    log_p[i] = w[i] + polya_log_weight(at->rest[i], b, u) - whole;
 }
 
-static void add_weight (size_t n, const double *k, const double *weight, void *state) {
+static void add_weight (const Nodes *at, void *state) {
   Margin *m = state;
   double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK];
-  tabulate(n, k, m, log_p, w);
-  for (size_t i = 0; i < n; i++)
-    if (log_p[i] > -1000) m->sum += weight[i] * vexp(log_p[i]) * w[i];
+  tabulate(at, m, log_p, w);
+  for (size_t i = 0; i < at->n; i++)
+    if (log_p[i] > -1000) m->sum += at->weight[i] * vexp(log_p[i]) * w[i];
+}
+
+static void add_excess (const Nodes *at, void *state) {
+  Margin *m = state;
+  double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK];
+  tabulate(at, m, log_p, w);
+  for (size_t i = 0; i < at->n; i++)
+    if (log_p[i] > -1000) m->sum += at->weight[i] * vexp(log_p[i]) * (w[i] - m->level);
 }
 
 /* the slopes of E w along a and b by those of log P alone; from w any level may be taken */
-static void add_slopes (size_t n, const double *k, const double *weight, void *state) {
+static void add_slopes (const Nodes *at, void *state) {
   Margin *m = state;
   double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK], total = m->urn.total, trials = m->urn.n;
-  tabulate(n, k, m, log_p, w);
-  for (size_t i = 0; i < n; i++) {
-    double share = weight[i] * vexp(log_p[i]) * (w[i] - m->level);
+  tabulate(at, m, log_p, w);
+  for (size_t i = 0; i < at->n; i++) {
+    double share = at->weight[i] * vexp(log_p[i]) * (w[i] - m->level);
     if (!(log_p[i] > -1000)) continue;
-    m->by_a += share * polya_slope(k[i], m->a, trials, total);
-    m->by_b += share * polya_slope(trials - k[i], m->b, trials, total);
+    m->by_a += share * polya_slope(at->k[i], m->a, trials, total);
+    m->by_b += share * polya_slope(at->rest[i], m->b, trials, total);
   }
 }
 
-/* the margin of outcome j, summed over */
-static Margin margin (size_t k, const double *a, size_t j, Urn u, Visit *visit) {
-  Margin m = {.a = a[j], .urn = u, .whole = polya_log_whole(u)};
-  for (size_t i = 0; i < k; i++) m.b += i == j ? 0 : a[i];
-  double mean = u.n * (m.a / u.total), spread = (u.total + u.n) / (u.total + 1);
-  m.level = polya_log_weight(mean, m.a, u);
-  summation(u.n, mean, sqrt(mean * (m.b / u.total) * spread), visit, &m);
+static double sum_without (size_t k, const double *a, size_t j) {
+  double sum = 0;
+  for (size_t i = 0; i < k; i++) sum += i == j ? 0 : a[i];
+  return sum;
+}
+
+/* the margin of weights a against b, w being counted from its value at `level`, summed over */
+static Margin margin (double a, double b, double level, Urn u, Visit *visit) {
+  Margin m = {.a = a, .b = b, .urn = u, .whole = polya_log_whole(u)};
+  double mean = u.n * (a / u.total), spread = (u.total + u.n) / (u.total + 1);
+  m.level = polya_log_weight(level, a, u);
+  summation(u.n, mean, sqrt(mean * (b / u.total) * spread), visit, &m);
   return m;
+}
+
+/* E w(X; a); where X is as good as normal, w falls by half the ratio of two variances */
+static double mean_weight (double a, double b, Urn u) {
+  double mean = u.n * (a / u.total);
+  if (!(fmin(a, mean) > SUMMATION_NORMAL)) return margin(a, b, mean, u, add_weight).sum;
+  return polya_log_peak(mean, a) - 0.5 * (b / u.total);
+}
+
+static double mean_excess (double a, double b, Urn u) {
+  return margin(a, b, 0, u, add_excess).sum;
 }
 
 static int is_law (double n, double total) {
   return (n >= 0) & (n < HUGE_VAL) & (total > 0) & (total < HUGE_VAL);
+}
+
+static size_t place_of_largest (size_t k, const double *a) {
+  size_t top = 0;
+  for (size_t j = 1; j < k; j++) top = a[j] > a[top] ? j : top;
+  return top;
+}
+
+/* misses: what all outcomes but the likeliest weigh */
+static double entropy_of_misses (size_t k, const double *a, size_t top, double misses, Urn u) {
+  double sum = betabinomial_entropy(misses, a[top], u.n) + mean_excess(misses, a[top], u);
+  for (size_t j = 0; j < k; j++)
+    if (j != top) sum -= mean_excess(a[j], sum_without(k, a, j), u);
+  return sum;
 }
 
 static double entropy_of (size_t k, const double *a, double n) {
@@ -140,8 +183,10 @@ static double entropy_of (size_t k, const double *a, double n) {
   if (!is_law(n, total)) return (double)NAN;
   if (n == 0 || k == 1) return 0;
   Urn u = urn_of(n, total);
-  double sum = polya_log_whole(u);
-  for (size_t j = 0; j < k; j++) sum -= margin(k, a, j, u, add_weight).sum;
+  size_t top = place_of_largest(k, a);
+  double misses = sum_without(k, a, top), sum = polya_log_whole(u);
+  if (misses * u.o.log_q < 1) return entropy_of_misses(k, a, top, misses, u);
+  for (size_t j = 0; j < k; j++) sum -= mean_weight(a[j], sum_without(k, a, j), u);
   return sum;
 }
 
@@ -159,7 +204,8 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
     int spread = is_law(n, total) && n > 0 && k > 1;
     Urn u = urn_of(n, total);
     for (size_t j = 0; j < k; j++) {
-      Margin m = spread ? margin(k, a, j, u, add_slopes) : (Margin) {.sum = 0};
+      double others = sum_without(k, a, j), mean = n * (a[j] / total);
+      Margin m = spread ? margin(a[j], others, mean, u, add_slopes) : (Margin) {.sum = 0};
       da[j] = m.by_b - m.by_a;
       all += m.by_b;
     }

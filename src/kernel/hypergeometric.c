@@ -26,7 +26,14 @@ typedef struct Law { double N, K, n; } Law;
 VECTOR double first_of (Law a) { return a.n > a.N - a.K ? a.n - (a.N - a.K) : 0; }
 VECTOR double last_of (Law a) { return a.n < a.K ? a.n : a.K; }
 VECTOR double mean_of (Law a) { return a.n * a.K / a.N; }
-VECTOR double mode_of (Law a) { return floor((a.n + 1) * (a.K + 1) / (a.N + 2)); }
+
+/* floor((n + 1)(K + 1)/(N + 2)), the rounded quotient put right by its remainder */
+VECTOR double mode_of (Law a) {
+  double x = floor((a.n + 1) * (a.K + 1) / (a.N + 2));
+  Pair s = exact_product(a.n + 1, a.K + 1), t = exact_product(x, a.N);
+  double rest = ((s.hi - t.hi) + (s.lo - t.lo)) - 2 * x;
+  return clamp(x + floor(rest / (a.N + 2)), first_of(a), last_of(a));
+}
 
 VECTOR double variance_of (Law a) {
   double others = a.N > 1 ? a.N - 1 : 1;
@@ -151,8 +158,8 @@ static Tail tail_down (double x, Law a) {
   return t;
 }
 
-/* P(X >= x) */
-static Tail tail_up (double x, Law a) { return tail_down(a.n - x, mirrored(a)); }
+/* P(X > x) */
+static Tail tail_up (double x, Law a) { return tail_down((a.n - x) - 1, mirrored(a)); }
 
 static double tail_value (Tail t) { return vexp(t.log_head) * t.sum; }
 static double tail_log (Tail t) { return t.log_head + vlog(t.sum); }
@@ -160,25 +167,25 @@ static double tail_log (Tail t) { return t.log_head + vlog(t.sum); }
 static double lower (double x, Law a) {
   double k = floor(x);
   if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k >= last_of(a) : x;
-  return k < mean_of(a) ? tail_value(tail_down(k, a)) : 1 - tail_value(tail_up(k + 1, a));
+  return k < mean_of(a) ? tail_value(tail_down(k, a)) : 1 - tail_value(tail_up(k, a));
 }
 
 static double upper (double x, Law a) {
   double k = floor(x);
   if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k < last_of(a) : x;
-  return k < mean_of(a) ? 1 - tail_value(tail_down(k, a)) : tail_value(tail_up(k + 1, a));
+  return k < mean_of(a) ? 1 - tail_value(tail_down(k, a)) : tail_value(tail_up(k, a));
 }
 
 static double log_lower (double x, Law a) {
   double k = floor(x);
   if (!(k >= first_of(a) && k < last_of(a))) return vlog(lower(x, a));
-  return k < mean_of(a) ? tail_log(tail_down(k, a)) : vlog1p(-tail_value(tail_up(k + 1, a)));
+  return k < mean_of(a) ? tail_log(tail_down(k, a)) : vlog1p(-tail_value(tail_up(k, a)));
 }
 
 static double log_upper (double x, Law a) {
   double k = floor(x);
   if (!(k >= first_of(a) && k < last_of(a))) return vlog(upper(x, a));
-  return k < mean_of(a) ? vlog1p(-tail_value(tail_down(k, a))) : tail_log(tail_up(k + 1, a));
+  return k < mean_of(a) ? vlog1p(-tail_value(tail_down(k, a))) : tail_log(tail_up(k, a));
 }
 
 /* }====================================================== */
@@ -186,7 +193,7 @@ static double log_upper (double x, Law a) {
 
 /* log P(x) of an outcome that is more likely than not: from all the others */
 static double log_likely (double x, Law a) {
-  return vlog1p(-(tail_value(tail_down(x - 1, a)) + tail_value(tail_up(x + 1, a))));
+  return vlog1p(-(tail_value(tail_down(x - 1, a)) + tail_value(tail_up(x, a))));
 }
 
 static int is_likely (double log) { return log > -LN2 && log < 1; }
@@ -254,9 +261,9 @@ static void isf (size_t n, const double *const in[], double *out) {
 static double entropy_of (Law a) {
   double sd = sqrt(variance_of(a)), step = sd < 32 ? 1 : floor(0.5 * sd), sum = 0;
   double first = fmax(first_of(a), floor(mean_of(a) - 10 * sd - 20));
-  double last = fmin(last_of(a), mean_of(a) + 10 * sd + 20);
-  for (double x = first; x <= last; x += step) {
-    double log = log_mass(x, offset(x, a), a);
+  double last = fmin(last_of(a), mean_of(a) + 10 * sd + 20), steps = floor((last - first) / step);
+  for (double j = 0; j <= steps; j++) {
+    double x = first + j * step, log = log_mass(x, offset(x, a), a);
     log = is_likely(log) ? log_likely(x, a) : log;
     sum = fma(-log, vexp(log), sum);
   }
@@ -265,6 +272,10 @@ static double entropy_of (Law a) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = entropy_of((Law) {in[0][i], in[1][i], in[2][i]});
+}
+
+static void mode (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = mode_of((Law) {in[0][i], in[1][i], in[2][i]});
 }
 
 
@@ -366,6 +377,7 @@ const Kernel perilune_hypergeometric[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 4, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .value = entropy},
+  {.name = "mode",     .n_in = 3, .value = mode, .flat = 1},
   {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
   {.name = NULL}
 };

@@ -154,43 +154,43 @@ static void mode (const Batch *b, double *out) {
 typedef struct Margin { double n, logit, level, sum; Odds o; } Margin;
 
 /* log P, again with K = 2, and f(k, np) at many outcomes, or real numbers between them */
-static void tabulate (size_t n, const double *k, const Margin *m, double *restrict log_p,
+static void tabulate (const Nodes *at, const Margin *m, double *restrict log_p,
                       double *restrict f) {
   double total = m->n, owns = own_surprisal(total);
   double p = m->o.p, log_of_p = m->o.log_p, q = m->o.q, log_of_q = m->o.log_q;
-  for (size_t i = 0; i < n; i++) {
-    double own = own_surprisal(k[i]), apart = deviance(k[i], total, p, log_of_p);
-    double others = total - k[i], others_apart = deviance(others, total, q, log_of_q);
+  for (size_t i = 0; i < at->n; i++) {
+    double own = own_surprisal(at->k[i]), apart = deviance(at->k[i], total, p, log_of_p);
+    double others = at->rest[i], others_apart = deviance(others, total, q, log_of_q);
     log_p[i] = ((owns - own) - own_surprisal(others)) - (apart + others_apart);
     f[i] = own + apart;
   }
 }
 
 /* E f(X, np) */
-static void add_surprisal (size_t n, const double *k, const double *weight, void *state) {
+static void add_surprisal (const Nodes *at, void *state) {
   Margin *m = state;
   double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
-  tabulate(n, k, m, log_p, f);
-  for (size_t i = 0; i < n; i++)
-    if (log_p[i] > -1000) m->sum += weight[i] * vexp(log_p[i]) * f[i];
+  tabulate(at, m, log_p, f);
+  for (size_t i = 0; i < at->n; i++)
+    if (log_p[i] > -1000) m->sum += at->weight[i] * vexp(log_p[i]) * f[i];
 }
 
 /* H(R) - E f(R, nq) */
-static void add_misses (size_t n, const double *k, const double *weight, void *state) {
+static void add_misses (const Nodes *at, void *state) {
   Margin *m = state;
   double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
-  tabulate(n, k, m, log_p, f);
-  for (size_t i = 0; i < n; i++)
-    if (log_p[i] > -1000) m->sum -= weight[i] * vexp(log_p[i]) * (log_p[i] + f[i]);
+  tabulate(at, m, log_p, f);
+  for (size_t i = 0; i < at->n; i++)
+    if (log_p[i] > -1000) m->sum -= at->weight[i] * vexp(log_p[i]) * (log_p[i] + f[i]);
 }
 
 /* the slope of E f(X, np) along the logit, E (X - np) (f - level) with any level */
-static void add_slope (size_t n, const double *k, const double *weight, void *state) {
+static void add_slope (const Nodes *at, void *state) {
   Margin *m = state;
   double log_p[SUMMATION_BLOCK], f[SUMMATION_BLOCK];
-  tabulate(n, k, m, log_p, f);
-  for (size_t i = 0; i < n; i++) {
-    double share = weight[i] * vexp(log_p[i]) * excess(k[i], m->n, m->o.p, m->o.q);
+  tabulate(at, m, log_p, f);
+  for (size_t i = 0; i < at->n; i++) {
+    double share = at->weight[i] * vexp(log_p[i]) * excess(at->k[i], m->n, m->o.p, m->o.q);
     if (log_p[i] > -1000) m->sum += share * (f[i] - m->level);
   }
 }

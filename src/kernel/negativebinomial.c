@@ -152,26 +152,31 @@ static void log_probs (size_t n, const double *k, const Sums *s, double *restric
   for (size_t i = 0; i < n; i++) out[i] = log_prob_at(k[i], r, l);
 }
 
-static void add_entropy (size_t n, const double *k, const double *weight, void *state) {
+static void add_entropy (const Nodes *at, void *state) {
   Sums *s = state;
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s, p);
-  for (size_t i = 0; i < n; i++)
-    if (p[i] > -1000) s->entropy -= weight[i] * p[i] * vexp(p[i]);
+  log_probs(at->n, at->k, s, p);
+  for (size_t i = 0; i < at->n; i++)
+    if (p[i] > -1000) s->entropy -= at->weight[i] * p[i] * vexp(p[i]);
 }
 
 /* the mean of (log P + entropy) times the slopes of log P */
-static void add_slopes (size_t n, const double *k, const double *weight, void *state) {
+static void add_slopes (const Nodes *at, void *state) {
   Sums *s = state;
   Odds o = odds_of(s->l);
   double p[SUMMATION_BLOCK];
-  log_probs(n, k, s, p);
-  for (size_t i = 0; i < n; i++) {
+  log_probs(at->n, at->k, s, p);
+  for (size_t i = 0; i < at->n; i++) {
     if (!(p[i] > -1000)) continue;
-    double share = weight[i] * vexp(p[i]) * (p[i] + s->entropy);
-    s->dr -= share * trials_slope(s->r, k[i], o);
-    s->dl -= share * fma(k[i], o.q, -s->r * o.p);
+    double k = at->k[i], share = at->weight[i] * vexp(p[i]) * (p[i] + s->entropy);
+    s->dr -= share * trials_slope(s->r, k, o);
+    s->dl -= share * fma(k, o.q, -s->r * o.p);
   }
+}
+
+/* are both failures and successes so many? */
+static int is_normal (const Sums *s) {
+  return s->r > SUMMATION_NORMAL && vlog(s->r) + s->l > 34.657359027997265471;
 }
 
 /* the tail falls like e^(-q k), or as that of a normal law */
@@ -181,11 +186,16 @@ static void visit_outcomes (Visit *visit, Sums *s) {
   if (last < HUGE_VAL) summation(last, mean, deviation, visit, s);
 }
 
+static void add_up (Sums *s) {   /* the variance is r p/q^2 */
+  if (is_normal(s)) s->entropy = summation_normal_entropy(vlog(s->r) + s->l + vsoftplus(s->l));
+  else visit_outcomes(add_entropy, s);
+}
+
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     double r = in[0][i], l = in[1][i], beyond = l > LOGIT_FAR ? l - LOGIT_FAR : 0;
     Sums s = {.r = r, .l = l - beyond};
-    visit_outcomes(add_entropy, &s);
+    add_up(&s);
     out[i] = r == 0 ? 0 : r > 0 && l == l ? s.entropy + beyond : (double)NAN;
   }
 }
@@ -194,8 +204,11 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
   for (size_t i = 0; i < n; i++) {
     double l = in[1][i];
     Sums s = {.r = in[0][i], .l = l > LOGIT_FAR ? LOGIT_FAR : l};
-    visit_outcomes(add_entropy, &s);
-    visit_outcomes(add_slopes, &s);
+    add_up(&s);
+    if (is_normal(&s)) {
+      s.dr = 0.5 / s.r;
+      s.dl = fma(0.5, vsigmoid(s.l), 0.5);
+    } else visit_outcomes(add_slopes, &s);
     d[0][i] = s.dr;
     d[1][i] = s.dl;
   }

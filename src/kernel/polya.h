@@ -36,12 +36,13 @@ VECTOR double polya_log_weight (double x, double a, Urn u) {
   return x < 0.5 ? -a * u.o.log_q : value;
 }
 
-/* log N(n; A), where both deviances are 0 */
-static inline double polya_log_whole (Urn u) {
-  double n = u.n, total = u.total, m = n + total;
-  double mu = stirlerr_above(m) - stirlerr_above(n) - vstirlerr(total);
-  return mu + fma(0.5, vlog(total / m / n), -0.91893853320467274178);
+/* log N(x; a) at the mean x = na/A, where both deviances are 0 */
+static inline double polya_log_peak (double x, double a) {
+  double m = x + a, mu = stirlerr_above(m) - stirlerr_above(x) - vstirlerr(a);
+  return mu + fma(0.5, vlog(a / m / x), -0.91893853320467274178);
 }
+
+static inline double polya_log_whole (Urn u) { return polya_log_peak(u.n, u.total); }
 
 /* psi(a + x) - psi(a) - psi(A + n) + psi(A), the slope of log P along a */
 VECTOR double polya_slope (double x, double a, double n, double total) {

@@ -22,14 +22,18 @@
 #include "special/verf.h"
 #include "special/vmath.h"
 
-/* n nodes k and their weights, n <= SUMMATION_BLOCK */
-typedef void Visit (size_t n, const double *k, const double *weight, void *state);
-
 enum { SUMMATION_BLOCK = 64, SUMMATION_END = 480, SUMMATION_SHORT = 1200 };
 
-typedef struct Summation {
+/* n nodes and their weights; rest = last - k, to all digits where k is rounded near the end */
+typedef struct Nodes {
   size_t n;
-  double k[SUMMATION_BLOCK], weight[SUMMATION_BLOCK];
+  double k[SUMMATION_BLOCK], rest[SUMMATION_BLOCK], weight[SUMMATION_BLOCK];
+} Nodes;
+
+typedef void Visit (const Nodes *at, void *state);
+
+typedef struct Summation {
+  Nodes nodes;
   Visit *visit;
   void *state;
 } Summation;
@@ -41,14 +45,16 @@ static inline double summation_share (double d) {
 }
 
 static inline void summation_flush (Summation *s) {
-  if (s->n > 0) s->visit(s->n, s->k, s->weight, s->state);
-  s->n = 0;
+  if (s->nodes.n > 0) s->visit(&s->nodes, s->state);
+  s->nodes.n = 0;
 }
 
-static inline void summation_node (Summation *s, double k, double weight) {
-  s->k[s->n] = k;
-  s->weight[s->n] = weight;
-  if (++s->n == SUMMATION_BLOCK) summation_flush(s);
+static inline void summation_node (Summation *s, double k, double rest, double weight) {
+  Nodes *at = &s->nodes;
+  at->k[at->n] = k;
+  at->rest[at->n] = rest;
+  at->weight[at->n] = weight;
+  if (++at->n == SUMMATION_BLOCK) summation_flush(s);
 }
 
 /* the nodes between the ends, at least three for a deviation of `width` in units of t */
@@ -57,14 +63,14 @@ static inline void summation_middle (Summation *s, double span, double width) {
   for (double j = -steps; j <= steps; j++) {
     double t = h * j, d = span * vsigmoid(t), e = span * vsigmoid(-t);
     double rest = 1 - summation_share(d) - summation_share(e);
-    summation_node(s, d - 1, h * d * vsigmoid(-t) * rest);
+    summation_node(s, d - 1, e - 1, h * d * vsigmoid(-t) * rest);
   }
 }
 
 static inline void summation_long (Summation *s, double last, double width) {
   for (double d = 1; d <= SUMMATION_END; d++) {
-    summation_node(s, d - 1, summation_share(d));
-    summation_node(s, last + 1 - d, summation_share(d));
+    summation_node(s, d - 1, last + 1 - d, summation_share(d));
+    summation_node(s, last + 1 - d, d - 1, summation_share(d));
   }
   summation_middle(s, last + 2, width);
 }
@@ -75,7 +81,7 @@ static inline void summation_peak (Summation *s, double last, double centre, dou
   double steps = floor(25 * deviation / step);
   for (double j = -steps; j <= steps; j++) {
     double k = floor(centre) + j * step;
-    if (k >= 0 && k <= last) summation_node(s, k, step);
+    if (k >= 0 && k <= last) summation_node(s, k, last - k, step);
   }
 }
 
@@ -86,15 +92,26 @@ static inline void summation_peak (Summation *s, double last, double centre, dou
 */
 static inline void summation (double last, double centre, double deviation, Visit *visit,
                               void *state) {
-  Summation s = {.n = 0, .visit = visit, .state = state};
+  Summation s = {.nodes = {.n = 0}, .visit = visit, .state = state};
   if (!(last >= 0 && last <= 1e300 && centre >= 0 && centre <= last && deviation >= 0)) return;
   double c = centre + 1, width = deviation / c * ((last + 2) / (last + 2 - c));
   if (deviation < 1) width = HUGE_VAL;
   if (last < SUMMATION_SHORT)
-    for (double k = 0; k <= last; k++) summation_node(&s, k, 1);
+    for (double k = 0; k <= last; k++) summation_node(&s, k, last - k, 1);
   else if (width < 0.05) summation_peak(&s, last, centre, deviation);
   else summation_long(&s, last, width);
   summation_flush(&s);
+}
+
+/*
+** A law of counts that are sums of more than SUMMATION_NORMAL small ones is a normal law to all
+** digits, and doubles may be further apart than its deviation: its entropy is
+**   log(2 pi e variance)/2
+*/
+static const double SUMMATION_NORMAL = 0x1p50;
+
+static inline double summation_normal_entropy (double log_variance) {
+  return fma(0.5, log_variance, 1.4189385332046727418);
 }
 
 #endif

@@ -38,7 +38,9 @@ end
 --- Inside for a single peak; for two, or none, the end of the larger concentration.
 function BetaBinomial:mode ()
   local a, b, n = self.concentration1, self.concentration0, self.total_count
-  local peak = functions.floor((1.0 * n * (a - 1) - (b - 1)) / (a + b - 2)) + 1
+  local above = 1.0 * n * (a - 1)
+  local share = functions.where(functions.isinf(above), n * ((a - 1) / (a + b - 2)), (above - (b - 1)) / (a + b - 2))
+  local peak = functions.floor(share) + 1
   local inside = functions.maximum(functions.minimum(peak, n), 0)
   return functions.where(functions.gt(a + b, 2), inside, functions.where(functions.gt(a, b), n, 0))
 end

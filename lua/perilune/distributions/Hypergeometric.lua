@@ -30,8 +30,4 @@ function Hypergeometric:variance ()
   return self:mean() * (blank / self.population) * (left / functions.maximum(self.population - 1, 1))
 end
 
-function Hypergeometric:mode ()
-  return functions.floor(1.0 * (self.draws + 1) * (self.successes + 1) / (self.population + 2))
-end
-
 return Hypergeometric
