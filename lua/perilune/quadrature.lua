@@ -217,7 +217,7 @@ function quadrature.root (g, low, high, start)
     local size = abs(value)
     low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
     local newton = x - value / slope
-    local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF)
+    local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
     local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), le(size, noise))
     local trusted = inside * maximum(settled, le(size, 0.5 * before))
     local next = where(trusted, newton, where(settled, x, middle(low, high)))

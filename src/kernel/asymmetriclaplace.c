@@ -10,6 +10,7 @@
 ** nothing cancels, however small the own mass is.
 */
 #include "kernel/kernel.h"
+#include "kernel/subnormal.h"
 #include "special/vmath.h"
 
 
@@ -198,8 +199,8 @@ VECTOR Quantile quantile (Pair p, Pair q, double k) {
   double g = (p.hi - share.hi) + (p.lo - share.lo);
   int left = g < 0;
   double gap = left ? g / square.hi : -g;
-  double ratio = (left ? p.hi : q.hi) / (left ? m.below : m.above);
-  double near = vlog1p(gap), far = vlog(ratio), t = gap > -0.5 ? near : far;
+  double tail = left ? p.hi : q.hi, ratio = lifted(tail) / (left ? m.below : m.above);
+  double near = vlog1p(gap), far = vlog(ratio) - lift(tail), t = gap > -0.5 ? near : far;
   t = ((p.hi == 0) | (q.hi == 0)) ? -HUGE_VAL : t;
   return (Quantile) {.left = left, .t = t, .p = p.hi, .q = q.hi, .mass = m};
 }

@@ -14,6 +14,7 @@
 **   erfcx(s') - erfcx(t') = 2/sqrt(pi) int_0^inf e^(-y^2 - 2s'y) (1 - e^(-2(t' - s')y)) dy
 */
 #include "kernel/implicit.h"
+#include "kernel/subnormal.h"
 #include "random/noise.h"
 #include "special/expint.h"
 #include "special/legendre.h"
@@ -208,7 +209,7 @@ static double quantile (double p, double q, double loc, double concentration) {
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   if (p == 0 || q == 0) return p == 0 ? 0.0 : HUGE_VAL;
   int lower = p < q;
-  double x = point_of(lower ? vndtri(0.5 * p) : -vndtri(q), loc, concentration);
+  double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
     Tail tail = tail_of(x, loc, concentration);
     double slope = 0.39894228040143267794 * root_of(x, concentration);

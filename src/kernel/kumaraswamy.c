@@ -13,6 +13,7 @@
 */
 #include "kernel/hazard.h"
 #include "kernel/power.h"
+#include "kernel/subnormal.h"
 
 
 /* u as a pair and log(1 - e^u); below u = -40 the latter is -e^u and out of use */
@@ -67,7 +68,10 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
   d[2] = inside ? (1 - s.t) / b : 0;
 }
 
-VECTOR double log_quantile (double t, double a, double b) { return vlog1mexp(-t / b) / a; }
+VECTOR double log_quantile (double t, double a, double b) {
+  double log_share = t < 0x1p-900 ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b);
+  return log_share / a;
+}
 
 VECTOR double quantile (const double v[]) { return vexp(log_quantile(v[0], v[1], v[2])); }
 

@@ -11,6 +11,7 @@
 ** and the last difference is at least half of erfc.
 */
 #include "kernel/implicit.h"
+#include "kernel/subnormal.h"
 #include "random/noise.h"
 #include "special/legendre.h"
 #include "special/owen.h"
@@ -135,7 +136,7 @@ VECTOR double hypotenuse (double w) {
 */
 static double start (double p, double q, double skewness) {
   double centre = INV_PI * vatan(1 / skewness);   /* F(0) */
-  if (p >= q) return -vndtri(0.5 * q);
+  if (p >= q) return -vndtri(half_of(q));
   if (p < centre) return vndtri(p) / hypotenuse(skewness);
   return SQRT2 * verfinv(p - centre);
 }

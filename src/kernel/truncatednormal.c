@@ -7,6 +7,7 @@
 ** either tail is right however far out the cut is.
 */
 #include "kernel/kernel.h"
+#include "kernel/subnormal.h"
 #include "kernel/truncatednormal.h"
 
 enum { BLOCK = 128 };   /* quantiles at a time */
@@ -152,7 +153,8 @@ VECTOR double far_start (Law l, double p, double q) {
 VECTOR double near_start (Law l, double p, double q) {
   double a = (l.low - l.loc) / l.scale, b = (l.high - l.loc) / l.scale;
   double lower = fma(q, vndtr(a), p * vndtr(b)), upper = fma(q, vndtr(-a), p * vndtr(-b));
-  double z = vndtri(lower < upper ? lower : upper);
+  double least = lower < upper ? lower : upper;
+  double z = vndtri(least < SMALLEST_NUMBER ? SMALLEST_NUMBER : least);
   return fma(l.scale, lower < upper ? z : -z, l.loc);
 }
 
@@ -176,7 +178,7 @@ VECTOR double closer (Law l, double x, double p, double q) {
   double lo = from_low ? s.lower.depth.lo : s.upper.depth.lo;
   Depth at = depth_at(l, x);
   double density = decay((Depth) {at.hi - hi, at.lo - lo}) / mass;
-  double error = vlog(mass / all / own) - hi - lo, distance = (x - end) / l.scale;
+  double error = vlog(mass / all / lifted(own)) + lift(own) - hi - lo, distance = (x - end) / l.scale;
   double near = fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
   double far = x - unit * error / density;
   double off = x + unit * own / edge(l, end, all);

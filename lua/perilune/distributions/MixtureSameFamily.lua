@@ -18,7 +18,8 @@ local where, maximum, minimum, exp, log = functions.where, functions.maximum, fu
                                           functions.log
 local INF   = math.huge
 local TINY  = 2 ^ -1022
-local FEW   = 32   -- components that are added one by one
+local FEW   = 32       -- components that are added one by one
+local DEEP  = 1e-290   -- tails below have quantiles by logarithms
 
 
 -- Construction ------------------------------------------------------------------
@@ -259,14 +260,36 @@ local function range (self, values)
   return where(dead, INF, values):min(-1), where(dead, -INF, values):max(-1)
 end
 
+local function any (flags)
+  flags = core.tensor(flags)
+  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
+end
+
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
-local function continuous_quantile (self, tail, upper, low, high)
+local function plain_quantile (self, tail, upper, low, high)
   local sign = where(upper, -1, 1)
   return quadrature.root(function (x)
     local below, above = tails(self, x)
     local reached = where(upper, above, below)
     return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
   end, low, high)
+end
+
+-- The same by logarithms alone, for tails that have few digits.
+local function deep_quantile (self, tail, upper, low, high)
+  local sign, goal = where(upper, -1, 1), log(tail)
+  return quadrature.root(function (x)
+    local below, above = log_tails(self, x)
+    local reached = where(upper, above, below)
+    return sign * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
+  end, low, high)
+end
+
+local function continuous_quantile (self, tail, upper, low, high)
+  local deep = functions.lt(tail, DEEP)
+  local x = plain_quantile(self, tail, upper, low, high)
+  if not any(deep) then return x end
+  return where(deep, deep_quantile(self, tail, upper, low, high), x)
 end
 
 -- Half way between outcomes, in logarithms where they are far apart.
@@ -283,7 +306,7 @@ local function discrete_quantile (self, tail, upper, low, high, level)
     local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
     high = where(enough, x, high)
     low  = where(enough, low, minimum(x + 1, high))
-    if core.item(core.tensor(functions.lt(low, high)):max()) == 0 then break end
+    if not any(functions.lt(low, high)) then break end
   end
   return high
 end

@@ -180,9 +180,10 @@ end
 -- P(-y <= X <= y) as an integral of the density, for y close to 0.
 local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
-  return (quadrature.integrate(function (t)
-    return where(functions.gt(row, 0), row * functions.exp(self:log_prob(row * t)), 0)
-  end, 0, 1, { rank = #shape }))
+  local density = quadrature.integrate(function (t)
+    return where(functions.gt(row, 0), functions.exp(self:log_prob(row * t)), 0)
+  end, 0, 1, { rank = #shape })
+  return row * density
 end
 
 local function is_any (flags)
@@ -211,11 +212,14 @@ function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
 -- outer mass says; a small inner mass is that of the density at 0 as a first guess.
 local function folded_quantile (self, p, q)
   if self.is_discrete then error("TransformedDistribution has no quantiles of discrete magnitudes", 3) end
-  local upper, half = functions.lt(q, 0.5), 0.5 * minimum(q, 0.5)
-  local reach = maximum(abs(self.below:icdf(half)), abs(self.below:isf(half)))
+  local upper, small = functions.lt(q, 0.5), minimum(q, 0.5)
+  local half = 0.5 * small
+  local function outermost (u) return maximum(abs(self.below:icdf(u)), abs(self.below:isf(u))) end
+  local reach = outermost(half)
   local target = where(upper, log(q), log(p))
   local noise = 2 ^ -51 * maximum(1, abs(target))
-  local guess = where(upper, 0.5 * reach, minimum(p / functions.exp(self:log_prob(0)), reach))
+  local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
+  local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
   local y = quadrature.root(function (x)
     local reached = where(upper, self:log_sf(x), self:log_cdf(x))
     return where(upper, target - reached, reached - target), functions.exp(self:log_prob(x) - reached), noise
