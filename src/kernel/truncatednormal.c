@@ -216,6 +216,20 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
   }
 }
 
+/*
+** A quantile closer to loc than to both ends: with h = p - 1/2,
+**   erf(z/sqrt(2)) = p erf(b/sqrt(2)) + q erf(a/sqrt(2))
+** is half the mass by which one side exceeds the other, and h times all of it. Else x as it is.
+*/
+VECTOR double central (Law l, double h, double x) {
+  Ends e = ends_of(l);
+  double excess = e.near < HUGE_VAL ? e.side * e.height * descent(e.near, e.gap) : 0.0;
+  double all = verf(SQRT_HALF * e.near) + verf(SQRT_HALF * e.far);
+  double g = fma(0.39894228040143267794, excess, h * all), z = SQRT2 * verfinv(clamp(g, -0.1, 0.1));
+  int close = (l.r == 0) & (fabs(g) < 0.1) & (fabs(z) < 0.5 * e.near);
+  return close ? fma(l.scale, z, l.loc) : x;
+}
+
 /* at most BLOCK quantiles, in[0] being the probability below or, if `upper`, above */
 static void quantile_block (size_t n, const double *const in[], int upper, double *restrict x) {
   const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
@@ -224,6 +238,10 @@ static void quantile_block (size_t n, const double *const in[], int upper, doubl
     x[i] = start(law_of(loc[i], scale[i], low[i], high[i]), p, q);
   }
   polish(n, in, upper, x);
+  for (size_t i = 0; i < n; i++) {
+    double h = upper ? 0.5 - given[i] : given[i] - 0.5;
+    x[i] = central(law_of(loc[i], scale[i], low[i], high[i]), h, x[i]);
+  }
   for (size_t i = 0; i < n; i++) {
     double zero = upper ? high[i] : low[i], one = upper ? low[i] : high[i];
     double inside = given[i] == 0 ? zero : (given[i] == 1 ? one : x[i]);
@@ -299,10 +317,17 @@ static void rsample (size_t n, const double *const in[], double *out) {
 ** Moments
 ** ====================================================== */
 
+/* (e^(-a^2/2) - e^(-b^2/2))/M, the mean's distance from loc in scales where loc is inside */
+static double mean_inside (Law l) {
+  Ends e = ends_of(l);
+  double fall = -vexpm1(-e.gap * fma(0.5, e.gap, e.near));
+  return e.near < HUGE_VAL ? e.side * e.height * fall / part(l, l.low, l.high).mass : 0;
+}
+
 static void mean (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
-    out[i] = fma(l.scale, moments(l).mean, l.mode);
+    out[i] = fma(l.scale, l.r == 0 ? mean_inside(l) : moments(l).mean, l.mode);
   }
 }
 

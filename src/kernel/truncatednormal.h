@@ -109,6 +109,24 @@ VECTOR double edge (Law l, double end, double mass) {
   return fabs(end) < HUGE_VAL ? e : 0.0;
 }
 
+/*
+** The ends as seen from loc inside: distances in scales, their difference without cancellation, the
+** density at the nearer one relative to that at loc, and side = 1 if that is the lower one.
+*/
+typedef struct Ends { double near, far, gap, height, side; } Ends;
+
+VECTOR Ends ends_of (Law l) {
+  Pair up = exact_sum(l.high, -l.loc), down = exact_sum(l.loc, -l.low);
+  double rest = (up.lo - down.lo) / l.scale, gap = (up.hi - down.hi) / l.scale;
+  gap = rest == rest ? gap + rest : gap;   /* no rest at infinity */
+  double above = up.hi / l.scale, below = down.hi / l.scale;
+  int low = gap >= 0;
+  return (Ends) {
+    .near = low ? below : above, .far = low ? above : below, .gap = fabs(gap),
+    .height = decay(depth_at(l, low ? l.low : l.high)), .side = low ? 1.0 : -1.0
+  };
+}
+
 /* z of a point, 0 at infinity, where it is always multiplied by 0 */
 VECTOR double finite_z (Law l, double x) {
   return fabs(x) < HUGE_VAL ? (x - l.loc) / l.scale : 0.0;
