@@ -49,12 +49,27 @@ describe("jeffreys", function ()
   end)
 end)
 
+-- p, q, Jensen-Shannon
+local DIFFERENT_TAILS = {
+  { peri.Gamma(3, 2), peri.LogNormal(0.2, 0.6), 0.0069730464225581033 },
+  { peri.StudentT(30), Normal(0, 1), 0.00044731075786887157 },
+  { peri.LogNormal(0, 0.1), peri.Gamma(100, 100), 0.00051856109080343070 },
+}
+
 describe("js_divergence", function ()
   it("is right for laws on the line", function ()
     check(peri.js_divergence(Normal(0, 1), Normal(1, 2)), 0.12817497305439801042, 1e-13)
     check(peri.js_divergence(Normal(1, 2), Normal(0, 1)), 0.12817497305439801042, 1e-13)
     check(peri.js_divergence(Normal(0, 1), Normal(1e-6, 1)), 1.2499999999998437e-13, 1e-9)
     check(peri.js_divergence(Normal(0, 1), Normal(0, 1)), 0)
+  end)
+
+  it("is right for near laws whose tails differ", function ()
+    for _, case in ipairs(DIFFERENT_TAILS) do
+      local p, q, expected = table.unpack(case)
+      check(peri.js_divergence(p, q), expected, 1e-12)
+      check(peri.js_divergence(q, p), expected, 1e-12)
+    end
   end)
 
   it("is right for outcomes", function ()

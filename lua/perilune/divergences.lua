@@ -78,11 +78,14 @@ local function against_middle (d) return LOG_2 - functions.softplus(d) end
 local function sinh (h) return 0.5 * (functions.expm1(h) - functions.expm1(-h)) end
 
 -- The terms of p and of q together, for an expectation over p: with h = d/2,
--- 2 e^h (h sinh h - cosh h log cosh h) >= 0, which is about h^2.
+-- 2 e^h (h sinh h - cosh h log cosh h) >= 0, which is about h^2; written out where that might overflow.
 local function both_terms (d)
   local h = 0.5 * d
-  local cosh_less_1 = 2 * functions.square(sinh(0.5 * h))
-  return 2 * exp(h) * (h * sinh(h) - (1 + cosh_less_1) * functions.log1p(cosh_less_1))
+  local is_near = functions.lt(abs(h), 1)
+  local near = where(is_near, h, 0)
+  local cosh_less_1 = 2 * functions.square(sinh(0.5 * near))
+  local together = 2 * exp(near) * (near * sinh(near) - (1 + cosh_less_1) * functions.log1p(cosh_less_1))
+  return where(is_near, together, against_middle(d) + exp(d) * against_middle(-d))
 end
 
 --- The mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: between 0 and log 2. Its root
