@@ -1,8 +1,11 @@
 --- Quadrature: integrals of functions on tensors, and roots, for many functions at once.
 --
--- Adaptive Gauss-Kronrod: every panel is measured by the 21 points of Kronrod's rule, and its error
--- by how far the 10 points of Gauss within it disagree. All panels of a round are one call of the
--- integrand, so that its loops run in C.
+-- Adaptive: a panel is measured by the 21 points of Kronrod's rule, and its error by how the coefficients of
+-- Legendre polynomials through these points decay. Those of a function that is smooth fall off as a power
+-- r^k; those of one with a jump or a kink do not, wherever in the panel that is, but for the
+-- gaps between the outermost points and the ends of the panel: there the polynomial is compared with one more value.
+-- Every element of a batch has panels of its own. All panels of a round are one call of the integrand, so that
+-- its loops run in C.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
@@ -10,13 +13,18 @@ local tensor    = require "perilune.tensor"
 
 local quadrature = {}
 
-local where, maximum, abs = functions.where, functions.maximum, functions.abs
-local POINTS   = 21          -- in a panel
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local lt, le, gt, sqrt, square = functions.lt, functions.le, functions.gt, functions.sqrt, functions.square
+local INF = math.huge
 local ROUNDING = 1e-15       -- no integral is better than this part of that of |f|
+local NOISE    = 2 ^ -46     -- an error below this part of the integral of |f| over the panel is rounding
+local FAINT    = 1e-9        -- one that stays when a panel is cut is so, if it is no more than this
 local NARROW   = 2 ^ -46     -- a panel whose points can still be told apart, relative to its ends
 local WATCH    = 32          -- rounds between looks at whether there is progress
+local STEEP    = 8           -- a step this many times as high as any other of a panel is a jump
+local PANELS   = 256         -- of an element, unless told
 
--- Nodes from 1 down to 0, Kronrod's weights, and those of Gauss for every second node.
+-- Nodes from 1 down to 0, and Kronrod's weights.
 local NODES = {
   0.995657163025808080735527, 0.973906528517171720077964, 0.930157491355708226001207, 0.865063366688984510732097,
   0.780817726586416897063718, 0.679409568299024406234327, 0.562757134668604683339000, 0.433395394129247190799266,
@@ -27,109 +35,249 @@ local KRONROD = {
   0.093125454583697605535065, 0.109387158802297641899211, 0.123491976262065851077958, 0.134709217311473325928054,
   0.142775938577060080797094, 0.147739104901338491374842, 0.149445554002916905664936,
 }
-local GAUSS = {
-  0, 0.066671344308688137593569, 0, 0.149451349150580593145863, 0, 0.219086362515982043995535,
-  0, 0.269266719309996355091227, 0, 0.295524224714752870173816, 0,
-}
+local INNER, POINTS = 21, 23   -- points of the rule, and with those next to the ends, which come last
+local GAP  = 1 - NODES[1]      -- between the outermost points and the ends
+local EDGE = 1 - 2 ^ -40       -- next to an end, but not at it: f may jump there
 
 -- All 21 of a list of 11, of which the first ten have a mirror image with this sign.
 local function mirrored (list, sign)
   local all = {}
-  for i = 1, POINTS do all[i] = i <= 11 and sign * list[i] or list[POINTS + 1 - i] end
-  return core.tensor(all)
+  for i = 1, INNER do all[i] = i <= 11 and sign * list[i] or list[INNER + 1 - i] end
+  return all
 end
 
-local nodes   = mirrored(NODES, -1)
-local kronrod = mirrored(KRONROD, 1):unsqueeze(1)   -- rows, to be multiplied with columns of values
-local gauss   = mirrored(GAUSS, 1):unsqueeze(1)
+local nodes, weights = mirrored(NODES, -1), mirrored(KRONROD, 1)
+
+-- P_k(x), by the recurrence of Legendre polynomials.
+local function legendre (k, x)
+  local before, value = 0, 1
+  for j = 1, k do before, value = value, ((2 * j - 1) * x * value - (j - 1) * before) / j end
+  return value
+end
+
+-- A row that gives the coefficient of the normalised polynomial of degree k.
+local function coefficient (k)
+  local row = {}
+  for i = 1, INNER do row[i] = math.sqrt(k + 0.5) * weights[i] * legendre(k, nodes[i]) end
+  return row
+end
+
+-- A row that gives the value at x of the polynomial through all points.
+local function extrapolation (x)
+  local row = {}
+  for i = 1, INNER do
+    row[i] = 1
+    for j = 1, INNER do row[i] = j == i and row[i] or row[i] * (x - nodes[j]) / (nodes[i] - nodes[j]) end
+  end
+  return row
+end
+
+-- The coefficients of degree 5 to 20 in four groups, and the values at both ends.
+local FIRST, GROUPS, EACH = 5, 4, 4
+local function estimators ()
+  local rows = {}
+  for k = FIRST, FIRST + GROUPS * EACH - 1 do rows[#rows + 1] = coefficient(k) end
+  rows[#rows + 1], rows[#rows + 2] = extrapolation(-EDGE), extrapolation(EDGE)
+  return core.tensor(rows)
+end
+
+-- Rows that add up the squares of a group.
+local function groups ()
+  local rows = {}
+  for j = 1, GROUPS do
+    rows[j] = {}
+    for k = 1, GROUPS * EACH do rows[j][k] = math.ceil(k / EACH) == j and 1 or 0 end
+  end
+  return core.tensor(rows)
+end
+
+-- To be multiplied with columns of values.
+local kronrod, estimate, grouping = core.tensor { weights }, estimators(), groups()
+local gaps = core.arange(1, POINTS):unsqueeze(-1)
+local places = core.tensor { table.unpack(nodes) }
+places = tensor.cat { places, core.tensor { -EDGE, EDGE } }:unsqueeze(-1)
 
 
 -- Panels ----------------------------------------------------------------------
 
--- Panels between a, the break points that lie inside, and b: { left, right, left, right, ... }.
-local function first_panels (a, b, points)
+-- The ends of the panels between a, the break points that lie inside, and b.
+local function ends_of (a, b, points)
   local cuts = {}
-  for _, x in ipairs(points or {}) do
+  for _, x in ipairs(points) do
     if x > a and x < b then cuts[#cuts + 1] = x end
   end
+  cuts[#cuts + 1], cuts[#cuts + 2] = a, b
   table.sort(cuts)
+  return cuts
+end
+
+-- Break points for each of n elements: the k-th of those that are tensors, and all numbers.
+local function points_of (points, n)
+  local lists, numbers = {}, {}
+  for e = 1, n do lists[e] = {} end
+  for _, x in ipairs(points) do
+    if core.is_tensor(x) then
+      for e, value in ipairs(x:reshape(-1):totable()) do lists[e][#lists[e] + 1] = value end
+    else numbers[#numbers + 1] = x end
+  end
+  for e = 1, n do
+    for _, x in ipairs(numbers) do lists[e][#lists[e] + 1] = x end
+  end
+  return lists
+end
+
+-- The first panels, as { left =, right = } of shape { panel, element }; some may be empty.
+local function first_panels (a, b, points, n)
+  local columns, most = {}, 0
+  for e, list in ipairs(points_of(points, n)) do
+    columns[e] = ends_of(a, b, list)
+    most = math.max(most, #columns[e])
+  end
+  local left, right = {}, {}
+  for i = 1, most - 1 do
+    for e = 1, n do
+      local cuts = columns[e]
+      left[#left + 1], right[#right + 1] = cuts[i] or b, cuts[i + 1] or b
+    end
+  end
+  return { left = core.tensor(left):reshape(-1, n), right = core.tensor(right):reshape(-1, n) }
+end
+
+-- The parts of the panel [a, b]: both halves, or if it has a jump between two of its points those points are ends.
+local function parts_of (a, b, gap, finest)
+  local middle, half = 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a
+  if gap == 0 or GAP * half <= finest then return { a, middle, b } end
+  local cuts = { a }
+  if gap > 1 then cuts[2] = middle + half * nodes[gap - 1] end
+  if gap <= INNER then cuts[#cuts + 1] = middle + half * nodes[gap] end
   cuts[#cuts + 1] = b
-  local panels, left = {}, a
-  for _, x in ipairs(cuts) do
-    if x > left then panels[#panels + 1], panels[#panels + 2], left = left, x, x end
-  end
-  return panels
+  return cuts
 end
 
--- The halves of those panels that are marked in `split` and not too narrow.
-local function halves (panels, split)
-  local children = {}
-  for i, marked in ipairs(split) do
-    local left, right = panels[2 * i - 1], panels[2 * i]
-    if marked ~= 0 and right - left > NARROW * math.max(math.abs(left), math.abs(right)) then
-      local n, middle = #children, 0.5 * left + 0.5 * right
-      children[n + 1], children[n + 2], children[n + 3], children[n + 4] = left, middle, middle, right
-    else split[i] = 0 end
+-- The parts of an element's panels that are flagged, as lists.
+local function cut (panels, e, finest)
+  local left, right, parent = {}, {}, {}
+  for i, row in ipairs(panels.flags) do
+    local cuts = row[e] ~= 0 and parts_of(panels.left[i][e], panels.right[i][e], panels.gap[i][e], finest) or {}
+    for k = 1, #cuts - 1 do
+      left[#left + 1], right[#right + 1], parent[#parent + 1] = cuts[k], cuts[k + 1], panels.error[i][e]
+    end
   end
-  return children
+  return { left = left, right = right, parent = parent }
 end
 
--- Values of f at the nodes of all panels, as { panel, node, element of the batch }, and half the
--- widths of the panels. `batch` receives the shape of the batch.
-local function evaluate (f, panels, rank, batch)
-  local ends = core.tensor(panels):reshape(-1, 2)
-  local left, right = ends:select(2, 1):unsqueeze(-1), ends:select(2, 2):unsqueeze(-1)
+-- The panels of the next round: the parts of those that are flagged, with the errors of these. Elements that
+-- have fewer than others have empty panels at `nowhere`.
+local function next_panels (panels, n, nowhere, finest)
+  local lists, most = {}, 0
+  for e = 1, n do
+    lists[e] = cut(panels, e, finest)
+    most = math.max(most, #lists[e].left)
+  end
+  local function joined (name, missing)
+    local all = {}
+    for k = 1, most do
+      for e = 1, n do all[#all + 1] = lists[e][name][k] or missing end
+    end
+    return core.tensor(all):reshape(-1, n)
+  end
+  return { left = joined("left", nowhere), right = joined("right", nowhere), parent = joined("parent", 0) }
+end
+
+
+-- Values ------------------------------------------------------------------------
+
+-- Values of f at the points of all panels, of shape { panel, point, element }, and half the widths.
+local function evaluate (f, left, right, shape)
   local half = 0.5 * right - 0.5 * left
-  local shape = { #ends * POINTS }
-  for d = 2, rank + 1 do shape[d] = 1 end
-  local values = f((0.5 * left + 0.5 * right + half * nodes):reshape(shape))
+  local x = (0.5 * left + 0.5 * right):unsqueeze(2) + half:unsqueeze(2) * places
+  local n = #left * POINTS
+  local values = f(x:reshape(n, table.unpack(shape)))
   local got = core.is_tensor(values) and core.shape(values) or {}
-  if got[1] ~= shape[1] or #got ~= rank + 1 then
-    error(string.format("integrate: f must return a tensor of %d rows and rank %d, got %s", shape[1], rank + 1,
-                        show.value(values)), 4)
+  local wanted = { n, table.unpack(shape) }
+  if show.shape(got) ~= show.shape(wanted) then
+    error(string.format("integrate: f must return a tensor of shape %s, got %s", show.shape(wanted),
+                        show.value(values)), 5)
   end
-  for d = 1, rank do batch[d] = got[d + 1] end
-  return values:reshape(#ends, POINTS, -1), half
+  return values:reshape(#left, POINTS, -1), half
 end
 
--- Integral, error and integral of |f| of each panel, of shape { panel, element }. The error of
--- Kronrod's rule is a power 3/2 of its distance d from Gauss, in units of the variation v of f:
--- v min(1, (200 d/v)^(3/2)) (Piessens et al., QUADPACK, 1983). Infinities are left out of a panel
--- that has finite values as well.
-local function measure (values, half)
-  local infinite = values:isinf()
-  local finite = where(infinite, 0, values)
-  local average = kronrod:matmul(finite)   -- over a width of 2
-  local size = kronrod:matmul(abs(finite)):select(2, 1) * half
-  local variation = kronrod:matmul(abs(finite - 0.5 * average)):select(2, 1) * half
-  local integral = average:select(2, 1) * half
-  local distance = abs(integral - gauss:matmul(finite):select(2, 1) * half)
-  local error = variation * functions.minimum(1, (200 * distance / variation) ^ 1.5)
-  error = where(variation:gt(0), error, distance)
-  integral = where(infinite:min(2), values:sum(2), integral)
-  return integral, where(integral:isinf(), math.huge, error), size
+-- The error of the rule, in units of half the width, and whether the coefficients decay. With the norms e1 ... e4 of
+-- their groups, and the slowest decay r from one to the next, a coefficient of degree 32 is about e4 r^3; e4 r^2 where
+-- r is small, and e3 or e4 where there is no decay, are on the safe side (Berntsen and Espelid 1991). A jump or kink
+-- between the outermost point and the end costs at most the gap times how much it shows: how far the polynomial is
+-- from the value next to the end. Without decay that is not trusted beyond all other values: there may be a pole.
+local function error_of (finite, edges, largest)
+  local found = estimate:matmul(finite)
+  local norms = sqrt(grouping:matmul(square(found:narrow(2, 1, GROUPS * EACH))))
+  local third, last = norms:select(2, GROUPS - 1), norms:select(2, GROUPS)
+  local ratios = norms:narrow(2, 2, GROUPS - 1) / maximum(norms:narrow(2, 1, GROUPS - 1), 1e-300)
+  local decay = square(minimum(1, 4 * ratios:max(2)))
+  local trusted = where(lt(decay, 1), INF, 4 * largest):unsqueeze(2)
+  local off = minimum(abs(edges - found:narrow(2, GROUPS * EACH + 1, 2)), trusted)
+  local inside = 4 * decay * maximum(last, decay * third)
+  return inside + 1.5 * GAP * where(off:isfinite(), off, 0):sum(2), lt(decay, 1)
+end
+
+-- The gap between neighbouring points, counted from 1 at the left end, where f has a jump; 0 where there is none.
+-- Next to the ends it may also be a pole, unless f is smooth inside.
+local function gap_of (finite, edges, is_smooth)
+  local inner = finite:narrow(2, 2, INNER - 1) - finite:narrow(2, 1, INNER - 1)
+  local low, high = finite:select(2, 1) - edges:select(2, 1), finite:select(2, INNER) - edges:select(2, 2)
+  low, high = where(is_smooth, low, 0):unsqueeze(2), where(is_smooth, high, 0):unsqueeze(2)
+  local steps = abs(tensor.cat({ low, inner, high }, 2))
+  local highest = steps:max(2):unsqueeze(2)
+  local is_highest = steps:eq(highest)
+  local others = where(is_highest, 0, steps):max(2)
+  return where(gt(highest:select(2, 1), STEEP * others), (is_highest * gaps):max(2), 0)
+end
+
+-- Integral, error and integral of |f| of each panel, of shape { panel, element }, the gap with a jump; and the
+-- largest |f|. Infinities are left out of a panel that has finite values as well.
+local function measure (values, half, largest)
+  local inner, edges = values:narrow(2, 1, INNER), core.bare(values:narrow(2, INNER + 1, 2))
+  local infinite = inner:isinf()
+  local finite = where(infinite, 0, inner)
+  local bare = core.bare(finite)
+  local size = kronrod:matmul(abs(bare)):select(2, 1) * half
+  local highest = maximum(largest, abs(bare):max(2):max(1))
+  local integral = kronrod:matmul(finite):select(2, 1) * half
+  local error, is_smooth = error_of(bare, edges, highest)
+  integral = where(infinite:min(2), inner:sum(2), integral)
+  local is_open = gt(half, 0)
+  error = where(is_open, where(integral:isinf(), INF, error * half), 0)
+  return where(is_open, integral, 0), error, where(is_open, size, 0), gap_of(bare, edges, is_smooth), highest
 end
 
 -- The same for all panels, not more than `at_once` of them in a call of f.
-local function measure_all (f, panels, rank, batch, at_once)
-  local parts = { {}, {}, {} }
-  for first = 1, #panels, 2 * at_once do
-    local group = { table.unpack(panels, first, math.min(#panels, first + 2 * at_once - 1)) }
-    local n = #parts[1] + 1
-    parts[1][n], parts[2][n], parts[3][n] = measure(evaluate(f, group, rank, batch))
+local function measure_all (f, panels, shape, largest, at_once)
+  local parts, n = { {}, {}, {}, {} }, #panels.left
+  for first = 1, n, at_once do
+    local count, k = math.min(at_once, n - first + 1), #parts[1] + 1
+    local left, right = panels.left:narrow(1, first, count), panels.right:narrow(1, first, count)
+    local values, half = evaluate(f, left, right, shape)
+    parts[1][k], parts[2][k], parts[3][k], parts[4][k], largest = measure(values, half, largest)
   end
-  if #parts[1] == 1 then return parts[1][1], parts[2][1], parts[3][1] end
-  return tensor.cat(parts[1]), tensor.cat(parts[2]), tensor.cat(parts[3])
+  for i, list in ipairs(parts) do parts[i] = #list == 1 and list[1] or tensor.cat(list) end
+  return parts[1], parts[2], parts[3], parts[4], largest
 end
 
 
--- 1 for each panel to be cut: one whose error is more than its share for an element that is not yet
--- good enough.
-local function wanting (sums, integral, error, size, opts)
+-- The work ----------------------------------------------------------------------
+
+-- 1 for each panel to be cut: one whose error is more than its share, for an element that is not yet good
+-- enough and has panels left. An error that is faint, and was not left behind when a panel was cut, is that of f.
+local function wanting (sums, panels, integral, error, size, opts)
+  local value, total = core.bare(sums.value + integral:sum(1)), sums.error + error:sum(1)
   local rounding = ROUNDING * (sums.size + size:sum(1))
-  local tolerance = maximum(maximum(rounding, opts.atol or 0), (opts.rtol or 1e-13) * abs(sums.value + integral:sum(1)))
-  local short = functions.gt(sums.error + error:sum(1), tolerance)
-  return (error:gt(tolerance / (2 * sums.panels)) * short):max(2):totable()
+  local tolerance = maximum(maximum(rounding, opts.atol or 0), (opts.rtol or 1e-13) * abs(value))
+  local width, place = panels.right - panels.left, maximum(abs(panels.left), abs(panels.right))
+  local noise = size * (NOISE + 0.25 * NARROW * place / width)   -- of f, and what rounding of x makes of it
+  local flags = gt(error, maximum(tolerance / (2 * sums.panels), noise))
+                * gt(width, maximum(NARROW * place, opts.finest or 0))
+  if panels.parent then flags = flags * (1 - gt(error, 0.3 * panels.parent) * le(error, FAINT * size)) end
+  local affordable = le(sums.panels + flags:sum(1), opts.panels or PANELS)
+  return flags * gt(total, tolerance) * affordable * (1 - sums.stalled)
 end
 
 -- Adds what is kept of a round; a NaN is kept in any case.
@@ -140,58 +288,59 @@ local function add (sums, integral, error, size, kept)
 end
 
 -- Every so many rounds: has the error of what was cut again stayed what it was? It does if the
--- integral diverges.
-local function watch (sums, round, error, kept)
+-- integral diverges, and such an element is left alone.
+local function watch (sums, round, error, flags)
   if round % WATCH ~= 0 then return end
-  local now = where(kept, 0, error):sum(1)
-  sums.stalled = sums.before and functions.gt(now, 0.5 * sums.before) or 0
+  local now = where(flags, error, 0):sum(1)
+  if sums.before then sums.stalled = maximum(sums.stalled, gt(now, 0.5 * sums.before)) end
   sums.before = now
 end
 
 --- The integral of f from a to b, and an estimate of its error.
 --
--- f takes a tensor of n points and returns n values; for a batch of integrands of rank opts.rank it
--- takes { n, 1, ..., 1 } and returns { n, batch... }, and so are the results. Panels are shared by
--- the batch, and cut while any element needs it: while its error exceeds both rtol |integral| and
--- atol, up to `panels` in all and `rounds` of halving. `points` are places between a and b where f
--- has a kink, a jump or a peak; `at_once` limits the panels in one call of f; `as_tensor` keeps a single
--- integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN; infinities are
--- ignored where they are single points, and make it infinite where they fill a panel.
+-- f takes a tensor of n points and returns n values; for a batch of integrands, of opts.shape, points, values
+-- and results are { n, batch... }. A panel is cut while the error of its element exceeds both rtol |integral| and
+-- atol, and it is wider than `finest`, up to `panels` for each element and `rounds` of halving. `points` are
+-- places between a and b where f has a kink, a jump or a peak, numbers or batches of them; `at_once` limits
+-- the panels in one call of f;
+-- `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN;
+-- infinities are ignored where they are single points, and make it infinite where they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
-  if not (a < b and a > -math.huge and b < math.huge) then
+  if not (a < b and a > -INF and b < INF) then
     error(string.format("integrate: the ends must be finite and a < b, got %s and %s", show.value(a), show.value(b)), 2)
   end
-  local panels, rank, rounds, batch = first_panels(a, b, opts.points), opts.rank or 0, opts.rounds or 200, {}
-  local sums = { value = 0, error = 0, size = 0, panels = #panels / 2, stalled = 0 }
+  local shape, rounds, n = opts.shape or {}, opts.rounds or 200, 1
+  for _, extent in ipairs(shape) do n = n * extent end
+  local panels = first_panels(a, b, opts.points or {}, n)
+  local zero = core.zeros(n)
+  local sums, largest = { value = zero, error = zero, size = zero, stalled = zero, panels = zero + #panels.left }, zero
   for round = 1, rounds do
-    local integral, error, size = measure_all(f, panels, rank, batch, opts.at_once or 200)
-    local split = wanting(sums, integral, error, size, opts)
-    local children = sums.panels < (opts.panels or 2000) and halves(panels, split) or {}
-    local kept = 1 - core.tensor(split):unsqueeze(-1)
-    watch(sums, round, error, kept)
-    if #children == 0 then sums.stalled = 0 end
-    if #children == 0 or round == rounds then
-      add(sums, integral, error, size, 1)
-      break
-    end
-    add(sums, integral, error, size, kept)
-    panels, sums.panels = children, sums.panels + #children / 4
+    local integral, error, size, gap, flags
+    integral, error, size, gap, largest = measure_all(f, panels, shape, largest, opts.at_once or 200)
+    flags = wanting(sums, panels, integral, error, size, opts)
+    watch(sums, round, error, flags)
+    flags = flags * (round < rounds and 1 - sums.stalled or 0)
+    add(sums, integral, error, size, 1 - flags)
+    if core.item(flags:max()) == 0 then break end
+    sums.panels = sums.panels + flags:sum(1)
+    panels = next_panels({ left = panels.left:totable(), right = panels.right:totable(), error = error:totable(),
+                           flags = flags:totable(), gap = gap:totable() }, n, 0.5 * a + 0.5 * b,
+                         opts.finest or 0)
   end
-  local err = where(sums.stalled, math.huge, sums.error + ROUNDING * sums.size)
-  if rank == 0 and not opts.as_tensor then return core.item(sums.value), core.item(err) end
-  return sums.value:reshape(batch), err:reshape(batch)
+  local err = where(sums.stalled, INF, sums.error + ROUNDING * sums.size)
+  if #shape == 0 and not opts.as_tensor then return core.item(sums.value), core.item(err) end
+  return sums.value:reshape(shape), err:reshape(shape)
 end
 
 
 -- Roots -----------------------------------------------------------------------
 
-local INF, ULP, TINY = math.huge, 2.0 ^ -52, 2.0 ^ -1074
+local ULP, TINY = 2.0 ^ -52, 2.0 ^ -1074
 
 -- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, a
 -- step of the size of one end where the other is infinite, and 0 where both are.
 local function middle (low, high)
-  local lt, sqrt = functions.lt, functions.sqrt
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
   local ratio = maximum(lt(4 * least, most), lt(4 * most, least)) * functions.ge(low * functions.sign(high), 0)
                 * functions.ge(high * functions.sign(low), 0)
@@ -210,7 +359,6 @@ end
 -- infinite, and `start` lies between. g(x) returns the value, the slope, and the rounding error of the
 -- value. Newton's method, with a halving of the bracket where that leaves it or does not halve the value.
 function quadrature.root (g, low, high, start)
-  local lt, le, gt = functions.lt, functions.le, functions.gt
   local x, before, done = start or middle(low, high), INF, 0
   for _ = 1, 200 do
     local value, slope, noise = g(x)

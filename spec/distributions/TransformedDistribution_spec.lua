@@ -270,6 +270,14 @@ describe("TransformedDistribution", function ()
     assert.same({ 2 }, soft:sample().shape)
   end)
 
+  it("has an entropy where nearly all mass is next to 0", function ()
+    for _, a in ipairs { 1e-5, 1e-6, 1e-8 } do
+      local base = peri.Gamma(a, a)
+      local exact = base:entropy() - math.log(2) - 0.5 * (peri.special.digamma(a) - math.log(a))
+      close(exact, Transformed(base, transforms.Power(0.5)):entropy(), 1e-6)
+    end
+  end)
+
   it("has the mode of the family, by search where the transform moves it", function ()
     for _, case in ipairs(identities) do
       local d, family = case[1], case[2]
@@ -278,6 +286,11 @@ describe("TransformedDistribution", function ()
     end
     close(math.exp(-9), Transformed(peri.Normal(0, 3), transforms.Exp()):mode(), 1e-11)
     close(0.70710678118654752, Transformed(peri.Exponential(1), transforms.Power(0.5)):mode(), 1e-11)
+    close(math.sqrt(2.5), Transformed(peri.Gamma(3, 1), transforms.Power(0.5)):mode(), 1e-13)
+    close(math.exp(1.99), Transformed(peri.Normal(2, 0.1), transforms.Exp()):mode(), 1e-13)
+    -- by places of the base: quantiles of a magnitude are roots of integrals
+    local folded = Transformed(peri.LogNormal(0, 4), { transforms.Affine(-1, 1), transforms.Abs() })
+    close(1 - math.exp(-16), folded:mode(), 1e-13)
     assert.equal(0, Transformed(peri.Normal(0, 2), transforms.Abs()):mode())
     assert.equal(7, Transformed(peri.Poisson(3.5), transforms.Affine(1, 2)):mode())
     local batch = Transformed(peri.Normal({ 0, 1 }, { 1, 2 }), transforms.Exp()):mode()

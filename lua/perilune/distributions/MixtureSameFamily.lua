@@ -232,18 +232,23 @@ function MixtureSameFamily:expectation (f, opts)
   local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
   for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end
   from[rank + 2] = 2
-  local function rows (x)
-    local n = core.shape(x)[1]
-    local values = f(x:permute(table.unpack(to)):reshape(n * k, table.unpack(self.batch_shape)))
-    values = core.is_tensor(values) and values or core.tensor(values)
-    return values:expand(n * k, table.unpack(self.batch_shape)):reshape(n, k, table.unpack(self.batch_shape))
-           :permute(table.unpack(from))
+  local function by_rows (g)
+    return function (x)
+      local n = core.shape(x)[1]
+      local values = g(x:permute(table.unpack(to)):reshape(n * k, table.unpack(self.batch_shape)))
+      values = core.is_tensor(values) and values or core.tensor(values)
+      return values:expand(n * k, table.unpack(self.batch_shape)):reshape(n, k, table.unpack(self.batch_shape))
+             :permute(table.unpack(from))
+    end
   end
   local options = {}
   for key, value in pairs(opts or {}) do options[key] = value end
   options.points = {}
   for i, x in ipairs(opts and opts.points or {}) do options.points[i] = padded(self, x) end
-  local value, error = self.component_distribution:expectation(rows, options)
+  if options.parts then
+    options.parts = { inner = by_rows(options.parts.inner), outer = by_rows(options.parts.outer) }
+  end
+  local value, error = self.component_distribution:expectation(by_rows(f), options)
   return mixed(self, value), mixed(self, error)
 end
 

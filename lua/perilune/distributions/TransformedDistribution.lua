@@ -102,12 +102,16 @@ end
 function Stage:icdf (p) return quantile(self, p, "icdf", "isf", -1) end
 function Stage:isf (q) return quantile(self, q, "isf", "icdf", 1) end
 
--- opts of an expectation, with the points in y where f has kinks as points in x.
+-- opts of an expectation over y for one over x: points where f has kinks, and the inner part of f.
 local function options_below (self, opts)
   local options = {}
   for key, value in pairs(opts or {}) do options[key] = value end
   options.points = {}
   for _, y in ipairs(opts and opts.points or {}) do self:add_preimages(y, options.points) end
+  if opts and opts.parts then
+    local inner = opts.parts.inner
+    options.parts = { inner = function (x) return inner(self.map:forward(x)) end, outer = opts.parts.outer }
+  end
   return options
 end
 
@@ -182,7 +186,7 @@ local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
   local density = quadrature.integrate(function (t)
     return where(functions.gt(row, 0), functions.exp(self:log_prob(row * t)), 0)
-  end, 0, 1, { rank = #shape })
+  end, 0, 1, { shape = shape })
   return row * density
 end
 
@@ -429,7 +433,7 @@ function TransformedDistribution:mode ()
   if keeps_heights(self) then return self.transform:forward(self.base_dist:mode()) end
   if class.of(self.law) == Independent then return self.law:mode() end
   check_ordered(self, "mode")
-  return peaks.mode(self)
+  return peaks.mode(self, function (s) return self.transform:forward(peaks.quantile(self.base_dist, s)) end)
 end
 
 function TransformedDistribution:expectation (f, opts) return self.law:expectation(f, opts) end
