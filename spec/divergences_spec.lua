@@ -49,6 +49,16 @@ describe("jeffreys", function ()
   end)
 end)
 
+-- Densities with poles at both ends, or none: p, q, order, Renyi.
+local POLES = {
+  { peri.Beta(0.3, 0.3), peri.Beta(0.5, 0.5), 1.5, 0.26754314546822236 },
+  { peri.Beta(0.05, 2), peri.Beta(0.1, 0.05), 1.5, 1.8569740667947313 },
+  { peri.Beta(0.3, 0.05), peri.Beta(3, 1), 0.5, 1.3594311263496196 },
+  { peri.Beta(2, 3), peri.Beta(0.5, 0.1), 3, 1.8161181546016186 },
+  { peri.Kumaraswamy(0.3, 0.2), peri.Beta(0.5, 0.4), 1.5, 0.64617944651455584 },
+  { peri.InverseGaussian(1, 2), peri.Gamma(2, 2), 2, 0.082681391910818588 },   -- a tail like x^-4
+}
+
 -- p, q, Jensen-Shannon
 local DIFFERENT_TAILS = {
   { peri.Gamma(3, 2), peri.LogNormal(0.2, 0.6), 0.0069730464225581033 },
@@ -70,6 +80,12 @@ describe("js_divergence", function ()
       check(peri.js_divergence(p, q), expected, 1e-12)
       check(peri.js_divergence(q, p), expected, 1e-12)
     end
+  end)
+
+  it("is right for densities with poles", function ()
+    check(peri.js_divergence(peri.Beta(0.3, 0.3), peri.Beta(0.5, 0.5)), 0.026302972684095050, 1e-12)
+    check(peri.js_divergence(peri.Beta(0.05, 2), peri.Beta(0.1, 0.05)), 0.34023307995331812, 1e-12)
+    check(peri.js_divergence(peri.Beta(0.02, 0.02), peri.Beta(0.05, 0.02)), 0.055048964296562533, 1e-11)
   end)
 
   it("is right for outcomes", function ()
@@ -115,6 +131,22 @@ describe("renyi_divergence", function ()
                { 0.61407449759140654312, 0.61407449759140654312 })
   end)
 
+  it("is right for densities with poles and heavy tails", function ()
+    for _, case in ipairs(POLES) do
+      local p, q, alpha, expected = table.unpack(case)
+      check(peri.renyi_divergence(p, q, alpha), expected, 1e-11)
+    end
+  end)
+
+  it("is infinite where it diverges, however slowly, and only there", function ()
+    check(peri.renyi_divergence(peri.Gamma(0.5, 1), peri.Exponential(1), 2), INF)   -- like a logarithm
+    check(peri.renyi_divergence(peri.Gamma(0.501, 1), peri.Gamma(1, 1), 2), 5.0726491587612955, 1e-11)
+    for _, alpha in ipairs { 0.9, 1.5 } do   -- means about KL overflow
+      check(peri.renyi_divergence(Bell(0, 1), Normal(70, 1.5), alpha),
+            peri.renyi_divergence(Normal(0, 1), Normal(70, 1.5), alpha), 1e-12)
+    end
+  end)
+
   it("is right for outcomes, and for supports that overlap", function ()
     check_list(peri.renyi_divergence(peri.Bernoulli { 0.2, 0.7 }, peri.Bernoulli(0.7), 2),
                { math.log(0.04 / 0.7 + 0.64 / 0.3), 0 })
@@ -129,6 +161,29 @@ describe("renyi_divergence", function ()
       assert.matches("^renyi_divergence: alpha must be positive and finite, got ",
                      message(peri.renyi_divergence, Normal(), Normal(), alpha))
     end
+  end)
+end)
+
+describe("the error of a divergence", function ()
+  it("follows its value", function ()
+    local value, error = peri.js_divergence(Normal(0, 1), Cauchy({ 0, 1 }, 1))
+    assert.same({ 2 }, error.shape)
+    for i = 1, 2 do
+      assert(error[i] > 0 and error[i] < 1e-13)
+      check(peri.js_divergence(Normal(0, 1), Cauchy(i - 1, 1)), value[i], 1e-13)
+    end
+    assert(select(2, peri.renyi_divergence(peri.Gamma(2, 1), peri.Exponential(0.5), 1.5)) < 1e-13)
+    assert(select(2, peri.cross_entropy(Normal(0, 1), Cauchy(0, 1))) < 1e-13)
+    assert(select(2, peri.jeffreys(Normal(0, 1), Cauchy(0, 1))) < 1e-12)
+    assert(select(2, peri.wasserstein(Bell(0, 1), Normal(1, 3), 2)) < 1e-12)
+    assert.equal(0, select(2, peri.renyi_divergence(Normal(0, 1), Normal(1, 2), 2)))   -- closed forms
+    assert.equal(0, select(2, peri.jeffreys(Normal(0, 1), Normal(1, 2))))
+  end)
+
+  it("of averages over draws is their standard error", function ()
+    local function at (x) return MultivariateNormal({ x, 0 }, { { 1, 0 }, { 0, 1 } }) end
+    local _, error = peri.js_divergence(at(0), at(1), { samples = 4000, rng = peri.rng(1) })
+    assert(peri.item(error) > 1e-4 and peri.item(error) < 1e-2)
   end)
 end)
 

@@ -1,5 +1,6 @@
 --- Other measures of how two distributions differ: cross-entropy, Jeffreys, Jensen-Shannon, Renyi,
--- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers.
+-- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
+-- an estimate of the error as well, as kl_explain does: 0 for closed forms.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
@@ -38,35 +39,40 @@ local function any (x)
   return core.numel(x) > 0 and core.item(x:max()) ~= 0
 end
 
-local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
+-- What logarithms of densities, whose difference is taken, are rounded by.
+local ROUNDING = 2 ^ -50
 
 
 -- Sums of divergences --------------------------------------------------------------
 
 --- -E[log q(X)], X from p: the entropy of p and KL(p || q) together, or where those cancel or are not known
--- the expectation itself.
+-- the expectation itself. Returns an error too.
 function divergences.cross_entropy (p, q, opts)
   check("cross_entropy", p, q)
   local found = kl.kl_explain(p, q, opts)
-  if found.method == "infinite" then return found.value end
+  if found.method == "infinite" then return found.value, 0 end
   local function expectation ()
     local a, b = fallback.alike(p, q)
-    return (fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts))
+    return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts)
   end
   local on_line = #p.event_shape == 0
   if found.method ~= "closed form" and on_line or p.entropy == Distribution.entropy then
-    return where(functions.isinf(found.value), INF, expectation())
+    local value, error = expectation()
+    return where(functions.isinf(found.value), INF, value), error
   end
   local entropy = p:entropy()
-  local value = entropy + found.value
+  local value, error = entropy + found.value, found.error + 0 * entropy
   local cancelled = functions.lt(abs(value), 1e-3 * abs(entropy))
-  return any(cancelled) and on_line and where(cancelled, expectation(), value) or value
+  if not (any(cancelled) and on_line) then return value, error end
+  local better, its_error = expectation()
+  return where(cancelled, better, value), where(cancelled, its_error, error)
 end
 
---- KL(p || q) + KL(q || p).
+--- KL(p || q) + KL(q || p), and an error.
 function divergences.jeffreys (p, q, opts)
   check("jeffreys", p, q)
-  return kl.kl_divergence(p, q, opts) + kl.kl_divergence(q, p, opts)
+  local there, back = kl.kl_explain(p, q, opts), kl.kl_explain(q, p, opts)
+  return there.value + back.value, there.error + back.error
 end
 
 
@@ -88,22 +94,34 @@ local function both_terms (d)
   return where(is_near, together, against_middle(d) + exp(d) * against_middle(-d))
 end
 
---- The mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: between 0 and log 2. Its root
--- is a distance.
+-- The terms apart, over p and over q, and their error.
+local function apart (p, q, opts)
+  local from_p, error_p = fallback.expectation_of_ratio(p, q, against_middle, opts)
+  local from_q, error_q = fallback.expectation_of_ratio(q, p, against_middle, opts)
+  return 0.5 * (from_p + from_q), 0.5 * (error_p + error_q) + ROUNDING
+end
+
+-- The terms together, where those apart nearly cancel, so that they give no more than `value`.
+local function together (p, q, value, opts)
+  opts = { samples = opts and opts.samples, rng = opts and opts.rng, rtol = fallback.tolerance(value) }
+  local both, error = fallback.expectation_of_ratio(p, q, both_terms, opts)
+  return 0.5 * both, 0.5 * error + ROUNDING * sqrt(abs(both))   -- d itself is rounded
+end
+
+--- The mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: between 0 and log 2; and an error. Its
+-- root is a distance.
 function divergences.js_divergence (p, q, opts)
   check("js_divergence", p, q)
   p, q = fallback.alike(p, q)
-  if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2) end
-  local from_p = fallback.expectation(p, q, function (x) return against_middle(log_ratio(p, q, x)) end, opts)
-  local from_q = fallback.expectation(q, p, function (x) return against_middle(log_ratio(q, p, x)) end, opts)
-  local value = 0.5 * (from_p + from_q)
+  if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
+  local value, error = apart(p, q, opts)
   local near = functions.lt(value, 1e-2)
   if any(near) and fallback.is_same_support(p, q) then
-    opts = { samples = opts and opts.samples, rng = opts and opts.rng, rtol = fallback.tolerance(value) }
-    local together = fallback.expectation(p, q, function (x) return both_terms(log_ratio(p, q, x)) end, opts)
-    value = where(near, 0.5 * together, value)
+    local close, its_error = together(p, q, value, opts)
+    local better = near * functions.lt(its_error, error)
+    value, error = where(better, close, value), where(better, its_error, error)
   end
-  return minimum(maximum(value, 0), LOG_2)
+  return minimum(maximum(value, 0), LOG_2), error
 end
 
 
@@ -136,29 +154,54 @@ local function closed_form (p, q)
   return renyi[name] and is_own(p, name) and is_own(q, name) and renyi[name] or nil
 end
 
--- log E[e^(t r)]/t with r = log p - log q and t = alpha - 1, as KL + log(1 + E[e^(t (r - KL)) - 1])/t.
-local function renyi_numerically (p, q, alpha, opts)
-  local t, centre = alpha - 1, kl.kl_divergence(p, q, opts)
-  centre = where(functions.isfinite(centre), centre, 0)
-  local excess = fallback.expectation(p, q, function (x)
-    return functions.expm1(-t * (log_ratio(p, q, x) + centre))
-  end, opts)
-  return centre + functions.log1p(excess) / t
+-- log E[e^(t r)]/t with r = log p - log q, about c: c + log E[e^(t (r - c))]/t, and its error.
+local function renyi_about (p, q, t, c, opts)
+  local mean, error = fallback.expectation_of_ratio(p, q, function (d) return exp(-t * (d + c)) end, opts)
+  return c + log(mean) / t, error / (abs(t) * mean)
 end
 
---- log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1), X from p: KL where alpha is 1.
+-- The same about KL, where it is near: KL + log(1 + E[e^(t (r - KL)) - 1])/t; and for which elements it is not.
+local function renyi_about_kl (p, q, t, centre, opts)
+  local excess, error = fallback.expectation_of_ratio(p, q, function (d)
+    return functions.expm1(-t * (d + centre))
+  end, opts)
+  local far = 1 - functions.lt(abs(excess), 0.9)
+  return centre + functions.log1p(excess) / t, error / (abs(t) * (1 + excess)), far
+end
+
+-- How far above KL to look where the mean about it overflows: t times that.
+local OVERFLOW = 600
+
+-- t = alpha - 1
+local function renyi_numerically (p, q, t, opts)
+  local centre = kl.kl_divergence(p, q, opts)
+  centre = where(functions.isfinite(centre), centre, 0)
+  local value, error, far = renyi_about_kl(p, q, t, centre, opts)
+  if any(far) then
+    local other = t < 0 and 0 or centre + OVERFLOW / t
+    local value_far, error_far = renyi_about(p, q, t, where(functions.isfinite(value), value, other), opts)
+    value, error = where(far, value_far, value), where(far, error_far, error)
+  end
+  return value, where(functions.isfinite(value), error + ROUNDING * (1 + abs(value)), INF)
+end
+
+--- log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1), X from p, and an error: KL where alpha is 1.
 function divergences.renyi_divergence (p, q, alpha, opts)
   check("renyi_divergence", p, q)
   if type(alpha) ~= "number" or not (alpha > 0 and alpha < INF) then
     error("renyi_divergence: alpha must be positive and finite, got " .. show.value(alpha), 2)
   end
-  if alpha == 1 then return kl.kl_divergence(p, q, opts) end
+  if alpha == 1 then
+    local found = kl.kl_explain(p, q, opts)
+    return found.value, found.error
+  end
   local closed = closed_form(p, q)
-  if closed then return closed(p, q, alpha) end
+  if closed then return closed(p, q, alpha), 0 end
   p, q = fallback.alike(p, q)
   local within = alpha < 1 and (is_discrete(p) == is_discrete(q) and 1 or 0) or fallback.within(p, q)
-  if not any(within) then return fallback.infinite(p, q) end
-  return where(within, renyi_numerically(p, q, alpha, opts), INF)
+  if not any(within) then return fallback.infinite(p, q), 0 end
+  local value, error = renyi_numerically(p, q, alpha - 1, opts)
+  return where(within, value, INF), where(within, error, 0)
 end
 
 

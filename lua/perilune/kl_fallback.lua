@@ -76,6 +76,14 @@ end
 -- log q - log p
 local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
 
+-- g(log q - log p) as a function of x, and opts of an expectation that say so: the ratio can be followed
+-- where x is no longer exact, while g may be anything.
+local function of_ratio (p, q, g, opts)
+  local options = { parts = { inner = function (x) return log_ratio(p, q, x) end, outer = g } }
+  for key, value in pairs(opts or {}) do options[key] = value end
+  return function (x) return g(log_ratio(p, q, x)) end, options
+end
+
 -- e^d - 1 - d >= 0
 local function excess (d)
   return where(lt(functions.abs(d), 1e-3), d * d * (0.5 + d * (1 / 6 + d * (1 / 24 + d / 120))),
@@ -113,7 +121,7 @@ local function by_expectation (p, q)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
   if not (any(near) and tells_outside) then return value, error, 0 end
   opts.rtol = fallback.tolerance(value)
-  local sum, sum_error = p:expectation(function (x) return excess(log_ratio(p, q, x)) end, opts)
+  local sum, sum_error = p:expectation(of_ratio(p, q, excess, opts))
   if not fallback.is_same_support(p, q) then sum = sum + mass_outside(p, q) end
   sum_error = sum_error + 2 ^ -50 * functions.sqrt(2 * functions.abs(sum))   -- d itself is rounded, E d^2 = 2 KL
   local better = near * lt(sum_error, error)
@@ -245,19 +253,28 @@ local function shaped (p, x)
 end
 
 --- E[f(X)], X from p, and an estimate of its error, found as KL(p || q) would be; p and q have one batch.
--- opts: samples, rng; rtol of an integral.
+-- opts: samples, rng; rtol, atol and parts of an integral.
 function fallback.expectation (p, q, f, opts)
   opts = opts or {}
-  if is_on_line(p) then return p:expectation(f, { points = kinks(q), rtol = opts.rtol }) end
+  if is_on_line(p) then
+    return p:expectation(f, { points = kinks(q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts })
+  end
   local outcomes = outcomes_of(p)
   if outcomes then
     local mass, values = p:prob(outcomes), f(outcomes)
-    return shaped(p, where(functions.eq(mass, 0), 0, mass * values):sum(1)), 0
+    local terms = as_tensor(where(functions.eq(mass, 0), 0, mass * values))
+    return shaped(p, terms:sum(1)), shaped(p, 2 ^ -50 * functions.abs(terms):sum(1))
   end
   if not has(p, "sample") then refuse(p) end
   local n = opts.samples or SAMPLES
   local values = as_tensor(f(p:sample(n, opts.rng)))
   return shaped(p, values:mean(1)), shaped(p, values:std(1) / math.sqrt(n))
+end
+
+--- E[g(log q(X) - log p(X))], X from p, and an estimate of its error.
+function fallback.expectation_of_ratio (p, q, g, opts)
+  local f, options = of_ratio(p, q, g, opts)
+  return fallback.expectation(p, q, f, options)
 end
 
 --- KL(p || q), how it was found, and an estimate of its error; for sums also a function that returns what rounding
