@@ -146,9 +146,13 @@ function RelaxedOneHotCategorical:mean ()
   return integral(self, function (_, product, slope) return -slope * product end)
 end
 
+-- E x^2 and E x, next to each other, by one integral.
 function RelaxedOneHotCategorical:variance ()
-  local square = integral(self, function (_, product, slope, bend) return (bend - slope) * product end)
-  return square - functions.square(self:mean())
+  local k = self.event_shape[1]
+  local both = integral(self, function (_, product, slope, bend)
+    return tensor.cat({ (bend - slope) * product, -slope * product }, -1)
+  end)
+  return maximum(both:narrow(-1, 1, k) - functions.square(both:narrow(-1, k + 1, k)), 0)
 end
 
 --- sum of logits/T - log Gamma(K) - (K - 1) log T + K ((1 + 1/T) gamma + psi(K) - E log W)
