@@ -14,6 +14,7 @@ local ends         = require "perilune.ends"
 local outcomes     = require "perilune.outcomes"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -32,8 +33,6 @@ local function attempt (d, name, ...)
   local ok, value = pcall(d[name], d, ...)
   return ok and value or nil
 end
-
-local function rank_of (d) return #d.batch_shape end
 
 local rows = ends.rows
 
