@@ -29,7 +29,9 @@ for _, name in ipairs { "prod", "std", "var" } do
     if not core.tracked(t) then return plain(t, dims, keep) end
     local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
     local result = core.shape(plain(core.bare(t), dims, keep))
-    for _, dim in ipairs(type(dims) == "table" and dims or { dims }) do
+    local list = type(dims) == "table" and dims or { dims }
+    for i = 1, rawlen(list) do
+      local dim = rawget(list, i)
       reduced[dim > 0 and dim or dim + #shape + 1] = true
     end
     for d = 1, #shape do

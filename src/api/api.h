@@ -128,14 +128,20 @@ Tensor *api_from_table (lua_State *L, int index, const char *who,
 const Tensor *api_operand (lua_State *L, int index, const char *who,
                            const char *name, Tensor *header, double *number);
 
-/* A number with an integer value; a non-negative one. */
+/* integers.c: a number with an integer value; a non-negative one; a dimension, from 0 on */
 lua_Integer api_integer (lua_State *L, int index, const char *who,
                          const char *name);
 ptrdiff_t api_extent (lua_State *L, int index, const char *who);
-
-/* Reads a shape: integers from `index` to the top, or one table of them. */
-int api_shape (lua_State *L, int index, const char *who, ptrdiff_t shape[]);
 ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
+
+/* Reads a shape: integers at `first` to `last` on the stack, or one table of them. Unless
+   `open` is NULL one may be -1: that is its place (-1 for none), and it counts as 1. */
+int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t shape[],
+               int *open);
+
+/* The same for dimensions, each named at most once: in order, and as a set of bits. */
+int api_dimensions (lua_State *L, int first, int last, const char *who, int rank,
+                    int dims[], unsigned *set);
 
 /* views.c: a position in a dimension, and the view that it selects */
 ptrdiff_t api_position (lua_State *L, int index, const char *who,

@@ -100,7 +100,7 @@ static int new_tensor (lua_State *L) {
 
 static Tensor *new_filled (lua_State *L, const char *who, double value) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  int rank = api_shape(L, 1, who, shape);
+  int rank = api_shape(L, 1, lua_gettop(L), who, shape, NULL);
   Tensor *t = api_new(L, who, rank, shape, NULL);
   for (size_t i = 0; i < t->size; i++) t->data[i] = value;
   return t;

@@ -161,12 +161,12 @@ static int draw (lua_State *L) {
   if (((const State *)lua_touserdata(L, lua_upvalueindex(3)))->tracing)
     api_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
              " distribution, such as Normal(0, 1), is drawn again");
-  if (lua_isnoneornil(L, 2)) {
+  if (lua_gettop(L) <= 2 && lua_isnoneornil(L, 2)) {
     kernel->draw(g, g->position++, 1, NULL, &number);
     lua_pushnumber(L, number);
     return 1;
   }
-  int rank = api_shape(L, 2, who, shape);
+  int rank = api_shape(L, 2, lua_gettop(L), who, shape, NULL);
   Tensor *t = api_new(L, who, rank, shape, NULL);
   kernel->draw(g, g->position, t->size, NULL, t->data);
   g->position += t->size;

@@ -19,13 +19,9 @@ typedef struct Reduction {
 /* Which dimensions does argument `index` name? One, a table of them, or for
    nil all: as a set of bits. */
 static unsigned reduced_set (lua_State *L, const char *who, int index, int rank) {
-  unsigned set = 0;
-  if (lua_isnil(L, index)) return (1u << rank) - 1;
-  if (!lua_istable(L, index)) return 1u << api_dimension(L, index, who, rank);
-  for (int i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; i++) {
-    set |= 1u << api_dimension(L, -1, who, rank);
-    lua_pop(L, 1);
-  }
+  int dims[TENSOR_MAX_RANK];
+  unsigned set = (1u << rank) - 1;
+  if (!lua_isnil(L, index)) api_dimensions(L, index, index, who, rank, dims, &set);
   return set;
 }
 

@@ -16,10 +16,7 @@ static int sample_shape (lua_State *L, int index, ptrdiff_t shape[]) {
   if (lua_type(L, index) != LUA_TNUMBER && lua_type(L, index) != LUA_TTABLE)
     api_fail_type(L, binding_who(L), "shape", "an integer or a table of integers",
                   index);
-  lua_pushvalue(L, index);
-  int rank = api_shape(L, lua_gettop(L), binding_who(L), shape);
-  lua_pop(L, 1);
-  return rank;
+  return api_shape(L, index, index, binding_who(L), shape, NULL);
 }
 
 /* Appends `more` dimensions to a shape of `rank`; returns the new rank. */

@@ -138,50 +138,6 @@ const Tensor *api_operand (lua_State *L, int index, const char *who,
 
 
 /*
-** Shapes and dimensions as arguments. Users count from 1; -1 is the last.
-*/
-lua_Integer api_integer (lua_State *L, int index, const char *who,
-                         const char *name) {
-  int ok = 0;
-  lua_Integer n = 0;
-  if (lua_type(L, index) == LUA_TNUMBER) n = lua_tointegerx(L, index, &ok);
-  if (!ok) api_fail_type(L, who, name, "an integer", index);
-  return n;
-}
-
-ptrdiff_t api_extent (lua_State *L, int index, const char *who) {
-  lua_Integer n = api_integer(L, index, who, "a dimension");
-  if (n < 0)
-    api_fail_type(L, who, "a dimension", "a non-negative integer", index);
-  return (ptrdiff_t)n;
-}
-
-int api_shape (lua_State *L, int index, const char *who, ptrdiff_t shape[]) {
-  int listed = lua_istable(L, index);
-  lua_Unsigned rank = listed ? lua_rawlen(L, index)
-                             : (lua_Unsigned)(lua_gettop(L) - index + 1);
-  if (rank > TENSOR_MAX_RANK)
-    api_fail(L, who, "a shape has at most %d dimensions, got %I",
-             TENSOR_MAX_RANK, (lua_Integer)rank);
-  for (int d = 0; d < (int)rank; d++) {
-    if (listed) lua_rawgeti(L, index, d + 1);
-    else lua_pushvalue(L, index + d);
-    shape[d] = api_extent(L, -1, who);
-    lua_pop(L, 1);
-  }
-  return (int)rank;
-}
-
-ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank) {
-  lua_Integer d = api_integer(L, index, who, "dim");
-  if (d == 0 || d > rank || d < -rank)
-    api_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
-             rank, rank, d);
-  return (ptrdiff_t)(d > 0 ? d - 1 : d + rank);
-}
-
-
-/*
 ** Reading
 */
 static const double *push_table (lua_State *L, const Tensor *t, int depth,

@@ -137,12 +137,8 @@ static int view_permute (lua_State *L) {
   const char *who = "Tensor:permute";
   const Tensor *t = api_check_tensor(L, 1, who);
   int rank = t->rank, source[TENSOR_MAX_RANK];
-  unsigned seen = 0;
-  for (int d = 0; d < rank; d++) {
-    source[d] = (int)api_dimension(L, 2 + d, who, rank);
-    seen |= 1u << source[d];
-  }
-  if (seen != (1u << rank) - 1 || lua_gettop(L) != 1 + rank)
+  unsigned set;
+  if (api_dimensions(L, 2, lua_gettop(L), who, rank, source, &set) < rank)
     api_fail(L, who, "each of the %d dimensions must be named once", rank);
   Tensor *view = copy_of_view(L, t);
   for (int d = 0; d < rank; d++) {
@@ -157,7 +153,7 @@ static int view_expand (lua_State *L) {
   const char *who = "Tensor:expand";
   ptrdiff_t shape[TENSOR_MAX_RANK];
   const Tensor *t = api_check_tensor(L, 1, who);
-  int rank = api_shape(L, 2, who, shape);
+  int rank = api_shape(L, 2, lua_gettop(L), who, shape, NULL);
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rank, shape, 1, &t);
   if (why != NULL) {
@@ -200,22 +196,8 @@ static int clone (lua_State *L) {
 /* Reads the shape asked for; one dimension may be -1, "whatever is left". */
 static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
                          ptrdiff_t shape[]) {
-  int rank, open = -1, listed = lua_istable(L, 2);
+  int open, rank = api_shape(L, 2, lua_gettop(L), who, shape, &open);
   size_t size, rest = 1;
-  if (listed) {
-    int n = (int)luaL_len(L, 2);
-    luaL_checkstack(L, n > TENSOR_MAX_RANK ? 1 : n, who);
-    for (int d = 1; d <= n && d <= TENSOR_MAX_RANK + 1; d++) lua_rawgeti(L, 2, d);
-    lua_remove(L, 2);
-  }
-  for (int i = 2; i <= lua_gettop(L); i++) {
-    if (lua_type(L, i) != LUA_TNUMBER || lua_tonumber(L, i) != -1) continue;
-    if (open >= 0) api_fail(L, who, "only one dimension may be -1");
-    open = i - 2;
-    lua_pushinteger(L, 1);
-    lua_replace(L, i);
-  }
-  rank = api_shape(L, 2, who, shape);
   if (open >= 0) {
     if (!tensor_count(rank, shape, &rest)) rest = 0;
     if (rest == 0) api_fail(L, who, "the dimension -1 cannot be told from shape and"

@@ -1,0 +1,102 @@
+/*
+** integers.c - integers, shapes and dimensions as arguments
+**
+** Where a function takes several integers, they are arguments of it or the elements of one
+** table. Tables are read raw, and hold nothing else.
+*/
+#include "api/api.h"
+
+
+lua_Integer api_integer (lua_State *L, int index, const char *who,
+                         const char *name) {
+  int ok = 0;
+  lua_Integer n = 0;
+  if (lua_type(L, index) == LUA_TNUMBER) n = lua_tointegerx(L, index, &ok);
+  if (!ok) api_fail_type(L, who, name, "an integer", index);
+  return n;
+}
+
+/* The keys of the table at `index` must be 1 to n. */
+static void check_keys (lua_State *L, int index, const char *who, lua_Integer n) {
+  lua_pushnil(L);
+  while (lua_next(L, index)) {
+    lua_pop(L, 1);
+    lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+    if (key < 1 || key > n)
+      api_fail_type(L, who, "a table of integers", "without other keys", -1);
+  }
+}
+
+/* Reads the integers, each of which messages call `name`, at `first` to `last` on the stack,
+   or in a table there; returns how many there are. */
+static int read_integers (lua_State *L, int first, int last, const char *who,
+                          const char *name, lua_Integer list[TENSOR_MAX_RANK]) {
+  bool listed = first <= last && lua_istable(L, first);
+  lua_Unsigned n = listed ? lua_rawlen(L, first) : (lua_Unsigned)(last - first + 1);
+  if (listed && last > first)
+    api_fail_type(L, who, "what follows a table of integers", "nothing", first + 1);
+  if (n > TENSOR_MAX_RANK)
+    api_fail(L, who, "a shape has at most %d dimensions, got %I",
+             TENSOR_MAX_RANK, (lua_Integer)n);
+  for (int i = 0; i < (int)n; i++) {
+    if (listed) lua_rawgeti(L, first, i + 1);
+    else lua_pushvalue(L, first + i);
+    list[i] = api_integer(L, -1, who, name);
+    lua_pop(L, 1);
+  }
+  if (listed) check_keys(L, first, who, (lua_Integer)n);
+  return (int)n;
+}
+
+
+static ptrdiff_t check_extent (lua_State *L, const char *who, lua_Integer n) {
+  if (n < 0) {
+    lua_pushinteger(L, n);
+    api_fail_type(L, who, "a dimension", "a non-negative integer", -1);
+  }
+  return (ptrdiff_t)n;
+}
+
+ptrdiff_t api_extent (lua_State *L, int index, const char *who) {
+  return check_extent(L, who, api_integer(L, index, who, "a dimension"));
+}
+
+int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t shape[],
+               int *open) {
+  lua_Integer list[TENSOR_MAX_RANK];
+  int rank = read_integers(L, first, last, who, "a dimension", list);
+  if (open != NULL) *open = -1;
+  for (int d = 0; d < rank; d++) {
+    bool is_open = open != NULL && list[d] == -1;
+    if (is_open && *open >= 0) api_fail(L, who, "only one dimension may be -1");
+    if (is_open) *open = d;
+    shape[d] = is_open ? 1 : check_extent(L, who, list[d]);
+  }
+  return rank;
+}
+
+
+/* Users count dimensions from 1; -1 is the last. */
+static ptrdiff_t check_dimension (lua_State *L, const char *who, lua_Integer d, int rank) {
+  if (d == 0 || d > rank || d < -rank)
+    api_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
+             rank, rank, d);
+  return (ptrdiff_t)(d > 0 ? d - 1 : d + rank);
+}
+
+ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank) {
+  return check_dimension(L, who, api_integer(L, index, who, "dim"), rank);
+}
+
+int api_dimensions (lua_State *L, int first, int last, const char *who, int rank,
+                    int dims[], unsigned *set) {
+  lua_Integer list[TENSOR_MAX_RANK];
+  int n = read_integers(L, first, last, who, "dim", list);
+  *set = 0;
+  for (int i = 0; i < n; i++) {
+    dims[i] = (int)check_dimension(L, who, list[i], rank);
+    if (*set >> dims[i] & 1) api_fail(L, who, "dimension %d is named twice", dims[i] + 1);
+    *set |= 1u << dims[i];
+  }
+  return n;
+}
