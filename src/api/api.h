@@ -73,7 +73,6 @@ struct State {
 
 State *api_state (lua_State *L);         /* lives as long as L */
 void api_push_state (lua_State *L);
-void api_push_handles (lua_State *L);    /* a weak table: tensors by their addresses */
 int api_is_tracked (const State *state, int n, const Tensor *const in[]);
 
 /* What is recorded of a result: operands in[k] at base + k on the stack. */
@@ -89,10 +88,11 @@ typedef struct Recording {
   bool always;          /* even if no operand is tracked: a draw, for a trace */
 } Recording;
 
-/* grads.c: t.grad = value (t, the name and the value are on the stack); and none for the
-   parameter at `index` */
+/* grads.c: t.grad = value (t, the name and the value are on the stack); none for the
+   parameter at `index`; other memory for it */
 int api_set_grad (lua_State *L);
-void api_forget_grad (lua_State *L, int index, Node *node);
+void api_forget_grad (lua_State *L, int index, const char *who);
+void api_renew_grad (lua_State *L, int index, const char *who);
 
 /* trace.c: a replay will draw the recorded tensor t again, from g, which is at `index` or the
    state's own */

@@ -12,16 +12,11 @@
 #include "autograd/steps.h"
 #include "driver/loop.h"
 
-void walk_push_handle (lua_State *L, const Tensor *t) {
-  lua_rawgetp(L, lua_upvalueindex(WALK_HANDLES), t);
-}
-
 /* The gradient of a parameter that has none yet is written where it will stay, unless a
    function might see it there. */
 static void ensure_gradient (lua_State *L, const Tape *tape, Memory *memory, Node *node) {
   if (node->gradient != NULL) return;
   bool stays = node->kind == NODE_LEAF && !node->has_grad && !tape->calls;
-  if (stays) grads_ensure(L, node);
   node->gradient = stays ? node->grad->data : memory_take(L, memory, node->result->size);
   node->empty = true;
 }
@@ -55,7 +50,7 @@ static void add_returned (lua_State *L, const State *state, Tape *tape, const No
 COLD static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
   luaL_checkstack(L, node->n + 8, "backward");
-  walk_push_handle(L, node->result);
+  lua_rawgetp(L, WALK_TENSORS, node);
   lua_getiuservalue(L, -1, node->n + 1);
   push_gradient(L, state, tape, node);
   state->tape = tape;
@@ -109,8 +104,6 @@ static void deliver (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++)
     if (is_to_deliver(tape->node[i])) grads_prepare(L, tape->node[i]);
   tape_check_undisturbed(L, state, tape);
-  for (size_t i = 0; i < tape->n; i++)
-    if (is_to_deliver(tape->node[i])) grads_check(L, tape->node[i]);
   for (size_t i = 0; i < tape->n; i++) {
     if (!is_to_deliver(tape->node[i])) continue;
     node_fill_gradient(tape->node[i]);
@@ -139,9 +132,11 @@ Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
   return t;
 }
 
-static void make_notes (lua_State *L, Tape *tape) {
+/* What it takes to call functions of nodes. */
+COLD static void prepare_calls (lua_State *L, Tape *tape) {
   tape->note = lua_newuserdatauv(L, tape->n * sizeof(Note), 0);
   lua_replace(L, WALK_NOTES);
+  tape_find_calls(L, tape);
 }
 
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
@@ -149,7 +144,7 @@ static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
   Memory memory;
-  lua_settop(L, WALK_NOTES);
+  lua_settop(L, WALK_TENSORS);
   const Tensor *t = walk_check_result(L, "Tensor:backward", "self");
   if (!lua_isnil(L, 2) && !lua_istable(L, 2))
     api_fail_type(L, "Tensor:backward", "options", "a table", 2);
@@ -159,7 +154,7 @@ static int backward (lua_State *L) {
   Node *top = t->owner->node;
   tape_note(tape.outer);
   tape_collect(L, &tape, top);
-  if (tape.calls) make_notes(L, &tape);
+  if (tape.calls) prepare_calls(L, &tape);
   ensure_gradient(L, &tape, &memory, top);
   node_fill_gradient(top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
@@ -175,7 +170,9 @@ static int backward (lua_State *L) {
 
 void walk_push_function (lua_State *L, lua_CFunction f) {
   api_push_state(L);
-  api_push_handles(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
   lua_pushnil(L);                     /* no desk yet */
   lua_pushcclosure(L, f, WALK_OWN_DESK);
 }

@@ -1,8 +1,9 @@
 /*
 ** grads.c - the grads of parameters
 **
-** A parameter keeps the memory of its grad as a user value, also while it has none: what
-** nobody has in hand is used again.
+** A parameter always has memory for a grad, as its user value, whether it has one or not:
+** walks know it by its address alone, and could not give it any. What nobody has in hand is
+** used again.
 */
 #include <string.h>
 
@@ -10,27 +11,15 @@
 #include "driver/loop.h"
 
 
-/* (A finalizer may have been first.) */
-void grads_ensure (lua_State *L, Node *node) {
-  const Tensor *parameter = node->result;
-  if (node->grad != NULL) return;
-  walk_push_handle(L, parameter);
-  Tensor *grad = api_new(L, "backward", parameter->rank, parameter->shape, NULL);
-  if (node->grad == NULL) {
-    node->grad = grad;
-    lua_setiuservalue(L, -2, 1);
-  } else lua_pop(L, 1);
-  lua_pop(L, 1);
+void api_renew_grad (lua_State *L, int index, const char *who) {
+  index = lua_absindex(L, index);
+  const Tensor *parameter = lua_touserdata(L, index);
+  parameter->node->grad = api_new(L, who, parameter->rank, parameter->shape, NULL);
+  lua_setiuservalue(L, index, 1);
 }
 
-void grads_prepare (lua_State *L, Node *node) {
-  grads_ensure(L, node);
+void grads_prepare (lua_State *L, const Node *node) {
   if (node->has_grad && node->shown) api_before_write(L, node->grad);
-}
-
-void grads_check (lua_State *L, const Node *node) {
-  if (node->grad == NULL)
-    api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
 }
 
 void grads_deliver (Node *node) {
@@ -54,31 +43,10 @@ static int get_grad (lua_State *L) {
   return api_return(L, t->node->grad, NULL);
 }
 
-/* The memory of a grad that nobody has in hand stays for the next one. */
-void api_forget_grad (lua_State *L, int index, Node *node) {
-  if (node->shown) {
-    index = lua_absindex(L, index);
-    lua_pushnil(L);
-    lua_setiuservalue(L, index, 1);
-    node->grad = NULL;
-  }
+void api_forget_grad (lua_State *L, int index, const char *who) {
+  Node *node = ((const Tensor *)lua_touserdata(L, index))->node;
+  if (node->shown) api_renew_grad(L, index, who);
   node->has_grad = node->shown = false;
-}
-
-/* Memory that nobody has in hand may be where a walk is writing: it is not let go, and the
-   walk will notice. */
-static Tensor *memory_for_grad (lua_State *L, const char *who, const Tensor *t) {
-  Node *node = t->node;
-  if (node->shown || node->grad == NULL) {
-    Tensor *fresh = api_new(L, who, t->rank, t->shape, NULL);
-    if (node->shown || node->grad == NULL) {
-      lua_setiuservalue(L, 1, 1);
-      node->grad = fresh;
-    }
-  }
-  node->walk = 0;
-  api_state(L)->walk++;
-  return node->grad;
 }
 
 int api_set_grad (lua_State *L) {
@@ -96,9 +64,10 @@ int api_set_grad (lua_State *L) {
     api_fail(L, who, "shapes %s and %s of parameter and gradient differ", lua_tostring(L, -2),
              lua_tostring(L, -1));
   }
-  loop_copy(memory_for_grad(L, who, t), grad);
+  loop_copy(NULL, memory_for_grad(L, who, t), grad);
   t->node->has_grad = true;
-  t->node->shown = false;
+  t->node->walk = 0;             /* a walk may be writing there: it will notice */
+  api_state(L)->walk++;
   return 0;
 }
 

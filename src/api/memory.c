@@ -57,7 +57,7 @@ static void leave_chunks (lua_State *L) {
   lua_pushvalue(L, WALK_TAPE);
   lua_rawseti(L, WALK_CHUNKS, 0);
   lua_pushvalue(L, WALK_CHUNKS);
-  lua_getmetatable(L, lua_upvalueindex(WALK_HANDLES));    /* weak values */
+  lua_pushvalue(L, lua_upvalueindex(WALK_WEAK));
   lua_setmetatable(L, -2);
   lua_setiuservalue(L, lua_upvalueindex(WALK_STATE), 1);
 }

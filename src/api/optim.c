@@ -231,7 +231,8 @@ static int zero_grad (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 2);
   for (lua_Integer i = 1; i <= n; i++) {
     lua_rawgeti(L, 2, i);
-    api_forget_grad(L, -1, check_parameter(L, -1, "zero_grad")->node);
+    check_parameter(L, -1, "zero_grad");
+    api_forget_grad(L, -1, "zero_grad");
     lua_pop(L, 1);
   }
   return 0;

@@ -9,10 +9,7 @@
 #include "api/binding.h"
 #include "driver/loop.h"
 
-static const char STATE = 's';     /* registry keys: what this state has in hand, */
-static const char HANDLES = 'h';   /* and tensors by their addresses */
-
-void api_push_handles (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES); }
+static const char STATE = 's';     /* registry key: what this state has in hand */
 
 void api_push_state (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE) != LUA_TNIL) return;
@@ -133,14 +130,6 @@ Tensor *api_new_copy (lua_State *L, const char *who, int index) {
   return copy;
 }
 
-/* Lets the tensor on top be found by its address. */
-static void remember_handle (lua_State *L, const Tensor *t) {
-  api_push_handles(L);
-  lua_pushvalue(L, -2);
-  lua_rawsetp(L, -2, t);
-  lua_pop(L, 1);
-}
-
 /* A parameter: a copy of `value` that has a gradient. */
 static int param (lua_State *L) {
   Tensor header;
@@ -151,7 +140,7 @@ static int param (lua_State *L) {
                             NODE_LEAF, 0, 1, tensor_room(from->size));
   place_elements(t);
   loop_copy(t, from);
-  remember_handle(L, t);
+  api_renew_grad(L, -1, "param");
   state->parameters = 1;
   return 1;
 }
@@ -225,7 +214,6 @@ static int record (lua_State *L) {
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, -2, n + 1);
-  remember_handle(L, t);
   return 1;
 }
 
@@ -242,14 +230,5 @@ static const luaL_Reg functions[] = {
 };
 
 void api_open_record (lua_State *L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &HANDLES) == LUA_TNIL) {
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &HANDLES);
-  }
-  lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);
 }

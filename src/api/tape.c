@@ -64,6 +64,42 @@ void tape_collect (lua_State *L, Tape *tape, Node *top) {
   if (!tape->in_order) sort_by_age(tape->node, tape->n);
 }
 
+/* Pushes the tensor at `index`, or the one that it is a view of: who has its gradient. */
+static void push_owner (lua_State *L, int index) {
+  const Tensor *t = lua_touserdata(L, index);
+  if (t->owner == t) lua_pushvalue(L, index);
+  else lua_getiuservalue(L, index, 1);
+}
+
+static uint64_t oldest_call (const Tape *tape) {
+  size_t i = tape->n - 1;
+  while (tape->node[i]->kind != NODE_CALL) i--;
+  return tape->node[i]->order;
+}
+
+/* Each tensor has its operands as user values, and none is younger than its result. Only
+   making the table may run finalizers: these can have changed operands. */
+COLD void tape_find_calls (lua_State *L, const Tape *tape) {
+  uint64_t oldest = oldest_call(tape);
+  lua_createtable(L, 0, (int)tape->n);
+  lua_replace(L, WALK_TENSORS);
+  push_owner(L, 1);
+  lua_rawsetp(L, WALK_TENSORS, tape->node[0]);
+  for (size_t i = 0; i < tape->n && tape->node[i]->order > oldest; i++) {
+    const Node *node = tape->node[i];
+    tape_check_operands(L, node);
+    lua_rawgetp(L, WALK_TENSORS, node);
+    for (int k = 0; k < node->n; k++) {
+      if (!node->in[k].tracked || node_below(node, k)->order < oldest) continue;
+      lua_getiuservalue(L, -1, k + 1);
+      push_owner(L, -1);
+      lua_rawsetp(L, WALK_TENSORS, node_below(node, k));
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+}
+
 /* Memory may have been collected, and a finalizer may have walked over the same nodes, or
    have set a grad that is being written. */
 void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape) {

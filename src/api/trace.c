@@ -54,7 +54,7 @@ typedef struct Trace {
 enum { TOP = 1, GRADIENTS, SCRATCH, DRAWN };
 
 /* On the stack while it is made, behind what walks have there: generators. */
-enum { DRAWN_FROM = WALK_NOTES + 1 };
+enum { DRAWN_FROM = WALK_TENSORS + 1 };
 
 
 /* {=====================================================
@@ -333,7 +333,6 @@ static int replay_back (lua_State *L) {
   Trace *trace = check_replay(L, state, "trace:backward");
   for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
   prepare(L, state, trace);
-  for (size_t i = 0; i < trace->leaves; i++) grads_check(L, trace->leaf[i].node);
   tape_note(state->tape);                  /* from here on nothing can raise */
   go_forward(L, state, trace);
   start_back(trace, ++state->walk);

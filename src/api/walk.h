@@ -14,11 +14,12 @@
 #define WALK_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk */
 #define WALK_FREE  64                  /* blocks that wait to be used again */
 
-/* Upvalues: the state, tensors by their addresses, the desk. */
-enum { WALK_STATE = 1, WALK_HANDLES, WALK_OWN_DESK };
+/* Upvalues: the state, a metatable for weak values, the desk. */
+enum { WALK_STATE = 1, WALK_WEAK, WALK_OWN_DESK };
 
-/* On the stack, behind two arguments: the desk, a larger tape, the table of chunks, notes. */
-enum { WALK_DESK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES };
+/* On the stack, behind two arguments: the desk, a larger tape, the table of chunks, notes,
+   results of calls by the addresses of their nodes. */
+enum { WALK_DESK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES, WALK_TENSORS };
 
 /* The gradient that a node had when a walk within this one began. */
 typedef struct Note {
@@ -68,21 +69,19 @@ void tape_collect (lua_State *L, Tape *tape, Node *top);
 void tape_check_operands (lua_State *L, const Node *node);   /* unchanged since then? */
 void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape);
 
+/* Puts the tensors of calls on the tape, and of what leads there from the tensor at index 1,
+   into WALK_TENSORS. */
+void tape_find_calls (lua_State *L, const Tape *tape);
+
 /* A walk within others, which may meet their nodes, notes the gradients of those; they are
    restored when it is over. */
 void tape_note (Tape *outer);
 void tape_restore (Tape *tape);
 
-/* grads.c: memory for the grad of a parameter; whatever may fail before it gets one; raises if
-   a finalizer has taken that away again; adds the gradient that arrived there */
-void grads_ensure (lua_State *L, Node *node);
-void grads_prepare (lua_State *L, Node *node);
-void grads_check (lua_State *L, const Node *node);
+/* grads.c: whatever may fail before a parameter's grad is written; adds the gradient that
+   arrived there */
+void grads_prepare (lua_State *L, const Node *node);
 void grads_deliver (Node *node);
-
-/* Pushes a tensor of which only the address is known: a parameter, or the result of a
-   function with a gradient of its own. */
-void walk_push_handle (lua_State *L, const Tensor *t);
 
 /* Pushes a function that walks. */
 void walk_push_function (lua_State *L, lua_CFunction f);
