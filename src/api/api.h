@@ -49,9 +49,12 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values);
 
-/* deferred.c: computes a tensor that waits; sees to those that would notice that t is
-   written to */
+/* deferred.c: computes a tensor that waits; pushes a table with weak keys: those that may */
 COLD void api_force (lua_State *L, int index);
+void api_push_waiting (lua_State *L);
+
+/* writes.c: sees to all that waits for the elements of t. Nothing must be allocated between
+   this and writing them, except by calls of this for others. */
 void api_before_write (lua_State *L, const Tensor *t);
 
 /* record.c: what a state is doing */
@@ -59,12 +62,13 @@ struct State {
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
+  int writing;          /* something is about to be: nothing begins to wait */
   int parameters;       /* has there ever been one? */
   int unchecked;        /* parameters of distributions are not looked at */
   int tracing;          /* operations are recorded to be replayed */
   uint64_t order;       /* of nodes */
   uint64_t waiting;     /* results that have ever waited for others to be read */
-  uint64_t walk;
+  uint64_t walk;        /* numbers walks, and changes that one which is under way must see */
   struct Tape *tape;    /* the walk during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that walks need; NULL before the first */
   int valued;           /* walks to come that compute sums in passing, since one was read
@@ -155,11 +159,13 @@ int api_draws (const Kernel *kernel);   /* is it a sampler? */
 /* random.c: the generator at `index`, or the state's own for nil */
 Philox *api_generator (lua_State *L, int index, const char *who);
 
-/* threads.c: NULL unless the state was given threads */
+/* threads.c: NULL unless the state was given threads; it may be gone once anything was
+   allocated */
 Pool *api_pool (lua_State *L, size_t size);
 
-/* Pushes memory for `size` doubles a thread, and gives its address. */
-double *api_scratch (lua_State *L, const char *who, const Pool *pool, size_t size);
+/* The same for so much work, after memory for `size` doubles a thread was pushed. */
+Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
+                        double **scratch);
 
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_tensor  (lua_State *L);

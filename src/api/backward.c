@@ -14,10 +14,13 @@
 
 /* The gradient of a parameter that has none yet is written where it will stay, unless a
    function might see it there. */
-static void ensure_gradient (lua_State *L, const Tape *tape, Memory *memory, Node *node) {
+static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Memory *memory,
+                             Node *node) {
   if (node->gradient != NULL) return;
   bool stays = node->kind == NODE_LEAF && !node->has_grad && !tape->calls;
-  node->gradient = stays ? node->grad->data : memory_take(L, memory, node->result->size);
+  double *taken = stays ? node->grad->data : memory_take(L, memory, node->result->size);
+  tape_check_undisturbed(L, state, tape);
+  node->gradient = taken;
   node->empty = true;
 }
 
@@ -57,11 +60,14 @@ COLD static void step_call (lua_State *L, const Node *node, State *state, Tape *
   int status = lua_pcall(L, 1, node->n, 0);
   state->tape = tape->outer;
   if (status != LUA_OK) lua_error(L);
-  tape->called = true;
   tape->last = state->walk;
   tape_restore(tape);
   for (int k = 0; k < node->n; k++) add_returned(L, state, tape, node, k, base + 2 + k);
   lua_settop(L, base);
+}
+
+static Pool *pool_for (lua_State *L, const Node *node) {
+  return node->block ? NULL : api_pool(L, node_extent(node));
 }
 
 static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
@@ -71,22 +77,24 @@ static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
     step_block(node, state->sum, n);
     return;
   }
-  Pool *pool = node->block ? NULL : api_pool(L, node_extent(node));
-  size_t need = adjoint_scratch(node, pool);
-  double *scratch = need > 0 ? memory_take(L, memory, need) : NULL;
-  tape_check_undisturbed(L, state, tape);
+  size_t need, room = 0;
+  double *scratch = NULL;
+  Pool *pool;
+  while (need = adjoint_scratch(node, pool = pool_for(L, node)), need > room) {
+    scratch = memory_take(L, memory, room = need);
+    tape_check_undisturbed(L, state, tape);
+  }
   adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
-  if (scratch != NULL) memory_give_back(memory, scratch, need);
+  if (scratch != NULL) memory_give_back(memory, scratch, room);
 }
 
 static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->node[i];
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
-    if (tape->called) tape_check_operands(L, node);
+    if (tape->kept) tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++)
-      if (node->in[k].tracked) ensure_gradient(L, tape, memory, node_below(node, k));
-    tape_check_undisturbed(L, state, tape);
+      if (node->in[k].tracked) ensure_gradient(L, state, tape, memory, node_below(node, k));
     node_fill_gradient(node);
     if (node->kind == NODE_CALL) step_call(L, node, state, tape);
     else step_node(L, state, tape, node, memory);
@@ -101,9 +109,10 @@ static bool is_to_deliver (const Node *node) {
 
 /* What arrived at parameters becomes their grads, all of them or none. */
 static void deliver (lua_State *L, const State *state, Tape *tape) {
-  for (size_t i = 0; i < tape->n; i++)
+  for (size_t i = 0; i < tape->n; i++) {
     if (is_to_deliver(tape->node[i])) grads_prepare(L, tape->node[i]);
-  tape_check_undisturbed(L, state, tape);
+    tape_check_undisturbed(L, state, tape);
+  }
   for (size_t i = 0; i < tape->n; i++) {
     if (!is_to_deliver(tape->node[i])) continue;
     node_fill_gradient(tape->node[i]);
@@ -133,10 +142,10 @@ Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
 }
 
 /* What it takes to call functions of nodes. */
-COLD static void prepare_calls (lua_State *L, Tape *tape) {
+COLD static void prepare_calls (lua_State *L, const State *state, Tape *tape) {
   tape->note = lua_newuserdatauv(L, tape->n * sizeof(Note), 0);
   lua_replace(L, WALK_NOTES);
-  tape_find_calls(L, tape);
+  tape_keep(L, state, tape);
 }
 
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
@@ -154,8 +163,8 @@ static int backward (lua_State *L) {
   Node *top = t->owner->node;
   tape_note(tape.outer);
   tape_collect(L, &tape, top);
-  if (tape.calls) prepare_calls(L, &tape);
-  ensure_gradient(L, &tape, &memory, top);
+  if (tape.calls) prepare_calls(L, state, &tape);
+  ensure_gradient(L, state, &tape, &memory, top);
   node_fill_gradient(top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
   walk(L, state, &tape, &memory);

@@ -7,14 +7,15 @@
 ** waits has no data; its user values are its operands, and later the tensor
 ** that holds its elements.
 **
-** Before anything is written into a tensor, those that wait in a formula are computed.
-**
 ** Large results that are recorded wait as well, and so do their sums and means, and what
 ** is added to those: often nobody looks at them, but at the sum, which is computed
 ** without them, or at the gradient. Walks back give sums their values in passing, if those
 ** of earlier walks were read. The node says how to compute what waits, and has room for a
-** single number. Before an operand is written to, what waits for it gets a copy of it, or
-** is computed where that is less work.
+** single number.
+**
+** Whatever allocates may run finalizers, and these may compute what is just being computed
+** here, or write to an operand: so memory is found first, and then looked at what is left to
+** do. What happens before an operand is written to is in writes.c.
 */
 #include <string.h>
 
@@ -44,6 +45,8 @@ static Recipe *recipe_of (const Tensor *t) {
 
 static int waits (const Tensor *t) { return t->data == NULL; }
 
+void api_push_waiting (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING); }
+
 static int is_recorded (const Tensor *t) { return t->node != NULL; }
 
 
@@ -60,7 +63,7 @@ static int depth_of (int n, const Operands *o) {
 
 static void remember (lua_State *L, State *state) {
   state->waiting++;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
+  api_push_waiting(L);
   lua_pushvalue(L, -2);
   lua_pushboolean(L, 1);
   lua_rawset(L, -3);
@@ -85,7 +88,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
   int n = b->operands, rank, base = lua_gettop(L) - n + 1;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
-  if (!read_headers(L, base, n, o)
+  if (b->state->writing || !read_headers(L, base, n, o)
       || api_is_tracked(b->state, n, o->in)
       || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(n, o) >= DEEPEST) return 0;
@@ -108,7 +111,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
 
 
 static int is_worth_waiting (const Recording *r, size_t size) {
-  return size >= RECORDED && api_is_tracked(r->state, r->n, r->in);
+  return size >= RECORDED && !r->state->writing && api_is_tracked(r->state, r->n, r->in);
 }
 
 int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
@@ -145,6 +148,7 @@ static int is_open (const Tensor *t) {
 
 int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
   int deepest = 0, open = 0;
+  if (b->state->writing) return 0;
   for (int k = 0; k < b->operands; k++) {
     int depth = depth_of_single(o->in[k]);
     if (depth < 0 || !does_without(b->kernel, k, depth)) return 0;
@@ -168,7 +172,6 @@ int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
 /* Computes those operands of the recorded tensor at `index` that wait: sums, and what was
    made of them. */
 static void force_operands (lua_State *L, int index, const Node *node) {
-  luaL_checkstack(L, 8, "tensor");
   for (int k = 0; node->depth > 0 && k < node->n; k++) {
     if (node->in[k].is_number) continue;
     lua_getiuservalue(L, index, k + 1);
@@ -186,62 +189,41 @@ static double sum_of_values (lua_State *L, const Node *node, const Tensor *const
   return forward_sum(node, state->sum, in, loop, api_pool(L, loop->size));
 }
 
-/* Memory for the elements of the recorded tensor t at `index`, along the loop: its own, if
-   it is one number, or that of a tensor which becomes its last user value. */
-static double *elements_of (lua_State *L, int index, Tensor *t, const Loop *loop) {
-  if (t->size == 1) return node_room(t->node);
-  Tensor *elements = api_new(L, "tensor", t->rank, t->shape,
-                             t->rank == loop->out_rank ? loop->out_stride : NULL);
-  memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
-  lua_setiuservalue(L, index, t->node->n + 1);
-  return elements->data;
+static bool has_inputs (const Node *node, const Tensor *const in[]) {
+  for (int k = 0; k < node->n; k++)
+    if (!node->in[k].is_number && node->in[k].tensor != in[k]) return false;
+  return true;
 }
 
-/* Computes the recorded tensor t at `index`. A copied operand may have changed the order
-   of the loop. */
+/* Finds how to compute the recorded tensor t, and pushes memory for its elements, along that
+   loop; a single number has room of its own. A finalizer may have made copies of operands. */
+static Tensor *plan_recorded (lua_State *L, const Tensor *t, Tensor header[],
+                              const Tensor *in[], Loop *loop) {
+  for (;;) {
+    node_inputs(t->node, header, in);
+    loop_plan(loop, t->node->n, in);
+    if (t->size == 1) return NULL;
+    Tensor *elements = api_new(L, "tensor", t->rank, t->shape, loop->out_stride);
+    if (has_inputs(t->node, in)) return elements;
+  }
+}
+
+/* Computes the recorded tensor t at `index`. */
 static void force_recorded (lua_State *L, int index, Tensor *t) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
   force_operands(L, index, t->node);
-  node_inputs(t->node, header, in);
-  loop_plan(&loop, t->node->n, in);
-  double *elements = elements_of(L, index, t, &loop);
+  Tensor *elements = plan_recorded(L, t, header, in, &loop);
+  if (!waits(t)) return;
+  double *data = elements == NULL ? node_room(t->node) : elements->data;
   if (t->node->kind == NODE_ELEMENTWISE)
-    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, elements);
-  else elements[0] = sum_of_values(L, t->node, in, &loop);
-  t->data = elements;
-}
-
-static int shares (const Input *input, const Tensor *written) {
-  return !input->is_number && input->tensor->version == written->version;
-}
-
-/* Elements of the operands that are parameters, if `written` is among the operands: where
-   one is written to the others soon will be. */
-static size_t elements_at_stake (const Node *node, const Tensor *written) {
-  size_t size = 0;
-  int found = 0;
-  for (int k = 0; k < node->n; k++) {
-    found |= shares(&node->in[k], written);
-    if (node->in[k].tracked && node_below(node, k)->kind == NODE_LEAF)
-      size += node->in[k].tensor->size;
-  }
-  return found ? size : 0;
-}
-
-/* Gives the recorded tensor at `index` copies of those operands that share their
-   elements with `written`. It cannot be differentiated any more. */
-static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
-  for (int k = 0; k < node->n; k++) {
-    Input *input = &node->in[k];
-    if (!shares(input, written)) continue;
-    Tensor *copy = api_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
-    loop_copy(copy, input->tensor);
-    copy->writes = input->version + 1;
-    input->tensor = copy;
-    input->tracked = false;
-    lua_setiuservalue(L, index, k + 1);
+    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, data);
+  else data[0] = sum_of_values(L, t->node, in, &loop);
+  t->data = data;
+  if (elements != NULL) {
+    memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
+    lua_setiuservalue(L, index, t->node->n + 1);
   }
 }
 
@@ -252,6 +234,7 @@ typedef struct Plan {
   Tensor header[LOOP_MAX_IN];              /* leaves that are numbers */
   int open;        /* steps whose operands are being looked at */
   int reserved;    /* operands of those that are still to come */
+  bool outdated;   /* something was computed meanwhile: nothing in it may be used */
 } Plan;
 
 static Source leaf (Plan *plan, const Tensor *t) {
@@ -279,6 +262,7 @@ static Source add_step (lua_State *L, Plan *plan, int index);
 
 /* Operand k of the recipe of the tensor at `index`, as a source. */
 static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int k) {
+  if (plan->outdated) return (Source) {.index = 0};
   const Tensor *t = recipe->operand[k];
   if (t == NULL) return number_leaf(plan, &recipe->number[k]);
   for (int s = 0; s < plan->program.steps; s++)
@@ -286,12 +270,12 @@ static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int 
   if (!waits(t)) return leaf(plan, t);
   luaL_checkstack(L, 8, "tensor");
   lua_getiuservalue(L, index, k + 1);
-  Source from;
+  Source from = {.index = 0};
   if (tensor_same_shape(t, plan->target) && has_room(plan, t))
     from = add_step(L, plan, lua_gettop(L));
   else {
     api_force(L, lua_gettop(L));
-    from = leaf(plan, t);
+    plan->outdated = true;
   }
   lua_pop(L, 1);
   return from;
@@ -315,16 +299,18 @@ static Source add_step (lua_State *L, Plan *plan, int index) {
   return (Source) {.is_step = true, .index = s};
 }
 
-/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it. */
-static void force_program (lua_State *L, int index, Tensor *t) {
-  Plan plan;                        /* large: only what counts is set to 0 */
-  Loop loop;
-  plan.target = t;
-  plan.program.leaves = plan.program.steps = plan.open = plan.reserved = 0;
-  add_step(L, &plan, index);
-  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
-  loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
-  program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
+/* Plans how to compute the tensor t at `index`; false if something else had to be computed
+   first, and this is to be called again. */
+static bool make_plan (lua_State *L, Plan *plan, int index, const Tensor *t) {
+  plan->target = t;               /* large: only what counts is set to 0 */
+  plan->program.leaves = plan->program.steps = plan->open = plan->reserved = 0;
+  plan->outdated = false;
+  add_step(L, plan, index);
+  return !plan->outdated;
+}
+
+/* The elements on top are those of the tensor t at `index`, which forgets its operands. */
+static void adopt_elements (lua_State *L, int index, Tensor *t, Tensor *elements) {
   int operands = recipe_of(t)->kernel->n_in;
   t->data = elements->data;
   t->version = elements->version;   /* views keep those alive, not t */
@@ -337,33 +323,27 @@ static void force_program (lua_State *L, int index, Tensor *t) {
   }
 }
 
+/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it. */
+static void force_program (lua_State *L, int index, Tensor *t) {
+  Plan plan;
+  Loop loop;
+  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
+  while (waits(t) && !make_plan(L, &plan, index, t)) {}
+  if (!waits(t)) return;
+  loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
+  program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
+  adopt_elements(L, index, t, elements);
+}
+
 void api_force (lua_State *L, int index) {
   Tensor *t = lua_touserdata(L, index);
+  int top = lua_gettop(L);
   if (!waits(t)) return;
+  luaL_checkstack(L, 8, "tensor");
   index = lua_absindex(L, index);
   if (is_recorded(t)) force_recorded(L, index, t);
   else force_program(L, index, t);
-}
-
-void api_before_write (lua_State *L, const Tensor *written) {
-  if (!tensor_holder(written)->awaited) return;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING);
-  int table = lua_gettop(L);
-  luaL_checkstack(L, 8, "tensor");
-  lua_pushnil(L);
-  while (lua_next(L, table)) {
-    Tensor *t = lua_touserdata(L, -2);
-    lua_pop(L, 1);
-    if (waits(t) && is_recorded(t) && elements_at_stake(t->node, written) <= t->size) {
-      keep_operands(L, lua_gettop(L), t->node, written);
-      continue;
-    }
-    api_force(L, -1);
-    lua_pushvalue(L, -1);
-    lua_pushnil(L);
-    lua_rawset(L, table);      /* a field may be cleared during a traversal */
-  }
-  lua_settop(L, table - 1);
+  lua_settop(L, top);
 }
 
 

@@ -54,7 +54,7 @@ int api_set_grad (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, who);
   if (t->node == NULL || t->node->kind != NODE_LEAF)
     api_fail(L, who, "only a parameter has a gradient");
-  if (lua_isnoneornil(L, 3)) return api_forget_grad(L, 1, t->node), 0;
+  if (lua_isnoneornil(L, 3)) return api_forget_grad(L, 1, who), 0;
   Tensor header;
   double number;
   const Tensor *grad = api_operand(L, 3, who, "value", &header, &number);
@@ -64,7 +64,8 @@ int api_set_grad (lua_State *L) {
     api_fail(L, who, "shapes %s and %s of parameter and gradient differ", lua_tostring(L, -2),
              lua_tostring(L, -1));
   }
-  loop_copy(NULL, memory_for_grad(L, who, t), grad);
+  api_forget_grad(L, 1, who);
+  loop_copy(t->node->grad, grad);
   t->node->has_grad = true;
   t->node->walk = 0;             /* a walk may be writing there: it will notice */
   api_state(L)->walk++;

@@ -72,7 +72,6 @@ static int repeats (const Tensor *t) {
 static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Tensor header;
   double number;
-  api_before_write(L, to);
   const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
   Loop loop;
   if (repeats(to))
@@ -92,8 +91,10 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
     loop_copy(copy, from);
     from = copy;
   }
+  api_before_write(L, to);
   loop_copy(to, from);
   (*to->version)++;
+  api_state(L)->walk++;
 }
 
 /* t[i] = a number, table or tensor that broadcasts to the row */

@@ -83,6 +83,7 @@ COLD void memory_widen_tape (lua_State *L, Tape *tape) {
   tape->node = wider;
   tape->room = lua_rawlen(L, -1) / sizeof *wider;
   lua_replace(L, WALK_TAPE);
+  tape_check_undisturbed(L, lua_touserdata(L, lua_upvalueindex(WALK_STATE)), tape);
 }
 
 /* The next chunk, if it is large enough, or a new one in its place. */

@@ -172,6 +172,7 @@ static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
   kernel->move(x->size, grad->data, constant, row);
   (*x->version)++;
   (*rows->version)++;
+  api_state(L)->walk++;
 }
 
 /* Those from argument 3 on; constants that are not given are 0. */

@@ -53,7 +53,8 @@ static int is_transparent (const Tensor *t) {
 }
 
 /* Pushes the sum or mean of all elements of a recorded tensor at index 1, as one of what
-   those were computed from; returns 0 if it is none of that. */
+   those were computed from; returns 0 if it is none of that, or if a finalizer has just
+   changed what they were computed from. */
 static int sum_behind (lua_State *L, const Reduction *reduction) {
   const Tensor *t = api_header(L, 1), *in[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
@@ -66,10 +67,11 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
   for (int k = 0; k < node->n; k++)
     if (node->in[k].is_number) lua_pushnil(L);
     else lua_getiuservalue(L, 1, k + 1);
-  if (t->data == NULL) return api_defer_sum(L, &r, t->size);
+  if (t->data == NULL) return api_defer_sum(L, &r, t->size) && !is_outdated(node);
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   reduce(NULL, reduction->kernel, t, t->rank, t->size, out->data);
-  return api_return(L, out, NULL);
+  api_return(L, out, NULL);
+  return !is_outdated(node);
 }
 
 static int reduce_call (lua_State *L) {
@@ -84,6 +86,7 @@ static int reduce_call (lua_State *L) {
   lua_settop(L, 3);
   if (reduction->kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
       && sum_behind(L, reduction)) return 1;
+  lua_settop(L, 3);
   const Tensor *t = api_operand(L, 1, who, "self", &header, &number);
   unsigned set = reduced_set(L, who, 2, t->rank);
   size_t count = reduce_line_up(&lines, t, set, &inner);

@@ -61,9 +61,9 @@ int bound_rows (lua_State *L) {
   Tensor *out = api_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size == 0) return 1;
-  Pool *pool = api_pool(L, rows_work(&rows));
-  double *scratch = api_scratch(L, binding_who(L), pool,
-                                rows_scratch(&rows, b->kernel->scratch));
+  double *scratch;
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
+                                rows_scratch(&rows, b->kernel->scratch), &scratch);
   rows_run(pool, b->kernel, &rows, scratch, out->data);
   lua_settop(L, result);
   return api_return(L, out, b->kernel);
@@ -87,7 +87,7 @@ static double *push_slope (lua_State *L, const Binding *b, const Rows *rows, int
 int bound_adjoint (lua_State *L) {
   const Binding *b = binding_of(L);
   int above = b->arguments + 1;
-  double *d[KERNEL_MAX_IN], number;
+  double *d[KERNEL_MAX_IN], *scratch, number;
   Tensor header;
   Operands o;
   Rows rows;
@@ -101,11 +101,11 @@ int bound_adjoint (lua_State *L) {
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, 1, &upstream);
   loop_copy(whole, upstream);
   luaL_checkstack(L, b->operands + 4, binding_who(L));
-  Pool *pool = api_pool(L, rows_work(&rows));
-  double *scratch = api_scratch(L, binding_who(L), pool,
-                                rows_scratch(&rows, b->kernel->adjoint_scratch));
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
+                                rows_scratch(&rows, b->kernel->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
+  lua_pop(L, 1);
   return b->operands;
 }

@@ -134,9 +134,9 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
   int which;
   const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
-  Pool *pool = api_pool(L, rows_work(rows));
-  double *scratch = api_scratch(L, binding_who(L), pool,
-                                rows_scratch(rows, b->kernel->scratch));
+  double *scratch;
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
+                                rows_scratch(rows, b->kernel->scratch), &scratch);
   b->noise->draw(g, g->position, noise->size, NULL, noise->data);
   g->position += noise->size;
   rows_run(pool, b->kernel, rows, scratch, out);
@@ -144,9 +144,9 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
 
 static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
                          Tensor *out) {
-  Pool *pool = api_pool(L, rows_work(rows));
-  double *scratch = api_scratch(L, binding_who(L), pool,
-                                rows_scratch(rows, b->kernel->scratch));
+  double *scratch;
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
+                                rows_scratch(rows, b->kernel->scratch), &scratch);
   rows_draw(pool, b->kernel, rows, scratch, g, g->position, out->data);
   g->position += out->size;
 }

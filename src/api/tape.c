@@ -71,26 +71,18 @@ static void push_owner (lua_State *L, int index) {
   else lua_getiuservalue(L, index, 1);
 }
 
-static uint64_t oldest_call (const Tape *tape) {
-  size_t i = tape->n - 1;
-  while (tape->node[i]->kind != NODE_CALL) i--;
-  return tape->node[i]->order;
-}
-
-/* Each tensor has its operands as user values, and none is younger than its result. Only
-   making the table may run finalizers: these can have changed operands. */
-COLD void tape_find_calls (lua_State *L, const Tape *tape) {
-  uint64_t oldest = oldest_call(tape);
+/* Each tensor has its operands as user values, and none is younger than its result. */
+COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
   lua_createtable(L, 0, (int)tape->n);
   lua_replace(L, WALK_TENSORS);
+  tape_check_undisturbed(L, state, tape);
   push_owner(L, 1);
   lua_rawsetp(L, WALK_TENSORS, tape->node[0]);
-  for (size_t i = 0; i < tape->n && tape->node[i]->order > oldest; i++) {
+  for (size_t i = 0; i < tape->n; i++) {
     const Node *node = tape->node[i];
-    tape_check_operands(L, node);
     lua_rawgetp(L, WALK_TENSORS, node);
     for (int k = 0; k < node->n; k++) {
-      if (!node->in[k].tracked || node_below(node, k)->order < oldest) continue;
+      if (!node->in[k].tracked) continue;
       lua_getiuservalue(L, -1, k + 1);
       push_owner(L, -1);
       lua_rawsetp(L, WALK_TENSORS, node_below(node, k));
@@ -98,15 +90,17 @@ COLD void tape_find_calls (lua_State *L, const Tape *tape) {
     }
     lua_pop(L, 1);
   }
+  tape->kept = true;
 }
 
-/* Memory may have been collected, and a finalizer may have walked over the same nodes, or
-   have set a grad that is being written. */
-void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape) {
-  if (state->walk == tape->last) return;
-  for (size_t i = 0; i < tape->n; i++)
+/* A result whose operand was written to may have lost it, with all the nodes below: these are
+   further down the tape, and are not looked at any more. */
+COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
+  for (size_t i = 0; i < tape->n; i++) {
     if (tape->node[i]->walk != tape->walk)
       api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
+    if (!tape->kept) tape_check_operands(L, tape->node[i]);
+  }
   tape->last = state->walk;
 }
 

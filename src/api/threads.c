@@ -31,13 +31,19 @@ Pool *api_pool (lua_State *L, size_t size) {
   return keeper->pool;
 }
 
-double *api_scratch (lua_State *L, const char *who, const Pool *pool, size_t size) {
-  ptrdiff_t shape[2] = {pool_threads(pool), (ptrdiff_t)size};
-  if (size == 0) {
-    lua_pushnil(L);
-    return NULL;
+/* (A finalizer may change the number of threads.) */
+Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
+                        double **scratch) {
+  ptrdiff_t shape[2] = {0, (ptrdiff_t)size};
+  Pool *pool;
+  *scratch = NULL;
+  lua_pushnil(L);
+  while (pool_threads(pool = api_pool(L, work)) > shape[0] && size > 0) {
+    shape[0] = pool_threads(pool);
+    *scratch = api_new(L, who, 2, shape, NULL)->data;
+    lua_replace(L, -2);
   }
-  return api_new(L, who, 2, shape, NULL)->data;
+  return pool;
 }
 
 static void retire_pool (Keeper *keeper) {

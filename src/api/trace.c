@@ -107,10 +107,16 @@ static Step step_of (lua_State *L, Node *node) {
   return step;
 }
 
+/* Finalizers may have written to operands: see tape_check_nodes. */
+static void check_operands (lua_State *L, const Tape *tape) {
+  for (size_t i = 0; i < tape->n; i++) tape_check_operands(L, tape->node[i]);
+}
+
 /* Pushes a trace of the nodes on the tape, which end in the tensor at index 1. */
 static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   Trace *trace = lua_newuserdatauv(L, sizeof *trace + tape->n * (sizeof(Step) + sizeof(Leaf)),
                                    DRAWN);
+  check_operands(L, tape);
   *trace = (Trace) {.magic = MAGIC, .self = trace, .top = top};
   trace->leaf = (Leaf *)(void *)(trace->step + tape->n);
   for (size_t i = 0; i < tape->n; i++)
@@ -125,7 +131,7 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
 }
 
 /* Gives each node its part of memory for gradients, which the trace on top keeps. */
-static void place_gradients (lua_State *L, Trace *trace) {
+static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   ptrdiff_t size = 0;
   for (size_t i = 0; i < trace->n; i++)
     size += (ptrdiff_t)memory_padded(trace->step[i].node->result->size);
@@ -133,6 +139,7 @@ static void place_gradients (lua_State *L, Trace *trace) {
     size += (ptrdiff_t)memory_padded(trace->leaf[i].node->result->size);
   double *at = api_new(L, "trace", 1, &size, NULL)->data;
   lua_setiuservalue(L, -2, GRADIENTS);
+  check_operands(L, tape);
   for (size_t i = 0; i < trace->n; i++) {
     trace->step[i].gradient = at;
     at += memory_padded(trace->step[i].node->result->size);
@@ -143,15 +150,10 @@ static void place_gradients (lua_State *L, Trace *trace) {
   }
 }
 
-/* What waits for results is to be computed before they change. */
+/* What waits for results, and for grads, is to be computed before they change. */
 static void release (lua_State *L, const State *state, Trace *trace) {
-  if (trace->released == state->waiting) return;
-  for (size_t i = 0; i < trace->n; i++) {
-    const Tensor *result = trace->step[i].node->result;
-    if (!tensor_holder(result)->awaited) continue;
-    api_before_write(L, result);
-    tensor_holder(result)->awaited = false;
-  }
+  for (size_t i = 0; i < trace->n; i++) api_before_write(L, trace->step[i].node->result);
+  for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
   trace->released = state->waiting;
 }
 
@@ -196,10 +198,11 @@ static int new_trace (lua_State *L) {
   tape_collect(L, &tape, top->owner->node);
   check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
-  memory_close(L);
-  place_gradients(L, trace);
+  place_gradients(L, &tape, trace);
   api_force(L, 1);
-  release(L, state, trace);
+  check_operands(L, &tape);
+  memory_close(L);
+  release(L, state, trace);       /* none of the nodes waits any more, or can lose an operand */
   find_inputs(trace);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
   lua_setmetatable(L, -2);
@@ -245,16 +248,27 @@ static size_t scratch_need (lua_State *L, const Trace *trace) {
   return most;
 }
 
-/* Whatever may raise: those who look at results that are going to change, and memory for as
-   many threads as there are (which a finalizer may change meanwhile). */
+/* Memory for as many threads as there are. */
+static void make_scratch (lua_State *L, Trace *trace) {
+  int threads = pool_threads(api_pool(L, SIZE_MAX));
+  if (threads <= trace->threads) return;
+  ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
+  trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
+  lua_setiuservalue(L, 1, SCRATCH);
+  trace->threads = threads;
+}
+
+static bool is_ready (lua_State *L, const State *state, const Trace *trace) {
+  return trace->released == state->waiting
+      && pool_threads(api_pool(L, SIZE_MAX)) <= trace->threads;
+}
+
+/* Whatever may raise: memory, and those who look at what is going to change. Finalizers may
+   begin to look, and change the number of threads, meanwhile. */
 static void prepare (lua_State *L, const State *state, Trace *trace) {
-  int threads;
-  release(L, state, trace);
-  while ((threads = pool_threads(api_pool(L, SIZE_MAX))) != trace->threads) {
-    ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
-    trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
-    lua_setiuservalue(L, 1, SCRATCH);
-    trace->threads = threads;
+  while (!is_ready(L, state, trace)) {
+    make_scratch(L, trace);
+    release(L, state, trace);
   }
 }
 
@@ -331,7 +345,6 @@ static void go_back (lua_State *L, const State *state, const Trace *trace) {
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Trace *trace = check_replay(L, state, "trace:backward");
-  for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
   prepare(L, state, trace);
   tape_note(state->tape);                  /* from here on nothing can raise */
   go_forward(L, state, trace);
@@ -351,6 +364,7 @@ static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Trace *trace = check_replay(L, state, "trace:value");
   prepare(L, state, trace);
+  state->walk++;
   go_forward(L, state, trace);
   go_late(L, state, trace, false);
   lua_pushnumber(L, trace->top->data[0]);

@@ -18,7 +18,7 @@
 enum { WALK_STATE = 1, WALK_WEAK, WALK_OWN_DESK };
 
 /* On the stack, behind two arguments: the desk, a larger tape, the table of chunks, notes,
-   results of calls by the addresses of their nodes. */
+   tensors by the addresses of their nodes. */
 enum { WALK_DESK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES, WALK_TENSORS };
 
 /* The gradient that a node had when a walk within this one began. */
@@ -33,11 +33,11 @@ typedef struct Tape {
   size_t n, room;
   Note *note;           /* one for each, if there are functions to call */
   uint64_t walk;        /* its number, */
-  uint64_t last;        /* and that of the last walk which it knows to have begun */
+  uint64_t last;        /* and the state's when nodes were last looked at */
   struct Tape *outer;   /* during whose walk this one began */
   bool in_order;        /* the nodes were met from the youngest on */
   bool calls;           /* there are functions to call, which may change anything */
-  bool called;          /* one has run */
+  bool kept;            /* they have been found in WALK_TENSORS, and cannot go away */
   bool noted;           /* an inner walk, which may meet the same nodes, has begun */
 } Tape;
 
@@ -56,6 +56,15 @@ typedef struct Memory {
 /* Doubles of a block that ends where a cache line does. */
 static inline size_t memory_padded (size_t size) { return (size + 7) & ~(size_t)7; }
 
+void tape_check_nodes (lua_State *L, const State *state, Tape *tape);   /* tape.c */
+
+/* To be called when memory was allocated, which may have run finalizers, before any node is
+   looked at again: they may have walked over the same nodes, have set a grad that is being
+   written, or have written to operands. */
+static inline void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape) {
+  if (state->walk != tape->last) tape_check_nodes(L, state, tape);
+}
+
 /* memory.c: begins a walk and ends it */
 void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory);
 void memory_close (lua_State *L);
@@ -67,11 +76,8 @@ void memory_give_back (Memory *memory, double *block, size_t size);
 /* tape.c: takes all nodes below `top`, the youngest first */
 void tape_collect (lua_State *L, Tape *tape, Node *top);
 void tape_check_operands (lua_State *L, const Node *node);   /* unchanged since then? */
-void tape_check_undisturbed (lua_State *L, const State *state, Tape *tape);
-
-/* Puts the tensors of calls on the tape, and of what leads there from the tensor at index 1,
-   into WALK_TENSORS. */
-void tape_find_calls (lua_State *L, const Tape *tape);
+/* Puts the tensors of all nodes, which end in the tensor at index 1, into WALK_TENSORS. */
+void tape_keep (lua_State *L, const State *state, Tape *tape);
 
 /* A walk within others, which may meet their nodes, notes the gradients of those; they are
    restored when it is over. */
