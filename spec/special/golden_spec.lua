@@ -3,7 +3,7 @@ local peri   = require "perilune"
 local golden = require "spec.support.golden"
 
 local functions = {}   -- in the order of the table
-for _, line in ipairs(golden.lines("special", function () return true end)) do
+for _, line in ipairs(golden.lines "special") do
   if not functions[line.fn] then
     functions[line.fn] = {}
     functions[#functions + 1] = line.fn

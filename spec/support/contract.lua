@@ -52,17 +52,8 @@ local function check_values (spec)
     end
   end)
 
-  it("passes every line of the reference table", function ()
-    local lines = golden.lines("distributions", function (line) return line.dist == spec.name end)
-    local function compute (line)
-      local params = {}
-      for key, value in pairs(line.params) do params[key] = golden.number(value) end
-      local d = peri[spec.name](params)
-      return d[line.method](d, golden.number(line.x))
-    end
-    assert.equal("", golden.failures(lines, compute, function (line)
-      return string.format("%s %s(%s)", peri[spec.name](line.params), line.method, tostring(line.x))
-    end))
+  it("passes every line of the reference tables, of which there are some", function ()
+    assert.equal("", golden.family_failures(spec.name))
   end)
 end
 
