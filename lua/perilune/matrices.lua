@@ -8,6 +8,8 @@ local tensor      = require "perilune.tensor"
 
 local matrices = {}
 
+local EPS = 2.0 ^ -52
+
 local function of_matrix (name) return core.bind("row/linalg", name, name, { "self" }, { "self" }) end
 
 matrices.cholesky, matrices.cholesky_inverse = of_matrix "cholesky", of_matrix "cholesky_inverse"
@@ -45,12 +47,28 @@ function matrices.fail (self, level, ...)
   error(class.name(class.of(self)) .. ": " .. string.format(...), level + 5)
 end
 
+local function of_factored (name) return core.bind("row/linalg", name, name, { "a", "l" }, { "a", "l" }) end
+
+local spread, inverse_spread = of_factored "spread", of_factored "inverse_spread"
+
+-- Could the rounding of its elements have made a singular matrix into this one?
+local function is_nearly_singular (name, matrix, l)
+  local by = name == "precision_matrix" and inverse_spread or spread
+  local reach = by(matrix, l)
+  local largest = core.item(core.is_tensor(reach) and reach:max() or reach)
+  return core.shape(matrix)[core.rank(matrix)] * EPS * largest * largest >= 1
+end
+
 -- The factor of a matrix that is not positive definite has a NaN for the first bad pivot.
 local function check_definite (self, name, factor)
-  local matrix, bad = core.bare(rawget(self, name)), { constraints.real:violation(core.bare(self[factor])) }
+  local matrix, l = core.bare(rawget(self, name)), core.bare(self[factor])
+  local bad = { constraints.real:violation(l) }
   if bad[1] ~= nil then
     matrices.fail(self, 2, "%s must be positive definite, its pivot at [%s] is not positive", name,
                   table.concat(bad, ", ", 2, #bad))
+  end
+  if is_nearly_singular(name, matrix, l) then
+    matrices.fail(self, 2, "%s must be positive definite, got one that is singular up to rounding", name)
   end
   local largest = core.item(matrix:abs():max())
   if not matrix:allclose(matrix:transpose(-1, -2), 1e-8, 1e-8 * largest) then

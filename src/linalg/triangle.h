@@ -5,7 +5,7 @@
 **
 ** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
 ** what stands above the diagonal is not read, and written as zeros. Every element is one
-** chain of fused multiply-adds in the order of the inner index.
+** chain of fused multiply-adds in the order of the inner index, or of sums of pairs.
 */
 #ifndef PERILUNE_TRIANGLE_H
 #define PERILUNE_TRIANGLE_H
@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "special/pair.h"
 
 
 /*
@@ -55,28 +57,77 @@ static inline void triangle_factor_row (size_t d, const double *a, double *l, Co
   }
 }
 
+/* a(i, j) less the products of the factor's columns before j; its low parts lie across the diagonal */
+static inline Pair triangle_remainder (size_t d, const double *a, const double *k, Corner c,
+                                       size_t i, size_t j) {
+  Pair sum = {triangle_symmetric(d, a, c, i, j), 0};
+  for (ptrdiff_t p = 0; p < (ptrdiff_t)j; p++) {
+    ptrdiff_t m = (ptrdiff_t)i, n = (ptrdiff_t)j;
+    Pair ki = {k[m * c.row + p * c.column], k[p * c.row + m * c.column]};
+    Pair kj = {k[n * c.row + p * c.column], k[p * c.row + n * c.column]};
+    sum = pair_add(sum, pair_negative(pair_product(ki, kj)));
+  }
+  return sum;
+}
+
+/*
+** Column j of the factor in twice the precision, its pivot squared given. Only while a column is
+** made is the low part of its pivot needed. A pivot that is less than two units of the last
+** digit of its diagonal element is what rounding made of 0.
+*/
+static inline void triangle_column (size_t d, const double *a, double *k, Corner c, size_t j,
+                                    Pair square) {
+  Pair pivot = pair_root(square);
+  ptrdiff_t n = (ptrdiff_t)j;
+  double least = 0x1p-51 * triangle_symmetric(d, a, c, j, j);
+  k[n * c.row + n * c.column] = square.hi > least && square.hi < INFINITY ? pivot.hi : (double)NAN;
+  for (ptrdiff_t m = n + 1; m < (ptrdiff_t)d; m++) {
+    Pair e = pair_divide(triangle_remainder(d, a, k, c, (size_t)m, j), pivot);
+    k[m * c.row + n * c.column] = e.hi;
+    k[n * c.row + m * c.column] = e.lo;
+  }
+}
+
+/* Is a pivot, squared, below this part of its diagonal element: was the rest lost to cancellation? */
+static inline int triangle_is_delicate (size_t d, const double *a, const double *l, double part) {
+  int delicate = 0;
+  for (size_t i = 0; i < d; i++) {
+    double pivot = l[i * d + i];
+    delicate |= !(pivot * pivot > part * a[i * d + i]);
+  }
+  return delicate;
+}
+
 /*
 ** The factor of (a + a^T)/2. Where a is not positive definite, the diagonal is NaN from the
-** first pivot on that is not positive, and finite before.
+** first pivot on that is not positive, and finite before. Where a is nearly singular the
+** factor is as exact as a itself: rounding on the way would be magnified by the condition of a.
 */
 static inline void triangle_cholesky (size_t d, const double *a, double *l, Corner c) {
   for (size_t i = 0; i < d; i++) triangle_factor_row(d, a, l, c, i);
+  if (triangle_is_delicate(d, a, l, 0x1p-16))
+    for (size_t j = 0; j < d; j++)
+      triangle_column(d, a, l + c.corner, c, j, triangle_remainder(d, a, l + c.corner, c, j, j));
   triangle_clear_above(d, l);
 }
 
 /*
 ** Makes a, a product l l^T that was rounded, positive definite: where a pivot is lost in
 ** the rounding of its diagonal element, that is raised by a few units of its last digit,
-** doubled until it suffices. The factor is left in l.
+** doubled until it suffices. l is room for the factor.
 */
 static inline void triangle_keep_definite (size_t d, double *a, double *l) {
-  for (size_t i = 0; i < d; i++) {
-    double *diagonal = a + i * d + i, *pivot = l + i * d + i, raise = 0x1p-50;
-    triangle_factor_row(d, a, l, triangle_first(d), i);
-    for (; !(*pivot * *pivot >= 0x1p-50 * *diagonal) && raise < 1; raise *= 2) {
+  Corner c = triangle_first(d);
+  for (size_t i = 0; i < d; i++) triangle_factor_row(d, a, l, c, i);
+  if (!triangle_is_delicate(d, a, l, 0x1p-16)) return;
+  for (size_t j = 0; j < d; j++) {
+    double *diagonal = a + j * d + j, raise = 0x1p-50;
+    Pair square = triangle_remainder(d, a, l, c, j, j);
+    for (; !(square.hi >= 0x1p-50 * *diagonal) && raise < 1; raise *= 2) {
       *diagonal = fma(raise, *diagonal, *diagonal);
-      triangle_factor_row(d, a, l, triangle_first(d), i);
+      square = triangle_remainder(d, a, l, c, j, j);
     }
+    triangle_column(d, a, l, c, j, square);
   }
 }
 

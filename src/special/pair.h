@@ -65,6 +65,13 @@ VECTOR Pair pair_divide (Pair a, Pair b) {
   return fast_sum(q.hi, q.lo);
 }
 
+/* sqrt(a), 0 for 0 */
+VECTOR Pair pair_root (Pair a) {
+  double r = sqrt(a.hi);
+  double rest = fma(-r, r, a.hi) + a.lo;
+  return fast_sum(r, r > 0 ? rest / (2 * r) : 0.0);
+}
+
 /* num/den with one division */
 VECTOR Pair pair_quotient (double num, Pair den) {
   double inverse = 1.0 / den.hi;

@@ -4,6 +4,8 @@
 **   cholesky(a)           lower l with l l^T = a
 **   cholesky_inverse(a)   lower l with l l^T = a^-1: l = w^-1 where w^T w = a
 **   triangular_inverse(l) l^-1 of a lower triangle
+**   spread(a, l)          how much rounding of a moves its pivots, l being cholesky(a)
+**   inverse_spread(a, l)  the same, l being cholesky_inverse(a)
 **
 ** Of a the symmetric part counts. Where it is not positive definite, the diagonal of the
 ** factor is NaN from the first pivot on that is not positive.
@@ -67,6 +69,42 @@ static void triangular_inverse_adjoint (const Batch *b, const double *upstream, 
 }
 
 
+/*
+** With x = l^-1, errors up to eps of the elements of a, as in eps sqrt(a_jj a_kk), move pivot i by
+** up to eps spread_i^2 of itself:  spread_i = sum_j |x_ij| sqrt(a_jj). It is 0 where no pivot lost
+** more than 20 bits to cancellation, and nobody need know more.
+*/
+static void spread (const Batch *b, double *out) {
+  size_t d = b->dims[0];
+  double *x = b->scratch;
+  for (size_t r = 0; r < b->n; r++) {
+    const double *a = event(b, 0, r), *l = event(b, 1, r);
+    out[r] = 0;
+    if (!triangle_is_delicate(d, a, l, 0x1p-20)) continue;
+    triangle_inverse(d, l, x);
+    for (size_t i = 0; i < d; i++) {
+      double sum = 0;
+      for (size_t j = 0; j <= i; j++) sum = fma(fabs(x[i * d + j]), sqrt(a[j * d + j]), sum);
+      if (!(sum <= out[r])) out[r] = sum;
+    }
+  }
+}
+
+/* from the last corner backwards, and x is the transpose of l */
+static void inverse_spread (const Batch *b, double *out) {
+  size_t d = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) {
+    const double *a = event(b, 0, r), *l = event(b, 1, r);
+    out[r] = 0;
+    for (size_t i = 0; i < d; i++) {
+      double sum = 0;
+      for (size_t j = i; j < d; j++) sum = fma(fabs(l[j * d + i]), sqrt(a[j * d + j]), sum);
+      if (!(sum <= out[r])) out[r] = sum;
+    }
+  }
+}
+
+
 const Kernel perilune_row_linalg[] = {
   {.name = "cholesky",           .n_in = 1, .signature = "(d,d)->(d,d)", .rows = cholesky,
    .adjoint = cholesky_adjoint, .adjoint_scratch = matrix},
@@ -74,5 +112,9 @@ const Kernel perilune_row_linalg[] = {
    .adjoint = cholesky_inverse_adjoint, .adjoint_scratch = matrix},
   {.name = "triangular_inverse", .n_in = 1, .signature = "(d,d)->(d,d)", .rows = triangular_inverse,
    .adjoint = triangular_inverse_adjoint},
+  {.name = "spread",             .n_in = 2, .flat = 1, .signature = "(d,d),(d,d)->()",
+   .rows = spread, .scratch = matrix},
+  {.name = "inverse_spread",     .n_in = 2, .flat = 1, .signature = "(d,d),(d,d)->()",
+   .rows = inverse_spread},
   {.name = NULL}
 };
