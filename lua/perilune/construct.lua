@@ -7,7 +7,8 @@
 -- another one. `operands`, the fields that kernels work on, are the params unless told;
 -- an operand that was not passed is derived at once, any other alternative on
 -- demand. A parameter with `event` = n is a row or a matrix: its last n dimensions
--- are no batch.
+-- are no batch. A class with `one_sided` completes instances to which probs were passed
+-- (one_sided.lua).
 local class = require "perilune.class"
 local core  = require "perilune.core"
 local show  = require "perilune.show"
@@ -130,6 +131,7 @@ local function settle_alternatives (self, c, level)
       local derive = passed.gives[operands[k]]
       if derive then self[operands[k]] = derive(self[passed[1]]) end
     end
+    if c.one_sided and passed[1] == "probs" then require "perilune.one_sided".complete(self, c, passed) end
   end
 end
 

@@ -131,6 +131,10 @@ static inline void trials_slopes (const Trials *t, double x, double total, doubl
   Odds o = odds_of(logit);
   *dtotal = *dlogit = 0;
   if (!(k >= 0 && a > 0 && k < HUGE_VAL)) return;
+  if (shift == HUGE_VAL) {   /* an empty tail, whose logarithm goes with that of p^(k+1) or q^a */
+    *dlogit = upper ? k + 1 : -a;
+    return;
+  }
   double height = vexp(t->log_height(k, total, logit) + shift);   /* d/p */
   if (!(height > 0)) return;
   *dlogit = upper ? height * o.p : -height * o.p;

@@ -37,7 +37,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   double *dx = d[0], *dg = d[1], *dr = d[2];
   for (size_t i = 0; i < n; i++) {
     double p = zero(g[i], r[i]), hit = poisson_at_outcome(x[i], 0) == 0 ? 1 : 0;
-    double gate = x[i] == 0 ? -vexpm1(-r[i]) / p : 1 / (g[i] - 1);
+    double gate = x[i] == 0 ? -vexpm1(-r[i]) / p : -1 / (1 - g[i]);
     double rate = x[i] == 0 ? (g[i] - 1) * vexp(-r[i]) / p : (x[i] - r[i]) / r[i];
     dx[i] = 0;
     dg[i] = hit == 0 ? 0 : gate;
@@ -109,7 +109,7 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
     double slope = vexp(poisson_log_step(x[i], r[i]) - poisson_log_sf(x[i], r[i]));
     int inside = (x[i] >= 0) & (x[i] < HUGE_VAL);
     d[0][i] = 0;
-    d[1][i] = inside ? 1 / (g[i] - 1) : 0;
+    d[1][i] = inside ? -1 / (1 - g[i]) : 0;
     d[2][i] = inside ? slope : 0;
   }
 }

@@ -1,7 +1,17 @@
 --- Binomial(total_count, probs) or Binomial{total_count =, logits =}: successes in trials.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local one_sided    = require "perilune.one_sided"
+
+local trials = one_sided.trials(function (self) return self.total_count end)
+
+-- The product n p (1 - p) keeps the slope at 0.
+function trials.variance (self, _, probs)
+  local n = self.total_count
+  return one_sided.ends(probs, 0, -(core.is_tensor(n) and core.bare(n) or n))
+end
 
 local Binomial = Distribution:extend("Binomial", {
   kernels = "binomial",
@@ -11,6 +21,7 @@ local Binomial = Distribution:extend("Binomial", {
     { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
   },
   operands = { "total_count", "logits" },
+  one_sided = trials,
   init = function (self) self.support = constraints.integer_interval(0, self.total_count) end,
   help = {
     summary = "successes in a number of trials",

@@ -5,11 +5,33 @@ local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
 local class             = require "perilune.class"
 local constraints       = require "perilune.constraints"
 local core              = require "perilune.core"
+local functions         = require "perilune.functions"
+local one_sided         = require "perilune.one_sided"
 
 -- total_count beside the counts of an event
 local function trials (self)
   return core.is_tensor(self.total_count) and self.total_count:unsqueeze(-1) or self.total_count
 end
+
+-- What is missing where one of probs is 0: that of a single trial, for each of them.
+local single = OneHotCategorical.one_sided
+
+local function times_trials (missing)
+  return function (self, x, probs, value) return one_sided.constant(trials)(self) * missing(self, x, probs, value) end
+end
+
+local at_zero = {
+  log_prob = function (self, x, probs)
+    local possible = self.support:holds(x):unsqueeze(-1)
+    return one_sided.row(probs, -functions.where(possible, functions.eq(x, 0), 0) * one_sided.constant(trials)(self))
+  end,
+  entropy  = function (self, _, probs)
+    return one_sided.row(probs, functions.where(functions.gt(one_sided.constant(trials)(self), 0), math.huge, 0))
+  end,
+  mean     = times_trials(single.mean),
+  variance = times_trials(single.variance),
+  stddev   = single.stddev,
+}
 
 local Multinomial = Distribution:extend("Multinomial", {
   kernels = "multinomial",
@@ -17,6 +39,7 @@ local Multinomial = Distribution:extend("Multinomial", {
     { "total_count", constraints.nonnegative_integer, default = 1 }, table.unpack(Categorical.params),
   },
   operands = { "total_count", "logits" },
+  one_sided = at_zero,
   help = {
     summary = "how often each of K outcomes came in a number of trials",
     params  = {
