@@ -442,3 +442,38 @@ describe("biject_to and transform_to", function ()
                  message(peri.biject_to.register, peri.biject_to, mine))
   end)
 end)
+
+describe("Cat along a dimension counted from the front", function ()
+  local parts = { transforms.StickBreaking(), transforms.Independent(transforms.Exp(), 1) }
+  local x = peri.tensor { { 0.1, 0.2, 0.3, 0.4, 0.5 }, { 1, 2, 3, 4, 5 } }
+
+  it("is the same as from the back where it is the last", function ()
+    for dim, value in pairs { x[1], x } do
+      local front, back = transforms.Cat(parts, dim, { 2, 3 }), transforms.Cat(parts, -1, { 2, 3 })
+      local y = front(value)
+      assert.is_true(back(value):equal(y))
+      assert.is_true(front:inv()(y):allclose(value))
+      assert.same(peri.tensor(back:log_abs_det_jacobian(value, y)):totable(),
+                  peri.tensor(front:log_abs_det_jacobian(value, y)):totable())
+      assert.is_true(front.codomain:check(y))
+    end
+  end)
+
+  it("makes distributions, and ways to constraints", function ()
+    local d = peri.TransformedDistribution(peri.Independent(peri.Normal(peri.zeros(5), 1), 1),
+                                           transforms.Cat(parts, 1, { 2, 3 }))
+    local y = d:sample(nil, peri.rng(1))
+    assert.is_true(d.support:check(y))
+    assert.is_true(peri.item(d:log_prob(y)) > -math.huge)
+    local c = peri.constraints.cat({ peri.constraints.simplex, peri.constraints.real_vector }, 1, { 3, 2 })
+    assert.is_true(c:check(transforms.biject_to(c)(peri.zeros(4))))
+  end)
+
+  it("splits the batch where events lie behind it", function ()
+    local c = transforms.Cat({ transforms.StickBreaking(), transforms.StickBreaking() }, 1, { 1, 1 })
+    local y = c(x)
+    assert.same({ 2, 6 }, y.shape)
+    assert.same({ 2 }, c:log_abs_det_jacobian(x, y).shape)
+    assert.is_true(c:inv()(y):allclose(x))
+  end)
+end)

@@ -334,13 +334,13 @@ end
 
 -- Answers of the parts of x: together where parts lie within one event, else side by side.
 local function parts_holds (self, x, join)
-  local answers = {}
+  local answers, within = {}, self:is_within(core.rank(x))
   for i, c in ipairs(self.list) do
     local extra = self.part_event_dim - c.event_dim
     answers[i] = joined(c:holds(self:part(x, i)), extra)
-    if self.within and i > 1 then answers[i] = answers[i] * answers[i - 1] end
+    if within and i > 1 then answers[i] = answers[i] * answers[i - 1] end
   end
-  return self.within and answers[#answers] or join(answers, self.dim)
+  return within and answers[#answers] or join(answers, self.dim)
 end
 
 -- The first part that is wrong; `place` corrects its indices.
@@ -365,6 +365,8 @@ end
 
 local Cat = new_kind("cat", {
   params = { "list", "dim", "lengths" }, rule = parts_rule, violation = parts_violation,
+  -- Does the dimension lie within the events of an x of this rank?
+  is_within = function (self, rank) return rank - positive_dim(self.dim, rank) < self.event_dim end,
   holds = function (self, x) return parts_holds(self, as_tensor(x), require "perilune.tensor".cat) end,
   part = function (self, x, i)
     local at = 1
@@ -385,12 +387,12 @@ local function cat (list, dim, lengths)
   local self = setmetatable({ list = list, dim = dim or 1, lengths = each }, Cat)
   self.event_dim, self.is_discrete = largest_event(list)
   self.part_event_dim = self.event_dim
-  self.within = self.dim < 0 and -self.dim <= self.event_dim
   return self
 end
 
 local Stack = new_kind("stack", {
   params = { "list", "dim" }, rule = parts_rule, violation = parts_violation,
+  is_within = function (self) return self.dim < 0 and -self.dim <= self.part_event_dim + 1 end,
   holds = function (self, x) return parts_holds(self, as_tensor(x), require "perilune.tensor".stack) end,
   part = function (self, x, i) return x:select(self.dim, i) end,
   place = function (self, found, i, rank)
@@ -404,8 +406,7 @@ local function stack (list, dim)
   check_parts("stack", list)
   local self = setmetatable({ list = list, dim = dim or 1 }, Stack)
   self.part_event_dim, self.is_discrete = largest_event(list)
-  self.within = self.dim < 0 and -self.dim <= self.part_event_dim + 1
-  self.event_dim = self.part_event_dim + (self.within and 1 or 0)
+  self.event_dim = self.part_event_dim + (self:is_within() and 1 or 0)
   return self
 end
 

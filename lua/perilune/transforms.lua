@@ -558,13 +558,13 @@ end
 
 -- Determinants multiply where parts lie within one event, and stand side by side else.
 local function parts_log_det (self, x)
-  local logs, total = {}, 0
+  local logs, total, within = {}, 0, self.domain:is_within(rank(x))
   for i, part in ipairs(self.list) do
     local piece = self:part(x, i, self.lengths)
-    logs[i] = sum_rightmost(part:log_det(piece), self.part_event_dim - part.domain.event_dim)
-    total = total + (self.within and logs[i] or 0)
+    logs[i] = sum_rightmost(part:log_det(piece), self.domain.part_event_dim - part.domain.event_dim)
+    total = total + (within and logs[i] or 0)
   end
-  return self.within and total or self.join(logs, self.dim)
+  return within and total or self.join(logs, self.dim)
 end
 
 local function list_domains (list)
@@ -575,7 +575,17 @@ local function list_domains (list)
   return domains, codomains, bijective
 end
 
---- Transforms of parts of the given lengths (1 each unless told) along a dimension.
+-- Is this the last dimension of the events of a constraint made of parts, if they have no batch?
+local function is_last (c) return c.dim == -1 or c.dim > 0 and c.dim >= c.event_dim end
+
+-- Can a part change its length along this dimension? Counted from 1 it may be one of the batch.
+local function may_stretch (part, dim)
+  local from, to = part.domain.event_dim, part.codomain.event_dim
+  return dim == -1 and from > 0 or dim > 0 and from == 1 and to == 1
+end
+
+--- Transforms of parts of the given lengths (1 each unless told) along a dimension. Parts that are
+-- rows may change their lengths if it is the last.
 new_kind("Cat", {
   params = { "list", "dim", "lengths" },
   join = tensor.cat,
@@ -585,20 +595,22 @@ new_kind("Cat", {
     return x:narrow(self.dim, at, lengths[i])
   end,
   forward = function (self, x) return apart(self, x, "forward", self.lengths) end,
-  inverse = function (self, y) return apart(self, y, "inverse", self.out_lengths) end,
+  inverse = function (self, y)
+    local is_row = self.dim == -1 or self.dim == rank(y)
+    return apart(self, y, "inverse", is_row and self.out_lengths or self.lengths)
+  end,
   log_det = parts_log_det,
 }, function (self, list, dim, lengths)
   self.list, self.dim, self.lengths, self.out_lengths = list_of_transforms("Cat", list), dim or 1, {}, {}
   for i, part in ipairs(self.list) do
     local n = lengths and lengths[i] or 1
     self.lengths[i] = n
-    self.out_lengths[i] = part.domain.event_dim > 0 and self.dim == -1 and part:forward_shape({ n })[1] or n
+    self.out_lengths[i] = may_stretch(part, self.dim) and part:forward_shape({ n })[1] or n
   end
   local domains, codomains
   domains, codomains, self.bijective = list_domains(self.list)
   self.domain   = constraints.cat(domains, self.dim, self.lengths)
-  self.codomain = constraints.cat(codomains, self.dim, self.out_lengths)
-  self.part_event_dim, self.within = self.domain.part_event_dim, self.domain.within
+  self.codomain = constraints.cat(codomains, self.dim, is_last(self.domain) and self.out_lengths or self.lengths)
 end)
 
 --- Transforms of the slices along a dimension.
@@ -614,7 +626,6 @@ new_kind("Stack", {
   local domains, codomains
   domains, codomains, self.bijective = list_domains(self.list)
   self.domain, self.codomain = constraints.stack(domains, self.dim), constraints.stack(codomains, self.dim)
-  self.part_event_dim, self.within = self.domain.part_event_dim, self.domain.within
 end)
 
 
@@ -696,8 +707,8 @@ for _, registry in ipairs { transforms.biject_to, transforms.transform_to } do
   registry:register(constraints.cat { constraints.real }, function (c)
     local parts, lengths = each(c.list), {}
     for i, part in ipairs(parts) do
-      local row = part.domain.event_dim > 0 and c.dim == -1
-      lengths[i] = row and part:inverse_shape({ c.lengths[i] })[1] or c.lengths[i]
+      local is_row = part.domain.event_dim > 0 and is_last(c)
+      lengths[i] = is_row and part:inverse_shape({ c.lengths[i] })[1] or c.lengths[i]
     end
     return transforms.Cat(parts, c.dim, lengths)
   end)
