@@ -720,3 +720,44 @@ describe("peri.distributions()", function ()
     end
   end)
 end)
+
+describe("a class where an instance belongs", function ()
+  local transforms, constraints, n = peri.transforms, peri.constraints, Normal(0, 1)
+
+  local calls = {   -- what is refused, and by which rule
+    { "transforms must be", function () return peri.TransformedDistribution(n, transforms.Affine) end },
+    { "transforms must be",
+      function () return peri.TransformedDistribution(n, { transforms.Exp(), transforms.Affine }) end },
+    { "must be a distribution", function () return peri.TransformedDistribution(Normal, transforms.Exp()) end },
+    { "must be a distribution", function () return peri.Independent(Normal, 1) end },
+    { "must be a distribution", function () return peri.Truncated(Normal, 0, 1) end },
+    { "must be a distribution", function () return peri.Masked(Normal, true) end },
+    { "must be a Categorical", function () return peri.MixtureSameFamily(peri.Categorical, Normal({ 0, 1 }, 1)) end },
+    { "must be a distribution", function () return peri.MixtureSameFamily(peri.Categorical { 1, 1 }, Normal) end },
+    { "must be a distribution", function () return kl(Normal, n) end },
+    { "must be a distribution", function () return kl(n, Normal) end },
+    { "must be a distribution", function () return peri.kl_explain(n, Normal) end },
+    { "must be a distribution", function () return peri.js_divergence(n, Normal) end },
+    { "must be a distribution", function () return peri.renyi_divergence(Normal, n, 2) end },
+    { "must be a distribution", function () return peri.wasserstein(n, Normal) end },
+    { "must be a distribution", function () return n:cross_entropy(Normal) end },
+    { "is no distribution", function () return Normal:expand(3) end },
+    { "must be a transform", function () return transforms.Compose { transforms.Exp, transforms.Affine(1, 2) } end },
+    { "must be a transform", function () return transforms.Exp() .. transforms.Affine end },
+    { "must be a transform", function () return transforms.Independent(transforms.Exp, 1) end },
+    { "must be a transform", function () return transforms.Cat({ transforms.Exp }, 1) end },
+    { "must be a transform", function () return transforms.Stack({ transforms.Exp }, 1) end },
+    { "must be a distribution", function () return transforms.CumulativeDistribution(Normal) end },
+    { "is no transform", function () return transforms.Exp:inv() end },
+    { "must be a constraint", function () return constraints.independent(constraints.greater_than, 1) end },
+    { "must be a constraint", function () return constraints.cat { constraints.greater_than } end },
+    { "must be a constraint", function () return constraints.stack { constraints.greater_than } end },
+    { "must be a constraint", function () return transforms.biject_to(constraints.greater_than) end },
+    { "parameter 1 must be",
+      function () return Distribution:extend("My", { params = { { "a", constraints.greater_than } } }) end },
+  }
+
+  for i, call in ipairs(calls) do
+    it("is refused at once: " .. i .. ", " .. call[1], function () assert.matches(call[1], message(call[2]), 1, true) end)
+  end
+end)

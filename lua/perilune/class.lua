@@ -14,6 +14,9 @@ function class.of (instance)
   return type(meta) == "table" and meta or nil
 end
 
+--- Is this a class, or a kind of transforms or constraints, where an instance belongs?
+function class.is_class (x) return type(x) == "table" and rawget(x, "__index") ~= nil end
+
 --- The parent of a class, or nil.
 function class.parent (c)
   local meta = getmetatable(c)

@@ -9,8 +9,9 @@
 --
 -- Two constraints of one kind with equal parameters are equal. A kind is the metatable
 -- of its constraints, and makes them when called: constraints.greater_than(2).
-local core = require "perilune.core"
-local show = require "perilune.show"
+local class = require "perilune.class"
+local core  = require "perilune.core"
+local show  = require "perilune.show"
 require "perilune.tensor"
 
 local Constraint = { event_dim = 0, is_discrete = false, params = {} }
@@ -357,9 +358,19 @@ end
 
 local function positive_dim (dim, rank) return dim > 0 and dim or dim + rank + 1 end
 
+--- Is this a constraint?
+local function is_constraint (c)
+  return type(c) == "table" and c.violation ~= nil and c.params ~= nil and not class.is_class(c)
+end
+
 local function check_parts (name, list)
   if type(list) ~= "table" or #list == 0 then
     error(name .. ": constraints must be a table of at least one constraint, got " .. show.value(list), 3)
+  end
+  for i, c in ipairs(list) do
+    if not is_constraint(c) then
+      error(string.format("%s: constraint %d must be a constraint, got %s", name, i, show.value(c)), 3)
+    end
   end
 end
 
@@ -436,8 +447,6 @@ local constraints = {
   cat = cat, stack = stack, dependent = dependent,
 }
 
---- Is this a constraint?
-local function is_constraint (c) return type(c) == "table" and c.violation ~= nil and c.params ~= nil end
 constraints.is_constraint = is_constraint
 
 --- Are these parameters the same: numbers, tensors, or lists of such?

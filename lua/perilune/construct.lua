@@ -239,7 +239,8 @@ function construct.check_params (name, params)
   for i, param in ipairs(params) do
     local constraint = type(param) == "table" and param[2]
     if type(param) ~= "table" or type(param[1]) ~= "string"
-       or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation) then
+       or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation)
+       or class.is_class(constraint) then
       error(string.format("extend: %s: parameter %d must be { name, constraint, default = number }", name, i), 3)
     end
   end

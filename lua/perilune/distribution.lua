@@ -170,6 +170,7 @@ end
 
 --- The same distribution with a larger batch; nothing is copied.
 function Distribution:expand (shape)
+  if class.is_class(self) then error("expand: " .. tostring(self) .. " is no distribution, but makes them", 2) end
   if type(shape) == "number" then shape = { shape } end
   if type(shape) ~= "table" then
     error(class.name(class.of(self)) .. ":expand: shape must be an integer or a table of integers, got "

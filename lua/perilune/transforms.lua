@@ -9,6 +9,7 @@
 -- is 1 or -1 for maps of single numbers that increase or decrease (a tensor where a batch
 -- has both), `image(c)` the constraint that t makes of c. A kind gives `forward`, `inverse`
 -- and `log_det`, of numbers or tensors; torch's names (ExpTransform) are found as well.
+local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local functions   = require "perilune.functions"
@@ -52,7 +53,7 @@ local function check_rank (self, x, n)
 end
 
 local function is_transform (t)
-  return type(t) == "table" and getmetatable(t) ~= nil and t.log_abs_det_jacobian ~= nil
+  return type(t) == "table" and getmetatable(t) ~= nil and t.log_abs_det_jacobian ~= nil and not class.is_class(t)
 end
 
 local function list_of_transforms (name, list)
@@ -176,6 +177,7 @@ transforms.Inverse = nil   -- made by t:inv() alone
 function Inverse:inv () return self.base end
 
 function Transform:inv ()
+  if class.is_class(self) then error("inv: " .. tostring(self) .. " is no transform, but makes them", 2) end
   local inverse = rawget(self, "inverse_transform")
   if not inverse then
     inverse = Inverse(self)
@@ -305,7 +307,8 @@ new_kind("CumulativeDistribution", {
   log_det = function (self, x) return self.distribution:log_prob(x) end,
   __tostring = function (self) return "CumulativeDistribution(" .. tostring(self.distribution) .. ")" end,
 }, function (self, distribution)
-  if type(distribution) ~= "table" or not distribution.log_prob or #distribution.event_shape > 0 then
+  if type(distribution) ~= "table" or class.is_class(distribution) or not distribution.log_prob
+     or #distribution.event_shape > 0 then
     error("CumulativeDistribution: distribution must be a distribution of single numbers, got "
           .. (type(distribution) == "table" and tostring(distribution) or show.value(distribution)), 3)
   end
@@ -636,7 +639,7 @@ Registry.__index = Registry
 
 --- Makes factory(constraint) the way to the constraints of a kind.
 function Registry:register (kind, factory)
-  if not constraints.is_constraint(kind) then
+  if not (constraints.is_constraint(kind) or class.is_class(kind) and kind.violation) then
     error(self.name .. ": register: kind must be a constraint or a kind of them, got " .. show.value(kind), 2)
   elseif type(factory) ~= "function" then
     error(self.name .. ": register: factory must be a function of a constraint, got " .. show.value(factory), 2)

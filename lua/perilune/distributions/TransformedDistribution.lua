@@ -342,7 +342,9 @@ local function complete (self, base, list)
   return self
 end
 
-local function is_transform (t) return type(t) == "table" and t.log_abs_det_jacobian ~= nil end
+local function is_transform (t)
+  return type(t) == "table" and t.log_abs_det_jacobian ~= nil and not class.is_class(t)
+end
 
 -- One transform, or a list of nothing else.
 local function are_transforms (list)
