@@ -758,6 +758,8 @@ describe("a class where an instance belongs", function ()
   }
 
   for i, call in ipairs(calls) do
-    it("is refused at once: " .. i .. ", " .. call[1], function () assert.matches(call[1], message(call[2]), 1, true) end)
+    it("is refused at once: " .. i .. ", " .. call[1], function ()
+      assert.matches(call[1], message(call[2]), 1, true)
+    end)
   end
 end)

@@ -141,6 +141,7 @@ local integer_interval = interval_kind("integer_interval", "integer_interval", {
 })
 
 local real        = simple("real", "a real number", { low = -math.huge, high = math.huge })
+local finite      = simple("finite", "finite", { low = -math.huge, high = math.huge })
 local positive    = simple("positive", "positive", { low = 0, high = math.huge, left_open = true })
 local nonnegative = simple("nonnegative", "non-negative", { low = 0, high = math.huge })
 
@@ -432,7 +433,7 @@ local dependent = new_kind("dependent", {
 
 local constraints = {
   Constraint = Constraint,
-  real = real, positive = positive, nonnegative = nonnegative,
+  real = real, finite = finite, positive = positive, nonnegative = nonnegative,
   greater_than = greater_than, greater_than_eq = greater_than_eq, less_than = less_than,
   interval = interval, half_open_interval = half_open_interval, left_open_interval = left_open_interval,
   integer_interval    = integer_interval,

@@ -2,16 +2,18 @@
 --
 -- A class's `params` are { name, constraint, default = number }, in the order of
 -- positional arguments. A constraint may be a function of the instance, for one
--- that depends on earlier parameters. A parameter with `gives` and those it gives are
--- alternatives, of which exactly one is passed: gives[other](value) is what it makes of
--- another one. `operands`, the fields that kernels work on, are the params unless told;
--- an operand that was not passed is derived at once, any other alternative on
--- demand. A parameter with `event` = n is a row or a matrix: its last n dimensions
+-- that depends on earlier parameters. A parameter must be finite, unless `infinite` says that
+-- all methods give a limit law: true, or "above" or "below" for one of the infinities. A parameter
+-- with `gives` and those it gives are alternatives, of which exactly one is passed:
+-- gives[other](value) is what it makes of another one. `operands`, the fields that kernels work
+-- on, are the params unless told; an operand that was not passed is derived at once, any other
+-- alternative on demand. A parameter with `event` = n is a row or a matrix: its last n dimensions
 -- are no batch. A class with `one_sided` completes instances to which probs were passed
 -- (one_sided.lua).
-local class = require "perilune.class"
-local core  = require "perilune.core"
-local show  = require "perilune.show"
+local class       = require "perilune.class"
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local show        = require "perilune.show"
 
 local construct = { MAX_PARAMS = 6 }
 
@@ -41,11 +43,25 @@ local function check_names (c, named, level)
   end
 end
 
-local function check (self, c, param, value, level)
-  local constraint = param[2]
+-- What a parameter must be beside its constraint, by its `infinite`.
+local BOUNDS = {
+  none  = constraints.finite,
+  above = constraints.greater_than(-math.huge),
+  below = constraints.less_than(math.huge),
+}
+
+-- The constraint of a parameter that a value violates, the value and its place; nil if none.
+local function violation (self, param, value)
+  local constraint, bounds = param[2], BOUNDS[param.infinite or "none"]
   if type(constraint) == "function" then constraint = constraint(self) end
-  local bad, i, j, k = constraint:violation(value)
-  if bad == nil then return end
+  local found = { constraint:violation(value) }
+  if found[1] == nil and bounds then constraint, found = bounds, { bounds:violation(value) } end
+  return found[1] ~= nil and constraint or nil, table.unpack(found)
+end
+
+local function check (self, c, param, value, level)
+  local constraint, bad, i, j, k = violation(self, param, value)
+  if constraint == nil then return end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
   fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(),
        type(bad) == "number" and show.number(bad) or bad, place)

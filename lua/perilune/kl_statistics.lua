@@ -70,7 +70,8 @@ end)
 
 form("InverseGaussian", "log mean reciprocal", function (q, E)
   local m, l = q.loc, q.concentration
-  return HALF_LOG_2PI, -0.5 * log(l), 1.5 * E.log(), 0.5 * l * ((E.mean() / m - 2) / m + E.reciprocal())
+  local drift = f.where(f.eq(m, math.huge), 0, (E.mean() / m - 2) / m)
+  return HALF_LOG_2PI, -0.5 * log(l), 1.5 * E.log(), 0.5 * l * (drift + E.reciprocal())
 end)
 
 form("Beta", "log log_rest", function (q, E)
@@ -136,8 +137,14 @@ statistics.log = {
   Kumaraswamy  = function (p) return -(digamma(p.concentration0 + 1) + EULER) / p.concentration1 end,
   LogUniform   = function (p) return 0.5 * (log(p.low) + log(p.high)) end,
   Uniform      = function (p) return log(p.high) + slack((p.high - p.low) / p.low) end,
-  InverseGaussian = function (p) return log(p.loc) - f.e1e(2 * p.concentration / p.loc) end,
-  FisherSnedecor  = function (p) return digamma(p.df1 / 2) - digamma(p.df2 / 2) + log(p.df2 / p.df1) end,
+  InverseGaussian = function (p)
+    local mean = p:finite_mean()
+    return log(mean) - f.e1e(2 * p.concentration / mean)
+  end,
+  FisherSnedecor  = function (p)
+    local df1, df2 = p:finite_df()
+    return digamma(df1 / 2) - digamma(df2 / 2) + log(df2 / df1)
+  end,
 }
 
 -- Var log X

@@ -101,7 +101,6 @@ describe("LogisticNormal", function ()
 
   it("refuses what is no row, and prints one", function ()
     for _, case in ipairs {
-      { "loc must have at least 1 dimension, got 3", 3, 1 },
       { "scale must be positive, got 0 at [2]", { 0, 0 }, { 1, 0 } },
       { "scale must be positive, got -1 at [1]", { 0, 0 }, -1 },
       { "loc must be a real number, got nan at [1]", { 0 / 0, 0 }, 1 },
@@ -136,5 +135,30 @@ describe("LogisticNormal", function ()
   it("explains itself, with an example that is right", function ()
     local help = peri.LogisticNormal.help
     close(help.example[2], load("local LogisticNormal = ...; return " .. help.example[1])(peri.LogisticNormal), 1e-12)
+  end)
+end)
+
+describe("LogisticNormal of single numbers", function ()
+  it("has one cut, or as many as the other parameter", function ()
+    local one = peri.LogisticNormal(0.5, 2)
+    assert.same({ 2 }, one.event_shape)
+    assert.same({}, { table.unpack(one.batch_shape) })
+    local known = peri.LogisticNormal({ 0.5 }, { 2 })
+    for _, method in ipairs { "mean", "variance", "mode" } do
+      assert.same(known[method](known):totable(), one[method](one):totable())
+    end
+    assert.equal(peri.item(known:log_prob { 0.3, 0.7 }), peri.item(one:log_prob { 0.3, 0.7 }))
+    assert.equal(peri.item(known:entropy()), peri.item(one:entropy()))
+    assert.same({ 3 }, peri.LogisticNormal(0, { 1, 2 }).event_shape)
+    assert.same({ 3 }, peri.LogisticNormal { loc = 0, scale = { 1, 2 } }.event_shape)
+    assert.same({ 2 }, peri.LogisticNormal { loc = 0 }.event_shape)
+  end)
+
+  it("takes tensors of rank 0, with their gradients", function ()
+    local loc = peri.param(0.5)
+    peri.LogisticNormal(loc, peri.tensor(2)):log_prob({ 0.3, 0.7 }):backward()
+    local row = peri.param { 0.5 }
+    peri.LogisticNormal(row, { 2 }):log_prob({ 0.3, 0.7 }):backward()
+    assert.equal(row.grad[1], peri.item(loc.grad))
   end)
 end)

@@ -8,7 +8,7 @@ local golden = {}
 local EPS, CAP, SMALLEST = 2.0 ^ -52, 1e6, 2.2250738585072014e-308
 local LOG_SCALE = { log_prob = true, entropy = true, lgamma = true, betaln = true, logaddexp = true,
                     log_ndtr = true, digamma = true }
-local FAMILY_TABLES = { "distributions", "distributions_more", "vectors", "wrappers" }
+local FAMILY_TABLES = { "distributions", "distributions_more", "vectors", "wrappers", "complement" }
 local SPECIAL = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0 }
 
 --- A number of a table: plain, or "inf", "-inf", "nan", or a long decimal.

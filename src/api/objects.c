@@ -150,13 +150,23 @@ static int construct (lua_State *L) {
   return 1;
 }
 
+/* Pushes the name of the kernel for the constraint whose kernel is named `plain`, and the
+   infinities that the parameter may be: none, both, or the one "above" or "below". */
+static const char *rule_name (lua_State *L, int param, const char *plain) {
+  switch (lua_getfield(L, param, "infinite")) {
+    case LUA_TNIL:    return lua_pushfstring(L, "finite_%s", plain);
+    case LUA_TSTRING: return lua_pushfstring(L, "%s_%s", plain, lua_tostring(L, -1));
+    default:          return lua_pushstring(L, plain);
+  }
+}
+
 /* The kernel of a constraint without parameters on single numbers, or NULL. */
 static const Kernel *plain_rule (lua_State *L, int param) {
   const Kernel *kernel = NULL;
   if (lua_getfield(L, param, "event") == LUA_TNIL
       && lua_rawgeti(L, param, 2) == LUA_TTABLE
       && lua_getfield(L, -1, "plain_kernel") == LUA_TSTRING)
-    kernel = api_kernel(L, "constraint", lua_tostring(L, -1));
+    kernel = api_kernel(L, "constraint", rule_name(L, param, lua_tostring(L, -1)));
   lua_settop(L, param);
   return kernel;
 }

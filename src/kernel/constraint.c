@@ -19,6 +19,27 @@ static void nonnegative (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= 0;
 }
 
+/* the same without infinities, or with one of them: what a parameter may be unless it says more */
+static void finite_real (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
+}
+
+static void finite_positive (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = (in[0][i] > 0) & (in[0][i] < INFINITY);
+}
+
+static void finite_nonnegative (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = (in[0][i] >= 0) & (in[0][i] < INFINITY);
+}
+
+static void real_above (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > -INFINITY;
+}
+
+static void real_below (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = in[0][i] < INFINITY;
+}
+
 static void greater_than (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
 }
@@ -59,6 +80,12 @@ const Kernel perilune_constraint[] = {
   {.name = "real",             .n_in = 1, .value = real, .flat = 1},
   {.name = "positive",         .n_in = 1, .value = positive, .flat = 1},
   {.name = "nonnegative",      .n_in = 1, .value = nonnegative, .flat = 1},
+  {.name = "finite",           .n_in = 1, .value = finite_real, .flat = 1},
+  {.name = "finite_real",      .n_in = 1, .value = finite_real, .flat = 1},
+  {.name = "finite_positive",  .n_in = 1, .value = finite_positive, .flat = 1},
+  {.name = "finite_nonnegative", .n_in = 1, .value = finite_nonnegative, .flat = 1},
+  {.name = "real_above",       .n_in = 1, .value = real_above, .flat = 1},
+  {.name = "real_below",       .n_in = 1, .value = real_below, .flat = 1},
   {.name = "greater_than",     .n_in = 2, .value = greater_than, .flat = 1},
   {.name = "interval",         .n_in = 3, .value = interval, .flat = 1},
   {.name = "half_open_interval", .n_in = 3, .value = half_open_interval, .flat = 1},

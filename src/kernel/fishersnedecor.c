@@ -11,8 +11,12 @@
 **
 ** with L(e) = log(1 + e) - e, 1 + e = n X/a, e = (x - 1)/(1 + u) and
 ** 1 + f = n Y/b, f = (df1/df2)(1 - x)/(1 + u).
+**
+** The limit of an infinite df2 is Gamma(a, a), of an infinite df1 InverseGamma(b, b). Those of 1e200
+** degrees of freedom and more differ from it only beyond x = 1e180 and below 1e-180.
 */
 #include "kernel/betalaw.h"
+#include "kernel/gammalaw.h"
 #include "kernel/implicit.h"
 #include "random/gammas.h"
 
@@ -20,6 +24,24 @@
 /* {=====================================================
 ** Density
 ** ====================================================== */
+
+VECTOR double finite_df (double df) { return df > 1e200 ? 1e200 : df; }
+
+/* a limit law as gammalaw.h has it: both its parameters, and s */
+typedef struct Limit { double shape, s; } Limit;
+
+VECTOR int is_limit (double df1, double df2) { return (df1 == HUGE_VAL) | (df2 == HUGE_VAL); }
+
+static Limit limit_of (double df1, double df2) {
+  return df2 == HUGE_VAL ? (Limit) {0.5 * df1, 1} : (Limit) {0.5 * df2, -1};
+}
+
+static double limit_density (double x, double df1, double df2) {
+  Limit l = limit_of(df1, df2);
+  double out;
+  law_log_prob(1, (const double *[]) {&x, &l.shape, &l.shape}, &out, l.s);
+  return out;
+}
 
 /* at 0 the density is 0, 1 or infinite; below, 0 */
 VECTOR double with_edges (double x, double df1, double inside) {
@@ -32,7 +54,8 @@ VECTOR double with_edges (double x, double df1, double inside) {
 ** a log X + b log Y = a log u - n log(1 + u) for u < 1, and from 1/u beyond. For df1 = 2
 ** all but log p(x) = -n log(1 + u) cancels.
 */
-VECTOR double plain_density (double x, double df1, double df2) {
+VECTOR double plain_density (double x, double freedom1, double freedom2) {
+  double df1 = finite_df(freedom1), df2 = finite_df(freedom2);
   double a = 0.5 * df1, b = 0.5 * df2, r = df1 / df2, u = r * x;
   double log_x = vlog(x), log_u = log_x + vlog(r), rest = log1p_unit(u < 1 ? u : 1 / u);
   double powers = fma(u < 1 ? a : -b, log_u, -(a + b) * rest);
@@ -40,14 +63,16 @@ VECTOR double plain_density (double x, double df1, double df2) {
   return with_edges(x, df1, df1 == 2 ? two : powers - log_x - log_beta(a, b));
 }
 
-/* L(e) and L(f) */
+/* L(e) and L(f); beyond u = 1e290 from X = 1 and Y = 1/u */
 VECTOR void deviations (double x, double df1, double df2, double *first, double *second) {
-  double r = df1 / df2, inverse = 1 / fma(r, x, 1.0);
-  *first = deviation((x - 1) * inverse, (1 + r) * (x * inverse));
-  *second = deviation(r * (1 - x) * inverse, (1 + r) * inverse);
+  double r = df1 / df2, inverse = 1 / fma(r, x, 1.0), all = (1 + r) / r;
+  int far = r * x > 1e290;
+  *first = deviation(far ? 1 / r : (x - 1) * inverse, far ? all : (1 + r) * (x * inverse));
+  *second = deviation(far ? -1.0 : r * (1 - x) * inverse, far ? all / x : (1 + r) * inverse);
 }
 
-VECTOR double saddle_density (double x, double df1, double df2) {
+VECTOR double saddle_density (double x, double freedom1, double freedom2) {
+  double df1 = finite_df(freedom1), df2 = finite_df(freedom2);
   double a = 0.5 * df1, b = 0.5 * df2, first, second;
   deviations(x, df1, df2, &first, &second);
   return with_edges(x, df1, log_peak(a, b) + fma(a, first, fma(b, second, -vlog(x))));
@@ -55,16 +80,18 @@ VECTOR double saddle_density (double x, double df1, double df2) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
-  uint64_t large = 0;
+  uint64_t large = 0, limits = 0;
   for (size_t i = 0; i < n; i++) {
     out[i] = plain_density(x[i], df1[i], df2[i]);
     large |= (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2);
+    limits |= is_limit(df1[i], df2[i]);
   }
-  if (!large) return;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; large && i < n; i++) {
     double saddle = saddle_density(x[i], df1[i], df2[i]);
     out[i] = ((df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2)) ? saddle : out[i];
   }
+  for (size_t i = 0; limits && i < n; i++)
+    if (is_limit(df1[i], df2[i])) out[i] = limit_density(x[i], df1[i], df2[i]);
 }
 
 /* d log p/d df1 = (L(e) + psi(n) - log n - psi(a) + log a)/2, and f, b alike */
@@ -72,9 +99,10 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
   double *dx = d[0], *ddf1 = d[1], *ddf2 = d[2];
   for (size_t i = 0; i < n; i++) {
-    double a = 0.5 * df1[i], b = 0.5 * df2[i], first, second, rest = digamma_rest(a + b);
-    double slope = (a * ((1 - x[i]) / fma(df1[i] / df2[i], x[i], 1.0)) - 1) / x[i];
-    deviations(x[i], df1[i], df2[i], &first, &second);
+    double one = finite_df(df1[i]), two = finite_df(df2[i]);
+    double a = 0.5 * one, b = 0.5 * two, first, second, rest = digamma_rest(a + b);
+    double slope = (a * ((1 - x[i]) / fma(one / two, x[i], 1.0)) - 1) / x[i];
+    deviations(x[i], one, two, &first, &second);
     first = 0.5 * (first + (rest - digamma_rest(a)));
     second = 0.5 * (second + (rest - digamma_rest(b)));
     dx[i] = x[i] < 0 ? 0.0 : slope;
@@ -91,47 +119,65 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 ** ====================================================== */
 
 static double log_density (const double *at) {
+  if (is_limit(at[1], at[2])) return limit_density(at[0], at[1], at[2]);
   return at[1] + at[2] > 2 * SADDLE ? saddle_density(at[0], at[1], at[2])
                                     : plain_density(at[0], at[1], at[2]);
 }
 
+static double shape1 (const double *at) { return 0.5 * finite_df(at[1]); }
+static double shape2 (const double *at) { return 0.5 * finite_df(at[2]); }
+
 /* of x, or of 0 below it; infinities end at 0 and 1 */
 static Odds odds_of (const double *at) {
-  double x = at[0] < 0 ? 0 : at[0], r = at[1] / at[2];
+  double x = at[0] < 0 ? 0 : at[0], r = shape1(at) / shape2(at);
   return odds_at(r * x, vlog(x) + vlog(r));
 }
 
+/* a tail, or a quantile, of the limit law; the tails of an inverse are exchanged */
+static double limit (const double *at, int tail,
+                     double (*of) (double, double, double, double, int)) {
+  Limit l = limit_of(at[1], at[2]);
+  int other = tail == LAW_LOWER ? LAW_UPPER : LAW_LOWER;
+  return of(at[0], l.shape, l.shape, l.s, l.s > 0 ? tail : other);
+}
+
 static double lower (const double *at) {
-  return beta_tail(0.5 * at[1], 0.5 * at[2], odds_of(at));
+  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_tail);
+  return beta_tail(shape1(at), shape2(at), odds_of(at));
 }
 
 static double upper (const double *at) {
-  return beta_tail(0.5 * at[2], 0.5 * at[1], flipped(odds_of(at)));
+  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_tail);
+  return beta_tail(shape2(at), shape1(at), flipped(odds_of(at)));
 }
 
 static double log_lower (const double *at) {
-  return beta_log_tail(0.5 * at[1], 0.5 * at[2], odds_of(at));
+  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_log_tail);
+  return beta_log_tail(shape1(at), shape2(at), odds_of(at));
 }
 
 static double log_upper (const double *at) {
-  return beta_log_tail(0.5 * at[2], 0.5 * at[1], flipped(odds_of(at)));
+  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_log_tail);
+  return beta_log_tail(shape2(at), shape1(at), flipped(odds_of(at)));
 }
 
 static double quantile (const double *at) {
-  return odds_times(beta_quantile(0.5 * at[1], 0.5 * at[2], at[0]), at[2] / at[1]);
+  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_quantile);
+  return odds_times(beta_quantile(shape1(at), shape2(at), at[0]), shape2(at) / shape1(at));
 }
 
 static double upper_quantile (const double *at) {
-  Odds o = flipped(beta_quantile(0.5 * at[2], 0.5 * at[1], at[0]));
-  return odds_times(o, at[2] / at[1]);
+  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_quantile);
+  Odds o = flipped(beta_quantile(shape2(at), shape1(at), at[0]));
+  return odds_times(o, shape2(at) / shape1(at));
 }
 
 /* log x = log u + log(df2/df1) */
 static void slopes (const double *at, double *dx) {
   double x = at[0], da = 0, db = 0;
-  if (x > 0 && x < HUGE_VAL) beta_slopes(0.5 * at[1], 0.5 * at[2], odds_of(at), &da, &db);
-  dx[0] = x > 0 && x < HUGE_VAL ? x * fma(0.5, da, -1 / at[1]) : 0;
-  dx[1] = x > 0 && x < HUGE_VAL ? x * fma(0.5, db, 1 / at[2]) : 0;
+  if (x > 0 && x < HUGE_VAL) beta_slopes(shape1(at), shape2(at), odds_of(at), &da, &db);
+  dx[0] = x > 0 && x < HUGE_VAL ? x * fma(0.5, da, -0.5 / shape1(at)) : 0;
+  dx[1] = x > 0 && x < HUGE_VAL ? x * fma(0.5, db, 0.5 / shape2(at)) : 0;
 }
 
 static const Implicit family = {.params = 2, .log_density = log_density, .slopes = slopes};
@@ -151,8 +197,8 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double shape1[GAMMAS_BLOCK] = {0}, size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK];
   double shape2[GAMMAS_BLOCK] = {0}, size2[GAMMAS_BLOCK], depth2[GAMMAS_BLOCK];
   for (size_t i = 0; i < n; i++) {
-    shape1[i] = 0.5 * in[0][i];
-    shape2[i] = 0.5 * in[1][i];
+    shape1[i] = 0.5 * finite_df(in[0][i]);
+    shape2[i] = 0.5 * finite_df(in[1][i]);
   }
   gammas(g, 0, first, n, shape1, size1, depth1);
   gammas(g, GAMMAS_LANES, first, n, shape2, size2, depth2);
@@ -168,7 +214,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
 /* betaln + a (psi(n) - psi(a)) + b (psi(n) - psi(b)) + log(b/a) + psi(a) - psi(b) */
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
-    double a = 0.5 * in[0][i], b = 0.5 * in[1][i];
+    double a = 0.5 * finite_df(in[0][i]), b = 0.5 * finite_df(in[1][i]);
     double logs = vlog(a + b) - vlog(a) - vlog(b), psi = digamma_rest(a) - digamma_rest(b);
     out[i] = fma(0.5, logs, entropy_rest(a, b)) + psi;
   }
@@ -178,7 +224,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
   const double *df1 = in[0], *df2 = in[1];
   double *ddf1 = d[0], *ddf2 = d[1];
   for (size_t i = 0; i < n; i++) {
-    double a = 0.5 * df1[i], b = 0.5 * df2[i];
+    double a = 0.5 * finite_df(df1[i]), b = 0.5 * finite_df(df2[i]);
     ddf1[i] = 0.5 * (trigamma_gap(a, b) + trigamma_rest(a) / a);
     ddf2[i] = 0.5 * (trigamma_gap(b, a) - trigamma_rest(b) / b);
   }

@@ -12,6 +12,9 @@
 ** F is used where it is the smaller. The difference, where it cancels, is an integral:
 **
 **   erfcx(s') - erfcx(t') = 2/sqrt(pi) int_0^inf e^(-y^2 - 2s'y) (1 - e^(-2(t' - s')y)) dy
+**
+** Without drift, for m = inf, it is Levy's law, InverseGamma(1/2, l/2), from which that of a mean of
+** 1e200 l does not differ below x = 1e300 l.
 */
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
@@ -30,12 +33,18 @@ typedef struct Tail { double s, gap, mass; int lower, plain; } Tail;
 
 VECTOR double root_of (double x, double concentration) { return vsqrt(concentration / x); }
 
+VECTOR double finite_mean (double loc, double concentration) {
+  double far = concentration < 1e100 ? 1e200 * concentration : 1e300;
+  return loc == HUGE_VAL ? far : loc;
+}
+
 
 /* {=====================================================
 ** Density and tails
 ** ====================================================== */
 
-VECTOR double log_density (double x, double loc, double concentration) {
+VECTOR double log_density (double x, double mean, double concentration) {
+  double loc = finite_mean(mean, concentration);
   double s = (x - loc) / loc * root_of(x, concentration);
   double rest = fma(0.5, vlog(concentration), -HALF_LOG_2PI);
   double inside = fma(-1.5, vlog(x), rest) - 0.5 * s * s;
@@ -53,9 +62,10 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *loc = in[1], *concentration = in[2];
   for (size_t i = 0; i < n; i++) {
     double root = root_of(x[i], concentration[i]), inside = x[i] > 0 ? 1.0 : 0.0;
-    double s = (x[i] - loc[i]) / loc[i] * root, t = (x[i] + loc[i]) / loc[i] * root;
+    double m = finite_mean(loc[i], concentration[i]);
+    double s = (x[i] - m) / m * root, t = (x[i] + m) / m * root;
     d[0][i] = x[i] > 0 ? fma(-0.5 * s, t, -1.5) / x[i] : 0.0;
-    d[1][i] = x[i] > 0 ? s * root * (x[i] / loc[i]) / loc[i] : 0.0;
+    d[1][i] = x[i] > 0 ? s * root * (x[i] / m) / m : 0.0;
     d[2][i] = inside > 0 ? 0.5 * fma(-s, s, 1) / concentration[i] : 0.0;
   }
 }
@@ -72,8 +82,8 @@ VECTOR double scaled_tail (double s) {
   return erfcx_positive(a > 1e300 ? 1e300 : a);
 }
 
-VECTOR Tail tail_fast (double x, double loc, double concentration) {
-  double root = root_of(x, concentration);
+VECTOR Tail tail_fast (double x, double mean, double concentration) {
+  double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
   double s = (x - loc) / loc * root, t = (x + loc) / loc * root;
   double es = scaled_tail(s), et = scaled_tail(t), sum = 0.5 * (es + et), e = decay(s);
   int lower = (s < 0) & (sum * e <= 0.5);
@@ -160,7 +170,7 @@ static double log_sf_at (const double *at) { return tail_log(tail_of(at[0], at[1
 
 /* dF/dm = -2l/m^2 e^(2l/m) Phi(-t); and multiplying x, m and l by one factor leaves F */
 static void slopes (const double *at, double *dx) {
-  double x = at[0], loc = at[1], concentration = at[2];
+  double x = at[0], concentration = at[2], loc = finite_mean(at[1], concentration);
   double t = (x + loc) / loc * root_of(x, concentration);
   double mills = 1.2533141373155002512 * scaled_tail(t);
   double share = 2 * vsqrt(concentration / loc) * vsqrt(x / loc) * mills;   /* of dx/dm in x/m */
@@ -200,6 +210,12 @@ static double point_of (double s, double loc, double concentration) {
   return s < 0 ? loc / w / w : loc * w * w;
 }
 
+/* for an infinite loc: F(x) = 2 Phi(-sqrt(l/x)), 1 - F(x) = erf(sqrt(l/x)/sqrt(2)) */
+static double driftless (double p, double q, double concentration) {
+  double s = p < q ? vndtri(half_probability(p)) : SQRT2 * verfinv(q);
+  return concentration / s / s;
+}
+
 /*
 ** Newton for the logarithm of the smaller tail as a function of log x, which is concave.
 ** Phi(s) < F < 2 Phi(s) and 1 - F < Phi(-s) give a start on the side from which all
@@ -209,6 +225,7 @@ static double quantile (double p, double q, double loc, double concentration) {
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   if (p == 0 || q == 0) return p == 0 ? 0.0 : HUGE_VAL;
   int lower = p < q;
+  if (loc == HUGE_VAL) return driftless(p, q, concentration);
   double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
     Tail tail = tail_of(x, loc, concentration);
@@ -253,7 +270,8 @@ static void isf_partials (size_t n, const double *const in[], double *const d[])
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *loc = in[0], *concentration = in[1];
   for (size_t i = 0; i < n; i++) {
-    double gap = vlog(loc[i]) - exp_integral(2 * concentration[i] / loc[i]).value;
+    double m = finite_mean(loc[i], concentration[i]);
+    double gap = vlog(m) - exp_integral(2 * concentration[i] / m).value;
     out[i] = fma(1.5, gap, 0.5 + HALF_LOG_2PI) - 0.5 * vlog(concentration[i]);
   }
 }
@@ -261,8 +279,9 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *loc = in[0], *concentration = in[1];
   for (size_t i = 0; i < n; i++) {
-    double pull = exp_integral(2 * concentration[i] / loc[i]).pull;
-    d[0][i] = 1.5 * (1 + pull) / loc[i];
+    double m = finite_mean(loc[i], concentration[i]);
+    double pull = exp_integral(2 * concentration[i] / m).pull;
+    d[0][i] = 1.5 * (1 + pull) / m;
     d[1][i] = fma(-1.5, pull, -0.5) / concentration[i];
   }
 }
@@ -281,9 +300,10 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   noise_normal(g, 0, first, n, out);
   noise_uniform(g, 1, first, n, u);
   for (size_t i = 0; i < n; i++) {
-    double c = 0.5 * out[i] * out[i] * (loc[i] / concentration[i]);
+    double m = finite_mean(loc[i], concentration[i]);
+    double c = 0.5 * out[i] * out[i] * (m / concentration[i]);
     double up = 1 + c + vsqrt(c) * vsqrt(c + 2), down = 1 / up;
-    out[i] = loc[i] * (u[i] * (1 + down) < 1 ? down : up);
+    out[i] = m * (u[i] * (1 + down) < 1 ? down : up);
   }
 }
 

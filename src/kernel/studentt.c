@@ -13,6 +13,7 @@
 #include "random/gammas.h"
 #include "random/noise.h"
 #include "special/pair.h"
+#include "special/verf.h"
 
 
 /* beyond 1e100 the law is Normal to the last bit and no longer changes */
@@ -58,10 +59,16 @@ VECTOR double log_standard (double z, double df) {
   return fma(-0.5 * (df + 1), log_spread(z, df), log_constant(df));
 }
 
+/* far out the tails of 1e100 and of infinite degrees of freedom are not the same */
+VECTOR double log_limited (double z, double df) {
+  double value = log_standard(z, limited(df));
+  return df == HUGE_VAL ? fma(-0.5 * z, z, -HALF_LOG_2PI) : value;
+}
+
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df = in[1], *loc = in[2], *scale = in[3];
   for (size_t i = 0; i < n; i++)
-    out[i] = log_standard((x[i] - loc[i]) / scale[i], limited(df[i])) - vlog(scale[i]);
+    out[i] = log_limited((x[i] - loc[i]) / scale[i], df[i]) - vlog(scale[i]);
 }
 
 /* psi(x + 1/2) - psi(x) - 1/(2x), twice the slope of c */
@@ -159,7 +166,7 @@ static double standard_slope (double z, double df) {
 }
 
 static double log_density (const double *at) {
-  return log_standard(standardised(at), limited(at[1])) - vlog(at[3]);
+  return log_limited(standardised(at), at[1]) - vlog(at[3]);
 }
 
 static double lower (const double *at) {
@@ -170,13 +177,12 @@ static double upper (const double *at) {
   return standard_cdf(-standardised(at), limited(at[1]));
 }
 
-static double log_lower (const double *at) {
-  return standard_log_cdf(standardised(at), limited(at[1]));
+static double log_tail (double z, double df) {
+  return df == HUGE_VAL ? vlog_ndtr(z) : standard_log_cdf(z, limited(df));
 }
 
-static double log_upper (const double *at) {
-  return standard_log_cdf(-standardised(at), limited(at[1]));
-}
+static double log_lower (const double *at) { return log_tail(standardised(at), at[1]); }
+static double log_upper (const double *at) { return log_tail(-standardised(at), at[1]); }
 
 static double quantile (const double *at) {
   return fma(at[3], standard_quantile(at[0], limited(at[1])), at[2]);

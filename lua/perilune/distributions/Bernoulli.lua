@@ -8,7 +8,7 @@ local Bernoulli = Distribution:extend("Bernoulli", {
   kernels = "bernoulli",
   params = {
     { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
-    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid }, infinite = true },
   },
   operands = { "logits" },
   support = constraints.boolean,

@@ -18,7 +18,7 @@ local Binomial = Distribution:extend("Binomial", {
   params = {
     { "total_count", constraints.nonnegative_integer, default = 1 },
     { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
-    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid }, infinite = true },
   },
   operands = { "total_count", "logits" },
   one_sided = trials,

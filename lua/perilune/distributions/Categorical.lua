@@ -62,8 +62,8 @@ local at_zero = {
 local Categorical = Distribution:extend("Categorical", {
   kernels = "categorical",
   params = {   -- the last dimension holds the outcomes; neither need be normalised
-    { "probs",  constraints.nonnegative, event = 1, gives = { logits = functions.log } },
-    { "logits", constraints.real,        event = 1, gives = { probs = tensor.softmax } },
+    { "probs",  constraints.nonnegative, event = 1, gives = { logits = functions.log }, infinite = true },
+    { "logits", constraints.real,        event = 1, gives = { probs = tensor.softmax }, infinite = true },
   },
   operands = { "logits" },
   one_sided = at_zero,

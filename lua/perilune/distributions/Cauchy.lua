@@ -17,12 +17,10 @@ local Cauchy = Distribution:extend("Cauchy", {
   },
 })
 
-local NONE = 0 / 0   -- the integrals do not exist
-
-function Cauchy:mean () return self:batched(NONE) end
+function Cauchy:mean () return self:batched(0 / 0) end   -- the integral does not exist
 function Cauchy:mode () return self:batched(self.loc) end
 function Cauchy:median () return self:batched(self.loc) end
-function Cauchy:stddev () return self:batched(NONE) end
-function Cauchy:variance () return self:batched(NONE) end
+function Cauchy:stddev () return self:batched(math.huge) end
+function Cauchy:variance () return self:batched(math.huge) end
 
 return Cauchy

@@ -11,7 +11,7 @@ local GeneralizedNormal = Distribution:extend("GeneralizedNormal", {
   },
   support = constraints.real,
   help = {
-    summary = "a symmetric law with tails of any power: shape 1 is Laplace, 2 Normal, infinity uniform",
+    summary = "a symmetric law with tails of any power: shape 1 is Laplace, 2 Normal, large ones near uniform",
     params  = { loc = "centre and mean", scale = "width, sqrt(2) standard deviations for shape 2",
                 shape = "power of |z| in the exponent" },
     formula = "log p(x) = -|z|^shape - log(2 scale Gamma(1 + 1/shape)),  z = (x - loc)/scale",

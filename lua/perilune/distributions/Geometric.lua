@@ -13,7 +13,7 @@ local Geometric = Distribution:extend("Geometric", {
   kernels = "geometric",
   params = {
     { "probs",  constraints.left_open_interval(0, 1), gives = { logits = functions.logit } },
-    { "logits", constraints.real,                     gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,                     gives = { probs = functions.sigmoid }, infinite = "above" },
   },
   operands = { "logits" },
   support = constraints.nonnegative_integer,

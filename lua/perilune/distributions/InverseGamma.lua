@@ -3,7 +3,7 @@ local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
 
-local where, INF, NAN = functions.where, math.huge, 0 / 0
+local where, INF = functions.where, math.huge
 
 local InverseGamma = Distribution:extend("InverseGamma", {
   kernels = "inversegamma",
@@ -20,11 +20,8 @@ local InverseGamma = Distribution:extend("InverseGamma", {
   },
 })
 
--- Infinite where only the mean exists, nothing where that does not.
-local function second_moment (self, finite)
-  local a = self.concentration
-  return where(functions.gt(a, 2), finite, self:batched(where(functions.gt(a, 1), INF, NAN)))
-end
+-- Infinite up to a concentration of 2.
+local function second_moment (self, finite) return where(functions.gt(self.concentration, 2), finite, INF) end
 
 function InverseGamma:mean ()
   local a = self.concentration

@@ -6,7 +6,7 @@ local functions    = require "perilune.functions"
 local InverseGaussian = Distribution:extend("InverseGaussian", {
   kernels = "inversegaussian",
   params = {
-    { "loc",           constraints.positive, default = 1 },
+    { "loc",           constraints.positive, default = 1, infinite = true },
     { "concentration", constraints.positive, default = 1 },
   },
   support = constraints.positive,
@@ -22,10 +22,16 @@ function InverseGaussian:mean () return self:batched(self.loc) end
 function InverseGaussian:stddev () return self.loc * functions.sqrt(self.loc / self.concentration) end
 function InverseGaussian:variance () return functions.square(self.loc) * (self.loc / self.concentration) end
 
+--- loc, or a mean so large that it is as good as none where loc is infinite.
+function InverseGaussian:finite_mean ()
+  return functions.minimum(self.loc, functions.minimum(1e200 * self.concentration, 1e300))
+end
+
 function InverseGaussian:mode ()   -- loc/(c + sqrt(1 + c^2)), without the square of a large c
-  local c = 1.5 * (self.loc / self.concentration)
+  local loc = self:finite_mean()
+  local c = 1.5 * (loc / self.concentration)
   local small = functions.minimum(c, 1 / c)
-  return self.loc / (c + functions.maximum(c, 1) * functions.sqrt(1 + small * small))
+  return loc / (c + functions.maximum(c, 1) * functions.sqrt(1 + small * small))
 end
 
 return InverseGaussian

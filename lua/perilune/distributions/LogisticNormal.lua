@@ -28,16 +28,16 @@ end
 
 local from_params = core.constructor(params, construct.full)
 
--- One scale for all cuts is a row of one.
-local function with_row (scale)
-  scale = scale or 1
-  return type(scale) == "number" and { scale } or scale
+-- A number for all cuts is a row of one.
+local function row (x)
+  if core.is_tensor(x) and core.rank(x) == 0 then return x:unsqueeze(-1) end
+  return type(x) == "number" and { x } or x
 end
 
--- The same arguments with a row of scales.
+-- The same arguments with rows.
 local function arguments (loc, scale, ...)
-  if type(loc) ~= "table" or getmetatable(loc) ~= nil or loc.loc == nil then return loc, with_row(scale), ... end
-  local named = { scale = with_row(loc.scale) }
+  if type(loc) ~= "table" or getmetatable(loc) ~= nil or loc.loc == nil then return row(loc), row(scale or 1), ... end
+  local named = { loc = row(loc.loc), scale = row(loc.scale or 1) }
   for key, value in pairs(loc) do named[key] = named[key] or value end
   return named, scale, ...
 end

@@ -11,7 +11,7 @@ local function fail (self, ...) error(class.name(class.of(self)) .. ": " .. stri
 local MultivariateStudentT = Distribution:extend("MultivariateStudentT", {
   kernels = "multivariatestudentt",
   params = {
-    { "df",         constraints.positive },
+    { "df",         constraints.positive, infinite = true },
     { "loc",        constraints.real, event = 1 },
     { "scale_tril", constraints.real, event = 2 },
   },

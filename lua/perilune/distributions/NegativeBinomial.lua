@@ -20,7 +20,7 @@ local NegativeBinomial = Distribution:extend("NegativeBinomial", {
   params = {
     { "total_count", constraints.nonnegative },
     { "probs",  constraints.half_open_interval(0, 1), gives = { logits = functions.logit } },
-    { "logits", constraints.real,                     gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,                     gives = { probs = functions.sigmoid }, infinite = "below" },
   },
   operands = { "total_count", "logits" },
   support = constraints.nonnegative_integer,

@@ -12,7 +12,7 @@ local SkewNormal = Distribution:extend("SkewNormal", {
   },
   support = constraints.real,
   help = {
-    summary = "a bell curve that leans: skewness 0 is Normal, infinity half of one",
+    summary = "a bell curve that leans: skewness 0 is Normal, large ones near half of one",
     params  = { loc = "location, the mean for skewness 0", scale = "scale",
                 skewness = "how far it leans, to the right if positive" },
     formula = "p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale",

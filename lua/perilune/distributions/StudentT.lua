@@ -6,7 +6,7 @@ local functions    = require "perilune.functions"
 local StudentT = Distribution:extend("StudentT", {
   kernels = "studentt",
   params = {
-    { "df",    constraints.positive },
+    { "df",    constraints.positive, infinite = true },
     { "loc",   constraints.real,     default = 0 },
     { "scale", constraints.positive, default = 1 },
   },

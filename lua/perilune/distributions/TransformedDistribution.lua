@@ -132,7 +132,8 @@ function Stage:variance ()
   if self.is_reshape then return self.map:forward(self.below:variance()) end
   if self.is_affine then return self.map.scale * self.map.scale * self.below:variance() end
   local mean = self:mean()
-  return (self:expectation(function (y) return (y - mean) ^ 2 end))
+  local variance = self:expectation(function (y) return (y - mean) ^ 2 end)
+  return where(functions.isinf(mean), INF, variance)
 end
 
 function Stage:stddev ()

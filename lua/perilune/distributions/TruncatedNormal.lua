@@ -8,8 +8,8 @@ local TruncatedNormal = Distribution:extend("TruncatedNormal", {
   params = {
     { "loc",   constraints.real,     default = 0 },
     { "scale", constraints.positive, default = 1 },
-    { "low",   constraints.real,     default = -math.huge },
-    { "high",  function (self) return constraints.greater_than(self.low) end, default = math.huge },
+    { "low",   constraints.real,     default = -math.huge, infinite = true },
+    { "high",  function (self) return constraints.greater_than(self.low) end, default = math.huge, infinite = true },
   },
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
   help = {

@@ -6,7 +6,7 @@ local VonMises = Distribution:extend("VonMises", {
   kernels = "vonmises",
   params = {
     { "loc",           constraints.real,     default = 0 },
-    { "concentration", constraints.positive, default = 1 },
+    { "concentration", constraints.nonnegative, default = 1 },
   },
   support = constraints.real,
   help = {
