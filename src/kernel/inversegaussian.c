@@ -212,7 +212,7 @@ static double point_of (double s, double loc, double concentration) {
 
 /* for an infinite loc: F(x) = 2 Phi(-sqrt(l/x)), 1 - F(x) = erf(sqrt(l/x)/sqrt(2)) */
 static double driftless (double p, double q, double concentration) {
-  double s = p < q ? vndtri(half_probability(p)) : SQRT2 * verfinv(q);
+  double s = p < q ? vndtri(half_of(p)) : SQRT2 * verfinv(q);
   return concentration / s / s;
 }
 
