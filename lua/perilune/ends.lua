@@ -24,10 +24,10 @@ local WIDTH, PLACES   = 2 ^ -21,   { 0, 3, 7, 17, 22, 27, 1, 5, 9, 12, 14, 19, 2
 local FAR, FAR_PLACES = 2.0 ^ 380, { 0, 3, 30, 60, 90, 120, 1, 10, 20, 40, 50, 70, 80, 100, 105, 115 }
 local FIT = 6
 local REGULAR = 0.95     -- a density that decays faster than e^(-REGULAR s) hides nothing
-local ROUGH   = 1e-7     -- no quadratic: further from the third point than this part of its size
+local ROUGH   = 1e-7     -- no quadratic: further from the points than this part of its size
 local MOVES   = 1e-6     -- f that changes by less than this part of itself at the last points has arrived
 
-local ends = { REACH = REACH }
+local ends = { REACH = REACH, NAMES = { "low", "high" } }
 
 --- The ends of a support, which a distribution may be silent about.
 function ends.of (support)
@@ -82,7 +82,7 @@ local function fitted (s, y)
     main, slope, bend = quadratic(at, without)
   end
   local function value (t) return main(t) + rest(t) end
-  return value, abs(value(s) - y):max(1):unsqueeze(1), slope, bend
+  return value, abs(value(s) - y):max(1, true), slope, bend
 end
 
 -- How wrong the fit may be at s: as it is at the points and more so beyond them, and by what rounding makes of
@@ -99,7 +99,7 @@ end
 -- What y at the points is along the stretch: `value(s)`, how wrong that may be, and whether it `is_known`.
 local function followed (s, y)
   local value, off, _, bend = fitted(s, y)
-  local size = abs(y):max(1):unsqueeze(1)
+  local size = abs(y):max(1, true)
   return { value = value, doubt = doubt_of(s, size, off, bend), off = off, size = size,
            is_known = le(off, ROUGH * maximum(size, 1e-300)) * functions.isfinite(size) }
 end
@@ -151,7 +151,7 @@ local function fit_density (stretch, s, log_p)
   -- such that no mass underflows: then what has an integral does not overflow
   stretch.scale = minimum(1, maximum(0.02, (REACH + start) / REACH)) / where(fits, maximum(rate, curve), 1)
   function stretch.log_mass (at) return density(at) + outwards * at + log(w) end
-  stretch.doubt = doubt_of(s, abs(log_p):max(1):unsqueeze(1), off, bend)
+  stretch.doubt = doubt_of(s, abs(log_p):max(1, true), off, bend)
   return fits:select(1, 1)
 end
 

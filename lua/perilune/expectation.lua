@@ -141,11 +141,13 @@ local function settings (d, opts, shape, points)
   }
 end
 
+local TAILS = { low = "cdf", high = "sf" }
+
 -- The stretches of d along which f can be followed, beginning before REACH; `typical` is the size of f.
 local function followed_stretches (d, f, opts, typical)
   local list, found = own(d, "cdf") and ends.stretches(d) or {}, {}
-  for name, tail in pairs { low = "cdf", high = "sf" } do
-    local stretch = list[name]
+  for _, name in ipairs(ends.NAMES) do
+    local stretch, tail = list[name], TAILS[name]
     local begins = stretch and functions.lt(level(d, tail, stretch), REACH)
     if stretch and is_any(begins) then
       ends.follow(d, stretch, f, opts.parts, typical)
@@ -163,19 +165,31 @@ local function typical_of (d, f) return abs(rows(d, 2, f(both(d, d:icdf(0.25), d
 -- judged at the quartiles, or where stretches begin.
 local function resolution_of (d, list)
   local x = both(d, d:icdf(0.25), d:isf(0.25))
-  for name, nearer in pairs { low = maximum, high = minimum } do
-    local stretch = list[name]
-    x = stretch and where(stretch.is_used, nearer(x, stretch.start), x) or x
-  end
+  local low, high = list.low, list.high
+  x = low and where(low.is_used, maximum(x, low.start), x) or x
+  x = high and where(high.is_used, minimum(x, high.start), x) or x
   local part = 2 ^ -52 * abs(x) * exp(rows(d, 2, d:log_prob(x)))
   return where(functions.isfinite(part), minimum(part, 1), 0):max(1)
 end
 
 -- The error beside that of the quadrature: by mass that was lost, and by rounding of x.
 local function unseen (losses, resolution)
-  local swing = (maximum(losses.most:max(1), -INF) - minimum(losses.least:min(1), INF))
+  local swing = losses.most:max(1) - losses.least:min(1)
   local lost = 2 * (losses.mass * losses.largest):sum(1)
   return lost, lost + where(functions.isfinite(swing), swing * resolution, 0)
+end
+
+-- The parts of E f in all stretches, and their error, beside the `value` of the rest.
+local function in_stretches (d, list, value, opts)
+  local sum, error = 0, 0
+  for _, name in ipairs(ends.NAMES) do
+    local stretch = list[name]
+    if stretch then
+      local part, part_error = ends.part(stretch, value, settings(d, opts, d.batch_shape), stretch.mass)
+      sum, error = sum + part, error + part_error
+    end
+  end
+  return sum, error
 end
 
 local function by_quantiles (d, f, opts)
@@ -192,11 +206,8 @@ local function by_quantiles (d, f, opts)
   value, error = (value + rest):sum(1), (error + doubt):sum(1) + hidden
   -- f is infinite, and outweighs what was found
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
-  local inner = value
-  for _, stretch in pairs(list) do
-    local part, part_error = ends.part(stretch, inner, settings(d, opts, d.batch_shape), stretch.mass)
-    value, error = value + part, error + part_error
-  end
+  local part, part_error = in_stretches(d, list, value, opts)
+  value, error = value + part, error + part_error
   local vain = functions.gt(losses.mass:max(1), 0.25)   -- hardly anything was seen
   return value, where(functions.isfinite(value) * (1 - vain), error, INF)
 end
@@ -245,7 +256,7 @@ local function by_density (d, f, opts)
     return stretch and where(stretch.is_used, start_of(stretch) / REACH, 1) or 1
   end
   local function integrate (h, parts)
-    for _, stretch in pairs(list) do ends.follow(d, stretch, h, parts, 0) end
+    for _, name in ipairs(next(list) and ends.NAMES or {}) do ends.follow(d, list[name], h, parts, 0) end
     local down, up = pace(list.low), pace(list.high)
     local value, error = quadrature.integrate(function (v)
       local step = where(v:lt(0), down, up)
@@ -256,12 +267,8 @@ local function by_density (d, f, opts)
       hidden = maximum(hidden, where(singular * values:isfinite(), abs(values), 0):max(1))
       return where(maximum(singular, weights:eq(0)), 0, weights * values)
     end, -REACH, REACH, settings(d, opts, d.batch_shape, points))
-    local inner = value
-    for _, stretch in pairs(list) do
-      local part, part_error = ends.part(stretch, inner, settings(d, opts, d.batch_shape))
-      value, error = value + part, error + part_error
-    end
-    return value, error
+    local part, part_error = in_stretches(d, list, value, opts)
+    return value + part, error + part_error
   end
   local value, error = integrate(f, opts.parts)
   local mass = integrate(function (x) return x:eq(x) end)

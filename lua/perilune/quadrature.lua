@@ -1,11 +1,10 @@
 --- Quadrature: integrals of functions on tensors, and roots, for many functions at once.
 --
 -- Adaptive: a panel is measured by the 21 points of Kronrod's rule, and its error by how the coefficients of
--- Legendre polynomials through these points decay. Those of a function that is smooth fall off as a power
--- r^k; those of one with a jump or a kink do not, wherever in the panel that is, but for the
--- gaps between the outermost points and the ends of the panel: there the polynomial is compared with one more value.
--- Every element of a batch has panels of its own. All panels of a round are one call of the integrand, so that
--- its loops run in C.
+-- Legendre polynomials through these points decay. Those of a smooth function fall off as a power r^k; those of
+-- one with a jump or a kink do not, wherever in the panel that is, but for the gaps between the outermost points and
+-- the ends of the panel: there the polynomial is compared with one more value. Every element of a batch has
+-- panels of its own. All panels of a round are one call of the integrand, so that its loops run in C.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
@@ -22,7 +21,7 @@ local FAINT    = 1e-9        -- one that stays when a panel is cut is so, if it 
 local NARROW   = 2 ^ -46     -- a panel whose points can still be told apart, relative to its ends
 local WATCH    = 32          -- rounds between looks at whether there is progress
 local STEEP    = 8           -- a step this many times as high as any other of a panel is a jump
-local PANELS   = 256         -- of an element, unless told
+local PANELS   = 256         -- of an element that are cut, unless told
 
 -- Nodes from 1 down to 0, and Kronrod's weights.
 local NODES = {
@@ -94,8 +93,7 @@ end
 -- To be multiplied with columns of values.
 local kronrod, estimate, grouping = core.tensor { weights }, estimators(), groups()
 local gaps = core.arange(1, POINTS):unsqueeze(-1)
-local places = core.tensor { table.unpack(nodes) }
-places = tensor.cat { places, core.tensor { -EDGE, EDGE } }:unsqueeze(-1)
+local places = tensor.cat { core.tensor(nodes), core.tensor { -EDGE, EDGE } }:unsqueeze(-1)
 
 
 -- Panels ----------------------------------------------------------------------
@@ -111,7 +109,7 @@ local function ends_of (a, b, points)
   return cuts
 end
 
--- Break points for each of n elements: the k-th of those that are tensors, and all numbers.
+-- Lists of break points for each of n elements: its own of those that are tensors, and all numbers.
 local function points_of (points, n)
   local lists, numbers = {}, {}
   for e = 1, n do lists[e] = {} end
@@ -273,10 +271,10 @@ local function wanting (sums, panels, integral, error, size, opts)
   local tolerance = maximum(maximum(rounding, opts.atol or 0), (opts.rtol or 1e-13) * abs(value))
   local width, place = panels.right - panels.left, maximum(abs(panels.left), abs(panels.right))
   local noise = size * (NOISE + 0.25 * NARROW * place / width)   -- of f, and what rounding of x makes of it
-  local flags = gt(error, maximum(tolerance / (2 * sums.panels), noise))
+  local flags = gt(error, maximum(tolerance / (2 * (sums.first + sums.cuts)), noise))
                 * gt(width, maximum(NARROW * place, opts.finest or 0))
   if panels.parent then flags = flags * (1 - gt(error, 0.3 * panels.parent) * le(error, FAINT * size)) end
-  local affordable = le(sums.panels + flags:sum(1), opts.panels or PANELS)
+  local affordable = le(sums.cuts + flags:sum(1), opts.panels or PANELS)
   return flags * gt(total, tolerance) * affordable * (1 - sums.stalled)
 end
 
@@ -300,11 +298,11 @@ end
 --
 -- f takes a tensor of n points and returns n values; for a batch of integrands, of opts.shape, points, values
 -- and results are { n, batch... }. A panel is cut while the error of its element exceeds both rtol |integral| and
--- atol, and it is wider than `finest`, up to `panels` for each element and `rounds` of halving. `points` are
+-- atol, and it is wider than `finest`, up to `panels` cuts for each element and `rounds` of them. `points` are
 -- places between a and b where f has a kink, a jump or a peak, numbers or batches of them; `at_once` limits
--- the panels in one call of f;
--- `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN;
--- infinities are ignored where they are single points, and make it infinite where they fill a panel.
+-- the panels in one call of f; `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN
+-- of f makes the integral NaN; infinities are ignored where they are single points, and make it infinite where
+-- they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -INF and b < INF) then
@@ -314,7 +312,9 @@ function quadrature.integrate (f, a, b, opts)
   for _, extent in ipairs(shape) do n = n * extent end
   local panels = first_panels(a, b, opts.points or {}, n)
   local zero = core.zeros(n)
-  local sums, largest = { value = zero, error = zero, size = zero, stalled = zero, panels = zero + #panels.left }, zero
+  local sums = { value = zero, error = zero, size = zero, stalled = zero, cuts = zero,
+                 first = gt(panels.right, panels.left):sum(1) }
+  local largest = zero
   for round = 1, rounds do
     local integral, error, size, gap, flags
     integral, error, size, gap, largest = measure_all(f, panels, shape, largest, opts.at_once or 200)
@@ -323,7 +323,7 @@ function quadrature.integrate (f, a, b, opts)
     flags = flags * (round < rounds and 1 - sums.stalled or 0)
     add(sums, integral, error, size, 1 - flags)
     if core.item(flags:max()) == 0 then break end
-    sums.panels = sums.panels + flags:sum(1)
+    sums.cuts = sums.cuts + flags:sum(1)
     panels = next_panels({ left = panels.left:totable(), right = panels.right:totable(), error = error:totable(),
                            flags = flags:totable(), gap = gap:totable() }, n, 0.5 * a + 0.5 * b,
                          opts.finest or 0)
