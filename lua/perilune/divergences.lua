@@ -1,6 +1,6 @@
 --- Other measures of how two distributions differ: cross-entropy, Jeffreys, Jensen-Shannon, Renyi,
 -- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
--- an estimate of the error as well, as kl_explain does: 0 for closed forms.
+-- an estimate of the error as well, as kl_explain does.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
@@ -196,7 +196,10 @@ function divergences.renyi_divergence (p, q, alpha, opts)
     return found.value, found.error
   end
   local closed = closed_form(p, q)
-  if closed then return closed(p, q, alpha), 0 end
+  if closed then
+    local value = closed(p, q, alpha)
+    return value, where(functions.isinf(value), 0, ROUNDING * (1 + value))
+  end
   p, q = fallback.alike(p, q)
   local within = alpha < 1 and (is_discrete(p) == is_discrete(q) and 1 or 0) or fallback.within(p, q)
   if not any(within) then return fallback.infinite(p, q), 0 end
@@ -209,28 +212,30 @@ end
 
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
--- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for as many outcomes as matter.
-local JUMPS, LEAST = 256, 1e-13
-local PANELS       = 600   -- more of them do not resolve the steps of a wide discrete distribution
+-- Adds where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter; unless
+-- there are more than JUMPS. Then their steps are not resolved in any case, and CUTS of panels have to do.
+local JUMPS, LEAST, CUTS = 256, 1e-13, 64
 
 local function add_jumps (list, d)
-  if not is_discrete(d) or #d.batch_shape > 0 then return end
-  local first, last = d:icdf(LEAST), d:isf(LEAST)
-  for x = first, math.min(last, first + JUMPS) do list[#list + 1] = d:log_cdf(x) - d:log_sf(x) end
+  if not is_discrete(d) then return true end
+  local first, span = d:icdf(LEAST), d:isf(LEAST) - d:icdf(LEAST)
+  span = core.is_tensor(span) and core.item(span:max()) or span
+  if span ~= span or span > JUMPS then return false end
+  for k = 0, span do list[#list + 1] = d:log_cdf(first + k) - d:log_sf(first + k) end
+  return true
 end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function between_quantiles (p, q, order)
   local points = {}
-  add_jumps(points, p)
-  add_jumps(points, q)
+  local are_known = add_jumps(points, p) and add_jumps(points, q)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   return carrier:expectation(function (x)
     local tail, upper = functions.sigmoid(-abs(x)), functions.gt(x, 0)
     local gap = where(upper, p:isf(tail) - q:isf(tail), p:icdf(tail) - q:icdf(tail))
     return powered(abs(gap), order)
-  end, { points = points, panels = (is_discrete(p) or is_discrete(q)) and PANELS or nil })
+  end, { points = points, panels = (not are_known or #points > CUTS) and CUTS or nil })
 end
 
 local function is_empty (d)
