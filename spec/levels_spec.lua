@@ -173,6 +173,24 @@ describe("A quantile at a level that a tail reaches exactly", function ()
     end
   end)
 
+  it("is right for mixtures of outcomes far apart, and below 0", function ()
+    local ways = {}   -- of 1/2 in 1000 and 1/2 in 5000
+    for k = -500, 4999 do ways[k + 501] = (k < 500 and 5 or 0) + (k >= 0 and 1 or 0) end
+    local d = peri.MixtureSameFamily(peri.Categorical { 1, 1 }, peri.DiscreteUniform({ -500, 0 }, { 499, 4999 }))
+    local below = 0
+    for k = -500, 4999 do
+      below = below + ways[k + 501]
+      if k % 97 == 0 then
+        assert.equal(k, peri.item(d:icdf(below / 10000)))
+        assert.equal(k, peri.item(d:isf(1 - below / 10000)))
+      end
+    end
+    local apart = peri.MixtureSameFamily(peri.Categorical { 1, 1 }, peri.Poisson { 1, 1e100 })
+    assert.equal(1, peri.item(apart:icdf(0.3)))
+    assert.equal(1e100, peri.item(apart:icdf(0.75)))
+    assert.equal(1e100, peri.item(apart:isf(0.25)))
+  end)
+
   -- Tails summed with 40 digits and rounded: Poisson, whose levels are not rational, and huge parameters
   it("is right for every line of the reference table", function ()
     local lines = golden.lines("levels", function () return true end)

@@ -338,9 +338,9 @@ end
 
 local ULP, TINY = 2.0 ^ -52, 2.0 ^ -1074
 
--- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, a
+--- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, a
 -- step of the size of one end where the other is infinite, and 0 where both are.
-local function middle (low, high)
+function quadrature.middle (low, high)
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
   local ratio = maximum(lt(4 * least, most), lt(4 * most, least)) * functions.ge(low * functions.sign(high), 0)
                 * functions.ge(high * functions.sign(low), 0)
@@ -359,6 +359,7 @@ end
 -- infinite, and `start` lies between. g(x) returns the value, the slope, and the rounding error of the
 -- value. Newton's method, with a halving of the bracket where that leaves it or does not halve the value.
 function quadrature.root (g, low, high, start)
+  local middle = quadrature.middle
   local x, before, done = start or middle(low, high), INF, 0
   for _ = 1, 200 do
     local value, slope, noise = g(x)

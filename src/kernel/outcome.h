@@ -31,7 +31,7 @@ typedef struct Level { double p, slack; int upper; } Level;
 /* `relative` is what the tail may miss of the level */
 VECTOR Level level_of (double p, int upper, double relative) {
   int other = p > 0.5;
-  double small = other ? 1 - p : p, rounded = other & (p < 1) ? 0x1p-54 : 0;
+  double small = other ? 1 - p : p, rounded = (other & (p < 1)) ? 0x1p-54 : 0;
   return (Level) {small, fma(relative, small, rounded), upper ^ other};
 }
 

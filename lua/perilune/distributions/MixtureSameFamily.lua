@@ -297,16 +297,10 @@ local function continuous_quantile (self, tail, upper, low, high)
   return where(deep, deep_quantile(self, tail, upper, low, high), x)
 end
 
--- Half way between outcomes, in logarithms where they are far apart.
-local function middle (low, high)
-  local apart = functions.gt(high, 4 * (functions.abs(low) + 1))
-  return functions.floor(where(apart, functions.sqrt(low + 1) * functions.sqrt(high), 0.5 * low + 0.5 * high))
-end
-
 -- The smallest outcome that reaches it.
 local function discrete_quantile (self, tail, upper, low, high, level)
   for _ = 1, 128 do
-    local x = middle(low, high)
+    local x = functions.floor(quadrature.middle(low, high))
     local below, above = tails(self, x)
     local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
     high = where(enough, x, high)
