@@ -11,7 +11,8 @@
 #   make examples     run every example
 #   make docs         write the tables that documents are generated from
 #   make host         as an engine embeds it: faults, limits, states, threads
-#   make asan         the specs under AddressSanitizer and UBSan
+#   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
+#                     some of them while finalizers run whenever C allocates
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make rock         luarocks lint, and luarocks make into a fresh tree
 #   make install      into PREFIX (default /usr/local)
@@ -35,6 +36,7 @@ TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
 LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang luarocks
 BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
+ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -72,7 +74,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan bits rock install clean \
-        need-build need-test need-lint need-bench need-guard
+        need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
 
@@ -189,15 +191,22 @@ host: need-build
 	@$(MAKE) --no-print-directory -s all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
-asan: need-test
+# Specs about memory, which also run while finalizers do at every allocation.
+MEMORY_SPECS = spec/finalizers_spec.lua spec/deferred_spec.lua spec/hostile_spec.lua \
+               $(addprefix spec/gradient/,tape_spec.lua trace_spec.lua waiting_spec.lua) spec/tensor
+
+asan: need-asan
+	@CC='$(CC)' sh .ci/lua/build build/asan/lua
 	@$(MAKE) --no-print-directory BUILD=build/asan OPT='-O1 -g' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all
-	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) --no-print-directory BUILD=build/asan -o all run-specs
+	@$(MAKE) --no-print-directory -s BUILD=build/asan LUA='$(CURDIR)/build/asan/lua/checking' run-specs
+	@$(MAKE) --no-print-directory -s BUILD=build/asan LUA='$(CURDIR)/build/asan/lua/collecting' \
+	  SPECS='--helper=spec/support/collect.lua $(MEMORY_SPECS)' run-specs
 
 .PHONY: run-specs
+run-specs: SPECS = spec
 run-specs:
-	@$(BUSTED) --output=spec/support/output.lua spec
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(BUSTED) --output=spec/support/output.lua $(SPECS)
 
 bits: need-lint
 	@sh .ci/bits
@@ -224,5 +233,6 @@ need-test:  PACKAGES = $(TEST_PACKAGES)
 need-lint:  PACKAGES = $(LINT_PACKAGES)
 need-bench: PACKAGES = $(BENCH_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
-need-build need-test need-lint need-bench need-guard:
+need-asan:  PACKAGES = $(ASAN_PACKAGES)
+need-build need-test need-lint need-bench need-guard need-asan:
 	@sh .ci/need $(PACKAGES)

@@ -20,18 +20,17 @@ local function churn ()
   return kept
 end
 
--- Calls work() while the collector runs a whole cycle whenever anything is allocated, and act() in one of these:
--- the `number`th, or for nil in each. Returns whether that happened.
-local function disturbed (number, work, act)
-  local acted, over = false, false
+-- Calls work() while the collector runs a whole cycle whenever anything is allocated, and act() in some of these:
+-- from `first` to `last`. Returns whether that happened, and what pcall did.
+local function disturbed (first, last, work, act)
+  local cycle, acted, over = 0, false, false
   local function at_next_cycle ()
-    if over then return end
-    number = number and number - 1
-    if not number or number == 0 then
-      acted = true
-      act()
-    end
-    if not number or number > 0 then setmetatable({}, { __gc = at_next_cycle }) end
+    cycle = cycle + 1
+    if over or cycle > last then return end
+    setmetatable({}, { __gc = at_next_cycle })
+    if cycle < first then return end
+    acted = true
+    act()
   end
   collectgarbage("incremental", 1, 100, 30)
   collectgarbage()
@@ -139,7 +138,7 @@ describe("a finalizer that computes while something is written", function ()
         local w = peri.param(peri.full(600, round))
         local opt = peri.optim.Adam({ w }, { lr = 0.5 })
         local lists = { waiting(w, 20) }
-        local acted, ok, message = disturbed(nil, function () write(w, opt) end, function ()
+        local acted, ok, message = disturbed(1, 30, function () write(w, opt) end, function ()
           lists[#lists + 1] = waiting(w, 3)
         end)
         assert.is_true(acted)
@@ -153,7 +152,7 @@ describe("a finalizer that computes while something is written", function ()
   it("misses none within a formula", function ()
     local x = peri.full(5000, 2)
     local lists = {}
-    local acted, ok, message = disturbed(nil, function ()
+    local acted, ok, message = disturbed(1, 200, function ()
       core.fused(function ()
         lists[1] = waiting(x, 20)
         x:copy(-1)
@@ -173,7 +172,7 @@ describe("a finalizer that computes while something is written", function ()
       w:copy(round)
       local function watch () lists[#lists + 1] = waiting(seen, 3) end
       watch()
-      assert(select(2, disturbed(nil, function () trace:backward() end, watch)))
+      assert(select(2, disturbed(1, 30, function () trace:backward() end, watch)))
     end
     check(lists)
   end)
@@ -188,7 +187,7 @@ describe("a finalizer that writes", function ()
         local x, value = peri.full(5000, 2), nil
         local parts = (x:reshape(1, 5000) + 2):expand(2, 5000) + peri.zeros(2, 1) + x
         local y = (parts - x):exp() * 0 + x * 3
-        acted = disturbed(number, function () value = y:at(2, 5000) end, function () x:copy(-1) end)
+        acted = disturbed(number, number, function () value = y:at(2, 5000) end, function () x:copy(-1) end)
         assert.equal(6, value)
       end)
     end
@@ -199,7 +198,7 @@ describe("a finalizer that writes", function ()
     for number = 1, 8 do
       local w, v = peri.param(peri.full(600, 2)), peri.param(peri.full(600, 5))
       local product, sum = w * v, nil
-      disturbed(number, function () sum = product:sum() end, function () w:copy(-1) end)
+      disturbed(number, number, function () sum = product:sum() end, function () w:copy(-1) end)
       assert.equal(6000, sum:item())
     end
   end)
@@ -211,7 +210,7 @@ describe("a finalizer that writes", function ()
       local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
       local loss, other = (w * v):exp():log():sum(), peri.param { 1, 2 }
       local ok, message
-      acted, ok, message = disturbed(number, function () loss:backward() end, function ()
+      acted, ok, message = disturbed(number, number, function () loss:backward() end, function ()
         other:copy(3)
         if number % 2 == 0 then v:copy(7) end
       end)
@@ -238,7 +237,7 @@ describe("a finalizer that changes the number of threads", function ()
       return peri.stack { w.grad, drawn:detach() }
     end
     local expected, found = work(), nil
-    local acted, ok, message = disturbed(nil, function () found = work() end, function ()
+    local acted, ok, message = disturbed(1, 30, function () found = work() end, function ()
       n = n + 1
       peri.set_threads(n % 3 + 1)
     end)
