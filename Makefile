@@ -13,6 +13,7 @@
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
+#   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make rock         luarocks lint, and luarocks make into a fresh tree
 #   make install      into PREFIX (default /usr/local)
@@ -73,7 +74,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan bits rock install clean \
+.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
         need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
@@ -195,10 +196,14 @@ host: need-build
 MEMORY_SPECS = spec/finalizers_spec.lua spec/deferred_spec.lua spec/hostile_spec.lua \
                $(addprefix spec/gradient/,tape_spec.lua trace_spec.lua waiting_spec.lua) spec/tensor
 
-asan: need-asan
+# What the sanitizers need: the module, and two Luas (see .ci/lua/build).
+.PHONY: sanitized
+sanitized: need-asan
 	@CC='$(CC)' sh .ci/lua/build build/asan/lua
-	@$(MAKE) --no-print-directory BUILD=build/asan OPT='-O1 -g' \
+	@$(MAKE) --no-print-directory -s BUILD=build/asan OPT='-O1 -g' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all
+
+asan: sanitized
 	@$(MAKE) --no-print-directory -s BUILD=build/asan LUA='$(CURDIR)/build/asan/lua/checking' run-specs
 	@$(MAKE) --no-print-directory -s BUILD=build/asan LUA='$(CURDIR)/build/asan/lua/collecting' \
 	  SPECS='--helper=spec/support/collect.lua $(MEMORY_SPECS)' run-specs
@@ -207,6 +212,14 @@ asan: need-asan
 run-specs: SPECS = spec
 run-specs:
 	@ASAN_OPTIONS=allocator_may_return_null=1 $(BUSTED) --output=spec/support/output.lua $(SPECS)
+
+# A host's limits of memory; what is there when a program ends is no leak.
+FUZZ_ASAN = allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_limit_mb=3000:detect_leaks=0
+
+fuzz: sanitized
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='build/asan/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
+	  FUZZ_LUA=build/asan/lua/checking FUZZ_PATIENCE=10 FUZZ_SECONDS='$(SECONDS)' FUZZ_COUNT='$(COUNT)' \
+	  FUZZ_SEED='$(SEED)' FUZZ_IGNORE='$(IGNORE)' $(LUA) spec/fuzz/main.lua
 
 bits: need-lint
 	@sh .ci/bits

@@ -70,8 +70,7 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
   if (t->data == NULL) return api_defer_sum(L, &r, t->size) && !is_outdated(node);
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
   reduce(NULL, reduction->kernel, t, t->rank, t->size, out->data);
-  api_return(L, out, NULL);
-  return !is_outdated(node);
+  return !is_outdated(node) && api_return(L, out, NULL);
 }
 
 static int reduce_call (lua_State *L) {

@@ -1,0 +1,277 @@
+--- Laws: what holds for every function, distribution or pair of them, whatever its numbers are.
+--
+-- A law computes the same in two ways and raises a fault where they differ. Where the function itself
+-- raises, as it may, a law has nothing to say: calls are judged by `try`, in which laws run.
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local fault  = require "spec.fuzz.fault"
+local slopes = require "spec.support.slopes"
+
+local laws = {}
+
+local is_tensor = peri.is_tensor
+
+
+-- Equality ---------------------------------------------------------------------------
+
+local function is_value (x) return type(x) == "number" or is_tensor(x) end
+
+local function tensor_of (x) return is_tensor(x) and x:detach() or peri.tensor(x) end
+
+local function shape_text (x) return "(" .. table.concat(core.shape(x), ", ") .. ")" end
+
+local function same_number (a, b) return a ~= a and b ~= b or a == b and 1 / a == 1 / b end
+
+local function near (a, b)
+  return a == b or a ~= a and b ~= b or math.abs(a - b) <= 1e-13 * math.max(math.abs(a), math.abs(b), 1)
+end
+
+-- Raises unless two numbers or tensors have the same shape and satisfy `agree` at every element.
+local function compare (what, a, b, agree)
+  if not (is_value(a) and is_value(b)) then
+    if type(a) ~= type(b) then fault.raise("law", "%s: a %s and a %s", what, type(a), type(b)) end
+    return
+  end
+  a, b = tensor_of(a), tensor_of(b)
+  if shape_text(a) ~= shape_text(b) then
+    fault.raise("law", "%s: shapes are %s and %s", what, shape_text(a), shape_text(b))
+  end
+  local x, y = a:reshape(-1):totable(), b:reshape(-1):totable()
+  for i = 1, #x do
+    if not agree(x[i], y[i]) then
+      fault.raise("law", "%s: element %d is %.17g and %.17g", what, i, x[i], y[i])
+    end
+  end
+end
+
+local function same_bits (what, a, b) compare(what, a, b, same_number) end
+
+
+-- Layouts and threads ------------------------------------------------------------------
+
+-- x behind another one, and every other element of something twice as large.
+local function behind (x)
+  local n = x.shape[1]
+  return peri.cat({ peri.full(x.shape, 7), x }, 1):narrow(1, n + 1, n)
+end
+
+local function every_other (x) return peri.stack({ x, x * 0 + 3 }, -1):select(-1, 1) end
+
+local function turned (x)
+  local order, back = {}, {}
+  local n = #x.shape
+  for d = 1, n do order[d], back[d] = n + 1 - d, n + 1 - d end
+  return x:permute(table.unpack(order)):contiguous():permute(table.unpack(back))
+end
+
+local function repeated (x) return x:expand(3, table.unpack(x.shape)):select(1, 2) end
+
+local LAYOUTS = { behind = behind, ["every other"] = every_other, turned = turned, repeated = repeated }
+
+--- However a tensor lies in memory, fn(x) has the same bits.
+function laws.layouts (fn, x)
+  if not is_tensor(x) or core.rank(x) == 0 or core.numel(x) == 0 then return end
+  x = x:detach():contiguous()
+  local plain = fn(x)
+  for name, layout in pairs(LAYOUTS) do same_bits("operand laid out " .. name, plain, fn(layout(x))) end
+end
+
+--- Two threads give what one gives, and so does a large tensor beside a small one.
+function laws.threads (fn, x)
+  if not is_tensor(x) or core.rank(x) == 0 or core.numel(x) == 0 then return end
+  x = x:detach():reshape(-1)
+  local copies = math.ceil(20000 / #x)
+  local large = x:expand(copies, #x):contiguous():reshape(-1)
+  peri.set_threads(1)
+  local one = fn(large)
+  peri.set_threads(2)
+  local two = fn(large)
+  peri.set_threads(1)
+  same_bits("two threads", one, two)
+end
+
+--- The value at a batch is that at each of its elements.
+function laws.elements (fn, x)
+  if not is_tensor(x) or core.rank(x) ~= 1 then return end
+  x = x:detach()
+  local whole = fn(x)
+  if not is_tensor(whole) or whole.shape[1] ~= #x or core.rank(whole) ~= 1 then return end
+  for i = 1, #x do compare("element " .. i .. " by itself", whole[i], fn(x[i]), same_number) end
+end
+
+
+-- Gradients ----------------------------------------------------------------------------
+
+--- The gradient of a function of one number is its slope.
+function laws.slope (fn, x)
+  local value, grad = peri.value_and_grad(fn)(x)
+  local is_moderate = math.abs(value) < 1e100   -- false for NaN
+  local wrong = is_moderate and slopes.mismatch(function (at) return peri.item(fn(at)) end, { x }, { grad }, 1e-5)
+  if wrong then fault.raise("law", "slope: %s", wrong) end
+end
+
+local function gradient_of (fn, x)
+  local p = peri.param(x)
+  local loss = fn(p)
+  if not (is_tensor(loss) and core.tracked(loss)) then return nil end
+  if core.rank(loss) > 0 then loss = loss:sum() end
+  loss:backward()
+  return p.grad, loss
+end
+
+--- What is recorded, and may wait, has the values of what is not.
+function laws.recorded (fn, x)
+  if not is_tensor(x) then return end
+  x = x:detach()
+  local plain, recorded = fn(x), fn(peri.param(x))
+  same_bits("recorded", plain, is_tensor(recorded) and recorded:detach() or recorded)
+  if is_tensor(plain) and is_tensor(recorded) and core.rank(plain) > 0 then
+    same_bits("sum of recorded", plain:sum(), peri.item(fn(peri.param(x)):sum()))
+  end
+end
+
+--- What was computed before its operand was written to is what it was.
+function laws.written (fn, x)
+  if not is_tensor(x) then return end
+  x = x:detach()
+  local before, changed = fn(x), x:clone()
+  local after = fn(changed)
+  local recorded = fn(peri.param(x) * 1 + 0 * changed)
+  local expected = fn(x * 1 + 0 * x)
+  changed:copy(changed * 0 + 5)
+  same_bits("operand written to", before, after)
+  same_bits("operand written to, recorded", expected, is_tensor(recorded) and recorded:detach() or recorded)
+end
+
+--- A replayed trace gives value and gradient of the call, at other parameters too.
+function laws.replay (fn, x, other)
+  if not is_tensor(x) or not is_tensor(other) or shape_text(x) ~= shape_text(other) then return end
+  local p = peri.param(x:detach())
+  local trace = peri.trace(function ()
+    local loss = fn(p)
+    return core.rank(loss) > 0 and loss:sum() or loss
+  end)
+  for _, at in ipairs { x, other } do
+    p:copy(at:detach())
+    local grad, loss = gradient_of(fn, at:detach())
+    p.grad = nil
+    same_bits("replayed value", loss, trace:value())
+    trace:backward()
+    same_bits("replayed gradient", grad, p.grad)
+  end
+end
+
+
+-- Distributions ------------------------------------------------------------------------
+
+-- Elements of a number or a tensor as a list.
+local function elements (x) return is_tensor(x) and x:detach():reshape(-1):totable() or { x } end
+
+local function each (what, x, holds)
+  for i, value in ipairs(elements(x)) do
+    if not holds(value) then fault.raise("law", "%s: element %d is %.17g", what, i, value) end
+  end
+end
+
+local function is_probability (u) return u >= 0 and u <= 1 end
+
+-- The method's value, or nil where the class has none.
+local function value_of (d, method, ...)
+  local ok, x = pcall(d[method], d, ...)
+  if ok then return x end
+  if type(x) == "string" and x:find(" has no ", 1, true) then return nil end
+  error(x, 0)
+end
+
+local function in_support (what, d, x)
+  if x == nil or not d.support then return end
+  local bad = d.support:violation(x)
+  if bad ~= nil then fault.raise("law", "%s outside the support: %s", what, tostring(bad)) end
+end
+
+--- Draws lie in the support, where the density is not 0 and not NaN; threads do not change them.
+function laws.draws (d, seed)
+  local draws = value_of(d, "sample", 7, peri.rng(seed))
+  if draws == nil then return end
+  in_support("a draw", d, draws)
+  local density = value_of(d, "log_prob", draws)
+  if density ~= nil then each("log_prob of a draw", density, function (l) return l > -math.huge end) end
+  peri.set_threads(2)
+  same_bits("draws of two threads", draws, d:sample(7, peri.rng(seed)))
+  peri.set_threads(1)
+end
+
+--- log_prob and the tails are numbers at every number; probabilities are probabilities and rise.
+function laws.tails (d, x)
+  if #d.event_shape > 0 or #d.batch_shape > 0 then return end
+  local points = elements(x)
+  table.sort(points)
+  local last = 0
+  for _, at in ipairs(points) do
+    if at == at then
+      local density, below, above = value_of(d, "log_prob", at), value_of(d, "cdf", at), value_of(d, "sf", at)
+      each("log_prob at " .. at, density or 0, function (l) return l == l end)
+      each("cdf at " .. at, below or 0, is_probability)
+      each("sf at " .. at, above or 0, is_probability)
+      if below and peri.item(below) < last - 1e-14 then
+        fault.raise("law", "cdf falls to %.17g from %.17g at %.17g", peri.item(below), last, at)
+      end
+      last = below and peri.item(below) or 0
+    end
+  end
+end
+
+--- Quantiles lie in the support and rise with the level.
+function laws.quantiles (d, levels)
+  if #d.event_shape > 0 or #d.batch_shape > 0 then return end
+  local points, last = elements(levels), -math.huge
+  table.sort(points)
+  for _, level in ipairs(points) do
+    if level > 0 and level < 1 then
+      local x = value_of(d, "icdf", level)
+      if x == nil then return end
+      in_support("a quantile", d, x)
+      if peri.item(x) < last then fault.raise("law", "icdf falls at %.17g to %.17g", level, peri.item(x)) end
+      last = peri.item(x)
+    end
+  end
+end
+
+local WHOLE = { "mean", "variance", "mode", "median", "entropy" }
+local AT = { "log_prob", "cdf", "sf", "log_cdf", "log_sf" }
+
+-- Element i of each parameter that is a list.
+local function element_of (params, i)
+  local one = {}
+  for name, value in pairs(params) do one[name] = type(value) == "table" and value[i] or value end
+  return one
+end
+
+--- A batch is its elements one by one: params are lists of n numbers, and points too.
+function laws.batch (class, params, points)
+  local whole = class(params)
+  for i = 1, whole.batch_shape[1] or 0 do
+    local one = class(element_of(params, i))
+    for _, method in ipairs(WHOLE) do
+      local all = value_of(whole, method)
+      if all ~= nil then compare(method .. " of element " .. i, all[i], value_of(one, method), near) end
+    end
+    for _, method in ipairs(AT) do
+      local all = value_of(whole, method, points)
+      if all ~= nil then
+        compare(method .. " of element " .. i, all[i], value_of(one, method, points[i]), same_number)
+      end
+    end
+  end
+end
+
+--- A divergence is at least 0, and kl_explain gives the same.
+function laws.divergence (p, q)
+  local value = peri.kl_divergence(p, q, { samples = 100, rng = peri.rng(1) })
+  local explained = peri.kl_explain(p, q, { samples = 100, rng = peri.rng(1) })
+  same_bits("kl_explain", value, explained.value)
+  if explained.method == "monte carlo" then return end
+  each("KL by " .. explained.method, value, function (kl) return kl >= 0 end)
+end
+
+return laws

@@ -1,0 +1,92 @@
+--- What there is to call: every public name, found where the library itself looks them up.
+local peri = require "perilune"
+local core = require "perilune.core"
+
+local surface = {}
+
+-- The first table among what a function holds, or what functions held by it hold, that has this key.
+local function held_table (fn, key, depth)
+  for i = 1, 20 do
+    local name, value = debug.getupvalue(fn, i)
+    if not name then return nil end
+    if type(value) == "table" and rawget(value, key) ~= nil then return value end
+    local found = type(value) == "function" and depth > 0 and held_table(value, key, depth - 1)
+    if found then return found end
+  end
+end
+
+local function sorted_names (t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = type(name) == "string" and name or nil end
+  table.sort(names)
+  return names
+end
+
+local function callable (x) return type(x) == "function" or (debug.getmetatable(x) or {}).__call ~= nil end
+
+-- The names of a table that can be called.
+local function functions_of (t)
+  local names = {}
+  for _, name in ipairs(sorted_names(t)) do
+    if callable(t[name]) then names[#names + 1] = name end
+  end
+  return names
+end
+
+local lookup = getmetatable(peri).__index
+
+-- What changes more than a case can put right, or is made for hosts.
+local APART = { set_threads = true, validate = true, kl_fallback = true, seed = true }
+
+-- Functions of peri itself.
+local function face ()
+  local names = {}
+  for _, name in ipairs(sorted_names(held_table(lookup, "special", 3))) do
+    if callable(peri[name]) and not name:find("^%u") and not APART[name] then names[#names + 1] = name end
+  end
+  for _, module in ipairs { "tensor", "gradient", "kl_div", "kl", "divergences" } do
+    for _, name in ipairs(functions_of(require("perilune." .. module))) do
+      if not APART[name] then names[#names + 1] = name end
+    end
+  end
+  return names
+end
+
+surface.face         = face()
+surface.elementwise  = functions_of(peri.special)
+surface.methods      = functions_of(held_table(debug.getmetatable(peri.zeros(1)).__index, "reshape", 1))
+surface.generator    = { "state", "restore", "split", "uniform", "normal", "exponential" }
+surface.classes      = peri.distributions()
+surface.constraints  = sorted_names(peri.constraints)
+surface.transforms   = sorted_names(peri.transforms)
+surface.optimisers   = {}
+for _, name in ipairs(sorted_names(peri.optim)) do
+  if name:find("^%u") then surface.optimisers[#surface.optimisers + 1] = name end
+end
+
+--- How many operands an elementwise function has, by its name.
+surface.operands = {}
+for file, kernels in pairs(core.kernels()) do
+  for _, kernel in ipairs(file:find("^op/") and kernels or {}) do surface.operands[kernel.name] = kernel.n_in end
+end
+
+-- What a class says about the making of its instances; nobody else calls it.
+local HOOKS = { complete = true, construct = true, init = true }
+
+--- The methods of a class, its parents' too.
+function surface.methods_of (class)
+  local seen, names = {}, {}
+  while class do
+    for _, name in ipairs(sorted_names(class)) do
+      if type(rawget(class, name)) == "function" and not name:find("^__") and not HOOKS[name] and not seen[name] then
+        seen[name] = true
+        names[#names + 1] = name
+      end
+    end
+    class = class.super
+  end
+  table.sort(names)
+  return names
+end
+
+return surface

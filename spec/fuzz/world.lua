@@ -1,0 +1,193 @@
+--- The world in which a case runs: what the text of a case may name, and the watch over every call.
+--
+--   peri                  the library
+--   v[1], v[2], ...       values made so far
+--   set(k, fn)            v[k] = fn(), watched
+--   try(fn)               fn(), watched
+--   law.name(...)         see laws.lua
+--   odd.name              values of wrong types
+--   finalizer(x, fn)      garbage that holds x, and calls fn(x) when it is collected
+--   spoil(t, key, value)  t[key] = value until the case ends: a class table changed in use
+--   own_error             an error that is the case's own
+--
+-- Watched means: the call ends soon and with little memory, its result prints, and an error is one of
+-- perilune's messages, at the line of whoever called. What breaks a rule is raised as a fault.
+local peri  = require "perilune"
+local core  = require "perilune.core"
+local fault = require "spec.fuzz.fault"
+
+local PATIENCE = tonumber(os.getenv "FUZZ_PATIENCE") or 1     -- seconds of a call
+local MOST_KILOBYTES = 2 ^ 20
+local HOOK_COUNT = 100000     -- instructions between looks at the clock
+local MOST_ELEMENTS = 5000    -- of a value that is kept, so that the next calls are quick, too
+
+local world = setmetatable({ peri = peri, v = {}, own_error = "an error of the case's own" }, { __index = _G })
+
+
+-- Errors ---------------------------------------------------------------------------
+
+-- What Lua says where a library has not checked its arguments.
+local RAW = {
+  "attempt to perform", "attempt to index", "attempt to call", "attempt to compare", "attempt to concatenate",
+  "attempt to get length", "attempt to unm", "bad argument", "'for' .- must be", "has no integer representation",
+  "stack overflow", "assertion failed", "invalid key to 'next'", "index is n[ia]", "in table for 'concat'",
+  "too many results", "wrong number of arguments", "string expected", "number expected", "table expected",
+  "invalid order function", "error in error handling", "invalid value", "invalid format", "not a number or string",
+}
+
+local function is_raw (message)
+  for _, pattern in ipairs(RAW) do
+    if message:find(pattern) then return true end
+  end
+  return false
+end
+
+-- Whether the function that raised is the case itself, which may do what it likes.
+local function raised_by_case (source)
+  local info = debug.getinfo(3, "S")
+  return info ~= nil and (info.source == source or info.source:find("spec/fuzz/", 1, true) ~= nil)
+end
+
+-- Raises a fault unless an error is as errors should be.
+local function judge_error (message, is_own)
+  if message == world.own_error or is_own or world.spoilt then return end
+  if type(message) ~= "string" then fault.raise("object", "the error is a %s", type(message)) end
+  if is_raw(message) then fault.raise("raw", "%s", message) end
+  if message:find("perilune/[%w_/]+%.lua:%d+:") then fault.raise("position", "%s", message) end
+end
+
+
+-- Time and memory --------------------------------------------------------------------
+
+-- Raises a fault in the midst of a call that takes much too long or much too much.
+local function watch (start)
+  return function ()
+    if os.clock() - start > 5 * PATIENCE then
+      debug.sethook()
+      fault.raise("hang", "a call does not end: " .. debug.traceback("", 2))
+    elseif collectgarbage "count" > MOST_KILOBYTES then
+      debug.sethook()
+      fault.raise("memory", "a call takes more than %d kB: %s", MOST_KILOBYTES, debug.traceback("", 2))
+    end
+  end
+end
+
+-- Calls fn() and judges. Returns whether it succeeded, and its result.
+local function watched (fn)
+  local source, start, is_own = debug.getinfo(fn, "S").source, os.clock(), false
+  debug.sethook(watch(start), "", HOOK_COUNT)
+  local ok, result = xpcall(fn, function (message)
+    is_own = raised_by_case(source)
+    return message
+  end)
+  debug.sethook()
+  if not ok and fault.is(result) then error(result, 0) end
+  if os.clock() - start > PATIENCE then fault.raise("slow", "a call takes %.1f s", os.clock() - start) end
+  if not ok then judge_error(result, is_own) end
+  return ok, result
+end
+
+function world.try (fn) return (watched(fn)) end
+
+local function print_value (x)
+  local ok, text = pcall(tostring, x)
+  if not (ok and type(text) == "string") and not world.spoilt then
+    fault.raise("tostring", "a %s cannot be printed: %s", type(x), tostring(text))
+  end
+end
+
+--- v[k] = fn(), if that succeeds and is of some use to the next calls.
+function world.set (k, fn)
+  local ok, x = watched(fn)
+  if not ok or x == nil then return end
+  if peri.is_tensor(x) then
+    if core.numel(x) > MOST_ELEMENTS then return end
+    print_value(x)
+  elseif type(x) == "table" and getmetatable(x) ~= nil and not world.is_odd[x] then
+    print_value(x)
+  end
+  world.v[k] = x
+end
+
+
+-- Values of wrong types ----------------------------------------------------------------
+
+local cyclic = {}
+cyclic[1], cyclic.self = cyclic, cyclic
+
+world.odd = {
+  cyclic    = cyclic,
+  empty     = {},
+  nested    = { {} },
+  ragged    = { { 1, 2 }, { 3 } },
+  words     = { "x", "y" },
+  named     = { x = 1, loc = 2 },
+  holes     = { 1, nil, 3 },
+  sparse    = { [1] = 1, [1000000] = 2 },
+  data      = setmetatable({ 1, 2, 3 }, { __name = "decoded" }),
+  raising   = setmetatable({}, { __index = function () error(world.own_error, 0) end }),
+  bottomless = setmetatable({}, { __index = function (t) return t end, __len = function () return 3 end }),
+  callable  = setmetatable({}, { __call = function (_, x) return x end }),
+  lying     = setmetatable({}, { __len = function () return 2 ^ 40 end }),
+  unprintable = setmetatable({}, { __tostring = function () return 1 end, __name = 7 }),
+  fn        = function (x) return x end,
+  thread    = coroutine.create(function () end),
+  file      = io.stderr,
+  nul       = "a\0b",
+  long      = string.rep("x", 5000),
+  class     = setmetatable({ __name = "Odd" }, { __index = peri.Normal }),
+}
+world.odd.class.__index = world.odd.class
+
+world.is_odd = {}
+for _, x in pairs(world.odd) do world.is_odd[x] = true end
+
+
+-- Surprises ---------------------------------------------------------------------------
+
+--- Garbage that holds x and calls fn(x) when it is collected. Its errors harm nobody.
+function world.finalizer (x, fn)
+  setmetatable({ x }, { __gc = function (self) pcall(fn, self[1]) end })
+end
+
+local spoils = {}
+
+--- Changes a table until the case ends. From now on raw errors are nobody's fault.
+function world.spoil (t, key, value)
+  if type(t) ~= "table" then return end
+  spoils[#spoils + 1] = { t, key, rawget(t, key) }
+  world.spoilt = true
+  t[key] = value
+end
+
+--- Runs fn in a coroutine, to its end, whatever it yields.
+function world.inside_coroutine (fn)
+  local co = coroutine.create(fn)
+  for _ = 1, 1000 do
+    local ok, message = coroutine.resume(co)
+    if not ok and (fault.is(message) or type(message) ~= "string") then error(message, 0) end
+    if not ok then   -- the position is that of the coroutine
+      local harmless = message:find("attempt to yield", 1, true)
+      return not harmless and error(message, 0) or nil
+    end
+    if coroutine.status(co) == "dead" then return end
+  end
+end
+
+--- As before any case. Finalizers of the last one run now.
+function world.reset ()
+  for i = #spoils, 1, -1 do rawset(table.unpack(spoils[i], 1, 3)) end
+  spoils, world.spoilt = {}, false
+  for key in pairs(world.v) do world.v[key] = nil end
+  collectgarbage "incremental"
+  collectgarbage "restart"
+  collectgarbage()
+  peri.set_threads(1)
+  peri.validate(true)
+  peri.kl_fallback(true)
+  peri.seed(0)
+end
+
+world.law = require "spec.fuzz.laws"
+
+return world
