@@ -103,7 +103,7 @@ local function event_value (random, param, n, m)
 end
 
 local function value (random, class, param, partial, n, m)
-  if param.event then return event_value(random, class, param, n, m) end
+  if param.event then return event_value(random, param, n, m) end
   local constraint = param[2]
   if type(constraint) == "function" then constraint = constraint(partial) end
   if NEEDS_LARGE_DF[class.__name] and param[1] == "df" then return n - 1 + size(random) end

@@ -179,7 +179,7 @@ function world.reset ()
   for i = #spoils, 1, -1 do rawset(table.unpack(spoils[i], 1, 3)) end
   spoils, world.spoilt = {}, false
   for key in pairs(world.v) do world.v[key] = nil end
-  collectgarbage "incremental"
+  collectgarbage("incremental", 200, 100, 13)
   collectgarbage "restart"
   collectgarbage()
   peri.set_threads(1)
