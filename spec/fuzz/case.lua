@@ -33,6 +33,7 @@ end
 function case.run (seed, announce)
   world.reset()
   local random = Random.new(seed)
+  random.is_extreme = random:once_in(4)
   local source = Source.new(random, random:pick { 0, 0.05, 0.3 })
   local statements = {}
   for i = 1, random:integer(3, LONGEST) do

@@ -3,9 +3,9 @@ local peri = require "perilune"
 
 local params = {}
 
--- A number of a usual size, or of an extreme one.
+--- A positive number of a usual size, or of an unusual one; in an extreme case of any size at all.
 local function size (random)
-  if random:once_in(12) then return random:between(1e-300, 1e300) end
+  if random.is_extreme and random:once_in(5) then return random:between(1e-300, 1e300) end
   if random:once_in(4) then return random:between(1e-6, 1e6) end
   return random:between(0.1, 10)
 end
@@ -99,7 +99,9 @@ local function event_value (random, param, n, m)
   local by_name = BY_NAME[param[1]]
   if by_name then return by_name(random, n, m) end
   if param.event == 2 then return rectangle(random, n, m) end
-  return row_of(random, n, function () return params.number(random, param[2]) end)
+  return row_of(random, n, function ()
+    return param[1] == "logits" and random:between(-30, 30) or params.number(random, param[2])
+  end)
 end
 
 local function value (random, class, param, partial, n, m)
@@ -108,6 +110,7 @@ local function value (random, class, param, partial, n, m)
   if type(constraint) == "function" then constraint = constraint(partial) end
   if NEEDS_LARGE_DF[class.__name] and param[1] == "df" then return n - 1 + size(random) end
   if param.single then return random:integer(2, 4) end
+  if param[1] == "logits" then return random:between(-30, 30) end
   return params.number(random, constraint)
 end
 

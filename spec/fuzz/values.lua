@@ -259,10 +259,11 @@ end
 
 -- Functions of a tensor or a number, as callbacks.
 local CALLBACKS = {
-  "function (x) return x end", "function (x) return x * x end", "function (x) return peri.exp(x) end",
+  "function (x) return x end", "function (x) return peri.mul(x, x) end", "function (x) return peri.exp(x) end",
   "function (x) return peri.Normal(0, 1):log_prob(x) end", "function () return 1 end", "function () end",
   "function () error(own_error, 0) end", "function (x) coroutine.yield() return x end",
-  "function (x) collectgarbage() return x * 2 end", "function (x) return peri.tensor { 1, 2 } * x end",
+  "function (x) collectgarbage() return peri.mul(x, 2) end",
+  "function (x) return peri.mul(peri.tensor { 1, 2 }, x) end",
   "function (x) return peri.lt(x, 1) end", "function () return 'x' end", "function () return 0 / 0 end",
 }
 

@@ -9,6 +9,7 @@
 --   finalizer(x, fn)      garbage that holds x, and calls fn(x) when it is collected
 --   spoil(t, key, value)  t[key] = value until the case ends: a class table changed in use
 --   own_error             an error that is the case's own
+--   total(x)              a single number out of anything: the sum of a tensor
 --
 -- Watched means: the call ends soon and with little memory, its result prints, and an error is one of
 -- perilune's messages, at the line of whoever called. What breaks a rule is raised as a fault.
@@ -149,6 +150,8 @@ for _, x in pairs(world.odd) do world.is_odd[x] = true end
 function world.finalizer (x, fn)
   setmetatable({ x }, { __gc = function (self) pcall(fn, self[1]) end })
 end
+
+function world.total (x) return peri.is_tensor(x) and x:sum() or type(x) == "number" and x or 1 end
 
 local spoils = {}
 
