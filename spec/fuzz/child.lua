@@ -4,12 +4,12 @@ local fault = require "spec.fuzz.fault"
 local child = {}
 
 local INTERPRETER = os.getenv "FUZZ_LUA" or "lua5.4"
-local SANITIZED = "Sanitizer"   -- names itself in what it writes
 local TIMED_OUT = { [124] = true, [137] = true }   -- as timeout(1) exits
 
 -- What a sanitizer or the interpreter complained about, in a line.
 local function complaint (output)
-  return output:match("[^\n]*" .. SANITIZED .. ":[^\n]*") or output:match("([^\n]+)\n*$") or ""
+  return output:match("ERROR: (%a+Sanitizer:[^\n]*)") or output:match("[^\n]*runtime error:[^\n]*")
+         or output:match("([^\n]+)\n*$") or ""
 end
 
 --- Runs a command line of Lua for at most so many seconds. Returns nil if all went well, else the kind of fault, a
@@ -20,10 +20,8 @@ function child.run (arguments, seconds)
   local ok, _, code = pipe:close()
   if ok then return nil end
   if TIMED_OUT[code] then return "timeout", string.format("no end within %d s", seconds), output end
-  if not output:find(SANITIZED, 1, true) then
-    local kind, text = fault.parse(output)
-    if kind then return kind, text, output end
-  end
+  local kind, text = fault.parse(output)
+  if kind then return kind, text, output end
   return "crash", string.format("exit code %d: %s", code, complaint(output)), output
 end
 

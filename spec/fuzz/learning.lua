@@ -13,8 +13,8 @@ local function gradient (source)
 end
 
 local function structure (source)
-  return set(source, string.format("peri.grad(function (x) return total(x.a) * 2 + total(x.b) end)({ a = %s, b = %s })",
-                                   source:argument "numbers", source:argument "number"))
+  local form = "peri.grad(function (x) return total(x.a) * 2 + total(x.b) end)({ a = %s, b = %s })"
+  return set(source, form:format(source:argument "numbers", source:argument "number"))
 end
 
 -- A function with a gradient of one's own, and a walk back through it.

@@ -24,20 +24,22 @@ local COUNT   = setting("COUNT", math.maxinteger)
 local SECONDS = setting("SECONDS", 60)
 local STRETCH = 20       -- seconds of a worker, after which a new process goes on
 local PATIENCE = 60      -- and how long it may take beyond them
+local SHRINKING = 60     -- seconds for one case
 local FOLDER  = os.getenv "FUZZ_FOLDER" or "build/fuzz"
 
 local function say (...) io.write(string.format(...), "\n") io.flush() end
 
 -- A fault without what varies from case to case.
 local function signature (kind, text)
-  local plain = text:gsub("%d[%w.+-]*", "#"):gsub("0x%x+", "#")
+  local plain = text:match("[^\n]*"):gsub("%d[%w.+-]*", "#")
   return kind .. ": " .. plain:sub(1, 100)
 end
 
 -- The smallest program that fails in the same way, and whether it does so by itself at all.
 local function smallest (statements, wanted)
-  local path = FOLDER .. "/shrinking.lua"
+  local path, stop = FOLDER .. "/shrinking.lua", os.time() + SHRINKING
   local function fails (list)
+    if os.time() > stop then return false end
     program.write(path, list, "shrinking")
     local kind, text = child.run(path, PATIENCE)
     return kind ~= nil and signature(kind, text) == wanted

@@ -65,10 +65,10 @@ local function watch (start)
   return function ()
     if os.clock() - start > 5 * PATIENCE then
       debug.sethook()
-      fault.raise("hang", "a call does not end: " .. debug.traceback("", 2))
+      fault.raise("hang", "a call does not end\n" .. debug.traceback("", 2))
     elseif collectgarbage "count" > MOST_KILOBYTES then
       debug.sethook()
-      fault.raise("memory", "a call takes more than %d kB: %s", MOST_KILOBYTES, debug.traceback("", 2))
+      fault.raise("memory", "a call takes more than %d kB\n%s", MOST_KILOBYTES, debug.traceback("", 2))
     end
   end
 end
