@@ -254,6 +254,9 @@ describe("optimisers", function ()
     fails("SGD: params[1] must be a parameter (see peri.param), got a tensor of shape ()", optim.SGD, { w * 2 })
     fails("SGD: params[1] must be a parameter (see peri.param), got a tensor of shape (2)", optim.SGD,
           { peri.zeros(2) })
+    local cyclic = { w }
+    cyclic.more = { cyclic }
+    fails("SGD: params.more[1] must not contain itself", optim.SGD, cyclic)
     local opt = optim.SGD(w)
     fails("SGD: schedule must be a function of the step, got 2", opt.schedule, opt, 2)
     fails("SGD: restore: state must be of SGD, got the string \"Adam\"", opt.restore, opt, optim.Adam(w):state())

@@ -9,11 +9,16 @@ local function is_structure (x)
   return type(x) == "table" and getmetatable(x) == nil and type(x[1]) ~= "number"
 end
 
--- Applies fn to every leaf of x, and gives the results in the same structure.
-local function map (x, fn, path)
+-- Applies fn to every leaf of x, and gives the results in the same structure; `open` has the tables that x is in.
+local function map (x, fn, path, open)
   if not is_structure(x) then return fn(x, path) end
+  if open[x] then error("value_and_grad: " .. (path or "the first argument") .. " must not contain itself", 0) end
   local mapped = {}
-  for key, value in pairs(x) do mapped[key] = map(value, fn, path and path .. "." .. tostring(key) or tostring(key)) end
+  open[x] = true
+  for key, value in pairs(x) do
+    mapped[key] = map(value, fn, path and path .. "." .. tostring(key) or tostring(key), open)
+  end
+  open[x] = nil
   return mapped
 end
 
@@ -63,7 +68,7 @@ end
 function gradient.value_and_grad (f)
   check_function("value_and_grad", f)
   return function (x, ...)
-    local params = map(x, as_param)
+    local params = map(x, as_param, nil, {})
     local results = table.pack(core.with_grad(f, params, ...))
     local value = results[1]
     if type(value) ~= "number" and not core.is_tensor(value) then

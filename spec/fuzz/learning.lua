@@ -27,7 +27,8 @@ end
 local function walk (source)
   local ref = source:ref "tensor"
   local operand = ref or source:new_tensor()
-  return set(source, string.format("total(peri.mul(%s, %s) * peri.param(1)):backward()", operand, source:argument "operand"))
+  local form = "total(peri.mul(%s, %s) * peri.param(1)):backward()"
+  return set(source, form:format(operand, source:argument "operand"))
 end
 
 local OPTIONS = { "{ lr = 0.1 }", "{}", "nil", "{ lr = -1 }", "{ x = 1 }", "{ momentum = 0.9 }", "{ max_iter = 3 }",

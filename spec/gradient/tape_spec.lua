@@ -434,6 +434,9 @@ describe("grad and value_and_grad", function ()
           peri.value_and_grad(function () return 1 end), "x")
     fails("value_and_grad: a.b must be a number, a tensor or a table of them, got true",
           peri.value_and_grad(function () return 1 end), { a = { b = true } })
+    local cyclic = { b = 1 }
+    cyclic.a = cyclic
+    fails("value_and_grad: a must not contain itself", peri.value_and_grad(function () return 1 end), cyclic)
     fails("value_and_grad: f must return a number or a tensor of one element, got nil",
           peri.value_and_grad(function () end), 1)
     fails("only a single number can be differentiated, this has shape (2); sum it first",

@@ -33,20 +33,23 @@ local function collect (who, x, path, found, depth)
     end
     return
   end
+  if found.open[x] then error(string.format("%s: %s must not contain itself", who, path), depth) end
+  found.open[x] = true
   for _, key in ipairs(sorted_keys(x)) do
     local place = type(key) == "number" and "[" .. key .. "]" or "." .. tostring(key)
     collect(who, x[key], path .. place, found, depth + 1)
   end
+  found.open[x] = nil
 end
 
 --- The parameters in x, a parameter or a nested table of them: { param =, path =, size =, value =, is_flat = }, where
 -- value is a flat view of the elements. Each appears once, in an order given by the keys alone. And a list of
 -- the parameters themselves.
 function params.list (who, x)
-  local found = { seen = {} }
+  local found = { seen = {}, open = {} }   -- parameters met; tables that one is inside of
   collect(who, x, "params", found, 4)
   if #found == 0 then error(who .. ": params must hold at least one parameter, got none", 3) end
-  found.seen = nil
+  found.seen, found.open = nil, nil
   local parameters = {}
   for i, entry in ipairs(found) do parameters[i] = entry.param end
   return found, parameters
