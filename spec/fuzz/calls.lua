@@ -159,7 +159,7 @@ local function of_rng (source)
 end
 
 local TRANSFORM_METHODS = {
-  "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s", "%s:forward_shape({ 2, %s })",
+  "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s", "%s:forward_shape({ 2, 3 }), %s",
   "%s:image(%s)", "%s == %s", "%s:inv():inv()(%s)",
 }
 

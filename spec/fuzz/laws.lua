@@ -167,8 +167,11 @@ end
 
 -- Distributions ------------------------------------------------------------------------
 
--- Elements of a number or a tensor as a list.
-local function elements (x) return is_tensor(x) and x:detach():reshape(-1):totable() or { x } end
+-- Elements of a number, a list or a tensor as a new list.
+local function elements (x)
+  if type(x) == "table" then return { table.unpack(x) } end
+  return is_tensor(x) and x:detach():reshape(-1):totable() or { x }
+end
 
 local function each (what, x, holds)
   for i, value in ipairs(elements(x)) do
@@ -197,14 +200,22 @@ local function is_end (support, x)
   return false
 end
 
--- Raises unless x lies in the support. Returns whether it does so, and is not an open end of it.
+-- Raises unless x lies in the support.
 local function in_support (what, d, x)
-  if x == nil or not d.support then return false end
+  if x == nil or not d.support then return end
   local bad = d.support:violation(x)
   if bad ~= nil and not is_end(d.support, bad) then
     fault.raise("law", "%s outside the support: %s", what, tostring(bad))
   end
-  return bad == nil
+end
+
+-- Is an element 0, infinite or an end of the support: rounded, perhaps, where the density is another?
+local function is_rounded (support, x)
+  if support.is_discrete then return false end
+  for _, value in ipairs(elements(x)) do
+    if value == 0 or value - value ~= 0 or is_end(support, value) then return true end
+  end
+  return false
 end
 
 --- Draws lie in the support, where the density is not 0 and not NaN; threads do not change them.
@@ -212,8 +223,8 @@ function laws.draws (d, seed)
   if laws.are_relaxed then return end
   local draws = value_of(d, "sample", 7, peri.rng(seed))
   if draws == nil then return end
-  local is_inside = in_support("a draw", d, draws)
-  local density = is_inside and value_of(d, "log_prob", draws)
+  in_support("a draw", d, draws)
+  local density = d.support and not is_rounded(d.support, draws) and value_of(d, "log_prob", draws)
   if density then each("log_prob of a draw", density, function (l) return l > -math.huge end) end
   peri.set_threads(2)
   same_bits("draws of two threads", draws, d:sample(7, peri.rng(seed)))

@@ -135,7 +135,8 @@ local function shuffled (random, list)
   return order
 end
 
---- Named parameters of a class that declares them; nil for one made of others.
+--- Named parameters of a class that declares them; nil for one made of others. The table is empty where all have
+-- defaults and none was chosen, which is `Class()`: an empty table is data.
 function params.named (random, class, n, m)
   if #class.params == 0 then return nil end
   n, m = n or random:integer(2, 3), m or random:integer(1, 3)
@@ -164,7 +165,7 @@ function params.batch (random, class, k)
     if param.event or param.single then return nil end
   end
   local first = params.named(random, class)
-  if not first then return nil end
+  if not first or next(first) == nil then return nil end
   for i = 1, k do
     local one = i == 1 and first or params.like(random, class, first)
     for name in pairs(first) do

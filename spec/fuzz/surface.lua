@@ -55,7 +55,7 @@ end
 surface.face         = face()
 surface.elementwise  = functions_of(peri.special)
 surface.methods      = functions_of(held_table(debug.getmetatable(peri.zeros(1)).__index, "reshape", 1))
-surface.generator    = { "state", "restore", "split", "uniform", "normal", "exponential" }
+surface.generator    = functions_of(debug.getmetatable(peri.rng(1)).__index)
 surface.classes      = peri.distributions()
 surface.constraints  = sorted_names(peri.constraints)
 surface.transforms   = sorted_names(peri.transforms)
@@ -73,8 +73,8 @@ end
 -- What a class says about the making of its instances; nobody else calls it.
 local HOOKS = { complete = true, construct = true, init = true }
 
---- The methods of a class, its parents' too.
-function surface.methods_of (class)
+-- The methods of a class, its parents' too.
+local function all_methods (class)
   local seen, names = {}, {}
   while class do
     for _, name in ipairs(sorted_names(class)) do
@@ -88,5 +88,11 @@ function surface.methods_of (class)
   table.sort(names)
   return names
 end
+
+local methods = { [peri.Distribution] = all_methods(peri.Distribution) }
+for _, name in ipairs(surface.classes) do methods[peri[name]] = all_methods(peri[name]) end
+
+--- The methods of a class as it was before any case; of one made since, those that all classes have.
+function surface.methods_of (class) return methods[class] or methods[peri.Distribution] end
 
 return surface

@@ -186,7 +186,6 @@ local MADE_OF_OTHERS = {
   Truncated = function (self)
     return "(" .. of_numbers(self) .. ", " .. self:number() .. ", " .. self:number() .. ")"
   end,
-  LogisticNormal = function (self) return text.value(params.named(self.random, peri.LogisticNormal)) end,
 }
 
 --- A distribution of a class.
@@ -195,7 +194,7 @@ function Source:of_class (name)
   local made = MADE_OF_OTHERS[name]
   if made then return "peri." .. name .. made(self) end
   local given = random:once_in(3) and params.batch(random, class, random:integer(1, 3)) or params.named(random, class)
-  return given and "peri." .. name .. text.value(given) or "peri." .. name .. "()"
+  return "peri." .. name .. (given and next(given) and text.value(given) or "()")
 end
 
 function Source:new_distribution () return self:of_class(self.random:pick(surface.classes)) end

@@ -18,12 +18,13 @@ local peri  = require "perilune"
 local core  = require "perilune.core"
 local fault = require "spec.fuzz.fault"
 
-local PATIENCE = tonumber(os.getenv "FUZZ_PATIENCE") or 1     -- seconds of a call
-local MOST_KILOBYTES = 2 ^ 20
-local HOOK_COUNT = 100000     -- instructions between looks at the clock
+local HOOK_COUNT = 10000     -- instructions between looks at the clock
 local MOST_ELEMENTS = 5000    -- of a value that is kept, so that the next calls are quick, too
 
 local world = setmetatable({ peri = peri, v = {}, own_error = "an error of the case's own" }, { __index = _G })
+
+--- Of a call: seconds, which a sanitizer multiplies, and all memory of Lua.
+world.limits = { seconds = tonumber(os.getenv "FUZZ_PATIENCE") or 1, kilobytes = 2 ^ 20 }
 
 
 -- Errors ---------------------------------------------------------------------------
@@ -61,15 +62,16 @@ end
 
 -- Time and memory --------------------------------------------------------------------
 
--- Raises a fault in the midst of a call that takes much too long or much too much.
+-- Raises a fault in the midst of a call that takes much too long or too much.
 local function watch (start)
+  local limits = world.limits
   return function ()
-    if os.clock() - start > 5 * PATIENCE then
+    if os.clock() - start > 5 * limits.seconds then
       debug.sethook()
       fault.raise("hang", "a call does not end\n" .. debug.traceback("", 2))
-    elseif collectgarbage "count" > MOST_KILOBYTES then
+    elseif collectgarbage "count" > limits.kilobytes then
       debug.sethook()
-      fault.raise("memory", "a call takes more than %d kB\n%s", MOST_KILOBYTES, debug.traceback("", 2))
+      fault.raise("memory", "a call takes more than %d kB\n%s", limits.kilobytes, debug.traceback("", 2))
     end
   end
 end
@@ -84,7 +86,8 @@ local function watched (fn)
   end)
   debug.sethook()
   if not ok and fault.is(result) then error(result, 0) end
-  if os.clock() - start > PATIENCE then fault.raise("slow", "a call takes %.1f s", os.clock() - start) end
+  local seconds = os.clock() - start
+  if seconds > world.limits.seconds then fault.raise("slow", "a call takes %.1f s", seconds) end
   if not ok then judge_error(result, is_own) end
   return ok, result
 end
