@@ -87,7 +87,7 @@ describe("the fuzzer", function ()
   it("leaves the library as it was", function ()
     for seed = 1, 10 do case.run(seed, nothing) end
     world.reset()
-    assert.equal(-0.5 * math.log(2 * math.pi), peri.Normal(0, 1):log_prob(0))
+    assert.equal(0.5, peri.Normal(0, 1):cdf(0))
     assert.is_false(pcall(peri.Normal, 0, -1))
   end)
 end)

@@ -14,6 +14,8 @@ params.size = size
 
 local function signed (random) return random:once_in(2) and size(random) or -size(random) end
 
+local function logit (random) return random:between(-30, 30) end
+
 local function finite_or (x, other) return type(x) == "number" and x - x == 0 and x or other end
 
 -- A number of an interval: near its lower end, unless it has only an upper one.
@@ -99,9 +101,8 @@ local function event_value (random, param, n, m)
   local by_name = BY_NAME[param[1]]
   if by_name then return by_name(random, n, m) end
   if param.event == 2 then return rectangle(random, n, m) end
-  return row_of(random, n, function ()
-    return param[1] == "logits" and random:between(-30, 30) or params.number(random, param[2])
-  end)
+  local element = param[1] == "logits" and logit or param[2].low == -math.huge and signed or size
+  return row_of(random, n, element)
 end
 
 local function value (random, class, param, partial, n, m)
@@ -110,7 +111,7 @@ local function value (random, class, param, partial, n, m)
   if type(constraint) == "function" then constraint = constraint(partial) end
   if NEEDS_LARGE_DF[class.__name] and param[1] == "df" then return n - 1 + size(random) end
   if param.single then return random:integer(2, 4) end
-  if param[1] == "logits" then return random:between(-30, 30) end
+  if param[1] == "logits" then return logit(random) end
   return params.number(random, constraint)
 end
 

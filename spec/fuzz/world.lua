@@ -71,7 +71,7 @@ local function watch (start)
       fault.raise("hang", "a call does not end\n" .. debug.traceback("", 2))
     elseif collectgarbage "count" > limits.kilobytes then
       debug.sethook()
-      fault.raise("memory", "a call takes more than %d kB\n%s", limits.kilobytes, debug.traceback("", 2))
+      fault.raise("memory", "a call takes more than %.0f kB\n%s", limits.kilobytes, debug.traceback("", 2))
     end
   end
 end
