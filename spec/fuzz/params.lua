@@ -115,8 +115,10 @@ local function value (random, class, param, partial, n, m)
   return params.number(random, constraint)
 end
 
--- May this one be left out?
-local function is_left_out (random, param) return param.default ~= nil and random:once_in(4) end
+-- Is this one left out? (One that depends on others has a default that may not fit them.)
+local function is_left_out (random, param)
+  return param.default ~= nil and type(param[2]) ~= "function" and random:once_in(4)
+end
 
 -- Of a group of alternatives, whether another one was chosen.
 local function is_excluded (param, chosen)
