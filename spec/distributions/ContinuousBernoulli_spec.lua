@@ -37,4 +37,20 @@ describe("ContinuousBernoulli", function ()
     local steepest = peri.ContinuousBernoulli { logits = 1e300 }:entropy()   -- 1 - log(1e300)
     assert(math.abs(steepest / -689.77552789821368 - 1) < 1e-14)
   end)
+
+  it("is a point at 0 or 1 where probs is", function ()
+    for _, point in ipairs { 0, 1 } do
+      local d = peri.ContinuousBernoulli(point)
+      for x, reached in pairs { [-1] = 0, [0] = 1 - point, [0.5] = 1 - point, [1] = 1, [math.huge] = 1 } do
+        assert.equal(reached, d:cdf(x))
+        assert.equal(1 - reached, d:sf(x))
+        assert.equal(math.log(reached), d:log_cdf(x))
+        assert.equal(math.log(1 - reached), d:log_sf(x))
+      end
+      assert.equal(point, d:icdf(0.5))
+      assert.equal(point, d:isf(0.5))
+      assert.same({ point, point, point }, d:sample(3, peri.rng(1)):totable())
+      assert.is_false(d:cdf(0 / 0) == d:cdf(0 / 0))
+    end
+  end)
 end)

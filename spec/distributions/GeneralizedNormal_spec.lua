@@ -1,3 +1,5 @@
+local peri = require "perilune"
+
 require "spec.support.contract".distribution {
   name = "GeneralizedNormal",
   points = { { 0, 1, 2 }, { -3.5, 0.2, 1 }, { 2, 1e5, 0.6 }, { 0.7, 3, 30 }, { 0.1, 0.5, 1.4 } },
@@ -12,3 +14,9 @@ require "spec.support.contract".distribution {
   },
   invalid = { { 0, 0, 1 }, { 0, 1, 0 }, { 0, -1, 2 }, { 0, 1, -2 }, { 0 / 0, 1, 1 }, { 0, 1, 0 / 0 } },
 }
+
+describe("GeneralizedNormal", function ()
+  it("has its median at loc, however flat its tails", function ()
+    for _, shape in ipairs { 1e-6, 1e-3, 1, 1e6 } do assert.equal(1.5, peri.GeneralizedNormal(1.5, 2, shape):median()) end
+  end)
+end)

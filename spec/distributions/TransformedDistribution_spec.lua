@@ -126,6 +126,8 @@ describe("TransformedDistribution", function ()
       close(k == 0 and 0 or plain:cdf(k - 1), down:sf(0.1 - 0.3 * k))
     end
     assert.equal(-inf, up:log_prob(0.2))
+    assert.equal(-inf, Transformed(plain, transforms.Tanh()):log_prob(2))   -- no tanh is 2
+    assert.equal(-inf, Transformed(plain, transforms.Exp()):log_prob(-1))
     assert.is_true(up.support.is_discrete)
     close(plain:entropy(), up:entropy())
     close(1, up:mean())

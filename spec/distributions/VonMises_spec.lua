@@ -10,6 +10,8 @@ require "spec.support.contract".distribution {
     { 100, 0.5, 20, -9.1476597968749372577 },
     { 1e20, 0, 3, -1.1312734748975814979 },
     { 3, 0, 1e4, -19896.238746852296219 },
+    { math.huge, 0, 1e4, -math.huge },
+    { -math.huge, 0.3, 2, -math.huge },
   },
   invalid = { { 0, 0 }, { 0, -1 }, { 0 / 0, 1 }, { 0, 0 / 0 } },
 }

@@ -218,9 +218,20 @@ local function is_rounded (support, x)
   return false
 end
 
+-- Are parameters checked, and does a transform get only what it is defined for?
+local function is_sound (d)
+  if laws.are_relaxed then return false end
+  local x = d.base_dist and d.transforms and d.base_dist:sample(20, peri.rng(1))
+  for _, map in ipairs(x and d.transforms or {}) do
+    if not map.domain:check(x) then return false end
+    x = map(x)
+  end
+  return true
+end
+
 --- Draws lie in the support, where the density is not 0 and not NaN; threads do not change them.
 function laws.draws (d, seed)
-  if laws.are_relaxed then return end
+  if not is_sound(d) then return end
   local draws = value_of(d, "sample", 7, peri.rng(seed))
   if draws == nil then return end
   in_support("a draw", d, draws)
@@ -233,7 +244,7 @@ end
 
 --- log_prob and the tails are numbers at every number; probabilities are probabilities and rise.
 function laws.tails (d, x)
-  if laws.are_relaxed then return end
+  if not is_sound(d) then return end
   if #d.event_shape > 0 or #d.batch_shape > 0 then return end
   local points = elements(x)
   table.sort(points)
@@ -254,7 +265,7 @@ end
 
 --- Quantiles lie in the support and rise with the level.
 function laws.quantiles (d, levels)
-  if laws.are_relaxed then return end
+  if not is_sound(d) then return end
   if #d.event_shape > 0 or #d.batch_shape > 0 then return end
   local points, last = elements(levels), -math.huge
   table.sort(points)
@@ -302,8 +313,7 @@ local function is_ours (d) return rawequal(getmetatable(d), peri[getmetatable(d)
 
 --- A divergence is at least 0, and kl_explain gives the same; unless somebody else has registered it.
 function laws.divergence (p, q)
-  if laws.are_relaxed then return end
-  if not (is_ours(p) and is_ours(q)) then return end
+  if not (is_sound(p) and is_sound(q) and is_ours(p) and is_ours(q)) then return end
   local value = peri.kl_divergence(p, q, { samples = 100, rng = peri.rng(1) })
   local explained = peri.kl_explain(p, q, { samples = 100, rng = peri.rng(1) })
   same_bits("kl_explain", value, explained.value)

@@ -153,24 +153,30 @@ VECTOR double log_part (double t, double rest, double l) {
   return l > 0 ? fma(-clamp(l, 0, STEEPEST), rest, direct) : direct;
 }
 
+/* all the mass is at one end; at neither of x = NaN */
+VECTOR int is_point (double x, double l) { return (fabs(l) == HUGE_VAL) & (x == x); }
+VECTOR int point_reached (double x, double l) { return x >= (l > 0); }
+
 VECTOR double lower (double x, double l) {
-  double t = clamp(x, 0, 1);
-  return part(t, exact_sum(1, -t), l);
+  double t = clamp(x, 0, 1), point = point_reached(x, l);
+  return is_point(x, l) ? point : part(t, exact_sum(1, -t), l);
 }
 
 VECTOR double upper (double x, double l) {
-  double t = clamp(x, 0, 1);
-  return part(1 - t, (Pair) {t, 0}, -l);
+  double t = clamp(x, 0, 1), point = !point_reached(x, l);
+  return is_point(x, l) ? point : part(1 - t, (Pair) {t, 0}, -l);
 }
 
 VECTOR double log_lower (double x, double l) {
   double t = clamp(x, 0, 1), above = upper(x, l);
-  return above < 0.5 ? vlog1p(-above) : log_part(t, 1 - t, l);
+  double direct = is_point(x, l) ? -HUGE_VAL : log_part(t, 1 - t, l);
+  return above < 0.5 ? vlog1p(-above) : direct;
 }
 
 VECTOR double log_upper (double x, double l) {
   double t = clamp(x, 0, 1), below = lower(x, l);
-  return below < 0.5 ? vlog1p(-below) : log_part(1 - t, t, -l);
+  double direct = is_point(x, l) ? -HUGE_VAL : log_part(1 - t, t, -l);
+  return below < 0.5 ? vlog1p(-below) : direct;
 }
 
 /*
@@ -280,6 +286,7 @@ VECTOR double quantile (double p, double q, double l) {
   double gain = fabs(w) < 1e-17 ? 1 : log / w;
   double start = p * (fabs(slope) < 1e-17 ? 1 : rise / slope);
   double x = far ? log / slope : start * gain;
+  x = l == -HUGE_VAL ? 0 : x;
   x = ((x > 1) | (q == 0)) ? 1 : x;
   return ((p >= 0) & (q >= 0)) ? x : (double)NAN;
 }

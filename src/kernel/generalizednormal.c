@@ -105,9 +105,11 @@ static void slopes (const double *at, double *dx) {
 ** Quantiles
 ** ====================================================== */
 
-/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact */
+/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact (and 0 there, though
+** Gamma(1 + a) may be too large for a double) */
 static double distance (double tail, double shape) {
   double a = 1 / shape, inner = 2 * (0.5 - tail);
+  if (inner == 0) return 0;
   double y = tail > 0.25 ? special_gammaincinv(a, inner) : special_gammainccinv(a, 2 * tail);
   return y < TINY ? inner * gamma1p(a) : power(y, a);
 }

@@ -42,7 +42,12 @@ VECTOR double log_density (double sine, double concentration) {
   return fma(-2 * concentration * sine, sine, -(LOG_2PI + vlog(vi0e(concentration))));
 }
 
-/* vsin gives NaN for huge angles: those few are mended */
+/* the density where vsin gives NaN: at huge angles, and 0 where there is no angle */
+static double odd_log_density (double x, double loc, double concentration) {
+  if (isinf(x)) return -INFINITY;
+  return log_density(sin_any(0.5 * (x - loc)), concentration);
+}
+
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
   uint64_t odd = 0;
@@ -52,8 +57,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
     odd |= !(fabs(x[i] - loc[i]) < TRIG_LIMIT);
   }
   for (size_t i = 0; odd && i < n; i++)
-    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT))
-      out[i] = log_density(sin_any(0.5 * (x[i] - loc[i])), concentration[i]);
+    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT)) out[i] = odd_log_density(x[i], loc[i], concentration[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {

@@ -67,7 +67,10 @@ local function log_density (self, y)
 end
 
 function Stage:log_prob (y)
-  if self.is_discrete then return self.below:log_prob(settled(self, y)) end
+  if self.is_discrete then
+    local x = settled(self, y)
+    return where(functions.eq(x, x), self.below:log_prob(x), -abs(y) - INF)   -- x is NaN where no x has this image
+  end
   return masked(self, y, log_density(self, y))
 end
 
