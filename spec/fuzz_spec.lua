@@ -113,7 +113,7 @@ describe("a call is watched:", function ()
     ["fault tostring: a table cannot be printed"] = function ()
       return setmetatable({}, { __tostring = function () error "no" end })
     end,
-    ["fault memory: a call takes more than"] = function ()
+    ["fault memory: a call takes too much"] = function ()
       local list = {}
       while #list >= 0 do list[#list + 1] = {} end
     end,

@@ -62,17 +62,20 @@ end
 
 -- Time and memory --------------------------------------------------------------------
 
--- Raises a fault in the midst of a call that takes much too long or too much.
+-- Stops a call: with a fault, unless the case has spoilt what the call relies on.
+local function stop (kind, what)
+  if world.spoilt then error(world.own_error, 0) end
+  fault.raise(kind, "%s\n%s", what, debug.traceback("", 3))
+end
+
+-- Looks at a call that began at `start`. What it raises may be caught on the way: then it raises again soon.
 local function watch (start)
   local limits = world.limits
   return function ()
-    if os.clock() - start > 5 * limits.seconds then
-      debug.sethook()
-      fault.raise("hang", "a call does not end\n" .. debug.traceback("", 2))
-    elseif collectgarbage "count" > limits.kilobytes then
-      debug.sethook()
-      fault.raise("memory", "a call takes more than %.0f kB\n%s", limits.kilobytes, debug.traceback("", 2))
-    end
+    if os.clock() - start > 5 * limits.seconds then stop("hang", "a call does not end") end
+    if collectgarbage "count" < limits.kilobytes then return end
+    collectgarbage()
+    if collectgarbage "count" > limits.kilobytes then stop("memory", "a call takes too much memory") end
   end
 end
 
@@ -87,16 +90,20 @@ local function watched (fn)
   debug.sethook()
   if not ok and fault.is(result) then error(result, 0) end
   local seconds = os.clock() - start
-  if seconds > world.limits.seconds then fault.raise("slow", "a call takes %.1f s", seconds) end
+  if seconds > world.limits.seconds and not world.spoilt then fault.raise("slow", "a call takes %.1f s", seconds) end
   if not ok then judge_error(result, is_own) end
   return ok, result
 end
 
 function world.try (fn) return (watched(fn)) end
 
-local function print_value (x)
+local function is_printed (x)
+  return peri.is_tensor(x) or type(x) == "table" and getmetatable(x) ~= nil and not world.is_odd[x]
+end
+
+local function check_printing (x)
   local ok, text = pcall(tostring, x)
-  if not (ok and type(text) == "string") and not world.spoilt then
+  if not (ok and type(text) == "string") then
     fault.raise("tostring", "a %s cannot be printed: %s", type(x), tostring(text))
   end
 end
@@ -104,13 +111,8 @@ end
 --- v[k] = fn(), if that succeeds and is of some use to the next calls.
 function world.set (k, fn)
   local ok, x = watched(fn)
-  if not ok or x == nil then return end
-  if peri.is_tensor(x) then
-    if core.numel(x) > MOST_ELEMENTS then return end
-    print_value(x)
-  elseif type(x) == "table" and getmetatable(x) ~= nil and not world.is_odd[x] then
-    print_value(x)
-  end
+  if not ok or x == nil or peri.is_tensor(x) and core.numel(x) > MOST_ELEMENTS then return end
+  if is_printed(x) and not world.spoilt then world.try(function () check_printing(x) end) end
   world.v[k] = x
 end
 
