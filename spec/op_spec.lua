@@ -92,3 +92,27 @@ describe("the check of partials", function ()
     assert.is_string(slopes.mismatch(peri.square, { 1.5 }, wrong, 1e-7))
   end)
 end)
+
+
+describe("partials of incomplete functions at the ends are", function ()
+  local inf = math.huge
+  local cases = {   -- function, point, partials
+    { "gammainc", { 0.5, 0 }, { 0, inf } }, { "gammainc", { 1, 0 }, { 0, 1 } }, { "gammainc", { 2, 0 }, { 0, 0 } },
+    { "gammaincc", { 0.5, 0 }, { 0, -inf } }, { "gammainc", { 2, inf }, { 0, 0 } },
+    { "gammaincc", { 2, inf }, { 0, 0 } },
+    { "gammaincinv", { 1e-6, 0.8 }, { 0, 0 } }, { "gammainccinv", { 1e-6, 0.2 }, { 0, 0 } },   -- too small for a double
+    { "betainc", { 0.5, 2, 0 }, { 0, 0, inf } }, { "betainc", { 1, 3, 0 }, { 0, 0, 3 } },
+    { "betainc", { 2, 0.5, 1 }, { 0, 0, inf } }, { "betainc", { 3, 1, 1 }, { 0, 0, 3 } },
+    { "betainc", { 2, 2, 0 }, { 0, 0, 0 } },
+    { "betaincinv", { 1e-6, 2, 0.3 }, { 0, 0, 0 } }, { "betaincinv", { 2, 1e-6, 0.7 }, { 0, 0, 0 } },
+  }
+  for _, case in ipairs(cases) do
+    local name, point, partials = table.unpack(case)
+    it(string.format("those of %s(%s)", name, table.concat(point, ", ")), function ()
+      local params = {}
+      for k, x in ipairs(point) do params[k] = peri.param(x) end
+      peri[name](table.unpack(params)):backward()
+      for k, expected in ipairs(partials) do assert.equal(expected, params[k].grad) end
+    end)
+  end
+end)

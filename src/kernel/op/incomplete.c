@@ -11,8 +11,17 @@
 #include "special/vgamma.h"
 
 
+/* x^(a-1) at x = 0 */
+static double power_at_zero (double a) { return a < 1 ? HUGE_VAL : a == 1 ? 1 : 0; }
+
+/* a density times dx/da: 0 at the ends, where either may be 0 and the other infinite */
+static double product (double density, double slope) {
+  return (slope == 0) | (density == 0) ? 0 : density * slope;
+}
+
 /* dP/dx = x^(a-1) e^-x / Gamma(a), in Loader's form: x and a may be large */
 static double gamma_density (double a, double x) {
+  if (x == 0) return power_at_zero(a);
   double log_density = -vbd0(a, x) - vstirlerr(a);
   return sqrt(a * 0.15915494309189533577) * vexp(log_density) / x;
 }
@@ -20,6 +29,8 @@ static double gamma_density (double a, double x) {
 /* dI/dx = x^(a-1) (1-x)^(b-1) / B(a, b) */
 static double beta_density (double a, double b, double x) {
   double n = a + b, y = 1 - x;
+  if (x == 0) return b * power_at_zero(a);
+  if (y == 0) return a * power_at_zero(b);
   double log_density = vstirlerr(n) - vstirlerr(a) - vstirlerr(b)
                      - vbd0(a, n * x) - vbd0(b, n * y);
   return sqrt(a * b / n * 0.15915494309189533577) * vexp(log_density) / (x * y);
@@ -33,7 +44,7 @@ static void gammainc (size_t n, const double *const in[], double *out) {
 static void gammainc_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
-    d[0][i] = -density * special_gamma_dx_da(a, x);
+    d[0][i] = -product(density, special_gamma_dx_da(a, x));
     d[1][i] = density;
   }
 }
@@ -45,7 +56,7 @@ static void gammaincc (size_t n, const double *const in[], double *out) {
 static void gammaincc_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
-    d[0][i] = density * special_gamma_dx_da(a, x);
+    d[0][i] = product(density, special_gamma_dx_da(a, x));
     d[1][i] = -density;
   }
 }
@@ -86,8 +97,8 @@ static void betainc_partials (size_t n, const double *const in[], double *const 
     double a = in[0][i], b = in[1][i], x = in[2][i], da, db;
     double density = beta_density(a, b, x);
     special_beta_dx(a, b, x, &da, &db);
-    d[0][i] = -density * da;
-    d[1][i] = -density * db;
+    d[0][i] = -product(density, da);
+    d[1][i] = -product(density, db);
     d[2][i] = density;
   }
 }
