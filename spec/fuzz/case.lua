@@ -28,6 +28,13 @@ function case.replay (statements)
   end
 end
 
+-- The next statement; none where what the case has spoilt leaves nothing to go by.
+local function next_statement (source)
+  if not world.spoilt then return kinds.next(source) end
+  local ok, statement = pcall(kinds.next, source)
+  return ok and statement or nil
+end
+
 --- Makes and runs the case of a seed; `announce(statements)` is called before each statement runs. Returns the
 -- statements and the fault, if there was one.
 function case.run (seed, announce)
@@ -37,7 +44,8 @@ function case.run (seed, announce)
   local source = Source.new(random, random:pick { 0, 0.05, 0.3 })
   local statements = {}
   for i = 1, random:integer(3, LONGEST) do
-    statements[i] = kinds.next(source)
+    statements[i] = next_statement(source)
+    if not statements[i] then break end
     announce(statements)
     local found = run(statements[i])
     if found then return statements, found end

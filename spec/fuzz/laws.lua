@@ -210,10 +210,10 @@ local function in_support (what, d, x)
 end
 
 -- Is an element 0, infinite or an end of the support: rounded, perhaps, where the density is another?
-local function is_rounded (support, x)
-  if support.is_discrete then return false end
+local function is_rounded (d, x)
+  if d.support.is_discrete and not d.transforms then return false end
   for _, value in ipairs(elements(x)) do
-    if value == 0 or value - value ~= 0 or is_end(support, value) then return true end
+    if value == 0 or value - value ~= 0 or is_end(d.support, value) then return true end
   end
   return false
 end
@@ -235,7 +235,7 @@ function laws.draws (d, seed)
   local draws = value_of(d, "sample", 7, peri.rng(seed))
   if draws == nil then return end
   in_support("a draw", d, draws)
-  local density = d.support and not is_rounded(d.support, draws) and value_of(d, "log_prob", draws)
+  local density = d.support and not is_rounded(d, draws) and value_of(d, "log_prob", draws)
   if density then each("log_prob of a draw", density, function (l) return l > -math.huge end) end
   peri.set_threads(2)
   same_bits("draws of two threads", draws, d:sample(7, peri.rng(seed)))

@@ -60,7 +60,7 @@ end
 local SMALL = { 0, 1, 2, 3, -1, 0.5, 0.3, 1.5, -2.5, 7 }
 local ODD_NUMBERS = {
   0 / 0, math.huge, -math.huge, -0.0, 2 ^ 53 + 1, (1 << 53) + 1, math.maxinteger, math.mininteger, 1e308, -1e308,
-  5e-324, 1e-200, 1e17, 0.1, 1 / 3, 1e6, -1e17, 2 ^ 31, 2 ^ 63, 1.5, 100, 65536,
+  5e-324, 1e-200, 1e17, 0.1, 1 / 3, 1e6, -1e17, 2 ^ 40, 2 ^ 63, 1.5, 100, 65536,
 }
 
 function Source:number ()
