@@ -39,6 +39,13 @@ describe("integrate", function ()
     check(math.atan(1e4) * 2e4, 1e-13, integrate(function (x) return 1 / (x * x + 1e-8) end, -1, 1))
   end)
 
+  it("does so at any scale", function ()
+    for _, unit in ipairs { 1e-280, 1e280 } do
+      check(0.29 * unit, 1e-13, integrate(function (x) return unit * (x - 0.3):abs() end, 0, 1))
+      check(unit * 0.7, 1e-13, integrate(function (x) return unit * x:gt(0.3) end, 0, 1))
+    end
+  end)
+
   it("resolves singular ends", function ()
     check(2, 1e-13, integrate(function (x) return x ^ -0.5 end, 0, 1))
     check(-1, 1e-13, integrate(peri.log, 0, 1))

@@ -209,7 +209,7 @@ local function by_quantiles (d, f, opts)
   local part, part_error = in_stretches(d, list, value, opts)
   value, error = value + part, error + part_error
   local vain = functions.gt(losses.mass:max(1), 0.25)   -- hardly anything was seen
-  return value, where(functions.isfinite(value) * (1 - vain), error, INF)
+  return value, where(functions.isfinite(value) * (1 - vain) * (1 - functions.isnan(error)), error, INF)
 end
 
 local measured = setmetatable({}, { __mode = "k" })   -- whose mean may be this very expectation

@@ -205,16 +205,18 @@ end
 -- r is small, and e3 or e4 where there is no decay, are on the safe side (Berntsen and Espelid 1991). A jump or kink
 -- between the outermost point and the end costs at most the gap times how much it shows: how far the polynomial is
 -- from the value next to the end. Without decay that is not trusted beyond all other values: there may be a pole.
+-- All in units of the largest value, whose square might overflow.
 local function error_of (finite, edges, largest)
-  local found = estimate:matmul(finite)
+  local unit = where(gt(largest, 0), largest, 1)
+  local found = estimate:matmul(finite / unit)
   local norms = sqrt(grouping:matmul(square(found:narrow(2, 1, GROUPS * EACH))))
   local third, last = norms:select(2, GROUPS - 1), norms:select(2, GROUPS)
   local ratios = norms:narrow(2, 2, GROUPS - 1) / maximum(norms:narrow(2, 1, GROUPS - 1), 1e-300)
   local decay = square(minimum(1, 4 * ratios:max(2)))
-  local trusted = where(lt(decay, 1), INF, 4 * largest):unsqueeze(2)
-  local off = minimum(abs(edges - found:narrow(2, GROUPS * EACH + 1, 2)), trusted)
+  local trusted = where(lt(decay, 1), INF, 4):unsqueeze(2)
+  local off = minimum(abs(edges / unit - found:narrow(2, GROUPS * EACH + 1, 2)), trusted)
   local inside = 4 * decay * maximum(last, decay * third)
-  return inside + 1.5 * GAP * where(off:isfinite(), off, 0):sum(2), lt(decay, 1)
+  return unit * (inside + 1.5 * GAP * where(off:isfinite(), off, 0):sum(2)), lt(decay, 1)
 end
 
 -- The gap between neighbouring points, counted from 1 at the left end, where f has a jump; 0 where there is none.
