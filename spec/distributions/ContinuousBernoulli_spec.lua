@@ -54,3 +54,14 @@ describe("ContinuousBernoulli", function ()
     end
   end)
 end)
+
+it("ContinuousBernoulli has all of its mass at an end where probs are 0 or 1", function ()
+  for _, at in ipairs { 0, 1 } do
+    local logits = (2 * at - 1) * math.huge
+    for _, d in ipairs { peri.ContinuousBernoulli(at), peri.ContinuousBernoulli { logits = logits } } do
+      assert.same({ 0.0 + at, 0.0 }, { d:mean(), d:variance() })
+      assert.same({ 1.0, 0.0 }, { d:cdf(1), d:sf(1) })
+      assert.same({ 1.0 - at, 0.0 + at }, { d:cdf(0.5), d:sf(0.5) })
+    end
+  end
+end)

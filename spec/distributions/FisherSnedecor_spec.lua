@@ -26,11 +26,9 @@ contract.distribution {
 }
 
 describe("FisherSnedecor beyond the contract", function ()
-  it("has an infinite mean for df2 <= 2 and no variance, an infinite one up to 4", function ()
+  it("has an infinite mean for df2 <= 2, and an infinite variance up to 4", function ()
     local d = peri.FisherSnedecor(3, { 1, 2, 3, 4, 6 })
     assert.same({ math.huge, math.huge, 3.0, 2.0, 1.5 }, d:mean():totable())
-    local variance = d:variance():totable()
-    for i = 1, 2 do assert(variance[i] ~= variance[i]) end
-    assert.same({ math.huge, math.huge, 5.25 }, { table.unpack(variance, 3) })
+    assert.same({ math.huge, math.huge, math.huge, math.huge, 5.25 }, d:variance():totable())
   end)
 end)

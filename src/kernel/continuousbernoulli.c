@@ -142,9 +142,10 @@ VECTOR double part_falling (double t, double l) {
 
 /* `rest` is 1 - t */
 VECTOR double part (double t, Pair rest, double l) {
-  Pair e = exact_product(-l, rest.hi);
+  double a = clamp(l, 0, STEEPEST);
+  Pair e = exact_product(-a, rest.hi);
   int far = !(e.hi > -800);
-  double rise = exp_pair(far ? -800 : e.hi, far ? 0 : fma(-l, rest.lo, e.lo));
+  double rise = exp_pair(far ? -800 : e.hi, far ? 0 : fma(-a, rest.lo, e.lo));
   return (l > 0 ? rise : 1) * part_falling(t, l);
 }
 

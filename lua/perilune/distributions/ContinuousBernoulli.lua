@@ -7,7 +7,7 @@ local ContinuousBernoulli = Distribution:extend("ContinuousBernoulli", {
   kernels = "continuousbernoulli",
   params = {
     { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
-    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid }, infinite = true },
   },
   operands = { "logits" },
   support = constraints.unit_interval,

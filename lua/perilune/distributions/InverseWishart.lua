@@ -46,13 +46,14 @@ function InverseWishart:mean ()
   return where(gt(e, 0), self.scale_matrix / e, none)
 end
 
---- Infinite where only the mean exists, nothing where that does not.
+--- Infinite where only the mean exists; nothing where that does not, except for a single number.
 function InverseWishart:variance ()
   local e, s = excess(self), self.scale_matrix
   local diagonal = matrices.diagonal(s)
   local products = diagonal:unsqueeze(-1) * diagonal:unsqueeze(-2)
   local finite = (s / e * (s / e) * (e + 2) + products / e) / (e + 1) / (e - 2)
-  return where(gt(e, 2), finite, where(gt(e, 0), INF, NAN))
+  local none = self.event_shape[1] == 1 and INF or NAN
+  return where(gt(e, 2), finite, where(gt(e, 0), INF, none))
 end
 
 function InverseWishart:mode () return self.scale_matrix / (matrices.beside(self.df) + (self.event_shape[1] + 1)) end

@@ -9,7 +9,7 @@ return Distribution:extend("RelaxedBernoulli", {
   params = {
     { "temperature", constraints.positive },
     { "probs",  constraints.unit_interval, gives = { logits = functions.logit } },
-    { "logits", constraints.real,          gives = { probs = functions.sigmoid } },
+    { "logits", constraints.real,          gives = { probs = functions.sigmoid }, infinite = true },
   },
   operands = { "temperature", "logits" },
   support = constraints.unit_interval,
