@@ -27,9 +27,9 @@ local function stddev (self)
 end
 
 local function touches_an_end (probs, is_row)
-  local at = eq(probs, 0)
-  if not is_row then at = at + eq(probs, 1) end
-  return core.numel(probs) > 0 and core.item(at:max()) > 0
+  if core.numel(probs) == 0 then return false end
+  local at = core.tensor(eq(probs, 0) + (is_row and 0 or eq(probs, 1)))
+  return core.item(at:max()) > 0
 end
 
 -- The class that has a field itself.
@@ -58,8 +58,11 @@ end
 
 -- Rows of probs -------------------------------------------------------------------
 
+--- A value without its gradient beside a last dimension for the outcomes.
+function one_sided.beside (x) return core.bare(core.tensor(x)):unsqueeze(-1) end
+
 -- The sum of probs, and probs as shares of it, without a gradient.
-local function sum_of (probs) return core.bare(probs):sum(-1):unsqueeze(-1) end
+local function sum_of (probs) return one_sided.beside(core.bare(probs):sum(-1)) end
 local function shares (probs) return core.bare(probs) / sum_of(probs) end
 
 --- A zero with derivatives along each of probs where it is 0, given as those along its share; in a

@@ -1,17 +1,14 @@
 --- Binomial(total_count, probs) or Binomial{total_count =, logits =}: successes in trials.
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
-local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local one_sided    = require "perilune.one_sided"
 
-local trials = one_sided.trials(function (self) return self.total_count end)
+local count  = one_sided.constant(function (self) return self.total_count end)
+local trials = one_sided.trials(count)
 
 -- The product n p (1 - p) keeps the slope at 0.
-function trials.variance (self, _, probs)
-  local n = self.total_count
-  return one_sided.ends(probs, 0, -(core.is_tensor(n) and core.bare(n) or n))
-end
+function trials.variance (self, _, probs) return one_sided.ends(probs, 0, -count(self)) end
 
 local Binomial = Distribution:extend("Binomial", {
   kernels = "binomial",

@@ -25,15 +25,16 @@ end
 
 local where, eq, INF = functions.where, functions.eq, math.huge
 
--- A value without its gradient beside a last dimension for the outcomes; and these.
-local function beside (x) return core.bare(core.tensor(x)):unsqueeze(-1) end
+local beside = one_sided.beside
+
+-- The outcomes.
 local function numbered (probs) return tensor.arange(1, core.shape(probs)[core.rank(probs)] + 1) end
 
 -- What is missing of the mass of outcomes `within`, or of its logarithm, where one of probs is 0.
 local function of_mass (probs, within, mass) return one_sided.row(probs, within - beside(mass)) end
 local function of_log_mass (probs, within, mass)
   local slopes = where(within, 1 / beside(mass) - 1, -1)
-  return one_sided.row(probs, where(within:max(-1):unsqueeze(-1), slopes, 0))   -- none of no outcomes
+  return one_sided.row(probs, where(beside(within:max(-1)), slopes, 0))   -- none of no outcomes
 end
 
 local function just (x, probs) return eq(numbered(probs), beside(x)) end

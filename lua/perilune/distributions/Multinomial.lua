@@ -22,7 +22,7 @@ end
 
 local at_zero = {
   log_prob = function (self, x, probs)
-    local possible = self.support:holds(x):unsqueeze(-1)
+    local possible = one_sided.beside(self.support:holds(x))
     return one_sided.row(probs, -functions.where(possible, functions.eq(x, 0), 0) * one_sided.constant(trials)(self))
   end,
   entropy  = function (self, _, probs)

@@ -12,11 +12,10 @@ local where, eq, INF = functions.where, functions.eq, math.huge
 -- have a row of slopes for each.
 local at_zero = {
   log_prob = function (_, x, probs)
-    local possible = constraints.one_hot:holds(x):unsqueeze(-1)
-    return one_sided.row(probs, -where(possible, eq(x, 0), 0))
+    return one_sided.row(probs, -where(one_sided.beside(constraints.one_hot:holds(x)), eq(x, 0), 0))
   end,
   prob     = function (_, x, probs)
-    return one_sided.row(probs, where(constraints.one_hot:holds(x):unsqueeze(-1), x, 0))
+    return one_sided.row(probs, where(one_sided.beside(constraints.one_hot:holds(x)), x, 0))
   end,
   entropy  = Categorical.one_sided.entropy,
   mean     = function (_, _, probs) return one_sided.row(probs, (one_sided.share_slopes(probs)), true) end,
