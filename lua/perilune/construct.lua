@@ -50,18 +50,15 @@ local BOUNDS = {
   below = constraints.less_than(math.huge),
 }
 
--- The constraint of a parameter that a value violates, the value and its place; nil if none.
-local function violation (self, param, value)
-  local constraint, bounds = param[2], BOUNDS[param.infinite or "none"]
-  if type(constraint) == "function" then constraint = constraint(self) end
-  local found = { constraint:violation(value) }
-  if found[1] == nil and bounds then constraint, found = bounds, { bounds:violation(value) } end
-  return found[1] ~= nil and constraint or nil, table.unpack(found)
-end
-
 local function check (self, c, param, value, level)
-  local constraint, bad, i, j, k = violation(self, param, value)
-  if constraint == nil then return end
+  local constraint = param[2]
+  if type(constraint) == "function" then constraint = constraint(self) end
+  local bad, i, j, k = constraint:violation(value)
+  if bad == nil then
+    constraint = BOUNDS[param.infinite or "none"]
+    if constraint then bad, i, j, k = constraint:violation(value) end
+    if bad == nil then return end
+  end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
   fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(),
        type(bad) == "number" and show.number(bad) or bad, place)

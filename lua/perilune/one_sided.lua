@@ -5,6 +5,7 @@
 -- methods that add what is missing. For each method `class.one_sided` has a function of the
 -- distribution, x, probs as they were passed, and the value; it gives a zero with the derivatives that
 -- the chain rule loses (those that are infinite because a slope along the logit is not 0 are not lost).
+local class     = require "perilune.class"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"
@@ -34,7 +35,7 @@ end
 
 -- The class that has a field itself.
 local function owner_of (c, field)
-  while rawget(c, field) == nil do c = c.super end
+  while rawget(c, field) == nil do c = class.parent(c) end
   return c
 end
 
