@@ -14,19 +14,19 @@ local function trials (self)
 end
 
 -- What is missing where one of probs is 0: that of a single trial, for each of them.
-local single, count = OneHotCategorical.one_sided, one_sided.constant(trials)
+local single, trials_of = OneHotCategorical.one_sided, one_sided.constant(trials)
 
 local function times_trials (missing)
-  return function (self, x, probs, value) return count(self) * missing(self, x, probs, value) end
+  return function (self, x, probs, value) return trials_of(self) * missing(self, x, probs, value) end
 end
 
 local at_zero = {
   log_prob = function (self, x, probs)
     local possible = one_sided.beside(self.support:holds(x))
-    return one_sided.row(probs, -functions.where(possible, functions.eq(x, 0), 0) * count(self))
+    return one_sided.row(probs, -functions.where(possible, functions.eq(x, 0), 0) * trials_of(self))
   end,
   entropy  = function (self, _, probs)
-    return one_sided.row(probs, functions.where(functions.gt(count(self), 0), math.huge, 0))
+    return one_sided.row(probs, functions.where(functions.gt(trials_of(self), 0), math.huge, 0))
   end,
   mean     = times_trials(single.mean),
   variance = times_trials(single.variance),
