@@ -12,6 +12,8 @@ end
 
 describe("an error names the line of the call:", function ()
   local t, p = peri.zeros(2, 3), peri.Normal(0, 1)
+  local q2, w = peri.Normal({ 1, 2 }, 1), peri.param { 1, 2 }
+  local mixture = peri.MixtureSameFamily(peri.Categorical({ 0.5, 0.5 }), q2)
   local calls = {
     tensor        = function () local x = peri.tensor "x" return x end,
     exp           = function () local x = peri.exp "x" return x end,
@@ -59,12 +61,47 @@ describe("an error names the line of the call:", function ()
     rng           = function () local x = peri.rng "x" return x end,
     ["rng:uniform"] = function () local x = peri.rng(1):uniform "x" return x end,
     set_threads   = function () peri.set_threads(0) end,
+    -- found deep within the library
+    ["kl_divergence, shapes"] = function () return (peri.kl_divergence(q2, peri.Normal({ 1, 2, 3 }, 1))) end,
+    ["kl_divergence by a formula, shapes"] = function () return (peri.kl_divergence(q2, peri.Laplace({ 1, 2, 3 }))) end,
+    ["kl_divergence, numerically, shapes"] = function () return (peri.kl_divergence(q2, peri.Cauchy({ 1, 2, 3 }))) end,
+    ["js_divergence, shapes"] = function () return (peri.js_divergence(q2, peri.Laplace({ 1, 2, 3 }))) end,
+    cross_entropy = function () return (q2:cross_entropy(peri.Laplace({ 1, 2, 3 }))) end,
+    grad          = function () return (peri.grad(function (x) return x * 2 end)("x")) end,
+    ["grad, called with nil"] = function () return (peri.grad(function (x) return x * 2 end)()) end,
+    ["grad of a function in C"] = function () return (peri.grad(math.sin)(1)) end,
+    ["expectation of a function in C"] = function () return (p:expectation(math.sin)) end,
+    ["expectation of a function that returns nothing"] = function () return (p:expectation(function () end)) end,
+    ["not within trace, from a method"] = function () return (peri.trace(function () return (w:prod():item()) end)) end,
+    ["not within trace, from a mixture"] = function ()
+      return (peri.trace(function () return (mixture:rsample() * w):sum() end))
+    end,
+    ["Independent of a bad number"] = function () return (peri.Independent(peri.Normal({ 1, 2 }, 1), 5)) end,
+    Truncated     = function () return (peri.Truncated(p, 3, 1)) end,
+    LogisticNormal = function () return (peri.LogisticNormal({ 0, 0 }, -1)) end,
+    TransformedDistribution = function () return (peri.TransformedDistribution(p, 3)) end,
+    ["MixtureSameFamily of unlike batches"] = function ()
+      return (peri.MixtureSameFamily(peri.Categorical({ 0.5, 0.5 }), peri.Normal({ 1, 2, 3 }, 1)))
+    end,
+    ["mixture:log_prob"] = function () return (mixture:log_prob(peri.zeros(3, 4, 7)):sum(9)) end,
+    ["Independent:log_prob"] = function () return (peri.Independent(q2, 1):log_prob(peri.zeros(3))) end,
+    ["MultivariateNormal"] = function () return (peri.MultivariateNormal({ 0, 0 }, { { 1, 2 }, { 2, 1 } })) end,
+    ["biject_to"] = function () return (peri.biject_to(peri.constraints.boolean)) end,
+    ["Affine"]    = function () return (peri.transforms.Affine(0, 0)) end,
+    ["schedules"] = function () return (peri.optim.schedules.step(0)) end,
+    ["Adam"]      = function () return (peri.optim.Adam({ a = { 3 } })) end,
+    ["vi.fit"]    = function () return (peri.vi.fit { log_joint = function () end, params = { x = {} } }) end,
+    ["vi.fit, its params"] = function () return (peri.vi.fit { log_joint = math.sin, params = { x = "y" } }) end,
   }
   for name, call in pairs(calls) do
     it(name, function ()
       local ok, text = pcall(call)
       assert.is_false(ok)
       assert.matches("^[^:]*errors_spec%.lua:%d+: [^:]*%a.*", text)
+      assert.is_nil(text:find("attempt to", 1, true), text)
+      local line = debug.getinfo(call, "S")
+      local at = tonumber(text:match ":(%d+): ")
+      assert.is_true(at >= line.linedefined and at <= line.lastlinedefined, text)
     end)
   end
 end)

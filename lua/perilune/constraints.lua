@@ -11,6 +11,7 @@
 -- of its constraints, and makes them when called: constraints.greater_than(2).
 local class = require "perilune.class"
 local core  = require "perilune.core"
+local raise = require "perilune.errors".raise
 local show  = require "perilune.show"
 require "perilune.tensor"
 
@@ -366,11 +367,11 @@ end
 
 local function check_parts (name, list)
   if type(list) ~= "table" or #list == 0 then
-    error(name .. ": constraints must be a table of at least one constraint, got " .. show.value(list), 3)
+    raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
   end
   for i, c in ipairs(list) do
     if not is_constraint(c) then
-      error(string.format("%s: constraint %d must be a constraint, got %s", name, i, show.value(c)), 3)
+      raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c))
     end
   end
 end
@@ -423,7 +424,7 @@ local function stack (list, dim)
 end
 
 local function undecided ()
-  error("constraints.dependent depends on other parameters and cannot be checked by itself", 3)
+  raise("constraints.dependent depends on other parameters and cannot be checked by itself")
 end
 
 local dependent = new_kind("dependent", {
@@ -455,9 +456,9 @@ constraints.same = same
 
 function constraints.independent (base, dims)
   if not is_constraint(base) then
-    error("independent: base must be a constraint, got " .. show.value(base), 2)
+    raise("independent: base must be a constraint, got %s", show.value(base))
   elseif math.type(dims) ~= "integer" or dims < 0 then
-    error("independent: dims must be a non-negative integer, got " .. show.value(dims), 2)
+    raise("independent: dims must be a non-negative integer, got %s", show.value(dims))
   end
   if dims == 0 then return base end
   if getmetatable(base) == independent then base, dims = base.base, base.dims + dims end

@@ -13,6 +13,7 @@
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
+local raise       = require "perilune.errors".raise
 local show        = require "perilune.show"
 
 local construct = { MAX_PARAMS = 6 }
@@ -21,7 +22,7 @@ local validation = true
 
 --- peri.validate(on): checks parameters at construction unless told not to.
 function construct.validate (on)
-  if type(on) ~= "boolean" then error("validate: on must be true or false, got " .. show.value(on), 2) end
+  if type(on) ~= "boolean" then raise("validate: on must be true or false, got %s", show.value(on)) end
   validation = on
   core.validate(on)
 end
@@ -31,15 +32,13 @@ local function is_named (x)
   return type(x) == "table" and getmetatable(x) == nil and x[1] == nil and next(x) ~= nil
 end
 
-local function fail (c, level, ...)
-  error(class.name(c) .. ": " .. string.format(...), level + 1)
-end
+local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
-local function check_names (c, named, level)
+local function check_names (c, named)
   for key in pairs(named) do
     local known = key == "validate"
     for _, param in ipairs(c.params) do known = known or key == param[1] end
-    if not known then fail(c, level + 1, "there is no parameter %s", tostring(key)) end
+    if not known then fail(c, "there is no parameter %s", tostring(key)) end
   end
 end
 
@@ -50,7 +49,7 @@ local BOUNDS = {
   below = constraints.less_than(math.huge),
 }
 
-local function check (self, c, param, value, level)
+local function check (self, c, param, value)
   local constraint = param[2]
   if type(constraint) == "function" then constraint = constraint(self) end
   local bad, i, j, k = constraint:violation(value)
@@ -60,33 +59,28 @@ local function check (self, c, param, value, level)
     if bad == nil then return end
   end
   local place = i and " at [" .. table.concat({ i, j, k }, ", ") .. "]" or ""
-  fail(c, level + 1, "%s must be %s, got %s%s", param[1], constraint:rule(),
+  fail(c, "%s must be %s, got %s%s", param[1], constraint:rule(),
        type(bad) == "number" and show.number(bad) or bad, place)
 end
 
 -- A parameter that is no number, as it is kept: a tensor, or the default.
-local function kept (c, param, value, level)
+local function kept (c, param, value)
   if core.is_tensor(value) then return value end
   if value == nil then
-    if param.default == nil and not param.gives then fail(c, level + 1, "%s is missing", param[1]) end
+    if param.default == nil and not param.gives then fail(c, "%s is missing", param[1]) end
     return param.default
   end
-  if type(value) ~= "table" or getmetatable(value) ~= nil then
-    fail(c, level + 1, "%s must be a number, a table of numbers or a tensor, got %s", param[1], show.value(value))
-  end
-  local ok, tensor = pcall(core.tensor, value)
-  if not ok then fail(c, level + 1, "%s: %s", param[1], (tensor:gsub("^.*tensor: ", ""))) end
-  return tensor
+  return core.operand(value, class.name(c), param[1])
 end
 
 -- Refuses a parameter with fewer dimensions than its event.
-local function check_event (c, param, value, level)
+local function check_event (c, param, value)
   local rank = core.is_tensor(value) and core.rank(value) or 0
   if rank < param.event then
-    fail(c, level + 1, "%s must have at least %d dimension%s, got %s", param[1], param.event,
+    fail(c, "%s must have at least %d dimension%s, got %s", param[1], param.event,
          param.event == 1 and "" or "s", show.value(value))
   end
-  if core.numel(value) == 0 then fail(c, level + 1, "%s must not be empty, got %s", param[1], show.value(value)) end
+  if core.numel(value) == 0 then fail(c, "%s must not be empty, got %s", param[1], show.value(value)) end
 end
 
 --- A view of a parameter without its event: one element of each.
@@ -122,24 +116,24 @@ local function groups (params)
 end
 
 -- The one of a group that was passed.
-local function passed_of (self, c, group, names, level)
+local function passed_of (self, c, group, names)
   local passed = nil
   for i = 1, #group do
     local param = group[i]
     if rawget(self, param[1]) ~= nil then
-      if passed then fail(c, level + 1, "%s and %s exclude each other", passed[1], param[1]) end
+      if passed then fail(c, "%s and %s exclude each other", passed[1], param[1]) end
       passed = param
     end
   end
-  if not passed then fail(c, level + 1, "%s is missing", table.concat(names, " or ")) end
+  if not passed then fail(c, "%s is missing", table.concat(names, " or ")) end
   return passed
 end
 
 -- Exactly one alternative of each group was passed; what kernels need of the others follows.
-local function settle_alternatives (self, c, level)
+local function settle_alternatives (self, c)
   local found, operands = groups(c.params), c.operands
   for i = 1, #found do
-    local passed = passed_of(self, c, found[i].group, found[i].names, level + 1)
+    local passed = passed_of(self, c, found[i].group, found[i].names)
     for k = 1, #operands do
       local derive = passed.gives[operands[k]]
       if derive then self[operands[k]] = derive(self[passed[1]]) end
@@ -181,21 +175,21 @@ function construct.derive (self, c, name)
   end
 end
 
-local function set_batch_shape (self, c, level)
+local function set_batch_shape (self, c)
   local params, tensors = c.params, {}
   for i = 1, #params do
     local value = rawget(self, params[i][1])
     if core.is_tensor(value) then tensors[#tensors + 1] = batch_of(value, params[i].event) end
   end
   local shape, why = core.broadcast_shape(table.unpack(tensors))
-  if not shape then fail(c, level + 1, "parameters of %s", why) end
+  if not shape then fail(c, "parameters of %s", why) end
   self.batch_shape = shape
 end
 
 -- Named parameters as positional ones, and whether to check them.
 local function positional (c, named, b)
-  if b ~= nil then fail(c, 4, "named parameters come alone, in one table") end
-  check_names(c, named, 4)
+  if b ~= nil then fail(c, "named parameters come alone, in one table") end
+  check_names(c, named)
   local values = {}
   for i, param in ipairs(c.params) do values[i] = named[param[1]] end
   local checking = validation
@@ -205,7 +199,7 @@ end
 
 --- The constructor, all cases. What core.constructor makes goes ahead of it: it puts
 -- named parameters in their places, and needs no help where all are plain numbers and
--- tensors, and operands. It stands between this one and the caller, hence level 3.
+-- tensors, and operands.
 function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
   local params, checking, scalars = c.params, validation, true
   local n = #params
@@ -215,20 +209,20 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
     local param, value = params[i], v1
     v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
     if type(value) ~= "number" then
-      value = kept(c, param, value, 3)
+      value = kept(c, param, value)
       scalars = scalars and (value == nil or type(value) == "number")
     end
     if value ~= nil then
-      if param.event then check_event(c, param, value, 3) end
-      if checking then check(self, c, param, value, 3) end
+      if param.event then check_event(c, param, value) end
+      if checking then check(self, c, param, value) end
       self[param[1]] = value
     end
   end
   if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
-    fail(c, 3, "takes %d parameters, got more", n)
+    fail(c, "takes %d parameters, got more", n)
   end
-  settle_alternatives(self, c, 3)
-  if not scalars then set_batch_shape(self, c, 3) end
+  settle_alternatives(self, c)
+  if not scalars then set_batch_shape(self, c) end
   local init = rawget(c, "init")
   if init then init(self, checking) end
   return self
@@ -246,15 +240,15 @@ end
 --- Refuses a description of parameters that construction could not use.
 function construct.check_params (name, params)
   if type(params) ~= "table" or #params > construct.MAX_PARAMS then
-    error(string.format("extend: %s: params must be a table of at most %d, got %s", name, construct.MAX_PARAMS,
-                        type(params) == "table" and #params or show.value(params)), 3)
+    raise("extend: %s: params must be a table of at most %d, got %s", name, construct.MAX_PARAMS,
+          type(params) == "table" and #params or show.value(params))
   end
   for i, param in ipairs(params) do
     local constraint = type(param) == "table" and param[2]
     if type(param) ~= "table" or type(param[1]) ~= "string"
        or not (type(constraint) == "function" or type(constraint) == "table" and constraint.violation)
        or class.is_class(constraint) then
-      error(string.format("extend: %s: parameter %d must be { name, constraint, default = number }", name, i), 3)
+      raise("extend: %s: parameter %d must be { name, constraint, default = number }", name, i)
     end
   end
 end

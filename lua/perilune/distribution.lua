@@ -3,6 +3,7 @@
 local class     = require "perilune.class"
 local construct = require "perilune.construct"
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
@@ -12,7 +13,7 @@ Distribution.__index = Distribution
 
 -- The shape of a single number, shared by all: it cannot be written to.
 local SCALAR = setmetatable({}, {
-  __newindex  = function () error("batch_shape and event_shape cannot be changed", 2) end,
+  __newindex  = function () raise("batch_shape and event_shape cannot be changed") end,
   __metatable = false,
 })
 Distribution.batch_shape = SCALAR
@@ -24,7 +25,7 @@ Distribution.event_shape = SCALAR
 -- of the class, preceded by x where the kernel takes one more.
 local function bind_kernels (c, file)
   local kernels = core.kernels()[file]
-  if not kernels then error(c.__name .. ": there is no file of kernels named " .. file, 3) end
+  if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end
   local fields = {}
   for i, name in ipairs(c.operands) do fields[i] = "self." .. name end
   for _, kernel in ipairs(kernels) do
@@ -90,10 +91,10 @@ end
 -- itself: `construct(class, ...)` takes the place of the params.
 function Distribution:extend (name, spec)
   if type(name) ~= "string" or name == "" then
-    error("extend: name must be a string, got " .. show.value(name), 2)
+    raise("extend: name must be a string, got %s", show.value(name))
   end
   if spec ~= nil and type(spec) ~= "table" then
-    error("extend: the description of " .. name .. " must be a table, got " .. show.value(spec), 2)
+    raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
   end
   spec = spec or {}
   if spec.params ~= nil then construct.check_params(name, spec.params) end
@@ -152,7 +153,7 @@ local function expanded (self, name, value, shape, event)
   for d = #own - event + 1, #own do whole[#whole + 1] = own[d] end
   local ok, result = pcall(core.expand, value, whole)
   if ok then return result end
-  error(string.format("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", ""))), 0)
+  raise("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", "")))
 end
 
 --- The same distribution with a batch of this shape, for `expand`; a class made of others has its own.
@@ -173,12 +174,10 @@ function Distribution:expand (shape)
   if class.is_class(self) then error("expand: " .. tostring(self) .. " is no distribution, but makes them", 2) end
   if type(shape) == "number" then shape = { shape } end
   if type(shape) ~= "table" then
-    error(class.name(class.of(self)) .. ":expand: shape must be an integer or a table of integers, got "
-          .. show.value(shape), 2)
+    raise("%s:expand: shape must be an integer or a table of integers, got %s", class.name(class.of(self)),
+          show.value(shape))
   end
-  local ok, result = pcall(self.with_batch, self, { table.unpack(shape) })
-  if ok then return result end
-  error((tostring(result):gsub("^[^:]+:%d+: ", "")), 2)   -- at the call, not at that of a part
+  return self:with_batch { table.unpack(shape) }
 end
 
 function Distribution:cross_entropy (q) return require "perilune.divergences".cross_entropy(self, q) end
@@ -202,8 +201,8 @@ function Distribution:enumerate_support ()
   local low, high = nil, nil
   if support and support.is_discrete then low, high = common_end(support.low), common_end(support.high) end
   if not (low and high) then
-    error(class.name(class.of(self))
-          .. ":enumerate_support: the support must be finite and the same throughout the batch", 2)
+    raise("%s:enumerate_support: the support must be finite and the same throughout the batch",
+          class.name(class.of(self)))
   end
   local outcomes = core.arange(low, high + 1)
   for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
@@ -220,9 +219,9 @@ local ORDERED = { cdf = true, icdf = true, sf = true, isf = true, log_cdf = true
 local function refuse (self, name)
   local c = class.name(class.of(self))
   if ORDERED[name] and #self.event_shape > 0 then
-    error(string.format("%s has no %s: an event has shape %s", c, name, show.shape(self.event_shape)), 3)
+    raise("%s has no %s: an event has shape %s", c, name, show.shape(self.event_shape))
   end
-  error(string.format("%s has no %s; a subclass may define %s:%s", c, name, c, name), 3)
+  raise("%s has no %s; a subclass may define %s:%s", c, name, c, name)
 end
 
 -- What only a class itself can say.

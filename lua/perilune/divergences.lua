@@ -4,6 +4,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local kl           = require "perilune.kl"
@@ -23,12 +24,12 @@ local function check (who, p, q)
     local d = ({ p, q })[i]
     local c = class.of(d)
     if not (c and class.descends(c, Distribution)) then
-      error(who .. ": " .. name .. " must be a distribution, got " .. show.value(d), 3)
+      raise("%s: %s must be a distribution, got %s", who, name, show.value(d))
     end
   end
   if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
-    error(string.format("%s: p and q have events of different shapes, %s and %s", who, show.shape(p.event_shape),
-                        show.shape(q.event_shape)), 3)
+    raise("%s: p and q have events of different shapes, %s and %s", who, show.shape(p.event_shape),
+          show.shape(q.event_shape))
   end
 end
 
@@ -189,7 +190,7 @@ end
 function divergences.renyi_divergence (p, q, alpha, opts)
   check("renyi_divergence", p, q)
   if type(alpha) ~= "number" or not (alpha > 0 and alpha < INF) then
-    error("renyi_divergence: alpha must be positive and finite, got " .. show.value(alpha), 2)
+    raise("renyi_divergence: alpha must be positive and finite, got %s", show.value(alpha))
   end
   if alpha == 1 then
     local found = kl.kl_explain(p, q, opts)
@@ -312,7 +313,7 @@ local function both_are (p, q, name) return is_own(p, name) and is_own(q, name) 
 
 local function check_order (order)
   if type(order) ~= "number" or not (order >= 1 and order < INF) then
-    error("wasserstein: order must be a number of at least 1, got " .. show.value(order), 3)
+    raise("wasserstein: order must be a number of at least 1, got %s", show.value(order))
   end
 end
 
@@ -345,12 +346,12 @@ function divergences.wasserstein (p, q, order)
   order = order or 1
   check_order(order)
   if #p.event_shape > 0 and not (order == 2 and both_are(p, q, "MultivariateNormal")) then
-    error(string.format("wasserstein: of vectors only MultivariateNormals and order 2 are known, got %s and order %s",
-                        class.name(class.of(p)), show.number(order)), 2)
+    raise("wasserstein: of vectors only MultivariateNormals and order 2 are known, got %s and order %s",
+          class.name(class.of(p)), show.number(order))
   end
   for _, d in ipairs { p, q } do
     if #d.event_shape == 0 and d.icdf == Distribution.icdf then
-      error("wasserstein: " .. class.name(class.of(d)) .. " has no icdf", 2)
+      raise("wasserstein: %s has no icdf", class.name(class.of(d)))
     end
   end
   p, q = fallback.alike(p, q)

@@ -9,6 +9,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local ends         = require "perilune.ends"
 local outcomes     = require "perilune.outcomes"
@@ -279,11 +280,11 @@ end
 
 local function check (d, f, opts)
   local name = class.name(class.of(d)) .. ":expectation: "
-  if type(f) ~= "function" then error(name .. "f must be a function, got " .. show.value(f), 3) end
-  if opts ~= nil and type(opts) ~= "table" then error(name .. "opts must be a table, got " .. show.value(opts), 3) end
+  if type(f) ~= "function" then raise("%sf must be a function, got %s", name, show.value(f)) end
+  if opts ~= nil and type(opts) ~= "table" then raise("%sopts must be a table, got %s", name, show.value(opts)) end
   if #d.event_shape > 0 then
-    error(name .. "only distributions of single numbers have one, here an event has shape "
-          .. show.shape(d.event_shape), 3)
+    raise("%sonly distributions of single numbers have one, here an event has shape %s", name,
+          show.shape(d.event_shape))
   end
 end
 
@@ -304,6 +305,6 @@ return function (d, f, opts)
   local method = by_density
   if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end
-  local value, error = method(d, f, opts or {})
+  local value, error = method(d, core.located(f), opts or {})
   return shaped(d, value), shaped(d, error)
 end

@@ -1,5 +1,6 @@
 --- Gradients: parameters, and functions that differentiate functions.
 local core   = require "perilune.core"
+local raise  = require "perilune.errors".raise
 local show   = require "perilune.show"
 
 local gradient = { param = core.param, no_grad = core.no_grad, trace = core.trace }
@@ -24,7 +25,7 @@ end
 
 local function check_function (who, f)
   if type(f) ~= "function" and not (getmetatable(f) and getmetatable(f).__call) then
-    error(who .. ": f must be a function, got " .. show.value(f), 3)
+    raise("%s: f must be a function, got %s", who, show.value(f))
   end
 end
 
@@ -35,13 +36,13 @@ local active = setmetatable({}, { __mode = "k" })
 local function as_param (x, path)
   local is_tensor = core.is_tensor(x)
   if not (type(x) == "number" or is_tensor or type(x) == "table" and getmetatable(x) == nil) then
-    error(string.format("value_and_grad: %s must be a number, a tensor or a table of them, got %s",
-                        path or "the first argument", show.value(x)), 0)
+    raise("value_and_grad: %s must be a number, a tensor or a table of them, got %s", path or "the first argument",
+          show.value(x))
   end
   local is_tracked, is_param = core.tracked(x)
   if is_tracked and (active[x] or not is_param) then
-    error(string.format("value_and_grad: %s has a gradient already, and there are no second derivatives; "
-                        .. "detach() what should have no gradient here", path or "the first argument"), 0)
+    raise("value_and_grad: %s has a gradient already, and there are no second derivatives; detach() what should have "
+          .. "no gradient here", path or "the first argument")
   end
   local param = core.param(is_tensor and x:detach() or x)
   active[param] = true
@@ -67,12 +68,13 @@ end
 -- value is returned after the gradient.
 function gradient.value_and_grad (f)
   check_function("value_and_grad", f)
+  f = core.located(f)
   return function (x, ...)
     local params = map(x, as_param, nil, {})
     local results = table.pack(core.with_grad(f, params, ...))
     local value = results[1]
     if type(value) ~= "number" and not core.is_tensor(value) then
-      error("value_and_grad: f must return a number or a tensor of one element, got " .. show.value(value), 2)
+      raise("value_and_grad: f must return a number or a tensor of one element, got %s", show.value(value))
     end
     if core.tracked(value) then value:backward() end
     local plain = core.is_tensor(value) and core.item(value) or value
@@ -95,7 +97,7 @@ end
 -- the result.
 function gradient.func (spec)
   if type(spec) ~= "table" or type(spec.forward) ~= "function" or type(spec.backward) ~= "function" then
-    error("func: takes { forward = function, backward = function }", 2)
+    raise("func: takes { forward = function, backward = function }")
   end
   return function (...)
     local arguments, inputs, places = table.pack(...), {}, {}

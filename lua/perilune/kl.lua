@@ -1,6 +1,7 @@
 --- KL divergence: a registry of pairs that inheritance dispatches on.
 local class      = require "perilune.class"
 local core       = require "perilune.core"
+local raise      = require "perilune.errors".raise
 local functions  = require "perilune.functions"
 local fallback   = require "perilune.kl_fallback"
 local kl_pairs   = require "perilune.kl_pairs"
@@ -125,15 +126,15 @@ end
 
 -- Registration -----------------------------------------------------------------------
 
--- A user's formula: it answers for the shape of its result, but a result there must be. (Level 3: whoever called
--- kl_divergence or kl_explain.)
+-- A user's formula: it answers for the shape of its result, but a result there must be.
 local function answered (P, Q, formula)
   local name_p, name_q = class.name(P), class.name(Q)
+  formula = core.located(formula)
   return function (p, q)
     local value = core.fused(formula, p, q)
     if type(value) ~= "number" and not core.is_tensor(value) then
-      error(string.format("kl_divergence: the function registered for (%s, %s) returned %s, not a number or a tensor",
-                          name_p, name_q, show.value(value)), 3)
+      raise("kl_divergence: the function registered for (%s, %s) returned %s, not a number or a tensor", name_p,
+            name_q, show.value(value))
     end
     return value
   end
@@ -142,7 +143,7 @@ end
 local function check_class (who, what, c)
   local is_class = type(c) == "table" and rawget(c, "__index") ~= nil   -- an instance has none of its own
   if not is_class or not class.descends(c, require "perilune.distribution") then
-    error(who .. ": " .. what .. " must be a class of distributions, got " .. show.value(c), 3)
+    raise("%s: %s must be a class of distributions, got %s", who, what, show.value(c))
   end
 end
 
@@ -152,14 +153,14 @@ function kl.register_kl (P, Q, fn, opts)
   check_class("register_kl", "P", P)
   check_class("register_kl", "Q", Q)
   if type(fn) ~= "function" then
-    error("register_kl: fn must be a function of p and q, got " .. show.value(fn), 2)
+    raise("register_kl: fn must be a function of p and q, got %s", show.value(fn))
   end
   if opts ~= nil and type(opts) ~= "table" then
-    error("register_kl: opts must be a table, got " .. show.value(opts), 2)
+    raise("register_kl: opts must be a table, got %s", show.value(opts))
   end
   if not (opts and opts.override) and registered(P, Q) then
-    error(string.format("register_kl: the pair (%s, %s) is registered already; { override = true } replaces it",
-                        class.name(P), class.name(Q)), 2)
+    raise("register_kl: the pair (%s, %s) is registered already; { override = true } replaces it", class.name(P),
+          class.name(Q))
   end
   for class_p in pairs(cache) do cache[class_p] = nil end
   registry[P] = registry[P] or setmetatable({}, weak)
@@ -185,7 +186,7 @@ end
 
 --- May kl_divergence compute numerically what no pair is registered for? (It may, unless told.)
 function kl.kl_fallback (on)
-  if type(on) ~= "boolean" then error("kl_fallback: on must be true or false, got " .. show.value(on), 2) end
+  if type(on) ~= "boolean" then raise("kl_fallback: on must be true or false, got %s", show.value(on)) end
   may_fall_back = on
 end
 
@@ -234,33 +235,32 @@ end
 local function distribution_class (who, what, d)
   local c = class.of(d)
   if c == nil or not class.descends(c, require "perilune.distribution") then
-    error(who .. ": " .. what .. " must be a distribution, got " .. show.value(d), 4)
+    raise("%s: %s must be a distribution, got %s", who, what, show.value(d))
   end
   return c
 end
 
 local function check_opts (who, opts)
   if opts ~= nil and type(opts) ~= "table" then
-    error(who .. ": opts must be a table, got " .. show.value(opts), 4)
+    raise("%s: opts must be a table, got %s", who, show.value(opts))
   end
   local samples = opts and opts.samples
   if samples ~= nil and (math.type(samples) ~= "integer" or samples < 2) then
-    error(who .. ": samples must be an integer of at least 2, got " .. show.value(samples), 4)
+    raise("%s: samples must be an integer of at least 2, got %s", who, show.value(samples))
   end
 end
 
--- Numerically, if that is allowed. (Level 3: whoever called kl_divergence or kl_explain.)
+-- Numerically, if that is allowed.
 function fall_back (p, q, opts)
   local P, Q = class.name(class.of(p)), class.name(class.of(q))
   local allowed = may_fall_back
   if opts and opts.fallback ~= nil then allowed = opts.fallback end
   if not allowed then
-    error(string.format("kl_divergence: no pair is registered for %s and %s; register_kl(%s, %s, fn) adds one", P, Q,
-                        P, Q), 3)
+    raise("kl_divergence: no pair is registered for %s and %s; register_kl(%s, %s, fn) adds one", P, Q, P, Q)
   end
   if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
-    error(string.format("kl_divergence: %s and %s have events of different shapes, %s and %s", P, Q,
-                        show.shape(p.event_shape), show.shape(q.event_shape)), 3)
+    raise("kl_divergence: %s and %s have events of different shapes, %s and %s", P, Q, show.shape(p.event_shape),
+          show.shape(q.event_shape))
   end
   return fallback.answer(p, q, opts)
 end
@@ -272,8 +272,7 @@ local function find (P, Q)
   return #found == 1 and found[1].fn or warned(P, Q, found), found[1]
 end
 
--- What dispatch does on its first meeting of two classes, called from the dispatcher in C. (A tail
--- call, so that fn is at the same level the first time as later.)
+-- What dispatch does on its first meeting of two classes, called from the dispatcher in C.
 local function resolve (p, q, opts)
   local P, Q = distribution_class("kl_divergence", "p", p), distribution_class("kl_divergence", "q", q)
   check_opts("kl_divergence", opts)

@@ -1,5 +1,6 @@
 --- The loss that trains a model of probabilities: kl_div(input, target), input = log q, target = p.
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
@@ -20,16 +21,7 @@ end
 -- At the caller of kl_div.
 local rows = core.bind("loss", "kl_div_logits", "kl_div", names, names)   -- one sum for each row of logits
 
-local function fail (...) error("kl_div: " .. string.format(...), 4) end
-
--- A number, or a tensor.
-local function operand (name, x)
-  if type(x) == "number" or core.is_tensor(x) then return x end
-  local ok, t = pcall(core.tensor, x)
-  if ok then return t end
-  if type(x) == "table" and getmetatable(x) == nil then fail("%s: %s", name, (t:gsub("^.*tensor: ", ""))) end
-  fail("%s must be a number, a table of numbers or a tensor, got %s", name, show.value(x))
-end
+local function fail (...) raise("kl_div: %s", string.format(...)) end
 
 -- The shape of the broadcast of both.
 local function common_shape (input, target)
@@ -61,12 +53,11 @@ local reductions = {
 
 local function check_options (who, opts)
   if opts ~= nil and type(opts) ~= "table" then
-    error(who .. ": options must be a table, got " .. show.value(opts), 3)
+    raise("%s: options must be a table, got %s", who, show.value(opts))
   end
   local reduction = opts and opts.reduction or "mean"
   if not reductions[reduction] then
-    error(string.format('%s: reduction must be "mean", "sum", "none" or "batchmean", got %s', who,
-                        show.value(reduction)), 3)
+    raise('%s: reduction must be "mean", "sum", "none" or "batchmean", got %s', who, show.value(reduction))
   end
   return reduction
 end
@@ -101,7 +92,7 @@ end
 function kl_div.kl_div (input, target, opts)
   local reduction = check_options("kl_div", opts)
   local log_target = opts and opts.log_target and true or false
-  input, target = operand("input", input), operand("target", target)
+  input, target = core.operand(input, "kl_div", "input"), core.operand(target, "kl_div", "target")
   local shape, form = common_shape(input, target), forms[log_target]
   if opts and opts.logits then
     if #shape == 0 then fail("logits must be rows, got %s and %s", show.value(input), show.value(target)) end

@@ -3,6 +3,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local rounding     = require "perilune.rounding"
 local tensor       = require "perilune.tensor"
@@ -211,8 +212,7 @@ end
 
 local function refuse (p)
   local c = class.name(class.of(p))
-  error(string.format("kl_divergence: %s has neither a support on the real line nor sample; %s:sample would do", c, c),
-        0)
+  raise("kl_divergence: %s has neither a support on the real line nor sample; %s:sample would do", c, c)
 end
 
 -- Is p a law on the real line, as far as is known?
@@ -242,7 +242,7 @@ function fallback.alike (p, q)
   if is_plain(p) and is_plain(q) then return p, q end
   local zero = core.tensor(0)
   local shape, why = core.broadcast_shape(zero:expand(p.batch_shape), zero:expand(q.batch_shape))
-  if not shape then error("kl_divergence: p and q of " .. why, 0) end
+  if not shape then raise("kl_divergence: p and q of %s", why) end
   return p:expand(shape), q:expand(shape)
 end
 

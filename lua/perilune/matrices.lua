@@ -3,6 +3,7 @@
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
+local raise       = require "perilune.errors".raise
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
 
@@ -42,10 +43,8 @@ function matrices.diagonal (m)
   return (m * tensor.eye(shape[#shape])):sum(-1)
 end
 
---- Raises an error of a distribution; level 1 is the function that `init` calls.
-function matrices.fail (self, level, ...)
-  error(class.name(class.of(self)) .. ": " .. string.format(...), level + 5)
-end
+--- Raises an error of a distribution.
+function matrices.fail (self, ...) raise("%s: %s", class.name(class.of(self)), string.format(...)) end
 
 local function of_factored (name) return core.bind("row/linalg", name, name, { "a", "l" }, { "a", "l" }) end
 
@@ -64,7 +63,7 @@ local function check_definite (self, name, factor)
   local matrix, l = core.bare(rawget(self, name)), core.bare(self[factor])
   local bad = { constraints.real:violation(l) }
   if bad[1] ~= nil then
-    matrices.fail(self, 2, "%s must be positive definite, its pivot at [%s] is not positive", name,
+    matrices.fail(self, "%s must be positive definite, its pivot at [%s] is not positive", name,
                   table.concat(bad, ", ", 2, #bad))
   end
   if is_nearly_singular(name, matrix, l) then
@@ -72,7 +71,7 @@ local function check_definite (self, name, factor)
   end
   local largest = core.item(matrix:abs():max())
   if not matrix:allclose(matrix:transpose(-1, -2), 1e-8, 1e-8 * largest) then
-    matrices.fail(self, 2, "%s must be symmetric and positive definite, got one that is not symmetric", name)
+    matrices.fail(self, "%s must be symmetric and positive definite, got one that is not symmetric", name)
   end
 end
 
@@ -82,9 +81,9 @@ local function check_triangle (self, name)
   local index = tensor.arange(1, shape[#shape] + 1)
   local above = index:unsqueeze(-1):lt(index)
   local bad = constraints.positive:violation(matrices.diagonal(triangle))
-  if bad then matrices.fail(self, 2, "%s must have a positive diagonal, got %s", name, show.number(bad)) end
+  if bad then matrices.fail(self, "%s must have a positive diagonal, got %s", name, show.number(bad)) end
   if core.item((triangle:abs() * above):max()) > 0 then
-    matrices.fail(self, 2, "%s must be lower triangular, got an element above the diagonal", name)
+    matrices.fail(self, "%s must be lower triangular, got an element above the diagonal", name)
   end
 end
 
@@ -108,7 +107,7 @@ function matrices.side (self, names, factor)
   local name = passed(self, names, factor)
   local shape = core.shape(self[name])
   if shape[#shape] ~= shape[#shape - 1] then
-    matrices.fail(self, 1, "%s must be square, got %d by %d", name, shape[#shape - 1], shape[#shape])
+    matrices.fail(self, "%s must be square, got %d by %d", name, shape[#shape - 1], shape[#shape])
   end
   return shape[#shape]
 end
@@ -118,7 +117,7 @@ function matrices.check_df (self, d)
   local bad = { constraints.greater_than(d - 1):violation(self.df) }
   if bad[1] == nil then return end
   local place = #bad > 1 and " at [" .. table.concat(bad, ", ", 2) .. "]" or ""
-  matrices.fail(self, 1, "df must be greater than %d, got %s%s", d - 1, show.number(bad[1]), place)
+  matrices.fail(self, "df must be greater than %d, got %s%s", d - 1, show.number(bad[1]), place)
 end
 
 return matrices

@@ -10,6 +10,7 @@
 local core      = require "perilune.core"
 local Optimiser = require "perilune.optim.optimiser"
 local params    = require "perilune.optim.params"
+local raise     = require "perilune.errors".raise
 
 local rules = Optimiser.rules
 local rate_of, sqrt = Optimiser.rate, math.sqrt
@@ -152,7 +153,7 @@ optim.SGD = elementwise {
   },
   check = function (self)
     if self.nesterov and (self.momentum == 0 or self.dampening ~= 0) then
-      error("SGD: nesterov needs a positive momentum and no dampening", 4)
+      raise("SGD: nesterov needs a positive momentum and no dampening")
     end
   end,
   form = function (self) return self.forms[self.momentum == 0 and 2 or 1] end,

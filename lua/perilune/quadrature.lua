@@ -6,6 +6,7 @@
 -- the ends of the panel: there the polynomial is compared with one more value. Every element of a batch has
 -- panels of its own. All panels of a round are one call of the integrand, so that its loops run in C.
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
@@ -194,8 +195,7 @@ local function evaluate (f, left, right, shape)
   local got = core.is_tensor(values) and core.shape(values) or {}
   local wanted = { n, table.unpack(shape) }
   if show.shape(got) ~= show.shape(wanted) then
-    error(string.format("integrate: f must return a tensor of shape %s, got %s", show.shape(wanted),
-                        show.value(values)), 5)
+    raise("integrate: f must return a tensor of shape %s, got %s", show.shape(wanted), show.value(values))
   end
   return values:reshape(#left, POINTS, -1), half
 end
@@ -308,7 +308,7 @@ end
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -INF and b < INF) then
-    error(string.format("integrate: the ends must be finite and a < b, got %s and %s", show.value(a), show.value(b)), 2)
+    raise("integrate: the ends must be finite and a < b, got %s and %s", show.value(a), show.value(b))
   end
   local shape, rounds, n = opts.shape or {}, opts.rounds or 200, 1
   for _, extent in ipairs(shape) do n = n * extent end

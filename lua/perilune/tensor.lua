@@ -1,5 +1,6 @@
 --- Tensors: methods, operators, joining and printing, on top of the C core.
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 
@@ -55,14 +56,11 @@ for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all",
 end
 
 
--- Raises at the caller of the function that calls this, or `more` levels up.
-local function fail (who, more, ...) error(who .. ": " .. string.format(...), 3 + more) end
+local function fail (who, _, ...) raise("%s: %s", who, string.format(...)) end
 
 local function as_tensor (who, x)
-  if core.is_tensor(x) then return x end
-  local ok, t = pcall(core.tensor, x)
-  if not ok then fail(who, 1, "%s", (t:gsub("^.*tensor: data", "the operand"))) end
-  return t
+  x = core.operand(x, who, "the operand")
+  return core.is_tensor(x) and x or core.tensor(x)
 end
 
 local function rank (t) return #core.shape(t) end
@@ -111,12 +109,7 @@ function methods.matmul (a, b)
   local rank_a, rank_b = core.rank(a), core.rank(b)
   if rank_a == 0 or rank_b == 0 then fail("matmul", 0, "both operands need at least one dimension") end
   local product = rank_a == 1 and (rank_b == 1 and dot or vecmat) or rank_b == 1 and matvec or matmul
-  local ok, c = pcall(product, a, b)
-  if not ok then
-    local message, positions = c:gsub("^.-:%d+: ", "")   -- being out of memory has no position
-    error(message, positions > 0 and 2 or 0)
-  end
-  return c
+  return product(a, b)
 end
 
 
@@ -280,7 +273,7 @@ public.cholesky = methods.cholesky
 local function number (x)
   if type(x) == "number" then return x end
   if core.is_tensor(x) and core.numel(x) == 1 then return core.item(x) end
-  error("only numbers and tensors of one element can be ordered; t:lt(u) compares element by element", 3)
+  raise("only numbers and tensors of one element can be ordered; t:lt(u) compares element by element")
 end
 
 local metatable = core.tensor_metatable()

@@ -12,6 +12,7 @@
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
+local raise       = require "perilune.errors".raise
 local functions   = require "perilune.functions"
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
@@ -47,8 +48,7 @@ end
 
 local function check_rank (self, x, n)
   if rank(x) < n then
-    error(string.format("%s: x must have at least %d dimension%s, got %s", self.name, n, n == 1 and "" or "s",
-                        show.value(x)), 4)
+    raise("%s: x must have at least %d dimension%s, got %s", self.name, n, n == 1 and "" or "s", show.value(x))
   end
 end
 
@@ -60,7 +60,7 @@ local function list_of_transforms (name, list)
   if is_transform(list) then return { list } end
   for i, t in ipairs(type(list) == "table" and list or { list }) do
     if not is_transform(t) then
-      error(string.format("%s: part %d must be a transform, got %s", name, i, show.value(t)), 3)
+      raise("%s: part %d must be a transform, got %s", name, i, show.value(t))
     end
   end
   return list
@@ -77,7 +77,7 @@ end
 
 function Transform:log_abs_det_jacobian (x, y)
   if not self.log_det then
-    error(self.name .. " has no determinant: it is not one to one", 2)
+    raise("%s has no determinant: it is not one to one", self.name)
   end
   x = value_of(x)
   check_rank(self, x, self.domain.event_dim)
@@ -234,17 +234,12 @@ end
 
 local function check_nonzero (kind, name, x)
   local zero = constraints.greater_than(0):violation(functions.abs(x))
-  if zero then error(string.format("%s: %s must not be 0, got %s", kind, name, show.number(zero)), 4) end
+  if zero then raise("%s: %s must not be 0, got %s", kind, name, show.number(zero)) end
 end
 
 local function number_or_tensor (kind, name, x, default)
   if x == nil and default then return default end
-  x = value_of(x)
-  if type(x) ~= "number" and not core.is_tensor(x) then
-    error(string.format("%s: %s must be a number, a table of numbers or a tensor, got %s", kind, name,
-                        show.value(x)), 4)
-  end
-  return x
+  return core.operand(x, kind, name)
 end
 
 -- The shape of the broadcast of a shape and some parameters.
@@ -309,8 +304,8 @@ new_kind("CumulativeDistribution", {
 }, function (self, distribution)
   if type(distribution) ~= "table" or class.is_class(distribution) or not distribution.log_prob
      or #distribution.event_shape > 0 then
-    error("CumulativeDistribution: distribution must be a distribution of single numbers, got "
-          .. (type(distribution) == "table" and tostring(distribution) or show.value(distribution)), 3)
+    raise("CumulativeDistribution: distribution must be a distribution of single numbers, got %s",
+          (type(distribution) == "table" and tostring(distribution) or show.value(distribution)))
   end
   self.distribution, self.domain = distribution, distribution.support
 end)
@@ -374,7 +369,7 @@ resizing_kind("CorrCholesky", "corr_cholesky", {
     local k = shape[#shape]
     local d = math.floor(0.5 + math.sqrt(0.25 + 2 * k) + 0.5)
     if d * (d - 1) ~= 2 * k then
-      error("CorrCholesky: x must have d (d - 1)/2 elements in its last dimension, got " .. k, 4)
+      raise("CorrCholesky: x must have d (d - 1)/2 elements in its last dimension, got %s", k)
     end
     local matrix = with_last(shape, d)
     matrix[#matrix + 1] = d
@@ -420,7 +415,7 @@ new_kind("Reshape", {
   inverse_shape = function (self, shape) return reshaped(shape, self.out_shape, self.in_shape) end,
 }, function (self, in_shape, out_shape)
   if type(in_shape) ~= "table" or type(out_shape) ~= "table" or size_of(in_shape) ~= size_of(out_shape) then
-    error("Reshape: in_shape and out_shape must be shapes of equally many elements", 3)
+    raise("Reshape: in_shape and out_shape must be shapes of equally many elements")
   end
   self.in_shape, self.out_shape = in_shape, out_shape
   self.domain = constraints.independent(constraints.real, #in_shape)
@@ -516,7 +511,7 @@ function Compose:image (c)
 end
 
 function Compose:log_abs_det_jacobian (x, y)
-  if not self.bijective then error(tostring(self) .. " has no determinant: it is not one to one", 2) end
+  if not self.bijective then raise("%s has no determinant: it is not one to one", tostring(self)) end
   return self:log_det(value_of(x), y)
 end
 
@@ -541,9 +536,9 @@ new_kind("Independent", {
   forward_shape = function (self, shape) return self.base:forward_shape(shape) end,
   inverse_shape = function (self, shape) return self.base:inverse_shape(shape) end,
 }, function (self, base, dims)
-  if not is_transform(base) then error("Independent: base must be a transform, got " .. show.value(base), 3) end
+  if not is_transform(base) then raise("Independent: base must be a transform, got %s", show.value(base)) end
   if math.type(dims) ~= "integer" or dims < 0 then
-    error("Independent: dims must be a non-negative integer, got " .. show.value(dims), 3)
+    raise("Independent: dims must be a non-negative integer, got %s", show.value(dims))
   end
   self.base, self.dims, self.bijective = base, dims, base.bijective
   self.domain   = constraints.independent(base.domain, dims)
@@ -554,7 +549,7 @@ end)
 -- Parts of x, transformed and put together again.
 local function apart (self, x, method, lengths)
   local results = {}
-  if not core.is_tensor(x) then error(self.name .. ": x must be a tensor, got " .. show.value(x), 3) end
+  if not core.is_tensor(x) then raise("%s: x must be a tensor, got %s", self.name, show.value(x)) end
   for i, part in ipairs(self.list) do results[i] = part[method](part, self.part(self, x, i, lengths)) end
   return self.join(results, self.dim)
 end
@@ -640,21 +635,21 @@ Registry.__index = Registry
 --- Makes factory(constraint) the way to the constraints of a kind.
 function Registry:register (kind, factory)
   if not (constraints.is_constraint(kind) or class.is_class(kind) and kind.violation) then
-    error(self.name .. ": register: kind must be a constraint or a kind of them, got " .. show.value(kind), 2)
+    raise("%s: register: kind must be a constraint or a kind of them, got %s", self.name, show.value(kind))
   elseif type(factory) ~= "function" then
-    error(self.name .. ": register: factory must be a function of a constraint, got " .. show.value(factory), 2)
+    raise("%s: register: factory must be a function of a constraint, got %s", self.name, show.value(factory))
   end
   self.factories[rawget(kind, "__index") and kind or getmetatable(kind)] = factory
 end
 
 function Registry:__call (constraint)
   if not constraints.is_constraint(constraint) then
-    error(self.name .. ": constraint must be a constraint, got " .. show.value(constraint), 2)
+    raise("%s: constraint must be a constraint, got %s", self.name, show.value(constraint))
   end
   local factory = self.factories[getmetatable(constraint)]
   if not factory then
-    error(string.format("%s: there is no transform to %s; %s:register(constraint, factory) adds one", self.name,
-                        tostring(constraint), self.name), 2)
+    raise("%s: there is no transform to %s; %s:register(constraint, factory) adds one", self.name,
+          tostring(constraint), self.name)
   end
   return factory(constraint)
 end

@@ -12,6 +12,7 @@
 -- the third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
 local core   = require "perilune.core"
 local Guide  = require "perilune.vi.guide"
+local raise  = require "perilune.errors".raise
 local optim  = require "perilune.optim"
 local Result = require "perilune.vi.result"
 local show   = require "perilune.show"
@@ -54,19 +55,19 @@ local OPTIONS = {
 
 local function read_options (given)
   if type(given) ~= "table" then
-    error("vi: takes a table { log_joint =, params =, ... }, got " .. show.value(given), 4)
+    raise("vi: takes a table { log_joint =, params =, ... }, got %s", show.value(given))
   end
   local options, known = {}, {}
   for _, option in ipairs(OPTIONS) do
     local name, value = option[1], given[option[1]]
     if value == nil then value = option[2] end
     if not option[4](value) then
-      error(string.format("vi: %s must be %s, got %s", name, option[3], show.value(value)), 4)
+      raise("vi: %s must be %s, got %s", name, option[3], show.value(value))
     end
     options[name], known[name] = value, true
   end
   for name in pairs(given) do
-    if not known[name] then error("vi: there is no option " .. tostring(name), 4) end
+    if not known[name] then raise("vi: there is no option %s", tostring(name)) end
   end
   return options
 end
@@ -82,7 +83,7 @@ local function joint_of (self, theta)
     if rank(value) == 0 then return value end
     if core.numel(value) == 1 then return value:sum() end
   elseif type(value) == "number" then return value end
-  error("vi: log_joint must return a number or a tensor of one element, got " .. show.value(value), 0)
+  raise("vi: log_joint must return a number or a tensor of one element, got %s", show.value(value))
 end
 
 local function number_of (x) return is_tensor(x) and core.item(x) or x end
@@ -110,7 +111,7 @@ local function check_start (self)
   local start = self.space:start()
   local value = density_at(self, start)
   if not is_finite(value) then
-    error(string.format("vi: log_joint is %s where the fit starts, at %s", show.number(value), shown(self, start)), 4)
+    raise("vi: log_joint is %s where the fit starts, at %s", show.number(value), shown(self, start))
   end
 end
 
@@ -131,8 +132,8 @@ local function drawn (self, noise) return self.guide:draw(noise:detach()):detach
 -- Raises and names the parameter because of which the ELBO of a draw is not finite.
 local function complain (self, noise, value)
   local u = drawn(self, noise)
-  error(string.format("vi: the ELBO is %s at step %d, because of %s", show.number(value), #self.elbo + 1,
-                      shown(self, u, culprit(self, u))), 0)
+  raise("vi: the ELBO is %s at step %d, because of %s", show.number(value), #self.elbo + 1,
+        shown(self, u, culprit(self, u)))
 end
 
 -- Raises because a gradient is not finite, and names the parameter to which it belongs.
@@ -141,8 +142,8 @@ local function complain_of_gradient (self, noise)
   for _, site in ipairs(self.space) do
     local total = core.item(grad:narrow(1, site.at, site.size):sum())
     if not is_finite(total) then
-      error(string.format("vi: the gradient of log_joint is %s at step %d, because of %s", show.number(total),
-                          #self.elbo + 1, shown(self, u, site.name)), 0)
+      raise("vi: the gradient of log_joint is %s at step %d, because of %s", show.number(total), #self.elbo + 1,
+            shown(self, u, site.name))
     end
   end
 end
@@ -152,8 +153,8 @@ end
 
 local function new (given)
   local self = setmetatable(read_options(given), Fit)
-  local ok, space = pcall(Space.new, self.params)
-  if not ok then error(space, 3) end
+  self.log_joint = core.located(self.log_joint)
+  local space = Space.new(self.params)
   self.space, self.guide_kind = space, self.guide
   check_start(self)
   self.guide = Guide.new(self.guide_kind, space:start())
@@ -238,7 +239,7 @@ end
 --- n steps (one unless told), fewer if the fit converges or on_step returns false. Returns the mean of the estimates
 -- of the ELBO, and whether the fit has converged.
 function Fit:step (n)
-  if n ~= nil and not is_count(n) then error("vi: step takes a positive integer, got " .. show.value(n), 2) end
+  if n ~= nil and not is_count(n) then raise("vi: step takes a positive integer, got %s", show.value(n)) end
   local trace, sum, done = self.elbo, 0, 0
   for _ = 1, n or 1 do
     local optimiser = self.optimiser
@@ -280,7 +281,7 @@ function Fit:result ()
 end
 
 --- A fit that its host drives with fit:step(n).
-function vi.new (given) return (new(given)) end
+function vi.new (given) return new(given) end
 
 --- Fits until the ELBO no longer rises, or `steps` are done. Returns a Result.
 function vi.fit (given)

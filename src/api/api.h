@@ -21,7 +21,7 @@
 
 #define COLD __attribute__((cold))   /* compilers put what leads there out of the way */
 
-/* errors.c: these do not return */
+/* errors.c: these do not return. A message begins with the line of the library's caller. */
 COLD int api_fail (lua_State *L, const char *who, const char *format, ...);
 COLD int api_fail_type (lua_State *L, const char *who, const char *name,
                         const char *rule, int index);
@@ -168,6 +168,7 @@ Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
                         double **scratch);
 
 /* Each file adds its functions to the table on top of the stack. */
+void api_open_errors  (lua_State *L);
 void api_open_tensor  (lua_State *L);
 void api_open_construct (lua_State *L);
 void api_open_views   (lua_State *L);

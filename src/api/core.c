@@ -37,6 +37,7 @@ int luaopen_perilune_core (lua_State *L) {
   lua_newtable(L);
   lua_pushcfunction(L, keep);
   lua_setfield(L, -2, "keep");
+  api_open_errors(L);
   api_open_tensor(L);
   api_open_construct(L);
   api_open_views(L);

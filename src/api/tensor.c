@@ -137,6 +137,18 @@ const Tensor *api_operand (lua_State *L, int index, const char *who,
 }
 
 
+/* core.operand(x, who, name): a number or a tensor as it is, a table as the tensor made of it;
+   who refuses anything else under this name */
+static int operand (lua_State *L) {
+  Tensor header;
+  double number;
+  const char *who = luaL_checkstring(L, 2), *name = luaL_checkstring(L, 3);
+  api_operand(L, 1, who, name, &header, &number);
+  lua_settop(L, 1);
+  return 1;
+}
+
+
 /*
 ** Reading
 */
@@ -217,6 +229,7 @@ static int metatable (lua_State *L) {
 
 
 static const luaL_Reg functions[] = {
+  {"operand",   operand},
   {"totable",   totable},
   {"item",      item},
   {"shape",     shape},

@@ -3,6 +3,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local one_sided    = require "perilune.one_sided"
 local show         = require "perilune.show"
@@ -19,8 +20,7 @@ local function check_rows (self)
     name, rule, value = "probs", value < 0 and "a positive sum" or "a finite sum", functions.exp(value)
   end
   local place = #bad > 1 and " at [" .. table.concat(bad, ", ", 2) .. "]" or ""
-  error(string.format("%s: %s must have %s, got %s%s", class.name(class.of(self)), name, rule, show.number(value),
-                      place), 6)   -- the caller of the constructor
+  raise("%s: %s must have %s, got %s%s", class.name(class.of(self)), name, rule, show.number(value), place)
 end
 
 local where, eq, INF = functions.where, functions.eq, math.huge

@@ -3,6 +3,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local show         = require "perilune.show"
 local transforms   = require "perilune.transforms"
 
@@ -20,7 +21,7 @@ local function joined (a, b)
 end
 
 local function check (c, base, n)
-  local function fail (...) error(class.name(c) .. ": " .. string.format(...), 4) end
+  local function fail (...) raise("%s: %s", class.name(c), string.format(...)) end
   if not is_distribution(base) then fail("base_distribution must be a distribution, got %s", show.value(base)) end
   local most = #base.batch_shape
   if math.type(n) ~= "integer" or n < 0 or n > most then
@@ -99,7 +100,7 @@ function Independent:enumerate_support ()
   local parts = 1
   for _, n in ipairs(self.event_shape) do parts = parts * n end
   if not outcomes or (#outcomes) ^ parts > LARGEST then
-    error("Independent:enumerate_support: there must be a million combinations of single outcomes at most", 2)
+    raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
   end
   local low = core.item(outcomes:min())
   local events = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))

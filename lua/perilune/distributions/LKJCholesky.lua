@@ -3,6 +3,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
@@ -24,7 +25,7 @@ local LKJCholesky = Distribution:extend("LKJCholesky", {
   init = function (self)
     local dim = math.tointeger(self.dim)
     if not dim then
-      error(class.name(class.of(self)) .. ": dim must be a single integer, got " .. show.value(self.dim), 4)
+      raise("%s: dim must be a single integer, got %s", class.name(class.of(self)), show.value(self.dim))
     end
     self.dim, self.event_shape, self.frame = dim, { dim, dim }, core.zeros(dim)
   end,
@@ -35,8 +36,7 @@ function LKJCholesky:expand (shape)
   local bare = {}
   for key, value in pairs(self) do bare[key] = value end
   bare.dim, bare.frame = nil, nil
-  local ok, wide = pcall(Distribution.expand, setmetatable(bare, class.of(self)), shape)
-  if not ok then error(wide, 2) end
+  local wide = Distribution.expand(setmetatable(bare, class.of(self)), shape)
   wide.dim, wide.frame = self.dim, self.frame
   return wide
 end

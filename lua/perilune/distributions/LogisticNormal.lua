@@ -10,6 +10,7 @@ local TransformedDistribution = require "perilune.distributions.TransformedDistr
 local constraints             = require "perilune.constraints"
 local construct               = require "perilune.construct"
 local core                    = require "perilune.core"
+local raise                   = require "perilune.errors".raise
 local functions               = require "perilune.functions"
 local peaks                   = require "perilune.peaks"
 local tensor                  = require "perilune.tensor"
@@ -22,7 +23,7 @@ local params = {
 
 local function complete (self)
   local shape, why = core.broadcast_shape(self.loc, self.scale)
-  if not shape then error("LogisticNormal: parameters of " .. why, 0) end
+  if not shape then raise("LogisticNormal: parameters of %s", why) end
   return TransformedDistribution.complete(self, Normal(self.loc, self.scale), transforms.StickBreaking())
 end
 
@@ -44,11 +45,7 @@ end
 
 local LogisticNormal = TransformedDistribution:extend("LogisticNormal", {
   params = params,
-  construct = function (c, ...)
-    local ok, self = pcall(from_params, c, arguments(...))
-    if not ok then error(self, 2) end
-    return self
-  end,
+  construct = function (c, ...) return from_params(c, arguments(...)) end,
   init = complete,
   help = {
     summary = "shares of a whole that Normals cut off one after another",

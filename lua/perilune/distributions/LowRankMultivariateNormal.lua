@@ -4,6 +4,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local matrices     = require "perilune.matrices"
 local tensor       = require "perilune.tensor"
 
@@ -11,7 +12,7 @@ local tensor       = require "perilune.tensor"
 local function check_shapes (self)
   local loc, factor, diag = core.shape(self.loc), core.shape(self.cov_factor), core.shape(self.cov_diag)
   local d = loc[#loc]
-  local function fail (...) error(class.name(class.of(self)) .. ": " .. string.format(...), 6) end
+  local function fail (...) raise("%s: %s", class.name(class.of(self)), string.format(...)) end
   if factor[#factor - 1] ~= d then
     fail("loc of %d dimensions needs a cov_factor of %d rows, got %d by %d", d, d, factor[#factor - 1], factor[#factor])
   elseif diag[#diag] ~= d then

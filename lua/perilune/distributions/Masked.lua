@@ -3,10 +3,11 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
-local function fail (c, ...) error(class.name(c) .. ": " .. string.format(...), 4) end
+local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
 -- Booleans as 0 and 1, within tables too.
 local function as_numbers (mask)

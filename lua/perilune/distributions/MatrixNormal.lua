@@ -35,7 +35,7 @@ local MatrixNormal = Distribution:extend("MatrixNormal", {
     local rows = matrices.side(self, ROWS, "row_scale_tril")
     local columns = matrices.side(self, COLUMNS, "column_scale_tril")
     if rows ~= n or columns ~= p then
-      matrices.fail(self, 0, "loc of %d by %d needs matrices of sides %d and %d, got %d and %d", n, p, n, p, rows,
+      matrices.fail(self, "loc of %d by %d needs matrices of sides %d and %d, got %d and %d", n, p, n, p, rows,
                     columns)
     end
     self.event_shape = { n, p }

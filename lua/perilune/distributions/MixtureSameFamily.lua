@@ -7,6 +7,7 @@ local Categorical  = require "perilune.distributions.Categorical"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
@@ -24,7 +25,7 @@ local DEEP  = 1e-290   -- tails below have quantiles by logarithms
 
 -- Construction ------------------------------------------------------------------
 
-local function fail (c, ...) error(class.name(c) .. ": " .. string.format(...), 4) end
+local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
 local function is_distribution (x)
   local c = class.of(x)
@@ -173,8 +174,7 @@ end
 -- Refuses what vectors do not have.
 local function check_univariate (self, name)
   if #self.event_shape == 0 then return end
-  error(string.format("%s has no %s: an event has shape %s", class.name(class.of(self)), name,
-                      show.shape(self.event_shape)), 3)
+  raise("%s has no %s: an event has shape %s", class.name(class.of(self)), name, show.shape(self.event_shape))
 end
 
 -- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
@@ -420,8 +420,8 @@ end
 --- The draws of `sample`, with slopes in the weights as well.
 function MixtureSameFamily:rsample (shape, rng)
   if not self.has_rsample then
-    error(string.format("%s has no rsample: its components must have one, and be of single or independent numbers",
-                        class.name(class.of(self))), 2)
+    raise("%s has no rsample: its components must have one, and be of single or independent numbers",
+          class.name(class.of(self)))
   end
   local x, d = drawn(self, shape, rng), self.component_distribution
   if not core.tracked(self:log_prob(x)) then return x end

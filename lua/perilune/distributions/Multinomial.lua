@@ -5,6 +5,7 @@ local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
 local class             = require "perilune.class"
 local constraints       = require "perilune.constraints"
 local core              = require "perilune.core"
+local raise             = require "perilune.errors".raise
 local functions         = require "perilune.functions"
 local one_sided         = require "perilune.one_sided"
 
@@ -85,8 +86,8 @@ function Multinomial:enumerate_support ()
   local n, k = core.tensor(self.total_count), self.event_shape[1]
   local count = core.item(n:max())
   if core.item(n:min()) ~= count or number_of_rows(count, k) > LARGEST then
-    error(class.name(class.of(self)) .. ":enumerate_support: total_count must be the same throughout the batch, "
-          .. "and there must be a million rows at most", 2)
+    raise("%s:enumerate_support: total_count must be the same throughout the batch, and there must be a million rows "
+          .. "at most", class.name(class.of(self)))
   end
   local rows = {}
   add_rows(rows, {}, 0, math.floor(count), k)

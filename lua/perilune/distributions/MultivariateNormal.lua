@@ -14,7 +14,7 @@ local function check_shapes (self)
   local shape, dims = core.shape(self.scale_tril), core.shape(self.loc)
   local d = dims[#dims]
   if shape[#shape] ~= shape[#shape - 1] or shape[#shape] ~= d then
-    matrices.fail(self, 1, "loc of %d dimensions needs a matrix of %d by %d, got %d by %d", d, d, d,
+    matrices.fail(self, "loc of %d dimensions needs a matrix of %d by %d, got %d by %d", d, d, d,
                   shape[#shape - 1], shape[#shape])
   end
   return d

@@ -3,10 +3,10 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 
--- Level 5: the caller of the constructor, seen from `init`.
-local function fail (self, ...) error(class.name(class.of(self)) .. ": " .. string.format(...), 5) end
+local function fail (self, ...) raise("%s: %s", class.name(class.of(self)), string.format(...)) end
 
 local MultivariateStudentT = Distribution:extend("MultivariateStudentT", {
   kernels = "multivariatestudentt",

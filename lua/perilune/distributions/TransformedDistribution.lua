@@ -8,6 +8,7 @@ local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
@@ -219,7 +220,7 @@ function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
 -- outer mass says; a small inner mass is that of the density at 0 as a first guess.
 local function folded_quantile (self, p, q)
-  if self.is_discrete then error("TransformedDistribution has no quantiles of discrete magnitudes", 3) end
+  if self.is_discrete then raise("TransformedDistribution has no quantiles of discrete magnitudes") end
   local upper, small = functions.lt(q, 0.5), minimum(q, 0.5)
   local half = 0.5 * small
   local function outermost (u) return maximum(abs(self.below:icdf(u)), abs(self.below:isf(u))) end
@@ -317,8 +318,8 @@ end
 local function fitted (c, base, whole)
   local event_dim, shape = whole.domain.event_dim, joined(base.batch_shape, base.event_shape)
   if #shape < event_dim then
-    error(string.format("%s: base_distribution must have at least %d dimension%s, got %s", class.name(c), event_dim,
-                        event_dim == 1 and "" or "s", tostring(base)), 4)
+    raise("%s: base_distribution must have at least %d dimension%s, got %s", class.name(c), event_dim,
+          event_dim == 1 and "" or "s", tostring(base))
   end
   local full = whole:inverse_shape(whole:forward_shape(shape))
   if show.shape(full) ~= show.shape(shape) then
@@ -361,9 +362,9 @@ end
 local function construct (c, base, list)
   if type(base) == "table" and getmetatable(base) == nil then base, list = base.base_distribution, base.transforms end
   if not is_distribution(base) then
-    error(class.name(c) .. ": base_distribution must be a distribution, got " .. show.value(base), 2)
+    raise("%s: base_distribution must be a distribution, got %s", class.name(c), show.value(base))
   elseif not are_transforms(list) then
-    error(class.name(c) .. ": transforms must be a transform or a list of them, got " .. show.value(list), 2)
+    raise("%s: transforms must be a transform or a list of them, got %s", class.name(c), show.value(list))
   end
   return complete(setmetatable({}, c), base, list)
 end
@@ -395,7 +396,7 @@ local function check_ordered (self, name)
     if not map.sign and not is_kind(map, "Abs") then reason = tostring(map) .. " is not monotone" end
   end
   if #self.event_shape > 0 then reason = "an event has shape " .. show.shape(self.event_shape) end
-  if reason then error(string.format("%s has no %s: %s", class.name(class.of(self)), name, reason), 3) end
+  if reason then raise("%s has no %s: %s", class.name(class.of(self)), name, reason) end
 end
 
 for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
@@ -424,8 +425,7 @@ end
 -- Refuses integrals over vectors.
 local function check_integral (self, name)
   if #self.event_shape == 0 or class.of(self.law) == Independent or keeps_heights(self) then return end
-  error(string.format("%s has no %s: an event has shape %s", class.name(class.of(self)), name,
-                      show.shape(self.event_shape)), 3)
+  raise("%s has no %s: an event has shape %s", class.name(class.of(self)), name, show.shape(self.event_shape))
 end
 
 for _, name in ipairs { "mean", "variance", "stddev", "entropy" } do
@@ -446,7 +446,7 @@ function TransformedDistribution:expectation (f, opts) return self.law:expectati
 
 function TransformedDistribution:rsample (shape, rng)
   if not self.has_rsample then
-    error(string.format("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base_dist)), 2)
+    raise("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base_dist))
   end
   return self.transform:forward(self.base_dist:rsample(shape, rng))
 end

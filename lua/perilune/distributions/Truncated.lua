@@ -8,6 +8,7 @@ local Uniform      = require "perilune.distributions.Uniform"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local quadrature   = require "perilune.quadrature"
@@ -64,7 +65,7 @@ end
 
 -- Construction -------------------------------------------------------------------
 
-local function fail (c, ...) error(class.name(c) .. ": " .. string.format(...), 4) end
+local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
 local function check_base (c, base)
   local of = class.of(base)
@@ -79,13 +80,7 @@ end
 -- An end of the interval as it is kept.
 local function end_of (c, name, x, default)
   if x == nil then return default end
-  if type(x) ~= "number" and not core.is_tensor(x) then
-    local ok, t = pcall(core.tensor, x)
-    if type(x) ~= "table" or not ok then
-      fail(c, "%s must be a number, a table of numbers or a tensor, got %s", name, show.value(x))
-    end
-    x = t
-  end
+  x = core.operand(x, class.name(c), name)
   if any(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
   return x
 end
@@ -313,7 +308,7 @@ function Truncated:sample (shape, rng) return core.no_grad(drawn, self, shape, r
 --- The draws of `sample`.
 function Truncated:rsample (shape, rng)
   if not self.has_rsample then
-    error(string.format("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base)), 2)
+    raise("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base))
   end
   return drawn(self, shape, rng)
 end

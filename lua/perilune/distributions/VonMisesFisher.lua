@@ -3,13 +3,14 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local raise        = require "perilune.errors".raise
 
 local function check_unit (self)
   local found = { constraints.sphere:violation(self.mean_direction) }
   if found[1] == nil then return end
   local place = found[2] and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-  error(string.format("%s: mean_direction must be %s, got %s%s", class.name(class.of(self)), constraints.sphere:rule(),
-                      found[1], place), 5)   -- the caller of the constructor
+  raise("%s: mean_direction must be %s, got %s%s", class.name(class.of(self)), constraints.sphere:rule(), found[1],
+        place)
 end
 
 local VonMisesFisher = Distribution:extend("VonMisesFisher", {
@@ -29,7 +30,7 @@ local VonMisesFisher = Distribution:extend("VonMisesFisher", {
     local shape = core.shape(self.mean_direction)
     self.event_shape = { shape[#shape] }
     if shape[#shape] < 2 then
-      error(class.name(class.of(self)) .. ": mean_direction must have at least 2 coordinates, got 1", 4)
+      raise("%s: mean_direction must have at least 2 coordinates, got 1", class.name(class.of(self)))
     end
     if checking then check_unit(self) end
   end,

@@ -7,6 +7,7 @@
 --
 -- The objective must not change between evaluations: randomness has to be fixed.
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local Optimiser = require "perilune.optim.optimiser"
 local params    = require "perilune.optim.params"
@@ -130,9 +131,9 @@ local function evaluate (self, closure, x)
   local loss = closure()
   local value = core.is_tensor(loss) and core.numel(loss) == 1 and core.item(loss) or loss
   if type(value) ~= "number" then
-    error("LBFGS: the closure must return its loss, a single number, got " .. show.value(loss), 0)
+    raise("LBFGS: the closure must return its loss, a single number, got %s", show.value(loss))
   elseif not has_gradient(self) then
-    error("LBFGS: the closure must call backward() on its loss", 0)
+    raise("LBFGS: the closure must call backward() on its loss")
   end
   local point = { x = x, value = value, gradient = gathered(self, gradient_of) }
   local total = core.item(functions.abs(point.gradient):sum())
@@ -183,12 +184,11 @@ end
 -- reached.
 local function step (self, closure)
   if type(closure) ~= "function" then
-    error("LBFGS: step takes a closure that calls backward() on its loss and returns it, got "
-          .. show.value(closure), 2)
+    raise("LBFGS: step takes a closure that calls backward() on its loss and returns it, got %s", show.value(closure))
   end
   local most = self.evaluations + (self.max_eval or math.floor(self.max_iter * 5 / 4))
   local point = evaluate(self, closure, gathered(self, value_of))
-  if point.value == math.huge then error("LBFGS: loss and gradient must be finite at the start", 2) end
+  if point.value == math.huge then raise("LBFGS: loss and gradient must be finite at the start") end
   local converged = largest(point.gradient) <= self.tolerance_grad
   for _ = 1, self.max_iter do
     if converged then break end

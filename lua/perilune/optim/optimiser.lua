@@ -3,6 +3,7 @@
 -- A kind of optimiser has a name, `options` in the order in which they are shown, { name, default, rule }, and
 -- a method `step`. Options become fields of the optimiser and may be changed between steps: opt.lr = 0.1.
 local core   = require "perilune.core"
+local raise  = require "perilune.errors".raise
 local params = require "perilune.optim.params"
 local show   = require "perilune.show"
 
@@ -26,20 +27,20 @@ Optimiser.rules = {
   end },
 }
 
-local function fail (self, level, ...) error(self.name .. ": " .. string.format(...), level + 1) end
+local function fail (self, ...) raise("%s: %s", self.name, string.format(...)) end
 
 local function set_option (self, option, value)
   local name, rule = option[1], option[3]
-  if not rule[2](value) then fail(self, 4, "%s must be %s, got %s", name, rule[1], show.value(value)) end
+  if not rule[2](value) then fail(self, "%s must be %s, got %s", name, rule[1], show.value(value)) end
   self[name] = value
 end
 
 local function check_names (self, given)
-  if type(given) ~= "table" then fail(self, 4, "options must be a table, got %s", show.value(given)) end
+  if type(given) ~= "table" then fail(self, "options must be a table, got %s", show.value(given)) end
   for name in pairs(given) do
     local known = false
     for _, option in ipairs(self.options) do known = known or option[1] == name end
-    if not known then fail(self, 4, "there is no option %s", tostring(name)) end
+    if not known then fail(self, "there is no option %s", tostring(name)) end
   end
 end
 
@@ -74,7 +75,7 @@ Optimiser.zero_grad = core.zero_grad
 --- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
 function Optimiser:schedule (schedule)
   if type(schedule) ~= "function" then
-    fail(self, 2, "schedule must be a function of the step, got %s", show.value(schedule))
+    fail(self, "schedule must be a function of the step, got %s", show.value(schedule))
   end
   self.factor = schedule
   return self
@@ -106,12 +107,12 @@ end
 function Optimiser:restore (state)
   if type(state) ~= "table" or type(state.memory) ~= "table" or type(state.options) ~= "table"
      or type(state.steps) ~= "number" then
-    fail(self, 2, "restore: state must be a table that state() gave, got %s", show.value(state))
+    fail(self, "restore: state must be a table that state() gave, got %s", show.value(state))
   elseif state.name ~= self.name then
-    fail(self, 2, "restore: state must be of %s, got %s", self.name, show.value(state.name))
+    fail(self, "restore: state must be of %s, got %s", self.name, show.value(state.name))
   end
   local memory = self:load(state.memory)
-  if not memory then fail(self, 2, "restore: state is of other parameters than these") end
+  if not memory then fail(self, "restore: state is of other parameters than these") end
   set_options(self, state.options)
   self.memory, self.steps = memory, math.tointeger(state.steps)
   return self

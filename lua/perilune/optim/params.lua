@@ -1,5 +1,6 @@
 --- Parameters to optimise: collected from tables, and their gradients kept within bounds.
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 
@@ -21,10 +22,10 @@ local function is_parameter (x)
   return core.grad(x) ~= nil or pcall(core.newindex, x, "grad", nil)
 end
 
-local function collect (who, x, path, found, depth)
+local function collect (who, x, path, found)
   if core.is_tensor(x) or type(x) ~= "table" then
     if not is_parameter(x) then
-      error(string.format("%s: %s must be a parameter (see peri.param), got %s", who, path, show.value(x)), depth)
+      raise("%s: %s must be a parameter (see peri.param), got %s", who, path, show.value(x))
     end
     if not found.seen[x] then
       found.seen[x] = true
@@ -33,11 +34,11 @@ local function collect (who, x, path, found, depth)
     end
     return
   end
-  if found.open[x] then error(string.format("%s: %s must not contain itself", who, path), depth) end
+  if found.open[x] then raise("%s: %s must not contain itself", who, path) end
   found.open[x] = true
   for _, key in ipairs(sorted_keys(x)) do
     local place = type(key) == "number" and "[" .. key .. "]" or "." .. tostring(key)
-    collect(who, x[key], path .. place, found, depth + 1)
+    collect(who, x[key], path .. place, found)
   end
   found.open[x] = nil
 end
@@ -47,8 +48,8 @@ end
 -- the parameters themselves.
 function params.list (who, x)
   local found = { seen = {}, open = {} }   -- parameters met; tables that one is inside of
-  collect(who, x, "params", found, 4)
-  if #found == 0 then error(who .. ": params must hold at least one parameter, got none", 3) end
+  collect(who, x, "params", found)
+  if #found == 0 then raise("%s: params must hold at least one parameter, got none", who) end
   found.seen, found.open = nil, nil
   local parameters = {}
   for i, entry in ipairs(found) do parameters[i] = entry.param end
@@ -70,15 +71,14 @@ function params.check_finite (who, list)
     if core.finite_grad(entry.param) == false then
       local found = { nonfinite(core.grad(entry.param)) }
       local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-      error(string.format("%s: the gradient of %s must be finite, got %s%s", who, entry.path, show.number(found[1]),
-                          place), 3)
+      raise("%s: the gradient of %s must be finite, got %s%s", who, entry.path, show.number(found[1]), place)
     end
   end
 end
 
 local function check_bound (who, max)
   if type(max) ~= "number" or max ~= max or max <= 0 then
-    error(string.format("%s: max must be positive, got %s", who, show.value(max)), 3)
+    raise("%s: max must be positive, got %s", who, show.value(max))
   end
 end
 

@@ -1,11 +1,12 @@
 --- Schedules: functions of the number of steps taken (0 at first) that give a factor of the learning rate.
-local show = require "perilune.show"
+local raise = require "perilune.errors".raise
+local show  = require "perilune.show"
 
 local schedules = {}
 
 local function check (who, name, value, holds, rule)
   if type(value) ~= "number" or not holds(value) then
-    error(string.format("schedules.%s: %s must be %s, got %s", who, name, rule, show.value(value)), 3)
+    raise("schedules.%s: %s must be %s, got %s", who, name, rule, show.value(value))
   end
   return value
 end
@@ -47,7 +48,7 @@ end
 function schedules.warmup (steps, after)
   check("warmup", "steps", steps, is_count, "a positive integer")
   if after ~= nil and type(after) ~= "function" then
-    error("schedules.warmup: after must be a schedule, got " .. show.value(after), 2)
+    raise("schedules.warmup: after must be a schedule, got %s", show.value(after))
   end
   return function (n)
     if n < steps then return (n + 1) / steps end

@@ -5,6 +5,7 @@
 --   result.elbo                       the estimate of every step; result.elbo_mean, result.elbo_error from fresh draws
 --   result.steps, result.converged
 local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 
@@ -67,7 +68,7 @@ end
 --- n draws of every parameter, or a single one, by name.
 function Result:sample (n, rng)
   if n ~= nil and (math.type(n) ~= "integer" or n < 1) then
-    error("vi: sample takes a positive integer, got " .. show.value(n), 2)
+    raise("vi: sample takes a positive integer, got %s", show.value(n))
   end
   return core.no_grad(function ()
     local draws = self.guide:draw(self.guide:noise(rng, n or 1))

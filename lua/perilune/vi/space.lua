@@ -4,13 +4,14 @@
 -- by biject_to. The density of u is that of the parameters times the determinant.
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
+local raise       = require "perilune.errors".raise
 local show        = require "perilune.show"
 local transforms  = require "perilune.transforms"
 
 local Space = {}
 Space.__index = Space
 
-local function fail (...) error("vi: " .. string.format(...), 0) end
+local function fail (...) raise("vi: %s", string.format(...)) end
 
 local function count (shape)
   local n = 1
@@ -149,7 +150,7 @@ local function plan (self)
   end
 end
 
---- From params as vi takes them. Errors carry no position: the caller adds it.
+--- From params as vi takes them.
 function Space.new (params)
   if type(params) ~= "table" or next(params) == nil then
     fail("params must be a table of at least one parameter, got %s", show.value(params))
