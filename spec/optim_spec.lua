@@ -241,12 +241,13 @@ describe("optimisers", function ()
     local w = peri.param(1)
     fails("Adam: lr must be positive, got -1", optim.Adam, { w }, { lr = -1 })
     fails("Adam: lr must be positive, got nan", optim.Adam, { w }, { lr = 0 / 0 })
-    fails("AdamW: betas must be two numbers of at least 0 and below 1, got a table", optim.AdamW, { w },
+    fails("AdamW: betas must be two numbers of at least 0 and below 1, got a table of 2 elements", optim.AdamW, { w },
           { betas = { 0.9, 1 } })
     fails('RMSprop: alpha must be at least 0 and below 1, got the string "a"', optim.RMSprop, { w }, { alpha = "a" })
     fails("SGD: nesterov must be true or false, got 1", optim.SGD, { w }, { nesterov = 1 })
     fails("SGD: nesterov needs a positive momentum and no dampening", optim.SGD, { w }, { nesterov = true })
-    fails("Adagrad: there is no option momentum", optim.Adagrad, { w }, { momentum = 1 })
+    fails("Adagrad: there is no option momentum; there are eps, initial_accumulator_value, lr, lr_decay, weight_decay",
+          optim.Adagrad, { w }, { momentum = 1 })
     fails("ClippedAdam: options must be a table, got 0.1", optim.ClippedAdam, { w }, 0.1)
     fails("SGD: params must be a parameter (see peri.param), got nil", optim.SGD)
     fails("SGD: params must hold at least one parameter, got none", optim.SGD, {})
@@ -436,6 +437,65 @@ describe("L-BFGS", function ()
     assert.is_true(converged)
     assert(loss < 1e-11)
     assert(peri.item(peri.abs(a:detach()):max()) < 1e-8)
+  end)
+
+  -- A regression on columns 1, height, male and height times male, as badly scaled as such are: its exact answer, and
+  -- the standard deviations there.
+  local function regression (n)
+    local rng, rows, ys = peri.rng(3), {}, {}
+    for i = 1, n do
+      local male = i % 2
+      local height = 64 + 5 * male + 2.7 * rng:normal()
+      rows[i] = { 1, height, male, height * male }
+      ys[i] = 8.4 + 0.017 * height + 0.0074 * height * male + 0.88 * rng:normal()
+    end
+    return peri.tensor(rows), peri.tensor(ys)
+  end
+
+  for _, unit in ipairs { 1, 1e-6, 1e6 } do
+    it("finds the mode of a badly scaled regression by default, in units of " .. unit, function ()
+      local x, y = regression(400)
+      local beta, log_scale = peri.param { 0, 0, 0, 0 }, peri.param(0)
+      local function f () return -unit * peri.Normal(x:matmul(beta), peri.exp(log_scale)):log_prob(y):sum() end
+      local opt, converged = optim.LBFGS { beta, log_scale }, false
+      for _ = 1, 20 do
+        if not converged then converged = select(2, opt:step(closure_of(f))) end
+      end
+      assert.is_true(converged)
+      -- the residuals are orthogonal to all columns; what is left is far below a standard deviation of each sum
+      local residual = y - x:matmul(beta:detach())
+      local scale = peri.item((residual * residual):mean()) ^ 0.5
+      local off = residual:matmul(x) / ((x * x):sum(1):sqrt() * scale)
+      assert(peri.item(off:abs():max()) < 1e-5, tostring(off))
+      assert_close({ scale }, { peri.item(log_scale:detach():exp()) }, 1e-6)
+      assert(opt.evaluations < 150)
+    end)
+  end
+
+  for what, scales in pairs { small = { 1e-6, 1e-6 }, large = { 1e6, 1e6 }, different = { 1e-3, 1, 1e3 } } do
+    it("stops at the minimum by default where the scales of parameters are " .. what, function ()
+      local s = peri.tensor(scales)
+      local x = peri.param(peri.zeros(#scales))
+      local function f ()
+        local gap = (x / s - 1):abs()
+        return 3 + (gap + (-2 * gap):exp():log1p()):sum()   -- log cosh
+      end
+      local opt, converged = optim.LBFGS(x, { max_iter = 200 }), false
+      for _ = 1, 5 do
+        if not converged then converged = select(2, opt:step(closure_of(f))) end
+      end
+      assert.is_true(converged)
+      assert(peri.item((x:detach() / s - 1):abs():max()) < 1e-6)
+    end)
+  end
+
+  it("stops at once where it stands at the minimum", function ()
+    local x = peri.param { 0, 0, 0 }
+    local opt = optim.LBFGS(x)
+    local loss, converged = opt:step(closure_of(function () return quadratic(x) end))
+    assert.equal(0, loss)
+    assert.is_true(converged)
+    assert.equal(1, opt.evaluations)
   end)
 
   it("steps back from where the objective is not finite", function ()

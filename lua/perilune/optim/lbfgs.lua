@@ -5,6 +5,11 @@
 --
 --   f(x + t d) <= f(x) + C1 t f'(x) d,    |f'(x + t d) d| <= C2 |f'(x) d|
 --
+-- Convergence is told without units: neither the scale of the objective nor those of the parameters matter. With H the
+-- inverse Hessian that the pairs know, g'Hg/2 is what is left to gain (the square of Newton's decrement). The search
+-- ends when sqrt(g'Hg) is at most tolerance_grad times the root of what the last WINDOW steps gained, or those gained
+-- less than tolerance_change times |f|, or all that is left is rounding.
+--
 -- The objective must not change between evaluations: randomness has to be fixed.
 local core      = require "perilune.core"
 local raise     = require "perilune.errors".raise
@@ -18,13 +23,14 @@ local C1, C2 = 1e-4, 0.9
 local MOST_TRIALS = 25      -- of one line search
 local FURTHEST = 10         -- times the last step, when the search still goes outwards
 local NEAR = 0.1            -- of an interval is close to its end
+local WINDOW = 10           -- steps whose gain is the measure of what is left
+local ULP = 2.2e-16         -- rounding errors of the objective
 local FLATTEST = 2.2e-16    -- a pair says something when s.y > FLATTEST y.y
 
 local rules = Optimiser.rules
 local inner = core.bind_sum("op/arithmetic", "mul", "inner", { "x", "y" }, { "x", "y" })
 
 local function dot (x, y) return core.item(inner(x, y)) end
-local function largest (x) return core.item(functions.abs(x):max()) end
 
 
 -- The line search --------------------------------------------------------------
@@ -58,8 +64,8 @@ local function trial_between (a, b, was_near)
   return t, near
 end
 
--- Searches along a line: start is the point at 0, phi(t) gives that at t, reach the longest part of the direction.
-local function line_search (phi, start, first, reach, tolerance)
+-- Searches along a line: start is the point at 0, phi(t) gives that at t.
+local function line_search (phi, start, first, tolerance)
   local trials = 0
   local function try (t)
     trials = trials + 1
@@ -71,7 +77,7 @@ local function line_search (phi, start, first, reach, tolerance)
   -- Between low, the best so far, and high lies a step that does.
   local function zoom (low, high)
     local t, near
-    while trials < MOST_TRIALS and math.abs(high.t - low.t) * reach >= tolerance do
+    while trials < MOST_TRIALS and math.abs(high.t - low.t) > tolerance * math.max(high.t, low.t) do
       t, near = trial_between(low, high, near)
       local trial = try(t)
       if not sufficient(trial) or trial.value >= low.value then
@@ -162,11 +168,17 @@ local function remember (self, s, y)
   known[#known + 1] = { s = s, y = y, sy = sy }
 end
 
--- From a point to the next one, or nil where there is no way down.
-local function advance (self, closure, point)
+-- Is so little left to gain, if the pairs know?
+local function is_low (self, point, gained)
+  local left = math.max(self.tolerance_grad ^ 2 * gained, ULP * math.abs(point.value))
+  return point.slope == 0 or #self.memory > 0 and -point.slope <= left
+end
+
+-- From a point to the next one, or nil where there is no way down. The steps before have gained so much.
+local function advance (self, closure, point, gained)
   local d = direction(self.memory, point.gradient)
   point.t, point.slope = 0, dot(point.gradient, d)
-  if point.slope >= -self.tolerance_change then return nil end
+  if is_low(self, point, gained) then return nil end
   local first = self:rate()
   if #self.memory == 0 then first = first * math.min(1, 1 / core.item(functions.abs(point.gradient):sum())) end
   local function phi (t)
@@ -174,7 +186,7 @@ local function advance (self, closure, point)
     trial.t, trial.slope = t, dot(trial.gradient, d)
     return trial
   end
-  local found = line_search(phi, point, first, largest(d), self.tolerance_change)
+  local found = line_search(phi, point, first, self.tolerance_change)
   if found == point then return nil end
   remember(self, found.x - point.x, found.gradient - point.gradient)
   return found
@@ -183,21 +195,21 @@ end
 -- Up to max_iter steps of the method. Returns the loss where the parameters are left, and whether a tolerance was
 -- reached.
 local function step (self, closure)
+  self:check_fields()
   if type(closure) ~= "function" then
     raise("LBFGS: step takes a closure that calls backward() on its loss and returns it, got %s", show.value(closure))
   end
   local most = self.evaluations + (self.max_eval or math.floor(self.max_iter * 5 / 4))
   local point = evaluate(self, closure, gathered(self, value_of))
   if point.value == math.huge then raise("LBFGS: loss and gradient must be finite at the start") end
-  local converged = largest(point.gradient) <= self.tolerance_grad
-  for _ = 1, self.max_iter do
+  local values, converged = { point.value }, false
+  for n = 1, self.max_iter do
+    local gained = values[math.max(1, n - WINDOW)] - point.value
+    local slow = n > WINDOW and gained <= self.tolerance_change * math.abs(point.value)
+    local found = not slow and advance(self, closure, point, gained)
+    converged = not found
     if converged then break end
-    local found = advance(self, closure, point)
-    self.steps = self.steps + 1
-    converged = not found or largest(found.gradient) <= self.tolerance_grad
-      or largest(found.x - point.x) <= self.tolerance_change
-      or math.abs(found.value - point.value) < self.tolerance_change
-    point = found or point
+    point, values[n + 1], self.steps = found, found.value, self.steps + 1
     if self.evaluations >= most then break end
   end
   scatter(self, point.x)

@@ -58,7 +58,7 @@ end
 
 function Result.new (fit, elbo, standard_error)
   local self = setmetatable({
-    mean = {}, sd = {}, elbo = { table.unpack(fit.elbo) }, elbo_mean = elbo, elbo_error = standard_error,
+    mean = {}, sd = {}, elbo = table.move(fit.elbo, 1, #fit.elbo, 1, {}), elbo_mean = elbo, elbo_error = standard_error,
     steps = #fit.elbo, converged = fit.converged, guide = fit.guide:copy(), space = fit.space,
   }, Result)
   set_moments(self)
@@ -98,7 +98,8 @@ local function aligned (lines)
     for c = 1, 3 do widths[c] = math.max(widths[c], #line[c]) end
   end
   for i, line in ipairs(lines) do
-    text[i] = string.format("%-" .. widths[1] .. "s  %" .. widths[2] .. "s  %" .. widths[3] .. "s", table.unpack(line))
+    local function padding (c) return string.rep(" ", widths[c] - #line[c]) end   -- %-9s refuses names with zeros
+    text[i] = line[1] .. padding(1) .. "  " .. padding(2) .. line[2] .. "  " .. padding(3) .. line[3]
   end
   return text
 end
