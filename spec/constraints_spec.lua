@@ -171,7 +171,7 @@ describe("constraint", function ()
       { "independent: base must be a constraint, got 3", constraints.independent, 3, 1 },
       { "independent: dims must be a non-negative integer, got -1", constraints.independent, constraints.real, -1 },
       { "cat: constraints must be a table of at least one constraint, got nil", constraints.cat },
-      { "stack: constraints must be a table of at least one constraint, got a table", constraints.stack, {} },
+      { "stack: constraints must be a table of at least one constraint, got an empty table", constraints.stack, {} },
       { "constraints.dependent depends on other parameters and cannot be checked by itself",
         constraints.dependent.check, constraints.dependent, 1 },
     } do

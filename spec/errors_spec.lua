@@ -107,6 +107,276 @@ describe("an error names the line of the call:", function ()
 end)
 
 
+-- What is called, and the message that it gives.
+local function check_messages (cases)
+  for _, case in ipairs(cases) do
+    local call, expected = case[1], case[2]
+    it(expected, function ()
+      local ok, text = pcall(call)
+      assert.is_false(ok, "an error was expected")
+      local place = "errors_spec.lua:" .. debug.getinfo(call, "S").linedefined
+      assert.equal(place .. ": " .. expected, text:match "[%w_]+%.lua:.*")
+    end)
+  end
+end
+
+local function undefined () return nil end   -- a misspelt variable
+
+describe("nothing is guessed:", function ()
+  local p, t, w = peri.Normal(0, 1), peri.zeros(2, 3), peri.param { 1, 2 }
+  local optim, transforms, constraints, rng = peri.optim, peri.transforms, peri.constraints, peri.rng(1)
+
+  describe("a parameter that is nil", function ()
+    check_messages {
+      { function () return (peri.Normal(5, undefined())) end, "Normal: scale is nil (argument 2)" },
+      { function () return (peri.Gamma(undefined(), 1)) end, "Gamma: concentration is nil (argument 1)" },
+      { function () return (peri.LogisticNormal({ 0, 0 }, undefined())) end,
+        "LogisticNormal: scale is nil (argument 2)" },
+      { function () return (peri.Truncated(p, undefined(), 1)) end, "Truncated: low is nil (argument 2)" },
+      { function () return (transforms.Affine(1, undefined())) end, "Affine: scale is nil (argument 2)" },
+      { function () return (optim.schedules.step(3, undefined())) end, "schedules.step: gamma is nil (argument 2)" },
+      { function () return (constraints.greater_than(undefined())) end, "greater_than: low is nil (argument 1)" },
+      { function () return (constraints.interval(1)) end, "interval: high is missing" },
+    }
+
+    it("is no matter where it is optional", function ()
+      assert.equal(p:sample(nil, peri.rng(3)), p:sample(nil, peri.rng(3)))
+      assert.equal(0, peri.kl_divergence(p, p, nil))
+    end)
+  end)
+
+  describe("an unknown name", function ()
+    check_messages {
+      { function () return (peri.kl_divergence(p, p, { sampels = 3 })) end,
+        "kl_divergence: there is no option sampels; did you mean samples? There are fallback, rng, samples" },
+      { function () return (peri.kl_explain(p, p, { sampels = 3 })) end,
+        "kl_explain: there is no option sampels; did you mean samples? There are fallback, rng, samples" },
+      { function () return (peri.js_divergence(p, p, { n = 3 })) end,
+        "js_divergence: there is no option n; there are fallback, rng, samples" },
+      { function () return (p:expectation(peri.exp, { rtoll = 3 })) end,
+        "Normal:expectation: there is no option rtoll; did you mean rtol? There are "
+        .. "atol, outcomes, panels, points, rtol" },
+      { function () return (peri.kl_div({ 0 }, { 1 }, { reduce = "sum" })) end,
+        "kl_div: there is no option reduce; there are check, log_target, logits, reduction" },
+      { function () return (peri.KLDivLoss { log_targets = true }) end,
+        "KLDivLoss: there is no option log_targets; did you mean log_target? There are "
+        .. "check, log_target, logits, reduction" },
+      { function () peri.register_kl(peri.Normal, peri.Normal, print, { overide = true }) end,
+        "register_kl: there is no option overide; did you mean override? There are override" },
+      { function () return (optim.SGD(w, { learning_rate = 1 })) end,
+        "SGD: there is no option learning_rate; there are dampening, lr, momentum, nesterov, weight_decay" },
+      { function () w:sum():backward { retian = true } end,
+        "Tensor:backward: there is no option retian; there is retain" },
+      { function () return (peri.vi.new { log_joint = print, params = { x = {} }, sample = 3 }) end,
+        "vi: there is no option sample; did you mean samples? There are guide, log_joint, lr, on_step, optimiser, "
+        .. "params, progress, rng, samples, steps, tolerance, trace" },
+      { function () return (peri.vi.new { log_joint = print, params = { x = { shaep = 3 } } }) end,
+        "vi: params.x: there is no option shaep; did you mean shape? There are constraint, init, shape" },
+      { function () return (peri.func { forwards = print }) end,
+        "func: there is no option forwards; did you mean forward? There are backward, forward" },
+      { function () return (peri.Gamma { concentration = 1, rat = 2 }) end,
+        "Gamma: there is no parameter rat; did you mean rate? There are concentration, rate, validate" },
+      { function () return (peri.Masked { base = p, masks = true }) end,
+        "Masked: there is no parameter masks; did you mean mask? There are base, mask" },
+      { function () return (p:sample { shape = 3 }) end,
+        "Normal:sample: shape must be an integer or a table of integers, got a table with the key shape" },
+      { function () return (peri.zeros { n = 3 }) end,
+        "zeros: shape must be an integer or a table of integers, got a table with the key n" },
+      { function () return (p:expand { shape = 3 }) end,
+        "Normal:expand: shape must be an integer or a table of integers, got a table with the key shape" },
+    }
+  end)
+
+  describe("a superfluous argument", function ()
+    check_messages {
+      { function () return (peri.tensor(1, 2, 3)) end, "tensor: takes at most 1 argument, got 3" },
+      { function () return (peri.param(1, 2)) end, "param: takes at most 1 argument, got 2" },
+      { function () return (peri.exp(1, 2)) end, "exp: takes at most 1 argument, got 2" },
+      { function () return (peri.softmax({ 1 }, 1, 2)) end, "softmax(t, dim) takes no more arguments, got 2" },
+      { function () return (t:sum(1, true, 5)) end, "Tensor:sum: takes at most 2 arguments, got 3" },
+      { function () return (t:std(1, true, 5)) end, "Tensor:std: takes at most 2 arguments, got 3" },
+      { function () return (t:clone(1)) end, "Tensor:clone: takes at most 0 arguments, got 1" },
+      { function () return (t:matmul(t, t)) end, "matmul(a, b) takes no more arguments, got a tensor of shape (2, 3)" },
+      { function () return (peri.cat({ t }, 1, 2)) end, "cat(tensors, dim) takes no more arguments, got 2" },
+      { function () return (p:log_prob(1, 2)) end, "Normal:log_prob: takes at most 1 argument, got 2" },
+      { function () return (p:sample(2, rng, 3)) end, "Normal:sample: takes at most 2 arguments, got 3" },
+      { function () return (p:expand(2, 3)) end, "expand(shape) takes no more arguments, got 3" },
+      { function () return (p:expectation(peri.exp, {}, 3)) end,
+        "expectation(f, opts) takes no more arguments, got 3" },
+      { function () return (peri.kl_divergence(p, p, {}, 1)) end, "kl_divergence: takes at most 3 arguments, got 4" },
+      { function () return (peri.wasserstein(p, p, 1, 2)) end,
+        "wasserstein(p, q, order) takes no more arguments, got 2" },
+      { function () return (peri.grad(peri.exp, 1)) end, "grad(f) takes no more arguments, got 1" },
+      { function () return (optim.clip_grad_norm(w, 1, "nonsense")) end,
+        "clip_grad_norm(params, max) takes no more arguments, got the string \"nonsense\"" },
+      { function () return (optim.Adam(w, {}, 3)) end, "Adam(params, options) takes no more arguments, got 3" },
+      { function () return (optim.schedules.constant(1, 2)) end, "schedules.constant: takes 1 argument, got 2" },
+      { function () return (transforms.Exp(1)) end, "Exp: takes 0 arguments, got 1" },
+      { function () return (transforms.Exp()(1, 2)) end, "Exp transform takes no more arguments, got 2" },
+      { function () return (constraints.greater_than(1, 2)) end, "greater_than: takes 1 argument, got 2" },
+      { function () return (rng:split(2, 3)) end, "rng:split: takes at most 1 argument, got 2" },
+      { function () return (peri.rng(1, 2)) end, "rng: takes at most 1 argument, got 2" },
+      { function () peri.set_threads(1, 2) end, "set_threads: takes at most 1 argument, got 2" },
+      { function () return (peri.kl_div({ 0 }, { 1 }, {}, 1)) end,
+        "kl_div(input, target, opts) takes no more arguments, got 1" },
+      { function () return (peri.Masked(p, true, 1)) end, "Masked: takes 2 parameters, got 3" },
+    }
+  end)
+
+  describe("a field that is not there", function ()
+    check_messages {
+      { function () return (peri.Gama) end, "perilune has no Gama; did you mean Gamma?" },
+      { function () return (peri.kl_divergance) end, "perilune has no kl_divergance; did you mean kl_divergence?" },
+      { function () return (peri.something_else) end, "perilune has no something_else" },
+      { function () return (peri.special.lgama) end, "special has no lgama; did you mean lgamma?" },
+      { function () return (optim.Adan) end, "optim has no Adan; did you mean Adam?" },
+      { function () return (optim.schedules.cosinus) end, "optim.schedules has no cosinus; did you mean cosine?" },
+      { function () return (transforms.Sigmiod) end, "transforms has no Sigmiod; did you mean Sigmoid?" },
+      { function () return (constraints.positiv) end, "constraints has no positiv; did you mean positive?" },
+      { function () return (peri.vi.fitt) end, "vi has no fitt; did you mean fit?" },
+    }
+
+    it("is asked for with peri.has", function ()
+      assert.is_true(peri.has "Gamma" and peri.has "exp" and peri.has "optim" and peri.has "has")
+      assert.is_false(peri.has "Gama" or peri.has "gamma_" or peri.has(3) or peri.has(nil))
+    end)
+
+    it("is nil in classes and objects", function ()
+      assert.is_nil(peri.Normal.scala)
+      assert.is_nil(p.scala)
+    end)
+
+    it("is nil if only others look for it", function ()
+      assert.is_nil(peri.__name)
+      assert.is_nil(peri[1])
+    end)
+  end)
+
+  describe("what is missing, and which kind of table is wrong,", function ()
+    check_messages {
+      { function () return (peri.linspace(0, 1)) end, "linspace: count is missing" },
+      { function () return (peri.tensor()) end, "tensor: data is missing" },
+      { function () return (peri.linspace(0, 1, {})) end, "linspace: count must be an integer, got an empty table" },
+      { function () return (peri.linspace(0, 1, { 2, 3 })) end,
+        "linspace: count must be an integer, got a table of 2 elements" },
+      { function () return (peri.exp(peri.Normal)) end,
+        "exp: x must be a number, a table of numbers or a tensor, got the class Normal" },
+      { function () return (peri.exp(peri.Exponential(1))) end,
+        "exp: x must be a number, a table of numbers or a tensor, got an Exponential" },
+      { function () return (peri.exp(transforms.Exp())) end,
+        "exp: x must be a number, a table of numbers or a tensor, got an Exp transform" },
+      { function () return (peri.exp { x = 1 }) end,
+        "exp: x must be an array of numbers, got a table with other keys" },
+    }
+  end)
+end)
+
+
+describe("a table with a metatable, as readers of JSON make them, is data:", function ()
+  local function json (t) return setmetatable(t, { __jsontype = t[1] ~= nil and "array" or "object" }) end
+
+  it("an operand", function ()
+    assert.same({ 1, 2 }, peri.tensor(json { 1, 2 }):totable())
+    assert.same({ { 2, 3 } }, (peri.ones(1, 2) + json { json { 1, 2 } }):totable())
+    assert.same({ 2 }, peri.Normal(0, 1):log_prob(json { 0, 1 }).shape)
+  end)
+
+  it("parameters, by place and by name", function ()
+    assert.same({ 1, 2 }, peri.Normal(json { 1, 2 }, 1).loc:totable())
+    assert.same({ 1, 2 }, peri.Normal(json { loc = json { 1, 2 }, scale = 1 }).loc:totable())
+    assert.is_true(peri.transforms.Affine(json { 1, 2 }, 1).loc == peri.tensor { 1, 2 })
+  end)
+
+  it("a shape, a list, options, and what is differentiated", function ()
+    assert.same({ 2, 3 }, peri.zeros(json { 2, 3 }).shape)
+    assert.same({ 2, 3 }, peri.Normal(0, 1):sample(json { 2, 3 }).shape)
+    assert.same({ 2, 3 }, peri.Normal(0, 1):expand(json { 2, 3 }).batch_shape)
+    assert.same({ 3, 2 }, peri.ones(2, 3):reshape(json { 3, 2 }).shape)
+    assert.same({ 2, 2 }, peri.stack(json { json { 1, 2 }, json { 3, 4 } }).shape)
+    assert.equal(0, peri.kl_divergence(peri.Normal(), peri.Normal(), json { samples = 10 }))
+    local grads = peri.grad(function (x) return (x.a * x.a):sum() end)(json { a = json { 1, 2 } })
+    assert.same({ 2, 4 }, grads.a:totable())
+  end)
+
+  it("but an object is none", function ()
+    for _, object in ipairs { peri.Normal(0, 1), peri.transforms.Exp(), peri.constraints.real, peri.Normal } do
+      assert.matches("^exp: x must be a number, .*, got %a+ %a", message(function () return peri.exp(object) end))
+      assert.matches("^Normal: loc must be a number", message(function () return peri.Normal(object) end))
+    end
+  end)
+end)
+
+
+describe("what once ended in an error of Lua's own says what is wrong:", function ()
+  local p, t, transforms = peri.Normal(0, 1), peri.zeros(2, 3), peri.transforms
+  local function changed (field, value)
+    local w = peri.param(1)
+    local opt = peri.optim.Adam(w)
+    w:sum():backward()
+    return function ()
+      opt[field] = value
+      opt:step()
+    end
+  end
+  local ten = { { 1 }, 2, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 }, { 10 } }
+  check_messages {
+    { function () return (peri.cat(ten)) end, "cat: shapes (1) and () do not fit" },
+    { function () return (peri.stack(ten)) end, "stack: shapes (1) and () do not fit" },
+    { function () return (peri.cat { 1, 2 }) end,
+      "cat: single numbers have no dimension to be joined along; stack makes one" },
+    { function () return (p:with_batch(true)) end,
+      "Normal:with_batch: shape must be an integer or a table of integers, got true" },
+    { function () return (peri.Independent(peri.Normal({ 1, 2 }), 1):with_batch("x")) end,
+      "Independent:with_batch: shape must be an integer or a table of integers, got the string \"x\"" },
+    { function () return (transforms.Cat(3)) end, "Cat: parts must be a transform or a table of them, got 3" },
+    { function () return (transforms.Cat()) end, "Cat: parts must be a transform or a table of them, got nil" },
+    { function () return (transforms.Cat({ transforms.Exp() }, "x")) end,
+      "Cat: dim must be an integer other than 0, got the string \"x\"" },
+    { function () return (transforms.Cat({ transforms.Exp() }, 1, 3)) end,
+      "Cat: lengths must be a table of integers, got 3" },
+    { function () return (transforms.Stack("x")) end,
+      "Stack: parts must be a transform or a table of them, got the string \"x\"" },
+    { function () return (transforms.Stack({ transforms.Exp() }, {})) end,
+      "Stack: dim must be an integer other than 0, got an empty table" },
+    { function () return (transforms.Reshape("x", { 1 })) end,
+      "Reshape: in_shape: shape must be an integer or a table of integers, got the string \"x\"" },
+    { function () return (transforms.Reshape({ "x" }, { 1 })) end,
+      "Reshape: in_shape: a dimension must be an integer, got the string \"x\"" },
+    { function () return (transforms.Reshape({ 2 }, { 3 })) end,
+      "Reshape: in_shape and out_shape must be shapes of equally many elements, got (2) and (3)" },
+    { function () return (peri.constraints.stack { 3 }) end, "stack: constraint 1 must be a constraint, got 3" },
+    { function () return (peri.kl_divergence(p, p, true)) end, "kl_divergence: options must be a table, got true" },
+    { function () return (t:expand(setmetatable({ 3 }, { __len = function () return "x" end }))) end,
+      "Tensor:expand: shape (2, 3) does not expand to (3)" },
+    { function () return (p:expand(setmetatable({ 1, "x" }, { __len = function () return "x" end }))) end,
+      "Normal:expand: a dimension must be an integer, got the string \"x\"" },
+    { function () return (p:expand(setmetatable({}, { __index = { 6 } }))) end,
+      "Normal:expand: shape must be an integer or a table of integers, got an object" },
+  }
+
+  for field, case in pairs {
+    lr = { "x", "Adam: lr must be positive, got the string \"x\"" },
+    betas = { 3, "Adam: betas must be two numbers of at least 0 and below 1, got 3" },
+    eps = { -1, "Adam: eps must be a non-negative number, got -1" },
+    steps = { "x", "Adam: steps must be an integer, got the string \"x\"" },
+    factor = { "x", "Adam: factor must be a function, got the string \"x\"" },
+    entries = { 3, "Adam: entries must stay as they are; a new optimiser takes other parameters" },
+    params = { {}, "Adam: params must stay as they are; a new optimiser takes other parameters" },
+    memory = { {}, "ready: memory must be the memory of an optimiser, got an empty table" },
+  } do
+    it("an optimiser's " .. field, function () assert.equal(case[2], message(changed(field, case[1]))) end)
+  end
+
+  it("a name with a zero in a fit", function ()
+    local name = "a\0b"
+    local fit = peri.vi.fit { log_joint = function (m) return -m[name] ^ 2 end, params = { [name] = {} }, steps = 10 }
+    assert.is_truthy(tostring(fit):find(name, 1, true))
+    assert.is_truthy(message(function () return peri.vi.fit { log_joint = print, params = { [name] = 0.5 } } end)
+                     :find(name, 1, true))
+  end)
+end)
+
+
 describe("functions of rows and lists name themselves:", function ()
   local calls = {
     softmax     = function () return peri.softmax "x" end,

@@ -226,6 +226,6 @@ describe("expectation", function ()
                    .. "here an event has shape %(2%)",
                    message(peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }), identity))
     assert.matches("Normal:expectation: f must be a function, got 3", message(peri.Normal(), 3))
-    assert.matches("Normal:expectation: opts must be a table, got 3", message(peri.Normal(), identity, 3))
+    assert.matches("Normal:expectation: options must be a table, got 3", message(peri.Normal(), identity, 3))
   end)
 end)

@@ -309,7 +309,7 @@ describe("set_threads", function ()
     { range, "0", 0 }, { range, "-1", -1 }, { range, "257", 257 },
     { range, tostring(math.maxinteger), math.maxinteger },
     { kind, "1.5", 1.5 }, { kind, "inf", math.huge }, { kind, "the string \"2\"", "2" }, { kind, "true", true },
-    { kind, "nil", nil }, { kind, "a table", {} },
+    { kind, "nil", nil }, { kind, "an empty table", {} },
   }
   for _, case in ipairs(refused) do
     it("refuses " .. case[2], function ()

@@ -9,11 +9,14 @@
 --
 -- Two constraints of one kind with equal parameters are equal. A kind is the metatable
 -- of its constraints, and makes them when called: constraints.greater_than(2).
-local class = require "perilune.class"
-local core  = require "perilune.core"
-local raise = require "perilune.errors".raise
-local show  = require "perilune.show"
+local class  = require "perilune.class"
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
+local layout = require "perilune.layout"
+local show   = require "perilune.show"
 require "perilune.tensor"
+
+local raise = errors.raise
 
 local Constraint = { event_dim = 0, is_discrete = false, params = {} }
 Constraint.__index = Constraint
@@ -29,7 +32,7 @@ local function same_list (a, b)
 end
 
 local function same (a, b)
-  local plain = type(a) == "table" and type(b) == "table" and getmetatable(a) == nil
+  local plain = core.table_kind(a) == "data" and core.table_kind(b) == "data"
   return a == b or plain and same_list(a, b)
 end
 
@@ -43,7 +46,7 @@ local function equal (a, b)
 end
 
 local function text_of (value)
-  if type(value) ~= "table" or getmetatable(value) then return show.parameter(value) end
+  if core.table_kind(value) ~= "data" then return show.parameter(value) end
   local parts = {}
   for i, part in ipairs(value) do parts[i] = text_of(part) end
   return "{" .. table.concat(parts, ", ") .. "}"
@@ -58,9 +61,11 @@ end
 -- A constraint of a kind; parameters that are tables of numbers become tensors.
 local function make (kind, ...)
   local self = {}
+  errors.check_arguments(kind.name, kind.params, ...)
   for i, name in ipairs(kind.params) do
     local value = select(i, ...)
-    local is_data = type(value) == "table" and getmetatable(value) == nil and type(value[1]) ~= "table"
+    if value == nil then raise("%s: %s is missing", kind.name, name) end
+    local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
     self[name] = is_data and core.tensor(value) or value
   end
   return setmetatable(self, kind)
@@ -68,6 +73,7 @@ end
 
 local function new_kind (name, kind)
   kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, equal, describe
+  kind.__name = name .. " constraint"
   local function kind_name () return "kind " .. name end
   return setmetatable(kind, { __index = Constraint, __call = make, __tostring = kind_name })
 end
@@ -366,13 +372,11 @@ local function is_constraint (c)
 end
 
 local function check_parts (name, list)
-  if type(list) ~= "table" or #list == 0 then
+  if core.table_kind(list) ~= "data" or #list == 0 then
     raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
   end
   for i, c in ipairs(list) do
-    if not is_constraint(c) then
-      raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c))
-    end
+    if not is_constraint(c) then raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c)) end
   end
 end
 
@@ -393,11 +397,11 @@ local Cat = new_kind("cat", {
 })
 
 --- Parts of the given lengths (1 each unless told) along a dimension.
-local function cat (list, dim, lengths)
+local function cat (list, dim, lengths, ...)
+  errors.no_more("cat(constraints, dim, lengths)", ...)
   check_parts("cat", list)
-  local each = {}
-  for i = 1, #list do each[i] = lengths and lengths[i] or 1 end
-  local self = setmetatable({ list = list, dim = dim or 1, lengths = each }, Cat)
+  local self = setmetatable({ list = list, dim = layout.dimension("cat", dim or 1) }, Cat)
+  self.lengths = layout.lengths("cat", lengths, #list)
   self.event_dim, self.is_discrete = largest_event(list)
   self.part_event_dim = self.event_dim
   return self
@@ -415,9 +419,10 @@ local Stack = new_kind("stack", {
 })
 
 --- Slices along a dimension, each with a constraint of its own.
-local function stack (list, dim)
+local function stack (list, dim, ...)
+  errors.no_more("stack(constraints, dim)", ...)
   check_parts("stack", list)
-  local self = setmetatable({ list = list, dim = dim or 1 }, Stack)
+  local self = setmetatable({ list = list, dim = layout.dimension("stack", dim or 1) }, Stack)
   self.part_event_dim, self.is_discrete = largest_event(list)
   self.event_dim = self.part_event_dim + (self:is_within() and 1 or 0)
   return self
@@ -454,7 +459,8 @@ constraints.is_constraint = is_constraint
 --- Are these parameters the same: numbers, tensors, or lists of such?
 constraints.same = same
 
-function constraints.independent (base, dims)
+function constraints.independent (base, dims, ...)
+  errors.no_more("independent(base, dims)", ...)
   if not is_constraint(base) then
     raise("independent: base must be a constraint, got %s", show.value(base))
   elseif math.type(dims) ~= "integer" or dims < 0 then
@@ -482,4 +488,4 @@ function constraints.between (low, high, left_open, right_open)
   return low == 0 and high == 1 and constraints.unit_interval or interval(low, high)
 end
 
-return core.keep("constraints", constraints)
+return core.keep("constraints", errors.module("constraints", constraints))

@@ -13,32 +13,33 @@
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
-local raise       = require "perilune.errors".raise
+local errors      = require "perilune.errors"
 local show        = require "perilune.show"
+
+local raise = errors.raise
 
 local construct = { MAX_PARAMS = 6 }
 
 local validation = true
 
 --- peri.validate(on): checks parameters at construction unless told not to.
-function construct.validate (on)
+function construct.validate (on, ...)
+  errors.no_more("validate(on)", ...)
   if type(on) ~= "boolean" then raise("validate: on must be true or false, got %s", show.value(on)) end
   validation = on
   core.validate(on)
 end
 
 -- One table with string keys holds named parameters; an array is data.
-local function is_named (x)
-  return type(x) == "table" and getmetatable(x) == nil and x[1] == nil and next(x) ~= nil
-end
+local function is_named (x) return type(x) == "table" and core.table_kind(x) == "named" end
 
 local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
-local function check_names (c, named)
+local function check_names (c, named, names)
   for key in pairs(named) do
-    local known = key == "validate"
-    for _, param in ipairs(c.params) do known = known or key == param[1] end
-    if not known then fail(c, "there is no parameter %s", tostring(key)) end
+    local known = false
+    for _, name in ipairs(names) do known = known or key == name end
+    if not known then errors.unknown(class.name(c), "parameter", key, names) end
   end
 end
 
@@ -186,28 +187,64 @@ local function set_batch_shape (self, c)
   self.batch_shape = shape
 end
 
+local function check_alone (c, ...)
+  for i = 1, select("#", ...) do
+    if (select(i, ...)) ~= nil then fail(c, "named parameters come alone, in one table") end
+  end
+end
+
 -- Named parameters as positional ones, and whether to check them.
-local function positional (c, named, b)
-  if b ~= nil then fail(c, "named parameters come alone, in one table") end
-  check_names(c, named)
-  local values = {}
-  for i, param in ipairs(c.params) do values[i] = named[param[1]] end
+local function positional (c, named, ...)
+  check_alone(c, ...)
+  local values, names = {}, {}
+  for i, param in ipairs(c.params) do values[i], names[i] = named[param[1]], param[1] end
+  names[#names + 1] = "validate"
+  check_names(c, named, names)
   local checking = validation
   if named.validate ~= nil then checking = named.validate end
   return checking, table.unpack(values, 1, construct.MAX_PARAMS)
 end
 
---- The constructor, all cases. What core.constructor makes goes ahead of it: it puts
+-- A default is for a parameter that is not there; one that is nil was meant to be something.
+local function refuse_nil (c, name, i) fail(c, "%s is nil (argument %d)", name, i) end
+
+local function refuse_count (c, n, given) fail(c, "takes %d parameter%s, got %d", n, n == 1 and "" or "s", given) end
+
+--- The arguments of a class that makes its instances itself, in the order of their names: from their places, or from
+-- one table.
+function construct.arguments (c, names, ...)
+  local given, first = select("#", ...), ...
+  if is_named(first) then
+    check_alone(c, select(2, ...))
+    check_names(c, first, names)
+    local values = {}
+    for i, name in ipairs(names) do values[i] = first[name] end
+    return table.unpack(values, 1, #names)
+  end
+  while given > #names and (select(given, ...)) == nil do given = given - 1 end
+  if given > #names then refuse_count(c, #names, given) end
+  for i = 1, given do
+    if (select(i, ...)) == nil then refuse_nil(c, names[i], i) end
+  end
+  return ...
+end
+
+--- The constructor, all cases: `given` parameters by position. What core.constructor makes goes ahead of it: it puts
 -- named parameters in their places, and needs no help where all are plain numbers and
 -- tensors, and operands.
-function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
+function construct.full (c, given, v1, v2, v3, v4, v5, v6)
   local params, checking, scalars = c.params, validation, true
   local n = #params
-  if is_named(v1) then checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2) end
+  if is_named(v1) then
+    checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2, v3, v4, v5, v6)
+    given = 0
+  end
+  if given > n then refuse_count(c, n, given) end
   local self = setmetatable({}, c)
   for i = 1, n do
     local param, value = params[i], v1
-    v1, v2, v3, v4, v5, v6, v7 = v2, v3, v4, v5, v6, v7, nil
+    v1, v2, v3, v4, v5 = v2, v3, v4, v5, v6
+    if value == nil and i <= given then refuse_nil(c, param[1], i) end
     if type(value) ~= "number" then
       value = kept(c, param, value)
       scalars = scalars and (value == nil or type(value) == "number")
@@ -217,9 +254,6 @@ function construct.full (c, v1, v2, v3, v4, v5, v6, v7)
       if checking then check(self, c, param, value) end
       self[param[1]] = value
     end
-  end
-  if v1 ~= nil or v2 ~= nil or v3 ~= nil or v4 ~= nil or v5 ~= nil or v6 ~= nil or v7 ~= nil then
-    fail(c, "takes %d parameters, got more", n)
   end
   settle_alternatives(self, c)
   if not scalars then set_batch_shape(self, c) end

@@ -3,10 +3,12 @@
 local class     = require "perilune.class"
 local construct = require "perilune.construct"
 local core      = require "perilune.core"
-local raise     = require "perilune.errors".raise
+local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
+
+local raise = errors.raise
 
 local Distribution = { __name = "Distribution", params = {}, operands = {}, has_rsample = false }
 Distribution.__index = Distribution
@@ -158,6 +160,7 @@ end
 
 --- The same distribution with a batch of this shape, for `expand`; a class made of others has its own.
 function Distribution:with_batch (shape)
+  shape = core.to_shape(shape, class.name(class.of(self)) .. ":with_batch")
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   for name, event in pairs(event_ranks(self)) do
@@ -170,20 +173,16 @@ function Distribution:with_batch (shape)
 end
 
 --- The same distribution with a larger batch; nothing is copied.
-function Distribution:expand (shape)
-  if class.is_class(self) then error("expand: " .. tostring(self) .. " is no distribution, but makes them", 2) end
-  if type(shape) == "number" then shape = { shape } end
-  if type(shape) ~= "table" then
-    raise("%s:expand: shape must be an integer or a table of integers, got %s", class.name(class.of(self)),
-          show.value(shape))
-  end
-  return self:with_batch { table.unpack(shape) }
+function Distribution:expand (shape, ...)
+  errors.no_more("expand(shape)", ...)
+  if class.is_class(self) then raise("expand: %s is no distribution, but makes them", tostring(self)) end
+  return self:with_batch(core.to_shape(shape, class.name(class.of(self)) .. ":expand"))
 end
 
-function Distribution:cross_entropy (q) return require "perilune.divergences".cross_entropy(self, q) end
+function Distribution:cross_entropy (q, opts) return require "perilune.divergences".cross_entropy(self, q, opts) end
 
 --- E[f(X)] and an estimate of its error: see expectation.lua.
-function Distribution:expectation (f, opts) return require "perilune.expectation" (self, f, opts) end
+function Distribution:expectation (...) return require "perilune.expectation" (self, ...) end
 
 -- An end of the support as a plain number, or nil where a batch has several or
 -- it is infinite.

@@ -4,7 +4,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
+local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local kl           = require "perilune.kl"
@@ -14,12 +14,14 @@ local transport    = require "perilune.transport"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local log, exp, sqrt               = functions.log, functions.exp, functions.sqrt
+local raise = errors.raise
 local INF   = math.huge
 local LOG_2 = math.log(2)
 
 local divergences = {}
 
-local function check (who, p, q)
+local function check (who, p, q, opts)
+  fallback.check_options(who, opts)
   for i, name in ipairs { "p", "q" } do
     local d = ({ p, q })[i]
     local c = class.of(d)
@@ -48,8 +50,9 @@ local ROUNDING = 2 ^ -50
 
 --- -E[log q(X)], X from p: the entropy of p and KL(p || q) together, or where those cancel or are not known
 -- the expectation itself. Returns an error too.
-function divergences.cross_entropy (p, q, opts)
-  check("cross_entropy", p, q)
+function divergences.cross_entropy (p, q, opts, ...)
+  errors.no_more("cross_entropy(p, q, opts)", ...)
+  check("cross_entropy", p, q, opts)
   local found = kl.kl_explain(p, q, opts)
   if found.method == "infinite" then return found.value, 0 end
   local function expectation ()
@@ -70,8 +73,9 @@ function divergences.cross_entropy (p, q, opts)
 end
 
 --- KL(p || q) + KL(q || p), and an error.
-function divergences.jeffreys (p, q, opts)
-  check("jeffreys", p, q)
+function divergences.jeffreys (p, q, opts, ...)
+  errors.no_more("jeffreys(p, q, opts)", ...)
+  check("jeffreys", p, q, opts)
   local there, back = kl.kl_explain(p, q, opts), kl.kl_explain(q, p, opts)
   return there.value + back.value, there.error + back.error
 end
@@ -111,8 +115,9 @@ end
 
 --- The mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: between 0 and log 2; and an error. Its
 -- root is a distance.
-function divergences.js_divergence (p, q, opts)
-  check("js_divergence", p, q)
+function divergences.js_divergence (p, q, opts, ...)
+  errors.no_more("js_divergence(p, q, opts)", ...)
+  check("js_divergence", p, q, opts)
   p, q = fallback.alike(p, q)
   if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
   local value, error = apart(p, q, opts)
@@ -187,8 +192,9 @@ local function renyi_numerically (p, q, t, opts)
 end
 
 --- log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1), X from p, and an error: KL where alpha is 1.
-function divergences.renyi_divergence (p, q, alpha, opts)
-  check("renyi_divergence", p, q)
+function divergences.renyi_divergence (p, q, alpha, opts, ...)
+  errors.no_more("renyi_divergence(p, q, alpha, opts)", ...)
+  check("renyi_divergence", p, q, opts)
   if type(alpha) ~= "number" or not (alpha > 0 and alpha < INF) then
     raise("renyi_divergence: alpha must be positive and finite, got %s", show.value(alpha))
   end
@@ -341,7 +347,8 @@ end
 --- The distance that masses have to be moved to make p of q, (E |X - Y|^order)^(1/order) at its least: of
 -- single numbers by their quantiles, of MultivariateNormals for order 2. order is 1 unless told. Returns an
 -- estimate of the error as well.
-function divergences.wasserstein (p, q, order)
+function divergences.wasserstein (p, q, order, ...)
+  errors.no_more("wasserstein(p, q, order)", ...)
   check("wasserstein", p, q)
   order = order or 1
   check_order(order)

@@ -9,6 +9,109 @@ core.library "errors"   -- this file is one of the library's, and so is what lie
 local errors = {}
 
 --- Raises a message, made as string.format makes it.
-function errors.raise (...) core.raise(string.format(...)) end
+local function raise (...) core.raise(string.format(...)) end
+
+errors.raise = raise
+
+
+-- Names that are not known ---------------------------------------------------------
+
+-- How many letters must be changed, left out, put in or swapped with a neighbour to make b of a.
+local function distance (a, b)
+  local before, row = {}, {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local above
+    before, above, row = row, before, { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (same and 0 or 1))
+      local swapped = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
+      if swapped then row[j] = math.min(row[j], above[j - 2] + 1) end
+    end
+  end
+  return row[#b]
+end
+
+local LONGEST = 64   -- of names that are compared
+
+--- The one of a list of names that was probably meant, or nil. Upper and lower case are alike.
+function errors.nearest (name, names)
+  local best, least = nil, math.max(1, #name // 3) + 1
+  if #name > LONGEST then return nil end
+  for _, other in ipairs(names) do
+    local d = distance(name:lower(), other:lower())
+    if d < least or d == least and best and other < best then best, least = other, d end
+  end
+  return best
+end
+
+--- Raises that there is no such "parameter" or "option", names the nearest, and lists all.
+function errors.unknown (who, what, name, names)
+  local near = errors.nearest(tostring(name), names)
+  local hint = near and "; did you mean " .. near .. "? There are " or "; there are "
+  names = table.move(names, 1, #names, 1, {})
+  table.sort(names)
+  local all = #names > 0 and table.concat(names, ", ") or "none"
+  raise("%s: there is no %s %s%s%s", who, what, tostring(name), hint, all)
+end
+
+--- Refuses options with names other than these. What is no table, or an object, holds none.
+function errors.check_options (who, given, names)
+  if given == nil then return end
+  local kind = core.table_kind(given)
+  if kind == nil or kind == "object" then raise("%s: options must be a table, got %s", who, core.describe(given)) end
+  for name in pairs(given) do
+    local known = false
+    for i = 1, #names do known = known or name == names[i] end
+    if not known then errors.unknown(who, "option", name, names) end
+  end
+end
+
+--- A function of a user's, or an object to be called, as the library calls it: its errors have lines.
+function errors.check_function (who, name, f)
+  local meta = getmetatable(f)
+  if type(f) ~= "function" and not (type(meta) == "table" and meta.__call) then
+    raise("%s: %s must be a function, got %s", who, name, core.describe(f))
+  end
+  return core.located(f)
+end
+
+--- Refuses more arguments than there are names, and nil for one: a default is for what is not there.
+function errors.check_arguments (who, names, ...)
+  local n, most = select("#", ...), #names
+  while n > most and (select(n, ...)) == nil do n = n - 1 end
+  if n > most then raise("%s: takes %d argument%s, got %d", who, most, most == 1 and "" or "s", n) end
+  for i = 1, n do
+    if (select(i, ...)) == nil then raise("%s: %s is nil (argument %d)", who, names[i], i) end
+  end
+end
+
+--- Refuses arguments beyond those that `call` names, as in errors.no_more("grad(f)", ...). One more nil is nothing.
+function errors.no_more (call, ...)
+  for i = 1, select("#", ...) do
+    local x = select(i, ...)
+    if x ~= nil then raise("%s takes no more arguments, got %s", call, core.describe(x)) end
+  end
+end
+
+--- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
+-- more than the table holds, and `names()` list it. (Names that begin with _ are probed for by others: nil.)
+function errors.module (who, module, find, names)
+  local function own_names ()
+    local all = {}
+    for name in pairs(module) do all[#all + 1] = tostring(name) end
+    return all
+  end
+  return setmetatable(module, {
+    __index = function (_, name)
+      if type(name) ~= "string" or name:find "^_" then return nil end
+      local value = find and find(name)
+      if value ~= nil then return value end
+      local near = errors.nearest(name, (names or own_names)())
+      raise("%s has no %s%s", who, name, near and "; did you mean " .. near .. "?" or "")
+    end,
+  })
+end
 
 return errors

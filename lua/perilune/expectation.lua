@@ -9,7 +9,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
+local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local ends         = require "perilune.ends"
 local outcomes     = require "perilune.outcomes"
@@ -278,13 +278,13 @@ local function by_density (d, f, opts)
 end
 
 
-local function check (d, f, opts)
-  local name = class.name(class.of(d)) .. ":expectation: "
-  if type(f) ~= "function" then raise("%sf must be a function, got %s", name, show.value(f)) end
-  if opts ~= nil and type(opts) ~= "table" then raise("%sopts must be a table, got %s", name, show.value(opts)) end
+local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes" }
+
+local function check (d, who, opts)
+  errors.check_options(who, opts, OPTIONS)
   if #d.event_shape > 0 then
-    raise("%sonly distributions of single numbers have one, here an event has shape %s", name,
-          show.shape(d.event_shape))
+    errors.raise("%s: only distributions of single numbers have one, here an event has shape %s", who,
+                 show.shape(d.event_shape))
   end
 end
 
@@ -299,12 +299,15 @@ end
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between.
-return function (d, f, opts)
-  check(d, f, opts)
+return function (d, f, opts, ...)
+  errors.no_more("expectation(f, opts)", ...)
+  local who = class.name(class.of(d)) .. ":expectation"
+  f = errors.check_function(who, "f", f)
+  check(d, who, opts)
   if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
   if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end
-  local value, error = method(d, core.located(f), opts or {})
+  local value, error = method(d, f, opts or {})
   return shaped(d, value), shaped(d, error)
 end

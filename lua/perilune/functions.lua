@@ -1,6 +1,7 @@
 --- Elementwise functions: one for every kernel in src/kernel/op, by its name.
 -- Each takes numbers, tables or tensors; numbers give a number.
-local core = require "perilune.core"
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
 
 local operands = { "x", "y", "z", "w" }
 
@@ -14,4 +15,4 @@ for file, kernels in pairs(core.kernels()) do
   end
 end
 
-return functions
+return errors.module("special", functions)

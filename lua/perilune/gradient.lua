@@ -1,13 +1,16 @@
 --- Gradients: parameters, and functions that differentiate functions.
 local core   = require "perilune.core"
-local raise  = require "perilune.errors".raise
+local errors = require "perilune.errors"
 local show   = require "perilune.show"
+
+local raise = errors.raise
 
 local gradient = { param = core.param, no_grad = core.no_grad, trace = core.trace }
 
 -- A number, tensor or table of them: not a class, an instance or a list of numbers, which is a tensor.
 local function is_structure (x)
-  return type(x) == "table" and getmetatable(x) == nil and type(x[1]) ~= "number"
+  local kind = core.table_kind(x)
+  return kind == "named" or kind == "data" and type(x[1]) ~= "number"
 end
 
 -- Applies fn to every leaf of x, and gives the results in the same structure; `open` has the tables that x is in.
@@ -23,19 +26,13 @@ local function map (x, fn, path, open)
   return mapped
 end
 
-local function check_function (who, f)
-  if type(f) ~= "function" and not (getmetatable(f) and getmetatable(f).__call) then
-    raise("%s: f must be a function, got %s", who, show.value(f))
-  end
-end
-
 -- The parameters of functions that are being differentiated now.
 local active = setmetatable({}, { __mode = "k" })
 
 -- A leaf of the first argument as a parameter.
 local function as_param (x, path)
   local is_tensor = core.is_tensor(x)
-  if not (type(x) == "number" or is_tensor or type(x) == "table" and getmetatable(x) == nil) then
+  if not (type(x) == "number" or is_tensor or core.table_kind(x) == "data") then
     raise("value_and_grad: %s must be a number, a tensor or a table of them, got %s", path or "the first argument",
           show.value(x))
   end
@@ -66,9 +63,9 @@ end
 --- A function giving the value of f and its gradient with respect to the first argument, which may be a
 -- number, a tensor or a nested table of them: the gradient has the same form. What f returns after its
 -- value is returned after the gradient.
-function gradient.value_and_grad (f)
-  check_function("value_and_grad", f)
-  f = core.located(f)
+function gradient.value_and_grad (f, ...)
+  errors.no_more("value_and_grad(f)", ...)
+  f = errors.check_function("value_and_grad", "f", f)
   return function (x, ...)
     local params = map(x, as_param, nil, {})
     local results = table.pack(core.with_grad(f, params, ...))
@@ -83,8 +80,9 @@ function gradient.value_and_grad (f)
 end
 
 --- A function giving the gradient of f with respect to its first argument.
-function gradient.grad (f)
-  check_function("grad", f)
+function gradient.grad (f, ...)
+  errors.no_more("grad(f)", ...)
+  errors.check_function("grad", "f", f)
   local both = gradient.value_and_grad(f)
   return function (...)
     local _, grads = both(...)
@@ -95,7 +93,9 @@ end
 --- A function with a gradient of one's own: forward(...) gives a tensor, and
 -- backward(above, result, ...) the gradient with respect to each argument (nil for none), given that of
 -- the result.
-function gradient.func (spec)
+function gradient.func (spec, ...)
+  errors.no_more("func { forward =, backward = }", ...)
+  if type(spec) == "table" then errors.check_options("func", spec, { "forward", "backward" }) end
   if type(spec) ~= "table" or type(spec.forward) ~= "function" or type(spec.backward) ~= "function" then
     raise("func: takes { forward = function, backward = function }")
   end

@@ -1,6 +1,7 @@
 --- perilune: probabilistic modelling for Lua. This is its face: tensors come
 -- with it, every other name is loaded on first use.
-local core = require "perilune.core"
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
 require "perilune.tensor"   -- any function may make one
 
 local peri = { _VERSION = "perilune scm" }
@@ -27,6 +28,13 @@ end
 --- peri.distributions(): the names of all distributions.
 function direct.distributions () return core.classes end
 
+local find   -- below
+
+--- peri.has(name): is there such a field? Others are errors.
+function direct.has ()
+  return function (name) return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil end
+end
+
 local function find_class (name)
   local module = "perilune.distributions." .. name
   local ok, c = pcall(require, module)
@@ -35,20 +43,28 @@ local function find_class (name)
   if not missing then error(c, 0) end
 end
 
-local function find (name)
+local function look_up (name)
   if direct[name] then return direct[name]() end
   if name:find("^%u") then return find_class(name) end
   for _, module in ipairs(modules) do
-    local value = require("perilune." .. module)[name]
+    local value = rawget(require("perilune." .. module), name)
     if value ~= nil then return value end
   end
 end
 
-return setmetatable(peri, {
-  __index = function (self, name)
-    if type(name) ~= "string" then return nil end
-    local value = find(name)
-    rawset(self, name, value)
-    return value
-  end,
-})
+function find (name)
+  local value = look_up(name)
+  rawset(peri, name, value)
+  return value
+end
+
+local function all_names ()
+  local names = core.classes()
+  for name in pairs(direct) do names[#names + 1] = name end
+  for _, module in ipairs(modules) do
+    for name in pairs(require("perilune." .. module)) do names[#names + 1] = name end
+  end
+  return names
+end
+
+return errors.module("perilune", peri, find, all_names)

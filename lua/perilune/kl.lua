@@ -1,13 +1,15 @@
 --- KL divergence: a registry of pairs that inheritance dispatches on.
 local class      = require "perilune.class"
 local core       = require "perilune.core"
-local raise      = require "perilune.errors".raise
+local errors     = require "perilune.errors"
 local functions  = require "perilune.functions"
 local fallback   = require "perilune.kl_fallback"
 local kl_pairs   = require "perilune.kl_pairs"
 local rules      = require "perilune.kl_rules"
 local show       = require "perilune.show"
 local statistics = require "perilune.kl_statistics"
+
+local raise = errors.raise
 
 local kl = {}
 
@@ -25,7 +27,7 @@ local function bind_kernel (P, Q)
   for _, name in ipairs(P.operands) do operands[#operands + 1] = "p." .. name end
   for _, name in ipairs(Q.operands) do operands[#operands + 1] = "q." .. name end
   local who = "kl_divergence(" .. P.__name .. ", " .. Q.__name .. ")"
-  return core.bind("kl/" .. P.kernels, Q.__name, who, { "p", "q" }, operands)
+  return core.bind("kl/" .. P.kernels, Q.__name, who, { "p", "q", "opts" }, operands)
 end
 
 -- A formula in Lua, run in one pass over memory.
@@ -149,15 +151,14 @@ end
 
 --- Registers fn(p, q) for every p of class P and q of class Q, and their
 -- descendants. Replaces a pair only with { override = true }.
-function kl.register_kl (P, Q, fn, opts)
+function kl.register_kl (P, Q, fn, opts, ...)
+  errors.no_more("register_kl(P, Q, fn, opts)", ...)
   check_class("register_kl", "P", P)
   check_class("register_kl", "Q", Q)
   if type(fn) ~= "function" then
     raise("register_kl: fn must be a function of p and q, got %s", show.value(fn))
   end
-  if opts ~= nil and type(opts) ~= "table" then
-    raise("register_kl: opts must be a table, got %s", show.value(opts))
-  end
+  errors.check_options("register_kl", opts, { "override" })
   if not (opts and opts.override) and registered(P, Q) then
     raise("register_kl: the pair (%s, %s) is registered already; { override = true } replaces it", class.name(P),
           class.name(Q))
@@ -168,7 +169,8 @@ function kl.register_kl (P, Q, fn, opts)
 end
 
 --- The names of all registered pairs, { { "P", "Q" }, ... } in alphabetical order.
-function kl.kl_pairs ()
+function kl.kl_pairs (...)
+  errors.no_more("kl_pairs()", ...)
   local all = {}
   for P, row in pairs(built_in) do
     for Q in pairs(row) do all[#all + 1] = { P, Q } end
@@ -185,7 +187,8 @@ function kl.kl_pairs ()
 end
 
 --- May kl_divergence compute numerically what no pair is registered for? (It may, unless told.)
-function kl.kl_fallback (on)
+function kl.kl_fallback (on, ...)
+  errors.no_more("kl_fallback(on)", ...)
   if type(on) ~= "boolean" then raise("kl_fallback: on must be true or false, got %s", show.value(on)) end
   may_fall_back = on
 end
@@ -240,16 +243,6 @@ local function distribution_class (who, what, d)
   return c
 end
 
-local function check_opts (who, opts)
-  if opts ~= nil and type(opts) ~= "table" then
-    raise("%s: opts must be a table, got %s", who, show.value(opts))
-  end
-  local samples = opts and opts.samples
-  if samples ~= nil and (math.type(samples) ~= "integer" or samples < 2) then
-    raise("%s: samples must be an integer of at least 2, got %s", who, show.value(samples))
-  end
-end
-
 -- Numerically, if that is allowed.
 function fall_back (p, q, opts)
   local P, Q = class.name(class.of(p)), class.name(class.of(q))
@@ -272,11 +265,11 @@ local function find (P, Q)
   return #found == 1 and found[1].fn or warned(P, Q, found), found[1]
 end
 
--- What dispatch does on its first meeting of two classes, called from the dispatcher in C.
+-- What dispatch does on its first meeting of two classes, and with options; called from the dispatcher in C.
 local function resolve (p, q, opts)
   local P, Q = distribution_class("kl_divergence", "p", p), distribution_class("kl_divergence", "q", q)
-  check_opts("kl_divergence", opts)
-  local fn = find(P, Q)
+  fallback.check_options("kl_divergence", opts)
+  local fn = cache[P] and cache[P][Q] or find(P, Q)
   cache[P] = cache[P] or setmetatable({}, weak)
   cache[P][Q] = fn
   return fn(p, q, opts)
@@ -299,9 +292,10 @@ local function rounding_error (fn, p, q, value)
 end
 
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
-function kl.kl_explain (p, q, opts)
+function kl.kl_explain (p, q, opts, ...)
+  errors.no_more("kl_explain(p, q, opts)", ...)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
-  check_opts("kl_explain", opts)
+  fallback.check_options("kl_explain", opts)
   local fn, pair = find(P, Q)
   local value, method, error, more = fn(p, q, opts)
   if not method then

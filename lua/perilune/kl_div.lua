@@ -1,6 +1,6 @@
 --- The loss that trains a model of probabilities: kl_div(input, target), input = log q, target = p.
 local core      = require "perilune.core"
-local raise     = require "perilune.errors".raise
+local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
@@ -18,10 +18,9 @@ for log_target, kernel in pairs { [false] = "kl_div", [true] = "kl_div_log" } do
   }
 end
 
--- At the caller of kl_div.
 local rows = core.bind("loss", "kl_div_logits", "kl_div", names, names)   -- one sum for each row of logits
 
-local function fail (...) raise("kl_div: %s", string.format(...)) end
+local function fail (...) errors.raise("kl_div: %s", string.format(...)) end
 
 -- The shape of the broadcast of both.
 local function common_shape (input, target)
@@ -51,13 +50,13 @@ local reductions = {
   batchmean = function (form, input, target, shape) return form.sum(input, target) / (shape[1] or 1) end,
 }
 
+local OPTIONS = { "reduction", "log_target", "logits", "check" }
+
 local function check_options (who, opts)
-  if opts ~= nil and type(opts) ~= "table" then
-    raise("%s: options must be a table, got %s", who, show.value(opts))
-  end
+  errors.check_options(who, opts, OPTIONS)
   local reduction = opts and opts.reduction or "mean"
   if not reductions[reduction] then
-    raise('%s: reduction must be "mean", "sum", "none" or "batchmean", got %s', who, show.value(reduction))
+    errors.raise('%s: reduction must be "mean", "sum", "none" or "batchmean", got %s', who, show.value(reduction))
   end
   return reduction
 end
@@ -84,13 +83,8 @@ local function warn_of_mistakes (input, target, log_target)
   end
 end
 
---- kl_div(input, target, { reduction = "mean", log_target = false, logits = false, check = false }): the
--- divergence of target from exp(input), element by element, reduced. "batchmean", the sum over the number of
--- rows, is the divergence of distributions. With `logits`, rows of input are normalised first, as
--- log_softmax(input) would be, in the same pass. `check` warns of targets that do not sum to 1 along the last
--- dimension and of inputs that are no log-probabilities.
-function kl_div.kl_div (input, target, opts)
-  local reduction = check_options("kl_div", opts)
+-- What kl_div and objects of KLDivLoss do, with options that were checked.
+local function divergence (input, target, reduction, opts)
   local log_target = opts and opts.log_target and true or false
   input, target = core.operand(input, "kl_div", "input"), core.operand(target, "kl_div", "target")
   local shape, form = common_shape(input, target), forms[log_target]
@@ -105,17 +99,31 @@ function kl_div.kl_div (input, target, opts)
   return reductions[reduction](form, input, target, shape)
 end
 
+--- kl_div(input, target, { reduction = "mean", log_target = false, logits = false, check = false }): the
+-- divergence of target from exp(input), element by element, reduced. "batchmean", the sum over the number of
+-- rows, is the divergence of distributions. With `logits`, rows of input are normalised first, as
+-- log_softmax(input) would be, in the same pass. `check` warns of targets that do not sum to 1 along the last
+-- dimension and of inputs that are no log-probabilities.
+function kl_div.kl_div (input, target, opts, ...)
+  errors.no_more("kl_div(input, target, opts)", ...)
+  return divergence(input, target, check_options("kl_div", opts), opts)
+end
+
 local Loss = { __name = "KLDivLoss" }
 Loss.__index = Loss
 
-function Loss:__call (input, target) return kl_div.kl_div(input, target, self) end
+function Loss:__call (input, target, ...)
+  errors.no_more("KLDivLoss(input, target)", ...)
+  return divergence(input, target, self.reduction, self)
+end
 
 function Loss:__tostring ()
   return string.format('KLDivLoss(reduction="%s", log_target=%s)', self.reduction, tostring(self.log_target))
 end
 
 --- KLDivLoss{ ... }: kl_div with these options, as an object to be called with input and target.
-function kl_div.KLDivLoss (opts)
+function kl_div.KLDivLoss (opts, ...)
+  errors.no_more("KLDivLoss(opts)", ...)
   local reduction = check_options("KLDivLoss", opts)
   opts = opts or {}
   return setmetatable({ reduction = reduction, log_target = opts.log_target or false, logits = opts.logits,

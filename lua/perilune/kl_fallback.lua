@@ -3,9 +3,10 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
+local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local rounding     = require "perilune.rounding"
+local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
 
 local where, maximum, exp = functions.where, functions.maximum, functions.exp
@@ -212,7 +213,7 @@ end
 
 local function refuse (p)
   local c = class.name(class.of(p))
-  raise("kl_divergence: %s has neither a support on the real line nor sample; %s:sample would do", c, c)
+  errors.raise("kl_divergence: %s has neither a support on the real line nor sample; %s:sample would do", c, c)
 end
 
 -- Is p a law on the real line, as far as is known?
@@ -237,12 +238,23 @@ local function computed (p, q, opts)
   return value, error, "monte carlo"
 end
 
+local OPTIONS = { "samples", "rng", "fallback" }
+
+--- Refuses options of a divergence that are none.
+function fallback.check_options (who, opts)
+  errors.check_options(who, opts, OPTIONS)
+  local samples = opts and opts.samples
+  if samples ~= nil and (math.type(samples) ~= "integer" or samples < 2) then
+    errors.raise("%s: samples must be an integer of at least 2, got %s", who, show.value(samples))
+  end
+end
+
 --- p and q with one batch.
 function fallback.alike (p, q)
   if is_plain(p) and is_plain(q) then return p, q end
   local zero = core.tensor(0)
   local shape, why = core.broadcast_shape(zero:expand(p.batch_shape), zero:expand(q.batch_shape))
-  if not shape then raise("kl_divergence: p and q of %s", why) end
+  if not shape then errors.raise("kl_divergence: p and q of %s", why) end
   return p:expand(shape), q:expand(shape)
 end
 

@@ -8,12 +8,12 @@
 -- One call of C moves all parameters (src/api/optim.c; src/kernel/optim.c has the formulas). Names and defaults of
 -- options are torch's.
 local core      = require "perilune.core"
+local errors    = require "perilune.errors"
 local Optimiser = require "perilune.optim.optimiser"
 local params    = require "perilune.optim.params"
-local raise     = require "perilune.errors".raise
 
 local rules = Optimiser.rules
-local rate_of, sqrt = Optimiser.rate, math.sqrt
+local rate_of, count_step, sqrt = Optimiser.rate, Optimiser.count_step, math.sqrt
 local NO_CLIP = math.huge
 
 -- The names of rows of memory, or of none. Forms of one kind differ in how many they have.
@@ -66,7 +66,7 @@ local function stepper (forms, form_of, constants)
     while count do   -- that of all parameters, unless one was once without a gradient
       count = form.update(memory, count, constants(self, rate, count + 1))
     end
-    self.steps = self.steps + 1
+    count_step(self)
     return loss
   end
 end
@@ -153,7 +153,7 @@ optim.SGD = elementwise {
   },
   check = function (self)
     if self.nesterov and (self.momentum == 0 or self.dampening ~= 0) then
-      raise("SGD: nesterov needs a positive momentum and no dampening")
+      errors.raise("SGD: nesterov needs a positive momentum and no dampening")
     end
   end,
   form = function (self) return self.forms[self.momentum == 0 and 2 or 1] end,
@@ -235,4 +235,4 @@ optim.Adagrad = elementwise {
   end,
 }
 
-return optim
+return errors.module("optim", optim)

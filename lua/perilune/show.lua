@@ -18,13 +18,7 @@ function show.number (x) return format("%.14g", x) end
 function show.shape (shape) return "(" .. table.concat(shape, ", ") .. ")" end
 
 --- A value as error messages show it.
-function show.value (x)
-  if type(x) == "string" then return string.format("the string %q", x) end
-  if type(x) == "number" then return show.number(x) end
-  if core.is_tensor(x) then return "a tensor of shape " .. show.shape(core.shape(x)) end
-  if x == nil or type(x) == "boolean" then return tostring(x) end
-  return "a " .. type(x)
-end
+show.value = core.describe
 
 
 -- Positions 1..n, with false where a long dimension is cut.

@@ -1,8 +1,10 @@
 --- Tensors: methods, operators, joining and printing, on top of the C core.
 local core      = require "perilune.core"
-local raise     = require "perilune.errors".raise
+local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
+
+local raise, no_more = errors.raise, errors.no_more
 
 local methods = {}   -- t:name(...)
 local public  = {}   -- peri.name(...)
@@ -26,10 +28,10 @@ end
 for _, name in ipairs { "prod", "std", "var" } do
   local plain = methods[name]
   local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
-  methods[name] = function (t, dims, keep)
-    if not core.tracked(t) then return plain(t, dims, keep) end
+  methods[name] = function (t, dims, keep, ...)
+    if not core.tracked(t) then return plain(t, dims, keep, ...) end
     local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
-    local result = core.shape(plain(core.bare(t), dims, keep))
+    local result = core.shape(plain(core.bare(t), dims, keep, ...))
     local list = type(dims) == "table" and dims or { dims }
     for i = 1, rawlen(list) do
       local dim = rawget(list, i)
@@ -56,7 +58,7 @@ for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all",
 end
 
 
-local function fail (who, _, ...) raise("%s: %s", who, string.format(...)) end
+local function fail (who, ...) raise("%s: %s", who, string.format(...)) end
 
 local function as_tensor (who, x)
   x = core.operand(x, who, "the operand")
@@ -68,7 +70,7 @@ local function rank (t) return #core.shape(t) end
 -- A dimension counted from 1, or from -1 backwards.
 local function dimension (who, dim, n)
   if math.type(dim) ~= "integer" or dim == 0 or dim > n or dim < -n then
-    fail(who, 1, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, tostring(dim))
+    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, tostring(dim))
   end
   return dim > 0 and dim or dim + n + 1
 end
@@ -77,10 +79,11 @@ end
 --- Functions of rows, along the dimension `dim` (the last unless told).
 local function along (name)
   local rows = core.bind("row/softmax", name, name, { "self" }, { "self" })
-  return function (t, dim)
+  return function (t, dim, ...)
+    no_more(name .. "(t, dim)", ...)
     t = as_tensor(name, t)
     local n = rank(t)
-    if n == 0 then fail(name, 0, "a tensor of rank 0 has no rows") end
+    if n == 0 then fail(name, "a tensor of rank 0 has no rows") end
     dim = dimension(name, dim or -1, n)
     if dim == n then return rows(t) end
     return rows(t:transpose(dim, -1)):transpose(dim, -1)
@@ -92,7 +95,8 @@ methods.log_softmax = along "log_softmax"
 local cumsum        = along "cumsum"
 
 --- t:cumsum(dim), or of all elements in order.
-function methods.cumsum (t, dim)
+function methods.cumsum (t, dim, ...)
+  no_more("cumsum(t, dim)", ...)
   t = as_tensor("cumsum", t)
   return cumsum(dim and t or t:reshape(-1), dim)
 end
@@ -104,17 +108,19 @@ local matmul, matvec, vecmat, dot =
 
 --- Product of matrices, batches broadcast; a vector is a row on the left and a
 -- column on the right, and its dimension is dropped from the result.
-function methods.matmul (a, b)
+function methods.matmul (a, b, ...)
+  no_more("matmul(a, b)", ...)
   a, b = as_tensor("matmul", a), as_tensor("matmul", b)
   local rank_a, rank_b = core.rank(a), core.rank(b)
-  if rank_a == 0 or rank_b == 0 then fail("matmul", 0, "both operands need at least one dimension") end
+  if rank_a == 0 or rank_b == 0 then fail("matmul", "both operands need at least one dimension") end
   local product = rank_a == 1 and (rank_b == 1 and dot or vecmat) or rank_b == 1 and matvec or matmul
   return product(a, b)
 end
 
 
 --- Dimensions of one element: taken away, or put in before `dim`. Views, both.
-function methods.squeeze (t, dim)
+function methods.squeeze (t, dim, ...)
+  no_more("squeeze(dim)", ...)
   local shape = core.shape(t)
   if dim then
     dim = dimension("Tensor:squeeze", dim, #shape)
@@ -126,7 +132,8 @@ function methods.squeeze (t, dim)
   return t
 end
 
-function methods.unsqueeze (t, dim)
+function methods.unsqueeze (t, dim, ...)
+  no_more("unsqueeze(dim)", ...)
   local shape = core.shape(t)
   dim = dimension("Tensor:unsqueeze", dim, #shape + 1)
   local order = {}   -- the new dimension comes first, and goes to its place
@@ -136,7 +143,10 @@ function methods.unsqueeze (t, dim)
   return t:expand(shape):permute(table.unpack(order))
 end
 
-function methods.flatten (t) return t:reshape(-1) end
+function methods.flatten (t, ...)
+  no_more("flatten()", ...)
+  return t:reshape(-1)
+end
 
 
 local gather = core.bind("row/gather", "gather", "Tensor[index]", { "t", "index" }, { "t", "index" })
@@ -148,7 +158,7 @@ local function index_of (who, index, n)
   local found = { not_a_place(index, n) }
   if #found == 0 then return index end
   local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-  fail(who, 1, "an index must be an integer between 1 and %d (or -1 and -%d), got %s%s", n, n, show.number(found[1]),
+  fail(who, "an index must be an integer between 1 and %d (or -1 and -%d), got %s%s", n, n, show.number(found[1]),
        place)
 end
 
@@ -164,7 +174,7 @@ end
 -- t[index]: the rows of t that an index of any shape names, in that shape.
 local function indexed (t, index)
   local shape = core.shape(t)
-  if #shape == 0 then fail("Tensor[index]", 0, "a tensor of rank 0 has no rows") end
+  if #shape == 0 then fail("Tensor[index]", "a tensor of rank 0 has no rows") end
   index = index_of("Tensor[index]", index, shape[1])
   local whole = core.shape(index)
   for d = 2, #shape do whole[#whole + 1] = shape[d] end
@@ -172,13 +182,14 @@ local function indexed (t, index)
 end
 
 --- Those slices along `dim` that an index names, a list of integers, in its order.
-function methods.index_select (t, dim, index)
+function methods.index_select (t, dim, index, ...)
+  no_more("index_select(dim, index)", ...)
   local who = "Tensor:index_select"
   local shape = core.shape(t)
   dim = dimension(who, dim, #shape)
   index = index_of(who, index, shape[dim])
   if core.rank(index) ~= 1 then
-    fail(who, 0, "index must be a list of integers, got shape %s", show.shape(index.shape))
+    fail(who, "index must be a list of integers, got shape %s", show.shape(index.shape))
   end
   if dim == 1 then return rows_of(t, index) end
   return rows_of(t:transpose(1, dim), index):transpose(1, dim)
@@ -187,7 +198,7 @@ end
 
 local function list_of_tensors (who, list)
   if type(list) ~= "table" or #list == 0 then
-    fail(who, 1, "tensors must be a table of at least one tensor, got %s", show.value(list))
+    fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
   end
   local tensors = {}
   for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
@@ -195,11 +206,9 @@ local function list_of_tensors (who, list)
 end
 
 local function same_shape (who, a, b, except)
-  for d = 1, math.max(#a, #b) do
-    if d ~= except and a[d] ~= b[d] then
-      fail(who, 1, "shapes %s and %s do not fit", show.shape(a), show.shape(b))
-    end
-  end
+  local same = #a == #b
+  for d = 1, #a do same = same and (d == except or a[d] == b[d]) end
+  if not same then fail(who, "shapes %s and %s do not fit", show.shape(a), show.shape(b)) end
 end
 
 local MOST = 8   -- tensors that core.join takes
@@ -214,10 +223,12 @@ local function cat_groups (tensors, dim)
 end
 
 --- Joins tensors along a dimension that they have.
-function public.cat (list, dim)
+function public.cat (list, dim, ...)
+  no_more("cat(tensors, dim)", ...)
   local tensors, tracked = list_of_tensors("cat", list), false
   for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
   local shape = core.shape(tensors[1])
+  if #shape == 0 then fail("cat", "single numbers have no dimension to be joined along; stack makes one") end
   dim = dimension("cat", dim or 1, #shape)
   local total = 0
   for _, t in ipairs(tensors) do
@@ -237,7 +248,8 @@ function public.cat (list, dim)
 end
 
 --- Joins tensors of one shape along a new dimension.
-function public.stack (list, dim)
+function public.stack (list, dim, ...)
+  no_more("stack(tensors, dim)", ...)
   local tensors = list_of_tensors("stack", list)
   local shape = core.shape(tensors[1])
   dim = dimension("stack", dim or 1, #shape + 1)
@@ -250,7 +262,8 @@ end
 
 
 --- Same shape, same elements.
-function methods.equal (a, b)
+function methods.equal (a, b, ...)
+  no_more("equal(a, b)", ...)
   a, b = as_tensor("equal", a), as_tensor("equal", b)
   local sa, sb = core.shape(a), core.shape(b)
   if #sa ~= #sb then return false end
@@ -259,7 +272,8 @@ function methods.equal (a, b)
 end
 
 --- Elements that differ by at most atol + rtol |b|.
-function methods.allclose (a, b, rtol, atol)
+function methods.allclose (a, b, rtol, atol, ...)
+  no_more("allclose(a, b, rtol, atol)", ...)
   return core.item(public.all(functions.isclose(a, b, rtol or 1e-9, atol or 0))) == 1
 end
 
@@ -278,9 +292,10 @@ end
 
 local metatable = core.tensor_metatable()
 for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div",
-                           __pow = "pow", __mod = "mod", __unm = "neg" } do
+                           __pow = "pow", __mod = "mod" } do
   metatable[event] = functions[name]
 end
+metatable.__unm = core.bind("op/arithmetic", "neg", "neg", { "x", "same" }, { "x" })   -- Lua passes it twice
 function metatable.__lt (a, b) return number(a) < number(b) end
 function metatable.__le (a, b) return number(a) <= number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end

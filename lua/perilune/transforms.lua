@@ -12,10 +12,13 @@
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
-local raise       = require "perilune.errors".raise
+local errors      = require "perilune.errors"
 local functions   = require "perilune.functions"
+local layout      = require "perilune.layout"
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
+
+local raise = errors.raise
 
 local transforms = {}
 
@@ -24,7 +27,7 @@ Transform.__index = Transform
 
 -- Values and shapes ------------------------------------------------------------
 
-local function is_table_of_numbers (x) return type(x) == "table" and getmetatable(x) == nil end
+local function is_table_of_numbers (x) return core.table_kind(x) == "data" end
 
 -- Tables count as tensors.
 local function value_of (x) return is_table_of_numbers(x) and core.tensor(x) or x end
@@ -58,10 +61,11 @@ end
 
 local function list_of_transforms (name, list)
   if is_transform(list) then return { list } end
-  for i, t in ipairs(type(list) == "table" and list or { list }) do
-    if not is_transform(t) then
-      raise("%s: part %d must be a transform, got %s", name, i, show.value(t))
-    end
+  if core.table_kind(list) ~= "data" then
+    raise("%s: parts must be a transform or a table of them, got %s", name, show.value(list))
+  end
+  for i, t in ipairs(list) do
+    if not is_transform(t) then raise("%s: part %d must be a transform, got %s", name, i, show.value(t)) end
   end
   return list
 end
@@ -69,13 +73,15 @@ end
 
 -- All transforms ---------------------------------------------------------------
 
-function Transform:__call (x)
+function Transform:__call (x, ...)
+  errors.no_more(self.name .. " transform", ...)
   x = value_of(x)
   check_rank(self, x, self.domain.event_dim)
   return self:forward(x)
 end
 
-function Transform:log_abs_det_jacobian (x, y)
+function Transform:log_abs_det_jacobian (x, y, ...)
+  errors.no_more("log_abs_det_jacobian(x, y)", ...)
   if not self.log_det then
     raise("%s has no determinant: it is not one to one", self.name)
   end
@@ -141,13 +147,14 @@ end
 -- A kind of transform: the metatable of its transforms, which `make(self, ...)` completes.
 local function new_kind (name, kind, make)
   kind.name, kind.__index, kind.__eq, kind.__call = name, kind, equal, Transform.__call
-  kind.__tostring = kind.__tostring or describe
+  kind.__tostring, kind.__name = kind.__tostring or describe, name .. " transform"
   kind.__concat = function (a, b) return transforms.Compose { a, b } end
   transforms[name] = kind
   return setmetatable(kind, {
     __index = Transform,
     __tostring = function () return "transforms." .. name end,
     __call = function (_, ...)
+      errors.check_arguments(name, kind.params, ...)
       local self = setmetatable({}, kind)
       if make then make(self, ...) end
       return self
@@ -265,6 +272,9 @@ new_kind("Affine", {
 }, function (self, loc, scale, event_dim)
   self.loc, self.scale = number_or_tensor("Affine", "loc", loc, 0), number_or_tensor("Affine", "scale", scale, 1)
   self.event_dim = event_dim or 0
+  if math.type(self.event_dim) ~= "integer" or self.event_dim < 0 then
+    raise("Affine: event_dim must be a non-negative integer, got %s", show.value(event_dim))
+  end
   check_nonzero("Affine", "scale", self.scale)
   self.domain = constraints.independent(constraints.real, self.event_dim)
   self.codomain = self.domain
@@ -305,7 +315,7 @@ new_kind("CumulativeDistribution", {
   if type(distribution) ~= "table" or class.is_class(distribution) or not distribution.log_prob
      or #distribution.event_shape > 0 then
     raise("CumulativeDistribution: distribution must be a distribution of single numbers, got %s",
-          (type(distribution) == "table" and tostring(distribution) or show.value(distribution)))
+          show.value(distribution))
   end
   self.distribution, self.domain = distribution, distribution.support
 end)
@@ -414,8 +424,10 @@ new_kind("Reshape", {
   forward_shape = function (self, shape) return reshaped(shape, self.in_shape, self.out_shape) end,
   inverse_shape = function (self, shape) return reshaped(shape, self.out_shape, self.in_shape) end,
 }, function (self, in_shape, out_shape)
-  if type(in_shape) ~= "table" or type(out_shape) ~= "table" or size_of(in_shape) ~= size_of(out_shape) then
-    raise("Reshape: in_shape and out_shape must be shapes of equally many elements")
+  in_shape, out_shape = core.to_shape(in_shape, "Reshape: in_shape"), core.to_shape(out_shape, "Reshape: out_shape")
+  if size_of(in_shape) ~= size_of(out_shape) then
+    raise("Reshape: in_shape and out_shape must be shapes of equally many elements, got %s and %s",
+          show.shape(in_shape), show.shape(out_shape))
   end
   self.in_shape, self.out_shape = in_shape, out_shape
   self.domain = constraints.independent(constraints.real, #in_shape)
@@ -599,10 +611,10 @@ new_kind("Cat", {
   end,
   log_det = parts_log_det,
 }, function (self, list, dim, lengths)
-  self.list, self.dim, self.lengths, self.out_lengths = list_of_transforms("Cat", list), dim or 1, {}, {}
+  self.list, self.dim, self.out_lengths = list_of_transforms("Cat", list), layout.dimension("Cat", dim or 1), {}
+  self.lengths = layout.lengths("Cat", lengths, #self.list)
   for i, part in ipairs(self.list) do
-    local n = lengths and lengths[i] or 1
-    self.lengths[i] = n
+    local n = self.lengths[i]
     self.out_lengths[i] = may_stretch(part, self.dim) and part:forward_shape({ n })[1] or n
   end
   local domains, codomains
@@ -620,7 +632,7 @@ new_kind("Stack", {
   inverse = function (self, y) return apart(self, y, "inverse") end,
   log_det = parts_log_det,
 }, function (self, list, dim)
-  self.list, self.dim = list_of_transforms("Stack", list), dim or 1
+  self.list, self.dim = list_of_transforms("Stack", list), layout.dimension("Stack", dim or 1)
   local domains, codomains
   domains, codomains, self.bijective = list_domains(self.list)
   self.domain, self.codomain = constraints.stack(domains, self.dim), constraints.stack(codomains, self.dim)
@@ -716,9 +728,10 @@ for _, registry in ipairs { transforms.biject_to, transforms.transform_to } do
 end
 
 
-return core.keep("transforms", setmetatable(transforms, {
-  __index = function (self, name)   -- torch's names
-    local short = type(name) == "string" and (name:match("^(.+)Transform$") or name:match("^(.+)_transform$"))
-    return short and rawget(self, short)
-  end,
-}))
+-- torch's names
+local function long_name (name)
+  local short = name:match("^(.+)Transform$") or name:match("^(.+)_transform$")
+  return short and rawget(transforms, short)
+end
+
+return core.keep("transforms", errors.module("transforms", transforms, long_name))

@@ -12,7 +12,7 @@
 -- the third before by more than `tolerance` times the ELBO; when the last stage ends, the fit has converged.
 local core   = require "perilune.core"
 local Guide  = require "perilune.vi.guide"
-local raise  = require "perilune.errors".raise
+local errors = require "perilune.errors"
 local optim  = require "perilune.optim"
 local Result = require "perilune.vi.result"
 local show   = require "perilune.show"
@@ -27,6 +27,8 @@ local is_tensor, rank = core.is_tensor, core.rank
 
 local TERMS = { "joint", "log_det", "surprise" }
 local loss_of = core.bind("variational", "loss", "vi", TERMS, TERMS)
+
+local raise = errors.raise
 
 local vi, Fit = {}, {}
 Fit.__index = Fit
@@ -46,7 +48,7 @@ local OPTIONS = {
   { "lr", 0.05, "positive", is_positive },
   { "tolerance", 1e-3, "positive", is_positive },
   { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
-    function (x) return is_callable(x) or x ~= "LBFGS" and optim[x] ~= nil end },
+    function (x) return is_callable(x) or x ~= "LBFGS" and rawget(optim, x) ~= nil end },
   { "trace", false, "true or false", is_boolean },
   { "rng", false, "a generator (see peri.rng)", function (x) return x == false or type(x) == "userdata" end },
   { "progress", false, "true or false", is_boolean },
@@ -57,17 +59,16 @@ local function read_options (given)
   if type(given) ~= "table" then
     raise("vi: takes a table { log_joint =, params =, ... }, got %s", show.value(given))
   end
-  local options, known = {}, {}
+  local options, names = {}, {}
+  for i, option in ipairs(OPTIONS) do names[i] = option[1] end
+  errors.check_options("vi", given, names)
   for _, option in ipairs(OPTIONS) do
     local name, value = option[1], given[option[1]]
     if value == nil then value = option[2] end
     if not option[4](value) then
       raise("vi: %s must be %s, got %s", name, option[3], show.value(value))
     end
-    options[name], known[name] = value, true
-  end
-  for name in pairs(given) do
-    if not known[name] then raise("vi: there is no option %s", tostring(name)) end
+    options[name] = value
   end
   return options
 end
@@ -238,7 +239,8 @@ end
 
 --- n steps (one unless told), fewer if the fit converges or on_step returns false. Returns the mean of the estimates
 -- of the ELBO, and whether the fit has converged.
-function Fit:step (n)
+function Fit:step (n, ...)
+  errors.no_more("fit:step(n)", ...)
   if n ~= nil and not is_count(n) then raise("vi: step takes a positive integer, got %s", show.value(n)) end
   local trace, sum, done = self.elbo, 0, 0
   for _ = 1, n or 1 do
@@ -281,10 +283,14 @@ function Fit:result ()
 end
 
 --- A fit that its host drives with fit:step(n).
-function vi.new (given) return new(given) end
+function vi.new (given, ...)
+  errors.no_more("vi.new(options)", ...)
+  return new(given)
+end
 
 --- Fits until the ELBO no longer rises, or `steps` are done. Returns a Result.
-function vi.fit (given)
+function vi.fit (given, ...)
+  errors.no_more("vi.fit(options)", ...)
   local self = new(given)
   while #self.elbo < self.steps and not self.converged and not self.stopped do
     self:step(math.min(WINDOW, self.steps - #self.elbo))
@@ -293,4 +299,4 @@ function vi.fit (given)
   return self:result()
 end
 
-return vi
+return errors.module("vi", vi)

@@ -35,7 +35,7 @@ describe("Binomial", function ()
   end)
 
   it("is a Bernoulli for one trial, and certain for none", function ()
-    local d, coin = peri.Binomial(nil, 0.3), peri.Bernoulli(0.3)
+    local d, coin = peri.Binomial { probs = 0.3 }, peri.Bernoulli(0.3)
     for k = 0, 1 do
       assert.near(coin:log_prob(k), d:log_prob(k), 1e-15)
       assert.near(coin:cdf(k), d:cdf(k), 1e-15)

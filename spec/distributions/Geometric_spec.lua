@@ -16,7 +16,7 @@ require "spec.support.contract".distribution {
     { 0.5, 0.3, -math.huge },
   },
   outside = { { -1, 0.3 }, { -0.5, 0.02 } },
-  invalid = { { 0 }, { -0.1 }, { 1.1 }, { 0 / 0 }, { nil, 0 / 0 } },
+  invalid = { { 0 }, { -0.1 }, { 1.1 }, { 0 / 0 } },
 }
 
 describe("Geometric", function ()

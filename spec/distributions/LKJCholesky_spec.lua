@@ -1,5 +1,6 @@
 local peri       = require "perilune"
 local core       = require "perilune.core"
+local refusal    = require "spec.support.refusal"
 local slopes     = require "spec.support.slopes"
 local statistics = require "spec.support.statistics"
 
@@ -256,8 +257,8 @@ describe("LKJCholesky", function ()
     assert.same({ 4, 3, 3, 3 }, wide:variance().shape)
     assert.same({ 7, 2, 2 }, LKJCholesky(2):expand(7):sample().shape)
     assert.has_error(function () d:expand({ 4, 2 }) end)
-    local _, message = pcall(d.expand, d, true)
-    assert.equal("LKJCholesky:expand: shape must be an integer or a table of integers, got true", message)
+    assert.equal("LKJCholesky:expand: shape must be an integer or a table of integers, got true",
+                 refusal(d.expand, d, true))
   end)
 
   it("draws matrices larger than a block of gammas", function ()
@@ -275,11 +276,9 @@ describe("LKJCholesky", function ()
       { { 2, 3 }, 1, "dim must be a single integer, got a tensor of shape (2)" },
       { 2, 0, "concentration must be positive, got 0" },
       { 2, { 1, -3 }, "concentration must be positive, got -3 at [2]" },
-      { nil, 1, "dim is missing" },
+      { nil, 1, "dim is nil (argument 1)" },
     } do
-      local ok, message = pcall(LKJCholesky, case[1], case[2])
-      assert.is_false(ok)
-      assert.equal("LKJCholesky: " .. case[3], message)
+      assert.equal("LKJCholesky: " .. case[3], refusal(LKJCholesky, case[1], case[2]))
     end
     assert.equal("LKJCholesky(dim=3, concentration=1.5)", tostring(LKJCholesky(3, 1.5)))
     assert.equal("LKJCholesky(dim=3, concentration=1)", tostring(LKJCholesky { dim = 3.0 }))

@@ -105,8 +105,9 @@ describe("LogisticNormal", function ()
       { "scale must be positive, got -1 at [1]", { 0, 0 }, -1 },
       { "loc must be a real number, got nan at [1]", { 0 / 0, 0 }, 1 },
       { "parameters of shapes (2) and (3) do not broadcast", { 0, 0 }, { 1, 2, 3 } },
-      { "there is no parameter scal", { loc = { 0, 0 }, scal = 1 } },
-      { "takes 2 parameters, got more", { 0 }, 1, 2 },
+      { "there is no parameter scal; did you mean scale? There are loc, scale, validate",
+        { loc = { 0, 0 }, scal = 1 } },
+      { "takes 2 parameters, got 3", { 0 }, 1, 2 },
     } do
       assert.equal("LogisticNormal: " .. case[1], message(peri.LogisticNormal, table.unpack(case, 2)))
     end

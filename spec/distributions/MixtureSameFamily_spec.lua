@@ -1,5 +1,6 @@
 --- MixtureSameFamily: values from mpmath at 40 digits, or from sums written out here.
 local peri       = require "perilune"
+local refusal    = require "spec.support.refusal"
 local statistics = require "spec.support.statistics"
 
 local Categorical, Mixture, Normal = peri.Categorical, peri.MixtureSameFamily, peri.Normal
@@ -247,7 +248,7 @@ describe("MixtureSameFamily", function ()
     assert.is_true(d.has_rsample)
     assert.is_true(d:sample(9, peri.rng(3)):equal(d:rsample(9, peri.rng(3))))
     assert.is_false(two_counts().has_rsample)
-    assert.matches("MixtureSameFamily has no rsample", select(2, pcall(two_counts().rsample, two_counts())))
+    assert.matches("MixtureSameFamily has no rsample", refusal(two_counts().rsample, two_counts()))
   end)
 
   it("has the slopes of its quantiles at the draws, in weights and components", function ()

@@ -246,7 +246,8 @@ describe("TransformedDistribution", function ()
       { "base_distribution must be a distribution, got 3", 3, transforms.Exp() },
       { "transforms must be a transform or a list of them, got 3", normal, 3 },
       { "transforms must be a transform or a list of them, got nil", normal },
-      { "transforms must be a transform or a list of them, got a table", normal, { transforms.Exp(), 4 } },
+      { "transforms must be a transform or a list of them, got a table of 2 elements", normal,
+        { transforms.Exp(), 4 } },
       { "base_distribution must have at least 1 dimension, got Normal(loc=0, scale=1)", normal,
         transforms.StickBreaking() },
     } do

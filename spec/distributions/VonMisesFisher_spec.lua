@@ -1,5 +1,6 @@
 local peri       = require "perilune"
 local core       = require "perilune.core"
+local refusal    = require "spec.support.refusal"
 local slopes     = require "spec.support.slopes"
 local statistics = require "spec.support.statistics"
 
@@ -325,11 +326,9 @@ describe("VonMisesFisher", function ()
       { { 1 }, 1, "mean_direction must have at least 2 coordinates, got 1" },
       { 1, 1, "mean_direction must have at least 1 dimension, got 1" },
       { { 1, 0 }, -1, "concentration must be non-negative, got -1" },
-      { nil, 1, "mean_direction is missing" },
+      { nil, 1, "mean_direction is nil (argument 1)" },
     } do
-      local ok, message = pcall(VonMisesFisher, case[1], case[2])
-      assert.is_false(ok)
-      assert.equal("VonMisesFisher: " .. case[3], message)
+      assert.equal("VonMisesFisher: " .. case[3], refusal(VonMisesFisher, case[1], case[2]))
     end
     local _, message = pcall(function () return VonMisesFisher({ 1, 1 }) .. "" end)
     assert.truthy(message:find("VonMisesFisher_spec.lua:%d+: VonMisesFisher: "), message)

@@ -1,5 +1,6 @@
 local law  = require "spec.support.wishartlaw"
-local peri = require "perilune"
+local peri    = require "perilune"
+local refusal = require "spec.support.refusal"
 
 local close, all_close = law.close, law.all_close
 
@@ -169,9 +170,7 @@ describe("Wishart", function ()
       { "scale_tril must be lower triangular, got an element above the diagonal",
         { df = 3, scale_tril = { { 1, 1 }, { 0, 1 } } } },
     } do
-      local ok, message = pcall(peri.Wishart, case[2])
-      assert.is_false(ok)
-      assert.equal("Wishart: " .. case[1], message)
+      assert.equal("Wishart: " .. case[1], refusal(peri.Wishart, case[2]))
     end
     for _, matrix in ipairs { { { 1, 0 } }, { { -1 } }, unit } do
       local _, message = pcall(function () return peri.Wishart(1, matrix) .. "" end)

@@ -29,7 +29,7 @@ local function functions_of (class, method, d)
     local function quantile (...) return upper and class(...):isf(upper) or class(...):icdf(u) end
     return draw, is_implicit(class) and quantile or draw
   end
-  local x = d:icdf(0.4)
+  local x = (method == "log_prob" or method == "cdf") and d:icdf(0.4) or nil
   local function value (...)
     local dist = class(...)
     return dist[method](dist, x)

@@ -274,7 +274,7 @@ describe("trace refuses", function ()
 
   it("what is no function", function ()
     assert.equal("trace: fn must be a function, got 3", message(peri.trace, 3))
-    assert.equal("trace:backward: self must be a trace (peri.trace), got a table",
+    assert.equal("trace:backward: self must be a trace (peri.trace), got an empty table",
                  message(getmetatable and peri.trace(function () return w:sum() end).backward, {}))
   end)
 end)

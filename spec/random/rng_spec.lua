@@ -144,8 +144,8 @@ describe("a generator", function ()
   local refused = {
     { "a seed that is no integer", function () peri.rng(1.5) end, "rng: seed must be an integer, got 1.5" },
     { "a string as seed", function () peri.rng "1" end, "rng: seed must be an integer, got the string \"1\"" },
-    { "no seed", function () peri.rng() end, "rng: seed must be an integer, got nothing" },
-    { "no default seed", function () peri.seed() end, "seed: seed must be an integer, got nothing" },
+    { "no seed", function () peri.rng() end, "rng: seed is missing" },
+    { "no default seed", function () peri.seed() end, "seed: seed is missing" },
     { "to split into none", function () peri.rng(1):split(0) end,
       "rng:split: n must be an integer from 1 to 2^20, got 0" },
     { "to split into too many", function () peri.rng(1):split(1 << 21) end,

@@ -292,7 +292,7 @@ describe("indexing", function ()
     { "select(3, 1)", function () return t:select(3, 1) end,
       "Tensor:select: dim must be between 1 and 2 (or -1 and -2), got 3" },
     { "select(1)", function () return t:select(1) end,
-      "Tensor:select: an index must be an integer, got nothing" },
+      "Tensor:select: an index is missing" },
     { "narrow too far", function () return t:narrow(2, 2, 3) end,
       "Tensor:narrow: 3 elements from 2 on are out of range: dimension 2 has 3 elements" },
     { "narrow before the start", function () return t:narrow(2, 0, 1) end,

@@ -25,6 +25,15 @@
 COLD int api_fail (lua_State *L, const char *who, const char *format, ...);
 COLD int api_fail_type (lua_State *L, const char *who, const char *name,
                         const char *rule, int index);
+
+/* Raises if there are more than `most` arguments that are not nil; of a method ("Tensor:sum")
+   self is one. */
+COLD void api_more_arguments (lua_State *L, const char *who, int most);
+
+static inline void api_arguments (lua_State *L, const char *who, int most) {
+  if (lua_gettop(L) > most) api_more_arguments(L, who, most);
+}
+
 void api_push_shape (lua_State *L, int rank, const ptrdiff_t shape[]);
 void api_push_shapes (lua_State *L, int n, const Tensor *const in[]);
 COLD int api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
@@ -127,6 +136,16 @@ Tensor *api_new_drawn (lua_State *L, const Recording *recording, int rank,
 Tensor *api_from_table (lua_State *L, int index, const char *who,
                         const char *name);
 
+/* What a table holds. A metatable without __index, as readers of JSON set, does not count. */
+typedef enum TableKind {
+  TABLE_NONE,      /* no table */
+  TABLE_DATA,      /* a list, or nothing */
+  TABLE_NAMED,     /* other keys: named parameters, options */
+  TABLE_OBJECT     /* an object without list, such as a distribution; or a class */
+} TableKind;
+
+TableKind api_table_kind (lua_State *L, int index);
+
 /* A number, table or tensor at `index` as a tensor; a table is replaced on
    the stack by the tensor made from it. */
 const Tensor *api_operand (lua_State *L, int index, const char *who,
@@ -136,6 +155,7 @@ const Tensor *api_operand (lua_State *L, int index, const char *who,
 lua_Integer api_integer (lua_State *L, int index, const char *who,
                          const char *name);
 ptrdiff_t api_extent (lua_State *L, int index, const char *who);
+void api_push_shape_table (lua_State *L, int rank, const ptrdiff_t shape[]);
 ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
 
 /* Reads a shape: integers at `first` to `last` on the stack, or one table of them. Unless
@@ -170,6 +190,7 @@ Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_errors  (lua_State *L);
 void api_open_tensor  (lua_State *L);
+void api_open_integers (lua_State *L);
 void api_open_construct (lua_State *L);
 void api_open_views   (lua_State *L);
 void api_open_index   (lua_State *L);

@@ -45,7 +45,7 @@ int bound_apply (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Loop loop;
-  if (lua_gettop(L) != b->arguments) lua_settop(L, b->arguments);
+  binding_arguments(L, b);
   Look look = binding_push(L, b, &o);
   if (look == LOOK_NUMBERS) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
@@ -73,7 +73,7 @@ int bound_sum (lua_State *L) {
   Operands o;
   Loop loop;
   if (b->state->sum == NULL) b->state->sum = api_kernel(L, "reduce", "sum");
-  lua_settop(L, b->arguments);
+  binding_arguments(L, b);
   if (binding_read(L, b, &o)) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
@@ -93,7 +93,7 @@ int bound_partials (lua_State *L) {
   double *d[KERNEL_MAX_IN];
   Operands o;
   Loop loop;
-  lua_settop(L, b->arguments);
+  binding_arguments(L, b);
   binding_read(L, b, &o);
   plan(L, &loop, b, &o);
   luaL_checkstack(L, 2 * b->operands + 4, binding_who(L));
@@ -130,7 +130,7 @@ int bound_predicate (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Loop loop;
-  lua_settop(L, b->arguments);
+  binding_arguments(L, b);
   if (binding_read(L, b, &o)) {
     if (apply_to_numbers(b, o.number) != 0) return 0;
     lua_pushnumber(L, o.number[0]);

@@ -120,12 +120,17 @@ static void deliver (lua_State *L, const State *state, Tape *tape) {
   }
 }
 
-static int option (lua_State *L, int index, const char *name) {
-  if (!lua_istable(L, index)) return 0;
-  lua_getfield(L, index, name);
-  int set = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return set;
+/* The option `retain` of the table at `index`, or of nil; there is no other. */
+static int retain_option (lua_State *L, int index, const char *who) {
+  int retain = 0;
+  if (lua_isnil(L, index)) return 0;
+  if (!lua_istable(L, index)) api_fail_type(L, who, "options", "a table", index);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "retain") != 0)
+      api_fail(L, who, "there is no option %s; there is retain", luaL_tolstring(L, -2, NULL));
+    retain = lua_toboolean(L, -1);
+  }
+  return retain;
 }
 
 Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
@@ -153,11 +158,10 @@ static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
   Memory memory;
+  api_arguments(L, "Tensor:backward", 2);
   lua_settop(L, WALK_TENSORS);
   const Tensor *t = walk_check_result(L, "Tensor:backward", "self");
-  if (!lua_isnil(L, 2) && !lua_istable(L, 2))
-    api_fail_type(L, "Tensor:backward", "options", "a table", 2);
-  int retain = option(L, 2, "retain");
+  int retain = retain_option(L, 2, "Tensor:backward");
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   memory_open(L, state, &tape, &memory);
   Node *top = t->owner->node;

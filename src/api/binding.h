@@ -42,6 +42,14 @@ const Binding *binding_of (lua_State *L);
 const char *binding_who (lua_State *L);
 const char *binding_name (lua_State *L, int k);   /* of operand k */
 
+/* Puts nil for arguments that were left out; refuses more than there are. */
+static inline void binding_arguments (lua_State *L, const Binding *b) {
+  int n = lua_gettop(L);
+  if (n == b->arguments) return;
+  if (n > b->arguments) api_arguments(L, b->who, b->arguments);
+  lua_settop(L, b->arguments);
+}
+
 /* What the operands turn out to be. */
 typedef enum Look {
   LOOK_NUMBERS,    /* numbers, all of them: they are in operands->number, and only there */

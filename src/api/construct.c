@@ -88,7 +88,7 @@ Tensor *api_from_table (lua_State *L, int index, const char *who,
 static int new_tensor (lua_State *L) {
   Tensor header;
   double number;
-  lua_settop(L, 1);
+  api_arguments(L, "tensor", 1);
   check_exact(L, 1, "tensor", "data");
   int fresh = lua_istable(L, 1);
   const Tensor *from = api_operand(L, 1, "tensor", "data", &header, &number);
@@ -138,6 +138,7 @@ static int push_progression (lua_State *L, const char *who, double first,
 
 static int new_arange (lua_State *L) {
   int bounded = lua_gettop(L) >= 2;
+  api_arguments(L, "arange", 3);
   double first = bounded ? number_argument(L, 1, "arange", "start") : 0;
   double last = number_argument(L, bounded ? 2 : 1, "arange", "stop");
   double by = lua_isnoneornil(L, 3) ? 1 : number_argument(L, 3, "arange", "step");
@@ -149,7 +150,9 @@ static int new_arange (lua_State *L) {
 static int new_linspace (lua_State *L) {
   double first = number_argument(L, 1, "linspace", "start");
   double last = number_argument(L, 2, "linspace", "stop");
-  ptrdiff_t n = api_extent(L, 3, "linspace");
+  lua_Integer n = api_integer(L, 3, "linspace", "count");
+  if (n < 0) api_fail_type(L, "linspace", "count", "a non-negative integer", 3);
+  api_arguments(L, "linspace", 3);
   push_progression(L, "linspace", first,
                    n > 1 ? (last - first) / (double)(n - 1) : 0, (double)n);
   if (n > 1) api_tensor(L, -1)->data[n - 1] = last;
@@ -157,6 +160,7 @@ static int new_linspace (lua_State *L) {
 }
 
 static int new_eye (lua_State *L) {
+  api_arguments(L, "eye", 2);
   ptrdiff_t rows = api_extent(L, 1, "eye");
   ptrdiff_t shape[2] = {rows, lua_isnoneornil(L, 2) ? rows : api_extent(L, 2, "eye")};
   Tensor *t = api_new(L, "eye", 2, shape, NULL);

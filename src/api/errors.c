@@ -2,6 +2,7 @@
 ** errors.c - messages that name the function, the argument, rule and value
 */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -95,39 +96,95 @@ int api_fail (lua_State *L, const char *who, const char *format, ...) {
 }
 
 
-/* Pushes a short text for the value at `index`, as messages show it. */
+/*
+** Values as messages show them
+*/
+static void push_number (lua_State *L, int index) {
+  char text[64];
+  double x = lua_tonumber(L, index);
+  if (lua_isinteger(L, index)) lua_pushfstring(L, "%I", lua_tointeger(L, index));
+  else if (x != x) lua_pushliteral(L, "nan");      /* some would show a sign */
+  else {
+    snprintf(text, sizeof text, "%.14g", x);
+    luaL_gsub(L, text, ",", ".");                  /* with a point in every locale */
+  }
+}
+
+/* Pushes "a Normal", "an Exponential". */
+static void push_with_article (lua_State *L, const char *name) {
+  int vowel = *name != '\0' && strchr("AEIOUaeiou", *name) != NULL;
+  lua_pushfstring(L, "%s %s", vowel ? "an" : "a", name);
+}
+
+/* Pushes the field `name` of the table at `index`, or of its metatable; is it a string? */
+static int push_string_field (lua_State *L, int index, const char *name, int of_meta) {
+  if (!of_meta) lua_pushvalue(L, index);
+  else if (!lua_getmetatable(L, index)) return 0;
+  if (lua_istable(L, -1) && (lua_pushstring(L, name), lua_rawget(L, -2) == LUA_TSTRING)) return 1;
+  return 0;
+}
+
+/* Which kind of table? A class, an object of one, a list, or one with other keys. */
+static void push_table_kind (lua_State *L, int index) {
+  if (push_string_field(L, index, "__name", 0))
+    lua_pushfstring(L, "the class %s", lua_tostring(L, -1));
+  else if (push_string_field(L, index, "__name", 1))
+    push_with_article(L, lua_tostring(L, -1));
+  else if (api_table_kind(L, index) == TABLE_OBJECT)
+    lua_pushliteral(L, "an object");
+  else if (lua_rawlen(L, index) > 0)
+    lua_pushfstring(L, "a table of %I element%s", (lua_Integer)lua_rawlen(L, index),
+                    lua_rawlen(L, index) == 1 ? "" : "s");
+  else if (lua_pushnil(L), lua_next(L, index) == 0)
+    lua_pushliteral(L, "an empty table");
+  else if (lua_type(L, -2) == LUA_TSTRING)
+    lua_pushfstring(L, "a table with the key %s", lua_tostring(L, -2));
+  else lua_pushliteral(L, "a table that is no list");
+}
+
+/* Pushes a short text for the value at `index`. */
 static void push_value (lua_State *L, int index) {
+  int top = lua_gettop(L);
+  const Tensor *t;
+  index = lua_absindex(L, index);
   switch (lua_type(L, index)) {
-    case LUA_TNUMBER:               /* with a point in every locale */
-      luaL_gsub(L, luaL_tolstring(L, index, NULL), ",", ".");
-      lua_remove(L, -2);
-      break;
-    case LUA_TNIL: case LUA_TBOOLEAN:
-      luaL_tolstring(L, index, NULL);
-      break;
-    case LUA_TSTRING:
-      lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index));
-      break;
-    case LUA_TNONE:
-      lua_pushliteral(L, "nothing");
-      break;
-    default: {
-      const Tensor *t = api_tensor(L, index);
-      if (t == NULL) lua_pushfstring(L, "a %s", luaL_typename(L, index));
-      else {
+    case LUA_TNUMBER: push_number(L, index); break;
+    case LUA_TNIL: case LUA_TBOOLEAN: luaL_tolstring(L, index, NULL); break;
+    case LUA_TSTRING: lua_pushfstring(L, "the string \"%s\"", lua_tostring(L, index)); break;
+    case LUA_TTABLE: push_table_kind(L, index); break;
+    case LUA_TUSERDATA:
+      if ((t = api_header(L, index)) != NULL) {
         lua_pushliteral(L, "a tensor of shape ");
         api_push_shape(L, t->rank, t->shape);
         lua_concat(L, 2);
-      }
-    }
+        break;
+      }   /* fall through */
+    default: lua_pushfstring(L, "a %s", luaL_typename(L, index));
   }
+  lua_insert(L, top + 1);
+  lua_settop(L, top + 1);
+}
+
+/* core.describe(x) */
+static int describe (lua_State *L) {
+  lua_settop(L, 1);
+  push_value(L, 1);
+  return 1;
 }
 
 int api_fail_type (lua_State *L, const char *who, const char *name,
                    const char *rule, int index) {
+  if (lua_isnone(L, index)) return api_fail(L, who, "%s is missing", name);
   push_value(L, index);
-  return api_fail(L, who, "%s must be %s, got %s", name, rule,
-                  lua_tostring(L, -1));
+  return api_fail(L, who, "%s must be %s, got %s", name, rule, lua_tostring(L, -1));
+}
+
+void api_more_arguments (lua_State *L, const char *who, int most) {
+  int n = lua_gettop(L), self = strchr(who, ':') != NULL;
+  const char *plural = most - self == 1 ? "" : "s";
+  while (n > most && lua_isnil(L, n)) n--;
+  if (n > most)
+    api_fail(L, who, "takes at most %d argument%s, got %d", most - self, plural, n - self);
 }
 
 
@@ -167,9 +224,10 @@ int api_fail_shapes (lua_State *L, const char *who, const char *why, int n,
 
 
 static const luaL_Reg functions[] = {
-  {"library", library},
-  {"raise",   raise},
-  {"located", located},
+  {"library",  library},
+  {"raise",    raise},
+  {"located",  located},
+  {"describe", describe},
   {NULL, NULL}
 };
 

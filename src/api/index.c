@@ -112,6 +112,7 @@ static int set_index (lua_State *L) {
 /* t:copy(value): writes over all elements; returns t */
 static int copy (lua_State *L) {
   Tensor *t = api_check_tensor(L, 1, "Tensor:copy");
+  api_arguments(L, "Tensor:copy", 2);
   assign(L, "Tensor:copy", t, 2);
   lua_settop(L, 1);
   return 1;

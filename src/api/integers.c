@@ -30,9 +30,12 @@ static void check_keys (lua_State *L, int index, const char *who, lua_Integer n)
 /* Reads the integers, each of which messages call `name`, at `first` to `last` on the stack,
    or in a table there; returns how many there are. */
 static int read_integers (lua_State *L, int first, int last, const char *who,
-                          const char *name, lua_Integer list[TENSOR_MAX_RANK]) {
+                          const char *list_name, const char *name,
+                          lua_Integer list[TENSOR_MAX_RANK]) {
   bool listed = first <= last && lua_istable(L, first);
   lua_Unsigned n = listed ? lua_rawlen(L, first) : (lua_Unsigned)(last - first + 1);
+  if (listed && api_table_kind(L, first) != TABLE_DATA)
+    api_fail_type(L, who, list_name, "an integer or a table of integers", first);
   if (listed && last > first)
     api_fail_type(L, who, "what follows a table of integers", "nothing", first + 1);
   if (n > TENSOR_MAX_RANK)
@@ -64,7 +67,7 @@ ptrdiff_t api_extent (lua_State *L, int index, const char *who) {
 int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t shape[],
                int *open) {
   lua_Integer list[TENSOR_MAX_RANK];
-  int rank = read_integers(L, first, last, who, "a dimension", list);
+  int rank = read_integers(L, first, last, who, "shape", "a dimension", list);
   if (open != NULL) *open = -1;
   for (int d = 0; d < rank; d++) {
     bool is_open = open != NULL && list[d] == -1;
@@ -73,6 +76,24 @@ int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t sha
     shape[d] = is_open ? 1 : check_extent(L, who, list[d]);
   }
   return rank;
+}
+
+void api_push_shape_table (lua_State *L, int rank, const ptrdiff_t shape[]) {
+  lua_createtable(L, rank, 0);
+  for (int d = 0; d < rank; d++) {
+    lua_pushinteger(L, (lua_Integer)shape[d]);
+    lua_rawseti(L, -2, d + 1);
+  }
+}
+
+/* core.to_shape(x, who): a new table of dimensions from an integer or a table of them */
+static int to_shape (lua_State *L) {
+  ptrdiff_t shape[TENSOR_MAX_RANK];
+  const char *who = luaL_checkstring(L, 2);
+  if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER)
+    api_fail_type(L, who, "shape", "an integer or a table of integers", 1);
+  api_push_shape_table(L, api_shape(L, 1, 1, who, shape, NULL), shape);
+  return 1;
 }
 
 
@@ -91,7 +112,7 @@ ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank) {
 int api_dimensions (lua_State *L, int first, int last, const char *who, int rank,
                     int dims[], unsigned *set) {
   lua_Integer list[TENSOR_MAX_RANK];
-  int n = read_integers(L, first, last, who, "dim", list);
+  int n = read_integers(L, first, last, who, "dims", "dim", list);
   *set = 0;
   for (int i = 0; i < n; i++) {
     dims[i] = (int)check_dimension(L, who, list[i], rank);
@@ -99,4 +120,9 @@ int api_dimensions (lua_State *L, int first, int last, const char *who, int rank
     *set |= 1u << dims[i];
   }
   return n;
+}
+
+void api_open_integers (lua_State *L) {
+  lua_pushcfunction(L, to_shape);
+  lua_setfield(L, -2, "to_shape");
 }

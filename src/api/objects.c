@@ -26,6 +26,7 @@ enum { LAYOUT = 1, FULL, CLASS, SHAPE, NAMES };
 
 /* The tensors among the parameters, and the shape of all together. */
 typedef struct Values {
+  int given;                          /* by position: of these none may be nil */
   int tensors, rank;
   const Tensor *tensor[MAX_PARAMS];
   const ptrdiff_t *shape;
@@ -46,8 +47,8 @@ static int tensor_holds (const State *state, const Kernel *rule, const Tensor *t
 /* Is parameter i a number or a tensor that satisfies its rule, or rightly absent? */
 static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
   int at = 2 + i, type = lua_type(L, at);
-  if (form->absent[i]) return type == LUA_TNIL;
-  if (type == LUA_TNIL) {
+  if (form->absent[i]) return type == LUA_TNIL && i >= v->given;
+  if (type == LUA_TNIL && i >= v->given) {
     lua_copy(L, lua_upvalueindex(NAMES + form->params + i), at);
     type = lua_type(L, at);
   }
@@ -88,7 +89,7 @@ static int has_entries (lua_State *L, int n) {
 
 /* Replaces a plain table at index 2, all of whose keys are names of parameters, by
    its values, each in its place; unless the first is a table, which would be taken
-   for named parameters itself. Returns how many values there are, and the class. */
+   for named parameters itself. Returns whether it was. */
 static int place_named (lua_State *L, const Layout *form) {
   int found = 0;
   for (int i = 0; i < form->params; i++) {
@@ -99,13 +100,13 @@ static int place_named (lua_State *L, const Layout *form) {
       && !lua_getmetatable(L, 2);
   lua_settop(L, plain ? 2 + form->params : 2);
   if (plain) lua_remove(L, 2);
-  return plain ? 1 + form->params : 2;
+  return plain;
 }
 
 /* Puts all values in their places, from index 2 on; 0 if there are too many. */
-static int place_values (lua_State *L, const Layout *form) {
+static int place_values (lua_State *L, const Layout *form, Values *v) {
   int top = lua_gettop(L), last = 1 + form->params;
-  if (top == 2 && lua_istable(L, 2)) top = place_named(L, form);
+  if (top == 2 && lua_istable(L, 2) && place_named(L, form)) v->given = 0;
   if (top < last) lua_settop(L, last);
   return top <= last;
 }
@@ -113,11 +114,7 @@ static int place_values (lua_State *L, const Layout *form) {
 /* object.batch_shape = the shape of all parameters together */
 static void set_batch_shape (lua_State *L, const Values *v) {
   lua_pushvalue(L, lua_upvalueindex(SHAPE));
-  lua_createtable(L, v->rank, 0);
-  for (int d = 0; d < v->rank; d++) {
-    lua_pushinteger(L, (lua_Integer)v->shape[d]);
-    lua_rawseti(L, -2, d + 1);
-  }
+  api_push_shape_table(L, v->rank, v->shape);
   lua_rawset(L, -3);
 }
 
@@ -138,15 +135,20 @@ static void push_object (lua_State *L, const Layout *form, const Values *v) {
 static int construct (lua_State *L) {
   const Layout *form = lua_touserdata(L, lua_upvalueindex(LAYOUT));
   Values v;
-  if (form->class != NULL && lua_topointer(L, 1) == form->class && place_values(L, form)
+  int top = lua_gettop(L);
+  while (top > 1 + form->params && lua_isnil(L, top)) lua_settop(L, --top);
+  v.given = top - 1;
+  if (form->class != NULL && lua_topointer(L, 1) == form->class && place_values(L, form, &v)
       && !form->init && plain_values(L, form, &v)) {
     push_object(L, form, &v);
     return 1;
   }
-  lua_settop(L, 9);                   /* class, values, and room to see more */
+  lua_settop(L, 1 + MAX_PARAMS);
   lua_pushvalue(L, lua_upvalueindex(FULL));
   lua_insert(L, 1);
-  lua_call(L, 9, 1);
+  lua_pushinteger(L, v.given);
+  lua_insert(L, 3);
+  lua_call(L, 2 + MAX_PARAMS, 1);     /* class, number of values by position, values */
   return 1;
 }
 
@@ -266,13 +268,22 @@ static void call_with (lua_State *L, int n, int fn) {
   lua_call(L, n, 1);
 }
 
-/* Upvalue 1 is the cache, cache[P][Q] -> function; upvalue 2 the function
-   that finds the answer otherwise. */
+/* Pushes cache[P][Q], the function for the classes of p and q, if there is one; else returns 0,
+   and may leave more on the stack. */
+static int push_cached (lua_State *L) {
+  return lua_getmetatable(L, 1) && lua_rawget(L, lua_upvalueindex(1)) == LUA_TTABLE
+      && lua_getmetatable(L, 2) && lua_rawget(L, -2) == LUA_TFUNCTION;
+}
+
+/* Upvalue 1 is the cache; upvalue 2 the function that finds the answer otherwise, and looks at
+   options. */
 static int dispatch (lua_State *L) {
   int arguments = lua_gettop(L);
-  if (arguments != 2) lua_settop(L, arguments = 3);
-  if (!lua_getmetatable(L, 1) || lua_rawget(L, lua_upvalueindex(1)) != LUA_TTABLE
-      || !lua_getmetatable(L, 2) || lua_rawget(L, -2) != LUA_TFUNCTION)
+  if (arguments != 2) {
+    api_arguments(L, "kl_divergence", 3);
+    lua_settop(L, arguments = 3);
+  }
+  if ((arguments == 3 && !lua_isnil(L, 3)) || !push_cached(L))
     lua_pushvalue(L, lua_upvalueindex(2));
   int fn = lua_gettop(L);
   if (!push_of_numbers(L, fn)) call_with(L, arguments, fn);

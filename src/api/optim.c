@@ -224,11 +224,11 @@ static int finite_grad (lua_State *L) {
 
 /* core.zero_grad(optimiser): forgets the gradients of its `params`, a list */
 static int zero_grad (lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
+  if (!lua_istable(L, 1)) api_fail_type(L, "zero_grad", "self", "an optimiser", 1);
   lua_settop(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
-  lua_rawget(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
+  if (lua_gettable(L, 1) != LUA_TTABLE)
+    api_fail_type(L, "zero_grad", "params", "a table of parameters", 2);
   lua_Integer n = (lua_Integer)lua_rawlen(L, 2);
   for (lua_Integer i = 1; i <= n; i++) {
     lua_rawgeti(L, 2, i);

@@ -66,12 +66,14 @@ static uint64_t seed_argument (lua_State *L, const char *who) {
 }
 
 static int rng (lua_State *L) {
+  api_arguments(L, "rng", 1);
   uint64_t seed = seed_argument(L, "rng");
   *push_generator(L) = philox_seed(seed);
   return 1;
 }
 
 static int seed (lua_State *L) {
+  api_arguments(L, "seed", 2);
   uint64_t value = seed_argument(L, "seed");
   *api_generator(L, 2, "seed") = philox_seed(value);
   return 0;
@@ -80,6 +82,7 @@ static int seed (lua_State *L) {
 
 static int state (lua_State *L) {
   const Philox *g = self(L, "rng:state");
+  api_arguments(L, "rng:state", 1);
   char text[STATE_LENGTH + 1];
   snprintf(text, sizeof text, STATE_FORMAT, g->key[1], g->key[0], g->position);
   lua_pushlstring(L, text, STATE_LENGTH);
@@ -99,6 +102,7 @@ static int read_hex (const char *text, int digits, uint64_t *value) {
 
 static int restore (lua_State *L) {
   Philox *g = self(L, "rng:restore");
+  api_arguments(L, "rng:restore", 2);
   size_t length;
   uint64_t key, position;
   if (lua_type(L, 2) != LUA_TSTRING) {
@@ -134,6 +138,7 @@ static void push_child (lua_State *L, const Philox *parent, uint32_t i) {
    one element of the stream, so the next split gives others. */
 static int split (lua_State *L) {
   Philox *g = self(L, "rng:split");
+  api_arguments(L, "rng:split", 2);
   if (lua_isnoneornil(L, 2)) push_child(L, g, 0);
   else {
     lua_Integer n = api_integer(L, 2, "rng:split", "n");

@@ -132,6 +132,7 @@ Tensor *api_new_copy (lua_State *L, const char *who, int index) {
 
 /* A parameter: a copy of `value` that has a gradient. */
 static int param (lua_State *L) {
+  api_arguments(L, "param", 1);
   Tensor header;
   double number;
   State *state = api_state(L);
@@ -162,6 +163,7 @@ static int bare (lua_State *L) {
 /* t:detach(): the same, unless a trace would miss it */
 static int detach (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:detach");
+  api_arguments(L, "Tensor:detach", 1);
   api_check_untraced(L, api_state(L), "Tensor:detach", 1, &t);
   bare(L);
   return api_return(L, api_header(L, -1), NULL);

@@ -82,6 +82,7 @@ static int reduce_call (lua_State *L) {
   double number;
   StackTensor lines;
   int inner;
+  api_arguments(L, who, 3);
   lua_settop(L, 3);
   if (reduction->kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
       && sum_behind(L, reduction)) return 1;

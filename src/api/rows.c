@@ -55,7 +55,7 @@ int bound_rows (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Rows rows;
-  lua_settop(L, b->arguments);
+  binding_arguments(L, b);
   plan(L, b, &o, &rows);
   Recording r = binding_recording(L, b, NODE_ROWS, &o);
   Tensor *out = api_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);

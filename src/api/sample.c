@@ -89,7 +89,7 @@ int bound_sample (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   Operands o;
   Loop loop;
-  lua_settop(L, 3);
+  binding_arguments(L, b);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
   if (binding_read(L, b, &o) && lua_isnil(L, 2) && !b->state->tracing) {
@@ -211,7 +211,7 @@ int bound_rows_sample (lua_State *L) {
   Operands o;
   Rows rows;
   int which;
-  lua_settop(L, 3);
+  binding_arguments(L, b);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
   binding_read(L, b, &o);

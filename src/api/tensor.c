@@ -116,6 +116,29 @@ int api_return (lua_State *L, const Tensor *t, const Kernel *kernel) {
 }
 
 
+static int has_index (lua_State *L, int table) {
+  lua_pushliteral(L, "__index");
+  int found = lua_rawget(L, table < 0 ? table - 1 : table) != LUA_TNIL;
+  lua_pop(L, 1);
+  return found;
+}
+
+TableKind api_table_kind (lua_State *L, int index) {
+  int empty = 0, object = 0;
+  if (!lua_istable(L, index)) return TABLE_NONE;
+  if (lua_rawlen(L, index) > 0) return TABLE_DATA;
+  lua_pushvalue(L, index);
+  if (lua_getmetatable(L, -1)) {
+    object = has_index(L, -1);
+    lua_pop(L, 1);
+  }
+  object |= has_index(L, -1);
+  lua_pushnil(L);
+  empty = lua_next(L, -2) == 0;
+  lua_pop(L, empty ? 1 : 3);
+  return object ? TABLE_OBJECT : empty ? TABLE_DATA : TABLE_NAMED;
+}
+
 const Tensor *api_operand (lua_State *L, int index, const char *who,
                            const char *name, Tensor *header, double *number) {
   switch (lua_type(L, index)) {
@@ -123,7 +146,7 @@ const Tensor *api_operand (lua_State *L, int index, const char *who,
       *number = lua_tonumber(L, index);
       return tensor_scalar(header, number);
     case LUA_TTABLE:
-      if (lua_getmetatable(L, index)) break;
+      if (api_table_kind(L, index) == TABLE_OBJECT) break;
       api_from_table(L, index, who, name);
       lua_replace(L, index);
       return api_tensor(L, index);
@@ -170,12 +193,14 @@ static const double *push_table (lua_State *L, const Tensor *t, int depth,
 
 static int totable (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:totable");
+  api_arguments(L, "Tensor:totable", 1);
   api_check_untraced(L, api_state(L), "Tensor:totable", 1, &t);
   push_table(L, t, 0, t->data);
   return 1;
 }
 
-/* item(x): the number of a tensor of one element; a number is one already */
+/* item(x): the number of a tensor of one element; a number is one already. More arguments are
+   allowed: item(d:expectation(f)) has the error as well. */
 static int item (lua_State *L) {
   if (lua_type(L, 1) == LUA_TNUMBER) return lua_settop(L, 1), 1;
   const Tensor *t = api_check_tensor(L, 1, "Tensor:item");
@@ -194,16 +219,13 @@ static const Tensor *check_header (lua_State *L, const char *who) {
   static const Tensor number = {.size = 1};
   if (lua_type(L, 1) == LUA_TNUMBER) return &number;
   const Tensor *t = api_header(L, 1);
+  api_arguments(L, who, 1);
   return t != NULL ? t : api_check_tensor(L, 1, who);
 }
 
 static int shape (lua_State *L) {
   const Tensor *t = check_header(L, "Tensor.shape");
-  lua_createtable(L, t->rank, 0);
-  for (int d = 0; d < t->rank; d++) {
-    lua_pushinteger(L, (lua_Integer)t->shape[d]);
-    lua_rawseti(L, -2, d + 1);
-  }
+  api_push_shape_table(L, t->rank, t->shape);
   return 1;
 }
 
@@ -218,7 +240,15 @@ static int rank (lua_State *L) {
 }
 
 static int is_tensor (lua_State *L) {
+  api_arguments(L, "is_tensor", 1);
   lua_pushboolean(L, api_header(L, 1) != NULL);
+  return 1;
+}
+
+/* core.table_kind(x): "data", "named", "object", or nil for what is no table */
+static int table_kind (lua_State *L) {
+  static const char *const names[] = {NULL, "data", "named", "object"};
+  lua_pushstring(L, names[api_table_kind(L, 1)]);
   return 1;
 }
 
@@ -236,6 +266,7 @@ static const luaL_Reg functions[] = {
   {"numel",     numel},
   {"rank",      rank},
   {"is_tensor", is_tensor},
+  {"table_kind", table_kind},
   {"tensor_metatable", metatable},
   {NULL, NULL}
 };

@@ -59,6 +59,7 @@ static int close_keeper (lua_State *L) {
 }
 
 static int set_threads (lua_State *L) {
+  api_arguments(L, "set_threads", 1);
   lua_Integer n = api_integer(L, 1, "set_threads", "n");
   if (n < 1 || n > THREADS_MAX)
     api_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);

@@ -184,6 +184,7 @@ static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
   Memory memory;
+  api_arguments(L, "trace", 1);
   if (state->tracing) api_fail(L, "trace", "not within another trace");
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   if (!lua_isfunction(L, 1) && !luaL_getmetafield(L, 1, "__call"))

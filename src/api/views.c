@@ -51,6 +51,7 @@ Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff
 static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
   const Tensor *t = api_check_tensor(L, 1, who);
+  api_arguments(L, who, 3);
   int dim = (int)api_dimension(L, 2, who, t->rank);
   return api_return(L, api_select(L, 1, t, dim, api_position(L, 3, who, t, dim)), NULL);
 }
@@ -59,6 +60,7 @@ static int view_select (lua_State *L) {
 static int view_narrow (lua_State *L) {
   const char *who = "Tensor:narrow";
   const Tensor *t = api_check_tensor(L, 1, who);
+  api_arguments(L, who, 4);
   int dim = (int)api_dimension(L, 2, who, t->rank);
   ptrdiff_t n = t->shape[dim];
   lua_Integer first = api_integer(L, 3, who, "first");
@@ -118,6 +120,7 @@ static int pieces (lua_State *L) {
 static int view_transpose (lua_State *L) {
   const char *who = "Tensor:transpose";
   const Tensor *t = api_check_tensor(L, 1, who);
+  api_arguments(L, who, 3);
   if (lua_isnoneornil(L, 2) && t->rank < 2)
     api_fail(L, who, "a tensor of %d dimensions has none to swap", t->rank);
   int a = lua_isnoneornil(L, 2) ? t->rank - 2
@@ -185,10 +188,12 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
 }
 
 static int contiguous (lua_State *L) {
+  api_arguments(L, "Tensor:contiguous", 1);
   return api_return(L, push_contiguous(L, 1, "Tensor:contiguous"), NULL);
 }
 
 static int clone (lua_State *L) {
+  api_arguments(L, "Tensor:clone", 1);
   api_check_tensor(L, 1, "Tensor:clone");
   return api_return(L, api_new_copy(L, "Tensor:clone", 1), NULL);
 }
@@ -248,11 +253,7 @@ static int broadcast_shape (lua_State *L) {
     lua_remove(L, -2);
     return 2;
   }
-  lua_createtable(L, rank, 0);
-  for (int d = 0; d < rank; d++) {
-    lua_pushinteger(L, (lua_Integer)shape[d]);
-    lua_rawseti(L, -2, d + 1);
-  }
+  api_push_shape_table(L, rank, shape);
   return 1;
 }
 

@@ -2,6 +2,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local show         = require "perilune.show"
@@ -30,11 +31,10 @@ local function check (c, base, n)
   end
 end
 
--- Both arguments may be named, in one table.
-local function construct (c, base, n)
-  if type(base) == "table" and getmetatable(base) == nil then
-    base, n = base.base_distribution, base.reinterpreted_batch_ndims
-  end
+local PARAMS = { "base_distribution", "reinterpreted_batch_ndims" }
+
+local function make (c, ...)
+  local base, n = construct.arguments(c, PARAMS, ...)
   check(c, base, n)
   local self = setmetatable({ base_dist = base, reinterpreted_batch_ndims = n }, c)
   local batch, rank = base.batch_shape, #base.batch_shape - n
@@ -46,7 +46,7 @@ local function construct (c, base, n)
 end
 
 local Independent = Distribution:extend("Independent", {
-  construct = construct,
+  construct = make,
   help = {
     summary = "the last dimensions of a batch as one event: a vector of independent numbers",
     params  = { base_distribution = "of the single parts",
@@ -74,6 +74,7 @@ function Independent:entropy ()
 end
 
 function Independent:with_batch (shape)
+  shape = core.to_shape(shape, "Independent:with_batch")
   local n = self.reinterpreted_batch_ndims
   local moved = { table.unpack(self.event_shape, 1, n) }
   return class.of(self)(self.base_dist:expand(joined(shape, moved)), n)

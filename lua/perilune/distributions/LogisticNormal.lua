@@ -36,11 +36,14 @@ local function row (x)
 end
 
 -- The same arguments with rows.
-local function arguments (loc, scale, ...)
-  if type(loc) ~= "table" or getmetatable(loc) ~= nil or loc.loc == nil then return row(loc), row(scale or 1), ... end
-  local named = { loc = row(loc.loc), scale = row(loc.scale or 1) }
-  for key, value in pairs(loc) do named[key] = named[key] or value end
-  return named, scale, ...
+local function arguments (loc, ...)
+  if core.table_kind(loc) == "named" then
+    local named = { loc = row(loc.loc), scale = row(loc.scale or 1) }
+    for key, value in pairs(loc) do named[key] = named[key] or value end
+    return named, ...
+  end
+  if select("#", ...) == 0 then return row(loc), { 1 } end
+  return row(loc), row((...)), select(2, ...)
 end
 
 local LogisticNormal = TransformedDistribution:extend("LogisticNormal", {

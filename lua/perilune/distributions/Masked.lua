@@ -2,6 +2,7 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
@@ -12,7 +13,7 @@ local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) 
 -- Booleans as 0 and 1, within tables too.
 local function as_numbers (mask)
   if type(mask) == "boolean" then return mask and 1 or 0 end
-  if type(mask) ~= "table" then return mask end
+  if core.table_kind(mask) ~= "data" then return mask end
   local numbers = {}
   for i, x in ipairs(mask) do numbers[i] = as_numbers(x) end
   return numbers
@@ -22,11 +23,10 @@ end
 local function checked (c, mask)
   local kept = as_numbers(mask)
   if type(kept) ~= "number" and not core.is_tensor(kept) then
-    local ok, t = pcall(core.tensor, kept)
-    if type(kept) ~= "table" or not ok then
+    if core.table_kind(kept) ~= "data" then
       fail(c, "mask must be a boolean, or a table or tensor of them, got %s", show.value(mask))
     end
-    kept = t
+    kept = core.operand(kept, class.name(c), "mask")
   end
   local bad = constraints.boolean:violation(kept)
   if bad then fail(c, "mask must be true or false, or 0 or 1, got %s", show.number(bad)) end
@@ -56,15 +56,15 @@ local function check_base (c, base)
   end
 end
 
-local function construct (c, base, mask)
-  if type(base) == "table" and getmetatable(base) == nil then base, mask = base.base, base.mask end
+local function make (c, ...)
+  local base, mask = construct.arguments(c, { "base", "mask" }, ...)
   check_base(c, base)
   mask = checked(c, mask)
   return assemble(c, base, mask, batch_of(c, base, mask))
 end
 
 local Masked = Distribution:extend("Masked", {
-  construct = construct,
+  construct = make,
   help = {
     summary = "a distribution that counts only where the mask is 1",
     params  = { base = "the distribution", mask = "true or 1 where it counts, false or 0 where log_prob is to be 0" },
@@ -77,7 +77,9 @@ function Masked:__tostring ()
   return string.format("%s(%s, mask=%s)", class.name(class.of(self)), tostring(self.base), show.parameter(self.mask))
 end
 
-function Masked:with_batch (shape) return assemble(class.of(self), self.base, self.mask, shape) end
+function Masked:with_batch (shape)
+  return assemble(class.of(self), self.base, self.mask, core.to_shape(shape, "Masked:with_batch"))
+end
 
 --- Where the mask is 0 it is 0, whatever x: outside the support, or NaN.
 function Masked:log_prob (x) return functions.where(self.mask, self.base:log_prob(x), 0) end

@@ -6,8 +6,9 @@ local Distribution = require "perilune.distribution"
 local Categorical  = require "perilune.distributions.Categorical"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
+local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
+local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
@@ -17,6 +18,7 @@ local tensor       = require "perilune.tensor"
 
 local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
                                           functions.log
+local raise = errors.raise
 local INF   = math.huge
 local TINY  = 2 ^ -1022
 local FEW   = 32       -- components that are added one by one
@@ -95,16 +97,16 @@ local function assemble (c, mixture, component, batch)
   return self
 end
 
-local function construct (c, mixture, component)
-  if component == nil and type(mixture) == "table" and getmetatable(mixture) == nil then
-    mixture, component = mixture.mixture_distribution, mixture.component_distribution
-  end
+local PARAMS = { "mixture_distribution", "component_distribution" }
+
+local function make (c, ...)
+  local mixture, component = construct.arguments(c, PARAMS, ...)
   check(c, mixture, component)
   return assemble(c, mixture, component, batch_of(c, mixture, component))
 end
 
 local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
-  construct = construct,
+  construct = make,
   help = {
     summary = "one of K distributions of a family, chosen at random",
     params  = { mixture_distribution = "a Categorical with the weights",
@@ -121,6 +123,7 @@ function MixtureSameFamily:__tostring ()
 end
 
 function MixtureSameFamily:with_batch (shape)
+  shape = core.to_shape(shape, "MixtureSameFamily:with_batch")
   return assemble(class.of(self), self.mixture_distribution, self.component_distribution, shape)
 end
 
@@ -228,6 +231,7 @@ end
 -- laid out for f as more rows.
 function MixtureSameFamily:expectation (f, opts)
   check_univariate(self, "expectation")
+  f = errors.check_function("MixtureSameFamily:expectation", "f", f)
   local rank, k = #self.batch_shape, self.mixture_distribution.support.high
   local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
   for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end

@@ -7,8 +7,9 @@ local Distribution = require "perilune.distribution"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
+local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
@@ -18,12 +19,11 @@ local transforms   = require "perilune.transforms"
 
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
+local raise         = errors.raise
 local sum_rightmost = transforms.sum_rightmost
 local INF = math.huge
 
-local function as_value (x)
-  return type(x) == "table" and getmetatable(x) == nil and core.tensor(x) or x
-end
+local function as_value (x) return core.table_kind(x) == "data" and core.tensor(x) or x end
 
 -- The largest of the last n dimensions.
 local function any (flags, n)
@@ -354,13 +354,15 @@ end
 -- One transform, or a list of nothing else.
 local function are_transforms (list)
   if is_transform(list) then return true end
-  local all = type(list) == "table" and getmetatable(list) == nil
+  local all = core.table_kind(list) == "data"
   for _, t in ipairs(all and list or {}) do all = all and is_transform(t) end
   return all
 end
 
-local function construct (c, base, list)
-  if type(base) == "table" and getmetatable(base) == nil then base, list = base.base_distribution, base.transforms end
+local PARAMS = { "base_distribution", "transforms" }
+
+local function make (c, ...)
+  local base, list = construct.arguments(c, PARAMS, ...)
   if not is_distribution(base) then
     raise("%s: base_distribution must be a distribution, got %s", class.name(c), show.value(base))
   elseif not are_transforms(list) then
@@ -370,7 +372,7 @@ local function construct (c, base, list)
 end
 
 TransformedDistribution = Distribution:extend("TransformedDistribution", {
-  construct = construct,
+  construct = make,
   complete  = complete,
   help = {
     summary = "the law of a transform, or of several in a row, of a random variable",
@@ -442,7 +444,9 @@ function TransformedDistribution:mode ()
   return peaks.mode(self, function (s) return self.transform:forward(peaks.quantile(self.base_dist, s)) end)
 end
 
-function TransformedDistribution:expectation (f, opts) return self.law:expectation(f, opts) end
+function TransformedDistribution:expectation (f, ...)
+  return self.law:expectation(errors.check_function("TransformedDistribution:expectation", "f", f), ...)
+end
 
 function TransformedDistribution:rsample (shape, rng)
   if not self.has_rsample then
@@ -457,6 +461,7 @@ function TransformedDistribution:sample (shape, rng)
 end
 
 function TransformedDistribution:with_batch (shape)
+  shape = core.to_shape(shape, "TransformedDistribution:with_batch")
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
   return complete(setmetatable(copy, class.of(self)), self.base_dist:expand(shape), self.transforms)

@@ -7,6 +7,7 @@ local Distribution = require "perilune.distribution"
 local Uniform      = require "perilune.distributions.Uniform"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
@@ -132,8 +133,8 @@ local function check_mass (c, self)
   end
 end
 
-local function construct (c, base, low, high)
-  if type(base) == "table" and getmetatable(base) == nil then base, low, high = base.base, base.low, base.high end
+local function make (c, ...)
+  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
   check_base(c, base)
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)
@@ -144,7 +145,7 @@ local function construct (c, base, low, high)
 end
 
 local Truncated = Distribution:extend("Truncated", {
-  construct = construct,
+  construct = make,
   help = {
     summary = "any distribution of single numbers, cut to an interval",
     params  = { base = "the distribution to cut", low = "lower end, -inf unless told",
@@ -159,7 +160,10 @@ function Truncated:__tostring ()
                        show.parameter(self.low), show.parameter(self.high))
 end
 
-function Truncated:with_batch (shape) return assemble(class.of(self), self.base, self.low, self.high, shape) end
+function Truncated:with_batch (shape)
+  shape = core.to_shape(shape, "Truncated:with_batch")
+  return assemble(class.of(self), self.base, self.low, self.high, shape)
+end
 
 
 -- Densities and tails --------------------------------------------------------------

@@ -195,7 +195,7 @@ end
 -- Up to max_iter steps of the method. Returns the loss where the parameters are left, and whether a tolerance was
 -- reached.
 local function step (self, closure)
-  self:check_fields()
+  if type(self.memory) ~= "table" then raise("LBFGS: memory must be a table, got %s", show.value(self.memory)) end
   if type(closure) ~= "function" then
     raise("LBFGS: step takes a closure that calls backward() on its loss and returns it, got %s", show.value(closure))
   end
@@ -209,7 +209,8 @@ local function step (self, closure)
     local found = not slow and advance(self, closure, point, gained)
     converged = not found
     if converged then break end
-    point, values[n + 1], self.steps = found, found.value, self.steps + 1
+    point, values[n + 1] = found, found.value
+    self:count_step()
     if self.evaluations >= most then break end
   end
   scatter(self, point.x)

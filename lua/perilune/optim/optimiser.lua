@@ -3,12 +3,11 @@
 -- A kind of optimiser has a name, `options` in the order in which they are shown, { name, default, rule }, and
 -- a method `step`. Options become fields of the optimiser and may be changed between steps: opt.lr = 0.1.
 local core   = require "perilune.core"
-local raise  = require "perilune.errors".raise
+local errors = require "perilune.errors"
 local params = require "perilune.optim.params"
 local show   = require "perilune.show"
 
 local Optimiser = {}
-Optimiser.__index = Optimiser
 
 --- Rules for options: what they say, and whether a value obeys.
 local function is_number (x) return type(x) == "number" and x == x end
@@ -27,41 +26,51 @@ Optimiser.rules = {
   end },
 }
 
-local function fail (self, ...) raise("%s: %s", self.name, string.format(...)) end
+local function fail (self, ...) errors.raise("%s: %s", self.name, string.format(...)) end
 
-local function set_option (self, option, value)
-  local name, rule = option[1], option[3]
-  if not rule[2](value) then fail(self, "%s must be %s, got %s", name, rule[1], show.value(value)) end
-  self[name] = value
-end
-
-local function check_names (self, given)
-  if type(given) ~= "table" then fail(self, "options must be a table, got %s", show.value(given)) end
-  for name in pairs(given) do
-    local known = false
-    for _, option in ipairs(self.options) do known = known or option[1] == name end
-    if not known then fail(self, "there is no option %s", tostring(name)) end
-  end
+-- What assigning a field of an optimiser does: options are checked, parameters stay.
+local function assign (self, values, key, value)
+  local rule = self.rule_of[key]
+  if rule and not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
+  if rule then values[key] = value
+  elseif rawget(values, key) then
+    fail(self, "%s must stay as they are; a new optimiser takes other parameters", key)
+  else rawset(self, key, value) end
 end
 
 local function set_options (self, given)
-  check_names(self, given)
+  errors.check_options(self.name, given, self.option_names)
   for _, option in ipairs(self.options) do
     local value = given[option[1]]
     if value == nil then value = option[2] end
-    set_option(self, option, value)
+    self[option[1]] = value
   end
+end
+
+-- A new optimiser of a kind for the parameters in a list. Options and parameters are not its own fields, so that
+-- assignments to them are seen.
+local function new (kind, list)
+  local values = setmetatable({}, kind.fields)
+  values.entries, values.params = params.list(kind.name, list)
+  return setmetatable({ steps = 0, factor = false }, {
+    __index = values, __tostring = kind.__tostring, __name = kind.__name,
+    __newindex = function (self, key, value) assign(self, values, key, value) end,
+  })
 end
 
 --- A new kind: Kind(params, options) makes an optimiser. `start(self)`, if there is one, completes it.
 function Optimiser.kind (kind)
-  kind.__index, kind.__tostring = kind, Optimiser.__tostring
+  kind.option_names, kind.rule_of, kind.fields = {}, {}, { __index = kind }
+  for i, option in ipairs(kind.options) do
+    kind.option_names[i], kind.rule_of[option[1]] = option[1], option[3]
+  end
+  kind.__tostring, kind.__name = Optimiser.__tostring, "optim." .. kind.name
   return setmetatable(kind, {
     __index = Optimiser,
     __tostring = function () return "optim." .. kind.name end,
-    __call = function (_, list, options)
-      local self = setmetatable({ steps = 0, factor = false }, kind)
-      self.entries, self.params = params.list(kind.name, list)
+    __call = function (_, list, options, ...)
+      errors.no_more(kind.name .. "(params, options)", ...)
+      local self = new(kind, list)
       set_options(self, options or {})
       if kind.start then kind.start(self) end
       return self
@@ -81,10 +90,23 @@ function Optimiser:schedule (schedule)
   return self
 end
 
+--- One more step was taken.
+function Optimiser:count_step ()
+  local steps = self.steps
+  if type(steps) ~= "number" then fail(self, "steps must be an integer, got %s", show.value(steps)) end
+  self.steps = steps + 1
+end
+
 --- The learning rate of the next step.
 function Optimiser:rate ()
-  local factor = self.factor
-  return factor and self.lr * factor(self.steps) or self.lr
+  local schedule = self.factor
+  if not schedule then return self.lr end
+  if type(schedule) ~= "function" then fail(self, "factor must be a function, got %s", show.value(schedule)) end
+  local factor = schedule(self.steps)
+  if type(factor) ~= "number" then
+    fail(self, "schedule must return a number, got %s at step %d", show.value(factor), self.steps)
+  end
+  return self.lr * factor
 end
 
 local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end

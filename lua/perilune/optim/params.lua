@@ -1,8 +1,10 @@
 --- Parameters to optimise: collected from tables, and their gradients kept within bounds.
 local core      = require "perilune.core"
-local raise     = require "perilune.errors".raise
+local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
+
+local raise = errors.raise
 
 local params = {}
 
@@ -90,7 +92,8 @@ end
 
 --- Scales all gradients by one factor, so that the norm of all together is at most max.
 -- Returns the norm that they had.
-function params.clip_grad_norm (x, max)
+function params.clip_grad_norm (x, max, ...)
+  errors.no_more("clip_grad_norm(params, max)", ...)
   local list, largest, squares = params.list("clip_grad_norm", x), 0, 0
   check_bound("clip_grad_norm", max)
   params.check_finite("clip_grad_norm", list)
@@ -115,7 +118,8 @@ function params.clip_grad_norm (x, max)
 end
 
 --- Moves every element of every gradient into [-max, max].
-function params.clip_grad_value (x, max)
+function params.clip_grad_value (x, max, ...)
+  errors.no_more("clip_grad_value(params, max)", ...)
   local list = params.list("clip_grad_value", x)
   check_bound("clip_grad_value", max)
   for _, entry in ipairs(list) do

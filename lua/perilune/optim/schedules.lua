@@ -1,6 +1,8 @@
 --- Schedules: functions of the number of steps taken (0 at first) that give a factor of the learning rate.
-local raise = require "perilune.errors".raise
-local show  = require "perilune.show"
+local errors = require "perilune.errors"
+local show   = require "perilune.show"
+
+local raise = errors.raise
 
 local schedules = {}
 
@@ -16,26 +18,34 @@ local function is_nonnegative (x) return x >= 0 and x < math.huge end
 local function is_count (x) return x >= 1 and x == math.floor(x) and x < math.huge end
 
 --- The same factor always.
-function schedules.constant (factor)
+function schedules.constant (...)
+  errors.check_arguments("schedules.constant", { "factor" }, ...)
+  local factor = ...
   factor = check("constant", "factor", factor or 1, is_nonnegative, "a non-negative number")
   return function () return factor end
 end
 
 --- Times gamma after every `every` steps.
-function schedules.step (every, gamma)
+function schedules.step (...)
+  errors.check_arguments("schedules.step", { "every", "gamma" }, ...)
+  local every, gamma = ...
   check("step", "every", every, is_count, "a positive integer")
   gamma = check("step", "gamma", gamma or 0.1, is_positive, "positive")
   return function (n) return gamma ^ math.floor(n / every) end
 end
 
 --- gamma^n.
-function schedules.exponential (gamma)
+function schedules.exponential (...)
+  errors.check_arguments("schedules.exponential", { "gamma" }, ...)
+  local gamma = ...
   check("exponential", "gamma", gamma, is_positive, "positive")
   return function (n) return gamma ^ n end
 end
 
 --- Half a wave of a cosine from 1 down to `final`, which is kept after `steps` steps.
-function schedules.cosine (steps, final)
+function schedules.cosine (...)
+  errors.check_arguments("schedules.cosine", { "steps", "final" }, ...)
+  local steps, final = ...
   check("cosine", "steps", steps, is_count, "a positive integer")
   final = check("cosine", "final", final or 0, is_nonnegative, "a non-negative number")
   return function (n)
@@ -45,7 +55,9 @@ function schedules.cosine (steps, final)
 end
 
 --- A line up to 1 at the last of `steps` steps, then another schedule (constant unless told) from its beginning.
-function schedules.warmup (steps, after)
+function schedules.warmup (...)
+  errors.check_arguments("schedules.warmup", { "steps", "after" }, ...)
+  local steps, after = ...
   check("warmup", "steps", steps, is_count, "a positive integer")
   if after ~= nil and type(after) ~= "function" then
     raise("schedules.warmup: after must be a schedule, got %s", show.value(after))
@@ -56,4 +68,4 @@ function schedules.warmup (steps, after)
   end
 end
 
-return schedules
+return errors.module("optim.schedules", schedules)

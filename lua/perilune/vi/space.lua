@@ -4,14 +4,14 @@
 -- by biject_to. The density of u is that of the parameters times the determinant.
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
-local raise       = require "perilune.errors".raise
+local errors      = require "perilune.errors"
 local show        = require "perilune.show"
 local transforms  = require "perilune.transforms"
 
 local Space = {}
 Space.__index = Space
 
-local function fail (...) raise("vi: %s", string.format(...)) end
+local function fail (...) errors.raise("vi: %s", string.format(...)) end
 
 local function count (shape)
   local n = 1
@@ -20,7 +20,7 @@ local function count (shape)
 end
 
 local function is_shape (x)
-  if type(x) ~= "table" or getmetatable(x) ~= nil then return false end
+  if core.table_kind(x) ~= "data" then return false end
   for key, d in pairs(x) do
     if type(key) ~= "number" or math.type(d) ~= "integer" or d < 1 then return false end
   end
@@ -32,14 +32,10 @@ local function description (name, given)
   local d
   if constraints.is_constraint(given) then d = { constraint = given }
   elseif math.type(given) == "integer" or is_shape(given) then d = { shape = given }
-  elseif type(given) == "table" and getmetatable(given) == nil then d = given
+  elseif core.table_kind(given) == "named" then d = given
   else fail("params.%s must be a constraint, a shape or { shape =, constraint =, init = }, got %s", name,
             show.value(given)) end
-  for key in pairs(d) do
-    if key ~= "shape" and key ~= "constraint" and key ~= "init" then
-      fail("params.%s: there is no field %s; they are shape, constraint and init", name, tostring(key))
-    end
-  end
+  errors.check_options("vi: params." .. name, d, { "shape", "constraint", "init" })
   return d
 end
 
