@@ -278,7 +278,7 @@ local function by_density (d, f, opts)
 end
 
 
-local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes" }
+local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
 
 local function check (d, who, opts)
   errors.check_options(who, opts, OPTIONS)

@@ -43,7 +43,7 @@ describe("integers, or one table of them:", function ()
     end)
 
     it(who .. " refuses anything else in the table", function ()
-      assert.matches(" must be an integer, got a table$", message(f, { list }))
+      assert.matches(" must be an integer, got a table of %d elements$", message(f, { list }))
       assert.matches(" must be an integer, got nil$", message(f, { table.unpack(list, 1, 1), nil, 1 }))
       assert.matches(" must be an integer, got 1.5$", message(f, { 1.5 }))
       assert.matches(": a table of integers must be without other keys, got the string \"size\"$",
@@ -82,7 +82,7 @@ describe("integers, or one table of them:", function ()
     local ones = {}
     for i = 1, 100 do ones[i] = 1 end
     ones[101] = -1
-    assert.equal("Tensor:reshape: what follows a table of integers must be nothing, got a table",
+    assert.equal("Tensor:reshape: what follows a table of integers must be nothing, got a table of 1 element",
                  message(t.reshape, t, {}, { 6 }, table.unpack(ones)))
     assert.equal("Tensor:reshape: a shape has at most 16 dimensions, got 102",
                  message(t.reshape, t, { { 6 }, table.unpack(ones) }))
