@@ -51,9 +51,10 @@ end
 local found, faults = {}, 0
 
 local function report (kind, text, output, statements, title)
+  local kept, by_itself = smallest(statements, signature(kind, text))
+  if kind == "slow" and not by_itself then return end   -- the machine was busy
   faults = faults + 1
   local path = string.format("%s/fault%d.lua", FOLDER, faults)
-  local kept, by_itself = smallest(statements, signature(kind, text))
   program.write(path, kept, string.format("%s: %s: %s", title, kind, text:match("[^\n]*")))
   say("\n%s (%s)\n%s: %s", path, title, kind, kind == "crash" and output or text)
   if not by_itself then say("only after the cases before it") end
