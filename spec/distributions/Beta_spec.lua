@@ -10,6 +10,7 @@ contract.distribution {
   log_prob = {   -- x, concentration1, concentration0, value (50-digit reference)
     { 0.25, 2, 5, 0.86417473073514104682 },
     { 1e-300, 0.001, 0.001, 682.48385155330714408 },
+    { 2 ^ -1074, 100, 3, -73686.415003881191293 },
     { 0.5, 1e10, 1e10, 11.633707702592973642 },
     { 0.3, 15.5, 12.25, -2.3926647273529522657 },
     { 1e-12, 3, 1e12, 25.937873935372102879 },
@@ -55,6 +56,12 @@ describe("Beta beyond the contract", function ()
   it("has its mode at an end when a shape is at most 1", function ()
     local d = peri.Beta({ 1, 0.5, 1, 2, 0.4, 0.6, 3 }, { 1, 1, 2, 1, 0.6, 0.4, 2 })
     assert.same({ 0.5, 0, 0, 1, 0, 1, 2 / 3 }, d:mode():totable())
+  end)
+
+  it("has the right slope in a shape where x is subnormal", function ()   -- 40-digit reference
+    local a = peri.param(5)
+    peri.Beta(a, 2):log_prob(2 ^ -1074):backward()
+    assert.is_true(golden.passes({ expected = "-744.07340525471459564744" }, a.grad))
   end)
 
   it("passes huge shapes", function ()

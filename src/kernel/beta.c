@@ -43,7 +43,8 @@ VECTOR double beyond_mean (double x, double a, double b) {
 
 VECTOR double saddle_density (double x, double a, double b) {
   double n = a + b, d = beyond_mean(x, a, b);
-  double first = deviation(d / a, n * x / a), second = deviation(-d / b, n * (1 - x) / b);
+  double first = x < TINY ? log_whole(x, a, n) - d / a : deviation(d / a, n * x / a);
+  double second = deviation(-d / b, n * (1 - x) / b);
   double away = fma(a, first, b * second) - (vlog(x) + vlog1p(-x));
   return with_edges(x, a, b, log_peak(a, b) + away);
 }
@@ -64,7 +65,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 
 /* log x + psi(n) - psi(a), as log(1 + e) and what the digammas leave over their logarithms */
 VECTOR double excess (double x, double e, double a, double n) {
-  double whole = n * x / a, ratio = whole < 0.5 ? vlog(whole) : vlog1p(e);
+  double whole = n * x / a, ratio = whole < 0.5 ? log_whole(x, a, n) : vlog1p(e);
   return ratio + (digamma_rest(n) - digamma_rest(a));
 }
 

@@ -51,6 +51,14 @@ VECTOR double deviation (double e, double whole) {
   return whole < 0.5 ? vlog(whole) - e : vlog1pmx(e);
 }
 
+static const double TINY = 1e-290;   /* of x: below, n x/a may lose digits */
+
+/* log(n x/a), however small x is */
+VECTOR double log_whole (double x, double a, double n) {
+  int tiny = x < TINY;
+  return vlog(n * (tiny ? x * 0x1p64 : x) / a) - (tiny ? 44.361419555836499803 : 0.0);   /* 64 log 2 */
+}
+
 /* psi(x) - log x */
 VECTOR double digamma_rest (double x) {
   double r = 1 / x;

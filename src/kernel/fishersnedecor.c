@@ -65,9 +65,10 @@ VECTOR double plain_density (double x, double freedom1, double freedom2) {
 
 /* L(e) and L(f); beyond u = 1e290 from X = 1 and Y = 1/u */
 VECTOR void deviations (double x, double df1, double df2, double *first, double *second) {
-  double r = df1 / df2, inverse = 1 / fma(r, x, 1.0), all = (1 + r) / r;
+  double r = df1 / df2, u = fma(r, x, 1.0), inverse = 1 / u, all = (1 + r) / r, e = (x - 1) * inverse;
   int far = r * x > 1e290;
-  *first = deviation(far ? 1 / r : (x - 1) * inverse, far ? all : (1 + r) * (x * inverse));
+  double inside = deviation(far ? 1 / r : e, far ? all : (1 + r) * (x * inverse));
+  *first = x < TINY ? log_whole(x, u, 1 + r) - e : inside;
   *second = deviation(far ? -1.0 : r * (1 - x) * inverse, far ? all / x : (1 + r) * inverse);
 }
 
