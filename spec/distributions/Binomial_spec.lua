@@ -68,9 +68,14 @@ describe("Binomial", function ()
   it("has the entropy of a normal law where outcomes cannot be told apart", function ()   -- references by mpmath
     assert.near(1, peri.Binomial(1e100, 0.5):entropy() / 115.85504600234701163, 1e-13)
     assert.near(1, peri.Binomial(1e300, 1e-280):entropy() / 24.444789463145129587, 1e-13)
-    local n, logits = peri.param(1e100), peri.param(1)
-    peri.Binomial { total_count = n, logits = logits }:entropy():backward()
-    assert.near(1, peri.item(n.grad) / 0.5e-100, 1e-15)
-    assert.near(0.5 - peri.sigmoid(1), peri.item(logits.grad), 1e-15)
+  end)
+
+  it("has the slopes of the entropy at many trials", function ()   -- of log(2 pi e n p q)/2 - (1/(p q) - 4)/(12 n)
+    for _, trials in ipairs { 1e8, 1e12, 1e15, 1e100 } do
+      local n, logits = peri.param(trials), peri.param(math.log(3 / 7))
+      peri.Binomial { total_count = n, logits = logits }:entropy():backward()
+      assert.near(1, peri.item(n.grad) * trials / (0.5 + (1 / 0.21 - 4) / (12 * trials)), 1e-13)
+      assert.near(1, peri.item(logits.grad) / (0.2 + 0.4 / 0.21 / (12 * trials)), 1e-13)
+    end
   end)
 end)

@@ -234,4 +234,15 @@ describe("DirichletMultinomial", function ()
       assert.near(1, peri.item(peri.DirichletMultinomial(row[1], row[2]):entropy()) / row[3], 1e-13)
     end
   end)
+
+  it("has the slopes of its entropy where all counts are as good as normal", function ()
+    for _, n in ipairs { 1e30, 1e100 } do
+      local a = peri.param { 1e30, 2e30, 3e30 }
+      peri.DirichletMultinomial(a, n):entropy():backward()
+      for j = 1, 3 do
+        local slope = 0.5 * (1 / (j * 1e30) - 3 / 6e30) - n / (6e30 + n) / 6e30
+        assert.near(1, a.grad[j] / slope, 1e-13)
+      end
+    end
+  end)
 end)

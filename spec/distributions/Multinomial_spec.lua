@@ -287,4 +287,14 @@ describe("Multinomial", function ()
     close(help.example[2], load("local Multinomial = ...; return " .. help.example[1])(peri.Multinomial), 1e-12)
     assert.equal("Multinomial(total_count=4, probs={0.25, 0.25, 0.5})", tostring(peri.Multinomial(4, { 1, 1, 2 })))
   end)
+
+  it("has its entropy and the slopes of it at many trials", function ()   -- those of a normal law
+    for _, n in ipairs { 1e15, 1e17, 1e30, 1e100 } do
+      local logits = peri.param { math.log(0.2), math.log(0.3), math.log(0.5) }
+      local entropy = peri.Multinomial { total_count = n, logits = logits }:entropy()
+      entropy:backward()
+      assert.near(1, peri.item(entropy) / (math.log(2 * math.pi * n) + 1 + 0.5 * math.log(0.03)), 1e-13)
+      for j, p in ipairs { 0.2, 0.3, 0.5 } do assert.near(0.5 - 1.5 * p, logits.grad[j], 1e-13) end
+    end
+  end)
 end)

@@ -65,9 +65,14 @@ describe("NegativeBinomial", function ()
     assert.near(1, peri.NegativeBinomial(1e300, 0.5):entropy() / 347.15327607259149803, 1e-13)
     local far = peri.NegativeBinomial { total_count = 1e300, logits = 100 }   -- whose mean is no double
     assert.near(1, far:entropy() / 446.80670248231152537, 1e-13)
-    local r, logits = peri.param(1e100), peri.param(1)
-    peri.NegativeBinomial { total_count = r, logits = logits }:entropy():backward()
-    assert.near(1, peri.item(r.grad) / 0.5e-100, 1e-15)
-    assert.near(0.5 + 0.5 * peri.sigmoid(1), peri.item(logits.grad), 1e-15)
+  end)
+
+  it("has the slopes of the entropy at many trials", function ()   -- of log(2 pi e r p/q^2)/2 - (1 + p)^2/(12 r p)
+    for _, trials in ipairs { 1e8, 1e12, 1e15, 1e100 } do
+      local r, logits = peri.param(trials), peri.param(math.log(3 / 7))
+      peri.NegativeBinomial { total_count = r, logits = logits }:entropy():backward()
+      assert.near(1, peri.item(r.grad) * trials / (0.5 + 1.69 / 0.3 / (12 * trials)), 1e-13)
+      assert.near(1, peri.item(logits.grad) / (0.65 + 0.49 * 1.3 / 0.3 / (12 * trials)), 1e-13)
+    end
   end)
 end)

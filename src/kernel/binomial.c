@@ -164,7 +164,7 @@ static void add_slopes (const Nodes *at, void *state) {
   }
 }
 
-static int is_normal (const Sums *s) { return s->n * vsigmoid(s->l) > SUMMATION_NORMAL; }
+static int exceeds (const Sums *s, double limit) { return s->n * vsigmoid(s->l) > limit; }
 
 static void visit_outcomes (Visit *visit, Sums *s) {
   double p = vsigmoid(s->l), deviation = sqrt(s->n * p * vsigmoid(-s->l));
@@ -172,7 +172,7 @@ static void visit_outcomes (Visit *visit, Sums *s) {
 }
 
 static void add_up (Sums *s) {
-  if (is_normal(s))
+  if (exceeds(s, SUMMATION_NORMAL))
     s->entropy = summation_normal_entropy(vlog(s->n * vsigmoid(s->l) * vsigmoid(-s->l)));
   else visit_outcomes(add_entropy, s);
 }
@@ -185,14 +185,19 @@ static void entropy (size_t n, const double *const in[], double *out) {
   }
 }
 
+/* of log(2 pi e n p q)/2 - (1/(p q) - 4)/(12 n) */
+static void normal_slopes (Sums *s) {
+  double n = s->n, p = vsigmoid(s->l), q = vsigmoid(-s->l), skewness = (q - p) / (n * p * q);
+  s->dn = (0.5 + (q - p) * skewness / 12) / n;
+  s->dl = fma(0.5, q - p, skewness / 12);
+}
+
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
-    if (is_normal(&s)) {
-      s.dn = 0.5 / s.n;
-      s.dl = -0.5 * vtanh(0.5 * s.l);   /* (q - p)/2 */
-    } else visit_outcomes(add_slopes, &s);
+    if (exceeds(&s, SUMMATION_SLOPES)) normal_slopes(&s);
+    else visit_outcomes(add_slopes, &s);
     d[0][i] = s.dn;
     d[1][i] = in[1][i] > 0 ? -s.dl : s.dl;
   }

@@ -195,6 +195,22 @@ static void entropy (const Batch *b, double *out) {
     out[r] = entropy_of(b->dims[0], event(b, 0, r), *event(b, 1, r));
 }
 
+/* are all margins as good as normal? */
+static int is_normal (size_t k, const double *a, Urn u) {
+  for (size_t j = 0; j < k; j++)
+    if (!(fmin(a[j], u.n * (a[j] / u.total)) > SUMMATION_NORMAL)) return 0;
+  return 1;
+}
+
+/*
+** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times the
+** product of all a_j/A; the entropy has half of its logarithm.
+*/
+static void normal_slopes (size_t k, const double *a, Urn u, double upstream, double *da) {
+  double A = u.total, K = (double)k, shared = (1 - K) * (u.n / (A + u.n) / A) - K / A;
+  for (size_t j = 0; j < k; j++) da[j] = 0.5 * upstream * (1 / a[j] + shared);
+}
+
 /* a_j moves its own margin directly, and all others as a part of their b */
 static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
@@ -203,6 +219,11 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
     double n = *event(b, 1, r), total = sum_of(k, a), *da = d[0] + r * k, all = 0;
     int spread = is_law(n, total) && n > 0 && k > 1;
     Urn u = urn_of(n, total);
+    d[1][r] = 0;
+    if (spread && is_normal(k, a, u)) {
+      normal_slopes(k, a, u, upstream[r], da);
+      continue;
+    }
     for (size_t j = 0; j < k; j++) {
       double others = sum_without(k, a, j), mean = n * (a[j] / total);
       Margin m = spread ? margin(a[j], others, mean, u, add_slopes) : (Margin) {.sum = 0};
@@ -210,7 +231,6 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
       all += m.by_b;
     }
     for (size_t j = 0; j < k; j++) da[j] = upstream[r] * (da[j] - all);
-    d[1][r] = 0;
   }
 }
 

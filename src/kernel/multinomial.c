@@ -195,11 +195,36 @@ static void add_slope (const Nodes *at, void *state) {
   }
 }
 
+static Margin margin (double n, double logit) {
+  Odds o = odds_of(logit);
+  return (Margin) {.n = n, .logit = logit, .level = own_surprisal(n * o.p), .o = o};
+}
+
 static double over_outcomes (Visit *visit, Margin m) {
-  m.o = odds_of(m.logit);
-  m.level = own_surprisal(m.n * m.o.p);
   summation(floor(m.n), m.n * m.o.p, sqrt(m.n * m.o.p * m.o.q), visit, &m);
   return m.sum;
+}
+
+/*
+** The three sums; of laws that are all but normal (summation.h), from
+**   E f(X, np) = log(2 pi np)/2 + q/2 + (p - q^2)/(12 np) + ...
+*/
+static int exceeds (Margin m, double limit) { return m.n * fmin(m.o.p, m.o.q) > limit; }
+
+static double mean_surprisal (Margin m) {
+  if (exceeds(m, SUMMATION_NORMAL)) return fma(0.5, m.o.q, m.level);
+  return over_outcomes(add_surprisal, m);
+}
+
+static double entropy_of_misses (Margin m) {
+  if (exceeds(m, SUMMATION_NORMAL)) return 0.5 * (m.o.p - m.o.log_q);
+  return over_outcomes(add_misses, m);
+}
+
+static double surprisal_slope (Margin m) {
+  double p = m.o.p, q = m.o.q;
+  if (exceeds(m, SUMMATION_SLOPES)) return q * q * (0.5 + (1 + p) / (m.n * p) / 12);
+  return over_outcomes(add_slope, m);
 }
 
 /* log(p_j/(1 - p_j)) */
@@ -213,10 +238,10 @@ static double entropy_of (size_t k, double n, const double *l) {
   if (!(n >= 0 && n < HUGE_VAL && s.sum >= 1)) return (double)NAN;
   if (s.rest == 0) return 0;
   double misses = -margin_logit(&s, l, s.top);
-  double sum = over_outcomes(add_misses, (Margin) {.n = n, .logit = misses});
+  double sum = entropy_of_misses(margin(n, misses));
   for (size_t j = 0; j < k; j++) {
     if (j == s.top || vexp(l[j] - s.shift) == 0) continue;
-    sum += over_outcomes(add_surprisal, (Margin) {.n = n, .logit = margin_logit(&s, l, j)});
+    sum += mean_surprisal(margin(n, margin_logit(&s, l, j)));
   }
   return sum;
 }
@@ -238,8 +263,8 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
       double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
       dl[j] = 0;
       if (!spread || e == 0) continue;
-      Margin m = {.n = total, .logit = margin_logit(&s, l, j)};
-      dl[j] = over_outcomes(add_slope, m) / (e / s.sum) / (others / s.sum);
+      Margin m = margin(total, margin_logit(&s, l, j));
+      dl[j] = surprisal_slope(m) / (e / s.sum) / (others / s.sum);
     }
     simplex_pull(k, l, dl, upstream[r], dl);
     d[0][r] = 0;

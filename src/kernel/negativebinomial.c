@@ -175,8 +175,8 @@ static void add_slopes (const Nodes *at, void *state) {
 }
 
 /* are both failures and successes so many? */
-static int is_normal (const Sums *s) {
-  return s->r > SUMMATION_NORMAL && vlog(s->r) + s->l > 34.657359027997265471;
+static int exceeds (const Sums *s, double limit) {
+  return s->r > limit && vlog(s->r) + s->l > vlog(limit);
 }
 
 /* the tail falls like e^(-q k), or as that of a normal law */
@@ -187,7 +187,7 @@ static void visit_outcomes (Visit *visit, Sums *s) {
 }
 
 static void add_up (Sums *s) {   /* the variance is r p/q^2 */
-  if (is_normal(s)) s->entropy = summation_normal_entropy(vlog(s->r) + s->l + vsoftplus(s->l));
+  if (exceeds(s, SUMMATION_NORMAL)) s->entropy = summation_normal_entropy(vlog(s->r) + s->l + vsoftplus(s->l));
   else visit_outcomes(add_entropy, s);
 }
 
@@ -200,15 +200,20 @@ static void entropy (size_t n, const double *const in[], double *out) {
   }
 }
 
+/* of log(2 pi e r p/q^2)/2 - (1 + p)^2/(12 r p) */
+static void normal_slopes (Sums *s) {
+  double r = s->r, p = vsigmoid(s->l), q = vsigmoid(-s->l), part = (1 + p) / (r * p) / 12;
+  s->dr = fma(1 + p, part, 0.5) / r;
+  s->dl = fma(q * q, part, fma(0.5, p, 0.5));
+}
+
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double l = in[1][i];
     Sums s = {.r = in[0][i], .l = l > LOGIT_FAR ? LOGIT_FAR : l};
     add_up(&s);
-    if (is_normal(&s)) {
-      s.dr = 0.5 / s.r;
-      s.dl = fma(0.5, vsigmoid(s.l), 0.5);
-    } else visit_outcomes(add_slopes, &s);
+    if (exceeds(&s, SUMMATION_SLOPES)) normal_slopes(&s);
+    else visit_outcomes(add_slopes, &s);
     d[0][i] = s.dr;
     d[1][i] = s.dl;
   }

@@ -106,9 +106,11 @@ static inline void summation (double last, double centre, double deviation, Visi
 /*
 ** A law of counts that are sums of more than SUMMATION_NORMAL small ones is a normal law to all
 ** digits, and doubles may be further apart than its deviation: its entropy is
-**   log(2 pi e variance)/2
+**   log(2 pi e variance)/2 - skewness^2/12 - ...
+** Slopes by sums lose a digit with each power of ten, as the centre of the law is rounded; from
+** SUMMATION_SLOPES on those of these two terms are better.
 */
-static const double SUMMATION_NORMAL = 0x1p50;
+static const double SUMMATION_NORMAL = 0x1p50, SUMMATION_SLOPES = 0x1p20;
 
 static inline double summation_normal_entropy (double log_variance) {
   return fma(0.5, log_variance, 1.4189385332046727418);
