@@ -68,6 +68,11 @@ void api_before_write (lua_State *L, const Tensor *t);
 
 /* record.c: what a state is doing */
 struct State {
+  Watch watch;          /* asked during long work (the first field: see watch.c), */
+  lua_State *running;   /* which this thread began */
+  uint64_t hooks;       /* that ran meanwhile */
+  int walking;          /* it belongs to a walk back, which no other walk may disturb */
+  Pool *pool, *alone;   /* the state's threads, and none but the caller's */
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
@@ -179,8 +184,26 @@ int api_draws (const Kernel *kernel);   /* is it a sampler? */
 /* random.c: the generator at `index`, or the state's own for nil */
 Philox *api_generator (lua_State *L, int index, const char *who);
 
-/* threads.c: NULL unless the state was given threads; it may be gone once anything was
-   allocated */
+/* The next n elements of the stream are given to nobody else; returns the first one's position. */
+static inline uint64_t api_claim (Philox *g, size_t n) {
+  g->position += n;
+  return g->position - n;
+}
+
+/* watch.c: raises what a hook has raised during the work that was given up */
+COLD int api_stop (lua_State *L);
+static inline void api_check_stopped (lua_State *L, const Pool *pool) {
+  if (pool != NULL && pool_stopped(pool)) api_stop(L);
+}
+
+/* Runs hooks, if it is time to: for long loops in this folder. */
+void api_look (lua_State *L, State *state);
+
+/* loop_copy, interrupted by hooks that raise. */
+void api_copy (lua_State *L, Tensor *to, const Tensor *from);
+
+/* threads.c: for work on so many elements; NULL if they are few. It may be gone once anything was
+   allocated. Where there is one, the work may be stopped: api_check_stopped comes next. */
 Pool *api_pool (lua_State *L, size_t size);
 
 /* The same for so much work, after memory for `size` doubles a thread was pushed. */
@@ -207,5 +230,6 @@ void api_open_optim   (lua_State *L);
 void api_open_deferred (lua_State *L);
 void api_open_random  (lua_State *L);
 void api_open_threads (lua_State *L);
+void api_open_watch   (lua_State *L);
 
 #endif

@@ -61,9 +61,11 @@ int bound_apply (lua_State *L) {
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
   if (api_defer_recorded(L, &r, &loop)) return 1;
-  r.block = loop_is_small(&loop);
+  r.block = elementwise_is_small(b->kernel, &loop);
   Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
-  elementwise_value(api_pool(L, loop.size), b->kernel, &loop, out->data);
+  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
+  elementwise_value(pool, b->kernel, &loop, out->data);
+  api_check_stopped(L, pool);
   return 1;
 }
 
@@ -83,7 +85,9 @@ int bound_sum (lua_State *L) {
   Recording r = binding_recording(L, b, NODE_SUM, &o);
   if (api_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
-  out->data[0] = reduce_mapped(api_pool(L, loop.size), b->state->sum, b->kernel, &loop);
+  Pool *pool = api_pool(L, loop.size);
+  out->data[0] = reduce_mapped(pool, b->state->sum, b->kernel, &loop);
+  api_check_stopped(L, pool);
   return api_return(L, out, NULL);
 }
 
@@ -100,7 +104,9 @@ int bound_partials (lua_State *L) {
   for (int k = 0; k < b->operands; k++)
     d[k] = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,
                    loop.out_stride)->data;
-  elementwise_partials(api_pool(L, loop.size), b->kernel, &loop, d);
+  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
+  elementwise_partials(pool, b->kernel, &loop, d);
+  api_check_stopped(L, pool);
   if (loop.out_rank == 0)
     for (int k = 0; k < b->operands; k++) lua_pushnumber(L, d[k][0]);
   return b->operands;
@@ -138,6 +144,8 @@ int bound_predicate (lua_State *L) {
   }
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
-  size_t first = elementwise_first_false(b->kernel, &loop);
+  Pool *pool = api_pool(L, loop.size);
+  size_t first = elementwise_first_false(pool, b->kernel, &loop);
+  api_check_stopped(L, pool);
   return first == loop.size ? 0 : push_element(L, &loop, first);
 }

@@ -5,8 +5,6 @@
 ** to its inputs, and what arrives at parameters becomes their `grad`. Gradients in
 ** between live in memory that is kept for the next walk.
 */
-#include <string.h>
-
 #include "api/walk.h"
 #include "autograd/adjoint.h"
 #include "autograd/steps.h"
@@ -25,15 +23,19 @@ static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Memor
 }
 
 /* Pushes the gradient of a node as a tensor of its own. */
-static void push_gradient (lua_State *L, const State *state, Tape *tape, const Node *node) {
+static void push_gradient (lua_State *L, State *state, Tape *tape, const Node *node) {
   const Tensor *t = node->result;
   Tensor *gradient = api_new(L, "backward", t->rank, t->shape, t->stride);
+  Pool *pool = api_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  memcpy(gradient->data, node->gradient, t->size * sizeof(double));
+  state->walking++;
+  loop_move(pool, gradient->data, node->gradient, t->size);
+  state->walking--;
+  api_check_stopped(L, pool);
 }
 
 /* Adds result k of a recorded function's backward, at `index`, to its input. */
-static void add_returned (lua_State *L, const State *state, Tape *tape, const Node *node,
+static void add_returned (lua_State *L, State *state, Tape *tape, const Node *node,
                           int k, int index) {
   const Tensor *t = node->in[k].tensor;
   Tensor header;
@@ -45,13 +47,18 @@ static void add_returned (lua_State *L, const State *state, Tape *tape, const No
     const Tensor *both[2] = {from, t};
     api_fail_shapes(L, "backward: gradient and input", "do not fit", 2, both);
   }
+  Pool *pool = api_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  adjoint_add(t, from);
+  state->walking++;
+  adjoint_add(pool, t, from);
+  state->walking--;
+  api_check_stopped(L, pool);
 }
 
 /* Calls what backward() was given for a node, within the walk over `tape`. */
-COLD static void step_call (lua_State *L, const Node *node, State *state, Tape *tape) {
+COLD static void step_call (lua_State *L, Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
+  node_fill_gradient(NULL, node);
   luaL_checkstack(L, node->n + 8, "backward");
   lua_rawgetp(L, WALK_TENSORS, node);
   lua_getiuservalue(L, -1, node->n + 1);
@@ -70,10 +77,10 @@ static Pool *pool_for (lua_State *L, const Node *node) {
   return node->block ? NULL : api_pool(L, node_extent(node));
 }
 
-static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
-                       Memory *memory) {
+static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memory *memory) {
   size_t n = step_block_size(node);
   if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
+    node_fill_gradient(NULL, node);
     step_block(node, state->sum, n);
     return;
   }
@@ -84,18 +91,23 @@ static void step_node (lua_State *L, const State *state, Tape *tape, Node *node,
     scratch = memory_take(L, memory, room = need);
     tape_check_undisturbed(L, state, tape);
   }
+  state->walking++;
+  node_fill_gradient(pool, node);
   adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
+  state->walking--;
+  api_check_stopped(L, pool);
   if (scratch != NULL) memory_give_back(memory, scratch, room);
 }
 
 static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->node[i];
+    if (i % WALK_LOOK == WALK_LOOK - 1) api_look(L, state);
+    tape_check_undisturbed(L, state, tape);      /* by hooks */
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->kept) tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++)
       if (node->in[k].tracked) ensure_gradient(L, state, tape, memory, node_below(node, k));
-    node_fill_gradient(node);
     if (node->kind == NODE_CALL) step_call(L, node, state, tape);
     else step_node(L, state, tape, node, memory);
     memory_give_back(memory, node->gradient, node->result->size);
@@ -115,7 +127,7 @@ static void deliver (lua_State *L, const State *state, Tape *tape) {
   }
   for (size_t i = 0; i < tape->n; i++) {
     if (!is_to_deliver(tape->node[i])) continue;
-    node_fill_gradient(tape->node[i]);
+    node_fill_gradient(NULL, tape->node[i]);
     grads_deliver(tape->node[i]);
   }
 }
@@ -166,10 +178,10 @@ static int backward (lua_State *L) {
   memory_open(L, state, &tape, &memory);
   Node *top = t->owner->node;
   tape_note(tape.outer);
-  tape_collect(L, &tape, top);
+  tape_collect(L, state, &tape, top);
   if (tape.calls) prepare_calls(L, state, &tape);
   ensure_gradient(L, state, &tape, &memory, top);
-  node_fill_gradient(top);
+  node_fill_gradient(NULL, top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
   walk(L, state, &tape, &memory);
   deliver(L, state, &tape);

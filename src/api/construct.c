@@ -66,6 +66,7 @@ static double *copy_table (lua_State *L, const char *who, const char *name,
     if (depth + 1 < t->rank) out = copy_table(L, who, name, t, depth + 1, out);
     else *out++ = element(L, who, name);
     lua_pop(L, 1);
+    if (i % LOOP_UNIT == 0 || (out - t->data) % LOOP_UNIT == 0) api_look(L, api_state(L));
   }
   return out;
 }
@@ -94,7 +95,7 @@ static int new_tensor (lua_State *L) {
   const Tensor *from = api_operand(L, 1, "tensor", "data", &header, &number);
   if (fresh) return 1;
   Tensor *t = api_new(L, "tensor", from->rank, from->shape, NULL);
-  loop_copy(t, from);
+  api_copy(L, t, from);
   return 1;
 }
 
@@ -102,7 +103,8 @@ static Tensor *new_filled (lua_State *L, const char *who, double value) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank = api_shape(L, 1, lua_gettop(L), who, shape, NULL);
   Tensor *t = api_new(L, who, rank, shape, NULL);
-  for (size_t i = 0; i < t->size; i++) t->data[i] = value;
+  Tensor header;
+  api_copy(L, t, tensor_scalar(&header, &value));
   return t;
 }
 
@@ -132,7 +134,11 @@ static int push_progression (lua_State *L, const char *who, double first,
   }
   ptrdiff_t shape[1] = {n > 0 ? (ptrdiff_t)n : 0};
   Tensor *t = api_new(L, who, 1, shape, NULL);
-  for (size_t i = 0; i < t->size; i++) t->data[i] = first + (double)i * by;
+  State *state = t->size < LOOP_GRAIN ? NULL : api_state(L);
+  for (size_t i = 0; i < t->size; i++) {
+    t->data[i] = first + (double)i * by;
+    if (i % LOOP_GRAIN == LOOP_GRAIN - 1) api_look(L, state);
+  }
   return 1;
 }
 
@@ -164,7 +170,9 @@ static int new_eye (lua_State *L) {
   ptrdiff_t rows = api_extent(L, 1, "eye");
   ptrdiff_t shape[2] = {rows, lua_isnoneornil(L, 2) ? rows : api_extent(L, 2, "eye")};
   Tensor *t = api_new(L, "eye", 2, shape, NULL);
-  memset(t->data, 0, t->size * sizeof(double));
+  Pool *pool = api_pool(L, t->size);
+  loop_clear(pool, t->data, t->size);
+  api_check_stopped(L, pool);
   for (ptrdiff_t i = 0; i < shape[0] && i < shape[1]; i++)
     t->data[i * shape[1] + i] = 1;
   return 1;

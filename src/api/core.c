@@ -56,5 +56,6 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_optim(L);
   api_open_random(L);
   api_open_threads(L);
+  api_open_watch(L);
   return 1;
 }

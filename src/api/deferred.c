@@ -88,7 +88,7 @@ int api_defer (lua_State *L, const Binding *b, Operands *o) {
   int n = b->operands, rank, base = lua_gettop(L) - n + 1;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
-  if (b->state->writing || !read_headers(L, base, n, o)
+  if (b->state->writing || b->kernel->slow || !read_headers(L, base, n, o)
       || api_is_tracked(b->state, n, o->in)
       || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(n, o) >= DEEPEST) return 0;
@@ -180,13 +180,23 @@ static void force_operands (lua_State *L, int index, const Node *node) {
   }
 }
 
+/* Pushes the operands of the recorded tensor at `index`: it may get others (keep_operands)
+   while these are read. */
+static void push_operands (lua_State *L, int index, const Node *node) {
+  luaL_checkstack(L, node->n + 8, "tensor");
+  for (int k = 0; k < node->n; k++) lua_getiuservalue(L, index, k + 1);
+}
+
 /* The sum or mean of what the node's kernel gives. */
 static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
                              Loop *loop) {
   State *state = api_state(L);
   if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
   if (node->walk > 0) state->valued = OFTEN;
-  return forward_sum(node, state->sum, in, loop, api_pool(L, loop->size));
+  Pool *pool = api_pool(L, loop->size);
+  double sum = forward_sum(node, state->sum, in, loop, pool);
+  api_check_stopped(L, pool);
+  return sum;
 }
 
 static bool has_inputs (const Node *node, const Tensor *const in[]) {
@@ -208,23 +218,43 @@ static Tensor *plan_recorded (lua_State *L, const Tensor *t, Tensor header[],
   }
 }
 
-/* Computes the recorded tensor t at `index`. */
+/* The values of t, or its single one, in `data`. */
+static void compute_recorded (lua_State *L, const Tensor *t, const Tensor *const in[],
+                              Loop *loop, double *data) {
+  const Kernel *kernel = t->node->kernel;
+  if (t->node->kind != NODE_ELEMENTWISE) {
+    data[0] = sum_of_values(L, t->node, in, loop);
+    return;
+  }
+  Pool *pool = api_pool(L, elementwise_work(kernel, t->size));
+  elementwise_value(pool, kernel, loop, data);
+  api_check_stopped(L, pool);
+}
+
+/* Computes the recorded tensor t at `index`, unless a hook does so meanwhile; again, if one
+   wrote to an operand, of which t got a copy. */
 static void force_recorded (lua_State *L, int index, Tensor *t) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   Loop loop;
   force_operands(L, index, t->node);
-  Tensor *elements = plan_recorded(L, t, header, in, &loop);
-  if (!waits(t)) return;
-  double *data = elements == NULL ? node_room(t->node) : elements->data;
-  if (t->node->kind == NODE_ELEMENTWISE)
-    elementwise_value(api_pool(L, t->size), t->node->kernel, &loop, data);
-  else data[0] = sum_of_values(L, t->node, in, &loop);
-  t->data = data;
-  if (elements != NULL) {
+  int base = lua_gettop(L);
+  do {
+    lua_settop(L, base);
+    Tensor *elements = plan_recorded(L, t, header, in, &loop);
+    if (!waits(t)) return;
+    int at = lua_gettop(L);
+    push_operands(L, index, t->node);
+    double *data = elements == NULL ? node_room(t->node) : elements->data;
+    compute_recorded(L, t, in, &loop, data);
+    if (!waits(t)) return;
+    if (!has_inputs(t->node, in)) continue;
+    t->data = data;
+    if (elements == NULL) return;
     memcpy(t->stride, elements->stride, (size_t)t->rank * sizeof *t->stride);
+    lua_pushvalue(L, at);
     lua_setiuservalue(L, index, t->node->n + 1);
-  }
+  } while (waits(t));
 }
 
 typedef struct Plan {
@@ -260,16 +290,17 @@ static int has_room (const Plan *plan, const Tensor *t) {
 
 static Source add_step (lua_State *L, Plan *plan, int index);
 
-/* Operand k of the recipe of the tensor at `index`, as a source. */
+/* Operand k of the recipe of the tensor at `index`, as a source. It stays on the stack: the
+   recipe may lose it while the program runs. */
 static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int k) {
   if (plan->outdated) return (Source) {.index = 0};
   const Tensor *t = recipe->operand[k];
   if (t == NULL) return number_leaf(plan, &recipe->number[k]);
   for (int s = 0; s < plan->program.steps; s++)
     if (plan->made[s] == t) return (Source) {.is_step = true, .index = s};
-  if (!waits(t)) return leaf(plan, t);
   luaL_checkstack(L, 8, "tensor");
   lua_getiuservalue(L, index, k + 1);
+  if (!waits(t)) return leaf(plan, t);
   Source from = {.index = 0};
   if (tensor_same_shape(t, plan->target) && has_room(plan, t))
     from = add_step(L, plan, lua_gettop(L));
@@ -277,7 +308,6 @@ static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int 
     api_force(L, lua_gettop(L));
     plan->outdated = true;
   }
-  lua_pop(L, 1);
   return from;
 }
 
@@ -323,16 +353,21 @@ static void adopt_elements (lua_State *L, int index, Tensor *t, Tensor *elements
   }
 }
 
-/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it. */
+/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it; unless
+   a hook does so meanwhile. */
 static void force_program (lua_State *L, int index, Tensor *t) {
   Plan plan;
   Loop loop;
   Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
-  while (waits(t) && !make_plan(L, &plan, index, t)) {}
+  int at = lua_gettop(L);
+  while (waits(t) && !make_plan(L, &plan, index, t)) lua_settop(L, at);
   if (!waits(t)) return;
   loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
-  program_run(api_pool(L, t->size), &plan.program, &loop, elements->data);
-  adopt_elements(L, index, t, elements);
+  Pool *pool = api_pool(L, t->size);
+  program_run(pool, &plan.program, &loop, elements->data);
+  api_check_stopped(L, pool);
+  lua_settop(L, at);
+  if (waits(t)) adopt_elements(L, index, t, elements);
 }
 
 void api_force (lua_State *L, int index) {

@@ -65,7 +65,7 @@ int api_set_grad (lua_State *L) {
              lua_tostring(L, -1));
   }
   api_forget_grad(L, 1, who);
-  loop_copy(t->node->grad, grad);
+  loop_copy(NULL, t->node->grad, grad);
   t->node->has_grad = true;
   t->node->walk = 0;             /* a walk may be writing there: it will notice */
   api_state(L)->walk++;

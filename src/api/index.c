@@ -88,11 +88,11 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   }
   if (from->size > 1) {          /* a copy first: the two may overlap */
     Tensor *copy = api_new(L, who, from->rank, from->shape, NULL);
-    loop_copy(copy, from);
+    api_copy(L, copy, from);
     from = copy;
   }
   api_before_write(L, to);
-  loop_copy(to, from);
+  loop_copy(NULL, to, from);     /* all of it: nobody wants half a value */
   (*to->version)++;
   api_state(L)->walk++;
 }

@@ -32,7 +32,9 @@ static int join (lua_State *L) {
                  .in = in, .dimensions = (unsigned)dim};
   luaL_checkstack(L, 4, "cat");
   Tensor *whole = api_new_recorded(L, &r, rank, shape, NULL);
-  step_join_value(whole, n, in, dim);
+  Pool *pool = api_pool(L, whole->size);
+  step_join_value(pool, whole, n, in, dim);
+  api_check_stopped(L, pool);
   return 1;
 }
 

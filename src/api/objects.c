@@ -40,8 +40,12 @@ static int number_holds (const Kernel *rule, double x) {
   return holds != 0;
 }
 
-static int tensor_holds (const State *state, const Kernel *rule, const Tensor *t) {
-  return rule != NULL && (state->unchecked || elementwise_holds(rule, t));
+static int tensor_holds (lua_State *L, const State *state, const Kernel *rule, const Tensor *t) {
+  if (rule == NULL || state->unchecked) return rule != NULL;
+  Pool *pool = api_pool(L, t->size);
+  int holds = elementwise_holds(pool, rule, t);
+  api_check_stopped(L, pool);
+  return holds;
 }
 
 /* Is parameter i a number or a tensor that satisfies its rule, or rightly absent? */
@@ -55,7 +59,7 @@ static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
   if (type == LUA_TNUMBER) return number_holds(form->rule[i], lua_tonumber(L, at));
   const Tensor *t = api_tensor(L, at);
   v->tensor[v->tensors++] = t;
-  return t != NULL && tensor_holds(form->state, form->rule[i], t);
+  return t != NULL && tensor_holds(L, form->state, form->rule[i], t);
 }
 
 static int find_shape (Values *v) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "driver/elementwise.h"
 
 static const char METATABLE = 'g', DEFAULT = 'd';
 
@@ -173,8 +174,9 @@ static int draw (lua_State *L) {
   }
   int rank = api_shape(L, 2, lua_gettop(L), who, shape, NULL);
   Tensor *t = api_new(L, who, rank, shape, NULL);
-  kernel->draw(g, g->position, t->size, NULL, t->data);
-  g->position += t->size;
+  Pool *pool = api_pool(L, t->size);
+  elementwise_noise(pool, kernel, g, api_claim(g, t->size), t->size, t->data);
+  api_check_stopped(L, pool);
   return 1;
 }
 

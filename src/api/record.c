@@ -126,7 +126,7 @@ Tensor *api_new_copy (lua_State *L, const char *who, int index) {
                  .kernel = api_kernel(L, "identity", "identity"),
                  .base = lua_absindex(L, index), .in = &from};
   Tensor *copy = api_new_recorded(L, &r, from->rank, from->shape, NULL);
-  loop_copy(copy, from);
+  api_copy(L, copy, from);
   return copy;
 }
 
@@ -140,7 +140,7 @@ static int param (lua_State *L) {
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
                             NODE_LEAF, 0, 1, tensor_room(from->size));
   place_elements(t);
-  loop_copy(t, from);
+  api_copy(L, t, from);
   api_renew_grad(L, -1, "param");
   state->parameters = 1;
   return 1;
@@ -212,7 +212,7 @@ static int record (lua_State *L) {
   Tensor *t = new_with_node(L, state, from->rank, from->shape, NULL, from->size,
                             NODE_CALL, n, n + 1, tensor_room(from->size));
   place_elements(t);
-  loop_copy(t, from);
+  api_copy(L, t, from);
   for (int k = 0; k < n; k++) set_input(L, t, k, in[k], 3 + k);
   lua_pushvalue(L, 2);
   lua_setiuservalue(L, -2, n + 1);

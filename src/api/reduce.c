@@ -48,7 +48,7 @@ static int is_outdated (const Node *node) {
 static int is_transparent (const Tensor *t) {
   const Node *node = t == NULL ? NULL : t->node;
   return node != NULL && node->kind == NODE_ELEMENTWISE && !node->spent
-      && !api_draws(node->kernel)
+      && !api_draws(node->kernel) && !node->kernel->slow
       && (t->data == NULL || t->size <= FEW) && !is_outdated(node);
 }
 
@@ -101,7 +101,9 @@ static int reduce_call (lua_State *L) {
   if (kernel->slope == NULL && !kernel->flat && api_is_tracked(r.state, r.n, &t))
     api_fail(L, who, "has no derivative; detach() what should have no gradient here");
   Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
-  reduce(api_pool(L, t->size), kernel, &lines.tensor, inner, count, out->data);
+  Pool *pool = api_pool(L, t->size);
+  reduce(pool, kernel, &lines.tensor, inner, count, out->data);
+  api_check_stopped(L, pool);
   return api_return(L, out, kernel);
 }
 

@@ -65,6 +65,7 @@ int bound_rows (lua_State *L) {
   Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
                                 rows_scratch(&rows, b->kernel->scratch), &scratch);
   rows_run(pool, b->kernel, &rows, scratch, out->data);
+  api_check_stopped(L, pool);
   lua_settop(L, result);
   return api_return(L, out, b->kernel);
 }
@@ -99,13 +100,14 @@ int bound_adjoint (lua_State *L) {
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rows.out_rank, rows.out_shape, 1, &upstream);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, 1, &upstream);
-  loop_copy(whole, upstream);
   luaL_checkstack(L, b->operands + 4, binding_who(L));
+  api_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
   Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
                                 rows_scratch(&rows, b->kernel->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
+  api_check_stopped(L, pool);
   lua_pop(L, 1);
   return b->operands;
 }

@@ -2,7 +2,8 @@
 ** sample.c - samplers: distribution, sample shape and generator in, draws out
 **
 ** The result has the sample shape before the batch shape. The generator moves
-** on by the number of elements drawn, once nothing can fail any more.
+** on by the number of elements drawn, before the first is: a hook that interrupts
+** the call, and draws itself, gets others. If the hook raises they are lost.
 */
 #include <string.h>
 
@@ -67,19 +68,20 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
                  .base = lua_gettop(L) - b->operands};
   for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
   Tensor *out = api_new_drawn(L, &r, rank, shape, b->noise != NULL, &first);
-  Pool *pool = api_pool(L, out->size);
+  Pool *pool = api_pool(L, elementwise_work(b->kernel, out->size));
+  uint64_t position = api_claim(g, first->size);
   in[0] = first;
   if (b->noise != NULL) {
-    b->noise->draw(g, g->position, first->size, NULL, first->data);
+    elementwise_noise(pool, b->noise, g, position, first->size, first->data);
     if (loop_plan(&loop, 1 + b->operands, in) != NULL || !loop_runs_along(&loop, out))
       loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
-    out->node->block = loop_is_small(&loop);
+    out->node->block = elementwise_is_small(b->kernel, &loop);
     elementwise_value(pool, b->kernel, &loop, out->data);
   } else {
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);
-    elementwise_sample(pool, b->kernel, NULL, g, g->position, &loop, out->data);
+    elementwise_sample(pool, b->kernel, NULL, g, position, &loop, out->data);
   }
-  g->position += first->size;
+  api_check_stopped(L, pool);
   if (b->state->tracing) api_trace_draw(L, out, g, 3);
   return 1;
 }
@@ -104,9 +106,9 @@ int bound_sample (lua_State *L) {
   if (records(L, b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
   Tensor *out = api_new(L, binding_who(L), rank, shape, NULL);
   loop_plan_shaped(&loop, rank, shape, b->operands, o.in);
-  elementwise_sample(api_pool(L, loop.size), b->kernel, b->noise, g, g->position,
-                     &loop, out->data);
-  g->position += loop.size;
+  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
+  elementwise_sample(pool, b->kernel, b->noise, g, api_claim(g, loop.size), &loop, out->data);
+  api_check_stopped(L, pool);
   return api_return(L, out, b->kernel);
 }
 
@@ -137,9 +139,9 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
   double *scratch;
   Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
-  b->noise->draw(g, g->position, noise->size, NULL, noise->data);
-  g->position += noise->size;
+  elementwise_noise(pool, b->noise, g, api_claim(g, noise->size), noise->size, noise->data);
   rows_run(pool, b->kernel, rows, scratch, out);
+  api_check_stopped(L, pool);
 }
 
 static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
@@ -147,8 +149,8 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
   double *scratch;
   Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
-  rows_draw(pool, b->kernel, rows, scratch, g, g->position, out->data);
-  g->position += out->size;
+  rows_draw(pool, b->kernel, rows, scratch, g, api_claim(g, out->size), out->data);
+  api_check_stopped(L, pool);
 }
 
 /* Pushes a copy of the operands, which are from `base` on, behind `first` on top of the
@@ -182,7 +184,7 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
     run_on_noise(L, b, in, first, g, rows, out->data);
   else if (out->size > 0) {
     run_drawing(L, b, g, rows, first);
-    memcpy(out->data, first->data, out->size * sizeof *out->data);
+    api_copy(L, out, first);
   }
   lua_settop(L, result);
   if (b->state->tracing) api_trace_draw(L, out, g, 3);

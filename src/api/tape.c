@@ -50,10 +50,16 @@ static void sort_by_age (Node **node, size_t n) {
   sort_apart(node, n, 1);
 }
 
-void tape_collect (lua_State *L, Tape *tape, Node *top) {
+static void look (lua_State *L, State *state, Tape *tape) {
+  api_look(L, state);
+  tape_check_undisturbed(L, state, tape);
+}
+
+void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
   push_node(L, tape, top);
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->node[done];
+    if (done % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
     check_unspent(L, node);
     tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++) {

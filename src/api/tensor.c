@@ -12,6 +12,7 @@
 #endif
 
 #include "api/api.h"
+#include "driver/loop.h"
 
 static const char METATABLE = 'm';   /* its address is the registry's key */
 
@@ -175,27 +176,28 @@ static int operand (lua_State *L) {
 /*
 ** Reading
 */
-static const double *push_table (lua_State *L, const Tensor *t, int depth,
-                                 const double *at) {
+/* Pushes the elements from `at` on, of dimensions `depth` and further. `pushed` counts. */
+static void push_table (lua_State *L, const Tensor *t, int depth, const double *at,
+                        size_t *pushed) {
+  if (++*pushed % LOOP_UNIT == 0) api_look(L, api_state(L));
   if (depth == t->rank) {
     lua_pushnumber(L, *at);
-    return at;
+    return;
   }
   ptrdiff_t n = t->shape[depth];
   luaL_checkstack(L, 3, "totable");
   lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
   for (ptrdiff_t i = 0; i < n; i++) {
-    push_table(L, t, depth + 1, at + i * t->stride[depth]);
+    push_table(L, t, depth + 1, at + i * t->stride[depth], pushed);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-  return at;
 }
 
 static int totable (lua_State *L) {
   const Tensor *t = api_check_tensor(L, 1, "Tensor:totable");
   api_arguments(L, "Tensor:totable", 1);
   api_check_untraced(L, api_state(L), "Tensor:totable", 1, &t);
-  push_table(L, t, 0, t->data);
+  push_table(L, t, 0, t->data, &(size_t) {0});
   return 1;
 }
 

@@ -2,7 +2,7 @@
 ** threads.c - peri.set_threads: a pool of workers for one Lua state
 **
 ** The registry holds the state's keeper, made when the module is opened; its
-** user value is the memory of the pool. The keeper's finalizer joins the
+** user values are the memory of the pools. The keeper's finalizer joins the
 ** threads when the state closes. A pool has no finalizer of its own: one made
 ** by another finalizer, while the state closes, would never be called.
 */
@@ -10,25 +10,23 @@
 
 static const char KEEPER = 'p';
 
-#define WORTH 16384   /* elements below which nobody looks for a pool */
+#define WORTH   16384   /* elements that are worth a thread, */
+#define WATCHED 1024    /* and those below which nobody looks at the clock */
 
 typedef struct Keeper {
-  Pool *pool;      /* or NULL */
+  State *state;
   int closed;      /* the state is closing: no more pools */
 } Keeper;
 
+/* User values of a keeper: the memory of the pools. */
+enum { POOL = 1, ALONE };
 
-/* Pushes the keeper. */
-static Keeper *push_keeper (lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &KEEPER);
-  return lua_touserdata(L, -1);
-}
 
 Pool *api_pool (lua_State *L, size_t size) {
-  if (size < WORTH) return NULL;
-  Keeper *keeper = push_keeper(L);
-  lua_pop(L, 1);
-  return keeper->pool;
+  if (size < WATCHED) return NULL;
+  State *state = api_state(L);
+  state->running = L;
+  return size < WORTH ? state->alone : state->pool;
 }
 
 /* (A finalizer may change the number of threads.) */
@@ -46,16 +44,26 @@ Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
   return pool;
 }
 
-static void retire_pool (Keeper *keeper) {
-  if (keeper->pool != NULL) pool_stop(keeper->pool);
-  keeper->pool = NULL;
+/* Joins the threads, if there are any. */
+static void retire_pool (State *state) {
+  if (state->pool != state->alone) pool_stop(state->pool);
+  state->pool = state->alone;
 }
 
 static int close_keeper (lua_State *L) {
   Keeper *keeper = lua_touserdata(L, 1);
+  State *state = keeper->state;
+  if (keeper->closed) return 0;
   keeper->closed = 1;
-  retire_pool(keeper);
+  retire_pool(state);
+  pool_stop(state->alone);
+  state->pool = state->alone = NULL;
   return 0;
+}
+
+static Keeper *push_keeper (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &KEEPER);
+  return lua_touserdata(L, -1);
 }
 
 static int set_threads (lua_State *L) {
@@ -64,24 +72,34 @@ static int set_threads (lua_State *L) {
   if (n < 1 || n > THREADS_MAX)
     api_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);
   Keeper *keeper = push_keeper(L);
+  State *state = keeper->state;
   Pool *pool = NULL;
-  if (n == 1 || keeper->closed) lua_pushnil(L);
+  if (state->watch.asking)
+    api_fail(L, "set_threads", "not in a hook that runs during a computation");
+  if (keeper->closed) return 0;
+  if (n == 1) lua_pushnil(L);
   else pool = lua_newuserdatauv(L, pool_bytes((int)n), 0);
-  retire_pool(keeper);                /* from here on nothing can raise */
-  lua_setiuservalue(L, -2, 1);
-  if (pool != NULL) pool_start(pool, (int)n);
-  keeper->pool = pool;
+  retire_pool(state);                /* from here on nothing can raise */
+  lua_setiuservalue(L, -2, POOL);
+  if (pool == NULL) return 0;
+  pool_start(pool, (int)n, &state->watch);
+  state->pool = pool;
   return 0;
 }
 
 static void new_keeper (lua_State *L) {
-  Keeper *keeper = lua_newuserdatauv(L, sizeof *keeper, 1);
-  *keeper = (Keeper){.pool = NULL};
+  Keeper *keeper = lua_newuserdatauv(L, sizeof *keeper, ALONE);
+  State *state = api_state(L);
+  *keeper = (Keeper) {.state = state, .closed = 0};
+  Pool *alone = lua_newuserdatauv(L, pool_bytes(1), 0);
+  lua_setiuservalue(L, -2, ALONE);
   lua_createtable(L, 0, 2);
   lua_pushcfunction(L, close_keeper);
   lua_setfield(L, -2, "__gc");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
+  pool_start(alone, 1, &state->watch);
+  state->pool = state->alone = alone;
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &KEEPER);
 }

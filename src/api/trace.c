@@ -5,7 +5,8 @@
 ** with memory for their gradients. A replay computes them again from the oldest on, where
 ** they lie, from parameters and data as they are by then, with new draws; and walks back.
 ** Nothing is allocated then, once parameters have their grads: what may raise comes before
-** anything is written.
+** anything is written, but for hooks. If one raises, grads are as they were, and results are
+** something in between, until the next replay.
 **
 ** Sums that waited when fn was done, and what was made of them, are late: their values do not
 ** count for any gradient, and are computed after the walk back, or in passing.
@@ -27,6 +28,7 @@ typedef struct Step {
   bool whole;            /* each input has so many elements, */
   bool direct;           /* and nothing but its kernel is to be called */
   bool leads;            /* has it tracked inputs? */
+  bool slow;             /* hooks may run after it, however small it is */
   double *late;          /* where the value goes that is computed after the walk, or NULL */
   const Kernel *noise;   /* that feeds a draw */
   size_t size;           /* that it goes through */
@@ -102,6 +104,7 @@ static Step step_of (lua_State *L, Node *node) {
   for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
   if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
   if (block != SIZE_MAX) step.block = block;
+  step.slow = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
   if (node->generator != NULL && node->kernel->noise != NULL)
     step.noise = api_kernel(L, "noise", node->kernel->noise);
   return step;
@@ -196,7 +199,7 @@ static int new_trace (lua_State *L) {
   const Tensor *top = walk_check_result(L, "trace", "what the function returns");
   memory_open(L, state, &tape, &memory);
   tape_note(tape.outer);
-  tape_collect(L, &tape, top->owner->node);
+  tape_collect(L, state, &tape, top->owner->node);
   check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
   place_gradients(L, &tape, trace);
@@ -276,9 +279,17 @@ static void prepare (lua_State *L, const State *state, Trace *trace) {
 /* Draws again; the generator moves on. */
 static void draw (lua_State *L, const State *state, const Trace *trace, const Step *step) {
   Philox *g = step->node->generator;
-  forward_step(step->node, state->sum, step->noise, g->position, pool_for(L, step),
+  uint64_t position = api_claim(g, step->node->in[0].tensor->size);
+  forward_step(step->node, state->sum, step->noise, position, pool_for(L, step),
                trace->scratch);
-  g->position += step->node->in[0].tensor->size;
+}
+
+/* After step i: is the replay to be given up? */
+static inline bool is_stopped (lua_State *L, State *state, const Trace *trace, size_t i) {
+  if (trace->step[i].direct && !trace->step[i].slow && i % WALK_LOOK != 0) return false;
+  state->running = L;
+  if (i % WALK_LOOK == 0 || trace->step[i].slow) watch_look(&state->watch, watch_clock());
+  return watch_stopped(&state->watch);
 }
 
 /* Computes the result of a step. */
@@ -291,9 +302,11 @@ static inline void compute (lua_State *L, const State *state, const Trace *trace
   node->result->writes++;
 }
 
-static void go_forward (lua_State *L, const State *state, const Trace *trace) {
-  for (size_t i = trace->n; i-- > 0; )
+static void go_forward (lua_State *L, State *state, const Trace *trace) {
+  for (size_t i = trace->n; i-- > 0; ) {
     if (trace->step[i].late == NULL) compute(L, state, trace, &trace->step[i]);
+    if (is_stopped(L, state, trace, i)) return;
+  }
 }
 
 /* Values of what is late, but for sums that got theirs during a walk back. */
@@ -327,33 +340,61 @@ static void start_back (Trace *trace, uint64_t walk) {
     if (step->late != NULL && step->block == 0) step->node->result->data = NULL;
   }
   const Tensor *top = trace->top, *owner = top->owner;
-  node_fill_gradient(owner->node);
+  node_fill_gradient(NULL, owner->node);
   owner->node->gradient[top == owner ? 0 : top->data - owner->data] = 1;
 }
 
-static void go_back (lua_State *L, const State *state, const Trace *trace) {
+static void go_back (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     const Step *step = &trace->step[i];
     if (!step->leads) continue;
-    node_fill_gradient(step->node);
+    node_fill_gradient(pool_for(L, step), step->node);
     if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
     else if (step->block > 0) step_block(step->node, state->sum, step->block);
     else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
+    if (is_stopped(L, state, trace, i)) return;
   }
+}
+
+/* Raises if the replay was given up. What is late is there, whatever its value. */
+static void check_stopped (lua_State *L, const State *state, const Trace *trace) {
+  if (!watch_stopped(&state->watch)) return;
+  for (size_t i = 0; i < trace->n; i++)
+    if (trace->step[i].late != NULL) trace->step[i].node->result->data = trace->step[i].late;
+  api_stop(L);
+}
+
+/* From a result to the gradients of what it was computed from. */
+static void walk_back (lua_State *L, State *state, Trace *trace) {
+  tape_note(state->tape);
+  start_back(trace, ++state->walk);
+  state->walking++;
+  go_back(L, state, trace);
+  if (!watch_stopped(&state->watch)) go_late(L, state, trace, true);
+  state->walking--;
+  check_stopped(L, state, trace);
+}
+
+/* After hooks: what they and finalizers did must have left the gradients alone. */
+static void prepare_again (lua_State *L, const State *state, Trace *trace) {
+  uint64_t walk = state->walk;
+  prepare(L, state, trace);
+  if (state->walk != walk) api_fail(L, "trace:backward", "gradients were changed meanwhile");
 }
 
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Trace *trace = check_replay(L, state, "trace:backward");
+  uint64_t hooks = state->hooks;
   prepare(L, state, trace);
-  tape_note(state->tape);                  /* from here on nothing can raise */
   go_forward(L, state, trace);
-  start_back(trace, ++state->walk);
-  go_back(L, state, trace);
-  go_late(L, state, trace, true);
-  for (size_t i = 0; i < trace->leaves; i++) {
-    node_fill_gradient(trace->leaf[i].node);
+  check_stopped(L, state, trace);
+  if (state->hooks != hooks) prepare(L, state, trace);
+  walk_back(L, state, trace);
+  if (state->hooks != hooks) prepare_again(L, state, trace);
+  for (size_t i = 0; i < trace->leaves; i++) {     /* from here on nothing can raise */
+    node_fill_gradient(NULL, trace->leaf[i].node);
     grads_deliver(trace->leaf[i].node);
   }
   lua_pushnumber(L, trace->top->data[0]);
@@ -367,7 +408,8 @@ static int replay (lua_State *L) {
   prepare(L, state, trace);
   state->walk++;
   go_forward(L, state, trace);
-  go_late(L, state, trace, false);
+  if (!watch_stopped(&state->watch)) go_late(L, state, trace, false);
+  check_stopped(L, state, trace);
   lua_pushnumber(L, trace->top->data[0]);
   return 1;
 }

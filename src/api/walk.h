@@ -12,6 +12,7 @@
 
 #define WALK_NODES 64                  /* a walk over no more of them needs no tape of its own */
 #define WALK_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk */
+#define WALK_LOOK  256                 /* nodes after which hooks may run, if they are small */
 #define WALK_FREE  64                  /* blocks that wait to be used again */
 
 /* Upvalues: the state, a metatable for weak values, the desk. */
@@ -74,7 +75,7 @@ double *memory_take (lua_State *L, Memory *memory, size_t size);
 void memory_give_back (Memory *memory, double *block, size_t size);
 
 /* tape.c: takes all nodes below `top`, the youngest first */
-void tape_collect (lua_State *L, Tape *tape, Node *top);
+void tape_collect (lua_State *L, State *state, Tape *tape, Node *top);
 void tape_check_operands (lua_State *L, const Node *node);   /* unchanged since then? */
 /* Puts the tensors of all nodes, which end in the tensor at index 1, into WALK_TENSORS. */
 void tape_keep (lua_State *L, const State *state, Tape *tape);

@@ -33,11 +33,13 @@ static size_t elements_at_stake (const Node *node, const Tensor *written) {
 /* Gives the recorded tensor at `index` copies of those operands that share their
    elements with `written`. It cannot be differentiated any more. */
 static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
+  if (api_state(L)->walking)
+    api_fail(L, "tensor", "a hook must not change what is being differentiated");
   for (int k = 0; k < node->n; k++) {
     Input *input = &node->in[k];
     if (!shares(input, written)) continue;
     Tensor *copy = api_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
-    loop_copy(copy, input->tensor);
+    api_copy(L, copy, input->tensor);
     copy->writes = input->version + 1;
     input->tensor = copy;
     input->tracked = false;

@@ -10,12 +10,12 @@
 /* Doubles of scratch that adjoint_step needs for this node. */
 size_t adjoint_scratch (const Node *node, const Pool *pool);
 
-/* Adds to the gradients of all tracked inputs, for which there is memory. Not for leaves
-   and calls. `sum` is the reduction of that name. If `valued`, sums that wait get their
+/* Adds to the gradients of all tracked inputs, for which there is memory, unless the pool's
+   watch stops it. Not for leaves and calls. `sum` is the reduction of that name. If `valued`, sums that wait get their
    values in passing. */
 void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch);
 
 /* Adds `from`, of the shape of t, to the gradient of t's owner. */
-void adjoint_add (const Tensor *t, const Tensor *from);
+void adjoint_add (Pool *pool, const Tensor *t, const Tensor *from);
 
 #endif

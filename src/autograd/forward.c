@@ -64,7 +64,7 @@ static void draw_rows (const Node *node, uint64_t position, Pool *pool, double *
   rows_plan_sample(&rows, &signature, node->n - 1, in + 1, out->rank - rows.out_rank,
                    out->shape, &which);
   rows_draw(pool, node->kernel, &rows, scratch, node->generator, position, first->data);
-  memcpy(out->data, first->data, out->size * sizeof *out->data);
+  loop_move(pool, out->data, first->data, out->size);
 }
 
 
@@ -75,17 +75,18 @@ static void reduce_lines (const Node *node, Pool *pool) {
   reduce(pool, node->kernel, &lines.tensor, inner, count, node->result->data);
 }
 
-static void join (const Node *node) {
+static void join (const Node *node, Pool *pool) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   node_inputs(node, header, in);
-  step_join_value(node->result, node->n, in, node->dimensions);
+  step_join_value(pool, node->result, node->n, in, node->dimensions);
 }
 
 /* Fills the node's first input. */
-static void draw_noise (const Node *node, const Kernel *noise, uint64_t position) {
+static void draw_noise (const Node *node, const Kernel *noise, uint64_t position,
+                        Pool *pool) {
   Tensor *first = node->in[0].tensor;
-  noise->draw(node->generator, position, first->size, NULL, first->data);
+  elementwise_noise(pool, noise, node->generator, position, first->size, first->data);
 }
 
 
@@ -101,7 +102,7 @@ void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uin
                    Pool *pool, double *scratch) {
   bool draws = node->generator != NULL && noise == NULL;
   if (node->result->size == 0) return;
-  if (noise != NULL) draw_noise(node, noise, position);
+  if (noise != NULL) draw_noise(node, noise, position, pool);
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
       if (draws) draw_elements(node, position, pool);
@@ -112,7 +113,7 @@ void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uin
       else compute_rows(node, pool, scratch);
       break;
     case NODE_REDUCTION: reduce_lines(node, pool); break;
-    case NODE_JOIN: join(node); break;
+    case NODE_JOIN: join(node, pool); break;
     case NODE_LEAF: case NODE_CALL: break;
   }
 }

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "driver/loop.h"
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 
@@ -81,9 +82,10 @@ static inline Node *node_below (const Node *node, int k) {
 }
 
 /* Elements that a step over it goes through: of the result, or of the largest operand where
-   they were summed up. */
+   they were summed up; a lot for a slow kernel. */
 static inline size_t node_extent (const Node *node) {
   size_t size = node->result->size;
+  if (node->kind == NODE_ELEMENTWISE && node->kernel->slow) return SIZE_MAX;
   for (int k = 0; k < node->n; k++)
     if (!node->in[k].is_number && node->in[k].tensor->size > size)
       size = node->in[k].tensor->size;
@@ -91,8 +93,8 @@ static inline size_t node_extent (const Node *node) {
 }
 
 /* Where nothing came from above there are zeros. */
-static inline void node_fill_gradient (Node *node) {
-  if (node->empty) memset(node->gradient, 0, node->result->size * sizeof(double));
+static inline void node_fill_gradient (Pool *pool, Node *node) {
+  if (node->empty) loop_clear(pool, node->gradient, node->result->size);
   node->empty = false;
 }
 

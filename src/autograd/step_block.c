@@ -39,7 +39,7 @@ static void add_single (const Tensor *t, double slope) {
   if (below->empty && below->result->size == 1) {
     below->gradient[0] = slope;
     below->empty = false;
-  } else *filled_gradient(t) += slope;
+  } else *filled_gradient(NULL, t) += slope;
 }
 
 /* Of a node of single numbers. */
@@ -54,7 +54,7 @@ static void step_single (const Node *node, const double *const in[]) {
 
 static void pass_block (const Node *node, const Kernel *sum, int k, size_t n, double *d) {
   bool one = is_one(&node->in[k]);
-  Target to = target(node, k, !one);
+  Target to = target(NULL, node, k, !one);
   double *out = to.first ? to.at : d;
   if (node->kind == NODE_ELEMENTWISE) scale(n, node->gradient, d, out);
   else scale_all(n, above_each(node, n), d, out);

@@ -212,8 +212,8 @@ void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
   if (loop.size == 0) return;
   start_sums(&walk, valued, loop.size > LOOP_BLOCK ? scratch : leaf);
   for (int k = 0; k < node->n; k++)
-    if (node->in[k].tracked) walk.to[k] = target(node, k, loop.feed[k] == FEED_LINEAR);
-  pool_run(pool != NULL && is_separate(&walk) ? pool : NULL, loop.size, LOOP_GRAIN,
+    if (node->in[k].tracked) walk.to[k] = target(pool, node, k, loop.feed[k] == FEED_LINEAR);
+  pool_run(pool, loop.size, is_separate(&walk) ? LOOP_GRAIN : POOL_ALONE, LOOP_UNIT,
            walk_range, &walk);
-  finish_sums(&walk, node);
+  if (!pool_stopped(pool)) finish_sums(&walk, node);
 }

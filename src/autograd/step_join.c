@@ -16,23 +16,23 @@ static Tensor *place_of (StackTensor *block, const Tensor *whole, double *data,
   return place;
 }
 
-void step_join_value (Tensor *whole, int n, const Tensor *const in[], int dim) {
+void step_join_value (Pool *pool, Tensor *whole, int n, const Tensor *const in[], int dim) {
   StackTensor block;
   ptrdiff_t at = 0;
   for (int k = 0; k < n; k++) {
-    loop_copy(place_of(&block, whole, whole->data, in[k], at, dim), in[k]);
+    loop_copy(pool, place_of(&block, whole, whole->data, in[k], at, dim), in[k]);
     at += in[k]->shape[dim];
   }
 }
 
-void step_join (const Node *node) {
+void step_join (const Node *node, Pool *pool) {
   StackTensor block;
   ptrdiff_t at = 0;
   int dim = node->dimensions;
   for (int k = 0; k < node->n; k++) {
     const Tensor *t = node->in[k].tensor;
     if (node->in[k].tracked && t->size > 0)
-      adjoint_add(t, place_of(&block, node->result, node->gradient, t, at, dim));
+      adjoint_add(pool, t, place_of(&block, node->result, node->gradient, t, at, dim));
     at += t->shape[dim];
   }
 }

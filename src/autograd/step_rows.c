@@ -32,7 +32,7 @@ size_t step_rows_need (const Node *node, const Pool *pool) {
 
 /* Adds the derivatives of input k, one event a row, to its gradient. */
 static void add_slopes (const Node *node, const Rows *rows, const Signature *signature,
-                        int k, double *slopes) {
+                        int k, Pool *pool, double *slopes) {
   ptrdiff_t shape[2 * TENSOR_MAX_RANK];
   int rank = rows->out_rank - signature->event_rank[node->n];
   const Tensor *t = node->in[k].tensor;
@@ -41,10 +41,11 @@ static void add_slopes (const Node *node, const Rows *rows, const Signature *sig
   for (int d = 0; d < signature->event_rank[k]; d++)
     shape[rank++] = (ptrdiff_t)rows->dims[signature->event[k][d]];
   loop_plan_shaped(&loop, rank, shape, 1, &t);
-  double *to = filled_gradient(t);
+  double *to = filled_gradient(pool, t);
   for (size_t first = 0, n; first < loop.size; first += n) {
     n = loop_length(&loop, first, loop.size);
     loop_add(&loop, 0, to, first, n, slopes + first);
+    if (loop_stops(pool, first, n)) return;
   }
 }
 
@@ -56,11 +57,11 @@ static bool is_zero (size_t n, const double *x) {
 
 /* Nothing goes on from a row to which nothing comes from above. */
 static void clear_idle_rows (const Node *node, const Rows *rows, const Signature *signature,
-                             int k, double *slopes) {
+                             int k, Pool *pool, double *slopes) {
   size_t size = rows_event_size(rows, signature, k);
   for (size_t r = 0; r < rows->batch.size; r++)
     if (is_zero(rows->out_event, node->gradient + r * rows->out_event))
-      memset(slopes + r * size, 0, size * sizeof *slopes);
+      loop_clear(pool, slopes + r * size, size);
 }
 
 /* Are the derivatives of input k all of its gradient, in the order of its elements? */
@@ -86,9 +87,9 @@ void step_rows (Node *node, Pool *pool, double *scratch) {
     else scratch += slopes_size(&rows, &signature, k);
   }
   rows_adjoint(pool, node->kernel, &signature, &rows, wanted, scratch, node->gradient, d);
-  for (int k = 0; k < node->n; k++) {
+  for (int k = 0; k < node->n && !pool_stopped(pool); k++) {
     if (!node->in[k].tracked) continue;
-    clear_idle_rows(node, &rows, &signature, k, d[k]);
-    if (!whole[k]) add_slopes(node, &rows, &signature, k, d[k]);
+    clear_idle_rows(node, &rows, &signature, k, pool, d[k]);
+    if (!whole[k]) add_slopes(node, &rows, &signature, k, pool, d[k]);
   }
 }

@@ -35,9 +35,9 @@ void step_plan_rows (const Node *node, Signature *signature, Rows *rows);
 size_t step_rows_need (const Node *node, const Pool *pool);
 void step_rows (Node *node, Pool *pool, double *scratch);
 
-void step_reduction (Node *node);
+void step_reduction (Node *node, Pool *pool);
 
-void step_join (const Node *node);
-void step_join_value (Tensor *whole, int n, const Tensor *const in[], int dim);
+void step_join (const Node *node, Pool *pool);
+void step_join_value (Pool *pool, Tensor *whole, int n, const Tensor *const in[], int dim);
 
 #endif

@@ -21,8 +21,8 @@ static inline double *gradient_at (const Tensor *t) {
 }
 
 /* The same, in memory to which something can be added. */
-static inline double *filled_gradient (const Tensor *t) {
-  node_fill_gradient(t->owner->node);
+static inline double *filled_gradient (Pool *pool, const Tensor *t) {
+  node_fill_gradient(pool, t->owner->node);
   return gradient_at(t);
 }
 
@@ -53,11 +53,11 @@ typedef struct Target {
   bool first;
 } Target;
 
-static inline Target target (const Node *node, int k, bool linear) {
+static inline Target target (Pool *pool, const Node *node, int k, bool linear) {
   const Tensor *t = node->in[k].tensor;
   Node *below = t->owner->node;
   if (!below->empty || !linear || t->size != below->result->size || is_shared(node, k))
-    return (Target) {.at = filled_gradient(t), .first = false};
+    return (Target) {.at = filled_gradient(pool, t), .first = false};
   below->empty = false;
   return (Target) {.at = below->gradient, .first = true};
 }

@@ -20,6 +20,16 @@ typedef struct Job {
   uint64_t position;
 } Job;
 
+size_t elementwise_work (const Kernel *kernel, size_t n) {
+  return !kernel->slow || n == 0 ? n : SIZE_MAX;
+}
+
+/* Elements of a slow kernel are cut one by one. */
+static void run (Pool *pool, size_t n, Task task, Job *job) {
+  if (job->kernel->slow) pool_run(pool, n, 1, 1, task, job);
+  else pool_run(pool, n, LOOP_GRAIN, LOOP_UNIT, task, job);
+}
+
 
 static void value_range (void *data, size_t first, size_t last) {
   const Job *job = data;
@@ -47,12 +57,12 @@ static void value_of_small (const Kernel *kernel, const Loop *loop, double *out)
 
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out) {
-  if (loop_is_small(loop)) {
+  if (elementwise_is_small(kernel, loop)) {
     value_of_small(kernel, loop, out);
     return;
   }
   Job job = {.kernel = kernel, .loop = loop, .out = out};
-  pool_run(pool, loop->size, LOOP_GRAIN, value_range, &job);
+  run(pool, loop->size, value_range, &job);
 }
 
 
@@ -73,7 +83,7 @@ static void partials_range (void *data, size_t first, size_t last) {
 void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
                            double *const d[]) {
   Job job = {.kernel = kernel, .loop = loop, .d = d};
-  pool_run(pool, loop->size, LOOP_GRAIN, partials_range, &job);
+  run(pool, loop->size, partials_range, &job);
 }
 
 
@@ -117,7 +127,7 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
                          const Loop *loop, double *out) {
   Job job = {.kernel = kernel, .loop = loop, .out = out, .noise = noise,
              .generator = g, .position = position};
-  pool_run(pool, loop->size, LOOP_GRAIN, sample_range, &job);
+  run(pool, loop->size, sample_range, &job);
 }
 
 
@@ -131,7 +141,7 @@ static bool all_true (size_t n, const double *truth) {
   return all != 0;
 }
 
-size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
+size_t elementwise_first_false (Pool *pool, const Kernel *kernel, const Loop *loop) {
   LoopBlock truth;
   Blocks blocks;
   loop_start(loop, &blocks);
@@ -139,6 +149,7 @@ size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
     n = loop_length(loop, first, loop->size);
     loop_block(loop, first, n, &blocks);
     kernel->value(n, blocks.in, truth);
+    if (loop_stops(pool, first, n)) break;
     if (all_true(n, truth)) continue;
     for (size_t i = 0; i < n; i++)
       if (truth[i] == 0) return first + i;
@@ -146,17 +157,29 @@ size_t elementwise_first_false (const Kernel *kernel, const Loop *loop) {
   return loop->size;
 }
 
-bool elementwise_holds (const Kernel *kernel, const Tensor *t) {
+bool elementwise_holds (Pool *pool, const Kernel *kernel, const Tensor *t) {
   LoopBlock truth;
   Loop loop;
   if (!tensor_is_contiguous(t))
     return loop_plan(&loop, 1, &t) == NULL
-        && elementwise_first_false(kernel, &loop) == loop.size;
+        && elementwise_first_false(pool, kernel, &loop) == loop.size;
   for (size_t first = 0, n; first < t->size; first += n) {
     const double *in = t->data + first;
     n = t->size - first < LOOP_BLOCK ? t->size - first : LOOP_BLOCK;
     kernel->value(n, &in, truth);
-    if (!all_true(n, truth)) return false;
+    if (!all_true(n, truth) || loop_stops(pool, first, n)) return false;
   }
   return true;
+}
+
+
+static void noise_range (void *data, size_t first, size_t last) {
+  const Job *job = data;
+  job->noise->draw(job->generator, job->position + first, last - first, NULL, job->out + first);
+}
+
+void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,
+                        uint64_t position, size_t n, double *out) {
+  Job job = {.noise = noise, .generator = g, .position = position, .out = out};
+  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, noise_range, &job);
 }

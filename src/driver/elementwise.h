@@ -7,6 +7,14 @@
 #include "driver/loop.h"
 #include "driver/threads.h"
 
+/* How much there is to do for n elements, in those of a kernel that is not slow. */
+size_t elementwise_work (const Kernel *kernel, size_t n);
+
+/* Is the loop run at once, as a single block? */
+static inline bool elementwise_is_small (const Kernel *kernel, const Loop *loop) {
+  return loop_is_small(loop) && !kernel->slow;
+}
+
 /* out has loop->size elements, in loop order. */
 void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
                         double *out);
@@ -24,9 +32,13 @@ void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
 
 /* Index, in loop order, of the first element for which a predicate kernel
    gives 0, or loop->size. */
-size_t elementwise_first_false (const Kernel *kernel, const Loop *loop);
+size_t elementwise_first_false (Pool *pool, const Kernel *kernel, const Loop *loop);
 
 /* Does a predicate of one operand hold for all elements of t? */
-bool elementwise_holds (const Kernel *kernel, const Tensor *t);
+bool elementwise_holds (Pool *pool, const Kernel *kernel, const Tensor *t);
+
+/* Fills `out` with noise, from element `position` of the stream on. */
+void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,
+                        uint64_t position, size_t n, double *out);
 
 #endif

@@ -347,7 +347,7 @@ void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
   else walk(loop, k, to, first, n, (double *)block, add_run);
 }
 
-void loop_copy (Tensor *to, const Tensor *from) {
+void loop_copy (Pool *pool, Tensor *to, const Tensor *from) {
   const Tensor *operands[2] = {from, to};
   Blocks blocks;
   Loop loop;
@@ -359,5 +359,30 @@ void loop_copy (Tensor *to, const Tensor *from) {
     loop_block(&loop, first, n, &blocks);
     if (loop.rank == 0) to->data[0] = blocks.in[0][0];
     else walk(&loop, 1, to->data, first, n, (double *)blocks.in[0], scatter_run);
+    if (loop_stops(pool, first, n)) return;
   }
+}
+
+
+typedef struct Move {
+  double *to;
+  const double *from;
+} Move;
+
+static void move_range (void *data, size_t first, size_t last) {
+  const Move *move = data;
+  memcpy(move->to + first, move->from + first, (last - first) * sizeof *move->to);
+}
+
+static void clear_range (void *data, size_t first, size_t last) {
+  memset((double *)data + first, 0, (last - first) * sizeof(double));
+}
+
+void loop_move (Pool *pool, double *to, const double *from, size_t n) {
+  Move move = {to, from};
+  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, move_range, &move);
+}
+
+void loop_clear (Pool *pool, double *to, size_t n) {
+  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, clear_range, to);
 }

@@ -14,11 +14,13 @@
 #ifndef PERILUNE_LOOP_H
 #define PERILUNE_LOOP_H
 
+#include "driver/threads.h"
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 
 #define LOOP_BLOCK  512   /* elements; eight operands still fit the L1 cache */
-#define LOOP_GRAIN 4096   /* elements, whole blocks; threads' shares are multiples of it */
+#define LOOP_GRAIN 4096   /* elements, whole blocks; threads' shares are multiples of it, */
+#define LOOP_UNIT  1024   /* and slices between which a watch is asked of this */
 #define LOOP_MAX_IN 16    /* operands: those of a kernel, or of a program */
 
 typedef enum Feed { FEED_LINEAR, FEED_CONSTANT, FEED_GATHERED } Feed;
@@ -80,6 +82,11 @@ size_t loop_length (const Loop *loop, size_t first, size_t last);
    any n up to LOOP_BLOCK. */
 void loop_block (const Loop *loop, size_t first, size_t n, Blocks *blocks);
 
+/* After elements first .. first+n-1 of a loop that is not shared: is it to be given up? */
+static inline bool loop_stops (Pool *pool, size_t first, size_t n) {
+  return first / LOOP_GRAIN != (first + n) / LOOP_GRAIN && pool_stops(pool);
+}
+
 /* Adds a block to elements first .. first+n-1 of something that lies as operand k
    does, from `to` on; where the operand repeats an element, all go to it. */
 void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
@@ -87,6 +94,10 @@ void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
 
 /* Copies `from`, broadcast to the shape of `to`, into `to`. They must not
    overlap, and `from` must fit. */
-void loop_copy (Tensor *to, const Tensor *from);
+void loop_copy (Pool *pool, Tensor *to, const Tensor *from);
+
+/* The same for n elements that follow one another; and zeros. */
+void loop_move (Pool *pool, double *to, const double *from, size_t n);
+void loop_clear (Pool *pool, double *to, size_t n);
 
 #endif

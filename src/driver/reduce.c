@@ -54,6 +54,7 @@ typedef struct Job {
   size_t count;          /* elements of a line */
   double *out;
   size_t start, end;     /* the part of a line being cut into chunks */
+  Pool *pool;            /* to be asked within a chunk, or NULL */
   State *chunks;
 } Job;
 
@@ -80,6 +81,7 @@ static void fold_range (const Job *job, size_t first, size_t last, double *state
     loop_block(job->loop, first, n, &blocks);
     fold_block(job, n, blocks.in, tree.states[tree.depth]);
     tree_grow(&tree);
+    if (loop_stops(job->pool, first, n)) return;
   }
   tree_finish(&tree, state);
 }
@@ -104,7 +106,8 @@ static void fold_line (Pool *pool, Job *job, size_t line, double *state) {
     job->start = at;
     job->end = end - at < ROUND * CHUNK ? end : at + ROUND * CHUNK;
     size_t n = (job->end - at + CHUNK - 1) / CHUNK;
-    pool_run(pool, n, 1, fold_chunks, job);
+    pool_run(pool, n, 1, 1, fold_chunks, job);
+    if (pool_stopped(pool)) return;
     for (size_t c = 0; c < n; c++) {
       memcpy(tree.states[tree.depth], chunks[c], sizeof(State));
       tree_grow(&tree);
@@ -160,7 +163,7 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
   if (count == 0)
     for (size_t i = 0; i < lines; i++) out[i] = kernel->finish(0, state);
   else if (count <= CHUNK)
-    pool_run(pool, lines, (CHUNK - 1) / count + 1, reduce_lines, &job);
+    pool_run(pool, lines, (CHUNK - 1) / count + 1, CHUNK / 8 / count + 1, reduce_lines, &job);
   else for (size_t i = 0; i < lines; i++) {
     fold_line(pool, &job, i, state);
     out[i] = kernel->finish(count, state);
@@ -177,7 +180,7 @@ double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop) {
   State state = {0};
   Job job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
-             .total = reduce_is_total(map, loop)};
+             .total = reduce_is_total(map, loop), .pool = pool};
   if (loop->size > 0) fold_line(pool, &job, 0, state);
   return kernel->finish(loop->size, state);
 }

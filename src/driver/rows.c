@@ -7,6 +7,10 @@
 #include "driver/rows.h"
 
 #define WORTH 16384   /* elements of work that are worth a thread */
+#define ASKED 8192    /* elements of work after which a watch may be asked, */
+#define LONG  262144  /* and of an event during which it may, */
+#define CUBE  128     /* or operations on a matrix for one of these */
+#define SIDE  1048576 /* whose cube is a number */
 
 
 static int letter_index (Signature *signature, char letter) {
@@ -93,6 +97,12 @@ static const char *append_event (Rows *rows, const Signature *signature, int res
        ? NULL : "broadcast to too many elements";
 }
 
+static bool has_matrix (const Signature *signature, int result) {
+  bool found = false;
+  for (int k = 0; k <= result; k++) found |= signature->event_rank[k] > 1;
+  return found;
+}
+
 static const char *plan (Rows *rows, const Signature *signature, int first, int n,
                          const Tensor *const in[], int leading,
                          const ptrdiff_t sample[], int *which) {
@@ -100,6 +110,7 @@ static const char *plan (Rows *rows, const Signature *signature, int first, int 
   if (why != NULL) return why;
   *which = -1;
   rows->letters = signature->letters;
+  rows->is_matrix = has_matrix(signature, first + n);
   why = plan_batches(rows, signature, first, n, in, leading, sample);
   return why != NULL ? why : append_event(rows, signature, first + n);
 }
@@ -120,7 +131,7 @@ typedef struct Job {
   const Kernel *kernel;
   const Signature *signature;
   const Rows *rows;
-  const Pool *pool;
+  Pool *pool;
   double *scratch;
   size_t scratch_size;         /* of one thread */
   double *out;
@@ -129,6 +140,7 @@ typedef struct Job {
   unsigned wanted;
   const struct Philox *generator;
   uint64_t position;
+  Stop stop;                   /* for kernels whose events take long */
 } Job;
 
 /* Points at[k] at row `first` of each operand; returns how many rows follow in
@@ -173,7 +185,7 @@ static void walk (Job *job, Work *work, size_t first, size_t last) {
   ptrdiff_t step[KERNEL_MAX_IN];
   size_t mine = (size_t)pool_thread(job->pool);
   Batch b = {.dims = job->rows->dims, .in = at, .step = step, .wanted = job->wanted,
-             .scratch = job->scratch + mine * job->scratch_size};
+             .scratch = job->scratch + mine * job->scratch_size, .stop = job->stop};
   int inner = batch->rank - 1;
   for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
   for (; first < last; first += b.n) {
@@ -207,10 +219,19 @@ size_t rows_work (const Rows *rows) {
   return n > SIZE_MAX / one ? SIZE_MAX : n * one;
 }
 
+/* At most what one event takes, matrices being taken apart or multiplied. */
+static size_t cost_of_one (const Rows *rows) {
+  size_t side = 1;
+  for (int i = 0; i < rows->letters; i++) side = rows->dims[i] > side ? rows->dims[i] : side;
+  return !rows->is_matrix ? side : side > SIDE ? SIZE_MAX : side * side * side / CUBE;
+}
+
 static void run (Pool *pool, Job *job, Task task) {
-  size_t grain = WORTH / work_of_one(job->rows) + 1;
+  size_t grain = WORTH / work_of_one(job->rows) + 1, cost = cost_of_one(job->rows);
+  size_t unit = job->kernel->slow || cost > ASKED ? 1 : ASKED / (cost + 1) + 1;
   job->pool = pool;
-  pool_run(pool, job->rows->batch.size, grain, task, job);
+  if (cost >= LONG || job->kernel->slow) job->stop = (Stop) {pool_stops, pool};
+  pool_run(pool, job->rows->batch.size, grain, unit, task, job);
 }
 
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {

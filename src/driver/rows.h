@@ -25,6 +25,7 @@ void rows_parse (const Kernel *kernel, Signature *signature);
 /* A planned run: sizes of the letters, and the broadcast of the batches. */
 typedef struct Rows {
   int letters;
+  bool is_matrix;          /* some event has two dimensions */
   size_t dims[ROWS_MAX_LETTERS];
   Loop batch;              /* over batch dimensions alone, row-major */
   int out_rank;

@@ -8,6 +8,10 @@
 ** the work, and what a small job loses is at most the call that wakes the others.
 ** Whoever waits spins for some microseconds first, because in a loop over
 ** tensors the next job is near, and then sleeps.
+**
+** A share is done in slices, each twice as long as the one before until they take a few
+** tenths of a millisecond, so that looking at the clock between them costs nothing. The
+** caller asks the watch then; everybody ends at the next slice if it was stopped.
 */
 #include <fenv.h>
 #include <pthread.h>
@@ -15,6 +19,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "driver/threads.h"
@@ -22,6 +27,14 @@
 #define SPINS 2000           /* turns of waiting before sleep, */
 #define YIELD 32             /* and between giving way */
 #define EACH  8              /* shares a thread, if there are as many grains */
+#define SLICE 250000         /* nanoseconds that a slice should take at least, */
+#define LONG  1000000        /* and at most */
+
+typedef struct Work {
+  Task task;
+  void *job;
+  size_t unit;               /* of slices */
+} Work;
 
 typedef struct Worker {
   Pool *pool;
@@ -34,23 +47,39 @@ struct Pool {
   pthread_cond_t work, done;
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
+  Watch *watch;
+  bool busy;                 /* with a job, during which the caller may begin another */
   atomic_ulong jobs;         /* posted so far */
   atomic_size_t unfinished;  /* shares that somebody may still be running */
   atomic_int stopping;
   unsigned long number;      /* of the job, */
   size_t n, share_size, shares;
-  Task task;
-  void *job;
+  Work job;
   fenv_t environment;        /* the caller's: workers round as it does */
   Worker workers[];
 };
 
 
-static void run_share (Pool *pool, size_t share) {
+/* Items first .. last-1; the caller's thread asks the watch. */
+static void run_slices (Watch *watch, bool asks, const Work *work, size_t first, size_t last) {
+  size_t slice = work->unit;
+  uint64_t now = 0;
+  for (size_t n; first < last && !watch_stopped(watch); first += n) {
+    n = last - first < slice ? last - first : slice;
+    work->task(work->job, first, first + n);
+    if (n == last - first) return;
+    uint64_t before = now, took = (now = watch_clock()) - before;
+    if (before == 0 || took < SLICE) slice *= 2;
+    else if (took > LONG && slice > work->unit) slice /= 2;
+    if (asks) watch_look(watch, now);
+  }
+}
+
+static void run_share (Pool *pool, bool asks, size_t share) {
   size_t first = share * pool->share_size;
   size_t last = first + pool->share_size;
   if (last > pool->n) last = pool->n;
-  pool->task(pool->job, first, last);
+  run_slices(pool->watch, asks, &pool->job, first, last);
 }
 
 /* The shares of thread i end where those of the next one begin. */
@@ -104,15 +133,26 @@ static void await_work (Pool *pool, unsigned long seen) {
   }
 }
 
+/* Sleeps until all is done, but not much longer than a millisecond. */
+static void doze (Pool *pool) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += LONG;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&pool->mutex);
+  if (atomic_load(&pool->unfinished) > 0)
+    pthread_cond_timedwait(&pool->done, &pool->mutex, &until);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
 static void await_workers (Pool *pool) {
   for (int i = 0; i < SPINS; i++) {
     if (atomic_load(&pool->unfinished) == 0) return;
     relax(i);
   }
-  pthread_mutex_lock(&pool->mutex);
-  while (atomic_load(&pool->unfinished) > 0)
-    pthread_cond_wait(&pool->done, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
+  for (; atomic_load(&pool->unfinished) > 0; doze(pool))
+    watch_look(pool->watch, watch_clock());
 }
 
 /* Who finishes the last share wakes the caller, should it sleep. */
@@ -133,7 +173,7 @@ static void *worker_main (void *data) {
     for (size_t share; claim(pool, (int)(self - pool->workers), &share); report_done(pool)) {
       if (current != pool->number) fesetenv(&pool->environment);
       current = pool->number;
-      run_share(pool, share);
+      run_share(pool, false, share);
     }
   }
 }
@@ -154,11 +194,13 @@ static int start_workers (Pool *pool, int threads) {
   return threads;
 }
 
-int pool_start (Pool *pool, int threads) {
+int pool_start (Pool *pool, int threads, Watch *watch) {
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
   pool->owner = getpid();
+  pool->watch = watch;
+  pool->busy = false;
   pool->number = 0;
   atomic_init(&pool->jobs, 0);
   atomic_init(&pool->unfinished, 0);
@@ -199,14 +241,13 @@ int pool_thread (const Pool *pool) {
 
 static size_t quotient_above (size_t n, size_t by) { return (n + by - 1) / by; }
 
-static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
+static void post (Pool *pool, size_t n, size_t grain, const Work *work) {
   size_t grains = quotient_above(n, grain);
   pool->number++;
   pool->n = n;
   pool->share_size = quotient_above(grains, EACH * (size_t)pool->threads) * grain;
   pool->shares = quotient_above(n, pool->share_size);
-  pool->task = task;
-  pool->job = job;
+  pool->job = *work;
   fegetenv(&pool->environment);
   atomic_store(&pool->unfinished, pool->shares);
   for (int i = 0; i < pool->threads; i++)
@@ -219,16 +260,34 @@ static void post (Pool *pool, size_t n, size_t grain, Task task, void *job) {
 
 static void run_own_shares (Pool *pool) {
   for (size_t share; claim(pool, 0, &share); atomic_fetch_sub(&pool->unfinished, 1))
-    run_share(pool, share);
+    run_share(pool, true, share);
 }
 
-void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job) {
-  if (pool == NULL || n < 2 * grain || pool->threads == 1
-      || pool->owner != getpid()) {
+static bool is_shared (const Pool *pool, size_t n, size_t grain) {
+  return n >= 2 * grain && pool->threads > 1 && !pool->busy && pool->owner == getpid();
+}
+
+void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job) {
+  Work work = {task, job, unit};
+  if (pool == NULL) {
     if (n > 0) task(job, 0, n);
-    return;
+  } else if (!is_shared(pool, n, grain)) run_slices(pool->watch, true, &work, 0, n);
+  else {
+    pool->busy = true;
+    post(pool, n, grain, &work);
+    run_own_shares(pool);
+    await_workers(pool);
+    pool->busy = false;
   }
-  post(pool, n, grain, task, job);
-  run_own_shares(pool);
-  await_workers(pool);
+}
+
+bool pool_stops (Pool *pool) {
+  if (pool == NULL) return false;
+  if (pool_thread(pool) == 0 && !watch_stopped(pool->watch))
+    watch_look(pool->watch, watch_clock());
+  return watch_stopped(pool->watch);
+}
+
+bool pool_stopped (const Pool *pool) {
+  return pool != NULL && watch_stopped(pool->watch);
 }

@@ -4,13 +4,18 @@
 ** The pool belongs to one Lua state and lives in memory that the caller
 ** provides. Workers never see Lua. A pool of one thread starts none; after
 ** fork the child works alone.
+**
+** Work is done in slices, and a watch may end it after any of them.
 */
 #ifndef PERILUNE_THREADS_H
 #define PERILUNE_THREADS_H
 
 #include <stddef.h>
 
+#include "driver/watch.h"
+
 #define THREADS_MAX 256
+#define POOL_ALONE  (SIZE_MAX / 2)   /* a grain: the work is not shared */
 
 typedef struct Pool Pool;
 
@@ -21,7 +26,7 @@ size_t pool_bytes (int threads);
 
 /* Makes `block`, of pool_bytes(threads) bytes, a pool. Returns the number of
    threads it could start, the caller's own included: at least 1. */
-int pool_start (Pool *pool, int threads);
+int pool_start (Pool *pool, int threads, Watch *watch);
 void pool_stop (Pool *pool);   /* joins the threads; again does nothing */
 
 /* How many threads may run a task, and which of them is asking, from 0;
@@ -29,9 +34,17 @@ void pool_stop (Pool *pool);   /* joins the threads; again does nothing */
 int pool_threads (const Pool *pool);
 int pool_thread (const Pool *pool);
 
-/* Runs the task over 0 .. n-1, cut at multiples of `grain`, by several calls a
-   thread; returns when all is done. A NULL pool, or less than two grains of
-   work, runs in the caller. */
-void pool_run (Pool *pool, size_t n, size_t grain, Task task, void *job);
+/* Runs the task over 0 .. n-1, cut at multiples of `grain` for the threads, and
+   of `unit` into slices; returns when all is done, or the watch has stopped it.
+   A unit is work of some microseconds. Less than two grains, or what begins
+   while the watch is being asked, runs in the caller; for a NULL pool in a
+   single call that nobody watches. */
+void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job);
+
+/* For a task whose items take long: is the work to be given up? */
+bool pool_stops (Pool *pool);
+
+/* Was it given up? What it has written counts for nothing. */
+bool pool_stopped (const Pool *pool);
 
 #endif

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "linalg/stop.h"
+
 #define KERNEL_MAX_IN    8   /* operands of a kernel */
 #define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
 #define KERNEL_MAX_CONSTANTS 8   /* of a step */
@@ -31,6 +33,7 @@ typedef struct Batch {
   double *scratch;           /* as much as the kernel asked for */
   unsigned wanted;           /* of an adjoint: a bit for each operand whose derivatives
                                 are; those of others may be left as they are */
+  Stop stop;                 /* asked by kernels that take long for one event */
 } Batch;
 
 static inline int is_wanted (const Batch *b, int k) { return (b->wanted >> k & 1) != 0; }
@@ -78,6 +81,9 @@ typedef struct Kernel {
   int integer;   /* results are integers, draws or places: a single one is a Lua integer */
 
   int flat;      /* constant but for jumps: its derivative is 0 */
+
+  int slow;      /* an element may take more than some microseconds: value, partials and draw
+                    are called for one at a time */
 
   /* A row kernel works on event dimensions. `signature` says which, as in
      "(m,k),(k,n)->(m,n)"; the rows of out follow one another. */

@@ -1,0 +1,133 @@
+/*
+** watch.c - hooks that run while C works: Ctrl-C, a host's budget, a debugger
+**
+** Lua runs hooks between the instructions of functions written in Lua, so none would run during
+** a long loop in C. About once a millisecond such a loop asks here, on the thread that called.
+** If there is a hook, a function of TICKS instructions is called, and Lua does the rest: one
+** event for the call, one for its line, and a count hook is charged TICKS instructions a
+** millisecond, some hundredths of what Lua would execute in that time. So a hook with a count of n
+** runs every n/TICKS milliseconds, and all of it costs a few percent of the time.
+**
+** The hook is that of the thread that called, or where it has none, that of the main thread:
+** lua.c sets its own there when Ctrl-C is pressed.
+**
+** An error from the hook is kept. The loop ends, everybody returns, and whoever called the loop
+** raises it (api_check_stopped). Else the loop goes on where it was. The hook may do anything that
+** a finalizer may; what it computes runs on one thread, and is not watched in its turn.
+*/
+#include <string.h>
+
+#include "api/api.h"
+#include "driver/loop.h"
+
+static const char FUNCTION = 't', REASON = 'r';   /* registry keys: the ticks, and the error */
+
+#define TICKS 4096
+
+
+/* Pushes the function whose instructions count: one line without a loop, since jumps back are
+   events, too. */
+static void push_ticks (lua_State *L) {
+  luaL_Buffer code;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &FUNCTION) == LUA_TFUNCTION) return;
+  lua_pop(L, 1);
+  luaL_buffinit(L, &code);
+  luaL_addstring(&code, "local a, b ");
+  for (int i = 0; i < TICKS; i++) luaL_addstring(&code, "a = b ");
+  luaL_pushresult(&code);
+  if (luaL_loadbuffer(L, lua_tostring(L, -1), lua_rawlen(L, -1), "=perilune") != LUA_OK)
+    lua_error(L);
+  lua_remove(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &FUNCTION);
+}
+
+/* The thread whose hook is to run, or NULL. */
+static lua_State *hooked_thread (lua_State *L) {
+  if (lua_gethookmask(L) != 0) return L;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  lua_State *main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  return lua_gethookmask(main) != 0 ? main : NULL;
+}
+
+/* Calls the function on top of L's stack on the thread `other`, where errors stay in between. */
+static void call_on (lua_State *other, lua_State *L) {
+  if (!lua_checkstack(other, 2)) return;
+  lua_xmove(L, other, 1);
+  if (lua_pcall(other, 0, 0, 0) == LUA_OK) return;
+  lua_xmove(other, L, 1);
+  lua_error(L);
+}
+
+/* Runs the hook; protected. A step of a walk back cannot go on if another walk has begun. */
+static int run_hook (lua_State *L) {
+  const State *state = lua_touserdata(L, 1);
+  lua_State *hooked = hooked_thread(L);
+  uint64_t walk = state->walk;
+  push_ticks(L);
+  if (hooked == L) lua_call(L, 0, 0);
+  else if (hooked != NULL) call_on(hooked, L);
+  if (state->walking > 0 && state->walk != walk)
+    api_fail(L, "backward", "a hook computed or changed gradients meanwhile");
+  return 0;
+}
+
+/* A scheduler's hook that yields without asking lua_isyieldable: it will when Lua runs again. */
+static bool is_refused_yield (lua_State *L) {
+  const char *message = lua_tostring(L, -1);
+  return message != NULL && strstr(message, "attempt to yield across a C-call boundary") != NULL;
+}
+
+/* The hook finds neither a formula nor a trace under way, which would not expect what it does. */
+static int call_protected (lua_State *L, State *state) {
+  int tracing = state->tracing, deferring = state->deferring, paused = state->paused;
+  int walking = state->walking;
+  state->tracing = state->deferring = state->paused = 0;
+  lua_pushcfunction(L, run_hook);
+  lua_pushlightuserdata(L, state);
+  int status = lua_pcall(L, 1, 0, 0);
+  state->tracing = tracing;
+  state->deferring = deferring;
+  state->paused = paused;
+  state->walking = walking;
+  state->running = L;
+  return status;
+}
+
+static bool ask (Watch *watch) {
+  State *state = (State *)(void *)watch;
+  lua_State *L = state->running;
+  if (!lua_checkstack(L, 4) || hooked_thread(L) == NULL) return false;
+  state->hooks++;
+  if (call_protected(L, state) == LUA_OK) return false;
+  if (is_refused_yield(L)) return lua_pop(L, 1), false;
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);   /* there is such a field: it cannot fail */
+  return true;
+}
+
+int api_stop (lua_State *L) {
+  atomic_store(&api_state(L)->watch.stopped, false);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &REASON);
+  lua_pushboolean(L, 0);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);
+  return lua_error(L);
+}
+
+void api_look (lua_State *L, State *state) {
+  state->running = L;
+  watch_look(&state->watch, watch_clock());
+  if (watch_stopped(&state->watch)) api_stop(L);
+}
+
+void api_copy (lua_State *L, Tensor *to, const Tensor *from) {
+  Pool *pool = api_pool(L, to->size);
+  loop_copy(pool, to, from);
+  api_check_stopped(L, pool);
+}
+
+void api_open_watch (lua_State *L) {
+  api_state(L)->watch.ask = ask;
+  lua_pushboolean(L, 0);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);
+}
