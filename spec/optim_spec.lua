@@ -251,6 +251,12 @@ describe("optimisers", function ()
     fails("ClippedAdam: options must be a table, got 0.1", optim.ClippedAdam, { w }, 0.1)
     fails("SGD: params must be a parameter (see peri.param), got nil", optim.SGD)
     fails("SGD: params must hold at least one parameter, got none", optim.SGD, {})
+    local endless = { a = { peri.param(1) } }
+    endless.a[2] = { endless }
+    fails("SGD: params.a[2][1] must not contain itself", optim.SGD, endless)
+    fails("clip_grad_norm: params.a[2][1] must not contain itself", optim.clip_grad_norm, endless, 1)
+    local twice = { peri.param(1) }
+    assert.equal(1, #optim.SGD({ twice, twice }).params)
     fails("SGD: params.w[2] must be a parameter (see peri.param), got 3", optim.SGD, { w = { w, 3 } })
     fails("SGD: params[1] must be a parameter (see peri.param), got a tensor of shape ()", optim.SGD, { w * 2 })
     fails("SGD: params[1] must be a parameter (see peri.param), got a tensor of shape (2)", optim.SGD,

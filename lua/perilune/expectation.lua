@@ -7,6 +7,7 @@
 -- so that tails and singular ends keep their digits and become smooth; no density is needed. A class
 -- without quantiles has its density integrated over its support. Discrete: a sum, see outcomes.lua.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
@@ -28,12 +29,6 @@ local ROOM     = 2 ^ 20   -- elements of points in one call of f
 
 -- The method of d, or nil where there is only the one that says it is missing.
 local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
-
--- The value of a method, or nil where it is missing or refuses.
-local function attempt (d, name, ...)
-  local ok, value = pcall(d[name], d, ...)
-  return ok and value or nil
-end
 
 local rows = ends.rows
 
@@ -116,7 +111,7 @@ end
 
 -- v at which the quantile is x, in the half that it belongs to.
 local function add_levels (d, x, range, list)
-  local below, above = attempt(d, "cdf", x), attempt(d, "sf", x)
+  local below, above = attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
   if not (below and above) then return end
   local is_low = functions.lt(below, above)
   local t = -functions.log(2 * both(d, where(is_low, below, 1), where(is_low, 1, above)))
@@ -125,7 +120,7 @@ end
 
 -- Break points in v: powers of two, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, mode = { 0.5 }, attempt(d, "mode")
+  local list, mode = { 0.5 }, attempt.method(d, "mode")
   for e = 0, 9 do list[#list + 1] = 2.0 ^ e end
   if mode then add_levels(d, mode, range, list) end
   for _, x in ipairs(opts.points or {}) do add_levels(d, x, range, list) end
@@ -219,7 +214,7 @@ local measured = setmetatable({}, { __mode = "k" })   -- whose mean may be this 
 local function place (d)
   if measured[d] then return 0, 1 end
   measured[d] = true
-  local centre, scale = attempt(d, "mean") or 0, attempt(d, "stddev") or 1
+  local centre, scale = attempt.method(d, "mean") or 0, attempt.method(d, "stddev") or 1
   measured[d] = nil
   return centre, scale
 end

@@ -1,6 +1,7 @@
 --- KL(p || q) where no pair is registered, in this order: infinite by support, an exact sum over a finite
 -- support, a sum over outcomes or an integral over the real line, and otherwise an average over draws.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
@@ -95,10 +96,7 @@ end
 -- Places where log q may have a kink, for the integral over p.
 local function kinks (q)
   local points = {}
-  if has(q, "mode") then
-    local ok, mode = pcall(q.mode, q)
-    if ok then points[1] = mode end
-  end
+  if has(q, "mode") then points[1] = attempt.method(q, "mode") end
   for _, stop in ipairs { "low", "high" } do
     local value = q.support and q.support[stop]
     if core.is_tensor(value) or value and math.abs(value) < INF then points[#points + 1] = value end
@@ -207,8 +205,7 @@ end
 -- All outcomes of p, or nil where there are too many or p cannot tell.
 local function outcomes_of (p)
   if not is_discrete(p) or is_univariate(p) and p.support.low then return nil end
-  local ok, outcomes = pcall(p.enumerate_support, p)
-  return ok and outcomes or nil
+  return attempt.method(p, "enumerate_support")
 end
 
 local function refuse (p)

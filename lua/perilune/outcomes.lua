@@ -2,6 +2,7 @@
 -- over blocks of them (summation.lua) between quantiles. What lies beyond the outermost quantiles is added
 -- by its asymptotics, and probabilities that do not sum to 1 count as errors.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local summation    = require "perilune.summation"
@@ -23,12 +24,6 @@ local GROSS     = 1e-9         -- a mass that is missing from 1, and not by roun
 -- The method of d, or nil where there is only the one that says it is missing.
 local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
 
--- The value of a method, or nil where it is missing or refuses.
-local function attempt (d, name, ...)
-  local ok, value = pcall(d[name], d, ...)
-  return ok and value or nil
-end
-
 -- x for n rows of the batch, whatever f or a quantile made of it.
 local function rows (d, n, x)
   local t = core.is_tensor(x) and x or core.tensor(x)
@@ -43,7 +38,7 @@ local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
 
 -- A place among the outcomes of d.
 local function inside (d)
-  local mode = own(d, "mode") and attempt(d, "mode")
+  local mode = own(d, "mode") and attempt.method(d, "mode")
   local low = flat(d, d.support.low or 0)
   return mode and flat(d, mode) or where(low:isfinite(), low, 0)
 end

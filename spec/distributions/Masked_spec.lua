@@ -81,6 +81,10 @@ describe("Masked", function ()
     assert.matches("Masked: base must be a distribution, got 3", message(3, true))
     assert.matches("Masked: mask must be a boolean, or a table or tensor of them, got nil", message(Normal()))
     assert.matches("Masked: mask must be true or false, or 0 or 1, got 2", message(Normal(), { 1, 2 }))
+    local endless = {}
+    endless[1] = endless
+    assert.matches("Masked: mask must be a boolean, or a table or tensor of them, got a table",
+                   message(Normal(), endless))
     assert.matches("Masked: mask must be true or false, or 0 or 1, got nan", message(Normal(), 0 / 0))
     assert.matches("Masked: base and mask of shapes %(3%) and %(2%) do not broadcast",
                    message(Normal({ 0, 1, 2 }, 1), { 1, 0 }))

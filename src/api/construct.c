@@ -66,7 +66,7 @@ static double *copy_table (lua_State *L, const char *who, const char *name,
     if (depth + 1 < t->rank) out = copy_table(L, who, name, t, depth + 1, out);
     else *out++ = element(L, who, name);
     lua_pop(L, 1);
-    if (i % LOOP_UNIT == 0 || (out - t->data) % LOOP_UNIT == 0) api_look(L, api_state(L));
+    if (i % LOOP_BLOCK == 0 || (out - t->data) % LOOP_BLOCK == 0) api_look(L, api_state(L));
   }
   return out;
 }

@@ -37,7 +37,7 @@ int api_is_tracked (const State *state, int n, const Tensor *const in[]) {
 
 /* Pushes a tensor of `size` elements with a node of n inputs, which are still to be set,
    and `room` bytes behind that; it has no data yet. */
-static Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
+static inline Tensor *new_with_node (lua_State *L, State *state, int rank, const ptrdiff_t shape[],
                               const ptrdiff_t stride[], size_t size, NodeKind kind, int n,
                               int user_values, size_t room) {
   size_t header = tensor_header_bytes(rank);

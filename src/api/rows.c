@@ -62,9 +62,9 @@ int bound_rows (lua_State *L) {
   int result = lua_gettop(L);
   if (out->size == 0) return 1;
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
                                 rows_scratch(&rows, b->kernel->scratch), &scratch);
-  rows_run(pool, b->kernel, &rows, scratch, out->data);
+  rows_run(pool, b->kernel, &b->signature, &rows, scratch, out->data);
   api_check_stopped(L, pool);
   lua_settop(L, result);
   return api_return(L, out, b->kernel);
@@ -103,7 +103,7 @@ int bound_adjoint (lua_State *L) {
   luaL_checkstack(L, b->operands + 4, binding_who(L));
   api_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(&rows),
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
                                 rows_scratch(&rows, b->kernel->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);

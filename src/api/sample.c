@@ -137,19 +137,20 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
   const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
   if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
   elementwise_noise(pool, b->noise, g, api_claim(g, noise->size), noise->size, noise->data);
-  rows_run(pool, b->kernel, rows, scratch, out);
+  rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
   api_check_stopped(L, pool);
 }
 
 static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
                          Tensor *out) {
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(rows),
+  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
-  rows_draw(pool, b->kernel, rows, scratch, g, api_claim(g, out->size), out->data);
+  rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, api_claim(g, out->size),
+            out->data);
   api_check_stopped(L, pool);
 }
 

@@ -179,7 +179,7 @@ static int operand (lua_State *L) {
 /* Pushes the elements from `at` on, of dimensions `depth` and further. `pushed` counts. */
 static void push_table (lua_State *L, const Tensor *t, int depth, const double *at,
                         size_t *pushed) {
-  if (++*pushed % LOOP_UNIT == 0) api_look(L, api_state(L));
+  if (++*pushed % LOOP_BLOCK == 0) api_look(L, api_state(L));
   if (depth == t->rank) {
     lua_pushnumber(L, *at);
     return;

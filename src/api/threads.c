@@ -11,7 +11,7 @@
 static const char KEEPER = 'p';
 
 #define WORTH   16384   /* elements that are worth a thread, */
-#define WATCHED 1024    /* and those below which nobody looks at the clock */
+#define WATCHED 4096    /* and those below which nobody looks at the clock */
 
 typedef struct Keeper {
   State *state;

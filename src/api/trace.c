@@ -28,7 +28,8 @@ typedef struct Step {
   bool whole;            /* each input has so many elements, */
   bool direct;           /* and nothing but its kernel is to be called */
   bool leads;            /* has it tracked inputs? */
-  bool slow;             /* hooks may run after it, however small it is */
+  bool looks;            /* hooks may run after it, */
+  bool asks;             /* or have run during it */
   double *late;          /* where the value goes that is computed after the walk, or NULL */
   const Kernel *noise;   /* that feeds a draw */
   size_t size;           /* that it goes through */
@@ -104,7 +105,7 @@ static Step step_of (lua_State *L, Node *node) {
   for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
   if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
   if (block != SIZE_MAX) step.block = block;
-  step.slow = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
+  step.looks = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
   if (node->generator != NULL && node->kernel->noise != NULL)
     step.noise = api_kernel(L, "noise", node->kernel->noise);
   return step;
@@ -125,7 +126,12 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   for (size_t i = 0; i < tape->n; i++)
     if (tape->node[i]->kind == NODE_LEAF) trace->leaf[trace->leaves++].node = tape->node[i];
     else trace->step[trace->n++] = step_of(L, tape->node[i]);
-  for (size_t i = 0; i < trace->n; i++) trace->has_late |= trace->step[i].late != NULL;
+  for (size_t i = 0; i < trace->n; i++) {
+    Step *step = &trace->step[i];
+    trace->has_late |= step->late != NULL;
+    step->looks |= i % WALK_LOOK == WALK_LOOK - 1;
+    step->asks = step->looks || step->block == 0;
+  }
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, -2, TOP);
   lua_pushvalue(L, DRAWN_FROM);
@@ -284,11 +290,10 @@ static void draw (lua_State *L, const State *state, const Trace *trace, const St
                trace->scratch);
 }
 
-/* After step i: is the replay to be given up? */
-static inline bool is_stopped (lua_State *L, State *state, const Trace *trace, size_t i) {
-  if (trace->step[i].direct && !trace->step[i].slow && i % WALK_LOOK != 0) return false;
+/* After a step that asks: is the replay to be given up? */
+static bool is_stopped (lua_State *L, State *state, const Step *step) {
   state->running = L;
-  if (i % WALK_LOOK == 0 || trace->step[i].slow) watch_look(&state->watch, watch_clock());
+  if (step->looks) watch_look(&state->watch, watch_clock());
   return watch_stopped(&state->watch);
 }
 
@@ -304,8 +309,9 @@ static inline void compute (lua_State *L, const State *state, const Trace *trace
 
 static void go_forward (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = trace->n; i-- > 0; ) {
-    if (trace->step[i].late == NULL) compute(L, state, trace, &trace->step[i]);
-    if (is_stopped(L, state, trace, i)) return;
+    const Step *step = &trace->step[i];
+    if (step->late == NULL) compute(L, state, trace, step);
+    if (step->asks && is_stopped(L, state, step)) return;
   }
 }
 
@@ -352,7 +358,7 @@ static void go_back (lua_State *L, State *state, const Trace *trace) {
     if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
     else if (step->block > 0) step_block(step->node, state->sum, step->block);
     else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
-    if (is_stopped(L, state, trace, i)) return;
+    if (step->asks && is_stopped(L, state, step)) return;
   }
 }
 

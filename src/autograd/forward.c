@@ -48,7 +48,7 @@ static void compute_rows (const Node *node, Pool *pool, double *scratch) {
   Signature signature;
   Rows rows;
   step_plan_rows(node, &signature, &rows);
-  rows_run(pool, node->kernel, &rows, scratch, node->result->data);
+  rows_run(pool, node->kernel, &signature, &rows, scratch, node->result->data);
 }
 
 /* Rows of a sampler that does its own drawing. */
@@ -63,7 +63,8 @@ static void draw_rows (const Node *node, uint64_t position, Pool *pool, double *
   rows_plan_sample(&rows, &signature, node->n - 1, in + 1, 0, NULL, &which);
   rows_plan_sample(&rows, &signature, node->n - 1, in + 1, out->rank - rows.out_rank,
                    out->shape, &which);
-  rows_draw(pool, node->kernel, &rows, scratch, node->generator, position, first->data);
+  rows_draw(pool, node->kernel, &signature, &rows, scratch, node->generator, position,
+            first->data);
   loop_move(pool, out->data, first->data, out->size);
 }
 

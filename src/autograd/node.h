@@ -85,7 +85,8 @@ static inline Node *node_below (const Node *node, int k) {
    they were summed up; a lot for a slow kernel. */
 static inline size_t node_extent (const Node *node) {
   size_t size = node->result->size;
-  if (node->kind == NODE_ELEMENTWISE && node->kernel->slow) return SIZE_MAX;
+  if ((node->kind == NODE_ELEMENTWISE || node->kind == NODE_ROWS) && node->kernel->slow)
+    return SIZE_MAX;
   for (int k = 0; k < node->n; k++)
     if (!node->in[k].is_number && node->in[k].tensor->size > size)
       size = node->in[k].tensor->size;
@@ -94,7 +95,9 @@ static inline size_t node_extent (const Node *node) {
 
 /* Where nothing came from above there are zeros. */
 static inline void node_fill_gradient (Pool *pool, Node *node) {
-  if (node->empty) loop_clear(pool, node->gradient, node->result->size);
+  size_t size = node->result->size;
+  if (node->empty && pool == NULL) memset(node->gradient, 0, size * sizeof(double));
+  else if (node->empty) loop_clear(pool, node->gradient, size);
   node->empty = false;
 }
 

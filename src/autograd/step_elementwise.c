@@ -15,6 +15,7 @@ typedef struct Walk {
   const Node *node;
   const Loop *loop;
   const Kernel *sum;
+  Pool *pool;
   const double *above;     /* an element for each of the loop, or NULL: */
   double above_all;
   bool first_alone;        /* no input but the first is tracked, and that is cheap */
@@ -60,13 +61,28 @@ static void values_and_partials (const Kernel *kernel, const double *const in[],
   kernel->value(n, in, values);
 }
 
+/* Partials of a slow kernel, whose elements are told apart. */
+static void slow_partials (const Walk *walk, const double *const in[], size_t n,
+                           double *const d[]) {
+  const double *from[KERNEL_MAX_IN];
+  double *to[KERNEL_MAX_IN];
+  for (size_t i = 0; i < n && !pool_stops(walk->pool); i++) {
+    for (int k = 0; k < walk->node->n; k++) {
+      from[k] = in[k] + i;
+      to[k] = d[k] + i;
+    }
+    walk->node->kernel->partials(1, from, to);
+  }
+}
+
 static void walk_block (const Walk *walk, const double *const in[], size_t first, size_t n) {
   const Node *node = walk->node;
   _Alignas(64) Block partials[KERNEL_MAX_IN];
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < node->n; k++)
     d[k] = is_direct(walk, k) ? walk->to[k].at + first : partials[k];
-  if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
+  if (node->kernel->slow) slow_partials(walk, in, n, d);
+  else if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
   else if (walk->values == NULL) node->kernel->partials(n, in, d);
   else values_and_partials(node->kernel, in, n, walk->values + first % LOOP_BLOCK, d);
   for (int k = 0; k < node->n; k++)
@@ -128,8 +144,10 @@ static bool is_separate (const Walk *walk) {
   return true;
 }
 
-static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Kernel *sum) {
+static void start_walk (Walk *walk, const Node *node, const Loop *loop, const Kernel *sum,
+                        Pool *pool) {
   walk->sum = sum;
+  walk->pool = pool;
   walk->node = node;
   walk->loop = loop;
   walk->above = node->kind == NODE_ELEMENTWISE ? node->gradient : NULL;
@@ -208,12 +226,12 @@ void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
   Walk walk;
   node_inputs(node, header, in);
   step_plan(node, in, &loop);
-  start_walk(&walk, node, &loop, sum);
+  start_walk(&walk, node, &loop, sum, pool);
   if (loop.size == 0) return;
   start_sums(&walk, valued, loop.size > LOOP_BLOCK ? scratch : leaf);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) walk.to[k] = target(pool, node, k, loop.feed[k] == FEED_LINEAR);
-  pool_run(pool, loop.size, is_separate(&walk) ? LOOP_GRAIN : POOL_ALONE, LOOP_UNIT,
-           walk_range, &walk);
+  bool shared = pool != NULL && is_separate(&walk);
+  pool_run(pool, loop.size, shared ? LOOP_GRAIN : POOL_ALONE, LOOP_GRAIN, walk_range, &walk);
   if (!pool_stopped(pool)) finish_sums(&walk, node);
 }

@@ -24,10 +24,10 @@ size_t elementwise_work (const Kernel *kernel, size_t n) {
   return !kernel->slow || n == 0 ? n : SIZE_MAX;
 }
 
-/* Elements of a slow kernel are cut one by one. */
+/* A slow kernel begins with one element. */
 static void run (Pool *pool, size_t n, Task task, Job *job) {
   if (job->kernel->slow) pool_run(pool, n, 1, 1, task, job);
-  else pool_run(pool, n, LOOP_GRAIN, LOOP_UNIT, task, job);
+  else pool_run(pool, n, LOOP_GRAIN, LOOP_GRAIN, task, job);
 }
 
 
@@ -181,5 +181,5 @@ static void noise_range (void *data, size_t first, size_t last) {
 void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,
                         uint64_t position, size_t n, double *out) {
   Job job = {.noise = noise, .generator = g, .position = position, .out = out};
-  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, noise_range, &job);
+  pool_run(pool, n, POOL_ALONE, LOOP_GRAIN, noise_range, &job);
 }

@@ -380,9 +380,9 @@ static void clear_range (void *data, size_t first, size_t last) {
 
 void loop_move (Pool *pool, double *to, const double *from, size_t n) {
   Move move = {to, from};
-  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, move_range, &move);
+  pool_run(pool, n, POOL_ALONE, LOOP_GRAIN, move_range, &move);
 }
 
 void loop_clear (Pool *pool, double *to, size_t n) {
-  pool_run(pool, n, POOL_ALONE, LOOP_UNIT, clear_range, to);
+  pool_run(pool, n, POOL_ALONE, LOOP_GRAIN, clear_range, to);
 }

@@ -62,5 +62,5 @@ static void run_range (void *data, size_t first, size_t last) {
 void program_run (Pool *pool, Program *program, const Loop *loop, double *out) {
   Job job = {.program = program, .loop = loop, .out = out};
   assign_slots(program);
-  pool_run(pool, loop->size, LOOP_GRAIN, LOOP_UNIT, run_range, &job);
+  pool_run(pool, loop->size, LOOP_GRAIN, LOOP_GRAIN, run_range, &job);
 }

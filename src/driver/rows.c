@@ -7,10 +7,9 @@
 #include "driver/rows.h"
 
 #define WORTH 16384   /* elements of work that are worth a thread */
-#define ASKED 8192    /* elements of work after which a watch may be asked, */
-#define LONG  262144  /* and of an event during which it may, */
-#define CUBE  128     /* or operations on a matrix for one of these */
-#define SIDE  1048576 /* whose cube is a number */
+#define SLICE 131072  /* operations after which a watch may be asked, */
+#define LONG  4194304 /* and of an event that asks */
+#define PER_ELEMENT 16
 
 
 static int letter_index (Signature *signature, char letter) {
@@ -97,12 +96,6 @@ static const char *append_event (Rows *rows, const Signature *signature, int res
        ? NULL : "broadcast to too many elements";
 }
 
-static bool has_matrix (const Signature *signature, int result) {
-  bool found = false;
-  for (int k = 0; k <= result; k++) found |= signature->event_rank[k] > 1;
-  return found;
-}
-
 static const char *plan (Rows *rows, const Signature *signature, int first, int n,
                          const Tensor *const in[], int leading,
                          const ptrdiff_t sample[], int *which) {
@@ -110,7 +103,6 @@ static const char *plan (Rows *rows, const Signature *signature, int first, int 
   if (why != NULL) return why;
   *which = -1;
   rows->letters = signature->letters;
-  rows->is_matrix = has_matrix(signature, first + n);
   why = plan_batches(rows, signature, first, n, in, leading, sample);
   return why != NULL ? why : append_event(rows, signature, first + n);
 }
@@ -130,6 +122,7 @@ const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
 typedef struct Job {
   const Kernel *kernel;
   const Signature *signature;
+  int drawn;                   /* 1 if operand 0 of the signature is what is drawn */
   const Rows *rows;
   Pool *pool;
   double *scratch;
@@ -207,31 +200,71 @@ static void adjoint_range (void *job, size_t first, size_t last) {
   walk(job, adjoint, first, last);
 }
 
-/* All letters' sizes multiplied, or a lot. */
-static size_t work_of_one (const Rows *rows) {
+/* All letters' sizes multiplied, or the largest event, or a lot. */
+static size_t work_of_one (const Kernel *kernel, const Signature *signature, const Rows *rows) {
   size_t work = 1;
   for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
+  for (int k = 0; k <= kernel->n_in; k++) {
+    size_t size = rows_event_size(rows, signature, k);
+    if (size > work) work = size;
+  }
   return work;
 }
 
-size_t rows_work (const Rows *rows) {
-  size_t one = work_of_one(rows), n = rows->batch.size;
-  return n > SIZE_MAX / one ? SIZE_MAX : n * one;
+size_t rows_work (const Kernel *kernel, const Signature *signature, const Rows *rows) {
+  size_t one = work_of_one(kernel, signature, rows), n = rows->batch.size;
+  return kernel->slow || n > SIZE_MAX / one ? SIZE_MAX : n * one;
 }
 
-/* At most what one event takes, matrices being taken apart or multiplied. */
-static size_t cost_of_one (const Rows *rows) {
-  size_t side = 1;
-  for (int i = 0; i < rows->letters; i++) side = rows->dims[i] > side ? rows->dims[i] : side;
-  return !rows->is_matrix ? side : side > SIDE ? SIZE_MAX : side * side * side / CUBE;
+/*
+** How long a row takes is not known before; it is guessed, so that a first slice is short, and
+** so is the time between two questions: PER_ELEMENT operations for an element of a vector; for a
+** matrix as many as it takes to factor it, or to go through it where all rows share it.
+*/
+static double guess_of_operand (const Job *job, int k) {
+  const Loop *batch = &job->rows->batch;
+  const Signature *s = job->signature;
+  double size = (double)rows_event_size(job->rows, s, k), side = size;
+  if (s->event_rank[k] < 2) return PER_ELEMENT * size;
+  for (int d = 0; d < s->event_rank[k]; d++) {
+    double extent = (double)job->rows->dims[s->event[k][d]];
+    side = extent < side ? extent : side;
+  }
+  bool shared = k - job->drawn < batch->n && k >= job->drawn && batch->rank > 0
+             && batch->stride[k - job->drawn][batch->rank - 1] == 0;
+  return shared ? size : size * side;
+}
+
+static size_t first_slice (const Job *job) {
+  size_t least = job->kernel->side > 0 ? (size_t)job->kernel->side : 1;
+  double most = 1;
+  for (int k = 0; k <= job->kernel->n_in; k++) {
+    double guess = guess_of_operand(job, k);
+    most = guess > most ? guess : most;
+  }
+  return most * (double)least > SLICE ? least : (size_t)(SLICE / most);
+}
+
+/* May one event take long? */
+static bool is_long (const Job *job) {
+  double side = 1;
+  bool is_matrix = false;
+  for (int i = 0; i < job->rows->letters; i++)
+    side = (double)job->rows->dims[i] > side ? (double)job->rows->dims[i] : side;
+  for (int k = 0; k <= job->kernel->n_in; k++) is_matrix |= job->signature->event_rank[k] > 1;
+  return (is_matrix ? side * side * side : PER_ELEMENT * side) > LONG;
 }
 
 static void run (Pool *pool, Job *job, Task task) {
-  size_t grain = WORTH / work_of_one(job->rows) + 1, cost = cost_of_one(job->rows);
-  size_t unit = job->kernel->slow || cost > ASKED ? 1 : ASKED / (cost + 1) + 1;
+  const Kernel *kernel = job->kernel;
+  size_t n = job->rows->batch.size, grain = 1, unit = n;
   job->pool = pool;
-  if (cost >= LONG || job->kernel->slow) job->stop = (Stop) {pool_stops, pool};
-  pool_run(pool, job->rows->batch.size, grain, unit, task, job);
+  if (pool != NULL) {
+    grain = WORTH / work_of_one(kernel, job->signature, job->rows) + 1;
+    if (!kernel->whole) unit = kernel->slow ? 1 : first_slice(job);
+    if (kernel->whole || kernel->slow || is_long(job)) job->stop = (Stop) {pool_stops, pool};
+  }
+  pool_run(pool, n, grain, unit, task, job);
 }
 
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {
@@ -245,16 +278,17 @@ size_t rows_scratch (const Rows *rows, Scratch scratch) {
   return scratch == NULL ? 0 : scratch(rows->dims);
 }
 
-void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
-               double *out) {
-  Job job = {.kernel = kernel, .rows = rows, .scratch = scratch,
+void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+               double *scratch, double *out) {
+  Job job = {.kernel = kernel, .signature = signature, .rows = rows, .scratch = scratch,
              .scratch_size = rows_scratch(rows, kernel->scratch), .out = out};
   run(pool, &job, value_range);
 }
 
-void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
-                const struct Philox *g, uint64_t position, double *out) {
-  Job job = {.kernel = kernel, .rows = rows, .scratch = scratch,
+void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+                double *scratch, const struct Philox *g, uint64_t position, double *out) {
+  Job job = {.kernel = kernel, .signature = signature, .drawn = 1, .rows = rows,
+             .scratch = scratch,
              .scratch_size = rows_scratch(rows, kernel->scratch), .out = out,
              .generator = g, .position = position};
   run(pool, &job, draw_range);

@@ -25,7 +25,6 @@ void rows_parse (const Kernel *kernel, Signature *signature);
 /* A planned run: sizes of the letters, and the broadcast of the batches. */
 typedef struct Rows {
   int letters;
-  bool is_matrix;          /* some event has two dimensions */
   size_t dims[ROWS_MAX_LETTERS];
   Loop batch;              /* over batch dimensions alone, row-major */
   int out_rank;
@@ -44,20 +43,20 @@ const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
                               const Tensor *const in[], int sample_rank,
                               const ptrdiff_t sample[], int *which);
 
-/* How much there is to do, in elements. */
-size_t rows_work (const Rows *rows);
+/* How much there is to do, in elements of a kernel that is not slow. */
+size_t rows_work (const Kernel *kernel, const Signature *signature, const Rows *rows);
 
 /* Memory that each thread has to itself: `scratch` has room for so many doubles
    a thread, by one of the kernel's functions. */
 typedef size_t (*Scratch) (const size_t dims[]);
 size_t rows_scratch (const Rows *rows, Scratch scratch);
 
-void rows_run (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
-               double *out);
+void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+               double *scratch, double *out);
 
 /* Runs draw_rows; element 0 of out is element `position` of the stream. */
-void rows_draw (Pool *pool, const Kernel *kernel, const Rows *rows, double *scratch,
-                const struct Philox *g, uint64_t position, double *out);
+void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+                double *scratch, const struct Philox *g, uint64_t position, double *out);
 
 /* The elements of one event of operand k. */
 size_t rows_event_size (const Rows *rows, const Signature *signature, int k);

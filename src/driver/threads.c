@@ -63,13 +63,13 @@ struct Pool {
 /* Items first .. last-1; the caller's thread asks the watch. */
 static void run_slices (Watch *watch, bool asks, const Work *work, size_t first, size_t last) {
   size_t slice = work->unit;
-  uint64_t now = 0;
+  uint64_t now = last - first > slice ? watch_clock() : 0;
   for (size_t n; first < last && !watch_stopped(watch); first += n) {
     n = last - first < slice ? last - first : slice;
     work->task(work->job, first, first + n);
     if (n == last - first) return;
     uint64_t before = now, took = (now = watch_clock()) - before;
-    if (before == 0 || took < SLICE) slice *= 2;
+    if (took < SLICE) slice *= 2;
     else if (took > LONG && slice > work->unit) slice /= 2;
     if (asks) watch_look(watch, now);
   }
@@ -267,11 +267,9 @@ static bool is_shared (const Pool *pool, size_t n, size_t grain) {
   return n >= 2 * grain && pool->threads > 1 && !pool->busy && pool->owner == getpid();
 }
 
-void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job) {
+void pool_run_watched (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job) {
   Work work = {task, job, unit};
-  if (pool == NULL) {
-    if (n > 0) task(job, 0, n);
-  } else if (!is_shared(pool, n, grain)) run_slices(pool->watch, true, &work, 0, n);
+  if (!is_shared(pool, n, grain)) run_slices(pool->watch, true, &work, 0, n);
   else {
     pool->busy = true;
     post(pool, n, grain, &work);
@@ -283,8 +281,7 @@ void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void 
 
 bool pool_stops (Pool *pool) {
   if (pool == NULL) return false;
-  if (pool_thread(pool) == 0 && !watch_stopped(pool->watch))
-    watch_look(pool->watch, watch_clock());
+  if (pool_thread(pool) == 0) watch_look(pool->watch, watch_clock());
   return watch_stopped(pool->watch);
 }
 

@@ -39,7 +39,13 @@ int pool_thread (const Pool *pool);
    A unit is work of some microseconds. Less than two grains, or what begins
    while the watch is being asked, runs in the caller; for a NULL pool in a
    single call that nobody watches. */
-void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job);
+void pool_run_watched (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job);
+
+static inline void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task,
+                             void *job) {
+  if (pool != NULL) pool_run_watched(pool, n, grain, unit, task, job);
+  else if (n > 0) task(job, 0, n);
+}
 
 /* For a task whose items take long: is the work to be given up? */
 bool pool_stops (Pool *pool);

@@ -15,7 +15,7 @@ uint64_t watch_clock (void) {
 }
 
 void watch_look (Watch *watch, uint64_t now) {
-  if (watch->asking || now - watch->asked < PERIOD) return;
+  if (watch->asking || watch_stopped(watch) || now - watch->asked < PERIOD) return;
   watch->asking = true;
   if (watch->ask(watch)) atomic_store(&watch->stopped, true);
   watch->asking = false;

@@ -369,13 +369,13 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
 
 const Kernel perilune_betabinomial[] = {
   {.name = "log_prob", .n_in = 4, .value = log_prob, .partials = log_prob_partials},
-  {.name = "cdf",      .n_in = 4, .value = cdf,      .partials = cdf_partials},
-  {.name = "sf",       .n_in = 4, .value = sf,       .partials = sf_partials},
-  {.name = "log_cdf",  .n_in = 4, .value = log_cdf,  .partials = log_cdf_partials},
-  {.name = "log_sf",   .n_in = 4, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 4, .value = icdf, .flat = 1},
-  {.name = "isf",      .n_in = 4, .value = isf, .flat = 1},
-  {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
+  {.name = "cdf",      .n_in = 4, .slow = 1, .value = cdf,      .partials = cdf_partials},
+  {.name = "sf",       .n_in = 4, .slow = 1, .value = sf,       .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 4, .slow = 1, .value = log_cdf,  .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 4, .slow = 1, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 4, .slow = 1, .value = isf, .flat = 1},
+  {.name = "entropy",  .n_in = 3, .slow = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 4, .draw = sample,    .integer = 1},
   {.name = NULL}
 };

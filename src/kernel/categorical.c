@@ -198,7 +198,7 @@ static void choose (size_t n, const Chances *c, double *x) {
 static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   size_t k = b->dims[0], same = b->step[0] == 0 ? b->n : 1;   /* draws of a row */
   Chances c = {0};
-  for (size_t r = 0, n; r < b->n; r += n) {
+  for (size_t r = 0, n; r < b->n && !stops_at(b->stop, r / BLOCK, BLOCK); r += n) {
     n = b->n - r < BLOCK ? b->n - r : BLOCK;
     noise_uniform(g, 0, first + r, n, out + r);
     for (size_t i = r; i < r + n; i += same) {
@@ -210,7 +210,7 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
 
 
 const Kernel perilune_categorical[] = {
-  {.name = "log_prob", .n_in = 2, .signature = "(),(k)->()", .rows = log_prob,
+  {.name = "log_prob", .n_in = 2, .signature = "(),(k)->()", .rows = log_prob, .whole = 1,
    .adjoint = log_prob_adjoint},
   {.name = "cdf",      .n_in = 2, .signature = "(),(k)->()", .rows = cdf,
    .adjoint = cdf_adjoint},
@@ -224,7 +224,7 @@ const Kernel perilune_categorical[] = {
   {.name = "isf",      .n_in = 2, .signature = "(),(k)->()", .rows = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .signature = "(k)->()",    .rows = simplex_entropy,
    .adjoint = simplex_entropy_adjoint},
-  {.name = "sample",   .n_in = 2, .signature = "(),(k)->()", .draw_rows = sample,
+  {.name = "sample",   .n_in = 2, .signature = "(),(k)->()", .draw_rows = sample, .whole = 1,
    .scratch = chances_scratch, .integer = 1},
   {.name = NULL}
 };

@@ -283,7 +283,7 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
 const Kernel perilune_dirichletmultinomial[] = {
   {.name = "log_prob", .n_in = 3, .signature = "(k),(k),()->()", .rows = log_prob,
    .adjoint = log_prob_adjoint},
-  {.name = "entropy",  .n_in = 2, .signature = "(k),()->()",     .rows = entropy,
+  {.name = "entropy",  .n_in = 2, .slow = 1, .signature = "(k),()->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
   {.name = "sample",   .n_in = 3, .signature = "(k),(k),()->(k)", .draw_rows = sample},
   {.name = NULL}

@@ -370,13 +370,13 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
 
 const Kernel perilune_hypergeometric[] = {
   {.name = "log_prob", .n_in = 4, .value = log_prob},
-  {.name = "cdf",      .n_in = 4, .value = cdf},
-  {.name = "sf",       .n_in = 4, .value = sf},
-  {.name = "log_cdf",  .n_in = 4, .value = log_cdf},
-  {.name = "log_sf",   .n_in = 4, .value = log_sf},
-  {.name = "icdf",     .n_in = 4, .value = icdf, .flat = 1},
-  {.name = "isf",      .n_in = 4, .value = isf, .flat = 1},
-  {.name = "entropy",  .n_in = 3, .value = entropy},
+  {.name = "cdf",      .n_in = 4, .slow = 1, .value = cdf},
+  {.name = "sf",       .n_in = 4, .slow = 1, .value = sf},
+  {.name = "log_cdf",  .n_in = 4, .slow = 1, .value = log_cdf},
+  {.name = "log_sf",   .n_in = 4, .slow = 1, .value = log_sf},
+  {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 4, .slow = 1, .value = isf, .flat = 1},
+  {.name = "entropy",  .n_in = 3, .slow = 1, .value = entropy},
   {.name = "mode",     .n_in = 3, .value = mode, .flat = 1},
   {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
   {.name = NULL}

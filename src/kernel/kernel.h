@@ -82,8 +82,13 @@ typedef struct Kernel {
 
   int flat;      /* constant but for jumps: its derivative is 0 */
 
-  int slow;      /* an element may take more than some microseconds: value, partials and draw
-                    are called for one at a time */
+  int slow;      /* an element, or event, may take more than some microseconds: the first block
+                    has but one of them */
+
+  int side;      /* rows that are worked on side by side: slices of a batch are no shorter */
+
+  int whole;     /* it does work for all rows of a batch at once, so that this is cut for threads
+                    only: the kernel asks `stop` between rows */
 
   /* A row kernel works on event dimensions. `signature` says which, as in
      "(m,k),(k,n)->(m,n)"; the rows of out follow one another. */

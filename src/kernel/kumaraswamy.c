@@ -257,7 +257,7 @@ const Kernel perilune_kumaraswamy[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
-  {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
+  {.name = "stddev",   .n_in = 2, .slow = 1, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
    .noise = "exponential"},

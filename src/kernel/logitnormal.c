@@ -165,10 +165,10 @@ const Kernel perilune_logitnormal[] = {
   {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
-  {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
+  {.name = "mean",     .n_in = 2, .slow = 1, .value = mean,     .partials = mean_partials},
   {.name = "mode",     .n_in = 2, .value = mode,     .partials = mode_partials},
-  {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
-  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
+  {.name = "stddev",   .n_in = 2, .slow = 1, .value = stddev,   .partials = stddev_partials},
+  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
    .noise = "normal"},
   {.name = NULL}

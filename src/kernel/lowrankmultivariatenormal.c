@@ -68,7 +68,7 @@ static void orthonormalise (const Batch *b, int w, size_t r, double *factor) {
   const double *wide = event(b, w, r), *diagonal = event(b, w + 1, r);
   double *q = factor + s.d;
   for (size_t i = 0; i < s.d; i++) factor[i] = 1 / sqrt(diagonal[i]);
-  for (size_t j = 0; j < s.k; j++) {
+  for (size_t j = 0; j < s.k && !stops(b->stop); j++) {
     double *column = q + j * s.rows;
     for (size_t i = 0; i < s.d; i++) column[i] = wide[i * s.k + j] * factor[i];
     for (size_t i = s.d; i < s.rows; i++) column[i] = i == s.d + j;
@@ -104,9 +104,11 @@ static double left_of_unit (Sizes s, const double *q, size_t i, double *v) {
 ** is computed dearly: that happens for at most 2 k rows, because all of P has length sqrt(k) at
 ** most.
 */
-static void log_det_slopes (Sizes s, const double *factor, double *dw, double *dd, double *v) {
+static void log_det_slopes (const Batch *b, const double *factor, double *dw, double *dd,
+                            double *v) {
+  Sizes s = sizes_of(b);
   const double *q = factor + s.d;
-  for (size_t i = 0; i < s.d; i++) {
+  for (size_t i = 0; i < s.d && !stops_at(b->stop, i, s.k * s.k); i++) {
     double length = 0;
     for (size_t j = 0; j < s.k; j++) {
       double sum = 0;
@@ -138,7 +140,7 @@ static void residual (const Batch *b, size_t r, const double *factor, double *t)
 static void log_prob (const Batch *b, double *out) {
   Sizes s = sizes_of(b);
   double *factor = b->scratch, *t = factor + factor_size(s), constant = 0;
-  for (size_t r = 0; r < b->n; r++) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++) {
     if (r == 0 || !shared(b, 2)) {
       orthonormalise(b, 2, r, factor);
       constant = -half_log_2pi(s.d) - half_log_det(s, event(b, 3, r), factor);
@@ -155,11 +157,11 @@ static void log_prob (const Batch *b, double *out) {
 static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   Sizes s = sizes_of(b);
   double *factor = b->scratch, *t = factor + factor_size(s), *dw = t + s.rows, *dd = dw + s.d * s.k;
-  for (size_t r = 0; r < b->n; r++) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++) {
     double up = upstream[r];
     if (r == 0 || !shared(b, 2)) {
       orthonormalise(b, 2, r, factor);
-      log_det_slopes(s, factor, dw, dd, t);
+      log_det_slopes(b, factor, dw, dd, t);
     }
     residual(b, r, factor, t);
     for (size_t i = 0; i < s.d; i++) {
@@ -178,7 +180,7 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 /* log det(S)/2 + d/2 (1 + log(2 pi)); loc is there for its batch alone */
 static void entropy (const Batch *b, double *out) {
   Sizes s = sizes_of(b);
-  for (size_t r = 0; r < b->n; r++) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++) {
     out[r] = out[0];
     if (r > 0 && shared(b, 1)) continue;
     orthonormalise(b, 1, r, b->scratch);
@@ -189,10 +191,10 @@ static void entropy (const Batch *b, double *out) {
 static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   Sizes s = sizes_of(b);
   memset(d[0], 0, b->n * s.d * sizeof *d[0]);
-  for (size_t r = 0; r < b->n; r++) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++) {
     double *dw = d[1] + r * s.d * s.k, *dd = d[2] + r * s.d;
     orthonormalise(b, 1, r, b->scratch);
-    log_det_slopes(s, b->scratch, dw, dd, b->scratch + factor_size(s));
+    log_det_slopes(b, b->scratch, dw, dd, b->scratch + factor_size(s));
     for (size_t i = 0; i < s.d * s.k; i++) dw[i] *= upstream[r];
     for (size_t i = 0; i < s.d; i++) dd[i] *= upstream[r];
   }
@@ -212,9 +214,9 @@ static void factor_noise (const Philox *g, uint64_t element, Sizes s, double *e)
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   Sizes s = sizes_of(b);
   double *e = b->scratch;
-  noise_normal(g, 0, first, b->n * s.d, out);
-  for (size_t r = 0; r < b->n; r++, out += s.d) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++, out += s.d) {
     const double *loc = event(b, 0, r), *wide = event(b, 1, r), *diagonal = event(b, 2, r);
+    noise_normal(g, 0, first + r * s.d, s.d, out);
     factor_noise(g, first + r * s.d, s, e);
     for (size_t i = 0; i < s.d; i++) {
       double sum = fma(sqrt(diagonal[i]), out[i], loc[i]);
@@ -230,7 +232,7 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   double *factor = b->scratch, *t = factor + factor_size(s);
   memcpy(d[0], upstream, b->n * s.d * sizeof *upstream);
   memcpy(d[1], upstream, b->n * s.d * sizeof *upstream);
-  for (size_t r = 0; r < b->n; r++, upstream += s.d) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++, upstream += s.d) {
     if (r == 0 || !shared(b, 2)) orthonormalise(b, 2, r, factor);
     residual(b, r, factor, t);
     for (size_t i = 0; i < s.d; i++) {
@@ -257,10 +259,10 @@ static size_t for_noise (const size_t dims[]) { return dims[1]; }
 
 const Kernel perilune_lowrankmultivariatenormal[] = {
   {.name = "log_prob", .n_in = 4, .signature = "(d),(d),(d,k),(d)->()", .rows = log_prob,
-   .scratch = for_factor, .adjoint = log_prob_adjoint, .adjoint_scratch = for_slopes},
+   .whole = 1, .scratch = for_factor, .adjoint = log_prob_adjoint, .adjoint_scratch = for_slopes},
   {.name = "entropy",  .n_in = 3, .signature = "(d),(d,k),(d)->()",     .rows = entropy,
-   .scratch = for_factor, .adjoint = entropy_adjoint, .adjoint_scratch = for_factor},
+   .whole = 1, .scratch = for_factor, .adjoint = entropy_adjoint, .adjoint_scratch = for_factor},
   {.name = "rsample",  .n_in = 4, .signature = "(d),(d),(d,k),(d)->(d)", .draw_rows = rsample,
-   .scratch = for_noise, .adjoint = rsample_adjoint, .adjoint_scratch = for_factor},
+   .whole = 1, .scratch = for_noise, .adjoint = rsample_adjoint, .adjoint_scratch = for_factor},
   {.name = NULL}
 };

@@ -35,24 +35,25 @@ static void divide (size_t p, double *y, double by) {
 }
 
 /* z = R^-1 z */
-static void solve_rows (size_t n, size_t p, const double *r, double *z) {
-  for (size_t i = 0; i < n; i++) {
+static void solve_rows (Stop stop, size_t n, size_t p, const double *r, double *z) {
+  for (size_t i = 0; i < n && !stops(stop); i++) {
     for (size_t m = 0; m < i; m++) add_scaled(p, -r[i * n + m], z + m * p, z + i * p);
     divide(p, z + i * p, r[i * n + i]);
   }
 }
 
 /* z = R^-T z */
-static void solve_rows_transposed (size_t n, size_t p, const double *r, double *z) {
-  for (size_t i = n; i-- > 0; ) {
+static void solve_rows_transposed (Stop stop, size_t n, size_t p, const double *r, double *z) {
+  for (size_t i = n; i-- > 0 && !stops(stop); ) {
     divide(p, z + i * p, r[i * n + i]);
     for (size_t m = 0; m < i; m++) add_scaled(p, -r[i * n + m], z + i * p, z + m * p);
   }
 }
 
 /* out = a b^T below and on the diagonal, for two n by p matrices */
-static void outer (size_t n, size_t p, const double *a, const double *b, double *out) {
-  for (size_t i = 0; i < n; i++)
+static void outer (Stop stop, size_t n, size_t p, const double *a, const double *b,
+                   double *out) {
+  for (size_t i = 0; i < n && !stops(stop); i++)
     for (size_t j = 0; j < n; j++) {
       double sum = 0;
       for (size_t m = 0; m < p && j <= i; m++) sum = fma(a[i * p + m], b[j * p + m], sum);
@@ -61,9 +62,10 @@ static void outer (size_t n, size_t p, const double *a, const double *b, double 
 }
 
 /* out = a^T b below and on the diagonal */
-static void inner (size_t n, size_t p, const double *a, const double *b, double *out) {
+static void inner (Stop stop, size_t n, size_t p, const double *a, const double *b,
+                   double *out) {
   for (size_t i = 0; i < p * p; i++) out[i] = 0;
-  for (size_t m = 0; m < n; m++)
+  for (size_t m = 0; m < n && !stops(stop); m++)
     for (size_t i = 0; i < p; i++) add_scaled(i + 1, a[m * p + i], b + m * p, out + i * p);
 }
 
@@ -77,8 +79,8 @@ static void whiten (const Batch *b, size_t r, double *z) {
   size_t n = b->dims[0], p = b->dims[1];
   const double *x = event(b, 0, r), *loc = event(b, 1, r);
   for (size_t i = 0; i < n * p; i++) z[i] = x[i] - loc[i];
-  solve_rows(n, p, event(b, 2, r), z);
-  for (size_t i = 0; i < n; i++) triangle_solve(p, event(b, 3, r), z + i * p);
+  solve_rows(b->stop, n, p, event(b, 2, r), z);
+  for (size_t i = 0; i < n && !stops(b->stop); i++) triangle_solve(p, event(b, 3, r), z + i * p);
 }
 
 /* Is x infinitely far from a finite loc? The solution then meets inf - inf. */
@@ -123,12 +125,13 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
     double *dr = d[2] + r * n * n, *dk = d[3] + r * p * p;
     whiten(b, r, z);
     memcpy(w, z, size * sizeof *w);
-    solve_rows_transposed(n, p, rows, w);
-    outer(n, p, w, z, dr);
+    solve_rows_transposed(b->stop, n, p, rows, w);
+    outer(b->stop, n, p, w, z, dr);
     memcpy(w, z, size * sizeof *w);
-    for (size_t i = 0; i < n; i++) triangle_solve_transposed(p, columns, w + i * p);
-    inner(n, p, w, z, dk);
-    solve_rows_transposed(n, p, rows, w);
+    for (size_t i = 0; i < n && !stops(b->stop); i++)
+      triangle_solve_transposed(p, columns, w + i * p);
+    inner(b->stop, n, p, w, z, dk);
+    solve_rows_transposed(b->stop, n, p, rows, w);
     scale_slope(n, upstream[r], p, rows, dr);
     scale_slope(p, upstream[r], n, columns, dk);
     for (size_t i = 0; i < size; i++) dx[i] = -(w[i] *= upstream[r]);
@@ -162,9 +165,10 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 
 
 /* q = E K^T */
-static void colour_columns (size_t n, size_t p, const double *e, const double *k, double *q) {
+static void colour_columns (Stop stop, size_t n, size_t p, const double *e, const double *k,
+                            double *q) {
   memcpy(q, e, n * p * sizeof *q);
-  for (size_t i = 0; i < n; i++) triangle_apply(p, k, q + i * p);
+  for (size_t i = 0; i < n && !stops(stop); i++) triangle_apply(p, k, q + i * p);
 }
 
 static void rsample (const Batch *b, double *out) {
@@ -172,9 +176,9 @@ static void rsample (const Batch *b, double *out) {
   double *q = b->scratch;
   for (size_t r = 0; r < b->n; r++, out += size) {
     const double *rows = event(b, 2, r);
-    colour_columns(n, p, event(b, 0, r), event(b, 3, r), q);
+    colour_columns(b->stop, n, p, event(b, 0, r), event(b, 3, r), q);
     memcpy(out, event(b, 1, r), size * sizeof *out);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !stops(b->stop); i++)
       for (size_t m = 0; m <= i; m++) add_scaled(p, rows[i * n + m], q + m * p, out + i * p);
   }
 }
@@ -188,13 +192,13 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++, upstream += size) {
     const double *e = event(b, 0, r), *rows = event(b, 2, r), *columns = event(b, 3, r);
     double *de = d[0] + r * size;
-    colour_columns(n, p, e, columns, q);
-    outer(n, p, upstream, q, d[2] + r * n * n);
+    colour_columns(b->stop, n, p, e, columns, q);
+    outer(b->stop, n, p, upstream, q, d[2] + r * n * n);
     for (size_t i = 0; i < size; i++) q[i] = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !stops(b->stop); i++)
       for (size_t m = 0; m <= i; m++) add_scaled(p, rows[i * n + m], upstream + i * p, q + m * p);
-    inner(n, p, q, e, d[3] + r * p * p);
-    for (size_t i = 0; i < n; i++)
+    inner(b->stop, n, p, q, e, d[3] + r * p * p);
+    for (size_t i = 0; i < n && !stops(b->stop); i++)
       for (size_t m = 0; m < p; m++)
         add_scaled(m + 1, q[i * p + m], columns + m * p, de + i * p);
   }

@@ -394,7 +394,7 @@ const Kernel perilune_multinomial[] = {
   {.name = "log_prob", .n_in = 3, .signature = "(k),(),(k)->()", .rows = log_prob,
    .adjoint = log_prob_adjoint},
   {.name = "mode",     .n_in = 2, .signature = "(),(k)->(k)",    .rows = mode, .flat = 1},
-  {.name = "entropy",  .n_in = 2, .signature = "(),(k)->()",     .rows = entropy,
+  {.name = "entropy",  .n_in = 2, .slow = 1, .signature = "(),(k)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
   {.name = "sample",   .n_in = 3, .signature = "(k),(),(k)->(k)", .draw_rows = sample,
    .scratch = sample_scratch},

@@ -111,10 +111,10 @@ static size_t pair (const size_t dims[]) { return 2 * dims[0]; }
 
 const Kernel perilune_multivariatenormal[] = {
   {.name = "log_prob", .n_in = 3, .signature = "(d),(d),(d,d)->()", .rows = log_prob,
-   .scratch = side, .adjoint = log_prob_adjoint, .adjoint_scratch = pair},
+   .side = SIDE, .scratch = side, .adjoint = log_prob_adjoint, .adjoint_scratch = pair},
   {.name = "entropy",  .n_in = 2, .signature = "(d),(d,d)->()",     .rows = entropy,
    .adjoint = entropy_adjoint},
   {.name = "rsample",  .n_in = 3, .signature = "(d),(d),(d,d)->(d)", .rows = rsample,
-   .scratch = side, .adjoint = rsample_adjoint, .noise = "normal"},
+   .side = SIDE, .scratch = side, .adjoint = rsample_adjoint, .noise = "normal"},
   {.name = NULL}
 };

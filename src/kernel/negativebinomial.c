@@ -241,9 +241,9 @@ const Kernel perilune_negativebinomial[] = {
   {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 3, .value = icdf, .flat = 1},
-  {.name = "isf",      .n_in = 3, .value = isf, .flat = 1},
-  {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
+  {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 3, .slow = 1, .value = isf, .flat = 1},
+  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 3, .draw = sample,    .integer = 1},
   {.name = NULL}
 };

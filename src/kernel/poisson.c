@@ -361,9 +361,9 @@ const Kernel perilune_poisson[] = {
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
-  {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
-  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
+  {.name = "icdf",     .n_in = 2, .slow = 1, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 2, .slow = 1, .value = isf, .flat = 1},
+  {.name = "entropy",  .n_in = 1, .slow = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample",   .n_in = 2, .draw = sample,    .integer = 1},
   {.name = NULL}
 };

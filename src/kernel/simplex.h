@@ -182,21 +182,26 @@ static inline void simplex_pull (size_t k, const double *l, const double *g, dou
 ** Kernels of Categorical and OneHotCategorical
 ** ====================================================== */
 
+enum { SIMPLEX_ASKED = 16384 };   /* outcomes, or rows that share theirs, between two questions */
+
 /* the outcome that an event names, or k; *sum is NaN if the event has one */
 typedef size_t Place (size_t k, const double *x, double *sum);
 
 VECTOR void simplex_log_prob (const Batch *b, double *out, Place *place) {
-  size_t k = b->dims[0];
+  size_t k = b->dims[0], each = b->step[1] == 0 ? SIMPLEX_ASKED : SIMPLEX_ASKED / (k + 1) + 1;
   const double *seen = NULL;
   Simplex s = {0};
-  for (size_t r = 0; r < b->n; r++) {
-    const double *l = event(b, 1, r);
-    double sum;
-    size_t at = place(k, event(b, 0, r), &sum);
-    if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
-    seen = l;
-    if (at < k) out[r] = (l[at] - s.shift) - s.log_sum;
-    else out[r] = sum == sum ? -INFINITY : sum;
+  for (size_t r = 0, end; r < b->n && !stops(b->stop); r = end) {
+    end = b->n - r < each ? b->n : r + each;
+    for (size_t i = r; i < end; i++) {
+      const double *l = event(b, 1, i);
+      double sum;
+      size_t at = place(k, event(b, 0, i), &sum);
+      if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
+      seen = l;
+      if (at < k) out[i] = (l[at] - s.shift) - s.log_sum;
+      else out[i] = sum == sum ? -INFINITY : sum;
+    }
   }
 }
 
@@ -205,7 +210,7 @@ VECTOR void simplex_log_prob_adjoint (const Batch *b, const double *upstream, do
                                       Place *place, size_t width) {
   size_t k = b->dims[0];
   for (size_t i = 0; i < b->n * width; i++) d[0][i] = 0;
-  for (size_t r = 0; r < b->n; r++) {
+  for (size_t r = 0; r < b->n && !stops_at(b->stop, r, k); r++) {
     const double *l = event(b, 1, r);
     double *dl = d[1] + r * k, sum;
     size_t at = place(k, event(b, 0, r), &sum);

@@ -261,8 +261,8 @@ const Kernel perilune_studentt[] = {
   {.name = "sf",       .n_in = 4, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 4, .value = log_cdf,  .partials = log_cdf_partials},
   {.name = "log_sf",   .n_in = 4, .value = log_sf,   .partials = log_sf_partials},
-  {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
-  {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
+  {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf,     .partials = icdf_partials},
+  {.name = "isf",      .n_in = 4, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
   {.name = NULL}

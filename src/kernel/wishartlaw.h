@@ -49,11 +49,11 @@ static inline Pair wishart_argument (double diagonal) {
 }
 
 /* C and T; was x symmetric and positive definite? */
-static inline int wishart_factors (size_t d, const double *x, const double *l, double s,
+static inline int wishart_factors (Stop stop, size_t d, const double *x, const double *l, double s,
                                    double *c, double *t) {
-  triangle_cholesky(d, x, c, triangle_first(d));
+  triangle_cholesky(stop, d, x, c, triangle_first(d));
   memcpy(t, s > 0 ? c : l, d * d * sizeof *t);
-  triangle_divide(d, s > 0 ? l : c, t);
+  triangle_divide(stop, d, s > 0 ? l : c, t);
   triangle_clear_above(d, t);
   return c[d * d - 1] > 0 && triangle_is_symmetric(d, x, WISHART_TOLERANCE);
 }
@@ -90,7 +90,7 @@ static inline void wishart_log_prob (const Batch *b, double *out, double s) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double df = *event(b, 1, r);
-    int inside = wishart_factors(d, x, l, s, c, t);
+    int inside = wishart_factors(b->stop, d, x, l, s, c, t);
     double value = wishart_density(d, df, c, t, s);
     if (wishart_has_nan(d, x, df, l)) out[r] = NAN;
     else out[r] = inside && value == value ? value : -INFINITY;
@@ -108,8 +108,8 @@ static inline double wishart_df_slope (size_t d, double df, const double *t, dou
 }
 
 /* m = m l^-1 */
-static inline void divide_rows (size_t d, const double *l, double *m) {
-  for (size_t i = 0; i < d; i++) triangle_solve_transposed(d, l, m + i * d);
+static inline void divide_rows (Stop stop, size_t d, const double *l, double *m) {
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_solve_transposed(d, l, m + i * d);
 }
 
 static inline void transpose (size_t d, double *m) {
@@ -126,17 +126,18 @@ static inline void transpose (size_t d, double *m) {
 **   d/dL = s L^-T (one - df I)  below and on the diagonal
 **   d/dx = -s/2 C^-T (two - (df - s (d + 1)) I) C^-1
 */
-static inline void wishart_slopes (size_t d, double df, const double *c, const double *t,
-                                   const double *l, double s, double *dx, double *dl) {
+static inline void wishart_slopes (Stop stop, size_t d, double df, const double *c,
+                                   const double *t, const double *l, double s, double *dx,
+                                   double *dl) {
   double shift = s * ((double)d + 1) - df;
-  triangle_outer(d, t, s > 0 ? -df : shift, s > 0 ? dl : dx);
-  triangle_inner(d, t, s > 0 ? shift : -df, s > 0 ? dx : dl);
-  divide_rows(d, l, dl);
+  triangle_outer(stop, d, t, s > 0 ? -df : shift, s > 0 ? dl : dx);
+  triangle_inner(stop, d, t, s > 0 ? shift : -df, s > 0 ? dx : dl);
+  divide_rows(stop, d, l, dl);
   transpose(d, dl);
   triangle_clear_above(d, dl);
-  divide_rows(d, c, dx);
+  divide_rows(stop, d, c, dx);
   transpose(d, dx);
-  divide_rows(d, c, dx);
+  divide_rows(stop, d, c, dx);
 }
 
 static inline void wishart_log_prob_adjoint (const Batch *b, const double *upstream,
@@ -147,8 +148,8 @@ static inline void wishart_log_prob_adjoint (const Batch *b, const double *upstr
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double df = *event(b, 1, r), *dx = d[0] + r * size, *dl = d[2] + r * size;
     double up = wishart_has_nan(side, x, df, l) ? (double)NAN : upstream[r];
-    int inside = wishart_factors(side, x, l, s, c, t) || up != up;
-    wishart_slopes(side, df, c, t, l, s, dx, dl);
+    int inside = wishart_factors(b->stop, side, x, l, s, c, t) || up != up;
+    wishart_slopes(b->stop, side, df, c, t, l, s, dx, dl);
     d[1][r] = inside ? up * wishart_df_slope(side, df, t, s) : 0;
     for (size_t i = 0; i < size; i++) {
       dx[i] = inside ? -0.5 * s * up * dx[i] : 0;
@@ -229,16 +230,17 @@ static inline void wishart_draw (const Philox *g, uint64_t first, const Batch *b
     noise_normal(g, 0, first + d, size - d, t + d);
     wishart_diagonal(g, first, d, *event(b, 0, r), s, t);
     triangle_clear_above(d, t);
-    if (s < 0) triangle_inverse(d, t, t);
-    triangle_multiply(d, event(b, 1, r), t, c);
-    triangle_outer(d, c, 0, out);
-    triangle_keep_definite(d, out, c);
+    if (s < 0) triangle_inverse(b->stop, d, t, t);
+    triangle_multiply(b->stop, d, event(b, 1, r), t, c);
+    triangle_outer(b->stop, d, c, 0, out);
+    triangle_keep_definite(b->stop, d, out, c);
   }
 }
 
 /* q = (u + u^T) C, what comes from above for C */
-static inline void wishart_upstream (size_t d, const double *u, const double *c, double *q) {
-  for (size_t i = 0; i < d; i++) {
+static inline void wishart_upstream (Stop stop, size_t d, const double *u, const double *c,
+                                     double *q) {
+  for (size_t i = 0; i < d && !stops(stop); i++) {
     for (size_t j = 0; j < d; j++) q[i * d + j] = 0;
     for (size_t k = 0; k < d; k++)
       for (size_t j = 0; j <= k; j++)
@@ -270,10 +272,10 @@ static inline void wishart_draw_adjoint (const Batch *b, const double *upstream,
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 2, r);
     double df = *event(b, 1, r), *q = d[2] + r * size;
-    wishart_factors(side, event(b, 0, r), l, s, c, t);
-    wishart_upstream(side, upstream + r * size, c, q);
+    wishart_factors(b->stop, side, event(b, 0, r), l, s, c, t);
+    wishart_upstream(b->stop, side, upstream + r * size, c, q);
     if (s > 0) d[1][r] = wishart_draw_slope(side, df, t, l, q, s);
-    for (size_t i = 0; i < side; i++)
+    for (size_t i = 0; i < side && !stops(b->stop); i++)
       if (s > 0) triangle_apply(side, t, q + i * side);
       else triangle_solve(side, t, q + i * side);
     if (s < 0) d[1][r] = wishart_draw_slope(side, df, t, c, q, s);

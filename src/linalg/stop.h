@@ -9,6 +9,9 @@
 #define PERILUNE_STOP_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#define STOP_OPERATIONS 65536   /* between two questions: some tens of microseconds */
 
 struct Pool;
 
@@ -18,5 +21,11 @@ typedef struct Stop {
 } Stop;
 
 static inline bool stops (Stop stop) { return stop.asked != NULL && stop.asked(stop.pool); }
+
+/* The same before part i of a loop, each of so many operations; most of them pass unasked. */
+static inline bool stops_at (Stop stop, size_t i, size_t operations) {
+  return stop.asked != NULL && i % (STOP_OPERATIONS / (operations + 1) + 1) == 0
+      && stop.asked(stop.pool);
+}
 
 #endif

@@ -5,7 +5,8 @@
 **
 ** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
 ** what stands above the diagonal is not read, and written as zeros. Every element is one
-** chain of fused multiply-adds in the order of the inner index, or of sums of pairs.
+** chain of fused multiply-adds in the order of the inner index, or of sums of pairs. What takes
+** d^3 steps may be stopped after any row.
 */
 #ifndef PERILUNE_TRIANGLE_H
 #define PERILUNE_TRIANGLE_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "linalg/stop.h"
 #include "special/pair.h"
 
 
@@ -103,10 +105,10 @@ static inline int triangle_is_delicate (size_t d, const double *a, const double 
 ** first pivot on that is not positive, and finite before. Where a is nearly singular the
 ** factor is as exact as a itself: rounding on the way would be magnified by the condition of a.
 */
-static inline void triangle_cholesky (size_t d, const double *a, double *l, Corner c) {
-  for (size_t i = 0; i < d; i++) triangle_factor_row(d, a, l, c, i);
+static inline void triangle_cholesky (Stop stop, size_t d, const double *a, double *l, Corner c) {
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_factor_row(d, a, l, c, i);
   if (triangle_is_delicate(d, a, l, 0x1p-16))
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d && !stops(stop); j++)
       triangle_column(d, a, l + c.corner, c, j, triangle_remainder(d, a, l + c.corner, c, j, j));
   triangle_clear_above(d, l);
 }
@@ -116,11 +118,11 @@ static inline void triangle_cholesky (size_t d, const double *a, double *l, Corn
 ** the rounding of its diagonal element, that is raised by a few units of its last digit,
 ** doubled until it suffices. l is room for the factor.
 */
-static inline void triangle_keep_definite (size_t d, double *a, double *l) {
+static inline void triangle_keep_definite (Stop stop, size_t d, double *a, double *l) {
   Corner c = triangle_first(d);
-  for (size_t i = 0; i < d; i++) triangle_factor_row(d, a, l, c, i);
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_factor_row(d, a, l, c, i);
   if (!triangle_is_delicate(d, a, l, 0x1p-16)) return;
-  for (size_t j = 0; j < d; j++) {
+  for (size_t j = 0; j < d && !stops(stop); j++) {
     double *diagonal = a + j * d + j, raise = 0x1p-50;
     Pair square = triangle_remainder(d, a, l, c, j, j);
     for (; !(square.hi >= 0x1p-50 * *diagonal) && raise < 1; raise *= 2) {
@@ -165,8 +167,10 @@ static inline void triangle_unfactor (size_t d, const double *k, double *b, Corn
 ** l, and becomes that for a, symmetric. (I. Murray, "Differentiation of the Cholesky
 ** decomposition", arXiv:1602.07527, the unblocked form.)
 */
-static inline void triangle_cholesky_adjoint (size_t d, const double *l, double *b, Corner c) {
-  for (size_t j = d; j-- > 0; ) triangle_unfactor(d, l + c.corner, b + c.corner, c, j);
+static inline void triangle_cholesky_adjoint (Stop stop, size_t d, const double *l, double *b,
+                                              Corner c) {
+  for (size_t j = d; j-- > 0 && !stops(stop); )
+    triangle_unfactor(d, l + c.corner, b + c.corner, c, j);
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < i; j++) b[j * d + i] = b[i * d + j] *= 0.5;
 }
@@ -202,10 +206,10 @@ static inline void triangle_apply (size_t d, const double *l, double *z) {
 ** x = l^-1, row by row: l_ii x_i = e_i - sum_k<i l_ik x_k. l and x may be the same place: row
 ** i needs nothing of later rows, and l_ik stands until step k puts x_ik there.
 */
-static inline void triangle_inverse (size_t d, const double *l, double *x) {
+static inline void triangle_inverse (Stop stop, size_t d, const double *l, double *x) {
   if (x != l) memcpy(x, l, d * d * sizeof *x);
   triangle_clear_above(d, x);
-  for (size_t i = 0; i < d; i++) {
+  for (size_t i = 0; i < d && !stops(stop); i++) {
     double *row = x + i * d, pivot = row[i];
     row[i] = 1;
     for (size_t k = 0; k < i; k++) {
@@ -218,10 +222,10 @@ static inline void triangle_inverse (size_t d, const double *l, double *x) {
 }
 
 /* its adjoint, -l^-T b l^-T below and on the diagonal, in place of b */
-static inline void triangle_inverse_adjoint (size_t d, const double *l, double *b) {
+static inline void triangle_inverse_adjoint (Stop stop, size_t d, const double *l, double *b) {
   triangle_clear_above(d, b);
-  for (size_t i = 0; i < d; i++) triangle_solve(d, l, b + i * d);
-  for (size_t i = d; i-- > 0; )
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_solve(d, l, b + i * d);
+  for (size_t i = d; i-- > 0 && !stops(stop); )
     for (size_t j = 0; j < d; j++) {
       double sum = b[i * d + j];
       for (size_t k = i + 1; k < d; k++) sum = fma(-l[k * d + i], b[k * d + j], sum);
@@ -233,8 +237,8 @@ static inline void triangle_inverse_adjoint (size_t d, const double *l, double *
 }
 
 /* m = l^-1 m for a lower triangle m, row by row */
-static inline void triangle_divide (size_t d, const double *l, double *m) {
-  for (size_t i = 0; i < d; i++) {
+static inline void triangle_divide (Stop stop, size_t d, const double *l, double *m) {
+  for (size_t i = 0; i < d && !stops(stop); i++) {
     double *row = m + i * d;
     for (size_t k = 0; k < i; k++)
       for (size_t j = 0; j <= k; j++) row[j] = fma(-l[i * d + k], m[k * d + j], row[j]);
@@ -243,8 +247,9 @@ static inline void triangle_divide (size_t d, const double *l, double *m) {
 }
 
 /* out = l m for two lower triangles */
-static inline void triangle_multiply (size_t d, const double *l, const double *m, double *out) {
-  for (size_t i = 0; i < d; i++) {
+static inline void triangle_multiply (Stop stop, size_t d, const double *l, const double *m,
+                                      double *out) {
+  for (size_t i = 0; i < d && !stops(stop); i++) {
     double *row = out + i * d;
     for (size_t j = 0; j < d; j++) row[j] = 0;
     for (size_t k = 0; k <= i; k++)
@@ -258,8 +263,9 @@ static inline void triangle_mirror (size_t d, double *a) {
 }
 
 /* out = l l^T + shift I */
-static inline void triangle_outer (size_t d, const double *l, double shift, double *out) {
-  for (size_t i = 0; i < d; i++)
+static inline void triangle_outer (Stop stop, size_t d, const double *l, double shift,
+                                   double *out) {
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t j = 0; j <= i; j++) {
       double sum = i == j ? shift : 0;
       for (size_t k = 0; k <= j; k++) sum = fma(l[i * d + k], l[j * d + k], sum);
@@ -269,10 +275,11 @@ static inline void triangle_outer (size_t d, const double *l, double shift, doub
 }
 
 /* out = l^T l + shift I */
-static inline void triangle_inner (size_t d, const double *l, double shift, double *out) {
+static inline void triangle_inner (Stop stop, size_t d, const double *l, double shift,
+                                   double *out) {
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j <= i; j++) out[i * d + j] = i == j ? shift : 0;
-  for (size_t k = 0; k < d; k++)
+  for (size_t k = 0; k < d && !stops(stop); k++)
     for (size_t i = 0; i <= k; i++)
       for (size_t j = 0; j <= i; j++)
         out[i * d + j] = fma(l[k * d + i], l[k * d + j], out[i * d + j]);

@@ -1,5 +1,6 @@
 --- Masked(base, mask): a distribution that counts only where the mask is 1.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -8,20 +9,22 @@ local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
+local DEEPEST = 16   -- dimensions of a tensor
+
 local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
--- Booleans as 0 and 1, within tables too.
-local function as_numbers (mask)
+-- Booleans as 0 and 1, within tables too, if they are not deeper than any tensor's.
+local function as_numbers (mask, depth)
   if type(mask) == "boolean" then return mask and 1 or 0 end
-  if core.table_kind(mask) ~= "data" then return mask end
+  if core.table_kind(mask) ~= "data" or depth > DEEPEST then return mask end
   local numbers = {}
-  for i, x in ipairs(mask) do numbers[i] = as_numbers(x) end
+  for i, x in ipairs(mask) do numbers[i] = as_numbers(x, depth + 1) end
   return numbers
 end
 
 -- The mask as it is kept: 0 or 1, or a tensor of them.
 local function checked (c, mask)
-  local kept = as_numbers(mask)
+  local kept = as_numbers(mask, 0)
   if type(kept) ~= "number" and not core.is_tensor(kept) then
     if core.table_kind(kept) ~= "data" then
       fail(c, "mask must be a boolean, or a table or tensor of them, got %s", show.value(mask))

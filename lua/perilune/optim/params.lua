@@ -20,8 +20,8 @@ local function sorted_keys (t)
 end
 
 local function is_parameter (x)
-  if not core.is_tensor(x) or not core.tracked(x) then return false end
-  return core.grad(x) ~= nil or pcall(core.newindex, x, "grad", nil)
+  local _, is_leaf = core.tracked(x)
+  return is_leaf
 end
 
 local function collect (who, x, path, found)

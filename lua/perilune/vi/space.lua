@@ -2,6 +2,7 @@
 --
 -- Parameters are named, have shapes and constraints; each is a stretch of the vector u, brought to its constraint
 -- by biject_to. The density of u is that of the parameters times the determinant.
+local attempt     = require "perilune.attempt"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local errors      = require "perilune.errors"
@@ -95,7 +96,7 @@ end
 local function start_of (site, init)
   if init == nil then return core.zeros(site.size) end
   local value = core.is_tensor(init) and core.bare(init) or core.tensor(init)
-  local fits, whole = pcall(value.expand, value, site.shape)
+  local fits, whole = attempt.call("Tensor:expand: ", nil, value.expand, value, site.shape)
   if not fits then
     fail("params.%s: init must fit shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
   end
@@ -118,7 +119,7 @@ local function new_site (name, given, at)
   if not constraints.is_constraint(constraint) then
     fail("params.%s: constraint must be a constraint, got %s", name, show.value(constraint))
   end
-  local ok, transform = pcall(transforms.biject_to, constraint)
+  local ok, transform = attempt.call("biject_to: ", nil, transforms.biject_to, constraint)
   if not ok then fail("params.%s: %s", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
   local shape = shape_of(name, d, constraint)
   local site = { name = name, constraint = constraint, shape = shape, at = at,

@@ -52,16 +52,17 @@ static void add (Sum *s, double term) {
 }
 
 /* v = V in units of the diagonal of q, and R of 1 + v^T v; room holds rank rank numbers */
-static void factor_cover (Cover c, const double *diagonal, double *v, double *r, double *room) {
+static void factor_cover (Stop stop, Cover c, const double *diagonal, double *v, double *r,
+                          double *room) {
   size_t k = c.rank;
   for (size_t i = 0; i < k * k; i++) room[i] = i % (k + 1) == 0;
-  for (size_t i = 0; i < c.d; i++, v += k) {
+  for (size_t i = 0; i < c.d && !stops(stop); i++, v += k) {
     double unit = 1 / sqrt(diagonal[i]);
     for (size_t j = 0; j < k; j++) v[j] = c.w[i * k + j] * unit;
     for (size_t j = 0; j < k; j++)
       for (size_t m = 0; m < k; m++) room[j * k + m] = fma(v[j], v[m], room[j * k + m]);
   }
-  triangle_cholesky(k, room, r, triangle_first(k));
+  triangle_cholesky(stop, k, room, r, triangle_first(k));
 }
 
 static void add_log_diagonal (size_t k, const double *r, double sign, Sum *s) {
@@ -100,9 +101,9 @@ static Sum quickly (const Batch *b, size_t r, double *room) {
   size_t d = p.d, k = p.rank, l = q.rank, most = k > l ? k : l;
   double *u = room, *v = u + d * k, *y = v + d * l, *factor = y + d, *rest = factor + most * most;
   Sum s = {0, 0};
-  factor_cover(p, p.diagonal, u, factor, rest);
+  factor_cover(b->stop, p, p.diagonal, u, factor, rest);
   add_log_diagonal(k, factor, -1, &s);
-  factor_cover(q, q.diagonal, v, factor, rest);
+  factor_cover(b->stop, q, q.diagonal, v, factor, rest);
   add_log_diagonal(l, factor, 1, &s);
   add_diagonals(p, q, factor, v, &s);
   for (size_t i = 0; i < d; i++) {
@@ -111,7 +112,7 @@ static Sum quickly (const Batch *b, size_t r, double *room) {
     for (size_t j = 0; j < k; j++) u[i * k + j] = p.w[i * k + j] * unit;
   }
   add_left(q, v, y, 1, rest, &s);
-  for (size_t j = 0; j < k; j++) add_left(q, v, u + j, k, rest, &s);
+  for (size_t j = 0; j < k && !stops(b->stop); j++) add_left(q, v, u + j, k, rest, &s);
   return s;
 }
 
@@ -128,8 +129,8 @@ static size_t quick_size (const size_t dims[]) {
 ** ====================================================== */
 
 /* S */
-static void fill_covariance (Cover c, double *s) {
-  for (size_t i = 0; i < c.d; i++)
+static void fill_covariance (Stop stop, Cover c, double *s) {
+  for (size_t i = 0; i < c.d && !stops(stop); i++)
     for (size_t j = 0; j <= i; j++) {
       double sum = i == j ? c.diagonal[i] : 0;
       for (size_t k = 0; k < c.rank; k++)
@@ -139,9 +140,9 @@ static void fill_covariance (Cover c, double *s) {
 }
 
 /* S1 - S2 */
-static void fill_gap (Cover p, Cover q, double *s) {
+static void fill_gap (Stop stop, Cover p, Cover q, double *s) {
   size_t ranks = p.rank > q.rank ? p.rank : q.rank, d = p.d;
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t j = 0; j <= i; j++) {
       double sum = i == j ? p.diagonal[i] - q.diagonal[i] : 0;
       for (size_t k = 0; k < ranks; k++) {
@@ -154,21 +155,21 @@ static void fill_gap (Cover p, Cover q, double *s) {
 }
 
 /* G = L2^-1 g L2^-T in place: rows first, then the rows of what that makes, turned */
-static void whiten (size_t d, const double *l2, double *g) {
-  for (size_t i = 0; i < d; i++) triangle_solve(d, l2, g + i * d);
+static void whiten (Stop stop, size_t d, const double *l2, double *g) {
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_solve(d, l2, g + i * d);
   for (size_t i = 0; i < d; i++)
     for (size_t j = 0; j < i; j++) {
       double above = g[j * d + i];
       g[j * d + i] = g[i * d + j];
       g[i * d + j] = above;
     }
-  for (size_t i = 0; i < d; i++) triangle_solve(d, l2, g + i * d);
+  for (size_t i = 0; i < d && !stops(stop); i++) triangle_solve(d, l2, g + i * d);
 }
 
 /* F in place of G; were all pivots large enough? */
-static int factor_gap (size_t d, double *g) {
+static int factor_gap (Stop stop, size_t d, double *g) {
   int all = 1;
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t j = 0; j <= i; j++) {
       double sum = g[i * d + j];
       for (size_t k = 0; k < j; k++) sum = fma(-g[i * d + k], g[j * d + k], sum);
@@ -189,19 +190,19 @@ static double from_gap (size_t d, const double *f) {
 }
 
 /* by L1 itself; e and l1 hold d (wide + 1) and d d numbers */
-static double from_triangles (Cover p, const double *l2, double *l1, double *e) {
+static double from_triangles (Stop stop, Cover p, const double *l2, double *l1, double *e) {
   size_t d = p.d, size = d * wide_for(d);
-  fill_covariance(p, e);
-  triangle_cholesky(d, e, l1, triangle_first(d));
-  Triangles t = {.d = d, .l1 = l1, .l2 = l2};
+  fill_covariance(stop, p, e);
+  triangle_cholesky(stop, d, e, l1, triangle_first(d));
+  Triangles t = {.d = d, .l1 = l1, .l2 = l2, .stop = stop};
   solve(t, e + size, e);
   return fma(0.5, squares(size, e), excesses(t, e, e + size));
 }
 
 /* L2 of row r, with S2 in room */
 static void factor_q (const Batch *b, size_t r, double *l2, double *room) {
-  fill_covariance(cover_at(b, r, W2), room);
-  triangle_cholesky(b->dims[0], room, l2, triangle_first(b->dims[0]));
+  fill_covariance(b->stop, cover_at(b, r, W2), room);
+  triangle_cholesky(b->stop, b->dims[0], room, l2, triangle_first(b->dims[0]));
 }
 
 /* z, and |z|^2/2 */
@@ -220,9 +221,10 @@ static double carefully (const Batch *b, size_t r) {
   Cover p = cover_at(b, r, W1);
   factor_q(b, r, l2, room);
   double shift = shift_cost(b, r, l2, room);
-  fill_gap(p, cover_at(b, r, W2), g);
-  whiten(d, l2, g);
-  return shift + (factor_gap(d, g) ? from_gap(d, g) : from_triangles(p, l2, g, room));
+  fill_gap(b->stop, p, cover_at(b, r, W2), g);
+  whiten(b->stop, d, l2, g);
+  return shift + (factor_gap(b->stop, d, g) ? from_gap(d, g)
+                                            : from_triangles(b->stop, p, l2, g, room));
 }
 
 /* }====================================================== */
@@ -237,14 +239,14 @@ static void to_lowrankmultivariatenormal (const Batch *b, double *out) {
 
 
 /* s = S^-1 from its factor, which is lost */
-static void invert (size_t d, double *l, double *s) {
-  triangle_inverse(d, l, l);
-  triangle_inner(d, l, 0, s);
+static void invert (Stop stop, size_t d, double *l, double *s) {
+  triangle_inverse(stop, d, l, l);
+  triangle_inner(stop, d, l, 0, s);
 }
 
 /* out = 2 up s W and its diagonal up s_ii: from slopes in S to those in W and D */
-static void put_cover (Cover c, double up, const double *s, double *dw, double *dd) {
-  for (size_t i = 0; i < c.d; i++) {
+static void put_cover (Stop stop, Cover c, double up, const double *s, double *dw, double *dd) {
+  for (size_t i = 0; i < c.d && !stops(stop); i++) {
     for (size_t k = 0; k < c.rank; k++) {
       double sum = 0;
       for (size_t j = 0; j < c.d; j++) sum = fma(s[i * c.d + j], element(c, j, k), sum);
@@ -255,13 +257,14 @@ static void put_cover (Cover c, double up, const double *s, double *dw, double *
 }
 
 /* out = (s - s a s)/2 for symmetric matrices; room is another */
-static void curve (size_t d, const double *s, const double *a, double *room, double *out) {
+static void curve (Stop stop, size_t d, const double *s, const double *a, double *room,
+                   double *out) {
   for (size_t i = 0; i < d * d; i++) room[i] = 0, out[i] = 0.5 * s[i];
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t k = 0; k < d; k++)
       for (size_t j = 0; j < d; j++)
         room[i * d + j] = fma(s[i * d + k], a[k * d + j], room[i * d + j]);
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t k = 0; k < d; k++)
       for (size_t j = 0; j < d; j++)
         out[i * d + j] = fma(-0.5 * room[i * d + k], s[k * d + j], out[i * d + j]);
@@ -279,19 +282,19 @@ static void to_lowrankmultivariatenormal_adjoint (const Batch *b, const double *
   for (size_t r = 0; r < b->n; r++) {
     Cover p = cover_at(b, r, W1), q = cover_at(b, r, W2);
     double up = upstream[r], *dm1 = d[M1] + r * side, *dm2 = d[M2] + r * side;
-    fill_covariance(p, s1);
-    triangle_cholesky(side, s1, room, triangle_first(side));
-    invert(side, room, inverse1);
+    fill_covariance(b->stop, p, s1);
+    triangle_cholesky(b->stop, side, s1, room, triangle_first(side));
+    invert(b->stop, side, room, inverse1);
     factor_q(b, r, room, slope);
-    invert(side, room, inverse2);
+    invert(b->stop, side, room, inverse2);
     for (size_t i = 0; i < side; i++) y[i] = event(b, M1, r)[i] - event(b, M2, r)[i];
     for (size_t i = 0; i < size; i++) {
       slope[i] = 0.5 * (inverse2[i] - inverse1[i]);
       s1[i] = fma(y[i / side], y[i % side], s1[i]);
     }
-    put_cover(p, up, slope, d[W1] + r * k1, d[D1] + r * side);
-    curve(side, inverse2, s1, room, slope);
-    put_cover(q, up, slope, d[W2] + r * k2, d[D2] + r * side);
+    put_cover(b->stop, p, up, slope, d[W1] + r * k1, d[D1] + r * side);
+    curve(b->stop, side, inverse2, s1, room, slope);
+    put_cover(b->stop, q, up, slope, d[W2] + r * k2, d[D2] + r * side);
     for (size_t i = 0; i < side; i++) {
       double sum = 0;
       for (size_t j = 0; j < side; j++) sum = fma(inverse2[i * side + j], y[j], sum);

@@ -17,8 +17,8 @@ typedef struct Part { Triangles t; double kl, surplus, *e; } Part;
 
 
 /* z = L^-1 z for n rows of p numbers */
-static void solve_rows (size_t n, size_t p, const double *l, double *z) {
-  for (size_t i = 0; i < n; i++) {
+static void solve_rows (Stop stop, size_t n, size_t p, const double *l, double *z) {
+  for (size_t i = 0; i < n && !stops(stop); i++) {
     for (size_t k = 0; k < i; k++)
       for (size_t j = 0; j < p; j++) z[i * p + j] = fma(-l[i * n + k], z[k * p + j], z[i * p + j]);
     for (size_t j = 0; j < p; j++) z[i * p + j] /= l[i * n + i];
@@ -28,7 +28,8 @@ static void solve_rows (size_t n, size_t p, const double *l, double *z) {
 /* the part of triangles k and k + 3 of the operands; e has wide_for(d) + 1 numbers a row */
 static Part part_of (const Batch *b, size_t r, int k, double *e) {
   size_t d = b->dims[k - 1], size = d * wide_for(d);
-  Part p = {.t = {.d = d, .l1 = event(b, k, r), .l2 = event(b, k + 3, r)}, .e = e};
+  Part p = {.t = {.d = d, .l1 = event(b, k, r), .l2 = event(b, k + 3, r), .stop = b->stop},
+            .e = e};
   solve(p.t, e + size, e);
   p.surplus = squares(size, e);
   p.kl = fma(0.5, p.surplus, excesses(p.t, e, e + size));
@@ -43,8 +44,8 @@ static void whiten (const Batch *b, size_t r, double *z) {
   size_t n = b->dims[0], p = b->dims[1];
   const double *m1 = event(b, 0, r), *m2 = event(b, 3, r);
   for (size_t i = 0; i < n * p; i++) z[i] = m1[i] - m2[i];
-  solve_rows(n, p, event(b, 4, r), z);
-  for (size_t i = 0; i < n; i++) triangle_solve(p, event(b, 5, r), z + i * p);
+  solve_rows(b->stop, n, p, event(b, 4, r), z);
+  for (size_t i = 0; i < n && !stops(b->stop); i++) triangle_solve(p, event(b, 5, r), z + i * p);
 }
 
 static void to_matrixnormal (const Batch *b, double *out) {
@@ -62,9 +63,9 @@ static void to_matrixnormal (const Batch *b, double *out) {
 
 
 /* n = n + z z^T, z having d rows; n of d rows is symmetric */
-static void add_outer (size_t d, size_t count, const double *z, size_t row, size_t column,
-                       double *n) {
-  for (size_t i = 0; i < d; i++)
+static void add_outer (Stop stop, size_t d, size_t count, const double *z, size_t row,
+                       size_t column, double *n) {
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t j = 0; j < d; j++)
       for (size_t k = 0; k < count; k++)
         n[i * d + j] = fma(z[i * row + k * column], z[j * row + k * column], n[i * d + j]);
@@ -78,14 +79,14 @@ static void add_outer (size_t d, size_t count, const double *z, size_t row, size
 static void part_slopes (Part p, double others, double c, double up, const double *z, size_t row,
                          size_t column, size_t count, double *n, double *d1, double *d2) {
   size_t d = p.t.d, wide = wide_for(d);
-  fill_inner(d, p.e, n);
+  fill_inner(p.t.stop, d, p.e, n);
   for (size_t i = 0; i < d * d; i++) n[i] = fma(others + c, n[i], i % (d + 1) == 0 ? c : 0);
-  add_outer(d, count, z, row, column, n);
+  add_outer(p.t.stop, d, count, z, row, column, n);
   for (size_t i = 0; i < d; i++) d1[i] = p.e[i * (wide + 1) + 1];
-  solve_transposed(d, p.t.l2, d, n);
+  solve_transposed(p.t.stop, d, p.t.l2, d, n);
   put_triangle(d, -up, n, d, d2);
   for (size_t i = 0; i < d; i++) n[i] = d1[i];
-  solve_transposed(d, p.t.l2, wide, p.e);
+  solve_transposed(p.t.stop, d, p.t.l2, wide, p.e);
   put_triangle(d, up * (others + c), p.e + 1, wide, d1);
   for (size_t i = 0; i < d; i++) {
     size_t at = i * (d + 1);
@@ -105,8 +106,9 @@ static void to_matrixnormal_adjoint (const Batch *b, const double *upstream, dou
                 d[4] + r * n * n);
     part_slopes(columns, (double)n, rows.surplus, up, z, 1, p, n, room, d[2] + r * p * p,
                 d[5] + r * p * p);
-    solve_transposed(n, event(b, 4, r), p, z);
-    for (size_t i = 0; i < n; i++) triangle_solve_transposed(p, event(b, 5, r), z + i * p);
+    solve_transposed(b->stop, n, event(b, 4, r), p, z);
+    for (size_t i = 0; i < n && !stops(b->stop); i++)
+      triangle_solve_transposed(p, event(b, 5, r), z + i * p);
     for (size_t i = 0; i < size; i++) dm2[i] = -(dm1[i] = up * z[i]);
   }
 }

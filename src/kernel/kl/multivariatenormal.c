@@ -123,7 +123,8 @@ static double unless_nan (const Batch *b, size_t r, double kl) {
 }
 
 static Triangles triangles_at (const Batch *b, size_t r) {
-  return (Triangles) {b->dims[0], event(b, 0, r), event(b, 1, r), event(b, 2, r), event(b, 3, r)};
+  return (Triangles) {b->dims[0], event(b, 0, r), event(b, 1, r), event(b, 2, r), event(b, 3, r),
+                      b->stop};
 }
 
 static double alone (const Batch *b, size_t r) {
@@ -159,10 +160,10 @@ static void to_multivariatenormal_adjoint (const Batch *b, const double *upstrea
     const double *l1 = event(b, 1, r), *l2 = event(b, 3, r);
     double up = upstream[r], *dl1 = d[1] + r * side * side;
     solve(triangles_at(b, r), inverse, e);
-    fill_inner(side, e, n);
+    fill_inner(b->stop, side, e, n);
     for (size_t i = 0; i < side; i++) inverse[i] = e[i * wide + i + 1] / l1[i * side + i];
-    solve_transposed(side, l2, wide, e);
-    solve_transposed(side, l2, side, n);
+    solve_transposed(b->stop, side, l2, wide, e);
+    solve_transposed(b->stop, side, l2, side, n);
     put_triangle(side, up, e + 1, wide, dl1);
     put_triangle(side, -up, n, side, d[3] + r * side * side);
     for (size_t i = 0; i < side; i++) {

@@ -11,13 +11,14 @@
 
 #include <string.h>
 
+#include "linalg/stop.h"
 #include "special/eight.h"
 #include "special/vratio.h"
 
 enum { ROWS = 4, TILE = 8 };
 
 /* L1, L2, and m1 and m2, or NULL for z = 0 */
-typedef struct Triangles { size_t d; const double *m1, *l1, *m2, *l2; } Triangles;
+typedef struct Triangles { size_t d; const double *m1, *l1, *m2, *l2; Stop stop; } Triangles;
 
 
 /* Is 1/a exact to the last bit or so? */
@@ -66,7 +67,7 @@ static inline void solve (Triangles t, double *inverse, double *e) {
   size_t d = t.d;
   invert_diagonal(d, t.l2, inverse);
   fill_gaps(t, e);
-  for (size_t first = 0; first <= d; first += TILE) {
+  for (size_t first = 0; first <= d && !stops(t.stop); first += TILE) {
     size_t start = first > 0 ? first - 1 : 0, i = start / ROWS * ROWS;
     for (; i + ROWS <= d; i += ROWS) solve_block(ROWS, t, i, start, first, inverse, e);
     for (; i < d; i++) solve_block(1, t, i, start, first, inverse, e);
@@ -96,8 +97,9 @@ static inline double excesses (Triangles t, const double *e, double *inverse) {
 }
 
 /* x = L2^-T x for rows of `wide` numbers */
-static inline void solve_transposed (size_t d, const double *l2, size_t wide, double *x) {
-  for (size_t i = d; i-- > 0; ) {
+static inline void solve_transposed (Stop stop, size_t d, const double *l2, size_t wide,
+                                     double *x) {
+  for (size_t i = d; i-- > 0 && !stops(stop); ) {
     for (size_t c = 0; c < wide; c++) x[i * wide + c] /= l2[i * d + i];
     for (size_t k = 0; k < i; k++)
       for (size_t c = 0; c < wide; c++)
@@ -106,9 +108,9 @@ static inline void solve_transposed (size_t d, const double *l2, size_t wide, do
 }
 
 /* N = (1 + E) (1 + E)^T + z z^T - 1 = E + E^T + E E^T + z z^T, symmetric */
-static inline void fill_inner (size_t d, const double *e, double *n) {
+static inline void fill_inner (Stop stop, size_t d, const double *e, double *n) {
   size_t wide = wide_for(d);
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops(stop); i++)
     for (size_t j = 0; j <= i; j++) {
       const double *a = e + i * wide, *c = e + j * wide;
       double sum = i == j ? 2 * a[j + 1] : a[j + 1];

@@ -33,7 +33,7 @@ static void to_wishart (const Batch *b, double *out) {
   size_t d = b->dims[0], wide = wide_for(d);
   double *e = b->scratch, *inverse = e + d * wide;
   for (size_t r = 0; r < b->n; r++) {
-    Triangles t = {.d = d, .l1 = event(b, 1, r), .l2 = event(b, 3, r)};
+    Triangles t = {.d = d, .l1 = event(b, 1, r), .l2 = event(b, 3, r), .stop = b->stop};
     double df1 = *event(b, 0, r), df2 = *event(b, 2, r), sum = 0, square = 0;
     solve(t, inverse, e);
     for (size_t i = 0; i < d; i++) {
@@ -72,15 +72,15 @@ static void to_wishart_adjoint (const Batch *b, const double *upstream, double *
   size_t side = b->dims[0], wide = wide_for(side), size = side * side;
   double *e = b->scratch, *n = e + side * wide, *diagonal = n + size;
   for (size_t r = 0; r < b->n; r++) {
-    Triangles t = {.d = side, .l1 = event(b, 1, r), .l2 = event(b, 3, r)};
+    Triangles t = {.d = side, .l1 = event(b, 1, r), .l2 = event(b, 3, r), .stop = b->stop};
     double df1 = *event(b, 0, r), df2 = *event(b, 2, r), up = upstream[r], by1, by2;
     double *dl1 = d[1] + r * size, *dl2 = d[3] + r * size;
     solve(t, diagonal, e);
     df_slopes(t, df1, df2, e, &by1, &by2);
-    fill_inner(side, e, n);
+    fill_inner(b->stop, side, e, n);
     for (size_t i = 0; i < side; i++) diagonal[i] = fma(df1, e[i * wide + i + 1], df1 - df2);
-    solve_transposed(side, t.l2, wide, e);
-    solve_transposed(side, t.l2, side, n);
+    solve_transposed(b->stop, side, t.l2, wide, e);
+    solve_transposed(b->stop, side, t.l2, side, n);
     put_triangle(side, up * df1, e + 1, wide, dl1);
     put_triangle(side, -up * df1, n, side, dl2);
     for (size_t i = 0; i < size; i += side + 1) {

@@ -126,6 +126,7 @@ const Kernel perilune_op_incomplete[] = {
   {.name = "gammaincinv",  .n_in = 2, .value = gammaincinv,  .partials = gammaincinv_partials},
   {.name = "gammainccinv", .n_in = 2, .value = gammainccinv, .partials = gammainccinv_partials},
   {.name = "betainc",      .n_in = 3, .value = betainc,      .partials = betainc_partials},
-  {.name = "betaincinv",   .n_in = 3, .value = betaincinv,   .partials = betaincinv_partials},
+  {.name = "betaincinv",   .n_in = 3, .value = betaincinv,   .partials = betaincinv_partials,
+   .slow = 1},
   {.name = NULL}
 };

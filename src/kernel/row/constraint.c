@@ -124,7 +124,7 @@ static void positive_definite (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 0, r);
     int all = is_symmetric(d, a);
-    triangle_cholesky(d, a, b->scratch, triangle_first(d));
+    triangle_cholesky(b->stop, d, a, b->scratch, triangle_first(d));
     for (size_t i = 0; i < d; i++) all &= b->scratch[i * d + i] > 0;
     out[r] = all;
   }
@@ -154,11 +154,11 @@ static int all_zero (size_t d, const double *a, const unsigned char *done, doubl
 }
 
 /* Gauss with the largest diagonal element as pivot: once that is 0, so is all that is left. */
-static int is_semidefinite (size_t d, double *a, unsigned char *done) {
+static int is_semidefinite (Stop stop, size_t d, double *a, unsigned char *done) {
   double largest = largest_of(d * d, a), room = ROUNDING * largest;
   if (!(largest < INFINITY)) return 0;
   memset(done, 0, d);
-  for (size_t step = 0; step < d; step++) {
+  for (size_t step = 0; step < d && !stops(stop); step++) {
     size_t p = largest_pivot(d, a, done);
     if (!(a[p * d + p] > room)) return all_zero(d, a, done, room);
     done[p] = 1;
@@ -174,7 +174,7 @@ static void positive_semidefinite (const Batch *b, double *out) {
   unsigned char *done = (unsigned char *)(b->scratch + d * d);
   for (size_t r = 0; r < b->n; r++) {
     memcpy(b->scratch, event(b, 0, r), d * d * sizeof(double));
-    out[r] = is_symmetric(d, b->scratch) && is_semidefinite(d, b->scratch, done);
+    out[r] = is_symmetric(d, b->scratch) && is_semidefinite(b->stop, d, b->scratch, done);
   }
 }
 

@@ -21,7 +21,7 @@ static size_t matrix (const size_t dims[]) { return dims[0] * dims[0]; }
 static void cholesky (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    triangle_cholesky(d, event(b, 0, r), out + r * d * d, triangle_first(d));
+    triangle_cholesky(b->stop, d, event(b, 0, r), out + r * d * d, triangle_first(d));
 }
 
 static void cholesky_adjoint (const Batch *b, const double *upstream, double *const d[]) {
@@ -29,8 +29,8 @@ static void cholesky_adjoint (const Batch *b, const double *upstream, double *co
   double *l = b->scratch;
   memcpy(d[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_cholesky(side, event(b, 0, r), l, triangle_first(side));
-    triangle_cholesky_adjoint(side, l, d[0] + r * size, triangle_first(side));
+    triangle_cholesky(b->stop, side, event(b, 0, r), l, triangle_first(side));
+    triangle_cholesky_adjoint(b->stop, side, l, d[0] + r * size, triangle_first(side));
   }
 }
 
@@ -38,8 +38,8 @@ static void cholesky_adjoint (const Batch *b, const double *upstream, double *co
 static void cholesky_inverse (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
-    triangle_cholesky(d, event(b, 0, r), out + r * d * d, triangle_last(d));
-    triangle_inverse(d, out + r * d * d, out + r * d * d);
+    triangle_cholesky(b->stop, d, event(b, 0, r), out + r * d * d, triangle_last(d));
+    triangle_inverse(b->stop, d, out + r * d * d, out + r * d * d);
   }
 }
 
@@ -48,9 +48,9 @@ static void cholesky_inverse_adjoint (const Batch *b, const double *upstream, do
   double *w = b->scratch;
   memcpy(d[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_cholesky(side, event(b, 0, r), w, triangle_last(side));
-    triangle_inverse_adjoint(side, w, d[0] + r * size);
-    triangle_cholesky_adjoint(side, w, d[0] + r * size, triangle_last(side));
+    triangle_cholesky(b->stop, side, event(b, 0, r), w, triangle_last(side));
+    triangle_inverse_adjoint(b->stop, side, w, d[0] + r * size);
+    triangle_cholesky_adjoint(b->stop, side, w, d[0] + r * size, triangle_last(side));
   }
 }
 
@@ -58,14 +58,14 @@ static void cholesky_inverse_adjoint (const Batch *b, const double *upstream, do
 static void triangular_inverse (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    triangle_inverse(d, event(b, 0, r), out + r * d * d);
+    triangle_inverse(b->stop, d, event(b, 0, r), out + r * d * d);
 }
 
 static void triangular_inverse_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t side = b->dims[0], size = side * side;
   memcpy(d[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++)
-    triangle_inverse_adjoint(side, event(b, 0, r), d[0] + r * size);
+    triangle_inverse_adjoint(b->stop, side, event(b, 0, r), d[0] + r * size);
 }
 
 
@@ -81,7 +81,7 @@ static void spread (const Batch *b, double *out) {
     const double *a = event(b, 0, r), *l = event(b, 1, r);
     out[r] = 0;
     if (!triangle_is_delicate(d, a, l, 0x1p-20)) continue;
-    triangle_inverse(d, l, x);
+    triangle_inverse(b->stop, d, l, x);
     for (size_t i = 0; i < d; i++) {
       double sum = 0;
       for (size_t j = 0; j <= i; j++) sum = fma(fabs(x[i * d + j]), sqrt(a[j * d + j]), sum);

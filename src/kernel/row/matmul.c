@@ -17,6 +17,7 @@
 #define DEPTH 256   /* inner indices of a panel: 16 KiB */
 #define WIDE  16    /* sums under way in a product with a vector */
 #define LONG  64    /* rows that are worth a sum each */
+#define MANY  1024  /* rows times a panel, between which the work may be given up */
 
 typedef struct Shape { size_t m, k, n; } Shape;   /* m x k times k x n */
 
@@ -88,10 +89,11 @@ static inline void columns (size_t width, size_t parts, size_t k, size_t n, cons
   for (size_t c = 0; c < width; c++) out[c] = sum[c];
 }
 
-static void row_times_matrix (size_t k, size_t n, const double *a, const double *b,
+static void row_times_matrix (Stop stop, size_t k, size_t n, const double *a, const double *b,
                               double *out) {
   size_t j = 0;
-  for (; j + WIDE <= n; j += WIDE) columns(WIDE, 1, k, n, a, b + j, out + j);
+  for (; j + WIDE <= n && !stops_at(stop, j / WIDE, WIDE * k); j += WIDE)
+    columns(WIDE, 1, k, n, a, b + j, out + j);
   for (; j + 4 <= n; j += 4) columns(4, WIDE / 4, k, n, a, b + j, out + j);
   for (; j < n; j++) columns(1, WIDE, k, n, a, b + j, out + j);
 }
@@ -105,14 +107,15 @@ static void rows (size_t k, const double *a, const double *b, double *out) {
 }
 
 /* Long rows one at a time, short ones side by side. */
-static void matrix_times_column (size_t m, size_t k, const double *a, const double *b,
+static void matrix_times_column (Stop stop, size_t m, size_t k, const double *a, const double *b,
                                  double *out) {
   size_t i = 0;
-  for (; k < LONG && i + COLS <= m; i += COLS) rows(k, a + i * k, b, out + i);
-  for (; i < m; i++) columns(1, WIDE, k, 1, a + i * k, b, out + i);
+  for (; k < LONG && i + COLS <= m && !stops_at(stop, i / COLS, COLS * k); i += COLS)
+    rows(k, a + i * k, b, out + i);
+  for (; i < m && !stops_at(stop, i, k); i++) columns(1, WIDE, k, 1, a + i * k, b, out + i);
 }
 
-static void tiled (size_t m, size_t k, size_t n, const double *a, const double *b,
+static void tiled (Stop stop, size_t m, size_t k, size_t n, const double *a, const double *b,
                    double *out) {
   Panel panel;
   for (size_t i = 0; i < m * n; i++) out[i] = 0;
@@ -121,18 +124,20 @@ static void tiled (size_t m, size_t k, size_t n, const double *a, const double *
     for (size_t p = 0; p < k; p += DEPTH) {
       panel.depth = k - p < DEPTH ? k - p : DEPTH;
       pack(&panel, b, n, j, p);
-      for (size_t i = 0; i < m; i += ROWS)
+      for (size_t i = 0; i < m; i += ROWS) {
+        if (i % MANY == 0 && stops(stop)) return;
         tile(&panel, m - i < ROWS ? m - i : ROWS, a + i * k + p, k,
              out + i * n + j, n);
+      }
     }
   }
 }
 
-static void product (size_t m, size_t k, size_t n, const double *a,
+static void product (Stop stop, size_t m, size_t k, size_t n, const double *a,
                      const double *b, double *out) {
-  if (m == 1) row_times_matrix(k, n, a, b, out);
-  else if (n == 1) matrix_times_column(m, k, a, b, out);
-  else tiled(m, k, n, a, b, out);
+  if (m == 1) row_times_matrix(stop, k, n, a, b, out);
+  else if (n == 1) matrix_times_column(stop, m, k, a, b, out);
+  else tiled(stop, m, k, n, a, b, out);
 }
 
 /* The transpose of an m x n matrix, in `room` unless it lies in memory as the matrix does. */
@@ -146,20 +151,20 @@ static const double *transposed (size_t m, size_t n, const double *a, double *ro
 /* upstream b^T; for a single row it is b times a column */
 static void left_adjoint (const Batch *b, Shape s, size_t r, const double *above, double *d) {
   const double *right = event(b, 1, r);
-  if (s.m == 1) product(s.k, s.n, 1, right, above, d);
-  else product(s.m, s.n, s.k, above, transposed(s.k, s.n, right, b->scratch), d);
+  if (s.m == 1) product(b->stop, s.k, s.n, 1, right, above, d);
+  else product(b->stop, s.m, s.n, s.k, above, transposed(s.k, s.n, right, b->scratch), d);
 }
 
 /* a^T upstream; for a single column it is a row times a */
 static void right_adjoint (const Batch *b, Shape s, size_t r, const double *above, double *d) {
   const double *left = event(b, 0, r);
-  if (s.n == 1) product(1, s.m, s.k, above, left, d);
-  else product(s.k, s.m, s.n, transposed(s.m, s.k, left, b->scratch), above, d);
+  if (s.n == 1) product(b->stop, 1, s.m, s.k, above, left, d);
+  else product(b->stop, s.k, s.m, s.n, transposed(s.m, s.k, left, b->scratch), above, d);
 }
 
 static void products (const Batch *b, Shape s, double *out) {
   for (size_t r = 0; r < b->n; r++)
-    product(s.m, s.k, s.n, event(b, 0, r), event(b, 1, r), out + r * s.m * s.n);
+    product(b->stop, s.m, s.k, s.n, event(b, 0, r), event(b, 1, r), out + r * s.m * s.n);
 }
 
 static void adjoints (const Batch *b, Shape s, const double *upstream, double *const d[]) {

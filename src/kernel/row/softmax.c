@@ -41,12 +41,17 @@ static void log_softmax_adjoint (const Batch *b, const double *upstream, double 
 }
 
 
+enum { PART = 4096 };   /* elements of a long row between which it may be given up */
+
+static size_t part_end (size_t j, size_t k) { return k - j < PART ? k : j + PART; }
+
 static void cumsum (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
     double sum = 0;
-    for (size_t j = 0; j < k; j++) out[j] = sum += x[j];
+    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
+      for (size_t end = part_end(j, k); j < end; j++) out[j] = sum += x[j];
   }
 }
 
@@ -55,7 +60,9 @@ static void cumsum_adjoint (const Batch *b, const double *upstream, double *cons
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double sum = 0;
-    for (size_t j = k; j-- > 0; ) d[0][r * k + j] = sum += upstream[r * k + j];
+    for (size_t i = 0; i < k && !stops_at(b->stop, i / PART, PART); )
+      for (size_t end = part_end(i, k); i < end; i++)
+        d[0][r * k + k - 1 - i] = sum += upstream[r * k + k - 1 - i];
   }
 }
 

@@ -480,7 +480,7 @@ static void positive_definite (const Batch *b, double *out) {
   double *l = b->scratch;
   for (size_t r = 0; r < b->n; r++, out += d * d) {
     triangle_with(d, event(b, 0, r), exp_of, l);
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t j = 0; j <= i; j++) {
         double sum = 0;
         for (size_t p = 0; p <= j; p++) sum = fma(l[i * d + p], l[j * d + p], sum);
@@ -498,7 +498,7 @@ static void positive_definite_adjoint (const Batch *b, const double *upstream, d
     const double *up = upstream + r * size;
     double *dx = g[0] + r * size;
     triangle_with(d, event(b, 0, r), exp_of, l);
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t p = 0; p < d; p++) {
         double both = up[i * d + p] + up[p * d + i];
         for (size_t j = 0; j <= i; j++) dx[i * d + j] = fma(both, l[p * d + j], dx[i * d + j]);
@@ -510,7 +510,7 @@ static void positive_definite_adjoint (const Batch *b, const double *upstream, d
 static void positive_definite_inverse (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += d * d) {
-    triangle_cholesky(d, event(b, 0, r), out, triangle_first(d));
+    triangle_cholesky(b->stop, d, event(b, 0, r), out, triangle_first(d));
     for (size_t i = 0; i < d; i++) out[i * d + i] = vlog(out[i * d + i]);
   }
 }
@@ -520,9 +520,9 @@ static void positive_definite_inverse_adjoint (const Batch *b, const double *ups
   size_t d = b->dims[0], size = d * d;
   memcpy(g[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_cholesky(d, event(b, 0, r), b->scratch, triangle_first(d));
+    triangle_cholesky(b->stop, d, event(b, 0, r), b->scratch, triangle_first(d));
     log_diagonal_adjoint(d, b->scratch, g[0] + r * size);
-    triangle_cholesky_adjoint(d, b->scratch, g[0] + r * size, triangle_first(d));
+    triangle_cholesky_adjoint(b->stop, d, b->scratch, g[0] + r * size, triangle_first(d));
   }
 }
 

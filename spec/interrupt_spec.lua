@@ -1,0 +1,337 @@
+--- Hooks run during long calls, as they do during Lua: Ctrl-C and budgets take effect, and nothing is left half done.
+local peri = require "perilune"
+
+local BIG = 2400000
+
+-- Calls fn while a hook runs after so many instructions; returns how often it ran and what pcall returned.
+local function hooked (fn, hook, count)
+  local calls = 0
+  local function counted (...)
+    calls = calls + 1
+    if hook then hook(...) end
+  end
+  debug.sethook(counted, "", count or 4000)
+  local ok, result = pcall(fn)
+  debug.sethook()
+  return calls, ok, result
+end
+
+-- The error of fn when the first hook raises, and how often the hook ran.
+local function interrupted (fn)
+  local reason = {}
+  local calls, ok, result = hooked(fn, function () error(reason) end)
+  return not ok and rawequal(result, reason), calls
+end
+
+local function same (a, b)
+  if type(a) == "number" then return a == b or a ~= a and b ~= b end
+  return peri.eq(a, b):min() == 1
+end
+
+local function values (n) return peri.linspace(0.01, 0.99, n) end
+
+-- Each gives a call that takes some milliseconds at least.
+local calls = {
+  ["an elementwise function"] = function ()
+    local x = values(BIG)
+    return function () return x:lgamma() end
+  end,
+  ["a density"] = function ()
+    local x = values(BIG)
+    return function () return peri.Gamma(2, 3):log_prob(x) end
+  end,
+  ["few elements of a slow function"] = function ()
+    local total = peri.linspace(1e5, 1e6, 400)
+    return function () return peri.NegativeBinomial(total, 0.5):entropy() end
+  end,
+  ["a sampler by transformation"] = function ()
+    return function () return peri.Normal(0, 1):sample(BIG, peri.rng(1)) end
+  end,
+  ["a sampler by rejection"] = function ()
+    return function () return peri.Gamma(2, 3):sample(BIG / 4, peri.rng(1)) end
+  end,
+  ["noise"] = function ()
+    return function () return peri.rng(1):normal(BIG) end
+  end,
+  ["a sum"] = function ()
+    local x = values(1):expand(20 * BIG)
+    return function () return x:sum() end
+  end,
+  ["sums of lines"] = function ()
+    local x = values(BIG):reshape(BIG / 100, 100)
+    return function () return x:logsumexp(2) end
+  end,
+  ["a running sum"] = function ()
+    local x = values(BIG)
+    return function () return x:cumsum(1) end
+  end,
+  ["a copy"] = function ()
+    local x = values(BIG):reshape(2, BIG / 2):transpose()
+    return function () return x:contiguous() end
+  end,
+  ["a tensor filled"] = function ()
+    return function () return peri.full(2 * BIG, 3) end
+  end,
+  ["a progression"] = function ()
+    return function () return peri.arange(2 * BIG) end
+  end,
+  ["tensors joined"] = function ()
+    local x = values(BIG)
+    return function () return peri.cat({ x, x }) end
+  end,
+  ["a table made a tensor"] = function ()
+    local list = {}
+    for i = 1, BIG / 4 do list[i] = i end
+    return function () return peri.tensor(list) end
+  end,
+  ["a tensor made a table"] = function ()
+    local x = values(BIG / 4):reshape(500, BIG / 2000)
+    return function () return #x:totable() end
+  end,
+  ["a product of matrices"] = function ()
+    local m = values(600 * 600):reshape(600, 600)
+    return function () return m:matmul(m) end
+  end,
+  ["a matrix times a vector"] = function ()
+    local m, v = values(1):expand(3000, 3000):contiguous(), values(3000)
+    return function () return m:matmul(v) end
+  end,
+  ["a factorisation"] = function ()
+    local m = peri.eye(500) * 600 + 1
+    return function () return m:cholesky() end
+  end,
+  ["many small factorisations"] = function ()
+    local m = (peri.eye(8) * 9 + 1):expand(40000, 8, 8):contiguous()
+    return function () return m:cholesky() end
+  end,
+  ["a law of matrices"] = function ()
+    local d = peri.Wishart { df = 300, scale_tril = peri.eye(200) }
+    return function () return d:sample(4, peri.rng(1)) end
+  end,
+  ["draws that share a triangle"] = function ()
+    local d = peri.MultivariateNormal { loc = peri.zeros(200), scale_tril = peri.eye(200) }
+    return function () return d:sample(4000, peri.rng(1)) end
+  end,
+  ["draws that share probabilities"] = function ()
+    local d = peri.Categorical(values(1000))
+    return function () return d:sample(BIG, peri.rng(1)) end
+  end,
+  ["a check of parameters"] = function ()
+    local x = values(1):expand(BIG)
+    return function () return peri.Normal(0, x):log_prob(x):sum() end
+  end,
+  ["a formula in one pass"] = function ()
+    local x = values(BIG)
+    return function () return peri.kl_divergence(peri.Laplace(x, 1), peri.Laplace(0, 2)) end
+  end,
+  ["a sum that waited"] = function ()
+    local w = peri.param(values(BIG))
+    return function () return peri.item(peri.Gamma(2, w):log_prob(1):sum()) end
+  end,
+  ["a walk back"] = function ()
+    local w = peri.param(values(BIG))
+    return function ()
+      w.grad = nil
+      peri.Gamma(2, w):log_prob(1):sum():backward()
+      return w.grad
+    end
+  end,
+  ["a walk back over a row kernel"] = function ()
+    local w = peri.param(values(400 * 400):reshape(400, 400))
+    return function ()
+      w.grad = nil
+      w:matmul(w):sum():backward()
+      return w.grad
+    end
+  end,
+  ["a replay"] = function ()
+    local w = peri.param(values(BIG))
+    local trace = peri.trace(function () return peri.Gamma(2, w):log_prob(1):sum() end)
+    return function ()
+      w.grad = nil
+      trace:backward()
+      return w.grad
+    end
+  end,
+  ["a replay of many small operations"] = function ()
+    local w = peri.param(0.5)
+    local trace = peri.trace(function ()
+      local x = w
+      for _ = 1, 100000 do x = x * 0.999 + 1e-5 end
+      return x
+    end)
+    return function () return trace:value() end
+  end,
+}
+
+local names = {}
+for name in pairs(calls) do names[#names + 1] = name end
+table.sort(names)
+
+for threads = 1, 2 do
+  describe("hooks run during long calls, with " .. threads .. " thread(s):", function ()
+    setup(function () peri.set_threads(threads) end)
+    teardown(function () peri.set_threads(1) end)
+
+    for _, name in ipairs(names) do
+      it(name, function ()
+        local call = calls[name]()
+        local before = call()
+        local stopped, ran = interrupted(call)
+        assert.is_true(stopped)
+        assert.equal(1, ran)
+        assert.is_true(same(before, call()))
+        local _, ok, result = hooked(call)   -- a hook that does nothing
+        assert.is_true(ok)
+        assert.is_true(same(before, result))
+      end)
+    end
+  end)
+end
+
+describe("a count hook", function ()
+  it("runs often during a long call, and less often the larger its count is", function ()
+    local x = values(BIG)
+    local function call () return peri.lgamma(x):lgamma():lgamma():lgamma() end
+    local often, seldom = hooked(call, nil, 4000), hooked(call, nil, 40000)
+    assert.is_true(often > seldom)
+    assert.equal(0, (hooked(call, nil, 1000000000)))
+  end)
+end)
+
+describe("a hook of the main thread", function ()
+  it("runs during a long call in a coroutine that has none", function ()
+    local main, is_main = coroutine.running()
+    if not is_main then return end
+    local x, calls_seen = values(BIG), 0
+    local worker = coroutine.create(function ()
+      debug.sethook(main, function ()
+        calls_seen = calls_seen + 1
+        error("interrupted!", 0)
+      end, "", 4000)
+      return x:lgamma()
+    end)
+    local ok, message = coroutine.resume(worker)
+    debug.sethook()
+    assert.is_false(ok)
+    assert.equal("interrupted!", message)
+    assert.equal(1, calls_seen)
+    assert.equal(BIG, #x:lgamma())
+  end)
+
+  it("may want to yield, which has to wait", function ()
+    local x = values(BIG)
+    local worker = coroutine.create(function ()
+      debug.sethook(function () coroutine.yield() end, "", 4000)
+      local y = x:lgamma()
+      debug.sethook()
+      return y
+    end)
+    local ok, y = coroutine.resume(worker)
+    assert.is_true(ok)
+    assert.is_true(same(x:lgamma(), y))
+  end)
+end)
+
+describe("a hook that interrupts a call", function ()
+  -- Runs the call with a hook that does something once; both must be right.
+  local function with (call, action)
+    local done, expected = false, call()
+    local _, ok, result = hooked(call, function ()
+      if not done then
+        done = true
+        action()
+      end
+    end)
+    assert.is_true(done)
+    return ok, result, expected
+  end
+
+  for threads = 1, 2 do
+    it("may compute, with " .. threads .. " thread(s)", function ()
+      peri.set_threads(threads)
+      local x, inner = values(BIG), nil
+      local ok, result, expected = with(function () return x:lgamma() end, function ()
+        inner = x:exp():sum() + peri.item(peri.Gamma(2, 3):sample(nil, peri.rng(1)))
+      end)
+      peri.set_threads(1)
+      assert.is_true(ok and same(expected, result))
+      assert.is_true(same(x:exp():sum() + peri.item(peri.Gamma(2, 3):sample(nil, peri.rng(1))), inner))
+    end)
+  end
+
+  it("may read what is being computed", function ()
+    local w = peri.param(values(BIG))
+    local waiting
+    local ok, result, expected = with(function ()
+      waiting = peri.Gamma(2, w):log_prob(1)
+      return peri.item(waiting:detach():sum())
+    end, function () return waiting:detach():sum() end)
+    assert.is_true(ok)
+    assert.equal(expected, result)
+  end)
+
+  it("may differentiate something else", function ()
+    local w, v = peri.param(values(BIG)), peri.param(3)
+    local ok, result, expected = with(function () return w:detach():lgamma() end, function () (v * v):backward() end)
+    assert.is_true(ok and same(expected, result))
+    assert.equal(6, peri.item(v.grad))
+  end)
+
+  it("must not differentiate during a walk back", function ()
+    local w, v = peri.param(values(BIG)), peri.param(3)
+    local loss = peri.Gamma(2, w):log_prob(1):sum()
+    local function call ()
+      w.grad = nil
+      loss:backward { retain = true }
+      return w.grad
+    end
+    local ok, message = with(call, function () (v * v):backward() end)
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find("a hook computed or changed gradients meanwhile", 1, true))
+    assert.is_nil(w.grad)
+    assert.equal(BIG, #call())
+  end)
+
+  it("must not change the number of threads", function ()
+    local x = values(BIG)
+    local ok, message = with(function () return x:lgamma() end, function () peri.set_threads(2) end)
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find("set_threads: not in a hook", 1, true))
+  end)
+
+  it("draws other numbers than the call that it interrupts", function ()
+    local g, inside = peri.rng(5), nil
+    local ok, drawn = hooked(function () return g:normal(BIG) end, function () inside = inside or g:normal(3) end)
+    local again = peri.rng(5)
+    assert.is_true(ok > 0 and drawn)
+    assert.equal(BIG, #again:normal(BIG))
+    assert.is_true(same(again:normal(3), inside))
+  end)
+end)
+
+describe("after an interruption", function ()
+  it("a generator is where it would be after the draw", function ()
+    local g, other = peri.rng(2), peri.rng(2)
+    assert.is_true(interrupted(function () return peri.Normal(0, 1):sample(BIG, g) end))
+    peri.Normal(0, 1):sample(BIG, other)
+    assert.equal(other:state(), g:state())
+  end)
+
+  it("a tensor that was to be written is as it was", function ()
+    local t, x = peri.zeros(BIG), values(1):expand(BIG)
+    assert.is_true(interrupted(function () t:copy(x) end))
+    assert.equal(0, peri.item(t:max()))
+  end)
+
+  it("grads are as they were", function ()
+    local w = peri.param(values(BIG))
+    local trace = peri.trace(function () return peri.Gamma(2, w):log_prob(1):sum() end)
+    trace:backward()
+    local before = w.grad:clone()
+    assert.is_true(interrupted(function () trace:backward() end))
+    assert.is_true(same(before, w.grad))
+    assert.is_true(interrupted(function () peri.Gamma(2, w):log_prob(1):sum():backward() end))
+    assert.is_true(same(before, w.grad))
+  end)
+end)
