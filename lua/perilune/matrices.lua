@@ -67,7 +67,7 @@ local function check_definite (self, name, factor)
                   table.concat(bad, ", ", 2, #bad))
   end
   if is_nearly_singular(name, matrix, l) then
-    matrices.fail(self, 2, "%s must be positive definite, got one that is singular up to rounding", name)
+    matrices.fail(self, "%s must be positive definite, got one that is singular up to rounding", name)
   end
   local largest = core.item(matrix:abs():max())
   if not matrix:allclose(matrix:transpose(-1, -2), 1e-8, 1e-8 * largest) then
