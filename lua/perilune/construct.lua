@@ -55,6 +55,7 @@ local function check (self, c, param, value)
   if type(constraint) == "function" then constraint = constraint(self) end
   local bad, i, j, k = constraint:violation(value)
   if bad == nil then
+    if type(value) == "number" and value - value == 0 then return end   -- finite
     constraint = BOUNDS[param.infinite or "none"]
     if constraint then bad, i, j, k = constraint:violation(value) end
     if bad == nil then return end

@@ -184,7 +184,7 @@ transforms.Inverse = nil   -- made by t:inv() alone
 function Inverse:inv () return self.base end
 
 function Transform:inv ()
-  if class.is_class(self) then error("inv: " .. tostring(self) .. " is no transform, but makes them", 2) end
+  if class.is_class(self) then raise("inv: %s is no transform, but makes them", tostring(self)) end
   local inverse = rawget(self, "inverse_transform")
   if not inverse then
     inverse = Inverse(self)

@@ -17,6 +17,8 @@ require "spec.support.contract".distribution {
 
 describe("GeneralizedNormal", function ()
   it("has its median at loc, however flat its tails", function ()
-    for _, shape in ipairs { 1e-6, 1e-3, 1, 1e6 } do assert.equal(1.5, peri.GeneralizedNormal(1.5, 2, shape):median()) end
+    for _, shape in ipairs { 1e-6, 1e-3, 1, 1e6 } do
+      assert.equal(1.5, peri.GeneralizedNormal(1.5, 2, shape):median())
+    end
   end)
 end)
