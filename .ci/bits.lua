@@ -13,7 +13,7 @@ end
 
 local function report (name, ...)
   local h = 0x14650FB0739D0383
-  for _, t in ipairs { ... } do h = hash(h, t:reshape(-1):totable()) end
+  for _, x in ipairs { ... } do h = hash(h, core.is_tensor(x) and x:reshape(-1):totable() or { x }) end
   print(string.format("%-24s %016x", name, h))
 end
 

@@ -1,5 +1,4 @@
 --- The loss that trains a model of probabilities: kl_div(input, target), input = log q, target = p.
-local attempt   = require "perilune.attempt"
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"

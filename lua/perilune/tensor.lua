@@ -1,5 +1,4 @@
 --- Tensors: methods, operators, joining and printing, on top of the C core.
-local attempt   = require "perilune.attempt"
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"

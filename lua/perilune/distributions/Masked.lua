@@ -1,6 +1,5 @@
 --- Masked(base, mask): a distribution that counts only where the mask is 1.
 local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"

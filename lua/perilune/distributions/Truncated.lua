@@ -5,7 +5,6 @@
 -- as good as any other.
 local Distribution = require "perilune.distribution"
 local Uniform      = require "perilune.distributions.Uniform"
-local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
