@@ -16,7 +16,7 @@ static double power_at_zero (double a) { return a < 1 ? HUGE_VAL : a == 1 ? 1 : 
 
 /* a density times dx/da: 0 at the ends, where either may be 0 and the other infinite */
 static double product (double density, double slope) {
-  return (slope == 0) | (density == 0) ? 0 : density * slope;
+  return ((slope == 0) | (density == 0)) ? 0 : density * slope;
 }
 
 /* dP/dx = x^(a-1) e^-x / Gamma(a), in Loader's form: x and a may be large */
