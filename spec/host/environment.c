@@ -15,8 +15,8 @@
 
 static const char *const work =
   "local x = peri.rng(3):normal(300000)"
-  " return ('%a %a %a'):format((x / 3):sum():item(), peri.Normal(0, 3):log_prob(x):sum():item(),"
-  " x:var():item())";
+  " return ('%a %a %a'):format((x / 3):sum(), peri.Normal(0, 3):log_prob(x):sum(),"
+  " x:var())";
 
 static void run_with_threads (lua_State *L, int threads) {
   lua_getglobal(L, "peri");

@@ -17,7 +17,7 @@ static const char *const loops[] = {
   "for i = 1, 1000 do x = x + 1 end",
   "for i = 1, 1000 do x = normal:log_prob(x) end",
   "for i = 1, 1000 do x = normal:sample(131072, rng) end",
-  "for i = 1, 1000 do x = peri.kl_divergence(peri.Normal(x, 1), normal) end",
+  "for i = 1, 1000 do x = peri.kl_divergence(peri.Normal(x / 4, 1), normal) end",
   "for i = 1, 1000 do x = x:reshape(256, 512):transpose():contiguous() end",
   "for i = 1, 250 do x = x:reshape(256, 512):softmax(1) end",
   "for i = 1, 250 do x = peri.cat { x:reshape(-1):narrow(1, 1, 65536), x:reshape(-1):narrow(1, 65537, 65536) } end",
@@ -52,7 +52,7 @@ static void refuse (lua_State *L, const char *request) {
 }
 
 static void use (lua_State *L) {
-  const char *sum = host_run(L, "return ('%.17g'):format((peri.ones(131072) * 2):sum():item())");
+  const char *sum = host_run(L, "return ('%.17g'):format((peri.ones(131072) * 2):sum())");
   check(strcmp(sum, "262144") == 0, "the sum of 131072 twos is %s", sum);
   lua_settop(L, 0);
 }

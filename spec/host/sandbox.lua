@@ -5,7 +5,7 @@ for name, value in pairs(_G) do before[name] = value end
 local peri = require "perilune"
 local p, q = peri.Normal(0, 1), peri.Normal { loc = { 1, 2 }, scale = 2 }
 local results = {
-  tostring(p), tostring(q), tostring(peri.Nothing), tostring(peri.nothing),
+  tostring(p), tostring(q), tostring(peri.has "Nothing"), tostring(peri.has "nothing"),
   tostring(peri.kl_divergence(p, p)), tostring(peri.kl_divergence(p, q)),
   tostring(peri.Exponential(2):log_prob(1)), tostring(peri.Uniform(0, 2):sample({ 2 }, peri.rng(1))),
   tostring(peri.tensor { { 1, 2 }, { 3, 4 } }:matmul { 1, 1 }), tostring(peri.special.lgamma(0.5)),

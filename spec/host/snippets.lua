@@ -26,7 +26,7 @@ return {
     return text(peri().kl_divergence(peri().Exponential(1), peri().Exponential(2)))
   end },
   { "names that are not there", function ()
-    return text(peri().Nothing, peri().nothing, (pcall(function () return peri().Nothing(1) end)))
+    return text(peri().has "Nothing", peri().has "nothing", (pcall(function () return peri().Nothing(1) end)))
   end },
 
   -- Tensors
