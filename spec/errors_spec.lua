@@ -155,7 +155,7 @@ describe("nothing is guessed:", function ()
         "js_divergence: there is no option n; there are fallback, rng, samples" },
       { function () return (p:expectation(peri.exp, { rtoll = 3 })) end,
         "Normal:expectation: there is no option rtoll; did you mean rtol? There are "
-        .. "atol, outcomes, panels, points, rtol" },
+        .. "atol, outcomes, panels, parts, points, rtol" },
       { function () return (peri.kl_div({ 0 }, { 1 }, { reduce = "sum" })) end,
         "kl_div: there is no option reduce; there are check, log_target, logits, reduction" },
       { function () return (peri.KLDivLoss { log_targets = true }) end,

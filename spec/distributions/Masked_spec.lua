@@ -83,7 +83,7 @@ describe("Masked", function ()
     assert.matches("Masked: mask must be true or false, or 0 or 1, got 2", message(Normal(), { 1, 2 }))
     local endless = {}
     endless[1] = endless
-    assert.matches("Masked: mask must be a boolean, or a table or tensor of them, got a table",
+    assert.matches("Masked: mask is nested deeper than 16 tables",
                    message(Normal(), endless))
     assert.matches("Masked: mask must be true or false, or 0 or 1, got nan", message(Normal(), 0 / 0))
     assert.matches("Masked: base and mask of shapes %(3%) and %(2%) do not broadcast",
