@@ -16,7 +16,7 @@ end
 -- Applies fn to every leaf of x, and gives the results in the same structure; `open` has the tables that x is in.
 local function map (x, fn, path, open)
   if not is_structure(x) then return fn(x, path) end
-  if open[x] then error("value_and_grad: " .. (path or "the first argument") .. " must not contain itself", 0) end
+  if open[x] then raise("value_and_grad: %s must not contain itself", path or "the first argument") end
   local mapped = {}
   open[x] = true
   for key, value in pairs(x) do

@@ -66,12 +66,18 @@ void api_push_waiting (lua_State *L);
    this and writing them, except by calls of this for others. */
 void api_before_write (lua_State *L, const Tensor *t);
 
+/* A walk back, a step of which is under way: hooks must leave its nodes alone. */
+typedef struct Walking {
+  uint64_t number;
+  void (*check) (lua_State *L, const State *state, void *walk);   /* raises if one did not */
+  void *walk;
+} Walking;
+
 /* record.c: what a state is doing */
 struct State {
   Watch watch;          /* asked during long work (the first field: see watch.c), */
   lua_State *running;   /* which this thread began */
-  uint64_t hooks;       /* that ran meanwhile */
-  int walking;          /* it belongs to a walk back, which no other walk may disturb */
+  const Walking *walking;   /* to which it belongs, or NULL */
   Pool *pool, *alone;   /* the state's threads, and none but the caller's */
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */

@@ -22,15 +22,24 @@ static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Memor
   node->empty = true;
 }
 
+static void check_walk (lua_State *L, const State *state, void *tape) {
+  tape_check_undisturbed(L, state, tape);
+}
+
+static Walking walking_over (Tape *tape) {
+  return (Walking) {.number = tape->walk, .check = check_walk, .walk = tape};
+}
+
 /* Pushes the gradient of a node as a tensor of its own. */
 static void push_gradient (lua_State *L, State *state, Tape *tape, const Node *node) {
   const Tensor *t = node->result;
   Tensor *gradient = api_new(L, "backward", t->rank, t->shape, t->stride);
   Pool *pool = api_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  state->walking++;
+  const Walking walking = walking_over(tape), *before = state->walking;
+  state->walking = &walking;
   loop_move(pool, gradient->data, node->gradient, t->size);
-  state->walking--;
+  state->walking = before;
   api_check_stopped(L, pool);
 }
 
@@ -49,9 +58,10 @@ static void add_returned (lua_State *L, State *state, Tape *tape, const Node *no
   }
   Pool *pool = api_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  state->walking++;
+  const Walking walking = walking_over(tape), *before = state->walking;
+  state->walking = &walking;
   adjoint_add(pool, t, from);
-  state->walking--;
+  state->walking = before;
   api_check_stopped(L, pool);
 }
 
@@ -77,6 +87,11 @@ static Pool *pool_for (lua_State *L, const Node *node) {
   return node->block ? NULL : api_pool(L, node_extent(node));
 }
 
+COLD static void look (lua_State *L, State *state, Tape *tape) {
+  api_look(L, state);
+  tape_check_undisturbed(L, state, tape);
+}
+
 static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memory *memory) {
   size_t n = step_block_size(node);
   if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
@@ -91,10 +106,10 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memor
     scratch = memory_take(L, memory, room = need);
     tape_check_undisturbed(L, state, tape);
   }
-  state->walking++;
-  node_fill_gradient(pool, node);
+  const Walking walking = walking_over(tape), *before = state->walking;
+  state->walking = &walking;
   adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
-  state->walking--;
+  state->walking = before;
   api_check_stopped(L, pool);
   if (scratch != NULL) memory_give_back(memory, scratch, room);
 }
@@ -102,8 +117,7 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memor
 static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->node[i];
-    if (i % WALK_LOOK == WALK_LOOK - 1) api_look(L, state);
-    tape_check_undisturbed(L, state, tape);      /* by hooks */
+    if (i % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->kept) tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++)

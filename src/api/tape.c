@@ -104,7 +104,7 @@ COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
 COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) {
     if (tape->node[i]->walk != tape->walk)
-      api_fail(L, "backward", "a finalizer changed gradients of the same tensors meanwhile");
+      api_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a finalizer or hook");
     if (!tape->kept) tape_check_operands(L, tape->node[i]);
   }
   tape->last = state->walk;

@@ -47,6 +47,7 @@ typedef struct Trace {
   double *scratch;
   int threads;           /* for which that is enough; 0 for none */
   uint64_t released;     /* nothing has begun to wait since then */
+  uint64_t walk;         /* number of the last walk back */
   bool has_late;
   size_t n, leaves;
   Leaf *leaf;            /* behind the steps */
@@ -354,7 +355,7 @@ static void go_back (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     const Step *step = &trace->step[i];
     if (!step->leads) continue;
-    node_fill_gradient(pool_for(L, step), step->node);
+    if (step->block > 0) node_fill_gradient(NULL, step->node);
     if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
     else if (step->block > 0) step_block(step->node, state->sum, step->block);
     else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
@@ -362,44 +363,53 @@ static void go_back (lua_State *L, State *state, const Trace *trace) {
   }
 }
 
+/* From here on nothing raises, and nothing that a hook computes waits for results or grads. */
+static int begin_writing (lua_State *L, State *state, Trace *trace) {
+  int before = state->writing;
+  prepare(L, state, trace);
+  state->writing = 1;
+  return before;
+}
+
 /* Raises if the replay was given up. What is late is there, whatever its value. */
-static void check_stopped (lua_State *L, const State *state, const Trace *trace) {
+static void end_writing (lua_State *L, State *state, const Trace *trace, int before) {
+  state->writing = before;
   if (!watch_stopped(&state->watch)) return;
   for (size_t i = 0; i < trace->n; i++)
     if (trace->step[i].late != NULL) trace->step[i].node->result->data = trace->step[i].late;
   api_stop(L);
 }
 
+/* Has no other walk met the same nodes? The trace was the last one to do so when it began. */
+static void check_walk (lua_State *L, const State *state, void *data) {
+  const Trace *trace = data;
+  bool met = false;
+  (void)state;
+  for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->walk != trace->walk;
+  for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->walk != trace->walk;
+  if (met) api_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a hook");
+}
+
 /* From a result to the gradients of what it was computed from. */
 static void walk_back (lua_State *L, State *state, Trace *trace) {
   tape_note(state->tape);
-  start_back(trace, ++state->walk);
-  state->walking++;
+  start_back(trace, trace->walk = ++state->walk);
+  const Walking walking = {state->walk, check_walk, trace}, *before = state->walking;
+  state->walking = &walking;
   go_back(L, state, trace);
   if (!watch_stopped(&state->watch)) go_late(L, state, trace, true);
-  state->walking--;
-  check_stopped(L, state, trace);
-}
-
-/* After hooks: what they and finalizers did must have left the gradients alone. */
-static void prepare_again (lua_State *L, const State *state, Trace *trace) {
-  uint64_t walk = state->walk;
-  prepare(L, state, trace);
-  if (state->walk != walk) api_fail(L, "trace:backward", "gradients were changed meanwhile");
+  state->walking = before;
 }
 
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Trace *trace = check_replay(L, state, "trace:backward");
-  uint64_t hooks = state->hooks;
-  prepare(L, state, trace);
+  int writing = begin_writing(L, state, trace);
   go_forward(L, state, trace);
-  check_stopped(L, state, trace);
-  if (state->hooks != hooks) prepare(L, state, trace);
-  walk_back(L, state, trace);
-  if (state->hooks != hooks) prepare_again(L, state, trace);
-  for (size_t i = 0; i < trace->leaves; i++) {     /* from here on nothing can raise */
+  if (!watch_stopped(&state->watch)) walk_back(L, state, trace);
+  end_writing(L, state, trace, writing);
+  for (size_t i = 0; i < trace->leaves; i++) {
     node_fill_gradient(NULL, trace->leaf[i].node);
     grads_deliver(trace->leaf[i].node);
   }
@@ -411,11 +421,11 @@ static int replay_back (lua_State *L) {
 static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Trace *trace = check_replay(L, state, "trace:value");
-  prepare(L, state, trace);
+  int writing = begin_writing(L, state, trace);
   state->walk++;
   go_forward(L, state, trace);
   if (!watch_stopped(&state->watch)) go_late(L, state, trace, false);
-  check_stopped(L, state, trace);
+  end_writing(L, state, trace, writing);
   lua_pushnumber(L, trace->top->data[0]);
   return 1;
 }

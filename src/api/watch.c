@@ -60,16 +60,15 @@ static void call_on (lua_State *other, lua_State *L) {
   lua_error(L);
 }
 
-/* Runs the hook; protected. A step of a walk back cannot go on if another walk has begun. */
+/* Runs the hook; protected. */
 static int run_hook (lua_State *L) {
   const State *state = lua_touserdata(L, 1);
   lua_State *hooked = hooked_thread(L);
-  uint64_t walk = state->walk;
+  const Walking *walking = state->walking;
   push_ticks(L);
   if (hooked == L) lua_call(L, 0, 0);
   else if (hooked != NULL) call_on(hooked, L);
-  if (state->walking > 0 && state->walk != walk)
-    api_fail(L, "backward", "a hook computed or changed gradients meanwhile");
+  if (walking != NULL) walking->check(L, state, walking->walk);
   return 0;
 }
 
@@ -82,7 +81,8 @@ static bool is_refused_yield (lua_State *L) {
 /* The hook finds neither a formula nor a trace under way, which would not expect what it does. */
 static int call_protected (lua_State *L, State *state) {
   int tracing = state->tracing, deferring = state->deferring, paused = state->paused;
-  int walking = state->walking;
+  const Walking *walking = state->walking;
+  int writing = state->writing;
   state->tracing = state->deferring = state->paused = 0;
   lua_pushcfunction(L, run_hook);
   lua_pushlightuserdata(L, state);
@@ -91,6 +91,7 @@ static int call_protected (lua_State *L, State *state) {
   state->deferring = deferring;
   state->paused = paused;
   state->walking = walking;
+  state->writing = writing;
   state->running = L;
   return status;
 }
@@ -99,7 +100,6 @@ static bool ask (Watch *watch) {
   State *state = (State *)(void *)watch;
   lua_State *L = state->running;
   if (!lua_checkstack(L, 4) || hooked_thread(L) == NULL) return false;
-  state->hooks++;
   if (call_protected(L, state) == LUA_OK) return false;
   if (is_refused_yield(L)) return lua_pop(L, 1), false;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);   /* there is such a field: it cannot fail */

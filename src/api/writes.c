@@ -33,7 +33,8 @@ static size_t elements_at_stake (const Node *node, const Tensor *written) {
 /* Gives the recorded tensor at `index` copies of those operands that share their
    elements with `written`. It cannot be differentiated any more. */
 static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
-  if (api_state(L)->walking)
+  const Walking *walking = api_state(L)->walking;
+  if (walking != NULL && node->walk == walking->number)
     api_fail(L, "tensor", "a hook must not change what is being differentiated");
   for (int k = 0; k < node->n; k++) {
     Input *input = &node->in[k];

@@ -19,6 +19,8 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
 void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch) {
   size_t n;
   if (node_is_flat(node)) return;
+  node_fill_gradient(pool, node);
+  if (pool_stopped(pool)) return;
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
       if ((n = step_block_size(node)) != SIZE_MAX) step_block(node, sum, n);

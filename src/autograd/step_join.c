@@ -33,6 +33,7 @@ void step_join (const Node *node, Pool *pool) {
     const Tensor *t = node->in[k].tensor;
     if (node->in[k].tracked && t->size > 0)
       adjoint_add(pool, t, place_of(&block, node->result, node->gradient, t, at, dim));
+    if (pool_stopped(pool)) return;
     at += t->shape[dim];
   }
 }

@@ -41,6 +41,7 @@ void step_reduction (Node *node, Pool *pool) {
   Loop loop;
   loop_plan_shaped(&loop, t->rank, lined_up->shape, 1, &lined_up);
   Target to = target(pool, node, 0, loop.feed[0] == FEED_LINEAR);
+  if (pool_stopped(pool)) return;
   loop_start(&loop, &blocks);
   for (size_t first = 0, n; first < loop.size; first += n) {
     double *d = to.first ? to.at + first : block;

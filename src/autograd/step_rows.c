@@ -59,9 +59,11 @@ static bool is_zero (size_t n, const double *x) {
 static void clear_idle_rows (const Node *node, const Rows *rows, const Signature *signature,
                              int k, Pool *pool, double *slopes) {
   size_t size = rows_event_size(rows, signature, k);
-  for (size_t r = 0; r < rows->batch.size; r++)
+  for (size_t r = 0; r < rows->batch.size; r++) {
     if (is_zero(rows->out_event, node->gradient + r * rows->out_event))
       loop_clear(pool, slopes + r * size, size);
+    if (pool_stopped(pool)) return;
+  }
 }
 
 /* Are the derivatives of input k all of its gradient, in the order of its elements? */

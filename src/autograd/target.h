@@ -20,10 +20,11 @@ static inline double *gradient_at (const Tensor *t) {
   return owner->node->gradient + (t == owner ? 0 : t->data - owner->data);
 }
 
-/* The same, in memory to which something can be added. */
+/* The same, in memory to which something can be added, unless that was given up. */
 static inline double *filled_gradient (Pool *pool, const Tensor *t) {
+  double *at = gradient_at(t);
   node_fill_gradient(pool, t->owner->node);
-  return gradient_at(t);
+  return at;
 }
 
 static inline void scale (size_t n, const double *above, const double *d, double *out) {
