@@ -149,7 +149,7 @@ end
 
 local function field (source)
   local ref = source:ref(source.random:pick { "distribution", "tensor", "transform", "constraint" })
-  return ref and ref .. "." .. source.random:pick { "shape", "grad", "support", "probs", "logits", "loc", "mean", "x",
+  return ref and ref .. "." .. source.random:pick { "shape", "grad", "support", "probs", "logits", "loc", "x",
                                                     "batch_shape", "event_shape", "domain", "low" }
 end
 

@@ -99,6 +99,17 @@ local function batch (source)
                        table.concat(points, ", "))
 end
 
+local function divergence_batch (source)
+  local random, parts = source.random, {}
+  for i = 1, 2 do
+    local name = random:pick(surface.classes)
+    local given = not peri[name].construct and params.batch(random, peri[name], 3)
+    if not given then return nil end
+    parts[i] = "peri." .. name .. ", " .. text.value(given)
+  end
+  return string.format("try(function () law.divergence_batch(%s, %s) end)", parts[1], parts[2])
+end
+
 local function divergence (source)
   local p = source:distribution()
   local name = source.random:pick(surface.classes)
@@ -115,6 +126,7 @@ checks.of_any_numbers = {
   { 1, law_of_x("threads", function_of_x) },
   { 3, law_of_x("elements", function_of_x) },
   { 3, law_of_x("recorded", program_of_x) },
+  { 3, law_of_x("gradients", function_of_x) },
   { 2, law_of_x("written", program_of_x) },
   { 2, replay }, { 3, batch },
 }
@@ -124,7 +136,7 @@ checks.all = {
   { 4, of_distribution("draws(%s, %s)", "seed") },
   { 4, of_distribution("tails(%s, %s)", "vector") },
   { 3, of_distribution("quantiles(%s, " .. LEVELS .. ")") },
-  { 4, divergence }, table.unpack(checks.of_any_numbers)
+  { 4, divergence }, { 2, divergence_batch }, table.unpack(checks.of_any_numbers)
 }
 
 return checks

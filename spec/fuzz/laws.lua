@@ -23,6 +23,8 @@ local function shape_text (x) return "(" .. table.concat(core.shape(x), ", ") ..
 
 local function same_number (a, b) return a ~= a and b ~= b or a == b and 1 / a == 1 / b end
 
+local function equal (a, b) return a == b or a ~= a and b ~= b end
+
 local function near (a, b)
   return a == b or a ~= a and b ~= b or math.abs(a - b) <= 1e-13 * math.max(math.abs(a), math.abs(b), 1)
 end
@@ -134,6 +136,18 @@ function laws.recorded (fn, x)
   end
 end
 
+--- The gradient comes back through views as it comes back without them.
+function laws.gradients (fn, x)
+  if not is_tensor(x) or core.rank(x) == 0 or core.numel(x) == 0 then return end
+  x = x:detach():contiguous()
+  local plain = gradient_of(fn, x)
+  if plain == nil then return end
+  for name, layout in pairs(LAYOUTS) do
+    local grad = gradient_of(function (p) return fn(layout(p)) end, x)
+    compare("gradient of operand laid out " .. name, plain, grad, equal)   -- 0 + -0 is 0
+  end
+end
+
 --- What was computed before its operand was written to is what it was.
 function laws.written (fn, x)
   if not is_tensor(x) then return end
@@ -241,6 +255,10 @@ function laws.draws (d, seed)
   peri.set_threads(2)
   same_bits("draws of two threads", draws, d:sample(7, peri.rng(seed)))
   peri.set_threads(1)
+  if not getmetatable(d).kernels then return end   -- several draws make one
+  local rng = peri.rng(seed)
+  local first = d:sample(3, rng)
+  same_bits("draws in two requests", draws, peri.cat({ first, d:sample(4, rng) }, 1))
 end
 
 --- log_prob and the tails are numbers at every number; probabilities are probabilities and rise.
@@ -307,6 +325,27 @@ function laws.batch (class, params, points)
         compare(method .. " of element " .. i, all[i], value_of(one, method, points[i]), same_number)
       end
     end
+  end
+end
+
+-- The error that kl_explain claims for an element, with room for rounding.
+local function claimed (explained, i)
+  local value = elements(explained.value)[i]
+  local errors = elements(explained.error)
+  return (errors[i] or errors[1]) + 1e-13 * math.abs(value)
+end
+
+--- The divergence of batches is that of their elements, but for the errors that both claim.
+function laws.divergence_batch (p_class, p_params, q_class, q_params)
+  if laws.are_relaxed then return end
+  local all = peri.kl_explain(p_class(p_params), q_class(q_params))
+  if all.method == "monte carlo" then return end
+  for i = 1, #all.value do
+    local one = peri.kl_explain(p_class(element_of(p_params, i)), q_class(element_of(q_params, i)))
+    local room = claimed(all, i) + claimed(one, 1)
+    compare(string.format("KL of element %d by %s", i, all.method), all.value[i], one.value, function (x, y)
+      return near(x, y) or math.abs(x - y) <= room
+    end)
   end
 end
 

@@ -3,6 +3,10 @@ local peri = require "perilune"
 
 local params = {}
 
+-- The params that a class declares, as they were before any case changed one.
+local declared = {}
+for _, name in ipairs(peri.distributions()) do declared[peri[name]] = { table.unpack(peri[name].params) } end
+
 --- A positive number of a usual size, or of an unusual one; in an extreme case of any size at all.
 local function size (random)
   if random.is_extreme and random:once_in(5) then return random:between(1e-300, 1e300) end
@@ -141,10 +145,10 @@ end
 --- Named parameters of a class that declares them; nil for one made of others. The table is empty where all have
 -- defaults and none was chosen, which is `Class()`: an empty table is data.
 function params.named (random, class, n, m)
-  if #class.params == 0 then return nil end
+  if #declared[class] == 0 then return nil end
   n, m = n or random:integer(2, 3), m or random:integer(1, 3)
   local chosen = {}
-  for _, param in ipairs(shuffled(random, class.params)) do
+  for _, param in ipairs(shuffled(random, declared[class])) do
     local name = param[1]
     if not is_excluded(param, chosen) and not is_left_out(random, param) then
       chosen[name] = value(random, class, param, setmetatable(chosen, { __index = params.defaults(class) }), n, m)
@@ -156,7 +160,7 @@ end
 --- What parameters that are left out are.
 function params.defaults (class)
   local defaults = {}
-  for _, param in ipairs(class.params) do defaults[param[1]] = param.default end
+  for _, param in ipairs(declared[class]) do defaults[param[1]] = param.default end
   return defaults
 end
 
@@ -164,7 +168,7 @@ end
 -- element are no numbers.
 function params.batch (random, class, k)
   local lists = {}
-  for _, param in ipairs(class.params) do
+  for _, param in ipairs(declared[class]) do
     if param.event or param.single then return nil end
   end
   local first = params.named(random, class)
@@ -189,7 +193,7 @@ end
 --- Other values for the same choice of parameters.
 function params.like (random, class, first)
   local chosen = setmetatable({}, { __index = params.defaults(class) })
-  for _, param in ipairs(class.params) do
+  for _, param in ipairs(declared[class]) do
     if first[param[1]] ~= nil then chosen[param[1]] = value(random, class, param, chosen) end
   end
   return setmetatable(chosen, nil)
