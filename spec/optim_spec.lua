@@ -266,6 +266,7 @@ describe("optimisers", function ()
     fails("SGD: params.more[1] must not contain itself", optim.SGD, cyclic)
     local opt = optim.SGD(w)
     fails("SGD: schedule must be a function of the step, got 2", opt.schedule, opt, 2)
+    fails("SGD:step: closure must be a function, got 2", opt.step, opt, 2)
     fails("SGD: restore: state must be of SGD, got the string \"Adam\"", opt.restore, opt, optim.Adam(w):state())
     fails("SGD: restore: state must be a table that state() gave, got 1", opt.restore, opt, 1)
     fails("SGD: restore: state is of other parameters than these", opt.restore, opt,

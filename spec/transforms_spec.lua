@@ -132,6 +132,20 @@ describe("transform of single numbers", function ()
     local both = transforms.Exp() .. t
     assert.equal("Compose[Exp, Abs] has no determinant: it is not one to one",
                  message(both.log_abs_det_jacobian, both, 1))
+    local parts = transforms.Cat({ transforms.Exp(), t }, -1)
+    assert.matches("^Cat.* has no determinant: it is not one to one$",
+                   message(parts.log_abs_det_jacobian, parts, { 1, 2 }))
+  end)
+
+  it("refuse what is no number, has too few dimensions or is no constraint", function ()
+    local exp = transforms.Exp()
+    local factor = exp .. transforms.LowerCholesky()
+    assert.equal('Exp: x must be a number, a table of numbers or a tensor, got the string "x"', message(exp, "x"))
+    assert.matches("^Exp: x must be a number, .*, got a userdata", message(exp.log_abs_det_jacobian, exp, io.stdout))
+    assert.matches("^Exp: y must be a number, .*, got true", message(exp.log_abs_det_jacobian, exp, 1, true))
+    assert.equal("Compose: x must have at least 2 dimensions, got 1", message(factor.log_abs_det_jacobian, factor, 1))
+    assert.equal("Exp:image: c must be a constraint, got 2", message(exp.image, exp, 2))
+    assert.equal("Compose:image: c must be a constraint, got 2", message(factor.image, factor, 2))
   end)
 
   it("Affine takes batches, with signs that differ, and events", function ()

@@ -175,8 +175,6 @@ end
 
 local function batch_shape (shape, event_dim) return { table.unpack(shape, 1, #shape - event_dim) } end
 
-local function ones (shape) return #shape == 0 and core.tensor(1) or core.ones(shape) end
-
 -- x with a batch as large as that of the answers.
 local function stretched (self, x, answers)
   local shape, own = core.shape(answers), core.shape(x)
@@ -305,7 +303,11 @@ local positive_semidefinite = row_kind("positive_semidefinite", 2, "a positive-s
 local square = new_kind("square", {
   event_dim = 2,
   rule = function () return "a square matrix" end,
-  holds = function (_, x) return ones(batch_shape(core.shape(as_tensor(x)), 2)) end,
+  holds = function (self, x)
+    local shape = core.shape(as_tensor(x))
+    local answer, batch = misfit(self, shape) and 0 or 1, batch_shape(shape, 2)
+    return #batch == 0 and answer or core.full(batch, answer)
+  end,
   violation = function (self, x) return misfit(self, core.shape(as_tensor(x))) end,
 })()
 
@@ -323,7 +325,14 @@ local independent = new_kind("independent", {
   params = { "base", "dims" },
   rule = function (self) return self.base:rule() end,
   violation = function (self, x) return self.base:violation(x) end,
-  holds = function (self, x) return joined(self.base:holds(as_tensor(x)), self.dims) end,
+  holds = function (self, x)
+    x = as_tensor(x)
+    local n = self.event_dim
+    if core.rank(x) < n then
+      raise("constraint: x must have at least %d dimension%s, got %s", n, n == 1 and "" or "s", show.value(x))
+    end
+    return joined(self.base:holds(x), self.dims)
+  end,
 })
 
 local function largest_event (list)

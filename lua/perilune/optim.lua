@@ -54,7 +54,8 @@ end
 -- The method that moves the parameters that have gradients; none, if a gradient is not finite.
 local function stepper (forms, form_of, constants)
   return function (self, closure)
-    local loss = closure and closure()
+    local loss
+    if closure ~= nil then loss = errors.check_function(self.name .. ":step", "closure", closure)() end
     local memory, form = self.memory, form_of and form_of(self) or forms[1]
     local count = form.ready(memory)
     if count == false then

@@ -29,9 +29,6 @@ Transform.__index = Transform
 
 local function is_table_of_numbers (x) return core.table_kind(x) == "data" end
 
--- Tables count as tensors.
-local function value_of (x) return is_table_of_numbers(x) and core.tensor(x) or x end
-
 local function rank (x) return core.is_tensor(x) and #core.shape(x) or 0 end
 
 --- x summed over its last n dimensions.
@@ -49,10 +46,13 @@ local function spread (value, x)
   return value:expand(core.broadcast_shape(value, x))
 end
 
-local function check_rank (self, x, n)
+-- What a transform is given, as a number or a tensor of at least n dimensions.
+local function argument (self, name, x, n)
+  x = core.operand(x, self.name, name)
   if rank(x) < n then
-    raise("%s: x must have at least %d dimension%s, got %s", self.name, n, n == 1 and "" or "s", show.value(x))
+    raise("%s: %s must have at least %d dimension%s, got %s", self.name, name, n, n == 1 and "" or "s", show.value(x))
   end
+  return x
 end
 
 local function is_transform (t)
@@ -75,19 +75,16 @@ end
 
 function Transform:__call (x, ...)
   errors.no_more(self.name .. " transform", ...)
-  x = value_of(x)
-  check_rank(self, x, self.domain.event_dim)
-  return self:forward(x)
+  return self:forward(argument(self, "x", x, self.domain.event_dim))
 end
 
 function Transform:log_abs_det_jacobian (x, y, ...)
   errors.no_more("log_abs_det_jacobian(x, y)", ...)
-  if not self.log_det then
-    raise("%s has no determinant: it is not one to one", self.name)
+  if not (self.log_det and self.bijective) then
+    raise("%s has no determinant: it is not one to one", tostring(self))
   end
-  x = value_of(x)
-  check_rank(self, x, self.domain.event_dim)
-  return self:log_det(x, value_of(y))
+  x = argument(self, "x", x, self.domain.event_dim)
+  return self:log_det(x, y ~= nil and argument(self, "y", y, self.codomain.event_dim) or nil)
 end
 
 local function copied (_, shape) return { table.unpack(shape) } end
@@ -108,9 +105,16 @@ local function plain_end (x)
   return infinite and x:min() == x:max() and core.item(x:min()) or x
 end
 
+local function check_constraint (self, c)
+  if not constraints.is_constraint(c) then
+    raise("%s:image: c must be a constraint, got %s", self.name, show.value(c))
+  end
+end
+
 --- What becomes of a constraint: the interval between the images of its ends where t is
 -- monotone, else all of the codomain.
 function Transform:image (c)
+  check_constraint(self, c)
   if self.domain.event_dim == 0 and c.base and c.dims then   -- the same for each part
     return constraints.independent(self:image(c.base), c.dims)
   end
@@ -517,14 +521,10 @@ end)
 
 -- What comes through all parts.
 function Compose:image (c)
+  check_constraint(self, c)
   if #self.parts == 0 then return c end
   for _, part in ipairs(self.parts) do c = part:image(c) end
   return widened(c, self.codomain.event_dim)
-end
-
-function Compose:log_abs_det_jacobian (x, y)
-  if not self.bijective then raise("%s has no determinant: it is not one to one", tostring(self)) end
-  return self:log_det(value_of(x), y)
 end
 
 function Compose:log_det (x)
