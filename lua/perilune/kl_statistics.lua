@@ -83,8 +83,11 @@ form("LogitNormal", "log log_rest logit_square", function (q, E)
   return log(q.scale), HALF_LOG_2PI, E.log(), E.log_rest(), 0.5 * E.logit_square(q.loc, q.scale)
 end)
 
--- log of the density at 0, and the slope of the logarithm
-form("ContinuousBernoulli", "mean", function (q, E) return -q:log_prob(0), -q.logits * E.mean() end)
+-- log of the density at 0, and the slope of the logarithm; infinite logits leave one point
+form("ContinuousBernoulli", "mean", function (q, E)
+  local is_point = f.isinf(q.logits)
+  return where(is_point, INF, -q:log_prob(0)), where(is_point, 0, -q.logits * E.mean())
+end)
 
 form("AsymmetricLaplace", "mean put", function (q, E)
   local below = E.put(q.loc)

@@ -273,8 +273,7 @@ describe("TransformedDistribution", function ()
     local shares = peri.LogisticNormal({ 0, 0 }, 1)
     assert.equal("LogisticNormal:log_prob: x must be an event of shape (3), or a batch of them, got 0.5",
                  message(shares.log_prob, shares, 0.5))
-    assert.equal("LogisticNormal:log_prob: x must be an event of shape (3), or a batch of them, got a tensor of shape (2)",
-                 message(shares.log_prob, shares, { 0.5, 0.5 }))
+    assert.matches("or a batch of them, got a tensor of shape %(2%)$", message(shares.log_prob, shares, { 0.5, 0.5 }))
     assert.same({ 2 }, soft:sample().shape)
   end)
 

@@ -28,6 +28,14 @@ it("KL(ContinuousBernoulli || ContinuousBernoulli) is right where all mass is at
   divergence.zeros(make, { { INF }, { -INF }, { 0 }, { 1.5 }, { -80 } })
 end)
 
+it("KL to a ContinuousBernoulli with all mass at one end is infinite", function ()
+  for _, p in ipairs { peri.Uniform(0, 1), peri.Beta(2, 3), peri.Kumaraswamy(2, 3) } do
+    for _, probs in ipairs { 0, 1 } do
+      assert.equal(math.huge, peri.kl_divergence(p, peri.ContinuousBernoulli(probs)))
+    end
+  end
+end)
+
 it("KL(ContinuousBernoulli || ContinuousBernoulli) has the right partials", function ()
   divergence.partials("continuousbernoulli", "ContinuousBernoulli",
                       { { 0.3, -1.2 }, { 0.01, 0.03 }, { -9, 3 }, { 60, 50 }, { -0.6, -0.4 } })
