@@ -152,12 +152,9 @@ for _, x in pairs(world.odd) do world.is_odd[x] = true end
 
 -- Surprises ---------------------------------------------------------------------------
 
-local number = 0   -- of the case
-
---- Garbage that holds x and calls fn(x) when it is collected, during this case. Its errors harm nobody.
+--- Garbage that holds x and calls fn(x) when it is collected. Its errors harm nobody.
 function world.finalizer (x, fn)
-  local born = number
-  setmetatable({ x }, { __gc = function (self) return born == number and pcall(fn, self[1]) end })
+  setmetatable({ x }, { __gc = function (self) pcall(fn, self[1]) end })
 end
 
 function world.total (x) return peri.is_tensor(x) and x:sum() or type(x) == "number" and x or 1 end
@@ -188,8 +185,6 @@ end
 
 --- As before any case. Finalizers of the last one run now.
 function world.reset ()
-  collectgarbage()
-  number = number + 1
   for i = #spoils, 1, -1 do rawset(table.unpack(spoils[i], 1, 3)) end
   spoils, world.spoilt = {}, false
   for key in pairs(world.v) do world.v[key] = nil end

@@ -23,6 +23,8 @@ local raise         = errors.raise
 local sum_rightmost = transforms.sum_rightmost
 local INF = math.huge
 
+local function as_value (x) return core.table_kind(x) == "data" and core.tensor(x) or x end
+
 -- The largest of the last n dimensions.
 local function any (flags, n)
   for _ = 1, n do flags = flags:max(-1) end
@@ -384,29 +386,9 @@ TransformedDistribution = Distribution:extend("TransformedDistribution", {
 
 -- Methods ------------------------------------------------------------------------------------
 
--- Are the last dimensions of x those of an event?
-local function is_event (x, event)
-  local shape = core.is_tensor(x) and core.shape(x) or {}
-  for d = 1, #event do
-    if shape[#shape - #event + d] ~= event[d] then return false end
-  end
-  return true
-end
-
--- What a method is given, as a number or a tensor of events.
-local function argument (self, name, x)
-  local event = self.event_shape
-  x = core.operand(x, class.name(class.of(self)) .. ":" .. name, "x")
-  if #event > 0 and not is_event(x, event) then
-    raise("%s:%s: x must be an event of shape %s, or a batch of them, got %s", class.name(class.of(self)), name,
-          show.shape(event), show.value(x))
-  end
-  return x
-end
-
 function TransformedDistribution:log_prob (x)
   local law = self.law
-  return core.fused(law.log_prob, law, argument(self, "log_prob", x))
+  return core.fused(law.log_prob, law, as_value(x))
 end
 
 -- Refuses tails and quantiles of vectors, and of what increases here and decreases there.
@@ -423,7 +405,7 @@ for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
   TransformedDistribution[name] = function (self, x)
     check_ordered(self, name)
     local law = self.law
-    return core.fused(law[name], law, argument(self, name, x))
+    return core.fused(law[name], law, as_value(x))
   end
 end
 
