@@ -262,6 +262,7 @@ end
 --- The ELBO from n fresh draws, and its standard error. They come from a generator of their own unless told: looking
 -- at a fit does not change it.
 function Fit:evaluate (n, rng)
+  if not is_count(n) then raise("vi: evaluate takes a positive integer, got %s", show.value(n)) end
   return core.no_grad(function ()
     local noise, sum, squares = self.guide:noise(rng or core.rng(1), n), 0, 0
     local draws = self.guide:draw(noise)

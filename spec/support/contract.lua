@@ -178,6 +178,23 @@ local function check_edges (spec)
     end
   end)
 
+  it("has tails that no parameter changes at infinity", function ()
+    local class = peri[spec.name]
+    for _, kernel in ipairs(core.kernels()[class.kernels]) do
+      if (kernel.name == "cdf" or kernel.name == "sf") and kernel.has_partials then
+        local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
+        local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)
+        each_point(spec, function (d, text)
+          local operands = {}
+          for i, name in ipairs(d.operands) do operands[i] = d[name] end
+          for _, x in ipairs { -math.huge, math.huge } do
+            for _, slope in ipairs { partials(x, unpack(operands)) } do assert.equal(0, slope, text) end
+          end
+        end)
+      end
+    end
+  end)
+
   it("passes NaN on", function ()
     each_point(spec, function (d)
       for _, method in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do

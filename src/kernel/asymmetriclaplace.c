@@ -91,8 +91,8 @@ VECTOR void tail_partials (size_t n, const double *const in[], double *const d[]
     double s = slope(a, k[i]), by_x = s / scale[i];
     dx[i] = by_x;
     dloc[i] = -by_x;
-    dscale[i] = -a.z * by_x;
-    dk[i] = s * speed(a.z < 0, a.t, a.mass, k[i]);
+    dscale[i] = -slope_times(by_x, a.z);
+    dk[i] = slope_times(s, speed(a.z < 0, a.t, a.mass, k[i]));
   }
 }
 

@@ -35,7 +35,7 @@ static inline void waited_partials (size_t i, double x, double rate, double slop
                                     double *const d[]) {
   double inside = x < 0 ? 0 : slope;
   d[0][i] = inside * rate;
-  d[1][i] = inside * x;
+  d[1][i] = slope_times(inside, x);
 }
 
 static void cdf (size_t n, const double *const in[], double *out) {

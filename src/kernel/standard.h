@@ -36,7 +36,7 @@ VECTOR void standard_partials (size_t n, const double *const in[],
     double z = (x[i] - loc[i]) / scale[i], s = slope(z) / scale[i];
     dx[i] = s;
     dloc[i] = -s;
-    dscale[i] = -z * s;
+    dscale[i] = -slope_times(s, z);
   }
 }
 

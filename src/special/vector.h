@@ -36,6 +36,11 @@ VECTOR double double_of (uint64_t b) {
   return x;
 }
 
+/* slope times x, and 0 where slope is: one that vanishes faster than x grows. NaN in x shows in slope. */
+VECTOR double slope_times (double slope, double x) {
+  return slope == 0 ? 0.0 : slope * x;
+}
+
 /* x brought into [low, high]; NaN stays. (Both tests look at x: gcc then sees two selects.) */
 VECTOR double clamp (double x, double low, double high) {
   double y = x < low ? low : x;
