@@ -193,8 +193,8 @@ host: need-build
 	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
-MEMORY_SPECS = spec/finalizers_spec.lua spec/deferred_spec.lua spec/hostile_spec.lua \
-               $(addprefix spec/gradient/,tape_spec.lua trace_spec.lua waiting_spec.lua) spec/tensor
+MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace \
+               gradient/waiting tensor/construct tensor/integers tensor/views tensor/print)
 
 # What the sanitizers need: the module, and two Luas (see .ci/lua/build).
 .PHONY: sanitized

@@ -1,8 +1,8 @@
---- busted --helper: the collector's pause is 0 while a test runs, for up to some seconds. The interpreter
+--- busted --helper: the collector's pause is 0 while a test runs, for up to a second. The interpreter
 -- `collecting` of `make asan` then has finalizers run whenever a C function allocates.
 local busted = require "busted"
 
-local SECONDS = 2
+local SECONDS = 1
 
 busted.subscribe({ "test", "start" }, function ()
   local begin = os.clock()
@@ -11,7 +11,7 @@ busted.subscribe({ "test", "start" }, function ()
     if os.clock() - begin < SECONDS then return end
     collectgarbage("setpause", 200)
     debug.sethook()
-  end, "", 1000)
+  end, "", 100)
 end)
 
 busted.subscribe({ "test", "end" }, function ()
