@@ -15,15 +15,6 @@ VECTOR double beyond (double z) { return vexp(-z); }
 VECTOR double log_density (double z) { return -((z < -800 ? -800 : z) + beyond(z)); }
 VECTOR double log_density_slope (double z) { return vexpm1(-z); }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  standard_log_density(n, in, out, log_density);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_log_density_partials(n, in, d, log_density_slope);
-}
-
-
 /* e^-w, with w carried as a pair: as an exponent it is up to 745 */
 VECTOR double lower_tail (double z) {
   ExpReduction e = exp_reduce(clamp(-z, -750.0, 7.0));
@@ -35,37 +26,10 @@ VECTOR double lower_tail (double z) {
 
 VECTOR double density (double z) { return vexp(log_density(z)); }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, lower_tail);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, density);
-}
-
-
 VECTOR double upper_tail (double z) { return -vexpm1(-beyond(z)); }
 VECTOR double upper_tail_slope (double z) { return -density(z); }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, upper_tail_slope);
-}
-
-
 VECTOR double log_lower_tail (double z) { return -beyond(z); }
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_lower_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, beyond);
-}
-
 
 /* from the smaller tail; far out log(1 - e^-w) = -z - w/2 + O(w^2) */
 VECTOR double log_upper_tail (double z) {
@@ -81,15 +45,6 @@ VECTOR double log_upper_tail_slope (double z) {
   return -w / vexpm1(w);
 }
 
-static void log_sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, log_upper_tail_slope);
-}
-
-
 /* -log(-log p); about its zero at 1/e from g = e p - 1, as -log1p(-log1p(g)) */
 VECTOR double quantile (double p) {
   double g = fma(p, 2.7182818284590450908, -1) + p * 1.4456468917292501366e-16;
@@ -102,15 +57,6 @@ VECTOR double quantile_slope (double p) {
   return p == 0 ? HUGE_VAL : slope;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, quantile);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, quantile, quantile_slope);
-}
-
-
 VECTOR double upper_quantile (double q) {
   double tail = -vlog(-vlog1p(-q)), body = quantile(1 - q);
   return q < 0.5 ? tail : body;
@@ -121,32 +67,23 @@ VECTOR double upper_quantile_slope (double q) {
   return q == 1 ? -HUGE_VAL : slope;
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  standard_entropy(n, in, out, 1.5772156649015328606);   /* 1 + Euler's constant */
-}
-
-
 /* the noise is w */
 VECTOR double from_beyond (double w) { return -vlog(w); }
 VECTOR double from_beyond_slope (double w) { return -1 / w; }
 
-static void rsample (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, from_beyond);
-}
+static const StandardLaw law = {
+  .log_density = log_density,    .log_density_slope = log_density_slope,
+  .cdf         = lower_tail,     .cdf_slope         = density,
+  .sf          = upper_tail,     .sf_slope          = upper_tail_slope,
+  .log_cdf     = log_lower_tail, .log_cdf_slope     = beyond,
+  .log_sf      = log_upper_tail, .log_sf_slope      = log_upper_tail_slope,
+  .icdf        = quantile,       .icdf_slope        = quantile_slope,
+  .isf         = upper_quantile,   .isf_slope         = upper_quantile_slope,
+  .from_noise  = from_beyond,    .from_noise_slope  = from_beyond_slope,
+  .entropy     = 1.5772156649015328606   /* 1 + Euler's constant */
+};
 
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, from_beyond, from_beyond_slope);
-}
-
+#include "kernel/standard_kernels.h"
 
 const Kernel perilune_gumbel[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},

@@ -17,19 +17,7 @@ VECTOR double log_density_slope (double z) {
   return z > 0 ? -1.0 : below;
 }
 
-VECTOR double log_density_moment (double z) { return -fabs(z); }
-
-static void log_prob (size_t n, const double *const in[], double *out) {
-  standard_log_density(n, in, out, log_density);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_log_density_partials(n, in, d, log_density_slope);
-}
-
-static void log_prob_totals (size_t n, const double *const in[], double *out) {
-  standard_log_density_totals(n, in, out, log_density_slope, log_density_moment, 1, -LN2);
-}
+VECTOR double moment (double z) { return -fabs(z); }
 
 
 VECTOR double smaller_tail (double z) { return 0.5 * vexp(-fabs(z)); }
@@ -38,27 +26,6 @@ VECTOR double lower_tail (double z) {
   double tail = smaller_tail(z);
   return z < 0 ? tail : 1 - tail;
 }
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, lower_tail);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, smaller_tail);
-}
-
-
-VECTOR double upper_tail (double z) { return lower_tail(-z); }
-VECTOR double upper_tail_slope (double z) { return -smaller_tail(z); }
-
-static void sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, upper_tail_slope);
-}
-
 
 VECTOR double log_lower_tail (double z) {
   double far = vlog1p(-smaller_tail(z));
@@ -70,26 +37,6 @@ VECTOR double log_lower_tail_slope (double z) {
   return z < 0 ? 1.0 : far;
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_lower_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, log_lower_tail_slope);
-}
-
-
-VECTOR double log_upper_tail (double z) { return log_lower_tail(-z); }
-VECTOR double log_upper_tail_slope (double z) { return -log_lower_tail_slope(-z); }
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, log_upper_tail_slope);
-}
-
 
 /* log 2p below the median, and twice the upper tail above it; 1 - p is exact there */
 VECTOR double quantile (double p) {
@@ -99,31 +46,17 @@ VECTOR double quantile (double p) {
 
 VECTOR double quantile_slope (double p) { return 1 / (p < 0.5 ? p : 1 - p); }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, quantile);
-}
+static const StandardLaw law = {
+  .log_density = log_density,    .log_density_slope = log_density_slope,
+  .cdf         = lower_tail,     .cdf_slope         = smaller_tail,
+  .log_cdf     = log_lower_tail, .log_cdf_slope     = log_lower_tail_slope,
+  .icdf        = quantile,       .icdf_slope        = quantile_slope,
+  .entropy     = 1.69314718055994530942,   /* 1 + log 2 */
+  .symmetric   = 1,
+  .moment      = moment,         .moment_share = 1, .moment_constant = -LN2
+};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, quantile, quantile_slope);
-}
-
-
-VECTOR double upper_quantile (double q) { return -quantile(q); }
-VECTOR double upper_quantile_slope (double q) { return -quantile_slope(q); }
-
-static void isf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  standard_entropy(n, in, out, 1.69314718055994530942);   /* 1 + log 2 */
-}
-
+#include "kernel/standard_kernels.h"
 
 const Kernel perilune_laplace[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,

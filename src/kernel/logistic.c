@@ -17,64 +17,14 @@ VECTOR double log_density (double z) {
 
 VECTOR double log_density_slope (double z) { return -vtanh(0.5 * z); }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  standard_log_density(n, in, out, log_density);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_log_density_partials(n, in, d, log_density_slope);
-}
-
-
 VECTOR double density (double z) {
   double e = vexp(-fabs(z)), s = 1 + e;
   return e / (s * s);
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, vsigmoid);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, density);
-}
-
-
-VECTOR double upper_tail (double z) { return vsigmoid(-z); }
-VECTOR double upper_tail_slope (double z) { return -density(z); }
-
-static void sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, upper_tail_slope);
-}
-
-
 /* the logarithm of either tail has the other tail as its slope */
 VECTOR double log_lower_tail (double z) { return -vsoftplus(-z); }
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_lower_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, upper_tail);
-}
-
-
-VECTOR double log_upper_tail (double z) { return -vsoftplus(z); }
-VECTOR double log_upper_tail_slope (double z) { return -vsigmoid(z); }
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, log_upper_tail_slope);
-}
-
+VECTOR double upper_tail (double z) { return vsigmoid(-z); }
 
 /* log(p/(1 - p)); about its zero at 1/2 as log1p((2p - 1)/(1 - p)), 2p - 1 exact */
 VECTOR double quantile (double p) {
@@ -84,31 +34,16 @@ VECTOR double quantile (double p) {
 
 VECTOR double quantile_slope (double p) { return 1 / (p * (1 - p)); }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, quantile);
-}
+static const StandardLaw law = {
+  .log_density = log_density,    .log_density_slope = log_density_slope,
+  .cdf         = vsigmoid,       .cdf_slope         = density,
+  .log_cdf     = log_lower_tail, .log_cdf_slope     = upper_tail,
+  .icdf        = quantile,       .icdf_slope        = quantile_slope,
+  .entropy     = 2,
+  .symmetric   = 1
+};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, quantile, quantile_slope);
-}
-
-
-VECTOR double upper_quantile (double q) { return -quantile(q); }
-VECTOR double upper_quantile_slope (double q) { return -quantile_slope(q); }
-
-static void isf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  standard_entropy(n, in, out, 2.0);
-}
-
+#include "kernel/standard_kernels.h"
 
 const Kernel perilune_logistic[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},

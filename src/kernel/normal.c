@@ -15,104 +15,26 @@
 
 VECTOR double log_density (double z) { return fma(-0.5 * z, z, -HALF_LOG_2PI); }
 VECTOR double log_density_slope (double z) { return -z; }
-VECTOR double log_density_moment (double z) { return -z * z; }
-
-static void log_prob (size_t n, const double *const in[], double *out) {
-  standard_log_density(n, in, out, log_density);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_log_density_partials(n, in, d, log_density_slope);
-}
-
-static void log_prob_totals (size_t n, const double *const in[], double *out) {
-  standard_log_density_totals(n, in, out, log_density_slope, log_density_moment, 0.5,
-                              -HALF_LOG_2PI);
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, vndtr);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, vdensity);
-}
-
-
-VECTOR double upper_tail (double z) { return vndtr(-z); }
-VECTOR double upper_tail_slope (double z) { return -vdensity(z); }
-
-static void sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, upper_tail_slope);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, vlog_ndtr);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, vhazard);
-}
-
-
-VECTOR double log_upper_tail (double z) { return vlog_ndtr(-z); }
-VECTOR double log_upper_tail_slope (double z) { return -vhazard(-z); }
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  standard_value(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_partials(n, in, d, log_upper_tail_slope);
-}
-
+VECTOR double moment (double z) { return -z * z; }
 
 VECTOR double quantile_slope (double p) { return 1 / vdensity(vndtri(p)); }
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, vndtri);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, vndtri, quantile_slope);
-}
-
-
-VECTOR double upper_quantile (double q) { return -vndtri(q); }
-VECTOR double upper_quantile_slope (double q) { return -quantile_slope(q); }
-
-static void isf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  standard_entropy(n, in, out, 0.5 + HALF_LOG_2PI);
-}
-
 
 /* the noise is standard normal already */
 VECTOR double as_it_is (double z) { return z; }
 VECTOR double one (double z) { return (void)z, 1; }
 
-static void rsample (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, as_it_is);
-}
+static const StandardLaw law = {
+  .log_density = log_density, .log_density_slope = log_density_slope,
+  .cdf         = vndtr,       .cdf_slope         = vdensity,
+  .log_cdf     = vlog_ndtr,   .log_cdf_slope     = vhazard,
+  .icdf        = vndtri,      .icdf_slope        = quantile_slope,
+  .from_noise  = as_it_is,    .from_noise_slope  = one,
+  .entropy     = 0.5 + HALF_LOG_2PI,
+  .symmetric   = 1,
+  .moment      = moment,      .moment_share = 0.5, .moment_constant = -HALF_LOG_2PI
+};
 
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, as_it_is, one);
-}
-
+#include "kernel/standard_kernels.h"
 
 const Kernel perilune_normal[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,

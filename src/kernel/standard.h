@@ -20,6 +20,21 @@
 
 typedef double Standard (double);
 
+/* What a family's file says of z: each function, and its slope. A symmetric law needs no
+   functions of its upper tail. */
+typedef struct StandardLaw {
+  Standard *log_density, *log_density_slope;
+  Standard *cdf, *cdf_slope, *log_cdf, *log_cdf_slope;
+  Standard *sf, *sf_slope, *log_sf, *log_sf_slope;
+  Standard *icdf, *icdf_slope, *isf, *isf_slope;
+  Standard *from_noise, *from_noise_slope;   /* z from a sampler's noise */
+  double entropy;
+  int symmetric;                             /* sf(z) = cdf(-z), isf(q) = -icdf(q) */
+  /* where log_density(z) = share moment(z) + constant, moment(z) = z log_density_slope(z) */
+  Standard *moment;
+  double moment_share, moment_constant;
+} StandardLaw;
+
 
 /* out = f(z), for cdf, sf and their logarithms */
 VECTOR void standard_value (size_t n, const double *const in[], double *out,
