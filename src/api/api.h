@@ -58,9 +58,36 @@ Tensor *api_new_block (lua_State *L, const State *state, size_t bytes, int rank,
                        const ptrdiff_t shape[], const ptrdiff_t stride[],
                        int user_values);
 
+/* What is recorded of a result: operands in[k] at base + k on the stack. */
+typedef struct Recording {
+  State *state;
+  const char *who;
+  NodeKind kind;
+  const Kernel *kernel;
+  int n, base;
+  const Tensor *const *in;
+  unsigned dimensions;
+  bool block;           /* computed as a single block */
+  bool always;          /* even if no operand is tracked: a draw, for a trace */
+} Recording;
+
 /* deferred.c: computes a tensor that waits; pushes a table with weak keys: those that may */
 COLD void api_force (lua_State *L, int index);
 void api_push_waiting (lua_State *L);
+
+/* While results are deferred: pushes one that waits instead of being computed; or returns 0,
+   where there is no need to wait, or an operand is NULL. */
+int api_defer (lua_State *L, const Recording *call);
+
+/* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing to
+   record or to gain. */
+int api_defer_recorded (lua_State *L, const Recording *recording, const struct Loop *loop);
+
+/* The same for a NODE_SUM or NODE_MEAN of so many values. */
+int api_defer_sum (lua_State *L, const Recording *recording, size_t size);
+
+/* The same for a steady kernel one of whose operands is a sum that waits. */
+int api_defer_steady (lua_State *L, const Recording *recording);
 
 /* writes.c: sees to all that waits for the elements of t. Nothing must be allocated between
    this and writing them, except by calls of this for others. */
@@ -98,19 +125,6 @@ struct State {
 State *api_state (lua_State *L);         /* lives as long as L */
 void api_push_state (lua_State *L);
 int api_is_tracked (const State *state, int n, const Tensor *const in[]);
-
-/* What is recorded of a result: operands in[k] at base + k on the stack. */
-typedef struct Recording {
-  State *state;
-  const char *who;
-  NodeKind kind;
-  const Kernel *kernel;
-  int n, base;
-  const Tensor *const *in;
-  unsigned dimensions;
-  bool block;           /* computed as a single block */
-  bool always;          /* even if no operand is tracked: a draw, for a trace */
-} Recording;
 
 /* grads.c: t.grad = value (t, the name and the value are on the stack); none for the
    parameter at `index`; other memory for it */

@@ -51,9 +51,12 @@ int bound_apply (lua_State *L) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
     return 1;
   }
-  if (b->state->deferring > 0 && api_defer(L, b, &o)) return 1;
+  if (b->state->deferring > 0 || look == LOOK_OTHER) {
+    Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
+    if (b->state->deferring > 0 && api_defer(L, &call)) return 1;
+    if (b->kernel->steady && b->is_recorded && api_defer_steady(L, &call)) return 1;
+  }
   if (look == LOOK_OTHER) {
-    if (b->kernel->steady && api_defer_steady(L, b, &o)) return 1;
     binding_complete(L, b, &o);
     for (int k = 0; k < b->operands; k++) if (o.in[k]->rank > o.rank) o.rank = o.in[k]->rank;
   }

@@ -85,10 +85,14 @@ static int has_derivative (const Kernel *k) {
   return k->partials != NULL || k->adjoint != NULL;
 }
 
+Recording binding_call (const Binding *b, NodeKind kind, const Operands *o) {
+  return (Recording) {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
+                      .n = b->operands, .base = o->base, .in = o->in};
+}
+
 Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
                              const Operands *o) {
-  Recording r = {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
-                 .n = b->operands, .base = o->base, .in = o->in};
+  Recording r = binding_call(b, kind, o);
   if (b->is_recorded || (b->kernel->flat && r.state->tracing && !b->detached)) return r;
   if (b->detached) api_check_untraced(L, r.state, r.who, r.n, o->in);
   else if (!b->kernel->flat && api_is_tracked(r.state, r.n, o->in))

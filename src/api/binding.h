@@ -66,25 +66,13 @@ void binding_complete (lua_State *L, const Binding *b, Operands *operands);
 /* Pushes them and has them as tensors; returns whether they are all numbers. */
 int binding_read (lua_State *L, const Binding *b, Operands *operands);
 
-/* While results are deferred: reads them, and pushes a result that waits instead of
-   being computed; or returns 0, where there is no need to wait. (deferred.c) */
-int api_defer (lua_State *L, const Binding *b, Operands *operands);
-
-/* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing
-   to record or to gain. (deferred.c) */
-int api_defer_recorded (lua_State *L, const Recording *recording, const Loop *loop);
-
-/* The same for a NODE_SUM or NODE_MEAN of so many values. */
-int api_defer_sum (lua_State *L, const Recording *recording, size_t size);
-
-/* The same for a steady kernel one of whose operands, which were looked at, is a sum that
-   waits. */
-int api_defer_steady (lua_State *L, const Binding *b, const Operands *operands);
-
 /* Operands first, first+1, ... of a signature, on top of the stack, with
    contiguous events: a copy replaces one that has none. (rows.c) */
 void api_row_operands (lua_State *L, const Signature *signature, int first, int n,
                        Operands *operands);
+
+/* The call as it is: kernel and operands, which were looked at. */
+Recording binding_call (const Binding *b, NodeKind kind, const Operands *operands);
 
 /* What is recorded of a result of the operands. Raises, if one is tracked and there is no
    derivative. */

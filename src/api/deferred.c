@@ -19,7 +19,7 @@
 */
 #include <string.h>
 
-#include "api/binding.h"
+#include "api/api.h"
 #include "autograd/forward.h"
 #include "driver/elementwise.h"
 #include "driver/program.h"
@@ -53,11 +53,11 @@ static int is_recorded (const Tensor *t) { return t->node != NULL; }
 /*
 ** Waiting
 */
-static int depth_of (int n, const Operands *o) {
+static int depth_of (const Recording *r) {
   int depth = 0;
-  for (int k = 0; k < n; k++)
-    if (waits(o->in[k]) && recipe_of(o->in[k])->depth > depth)
-      depth = recipe_of(o->in[k])->depth;
+  for (int k = 0; k < r->n; k++)
+    if (waits(r->in[k]) && recipe_of(r->in[k])->depth > depth)
+      depth = recipe_of(r->in[k])->depth;
   return depth;
 }
 
@@ -70,42 +70,38 @@ static void remember (lua_State *L, State *state) {
   lua_pop(L, 1);
 }
 
-/* The operands on top of the stack, those that wait as they are; 0 if one is
-   neither a number nor a tensor. */
-static int read_headers (lua_State *L, int base, int n, Operands *o) {
-  for (int k = 0; k < n; k++) {
-    if (lua_type(L, base + k) == LUA_TNUMBER) {
-      o->number[k] = lua_tonumber(L, base + k);
-      o->in[k] = tensor_scalar(&o->header[k], &o->number[k]);
-    } else o->in[k] = api_header(L, base + k);
-    if (o->in[k] == NULL) return 0;
-    if (waits(o->in[k]) && is_recorded(o->in[k])) api_force(L, base + k);
+/* Are they all tensors or numbers? Those that are recorded wait no longer. */
+static int force_recorded_operands (lua_State *L, const Recording *r) {
+  for (int k = 0; k < r->n; k++) {
+    if (r->in[k] == NULL) return 0;
+    if (waits(r->in[k]) && is_recorded(r->in[k])) api_force(L, r->base + k);
   }
   return 1;
 }
 
-int api_defer (lua_State *L, const Binding *b, Operands *o) {
-  int n = b->operands, rank, base = lua_gettop(L) - n + 1;
+int api_defer (lua_State *L, const Recording *r) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
-  if (b->state->writing || b->kernel->slow || !read_headers(L, base, n, o)
-      || api_is_tracked(b->state, n, o->in)
-      || loop_broadcast(n, o->in, &rank, shape, &size) != NULL || size < WORTH
-      || depth_of(n, o) >= DEEPEST) return 0;
+  int rank;
+  if (r->state->writing || r->kernel->slow || !force_recorded_operands(L, r)
+      || api_is_tracked(r->state, r->n, r->in)
+      || loop_broadcast(r->n, r->in, &rank, shape, &size) != NULL || size < WORTH
+      || depth_of(r) >= DEEPEST) return 0;
   size_t header = tensor_header_bytes(rank);
-  Tensor *t = api_new_block(L, b->state, header + sizeof(Recipe), rank, size, shape, NULL,
-                            n);
+  Tensor *t = api_new_block(L, r->state, header + sizeof(Recipe), rank, size, shape, NULL,
+                            r->n);
   Recipe *recipe = recipe_of(t);
-  recipe->kernel = b->kernel;
-  recipe->depth = 1 + depth_of(n, o);
-  for (int k = 0; k < n; k++) {
-    recipe->operand[k] = lua_type(L, base + k) == LUA_TNUMBER ? NULL : o->in[k];
-    recipe->number[k] = o->number[k];
-    tensor_holder(o->in[k])->awaited = true;
-    lua_pushvalue(L, base + k);
+  recipe->kernel = r->kernel;
+  recipe->depth = 1 + depth_of(r);
+  for (int k = 0; k < r->n; k++) {
+    bool is_number = tensor_is_number(r->in[k]);
+    recipe->operand[k] = is_number ? NULL : r->in[k];
+    recipe->number[k] = is_number ? r->in[k]->data[0] : 0;
+    tensor_holder(r->in[k])->awaited = true;
+    lua_pushvalue(L, r->base + k);
     lua_setiuservalue(L, -2, k + 1);
   }
-  remember(L, b->state);
+  remember(L, r->state);
   return 1;
 }
 
@@ -146,21 +142,21 @@ static int is_open (const Tensor *t) {
   return !tensor_is_number(t) && (!is_tracked(t) || t->owner->node->kind == NODE_LEAF);
 }
 
-int api_defer_steady (lua_State *L, const Binding *b, const Operands *o) {
+int api_defer_steady (lua_State *L, const Recording *r) {
   int deepest = 0, open = 0;
-  if (b->state->writing) return 0;
-  for (int k = 0; k < b->operands; k++) {
-    int depth = depth_of_single(o->in[k]);
-    if (depth < 0 || !does_without(b->kernel, k, depth)) return 0;
-    if (b->kernel->steady > 1 && k > 0 && !tensor_is_number(o->in[k])) return 0;
+  if (r->state->writing) return 0;
+  for (int k = 0; k < r->n; k++) {
+    int depth = depth_of_single(r->in[k]);
+    if (depth < 0 || !does_without(r->kernel, k, depth)) return 0;
+    if (r->kernel->steady > 1 && k > 0 && !tensor_is_number(r->in[k])) return 0;
     if (depth > deepest) deepest = depth;
-    if (is_open(o->in[k])) open = 1;
+    if (is_open(r->in[k])) open = 1;
   }
-  Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
-  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r.state, r.n, r.in)) return 0;
-  r.block = true;
-  api_new_waiting(L, &r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
-  if (open) remember(L, r.state);
+  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r->state, r->n, r->in)) return 0;
+  Recording block = *r;
+  block.block = true;
+  api_new_waiting(L, &block, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
+  if (open) remember(L, r->state);
   return 1;
 }
 
