@@ -3,7 +3,7 @@
 #   make              build the module and the static library
 #   make demo         install what is missing, build, and take a short tour
 #   make test         install what is missing, build, and run the specs
-#   make lint         warnings of gcc and clang, luacheck, direction of includes
+#   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
@@ -61,7 +61,7 @@ VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
 FLAGS_avx2 = -mavx2 -mfma
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
-SHELL_SRC := $(sort $(wildcard src/api/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
+SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
 OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/classes.o
 CLASSES   := $(sort $(wildcard lua/perilune/distributions/*.lua))
@@ -158,6 +158,7 @@ lint: need-lint
 	   for f in $(MATH) $(SHELL_SRC); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
+	@$(LUA) .ci/cycles
 	@luacheck -q lua spec examples bench
 	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 

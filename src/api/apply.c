@@ -11,7 +11,7 @@
 
 static void plan (lua_State *L, Loop *loop, const Binding *b, const Operands *o) {
   const char *why = loop_plan(loop, b->operands, o->in);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o->in);
+  if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, o->in);
 }
 
 static double apply_to_numbers (const Binding *b, const double number[]) {
@@ -28,14 +28,14 @@ static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) 
   const double *in[KERNEL_MAX_IN];
   for (int k = 0; k < b->operands; k++) in[k] = o->in[k]->data;
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, o);
-  if (!api_is_tracked(r.state, r.n, r.in)) {
+  if (!engine_is_tracked(r.state, r.n, r.in)) {
     double out;
     b->kernel->value(1, in, &out);
     lua_pushnumber(L, out);
     return 1;
   }
   r.block = true;
-  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
+  Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
   b->kernel->value(1, in, out->data);
   return 1;
 }
@@ -53,8 +53,8 @@ int bound_apply (lua_State *L) {
   }
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
     Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
-    if (b->state->deferring > 0 && api_defer(L, &call)) return 1;
-    if (b->kernel->steady && b->is_recorded && api_defer_steady(L, &call)) return 1;
+    if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;
+    if (b->kernel->steady && b->is_recorded && engine_defer_steady(L, &call)) return 1;
   }
   if (look == LOOK_OTHER) {
     binding_complete(L, b, &o);
@@ -63,12 +63,12 @@ int bound_apply (lua_State *L) {
   if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
-  if (api_defer_recorded(L, &r, &loop)) return 1;
+  if (engine_defer_recorded(L, &r, &loop)) return 1;
   r.block = elementwise_is_small(b->kernel, &loop);
-  Tensor *out = api_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
-  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
+  Tensor *out = engine_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
+  Pool *pool = host_pool(L, elementwise_work(b->kernel, loop.size));
   elementwise_value(pool, b->kernel, &loop, out->data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return 1;
 }
 
@@ -77,7 +77,7 @@ int bound_sum (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
   Loop loop;
-  if (b->state->sum == NULL) b->state->sum = api_kernel(L, "reduce", "sum");
+  if (b->state->sum == NULL) b->state->sum = host_kernel(L, "reduce", "sum");
   binding_arguments(L, b);
   if (binding_read(L, b, &o)) {
     lua_pushnumber(L, apply_to_numbers(b, o.number));
@@ -86,11 +86,11 @@ int bound_sum (lua_State *L) {
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
   Recording r = binding_recording(L, b, NODE_SUM, &o);
-  if (api_defer_sum(L, &r, loop.size)) return 1;
-  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
-  Pool *pool = api_pool(L, loop.size);
+  if (engine_defer_sum(L, &r, loop.size)) return 1;
+  Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
+  Pool *pool = host_pool(L, loop.size);
   out->data[0] = reduce_mapped(pool, b->state->sum, b->kernel, &loop);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return api_return(L, out, NULL);
 }
 
@@ -105,11 +105,11 @@ int bound_partials (lua_State *L) {
   plan(L, &loop, b, &o);
   luaL_checkstack(L, 2 * b->operands + 4, binding_who(L));
   for (int k = 0; k < b->operands; k++)
-    d[k] = api_new(L, binding_who(L), loop.out_rank, loop.out_shape,
+    d[k] = host_new(L, binding_who(L), loop.out_rank, loop.out_shape,
                    loop.out_stride)->data;
-  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
+  Pool *pool = host_pool(L, elementwise_work(b->kernel, loop.size));
   elementwise_partials(pool, b->kernel, &loop, d);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   if (loop.out_rank == 0)
     for (int k = 0; k < b->operands; k++) lua_pushnumber(L, d[k][0]);
   return b->operands;
@@ -147,8 +147,8 @@ int bound_predicate (lua_State *L) {
   }
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
-  Pool *pool = api_pool(L, loop.size);
+  Pool *pool = host_pool(L, loop.size);
   size_t first = elementwise_first_false(pool, b->kernel, &loop);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return first == loop.size ? 0 : push_element(L, &loop, first);
 }

@@ -46,7 +46,7 @@ const char *binding_name (lua_State *L, int k);   /* of operand k */
 static inline void binding_arguments (lua_State *L, const Binding *b) {
   int n = lua_gettop(L);
   if (n == b->arguments) return;
-  if (n > b->arguments) api_arguments(L, b->who, b->arguments);
+  if (n > b->arguments) host_arguments(L, b->who, b->arguments);
   lua_settop(L, b->arguments);
 }
 

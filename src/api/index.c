@@ -10,10 +10,10 @@
 /* t:at(i, j, ...): one element, or the view left by fewer indices */
 static int at (lua_State *L) {
   const char *who = "Tensor:at";
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   int n = lua_gettop(L) - 1;
   if (n > t->rank)
-    api_fail(L, who, "%d indices for %d dimensions", n, t->rank);
+    host_fail(L, who, "%d indices for %d dimensions", n, t->rank);
   const double *data = t->data;
   for (int d = 0; d < n; d++)
     data += api_position(L, 2 + d, who, t, d) * t->stride[d];
@@ -21,7 +21,7 @@ static int at (lua_State *L) {
     lua_pushnumber(L, *data);
     return 1;
   }
-  Tensor *view = api_new_view(L, 1, t, t->rank - n);
+  Tensor *view = host_new_view(L, 1, t, t->rank - n);
   view->data = (double *)data;
   for (int d = n; d < t->rank; d++) {
     view->shape[d - n] = t->shape[d];
@@ -52,8 +52,8 @@ static int get_index (lua_State *L) {
     lua_call(L, 1, 1);
     return 1;
   }
-  const Tensor *t = api_check_tensor(L, 1, who);
-  if (t->rank == 0) api_fail(L, who, "a tensor of rank 0 has no rows; use item()");
+  const Tensor *t = engine_check_tensor(L, 1, who);
+  if (t->rank == 0) host_fail(L, who, "a tensor of rank 0 has no rows; use item()");
   if (lua_isinteger(L, 2) && lua_tointeger(L, 2) == t->shape[0] + 1)
     return lua_pushnil(L), 1;              /* so that ipairs ends */
   ptrdiff_t i = api_position(L, 2, who, t, 0);
@@ -72,55 +72,55 @@ static int repeats (const Tensor *t) {
 static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Tensor header;
   double number;
-  const Tensor *from = api_operand(L, value, who, "the value", &header, &number);
+  const Tensor *from = engine_operand(L, value, who, "the value", &header, &number);
   Loop loop;
   if (repeats(to))
-    api_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+    host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
   if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
-    api_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
+    host_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
              " detach() first");
-  if (api_is_tracked(api_state(L), 1, &from))
-    api_fail(L, who, "a value written into a tensor loses its gradient; detach() it, or use"
+  if (engine_is_tracked(host_state(L), 1, &from))
+    host_fail(L, who, "a value written into a tensor loses its gradient; detach() it, or use"
              " stack and cat");
   if (loop_plan_shaped(&loop, to->rank, to->shape, 1, &from) != NULL) {
     const Tensor *both[2] = {from, to};
-    api_fail_shapes(L, who, "do not fit one into the other", 2, both);
+    host_fail_shapes(L, who, "do not fit one into the other", 2, both);
   }
   if (from->size > 1) {          /* a copy first: the two may overlap */
-    Tensor *copy = api_new(L, who, from->rank, from->shape, NULL);
-    api_copy(L, copy, from);
+    Tensor *copy = host_new(L, who, from->rank, from->shape, NULL);
+    host_copy(L, copy, from);
     from = copy;
   }
-  api_before_write(L, to);
+  engine_before_write(L, to);
   loop_copy(NULL, to, from);     /* all of it: nobody wants half a value */
   (*to->version)++;
-  api_state(L)->walk++;
+  host_state(L)->walk++;
 }
 
 /* t[i] = a number, table or tensor that broadcasts to the row */
 static int set_index (lua_State *L) {
   const char *who = "Tensor[i] = value";
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   if (lua_type(L, 2) == LUA_TSTRING && strcmp(lua_tostring(L, 2), "grad") == 0)
     return api_set_grad(L);
   if (t->rank == 0)
-    api_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
+    host_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
   assign(L, who, api_select(L, 1, t, 0, api_position(L, 2, who, t, 0)), 3);
   return 0;
 }
 
 /* t:copy(value): writes over all elements; returns t */
 static int copy (lua_State *L) {
-  Tensor *t = api_check_tensor(L, 1, "Tensor:copy");
-  api_arguments(L, "Tensor:copy", 2);
+  Tensor *t = engine_check_tensor(L, 1, "Tensor:copy");
+  host_arguments(L, "Tensor:copy", 2);
   assign(L, "Tensor:copy", t, 2);
   lua_settop(L, 1);
   return 1;
 }
 
 static int length (lua_State *L) {
-  const Tensor *t = api_check_tensor(L, 1, "#Tensor");
-  if (t->rank == 0) api_fail(L, "#Tensor", "a tensor of rank 0 has no length");
+  const Tensor *t = engine_check_tensor(L, 1, "#Tensor");
+  if (t->rank == 0) host_fail(L, "#Tensor", "a tensor of rank 0 has no length");
   lua_pushinteger(L, (lua_Integer)t->shape[0]);
   return 1;
 }

@@ -12,7 +12,7 @@ lua_Integer api_integer (lua_State *L, int index, const char *who,
   int ok = 0;
   lua_Integer n = 0;
   if (lua_type(L, index) == LUA_TNUMBER) n = lua_tointegerx(L, index, &ok);
-  if (!ok) api_fail_type(L, who, name, "an integer", index);
+  if (!ok) host_fail_type(L, who, name, "an integer", index);
   return n;
 }
 
@@ -23,7 +23,7 @@ static void check_keys (lua_State *L, int index, const char *who, lua_Integer n)
     lua_pop(L, 1);
     lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
     if (key < 1 || key > n)
-      api_fail_type(L, who, "a table of integers", "without other keys", -1);
+      host_fail_type(L, who, "a table of integers", "without other keys", -1);
   }
 }
 
@@ -34,12 +34,12 @@ static int read_integers (lua_State *L, int first, int last, const char *who,
                           lua_Integer list[TENSOR_MAX_RANK]) {
   bool listed = first <= last && lua_istable(L, first);
   lua_Unsigned n = listed ? lua_rawlen(L, first) : (lua_Unsigned)(last - first + 1);
-  if (listed && api_table_kind(L, first) != TABLE_DATA)
-    api_fail_type(L, who, list_name, "an integer or a table of integers", first);
+  if (listed && host_table_kind(L, first) != TABLE_DATA)
+    host_fail_type(L, who, list_name, "an integer or a table of integers", first);
   if (listed && last > first)
-    api_fail_type(L, who, "what follows a table of integers", "nothing", first + 1);
+    host_fail_type(L, who, "what follows a table of integers", "nothing", first + 1);
   if (n > TENSOR_MAX_RANK)
-    api_fail(L, who, "a shape has at most %d dimensions, got %I",
+    host_fail(L, who, "a shape has at most %d dimensions, got %I",
              TENSOR_MAX_RANK, (lua_Integer)n);
   for (int i = 0; i < (int)n; i++) {
     if (listed) lua_rawgeti(L, first, i + 1);
@@ -55,7 +55,7 @@ static int read_integers (lua_State *L, int first, int last, const char *who,
 static ptrdiff_t check_extent (lua_State *L, const char *who, lua_Integer n) {
   if (n < 0) {
     lua_pushinteger(L, n);
-    api_fail_type(L, who, "a dimension", "a non-negative integer", -1);
+    host_fail_type(L, who, "a dimension", "a non-negative integer", -1);
   }
   return (ptrdiff_t)n;
 }
@@ -71,7 +71,7 @@ int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t sha
   if (open != NULL) *open = -1;
   for (int d = 0; d < rank; d++) {
     bool is_open = open != NULL && list[d] == -1;
-    if (is_open && *open >= 0) api_fail(L, who, "only one dimension may be -1");
+    if (is_open && *open >= 0) host_fail(L, who, "only one dimension may be -1");
     if (is_open) *open = d;
     shape[d] = is_open ? 1 : check_extent(L, who, list[d]);
   }
@@ -91,7 +91,7 @@ static int to_shape (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   const char *who = luaL_checkstring(L, 2);
   if (!lua_istable(L, 1) && lua_type(L, 1) != LUA_TNUMBER)
-    api_fail_type(L, who, "shape", "an integer or a table of integers", 1);
+    host_fail_type(L, who, "shape", "an integer or a table of integers", 1);
   api_push_shape_table(L, api_shape(L, 1, 1, who, shape, NULL), shape);
   return 1;
 }
@@ -100,7 +100,7 @@ static int to_shape (lua_State *L) {
 /* Users count dimensions from 1; -1 is the last. */
 static ptrdiff_t check_dimension (lua_State *L, const char *who, lua_Integer d, int rank) {
   if (d == 0 || d > rank || d < -rank)
-    api_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
+    host_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
              rank, rank, d);
   return (ptrdiff_t)(d > 0 ? d - 1 : d + rank);
 }
@@ -116,7 +116,7 @@ int api_dimensions (lua_State *L, int first, int last, const char *who, int rank
   *set = 0;
   for (int i = 0; i < n; i++) {
     dims[i] = (int)check_dimension(L, who, list[i], rank);
-    if (*set >> dims[i] & 1) api_fail(L, who, "dimension %d is named twice", dims[i] + 1);
+    if (*set >> dims[i] & 1) host_fail(L, who, "dimension %d is named twice", dims[i] + 1);
     *set |= 1u << dims[i];
   }
   return n;

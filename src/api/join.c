@@ -13,7 +13,7 @@ static int joined_shape (lua_State *L, int n, const Tensor *const in[], int dim,
     int fits = in[k]->rank == rank;
     for (int d = 0; fits && d < rank; d++)
       fits = d == dim || in[k]->shape[d] == shape[d];
-    if (!fits) api_fail_shapes(L, "cat", "do not fit", n, in);
+    if (!fits) host_fail_shapes(L, "cat", "do not fit", n, in);
     shape[dim] += in[k]->shape[dim];
   }
   return rank;
@@ -24,17 +24,17 @@ static int join (lua_State *L) {
   const Tensor *in[KERNEL_MAX_IN];
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int n = lua_gettop(L) - 1;
-  if (n < 1 || n > KERNEL_MAX_IN) api_fail(L, "cat", "at most %d tensors", KERNEL_MAX_IN);
-  for (int k = 0; k < n; k++) in[k] = api_check_tensor(L, 2 + k, "cat");
+  if (n < 1 || n > KERNEL_MAX_IN) host_fail(L, "cat", "at most %d tensors", KERNEL_MAX_IN);
+  for (int k = 0; k < n; k++) in[k] = engine_check_tensor(L, 2 + k, "cat");
   int dim = (int)api_dimension(L, 1, "cat", in[0]->rank);
   int rank = joined_shape(L, n, in, dim, shape);
-  Recording r = {.state = api_state(L), .who = "cat", .kind = NODE_JOIN, .n = n, .base = 2,
+  Recording r = {.state = host_state(L), .who = "cat", .kind = NODE_JOIN, .n = n, .base = 2,
                  .in = in, .dimensions = (unsigned)dim};
   luaL_checkstack(L, 4, "cat");
-  Tensor *whole = api_new_recorded(L, &r, rank, shape, NULL);
-  Pool *pool = api_pool(L, whole->size);
+  Tensor *whole = engine_new_recorded(L, &r, rank, shape, NULL);
+  Pool *pool = host_pool(L, whole->size);
   step_join_value(pool, whole, n, in, dim);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return 1;
 }
 

@@ -42,9 +42,9 @@ static int number_holds (const Kernel *rule, double x) {
 
 static int tensor_holds (lua_State *L, const State *state, const Kernel *rule, const Tensor *t) {
   if (rule == NULL || state->unchecked) return rule != NULL;
-  Pool *pool = api_pool(L, t->size);
+  Pool *pool = host_pool(L, t->size);
   int holds = elementwise_holds(pool, rule, t);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return holds;
 }
 
@@ -57,7 +57,7 @@ static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
     type = lua_type(L, at);
   }
   if (type == LUA_TNUMBER) return number_holds(form->rule[i], lua_tonumber(L, at));
-  const Tensor *t = api_tensor(L, at);
+  const Tensor *t = engine_tensor(L, at);
   v->tensor[v->tensors++] = t;
   return t != NULL && tensor_holds(L, form->state, form->rule[i], t);
 }
@@ -172,7 +172,7 @@ static const Kernel *plain_rule (lua_State *L, int param) {
   if (lua_getfield(L, param, "event") == LUA_TNIL
       && lua_rawgeti(L, param, 2) == LUA_TTABLE
       && lua_getfield(L, -1, "plain_kernel") == LUA_TSTRING)
-    kernel = api_kernel(L, "constraint", rule_name(L, param, lua_tostring(L, -1)));
+    kernel = host_kernel(L, "constraint", rule_name(L, param, lua_tostring(L, -1)));
   lua_settop(L, param);
   return kernel;
 }
@@ -230,7 +230,7 @@ static int constructor (lua_State *L) {
   luaL_checkstack(L, NAMES + 2 * MAX_PARAMS + 4, NULL);
   Layout *form = lua_newuserdatauv(L, sizeof *form, 0);
   memset(form, 0, sizeof *form);
-  form->state = api_state(L);
+  form->state = host_state(L);
   form->params = n;
   form->class = lua_topointer(L, 4);
   form->init = lua_toboolean(L, 5);
@@ -284,7 +284,7 @@ static int push_cached (lua_State *L) {
 static int dispatch (lua_State *L) {
   int arguments = lua_gettop(L);
   if (arguments != 2) {
-    api_arguments(L, "kl_divergence", 3);
+    host_arguments(L, "kl_divergence", 3);
     lua_settop(L, arguments = 3);
   }
   if ((arguments == 3 && !lua_isnil(L, 3)) || !push_cached(L))
@@ -306,7 +306,7 @@ static int dispatcher (lua_State *L) {
 
 /* core.validate(on): whether construct looks at the elements of tensors */
 static int validate (lua_State *L) {
-  api_state(L)->unchecked = !lua_toboolean(L, 1);
+  host_state(L)->unchecked = !lua_toboolean(L, 1);
   return 0;
 }
 

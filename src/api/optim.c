@@ -33,7 +33,7 @@ static Memory *check_memory (lua_State *L, int index, const char *who) {
   Memory *memory = lua_touserdata(L, index);
   if (memory == NULL || lua_rawlen(L, index) < sizeof(Memory)
       || memory->proof != (PROOF ^ (uintptr_t)memory))
-    api_fail_type(L, who, "memory", "the memory of an optimiser", index);
+    host_fail_type(L, who, "memory", "the memory of an optimiser", index);
   return memory;
 }
 
@@ -41,14 +41,14 @@ static Memory *check_memory (lua_State *L, int index, const char *who) {
 static Memory *check_place (lua_State *L, const char *who, lua_Integer *i) {
   Memory *memory = check_memory(L, 1, who);
   *i = luaL_checkinteger(L, 2);
-  if (*i < 1 || *i > memory->n) api_fail(L, who, "there is no parameter %I", *i);
+  if (*i < 1 || *i > memory->n) host_fail(L, who, "there is no parameter %I", *i);
   return memory;
 }
 
 static Tensor *check_parameter (lua_State *L, int index, const char *who) {
-  Tensor *x = api_check_tensor(L, index, who);
+  Tensor *x = engine_check_tensor(L, index, who);
   if (x->node == NULL || x->node->kind != NODE_LEAF)
-    api_fail(L, who, "only a parameter has a gradient");
+    host_fail(L, who, "only a parameter has a gradient");
   return x;
 }
 
@@ -75,9 +75,9 @@ static int remember (lua_State *L) {
   lua_Integer i, count = luaL_checkinteger(L, 4);
   Memory *memory = check_place(L, who, &i);
   Tensor *x = memory->slot[i - 1].x;
-  Tensor *rows = lua_isnil(L, 3) ? NULL : api_check_tensor(L, 3, who);
+  Tensor *rows = lua_isnil(L, 3) ? NULL : engine_check_tensor(L, 3, who);
   if (rows != NULL && (rows->rank != 2 || (size_t)rows->shape[1] != x->size || !is_plain(rows)))
-    api_fail(L, who, "the rows do not fit the parameter");
+    host_fail(L, who, "the rows do not fit the parameter");
   lua_getiuservalue(L, 1, 1);
   lua_pushvalue(L, 3);
   lua_rawseti(L, -2, memory->n + i);
@@ -161,25 +161,25 @@ static int ready (lua_State *L) {
 static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
                   const double *constant) {
   double *row[KERNEL_MAX_IN];
-  api_before_write(L, slot->x);
-  if (slot->rows != NULL) api_before_write(L, slot->rows);
+  engine_before_write(L, slot->x);
+  if (slot->rows != NULL) engine_before_write(L, slot->rows);
   const Tensor *grad = grad_of(slot->x);
   Tensor *x = slot->x, *rows = slot->rows;
   if (grad == NULL || !has_rows(slot, kernel) || !is_plain(grad))
-    api_fail(L, "update", "parameter, gradient and memory do not fit together");
+    host_fail(L, "update", "parameter, gradient and memory do not fit together");
   row[0] = x->data;
   for (int r = 1; r < kernel->n_in; r++) row[r] = rows->data + (size_t)(r - 1) * x->size;
   kernel->move(x->size, grad->data, constant, row);
   (*x->version)++;
   (*rows->version)++;
-  api_state(L)->walk++;
+  host_state(L)->walk++;
 }
 
 /* Those from argument 3 on; constants that are not given are 0. */
 static void read_constants (lua_State *L, double constant[KERNEL_MAX_CONSTANTS]) {
   int given = lua_gettop(L) - 2;
   if (given > KERNEL_MAX_CONSTANTS)
-    api_fail(L, "update", "at most %d constants", KERNEL_MAX_CONSTANTS);
+    host_fail(L, "update", "at most %d constants", KERNEL_MAX_CONSTANTS);
   for (int i = 0; i < KERNEL_MAX_CONSTANTS; i++)
     constant[i] = i < given ? lua_tonumber(L, 3 + i) : 0;
 }
@@ -203,8 +203,8 @@ static int update (lua_State *L) {
 }
 
 static int bind (lua_State *L, const char *who, lua_CFunction function) {
-  const Kernel *kernel = api_kernel(L, "optim", luaL_checkstring(L, 1));
-  if (kernel == NULL) api_fail(L, who, "there is no kernel %s", lua_tostring(L, 1));
+  const Kernel *kernel = host_kernel(L, "optim", luaL_checkstring(L, 1));
+  if (kernel == NULL) host_fail(L, who, "there is no kernel %s", lua_tostring(L, 1));
   lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
   lua_pushcclosure(L, function, 1);
   return 1;
@@ -224,16 +224,16 @@ static int finite_grad (lua_State *L) {
 
 /* core.zero_grad(optimiser): forgets the gradients of its `params`, a list */
 static int zero_grad (lua_State *L) {
-  if (!lua_istable(L, 1)) api_fail_type(L, "zero_grad", "self", "an optimiser", 1);
+  if (!lua_istable(L, 1)) host_fail_type(L, "zero_grad", "self", "an optimiser", 1);
   lua_settop(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
   if (lua_gettable(L, 1) != LUA_TTABLE)
-    api_fail_type(L, "zero_grad", "params", "a table of parameters", 2);
+    host_fail_type(L, "zero_grad", "params", "a table of parameters", 2);
   lua_Integer n = (lua_Integer)lua_rawlen(L, 2);
   for (lua_Integer i = 1; i <= n; i++) {
     lua_rawgeti(L, 2, i);
     check_parameter(L, -1, "zero_grad");
-    api_forget_grad(L, -1, "zero_grad");
+    engine_forget_grad(L, -1, "zero_grad");
     lua_pop(L, 1);
   }
   return 0;

@@ -41,13 +41,13 @@ Philox *api_generator (lua_State *L, int index, const char *who) {
     lua_pop(L, 1);
   }
   else g = to_generator(L, index);
-  if (g == NULL) api_fail_type(L, who, "rng", "a generator (peri.rng)", index);
+  if (g == NULL) host_fail_type(L, who, "rng", "a generator (peri.rng)", index);
   return g;
 }
 
 static Philox *self (lua_State *L, const char *who) {
   Philox *g = to_generator(L, 1);
-  if (g == NULL) api_fail_type(L, who, "self", "a generator (peri.rng)", 1);
+  if (g == NULL) host_fail_type(L, who, "self", "a generator (peri.rng)", 1);
   return g;
 }
 
@@ -67,14 +67,14 @@ static uint64_t seed_argument (lua_State *L, const char *who) {
 }
 
 static int rng (lua_State *L) {
-  api_arguments(L, "rng", 1);
+  host_arguments(L, "rng", 1);
   uint64_t seed = seed_argument(L, "rng");
   *push_generator(L) = philox_seed(seed);
   return 1;
 }
 
 static int seed (lua_State *L) {
-  api_arguments(L, "seed", 2);
+  host_arguments(L, "seed", 2);
   uint64_t value = seed_argument(L, "seed");
   *api_generator(L, 2, "seed") = philox_seed(value);
   return 0;
@@ -83,7 +83,7 @@ static int seed (lua_State *L) {
 
 static int state (lua_State *L) {
   const Philox *g = self(L, "rng:state");
-  api_arguments(L, "rng:state", 1);
+  host_arguments(L, "rng:state", 1);
   char text[STATE_LENGTH + 1];
   snprintf(text, sizeof text, STATE_FORMAT, g->key[1], g->key[0], g->position);
   lua_pushlstring(L, text, STATE_LENGTH);
@@ -103,7 +103,7 @@ static int read_hex (const char *text, int digits, uint64_t *value) {
 
 static int restore (lua_State *L) {
   Philox *g = self(L, "rng:restore");
-  api_arguments(L, "rng:restore", 2);
+  host_arguments(L, "rng:restore", 2);
   size_t length;
   uint64_t key, position;
   if (lua_type(L, 2) != LUA_TSTRING) {
@@ -139,12 +139,12 @@ static void push_child (lua_State *L, const Philox *parent, uint32_t i) {
    one element of the stream, so the next split gives others. */
 static int split (lua_State *L) {
   Philox *g = self(L, "rng:split");
-  api_arguments(L, "rng:split", 2);
+  host_arguments(L, "rng:split", 2);
   if (lua_isnoneornil(L, 2)) push_child(L, g, 0);
   else {
     lua_Integer n = api_integer(L, 2, "rng:split", "n");
     if (n < 1 || n > SPLIT_MAX)
-      api_fail_type(L, "rng:split", "n", "an integer from 1 to 2^20", 2);
+      host_fail_type(L, "rng:split", "n", "an integer from 1 to 2^20", 2);
     lua_createtable(L, (int)n, 0);
     for (int i = 0; i < (int)n; i++) {
       push_child(L, g, (uint32_t)i);
@@ -165,7 +165,7 @@ static int draw (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   double number;
   if (((const State *)lua_touserdata(L, lua_upvalueindex(3)))->tracing)
-    api_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
+    host_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
              " distribution, such as Normal(0, 1), is drawn again");
   if (lua_gettop(L) <= 2 && lua_isnoneornil(L, 2)) {
     kernel->draw(g, g->position++, 1, NULL, &number);
@@ -173,18 +173,18 @@ static int draw (lua_State *L) {
     return 1;
   }
   int rank = api_shape(L, 2, lua_gettop(L), who, shape, NULL);
-  Tensor *t = api_new(L, who, rank, shape, NULL);
-  Pool *pool = api_pool(L, t->size);
-  elementwise_noise(pool, kernel, g, api_claim(g, t->size), t->size, t->data);
-  api_check_stopped(L, pool);
+  Tensor *t = host_new(L, who, rank, shape, NULL);
+  Pool *pool = host_pool(L, t->size);
+  elementwise_noise(pool, kernel, g, philox_claim(g, t->size), t->size, t->data);
+  host_check_stopped(L, pool);
   return 1;
 }
 
 static void push_draw (lua_State *L, const char *name) {
-  const Kernel *kernel = api_kernel(L, "noise", name);
+  const Kernel *kernel = host_kernel(L, "noise", name);
   lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
   lua_pushfstring(L, "rng:%s", name);
-  api_push_state(L);
+  host_push_state(L);
   lua_pushcclosure(L, draw, 3);
   lua_setfield(L, -2, name);
 }

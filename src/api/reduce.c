@@ -48,7 +48,7 @@ static int is_outdated (const Node *node) {
 static int is_transparent (const Tensor *t) {
   const Node *node = t == NULL ? NULL : t->node;
   return node != NULL && node->kind == NODE_ELEMENTWISE && !node->spent
-      && !api_draws(node->kernel) && !node->kernel->slow
+      && !kernel_draws(node->kernel) && !node->kernel->slow
       && (t->data == NULL || t->size <= FEW) && !is_outdated(node);
 }
 
@@ -56,7 +56,7 @@ static int is_transparent (const Tensor *t) {
    those were computed from; returns 0 if it is none of that, or if a finalizer has just
    changed what they were computed from. */
 static int sum_behind (lua_State *L, const Reduction *reduction) {
-  const Tensor *t = api_header(L, 1), *in[KERNEL_MAX_IN];
+  const Tensor *t = host_header(L, 1), *in[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
   if (!is_transparent(t)) return 0;
   const Node *node = t->node;                /* its inputs fit the stack as it is */
@@ -67,8 +67,8 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
   for (int k = 0; k < node->n; k++)
     if (node->in[k].is_number) lua_pushnil(L);
     else lua_getiuservalue(L, 1, k + 1);
-  if (t->data == NULL) return api_defer_sum(L, &r, t->size) && !is_outdated(node);
-  Tensor *out = api_new_recorded(L, &r, 0, NULL, NULL);
+  if (t->data == NULL) return engine_defer_sum(L, &r, t->size) && !is_outdated(node);
+  Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
   reduce(NULL, reduction->kernel, t, t->rank, t->size, out->data);
   return !is_outdated(node) && api_return(L, out, NULL);
 }
@@ -82,28 +82,28 @@ static int reduce_call (lua_State *L) {
   double number;
   StackTensor lines;
   int inner;
-  api_arguments(L, who, 3);
+  host_arguments(L, who, 3);
   lua_settop(L, 3);
   if (reduction->kind != NODE_REDUCTION && lua_isnil(L, 2) && !lua_toboolean(L, 3)
       && sum_behind(L, reduction)) return 1;
   lua_settop(L, 3);
-  const Tensor *t = api_operand(L, 1, who, "self", &header, &number);
+  const Tensor *t = engine_operand(L, 1, who, "self", &header, &number);
   unsigned set = reduced_set(L, who, 2, t->rank);
   size_t count = reduce_line_up(&lines, t, set, &inner);
   double empty = count == 0 ? kernel->finish(0, &(double){0}) : 0;
   if (empty != empty && reduction->chooses)
-    api_fail(L, who, "there are no elements to choose from");
+    host_fail(L, who, "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
   int recorded = !kernel->flat || reduction->state->tracing;
   Recording r = {.state = reduction->state, .who = who, .kind = NODE_REDUCTION,
                  .kernel = kernel, .n = recorded ? 1 : 0, .base = 1, .in = &t,
                  .dimensions = set};
-  if (kernel->slope == NULL && !kernel->flat && api_is_tracked(r.state, r.n, &t))
-    api_fail(L, who, "has no derivative; detach() what should have no gradient here");
-  Tensor *out = api_new_recorded(L, &r, rank, shape, NULL);
-  Pool *pool = api_pool(L, t->size);
+  if (kernel->slope == NULL && !kernel->flat && engine_is_tracked(r.state, r.n, &t))
+    host_fail(L, who, "has no derivative; detach() what should have no gradient here");
+  Tensor *out = engine_new_recorded(L, &r, rank, shape, NULL);
+  Pool *pool = host_pool(L, t->size);
   reduce(pool, kernel, &lines.tensor, inner, count, out->data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return api_return(L, out, kernel);
 }
 
@@ -111,12 +111,12 @@ static int reduce_call (lua_State *L) {
    refuses to do so among none. */
 static int reduction (lua_State *L) {
   const char *name = luaL_checkstring(L, 1), *who = luaL_checkstring(L, 2);
-  const Kernel *kernel = api_kernel(L, "reduce", name);
+  const Kernel *kernel = host_kernel(L, "reduce", name);
   lua_settop(L, 3);
-  if (kernel == NULL) api_fail(L, "reduction", "there is no kernel %s", name);
+  if (kernel == NULL) host_fail(L, "reduction", "there is no kernel %s", name);
   Reduction *bound = lua_newuserdatauv(L, sizeof *bound, 0);
   *bound = (Reduction) {
-    .kernel = kernel, .state = api_state(L), .who = who, .chooses = lua_toboolean(L, 3),
+    .kernel = kernel, .state = host_state(L), .who = who, .chooses = lua_toboolean(L, 3),
     .kind = strcmp(name, "sum") == 0 ? NODE_SUM
           : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION
   };

@@ -34,7 +34,7 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
   for (int k = 0; k < b->operands; k++) {
     int least = b->signature.event_rank[k];
     if (o->in[k]->rank >= least) continue;
-    api_fail_type(L, b->who, binding_name(L, k),
+    host_fail_type(L, b->who, binding_name(L, k),
                   least == 1 ? "a vector, or a batch of them" : "a matrix, or a batch of them",
                   base + k);
   }
@@ -47,7 +47,7 @@ static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
   check_ranks(L, b, o);
   api_row_operands(L, &b->signature, 0, b->operands, o);
   const char *why = rows_plan(rows, &b->signature, b->operands, o->in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
+  if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                    b->operands, o->in);
 }
 
@@ -58,14 +58,14 @@ int bound_rows (lua_State *L) {
   binding_arguments(L, b);
   plan(L, b, &o, &rows);
   Recording r = binding_recording(L, b, NODE_ROWS, &o);
-  Tensor *out = api_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
+  Tensor *out = engine_new_recorded(L, &r, rows.out_rank, rows.out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size == 0) return 1;
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
                                 rows_scratch(&rows, b->kernel->scratch), &scratch);
   rows_run(pool, b->kernel, &b->signature, &rows, scratch, out->data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   lua_settop(L, result);
   return api_return(L, out, b->kernel);
 }
@@ -79,8 +79,8 @@ static double *push_slope (lua_State *L, const Binding *b, const Rows *rows, int
   for (int d = 0; d < rank; d++) shape[d] = rows->out_shape[d];
   for (int d = 0; d < s->event_rank[k]; d++)
     shape[rank++] = (ptrdiff_t)rows->dims[s->event[k][d]];
-  if (rank > TENSOR_MAX_RANK) api_fail(L, binding_who(L), "too many dimensions");
-  return api_new(L, binding_who(L), rank, shape, NULL)->data;
+  if (rank > TENSOR_MAX_RANK) host_fail(L, binding_who(L), "too many dimensions");
+  return host_new(L, binding_who(L), rank, shape, NULL)->data;
 }
 
 /* One result an operand; the argument after the others is what comes from
@@ -94,20 +94,20 @@ int bound_adjoint (lua_State *L) {
   Rows rows;
   lua_settop(L, above);
   plan(L, b, &o, &rows);
-  const Tensor *upstream = api_operand(L, above, binding_who(L), "upstream", &header,
+  const Tensor *upstream = engine_operand(L, above, binding_who(L), "upstream", &header,
                                        &number);
-  Tensor *whole = api_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
+  Tensor *whole = host_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rows.out_rank, rows.out_shape, 1, &upstream);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, 1, &upstream);
+  if (why != NULL) host_fail_shapes(L, binding_who(L), why, 1, &upstream);
   luaL_checkstack(L, b->operands + 4, binding_who(L));
-  api_copy(L, whole, upstream);
+  host_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
                                 rows_scratch(&rows, b->kernel->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   lua_pop(L, 1);
   return b->operands;
 }

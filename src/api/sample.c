@@ -15,7 +15,7 @@
 static int sample_shape (lua_State *L, int index, ptrdiff_t shape[]) {
   if (lua_isnil(L, index)) return 0;
   if (lua_type(L, index) != LUA_TNUMBER && lua_type(L, index) != LUA_TTABLE)
-    api_fail_type(L, binding_who(L), "shape", "an integer or a table of integers",
+    host_fail_type(L, binding_who(L), "shape", "an integer or a table of integers",
                   index);
   return api_shape(L, index, index, binding_who(L), shape, NULL);
 }
@@ -24,7 +24,7 @@ static int sample_shape (lua_State *L, int index, ptrdiff_t shape[]) {
 static int append_shape (lua_State *L, ptrdiff_t shape[], int rank, int more,
                          const ptrdiff_t dims[]) {
   if (rank + more > TENSOR_MAX_RANK)
-    api_fail(L, binding_who(L), "a sample has at most %d dimensions",
+    host_fail(L, binding_who(L), "a sample has at most %d dimensions",
              TENSOR_MAX_RANK);
   memcpy(shape + rank, dims, (size_t)more * sizeof *shape);
   return rank + more;
@@ -51,9 +51,9 @@ static double draw_number (const Binding *b, const Philox *g,
 /* Is it recorded? A trace records all draws, and raises where it cannot draw again. */
 static int records (lua_State *L, const Binding *b, const Operands *o) {
   int recorded = !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
-              && (b->state->tracing || api_is_tracked(b->state, b->operands, o->in));
+              && (b->state->tracing || engine_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
-    api_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
+    host_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
              " comes from rsample");
   return recorded;
 }
@@ -67,9 +67,9 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
                  .kernel = b->kernel, .n = 1 + b->operands,
                  .base = lua_gettop(L) - b->operands};
   for (int k = 0; k < b->operands; k++) in[1 + k] = o->in[k];
-  Tensor *out = api_new_drawn(L, &r, rank, shape, b->noise != NULL, &first);
-  Pool *pool = api_pool(L, elementwise_work(b->kernel, out->size));
-  uint64_t position = api_claim(g, first->size);
+  Tensor *out = engine_new_drawn(L, &r, rank, shape, b->noise != NULL, &first);
+  Pool *pool = host_pool(L, elementwise_work(b->kernel, out->size));
+  uint64_t position = philox_claim(g, first->size);
   in[0] = first;
   if (b->noise != NULL) {
     elementwise_noise(pool, b->noise, g, position, first->size, first->data);
@@ -81,8 +81,8 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);
     elementwise_sample(pool, b->kernel, NULL, g, position, &loop, out->data);
   }
-  api_check_stopped(L, pool);
-  if (b->state->tracing) api_trace_draw(L, out, g, 3);
+  host_check_stopped(L, pool);
+  if (b->state->tracing) engine_trace_draw(L, out, g, 3);
   return 1;
 }
 
@@ -101,14 +101,14 @@ int bound_sample (lua_State *L) {
     return api_return(L, tensor_scalar(&header, &draw), b->kernel);
   }
   const char *why = loop_plan(&loop, b->operands, o.in);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, o.in);
+  if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, o.in);
   rank = append_shape(L, shape, rank, loop.out_rank, loop.out_shape);
   if (records(L, b, &o)) return recorded_sample(L, b, &o, g, rank, shape);
-  Tensor *out = api_new(L, binding_who(L), rank, shape, NULL);
+  Tensor *out = host_new(L, binding_who(L), rank, shape, NULL);
   loop_plan_shaped(&loop, rank, shape, b->operands, o.in);
-  Pool *pool = api_pool(L, elementwise_work(b->kernel, loop.size));
-  elementwise_sample(pool, b->kernel, b->noise, g, api_claim(g, loop.size), &loop, out->data);
-  api_check_stopped(L, pool);
+  Pool *pool = host_pool(L, elementwise_work(b->kernel, loop.size));
+  elementwise_sample(pool, b->kernel, b->noise, g, philox_claim(g, loop.size), &loop, out->data);
+  host_check_stopped(L, pool);
   return api_return(L, out, b->kernel);
 }
 
@@ -127,7 +127,7 @@ static Tensor *push_noise (lua_State *L, const Binding *b, const Rows *rows) {
     ptrdiff_t size = (ptrdiff_t)rows->dims[s->event[0][d]];
     rank = append_shape(L, shape, rank, 1, &size);
   }
-  return api_new(L, binding_who(L), rank, shape, NULL);
+  return host_new(L, binding_who(L), rank, shape, NULL);
 }
 
 /* Plans again with the noise as operand 0, draws it, and runs. */
@@ -135,23 +135,23 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
                           Tensor *noise, Philox *g, Rows *rows, double *out) {
   int which;
   const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
+  if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
-  elementwise_noise(pool, b->noise, g, api_claim(g, noise->size), noise->size, noise->data);
+  elementwise_noise(pool, b->noise, g, philox_claim(g, noise->size), noise->size, noise->data);
   rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
 }
 
 static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
                          Tensor *out) {
   double *scratch;
-  Pool *pool = api_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
                                 rows_scratch(rows, b->kernel->scratch), &scratch);
-  rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, api_claim(g, out->size),
+  rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, philox_claim(g, out->size),
             out->data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
 }
 
 /* Pushes a copy of the operands, which are from `base` on, behind `first` on top of the
@@ -168,7 +168,7 @@ static Tensor *push_recorded (lua_State *L, const Binding *b, const Tensor *in[]
     in[1 + k] = o->in[k];
     lua_pushvalue(L, base + k);
   }
-  return api_new_recorded(L, &r, rows->out_rank, rows->out_shape, NULL);
+  return engine_new_recorded(L, &r, rows->out_rank, rows->out_shape, NULL);
 }
 
 /* Pushes the result. */
@@ -178,17 +178,17 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
   int base = lua_gettop(L) - b->operands + 1;
   Tensor *first = b->noise != NULL
                 ? push_noise(L, b, rows)
-                : api_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
+                : host_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
   Tensor *out = push_recorded(L, b, in, first, o, base, rows);
   int result = lua_gettop(L);
   if (out->size > 0 && b->noise != NULL)
     run_on_noise(L, b, in, first, g, rows, out->data);
   else if (out->size > 0) {
     run_drawing(L, b, g, rows, first);
-    api_copy(L, out, first);
+    host_copy(L, out, first);
   }
   lua_settop(L, result);
-  if (b->state->tracing) api_trace_draw(L, out, g, 3);
+  if (b->state->tracing) engine_trace_draw(L, out, g, 3);
   return out;
 }
 
@@ -196,7 +196,7 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
 static Tensor *plain_rows_sample (lua_State *L, const Binding *b, const Operands *o,
                                   Philox *g, Rows *rows) {
   const Tensor *in[1 + KERNEL_MAX_IN];
-  Tensor *out = api_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
+  Tensor *out = host_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
   int result = lua_gettop(L);
   if (out->size > 0 && b->noise != NULL) {
     Tensor *noise = push_noise(L, b, rows);
@@ -221,7 +221,7 @@ int bound_rows_sample (lua_State *L) {
   api_row_operands(L, &b->signature, 1, b->operands, &o);
   const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,
                                      shape, &which);
-  if (why != NULL) api_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
+  if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                    b->operands, o.in);
   Tensor *out = records(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
                                   : plain_rows_sample(L, b, &o, g, &rows);

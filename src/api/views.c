@@ -10,7 +10,7 @@
 /* A view with the shape and strides of `from`, which is at `base`, without dimension
    `drop` (or all of them when drop is negative). */
 static Tensor *view_without (lua_State *L, int base, const Tensor *from, int drop) {
-  Tensor *view = api_new_view(L, base, from, from->rank - (drop >= 0));
+  Tensor *view = host_new_view(L, base, from, from->rank - (drop >= 0));
   view->size = from->size;
   for (int d = 0, to = 0; d < from->rank; d++) {
     if (d == drop) continue;
@@ -34,7 +34,7 @@ ptrdiff_t api_position (lua_State *L, int index, const char *who,
   ptrdiff_t n = t->shape[dim];
   lua_Integer i = api_integer(L, index, who, "an index");
   if (i == 0 || i > n || i < -n)
-    api_fail(L, who, "index %I is out of range: dimension %d has %I elements",
+    host_fail(L, who, "index %I is out of range: dimension %d has %I elements",
              i, dim + 1, (lua_Integer)n);
   return (ptrdiff_t)(i > 0 ? i - 1 : i + n);
 }
@@ -50,8 +50,8 @@ Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff
 /* t:select(dim, i) */
 static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  api_arguments(L, who, 3);
+  const Tensor *t = engine_check_tensor(L, 1, who);
+  host_arguments(L, who, 3);
   int dim = (int)api_dimension(L, 2, who, t->rank);
   return api_return(L, api_select(L, 1, t, dim, api_position(L, 3, who, t, dim)), NULL);
 }
@@ -59,14 +59,14 @@ static int view_select (lua_State *L) {
 /* t:narrow(dim, first, length) */
 static int view_narrow (lua_State *L) {
   const char *who = "Tensor:narrow";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  api_arguments(L, who, 4);
+  const Tensor *t = engine_check_tensor(L, 1, who);
+  host_arguments(L, who, 4);
   int dim = (int)api_dimension(L, 2, who, t->rank);
   ptrdiff_t n = t->shape[dim];
   lua_Integer first = api_integer(L, 3, who, "first");
   lua_Integer length = api_integer(L, 4, who, "length");
   if (first < 1 || length < 0 || first > n + 1 || length > n + 1 - first)
-    api_fail(L, who, "%I elements from %I on are out of range: dimension %d has"
+    host_fail(L, who, "%I elements from %I on are out of range: dimension %d has"
              " %I elements", length, first, dim + 1, (lua_Integer)n);
   Tensor *view = copy_of_view(L, t);
   view->data += (first - 1) * t->stride[dim];
@@ -77,13 +77,13 @@ static int view_narrow (lua_State *L) {
 
 /* Pushes `length` elements of the vector at 1 from `first` on, or for 0 a single one. */
 static void push_piece (lua_State *L, const char *who, lua_Integer first, lua_Integer length) {
-  const Tensor *t = api_tensor(L, 1);
+  const Tensor *t = engine_tensor(L, 1);
   ptrdiff_t n = t->shape[0];
   lua_Integer count = length == 0 ? 1 : length;
   if (first < 1 || length < 0 || first > n || count > n + 1 - first)
-    api_fail(L, who, "%I elements from %I on are out of range: there are %I", count, first,
+    host_fail(L, who, "%I elements from %I on are out of range: there are %I", count, first,
              (lua_Integer)n);
-  Tensor *view = api_new_view(L, 1, t, length > 0);
+  Tensor *view = host_new_view(L, 1, t, length > 0);
   view->data += (first - 1) * t->stride[0];
   view->size = (size_t)count;
   if (length == 0) return;
@@ -102,14 +102,14 @@ static lua_Integer integer_at (lua_State *L, int table, lua_Integer i) {
    a length of 0 makes a single number of rank 0 */
 static int pieces (lua_State *L) {
   const char *who = "pieces";
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   luaL_checktype(L, 2, LUA_TTABLE);
-  if (t->rank != 1) api_fail_type(L, who, "self", "a vector", 1);
+  if (t->rank != 1) host_fail_type(L, who, "self", "a vector", 1);
   lua_settop(L, 2);
   lua_Integer n = (lua_Integer)(lua_rawlen(L, 2) / 3);
   lua_createtable(L, 0, (int)n);
   for (lua_Integer i = 0; i < n; i++) {
-    if (lua_rawgeti(L, 2, 3 * i + 1) != LUA_TSTRING) api_fail(L, who, "a piece needs a name");
+    if (lua_rawgeti(L, 2, 3 * i + 1) != LUA_TSTRING) host_fail(L, who, "a piece needs a name");
     push_piece(L, who, integer_at(L, 2, 3 * i + 2), integer_at(L, 2, 3 * i + 3));
     lua_rawset(L, 3);
   }
@@ -119,10 +119,10 @@ static int pieces (lua_State *L) {
 /* t:transpose([dim1, dim2]), the last two unless told */
 static int view_transpose (lua_State *L) {
   const char *who = "Tensor:transpose";
-  const Tensor *t = api_check_tensor(L, 1, who);
-  api_arguments(L, who, 3);
+  const Tensor *t = engine_check_tensor(L, 1, who);
+  host_arguments(L, who, 3);
   if (lua_isnoneornil(L, 2) && t->rank < 2)
-    api_fail(L, who, "a tensor of %d dimensions has none to swap", t->rank);
+    host_fail(L, who, "a tensor of %d dimensions has none to swap", t->rank);
   int a = lua_isnoneornil(L, 2) ? t->rank - 2
                                 : (int)api_dimension(L, 2, who, t->rank);
   int b = lua_isnoneornil(L, 3) ? t->rank - 1
@@ -138,11 +138,11 @@ static int view_transpose (lua_State *L) {
 /* t:permute(dim, ...) with every dimension once */
 static int view_permute (lua_State *L) {
   const char *who = "Tensor:permute";
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   int rank = t->rank, source[TENSOR_MAX_RANK];
   unsigned set;
   if (api_dimensions(L, 2, lua_gettop(L), who, rank, source, &set) < rank)
-    api_fail(L, who, "each of the %d dimensions must be named once", rank);
+    host_fail(L, who, "each of the %d dimensions must be named once", rank);
   Tensor *view = copy_of_view(L, t);
   for (int d = 0; d < rank; d++) {
     view->shape[d] = t->shape[source[d]];
@@ -155,17 +155,17 @@ static int view_permute (lua_State *L) {
 static int view_expand (lua_State *L) {
   const char *who = "Tensor:expand";
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   int rank = api_shape(L, 2, lua_gettop(L), who, shape, NULL);
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rank, shape, 1, &t);
   if (why != NULL) {
-    api_push_shape(L, t->rank, t->shape);
-    api_push_shape(L, rank, shape);
-    api_fail(L, who, "shape %s does not expand to %s", lua_tostring(L, -2),
+    host_push_shape(L, t->rank, t->shape);
+    host_push_shape(L, rank, shape);
+    host_fail(L, who, "shape %s does not expand to %s", lua_tostring(L, -2),
              lua_tostring(L, -1));
   }
-  Tensor *view = api_new_view(L, 1, t, rank);
+  Tensor *view = host_new_view(L, 1, t, rank);
   for (int d = 0; d < rank; d++) {
     int own = d - (rank - t->rank);
     view->shape[d] = shape[d];
@@ -179,7 +179,7 @@ static int view_expand (lua_State *L) {
 
 /* Pushes t itself when its elements lie in row-major order, else a copy. */
 static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
-  Tensor *t = api_check_tensor(L, index, who);
+  Tensor *t = engine_check_tensor(L, index, who);
   if (tensor_is_contiguous(t)) {
     lua_pushvalue(L, index);
     return t;
@@ -188,13 +188,13 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
 }
 
 static int contiguous (lua_State *L) {
-  api_arguments(L, "Tensor:contiguous", 1);
+  host_arguments(L, "Tensor:contiguous", 1);
   return api_return(L, push_contiguous(L, 1, "Tensor:contiguous"), NULL);
 }
 
 static int clone (lua_State *L) {
-  api_arguments(L, "Tensor:clone", 1);
-  api_check_tensor(L, 1, "Tensor:clone");
+  host_arguments(L, "Tensor:clone", 1);
+  engine_check_tensor(L, 1, "Tensor:clone");
   return api_return(L, api_new_copy(L, "Tensor:clone", 1), NULL);
 }
 
@@ -205,14 +205,14 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
   size_t size, rest = 1;
   if (open >= 0) {
     if (!tensor_count(rank, shape, &rest)) rest = 0;
-    if (rest == 0) api_fail(L, who, "the dimension -1 cannot be told from shape and"
+    if (rest == 0) host_fail(L, who, "the dimension -1 cannot be told from shape and"
                             " size");
     if (t->size % rest == 0) shape[open] = (ptrdiff_t)(t->size / rest);
   }
   if (!tensor_count(rank, shape, &size) || size != t->size) {
-    api_push_shape(L, t->rank, t->shape);
-    api_push_shape(L, rank, shape);
-    api_fail(L, who, "%I elements of shape %s do not make shape %s",
+    host_push_shape(L, t->rank, t->shape);
+    host_push_shape(L, rank, shape);
+    host_fail(L, who, "%I elements of shape %s do not make shape %s",
              (lua_Integer)t->size, lua_tostring(L, -2), lua_tostring(L, -1));
   }
   return rank;
@@ -222,11 +222,11 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
 static int view_reshape (lua_State *L) {
   const char *who = "Tensor:reshape";
   ptrdiff_t shape[TENSOR_MAX_RANK];
-  const Tensor *t = api_check_tensor(L, 1, who);
+  const Tensor *t = engine_check_tensor(L, 1, who);
   int rank = wanted_shape(L, who, t, shape);
   lua_settop(L, 1);
   const Tensor *from = push_contiguous(L, 1, who);
-  Tensor *view = api_new_view(L, 2, from, rank);
+  Tensor *view = host_new_view(L, 2, from, rank);
   memcpy(view->shape, shape, (size_t)rank * sizeof(ptrdiff_t));
   tensor_row_major(rank, shape, view->stride);
   recount(view);
@@ -242,13 +242,13 @@ static int broadcast_shape (lua_State *L) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank, n = lua_gettop(L);
   size_t size;
-  if (n > KERNEL_MAX_IN) api_fail(L, "broadcast_shape", "too many tensors");
+  if (n > KERNEL_MAX_IN) host_fail(L, "broadcast_shape", "too many tensors");
   for (int k = 0; k < n; k++)
-    in[k] = api_operand(L, 1 + k, "broadcast_shape", "an operand", &header[k], &number[k]);
+    in[k] = engine_operand(L, 1 + k, "broadcast_shape", "an operand", &header[k], &number[k]);
   const char *why = loop_broadcast(n, in, &rank, shape, &size);
   if (why != NULL) {
     lua_pushnil(L);
-    api_push_shapes(L, n, in);
+    host_push_shapes(L, n, in);
     lua_pushfstring(L, "%s %s", lua_tostring(L, -1), why);
     lua_remove(L, -2);
     return 2;

@@ -3,8 +3,6 @@
 */
 #include "autograd/adjoint.h"
 #include "autograd/steps.h"
-#include "autograd/target.h"
-#include "driver/loop.h"
 
 
 size_t adjoint_scratch (const Node *node, const Pool *pool) {
@@ -30,20 +28,5 @@ void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, doubl
     case NODE_REDUCTION: step_reduction(node, pool); break;
     case NODE_JOIN: step_join(node, pool); break;
     case NODE_LEAF: case NODE_CALL: break;
-  }
-}
-
-void adjoint_add (Pool *pool, const Tensor *t, const Tensor *from) {
-  const Tensor *both[2] = {t, from};
-  Blocks blocks;
-  Loop loop;
-  loop_plan_shaped(&loop, t->rank, t->shape, 2, both);
-  double *to = filled_gradient(pool, t);
-  loop_start(&loop, &blocks);
-  for (size_t first = 0, n; first < loop.size; first += n) {
-    n = loop_length(&loop, first, loop.size);
-    loop_block(&loop, first, n, &blocks);
-    loop_add(&loop, 0, to, first, n, blocks.in[1]);
-    if (loop_stops(pool, first, n)) return;
   }
 }

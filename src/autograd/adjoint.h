@@ -15,7 +15,4 @@ size_t adjoint_scratch (const Node *node, const Pool *pool);
    sums that wait get their values in passing. */
 void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch);
 
-/* Adds `from`, of the shape of t, to the gradient of t's owner. */
-void adjoint_add (Pool *pool, const Tensor *t, const Tensor *from);
-
 #endif

@@ -37,6 +37,9 @@ void step_rows (Node *node, Pool *pool, double *scratch);
 
 void step_reduction (Node *node, Pool *pool);
 
+/* Adds `from`, of the shape of t, to the gradient of t's owner. */
+void step_add (Pool *pool, const Tensor *t, const Tensor *from);
+
 void step_join (const Node *node, Pool *pool);
 void step_join_value (Pool *pool, Tensor *whole, int n, const Tensor *const in[], int dim);
 

@@ -129,6 +129,11 @@ typedef struct Kernel {
   void (*move) (size_t n, const double *gradient, const double *constant, double *const row[]);
 } Kernel;
 
+/* Is it a sampler? */
+static inline int kernel_draws (const Kernel *k) {
+  return k->noise != NULL || k->draw != NULL || k->draw_rows != NULL;
+}
+
 /* The kernels of one file: "normal" or "kl/normal", and its table. */
 typedef struct KernelFile {
   const char *name;

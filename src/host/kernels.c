@@ -7,7 +7,7 @@
 */
 #include <string.h>
 
-#include "api/api.h"
+#include "host/host.h"
 
 extern const char *const perilune_classes[];   /* generated, as the tables are */
 extern const KernelFile perilune_kernels_baseline[];
@@ -34,7 +34,7 @@ static const KernelFile *kernel_files (const char *set) {
   return perilune_kernels_baseline;
 }
 
-const Kernel *api_kernel (lua_State *L, const char *file, const char *name) {
+const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
   const KernelFile *f = lua_touserdata(L, -1);
   lua_pop(L, 1);
@@ -47,13 +47,8 @@ const Kernel *api_kernel (lua_State *L, const char *file, const char *name) {
 }
 
 
-int api_draws (const Kernel *k) {
-  return k->noise != NULL || k->draw != NULL || k->draw_rows != NULL;
-}
-
-
 static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, api_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
+  lua_pushstring(L, kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
                   : k->move != NULL ? "step" : "elementwise");
 }
 
@@ -104,7 +99,7 @@ static const luaL_Reg functions[] = {
   {NULL, NULL}
 };
 
-void api_open_kernels (lua_State *L) {
+void host_open_kernels (lua_State *L) {
   const char *set = instruction_set();
   lua_pushlightuserdata(L, (void *)(uintptr_t)kernel_files(set));
   lua_rawsetp(L, LUA_REGISTRYINDEX, &CHOSEN);

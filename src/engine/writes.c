@@ -1,7 +1,7 @@
 /*
 ** writes.c - before the elements of a tensor are written to
 **
-** Results that wait (deferred.c) are those of their operands as they were. So those that wait
+** Results that wait (pending.c) are those of their operands as they were. So those that wait
 ** in a formula are computed first, and a recorded one gets copies of the operands that share
 ** elements with the tensor, or is computed where that is less work.
 **
@@ -9,7 +9,7 @@
 ** of what waits gets no new entries during its traversal, and nothing is left that waits for
 ** the tensor afterwards, unless the caller allocates before it writes.
 */
-#include "api/binding.h"
+#include "engine/walk.h"
 #include "driver/loop.h"
 
 
@@ -33,14 +33,14 @@ static size_t elements_at_stake (const Node *node, const Tensor *written) {
 /* Gives the recorded tensor at `index` copies of those operands that share their
    elements with `written`. It cannot be differentiated any more. */
 static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
-  const Walking *walking = api_state(L)->walking;
+  const Walking *walking = host_state(L)->walking;
   if (walking != NULL && node->walk == walking->number)
-    api_fail(L, "tensor", "a hook must not change what is being differentiated");
+    host_fail(L, "tensor", "a hook must not change what is being differentiated");
   for (int k = 0; k < node->n; k++) {
     Input *input = &node->in[k];
     if (!shares(input, written)) continue;
-    Tensor *copy = api_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
-    api_copy(L, copy, input->tensor);
+    Tensor *copy = host_new(L, "tensor", input->tensor->rank, input->tensor->shape, NULL);
+    host_copy(L, copy, input->tensor);
     copy->writes = input->version + 1;
     input->tensor = copy;
     input->tracked = false;
@@ -56,7 +56,7 @@ static bool is_to_keep (const Tensor *t, const Tensor *written) {
 /* settle(address of the tensor that will be written to) */
 static int settle (lua_State *L) {
   const Tensor *written = lua_touserdata(L, 1);
-  api_push_waiting(L);
+  pending_push_table(L);
   lua_pushnil(L);
   while (lua_next(L, 2)) {
     const Tensor *t = lua_touserdata(L, 3);
@@ -65,7 +65,7 @@ static int settle (lua_State *L) {
       keep_operands(L, 3, t->node, written);
       continue;
     }
-    api_force(L, 3);
+    engine_force(L, 3);
     lua_pushvalue(L, 3);
     lua_pushnil(L);
     lua_rawset(L, 2);      /* a field may be cleared during a traversal */
@@ -73,9 +73,9 @@ static int settle (lua_State *L) {
   return 0;
 }
 
-void api_before_write (lua_State *L, const Tensor *written) {
+void engine_before_write (lua_State *L, const Tensor *written) {
   if (!tensor_holder(written)->awaited) return;
-  State *state = api_state(L);
+  State *state = host_state(L);
   int before = state->writing;
   luaL_checkstack(L, 4, "tensor");
   lua_pushcfunction(L, settle);

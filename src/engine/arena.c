@@ -1,5 +1,5 @@
 /*
-** memory.c - memory of a walk back, kept for the next one
+** arena.c - memory of a walk back, kept for the next one
 **
 ** A small walk finds all it needs on the desk. A larger one has chunks, and room for its
 ** tape, in a table that the state keeps for as long as the collector lets it. Both are taken
@@ -7,7 +7,7 @@
 */
 #include <string.h>
 
-#include "api/walk.h"
+#include "engine/walk.h"
 
 #define DOUBLED 8   /* chunks that are twice as large as the one before */
 
@@ -37,8 +37,7 @@ void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory) {
   memory->left = WALK_CHUNK;
 }
 
-/* Puts the table of chunks that the last large walk left on the stack, or a new one. */
-static void fetch_chunks (lua_State *L) {
+void arena_fetch_chunks (lua_State *L) {
   if (lua_istable(L, WALK_CHUNKS)) return;
   if (lua_getiuservalue(L, lua_upvalueindex(WALK_STATE), 1) != LUA_TTABLE) {
     lua_pop(L, 1);
@@ -69,28 +68,11 @@ void memory_close (lua_State *L) {
 }
 
 
-/* Room for more nodes: that of the last large walk, if it is enough. */
-COLD void memory_widen_tape (lua_State *L, Tape *tape) {
-  size_t room = 2 * tape->room;
-  fetch_chunks(L);
-  lua_rawgeti(L, WALK_CHUNKS, 0);
-  if (lua_rawequal(L, -1, WALK_TAPE) || lua_rawlen(L, -1) < room * sizeof(Node *)) {
-    lua_pop(L, 1);
-    lua_newuserdatauv(L, room * sizeof(Node *), 0);
-  }
-  Node **wider = lua_touserdata(L, -1);
-  memcpy(wider, tape->node, tape->n * sizeof *wider);
-  tape->node = wider;
-  tape->room = lua_rawlen(L, -1) / sizeof *wider;
-  lua_replace(L, WALK_TAPE);
-  tape_check_undisturbed(L, lua_touserdata(L, lua_upvalueindex(WALK_STATE)), tape);
-}
-
 /* The next chunk, if it is large enough, or a new one in its place. */
 COLD static void next_chunk (lua_State *L, Memory *memory, size_t size) {
   size_t room = WALK_CHUNK << (memory->chunks < DOUBLED ? memory->chunks : DOUBLED);
   if (room < size) room = size;
-  fetch_chunks(L);
+  arena_fetch_chunks(L);
   lua_rawgeti(L, WALK_CHUNKS, ++memory->chunks);
   if (lua_rawlen(L, -1) < (room + 8) * sizeof(double)) {
     lua_pop(L, 1);
@@ -123,4 +105,14 @@ void memory_give_back (Memory *memory, double *block, size_t size) {
   if (memory->frees == WALK_FREE) return;
   memory->free[memory->frees] = block;
   memory->free_size[memory->frees++] = memory_padded(size);
+}
+
+
+void walk_push_function (lua_State *L, lua_CFunction f) {
+  host_push_state(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_pushnil(L);                     /* no desk yet */
+  lua_pushcclosure(L, f, WALK_OWN_DESK);
 }

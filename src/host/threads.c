@@ -6,7 +6,7 @@
 ** threads when the state closes. A pool has no finalizer of its own: one made
 ** by another finalizer, while the state closes, would never be called.
 */
-#include "api/api.h"
+#include "host/host.h"
 
 static const char KEEPER = 'p';
 
@@ -22,26 +22,11 @@ typedef struct Keeper {
 enum { POOL = 1, ALONE };
 
 
-Pool *api_pool (lua_State *L, size_t size) {
+Pool *host_pool (lua_State *L, size_t size) {
   if (size < WATCHED) return NULL;
-  State *state = api_state(L);
+  State *state = host_state(L);
   state->running = L;
   return size < WORTH ? state->alone : state->pool;
-}
-
-/* (A finalizer may change the number of threads.) */
-Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
-                        double **scratch) {
-  ptrdiff_t shape[2] = {0, (ptrdiff_t)size};
-  Pool *pool;
-  *scratch = NULL;
-  lua_pushnil(L);
-  while (pool_threads(pool = api_pool(L, work)) > shape[0] && size > 0) {
-    shape[0] = pool_threads(pool);
-    *scratch = api_new(L, who, 2, shape, NULL)->data;
-    lua_replace(L, -2);
-  }
-  return pool;
 }
 
 /* Joins the threads, if there are any. */
@@ -67,15 +52,15 @@ static Keeper *push_keeper (lua_State *L) {
 }
 
 static int set_threads (lua_State *L) {
-  api_arguments(L, "set_threads", 1);
-  lua_Integer n = api_integer(L, 1, "set_threads", "n");
+  host_arguments(L, "set_threads", 1);
+  lua_Integer n = lua_type(L, 1) == LUA_TNUMBER ? lua_tointeger(L, 1) : 0;
   if (n < 1 || n > THREADS_MAX)
-    api_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);
+    host_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);
   Keeper *keeper = push_keeper(L);
   State *state = keeper->state;
   Pool *pool = NULL;
   if (state->watch.asking)
-    api_fail(L, "set_threads", "not in a hook that runs during a computation");
+    host_fail(L, "set_threads", "not in a hook that runs during a computation");
   if (keeper->closed) return 0;
   if (n == 1) lua_pushnil(L);
   else pool = lua_newuserdatauv(L, pool_bytes((int)n), 0);
@@ -89,7 +74,7 @@ static int set_threads (lua_State *L) {
 
 static void new_keeper (lua_State *L) {
   Keeper *keeper = lua_newuserdatauv(L, sizeof *keeper, ALONE);
-  State *state = api_state(L);
+  State *state = host_state(L);
   *keeper = (Keeper) {.state = state, .closed = 0};
   Pool *alone = lua_newuserdatauv(L, pool_bytes(1), 0);
   lua_setiuservalue(L, -2, ALONE);
@@ -109,7 +94,7 @@ static const luaL_Reg functions[] = {
   {NULL, NULL}
 };
 
-void api_open_threads (lua_State *L) {
+void host_open_threads (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &KEEPER) == LUA_TNIL) new_keeper(L);
   lua_pop(L, 1);
   luaL_setfuncs(L, functions, 0);

@@ -12,12 +12,12 @@
 ** lua.c sets its own there when Ctrl-C is pressed.
 **
 ** An error from the hook is kept. The loop ends, everybody returns, and whoever called the loop
-** raises it (api_check_stopped). Else the loop goes on where it was. The hook may do anything that
+** raises it (host_check_stopped). Else the loop goes on where it was. The hook may do anything that
 ** a finalizer may; what it computes runs on one thread, and is not watched in its turn.
 */
 #include <string.h>
 
-#include "api/api.h"
+#include "host/host.h"
 #include "driver/loop.h"
 
 static const char FUNCTION = 't', REASON = 'r';   /* registry keys: the ticks, and the error */
@@ -106,28 +106,22 @@ static bool ask (Watch *watch) {
   return true;
 }
 
-int api_stop (lua_State *L) {
-  atomic_store(&api_state(L)->watch.stopped, false);
+int host_stop (lua_State *L) {
+  atomic_store(&host_state(L)->watch.stopped, false);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &REASON);
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);
   return lua_error(L);
 }
 
-void api_look (lua_State *L, State *state) {
+void host_look (lua_State *L, State *state) {
   state->running = L;
   watch_look(&state->watch, watch_clock());
-  if (watch_stopped(&state->watch)) api_stop(L);
+  if (watch_stopped(&state->watch)) host_stop(L);
 }
 
-void api_copy (lua_State *L, Tensor *to, const Tensor *from) {
-  Pool *pool = api_pool(L, to->size);
-  loop_copy(pool, to, from);
-  api_check_stopped(L, pool);
-}
-
-void api_open_watch (lua_State *L) {
-  api_state(L)->watch.ask = ask;
+void host_open_watch (lua_State *L) {
+  host_state(L)->watch.ask = ask;
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);
 }

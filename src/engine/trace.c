@@ -11,12 +11,12 @@
 ** Sums that waited when fn was done, and what was made of them, are late: their values do not
 ** count for any gradient, and are computed after the walk back, or in passing.
 */
-#include "api/walk.h"
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
 #include "autograd/steps.h"
+#include "engine/walk.h"
 
-static const char GENERATORS = 'G', METATABLE = 'T';   /* registry keys */
+static const char METATABLE = 'T';   /* registry key */
 
 #define MAGIC 0x7065726974726163u   /* "peritrac" */
 
@@ -65,37 +65,17 @@ enum { DRAWN_FROM = WALK_TENSORS + 1 };
 ** Recording
 ** ====================================================== */
 
-void api_check_untraced (lua_State *L, const State *state, const char *who, int n,
-                         const Tensor *const in[]) {
-  if (!state->tracing) return;
-  for (int k = 0; k < n; k++)
-    if (is_tracked(in[k]))
-      api_fail(L, who, "not within trace: this depends on parameters or draws, but would"
-               " stay as it is now in every replay");
-}
-
-void api_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index) {
-  t->node->generator = g;
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &GENERATORS);
-  lua_pushvalue(L, index);
-  if (lua_isnil(L, -1)) lua_pop(L, 1);      /* the state's own */
-  else lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-  lua_pop(L, 1);
-}
-
 /* Replaces the function at index 1 by its result. The generators that it drew from are in the
    table at DRAWN_FROM. */
 static void record (lua_State *L, State *state) {
   lua_newtable(L);
   lua_replace(L, DRAWN_FROM);
-  lua_pushvalue(L, DRAWN_FROM);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &GENERATORS);
+  record_set_generators(L, DRAWN_FROM);
   lua_pushvalue(L, 1);
   state->tracing = 1;
   int status = lua_pcall(L, 0, 1, 0);
   state->tracing = 0;
-  lua_pushnil(L);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &GENERATORS);
+  record_set_generators(L, 0);
   if (status != LUA_OK) lua_error(L);
   lua_replace(L, 1);
 }
@@ -108,7 +88,7 @@ static Step step_of (lua_State *L, Node *node) {
   if (block != SIZE_MAX) step.block = block;
   step.looks = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
   if (node->generator != NULL && node->kernel->noise != NULL)
-    step.noise = api_kernel(L, "noise", node->kernel->noise);
+    step.noise = host_kernel(L, "noise", node->kernel->noise);
   return step;
 }
 
@@ -147,7 +127,7 @@ static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
     size += (ptrdiff_t)memory_padded(trace->step[i].node->result->size);
   for (size_t i = 0; i < trace->leaves; i++)
     size += (ptrdiff_t)memory_padded(trace->leaf[i].node->result->size);
-  double *at = api_new(L, "trace", 1, &size, NULL)->data;
+  double *at = host_new(L, "trace", 1, &size, NULL)->data;
   lua_setiuservalue(L, -2, GRADIENTS);
   check_operands(L, tape);
   for (size_t i = 0; i < trace->n; i++) {
@@ -162,7 +142,7 @@ static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
 
 /* What waits for results, and for grads, is to be computed before they change. */
 static void release (lua_State *L, const State *state, Trace *trace) {
-  for (size_t i = 0; i < trace->n; i++) api_before_write(L, trace->step[i].node->result);
+  for (size_t i = 0; i < trace->n; i++) engine_before_write(L, trace->step[i].node->result);
   for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
   trace->released = state->waiting;
 }
@@ -181,11 +161,11 @@ static void find_inputs (Trace *trace) {
    called; the generators of earlier draws may be gone. */
 static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
   if (tape->calls)
-    api_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
+    host_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
              " cannot be replayed");
   for (size_t i = 0; i < tape->n; i++)
     if (tape->node[i]->kind != NODE_LEAF && tape->node[i]->order < begin)
-      api_fail(L, "trace", "the function uses what was computed from parameters before it was"
+      host_fail(L, "trace", "the function uses what was computed from parameters before it was"
                " called; only what it does itself is replayed");
 }
 
@@ -194,11 +174,11 @@ static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
   Memory memory;
-  api_arguments(L, "trace", 1);
-  if (state->tracing) api_fail(L, "trace", "not within another trace");
-  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
+  host_arguments(L, "trace", 1);
+  if (state->tracing) host_fail(L, "trace", "not within another trace");
+  if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
   if (!lua_isfunction(L, 1) && !luaL_getmetafield(L, 1, "__call"))
-    api_fail_type(L, "trace", "fn", "a function", 1);
+    host_fail_type(L, "trace", "fn", "a function", 1);
   lua_settop(L, 1);
   lua_settop(L, DRAWN_FROM);
   uint64_t begin = state->order;
@@ -210,7 +190,7 @@ static int new_trace (lua_State *L) {
   check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
   place_gradients(L, &tape, trace);
-  api_force(L, 1);
+  engine_force(L, 1);
   check_operands(L, &tape);
   memory_close(L);
   release(L, state, trace);       /* none of the nodes waits any more, or can lose an operand */
@@ -231,18 +211,18 @@ static Trace *check_trace (lua_State *L, const char *who) {
   Trace *trace = lua_type(L, 1) == LUA_TUSERDATA && lua_rawlen(L, 1) >= sizeof *trace
                ? lua_touserdata(L, 1) : NULL;
   if (trace == NULL || trace->magic != MAGIC || trace->self != trace)
-    api_fail_type(L, who, "self", "a trace (peri.trace)", 1);
+    host_fail_type(L, who, "self", "a trace (peri.trace)", 1);
   return trace;
 }
 
 /* The trace to replay. */
 static Trace *check_replay (lua_State *L, const State *state, const char *who) {
-  if (state->tracing) api_fail(L, who, "not within another trace");
+  if (state->tracing) host_fail(L, who, "not within another trace");
   return check_trace(L, who);
 }
 
 static Pool *pool_for (lua_State *L, const Step *step) {
-  return step->block > 0 ? NULL : api_pool(L, step->size);
+  return step->block > 0 ? NULL : host_pool(L, step->size);
 }
 
 /* Doubles of scratch that some step needs. */
@@ -261,17 +241,17 @@ static size_t scratch_need (lua_State *L, const Trace *trace) {
 
 /* Memory for as many threads as there are. */
 static void make_scratch (lua_State *L, Trace *trace) {
-  int threads = pool_threads(api_pool(L, SIZE_MAX));
+  int threads = pool_threads(host_pool(L, SIZE_MAX));
   if (threads <= trace->threads) return;
   ptrdiff_t need = (ptrdiff_t)scratch_need(L, trace);
-  trace->scratch = api_new(L, "trace", 1, &need, NULL)->data;
+  trace->scratch = host_new(L, "trace", 1, &need, NULL)->data;
   lua_setiuservalue(L, 1, SCRATCH);
   trace->threads = threads;
 }
 
 static bool is_ready (lua_State *L, const State *state, const Trace *trace) {
   return trace->released == state->waiting
-      && pool_threads(api_pool(L, SIZE_MAX)) <= trace->threads;
+      && pool_threads(host_pool(L, SIZE_MAX)) <= trace->threads;
 }
 
 /* Whatever may raise: memory, and those who look at what is going to change. Finalizers may
@@ -286,7 +266,7 @@ static void prepare (lua_State *L, const State *state, Trace *trace) {
 /* Draws again; the generator moves on. */
 static void draw (lua_State *L, const State *state, const Trace *trace, const Step *step) {
   Philox *g = step->node->generator;
-  uint64_t position = api_claim(g, step->node->in[0].tensor->size);
+  uint64_t position = philox_claim(g, step->node->in[0].tensor->size);
   forward_step(step->node, state->sum, step->noise, position, pool_for(L, step),
                trace->scratch);
 }
@@ -377,7 +357,7 @@ static void end_writing (lua_State *L, State *state, const Trace *trace, int bef
   if (!watch_stopped(&state->watch)) return;
   for (size_t i = 0; i < trace->n; i++)
     if (trace->step[i].late != NULL) trace->step[i].node->result->data = trace->step[i].late;
-  api_stop(L);
+  host_stop(L);
 }
 
 /* Has no other walk met the same nodes? The trace was the last one to do so when it began. */
@@ -387,7 +367,7 @@ static void check_walk (lua_State *L, const State *state, void *data) {
   (void)state;
   for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->walk != trace->walk;
   for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->walk != trace->walk;
-  if (met) api_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a hook");
+  if (met) host_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a hook");
 }
 
 /* From a result to the gradients of what it was computed from. */
@@ -458,7 +438,7 @@ static void push_metatable (lua_State *L) {
 }
 
 /* core.trace(fn) -> a trace, whose methods are value() and backward() */
-void api_open_trace (lua_State *L) {
+void engine_open_trace (lua_State *L) {
   push_metatable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &METATABLE);
   walk_push_function(L, new_trace);

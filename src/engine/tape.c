@@ -1,11 +1,30 @@
 /*
 ** tape.c - the nodes below a result, ordered by age
 */
-#include "api/walk.h"
+#include <string.h>
 
+#include "engine/walk.h"
+
+
+/* Room for more nodes: that of the last large walk, if it is enough. */
+COLD static void widen (lua_State *L, Tape *tape) {
+  size_t room = 2 * tape->room;
+  arena_fetch_chunks(L);
+  lua_rawgeti(L, WALK_CHUNKS, 0);
+  if (lua_rawequal(L, -1, WALK_TAPE) || lua_rawlen(L, -1) < room * sizeof(Node *)) {
+    lua_pop(L, 1);
+    lua_newuserdatauv(L, room * sizeof(Node *), 0);
+  }
+  Node **wider = lua_touserdata(L, -1);
+  memcpy(wider, tape->node, tape->n * sizeof *wider);
+  tape->node = wider;
+  tape->room = lua_rawlen(L, -1) / sizeof *wider;
+  lua_replace(L, WALK_TAPE);
+  tape_check_undisturbed(L, lua_touserdata(L, lua_upvalueindex(WALK_STATE)), tape);
+}
 
 static inline void push_node (lua_State *L, Tape *tape, Node *node) {
-  if (tape->n == tape->room) memory_widen_tape(L, tape);
+  if (tape->n == tape->room) widen(L, tape);
   if (tape->n > 0 && tape->node[tape->n - 1]->order < node->order)
     tape->in_order = false;
   if (node->kind == NODE_CALL) tape->calls = true;
@@ -16,13 +35,13 @@ static inline void push_node (lua_State *L, Tape *tape, Node *node) {
 
 static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
   if (*t->version != version)
-    api_fail(L, "backward", "a tensor was changed after it was used in what is being"
+    host_fail(L, "backward", "a tensor was changed after it was used in what is being"
              " differentiated; clone it before changing it");
 }
 
 static void check_unspent (lua_State *L, const Node *node) {
   if (node->spent)
-    api_fail(L, "backward", "this was differentiated already, and what it takes to do so"
+    host_fail(L, "backward", "this was differentiated already, and what it takes to do so"
              " again is gone; backward{retain = true} keeps it");
 }
 
@@ -51,7 +70,7 @@ static void sort_by_age (Node **node, size_t n) {
 }
 
 static void look (lua_State *L, State *state, Tape *tape) {
-  api_look(L, state);
+  host_look(L, state);
   tape_check_undisturbed(L, state, tape);
 }
 
@@ -104,7 +123,7 @@ COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
 COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) {
     if (tape->node[i]->walk != tape->walk)
-      api_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a finalizer or hook");
+      host_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a finalizer or hook");
     if (!tape->kept) tape_check_operands(L, tape->node[i]);
   }
   tape->last = state->walk;
@@ -125,4 +144,18 @@ void tape_restore (Tape *tape) {
     tape->node[i]->empty = tape->note[i].empty;
   }
   tape->noted = false;
+}
+
+
+Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
+  Tensor *t = host_header(L, 1);   /* its value is of no importance */
+  if (t == NULL && lua_type(L, 1) != LUA_TNUMBER) host_fail_type(L, who, name, "a tensor", 1);
+  if (t != NULL && t->size != 1) {
+    host_push_shape(L, t->rank, t->shape);
+    host_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
+             " first", lua_tostring(L, -1));
+  }
+  if (t == NULL || !is_tracked(t))
+    host_fail(L, who, "this does not depend on any parameter (see peri.param)");
+  return t;
 }

@@ -5,7 +5,7 @@
 ** to its inputs, and what arrives at parameters becomes their `grad`. Gradients in
 ** between live in memory that is kept for the next walk.
 */
-#include "api/walk.h"
+#include "engine/walk.h"
 #include "autograd/adjoint.h"
 #include "autograd/steps.h"
 #include "driver/loop.h"
@@ -33,14 +33,14 @@ static Walking walking_over (Tape *tape) {
 /* Pushes the gradient of a node as a tensor of its own. */
 static void push_gradient (lua_State *L, State *state, Tape *tape, const Node *node) {
   const Tensor *t = node->result;
-  Tensor *gradient = api_new(L, "backward", t->rank, t->shape, t->stride);
-  Pool *pool = api_pool(L, t->size);
+  Tensor *gradient = host_new(L, "backward", t->rank, t->shape, t->stride);
+  Pool *pool = host_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
   const Walking walking = walking_over(tape), *before = state->walking;
   state->walking = &walking;
   loop_move(pool, gradient->data, node->gradient, t->size);
   state->walking = before;
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
 }
 
 /* Adds result k of a recorded function's backward, at `index`, to its input. */
@@ -51,18 +51,18 @@ static void add_returned (lua_State *L, State *state, Tape *tape, const Node *no
   double number;
   Loop loop;
   if (!node->in[k].tracked || lua_isnil(L, index)) return;
-  const Tensor *from = api_operand(L, index, "backward", "a gradient", &header, &number);
+  const Tensor *from = engine_operand(L, index, "backward", "a gradient", &header, &number);
   if (loop_plan_shaped(&loop, t->rank, t->shape, 1, &from) != NULL) {
     const Tensor *both[2] = {from, t};
-    api_fail_shapes(L, "backward: gradient and input", "do not fit", 2, both);
+    host_fail_shapes(L, "backward: gradient and input", "do not fit", 2, both);
   }
-  Pool *pool = api_pool(L, t->size);
+  Pool *pool = host_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
   const Walking walking = walking_over(tape), *before = state->walking;
   state->walking = &walking;
-  adjoint_add(pool, t, from);
+  step_add(pool, t, from);
   state->walking = before;
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
 }
 
 /* Calls what backward() was given for a node, within the walk over `tape`. */
@@ -84,11 +84,11 @@ COLD static void step_call (lua_State *L, Node *node, State *state, Tape *tape) 
 }
 
 static Pool *pool_for (lua_State *L, const Node *node) {
-  return node->block ? NULL : api_pool(L, node_extent(node));
+  return node->block ? NULL : host_pool(L, node_extent(node));
 }
 
 COLD static void look (lua_State *L, State *state, Tape *tape) {
-  api_look(L, state);
+  host_look(L, state);
   tape_check_undisturbed(L, state, tape);
 }
 
@@ -110,7 +110,7 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memor
   state->walking = &walking;
   adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
   state->walking = before;
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   if (scratch != NULL) memory_give_back(memory, scratch, room);
 }
 
@@ -150,26 +150,13 @@ static void deliver (lua_State *L, const State *state, Tape *tape) {
 static int retain_option (lua_State *L, int index, const char *who) {
   int retain = 0;
   if (lua_isnil(L, index)) return 0;
-  if (!lua_istable(L, index)) api_fail_type(L, who, "options", "a table", index);
+  if (!lua_istable(L, index)) host_fail_type(L, who, "options", "a table", index);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "retain") != 0)
-      api_fail(L, who, "there is no option %s; there is retain", luaL_tolstring(L, -2, NULL));
+      host_fail(L, who, "there is no option %s; there is retain", luaL_tolstring(L, -2, NULL));
     retain = lua_toboolean(L, -1);
   }
   return retain;
-}
-
-Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
-  Tensor *t = api_header(L, 1);   /* its value is of no importance */
-  if (t == NULL && lua_type(L, 1) != LUA_TNUMBER) api_fail_type(L, who, name, "a tensor", 1);
-  if (t != NULL && t->size != 1) {
-    api_push_shape(L, t->rank, t->shape);
-    api_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
-             " first", lua_tostring(L, -1));
-  }
-  if (t == NULL || !is_tracked(t))
-    api_fail(L, who, "this does not depend on any parameter (see peri.param)");
-  return t;
 }
 
 /* What it takes to call functions of nodes. */
@@ -184,11 +171,11 @@ static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
   Memory memory;
-  api_arguments(L, "Tensor:backward", 2);
+  host_arguments(L, "Tensor:backward", 2);
   lua_settop(L, WALK_TENSORS);
   const Tensor *t = walk_check_result(L, "Tensor:backward", "self");
   int retain = retain_option(L, 2, "Tensor:backward");
-  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
+  if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
   memory_open(L, state, &tape, &memory);
   Node *top = t->owner->node;
   tape_note(tape.outer);
@@ -207,16 +194,7 @@ static int backward (lua_State *L) {
 }
 
 
-void walk_push_function (lua_State *L, lua_CFunction f) {
-  api_push_state(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_pushnil(L);                     /* no desk yet */
-  lua_pushcclosure(L, f, WALK_OWN_DESK);
-}
-
-void api_open_backward (lua_State *L) {
+void engine_open_backward (lua_State *L) {
   walk_push_function(L, backward);
   lua_setfield(L, -2, "backward");
 }

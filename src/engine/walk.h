@@ -8,7 +8,7 @@
 #ifndef PERILUNE_WALK_H
 #define PERILUNE_WALK_H
 
-#include "api/api.h"
+#include "engine/engine.h"
 
 #define WALK_NODES 64                  /* a walk over no more of them needs no tape of its own */
 #define WALK_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk */
@@ -66,13 +66,15 @@ static inline void tape_check_undisturbed (lua_State *L, const State *state, Tap
   if (state->walk != tape->last) tape_check_nodes(L, state, tape);
 }
 
-/* memory.c: begins a walk and ends it */
+/* arena.c: begins a walk and ends it */
 void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory);
 void memory_close (lua_State *L);
 
-void memory_widen_tape (lua_State *L, Tape *tape);
 double *memory_take (lua_State *L, Memory *memory, size_t size);
 void memory_give_back (Memory *memory, double *block, size_t size);
+
+/* Puts the table of chunks that the last large walk left on the stack, or a new one. */
+void arena_fetch_chunks (lua_State *L);
 
 /* tape.c: takes all nodes below `top`, the youngest first */
 void tape_collect (lua_State *L, State *state, Tape *tape, Node *top);
@@ -90,7 +92,19 @@ void tape_restore (Tape *tape);
 void grads_prepare (lua_State *L, const Node *node);
 void grads_deliver (Node *node);
 
-/* Pushes a function that walks. */
+/* record.c: a recorded result without data; it has one more user value, for what will hold
+   that */
+Tensor *record_new_waiting (lua_State *L, const Recording *recording, int rank,
+                            const ptrdiff_t shape[], const ptrdiff_t stride[]);
+
+/* Draws of the function that is being traced note their generators in the table at `index`; 0:
+   in none. */
+void record_set_generators (lua_State *L, int index);
+
+/* pending.c: pushes a table with weak keys: the tensors that may wait */
+void pending_push_table (lua_State *L);
+
+/* arena.c: pushes a function that walks. */
 void walk_push_function (lua_State *L, lua_CFunction f);
 
 /* The tensor at index 1, one number that can be differentiated; `name` is what a message calls

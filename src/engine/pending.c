@@ -1,5 +1,5 @@
 /*
-** deferred.c - elementwise results that wait until somebody looks at them
+** pending.c - elementwise results that wait until somebody looks at them
 **
 ** While core.fused(fn, ...) runs fn, large elementwise results are not computed
 ** but remembered: kernel and operands. What is looked at, and what fn returns,
@@ -19,10 +19,10 @@
 */
 #include <string.h>
 
-#include "api/api.h"
 #include "autograd/forward.h"
 #include "driver/elementwise.h"
 #include "driver/program.h"
+#include "engine/walk.h"
 
 #define WORTH 4096      /* elements of a result that waits, */
 #define RECORDED 512    /* or of one that is recorded */
@@ -45,7 +45,7 @@ static Recipe *recipe_of (const Tensor *t) {
 
 static int waits (const Tensor *t) { return t->data == NULL; }
 
-void api_push_waiting (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING); }
+void pending_push_table (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING); }
 
 static int is_recorded (const Tensor *t) { return t->node != NULL; }
 
@@ -63,7 +63,7 @@ static int depth_of (const Recording *r) {
 
 static void remember (lua_State *L, State *state) {
   state->waiting++;
-  api_push_waiting(L);
+  pending_push_table(L);
   lua_pushvalue(L, -2);
   lua_pushboolean(L, 1);
   lua_rawset(L, -3);
@@ -74,21 +74,21 @@ static void remember (lua_State *L, State *state) {
 static int force_recorded_operands (lua_State *L, const Recording *r) {
   for (int k = 0; k < r->n; k++) {
     if (r->in[k] == NULL) return 0;
-    if (waits(r->in[k]) && is_recorded(r->in[k])) api_force(L, r->base + k);
+    if (waits(r->in[k]) && is_recorded(r->in[k])) engine_force(L, r->base + k);
   }
   return 1;
 }
 
-int api_defer (lua_State *L, const Recording *r) {
+int engine_defer (lua_State *L, const Recording *r) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   size_t size;
   int rank;
   if (r->state->writing || r->kernel->slow || !force_recorded_operands(L, r)
-      || api_is_tracked(r->state, r->n, r->in)
+      || engine_is_tracked(r->state, r->n, r->in)
       || loop_broadcast(r->n, r->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(r) >= DEEPEST) return 0;
   size_t header = tensor_header_bytes(rank);
-  Tensor *t = api_new_block(L, r->state, header + sizeof(Recipe), rank, size, shape, NULL,
+  Tensor *t = host_new_block(L, r->state, header + sizeof(Recipe), rank, size, shape, NULL,
                             r->n);
   Recipe *recipe = recipe_of(t);
   recipe->kernel = r->kernel;
@@ -107,19 +107,19 @@ int api_defer (lua_State *L, const Recording *r) {
 
 
 static int is_worth_waiting (const Recording *r, size_t size) {
-  return size >= RECORDED && !r->state->writing && api_is_tracked(r->state, r->n, r->in);
+  return size >= RECORDED && !r->state->writing && engine_is_tracked(r->state, r->n, r->in);
 }
 
-int api_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
+int engine_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
   if (!is_worth_waiting(r, loop->size)) return 0;
-  api_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
+  record_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
   remember(L, r->state);
   return 1;
 }
 
-int api_defer_sum (lua_State *L, const Recording *r, size_t size) {
+int engine_defer_sum (lua_State *L, const Recording *r, size_t size) {
   if (!is_worth_waiting(r, size)) return 0;
-  api_new_waiting(L, r, 0, NULL, NULL);
+  record_new_waiting(L, r, 0, NULL, NULL);
   remember(L, r->state);
   return 1;
 }
@@ -142,7 +142,7 @@ static int is_open (const Tensor *t) {
   return !tensor_is_number(t) && (!is_tracked(t) || t->owner->node->kind == NODE_LEAF);
 }
 
-int api_defer_steady (lua_State *L, const Recording *r) {
+int engine_defer_steady (lua_State *L, const Recording *r) {
   int deepest = 0, open = 0;
   if (r->state->writing) return 0;
   for (int k = 0; k < r->n; k++) {
@@ -152,10 +152,10 @@ int api_defer_steady (lua_State *L, const Recording *r) {
     if (depth > deepest) deepest = depth;
     if (is_open(r->in[k])) open = 1;
   }
-  if (deepest == 0 || deepest > DEEPEST || !api_is_tracked(r->state, r->n, r->in)) return 0;
+  if (deepest == 0 || deepest > DEEPEST || !engine_is_tracked(r->state, r->n, r->in)) return 0;
   Recording block = *r;
   block.block = true;
-  api_new_waiting(L, &block, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
+  record_new_waiting(L, &block, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
   if (open) remember(L, r->state);
   return 1;
 }
@@ -171,7 +171,7 @@ static void force_operands (lua_State *L, int index, const Node *node) {
   for (int k = 0; node->depth > 0 && k < node->n; k++) {
     if (node->in[k].is_number) continue;
     lua_getiuservalue(L, index, k + 1);
-    api_force(L, -1);
+    engine_force(L, -1);
     lua_pop(L, 1);
   }
 }
@@ -186,12 +186,12 @@ static void push_operands (lua_State *L, int index, const Node *node) {
 /* The sum or mean of what the node's kernel gives. */
 static double sum_of_values (lua_State *L, const Node *node, const Tensor *const in[],
                              Loop *loop) {
-  State *state = api_state(L);
-  if (state->sum == NULL) state->sum = api_kernel(L, "reduce", "sum");
+  State *state = host_state(L);
+  if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
   if (node->walk > 0) state->valued = OFTEN;
-  Pool *pool = api_pool(L, loop->size);
+  Pool *pool = host_pool(L, loop->size);
   double sum = forward_sum(node, state->sum, in, loop, pool);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   return sum;
 }
 
@@ -209,7 +209,7 @@ static Tensor *plan_recorded (lua_State *L, const Tensor *t, Tensor header[],
     node_inputs(t->node, header, in);
     loop_plan(loop, t->node->n, in);
     if (t->size == 1) return NULL;
-    Tensor *elements = api_new(L, "tensor", t->rank, t->shape, loop->out_stride);
+    Tensor *elements = host_new(L, "tensor", t->rank, t->shape, loop->out_stride);
     if (has_inputs(t->node, in)) return elements;
   }
 }
@@ -222,9 +222,9 @@ static void compute_recorded (lua_State *L, const Tensor *t, const Tensor *const
     data[0] = sum_of_values(L, t->node, in, loop);
     return;
   }
-  Pool *pool = api_pool(L, elementwise_work(kernel, t->size));
+  Pool *pool = host_pool(L, elementwise_work(kernel, t->size));
   elementwise_value(pool, kernel, loop, data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
 }
 
 /* Computes the recorded tensor t at `index`, unless a hook does so meanwhile; again, if one
@@ -301,7 +301,7 @@ static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int 
   if (tensor_same_shape(t, plan->target) && has_room(plan, t))
     from = add_step(L, plan, lua_gettop(L));
   else {
-    api_force(L, lua_gettop(L));
+    engine_force(L, lua_gettop(L));
     plan->outdated = true;
   }
   return from;
@@ -354,19 +354,19 @@ static void adopt_elements (lua_State *L, int index, Tensor *t, Tensor *elements
 static void force_program (lua_State *L, int index, Tensor *t) {
   Plan plan;
   Loop loop;
-  Tensor *elements = api_new(L, "tensor", t->rank, t->shape, NULL);
+  Tensor *elements = host_new(L, "tensor", t->rank, t->shape, NULL);
   int at = lua_gettop(L);
   while (waits(t) && !make_plan(L, &plan, index, t)) lua_settop(L, at);
   if (!waits(t)) return;
   loop_plan_shaped(&loop, t->rank, t->shape, plan.program.leaves, plan.program.leaf);
-  Pool *pool = api_pool(L, t->size);
+  Pool *pool = host_pool(L, t->size);
   program_run(pool, &plan.program, &loop, elements->data);
-  api_check_stopped(L, pool);
+  host_check_stopped(L, pool);
   lua_settop(L, at);
   if (waits(t)) adopt_elements(L, index, t, elements);
 }
 
-void api_force (lua_State *L, int index) {
+void engine_force (lua_State *L, int index) {
   Tensor *t = lua_touserdata(L, index);
   int top = lua_gettop(L);
   if (!waits(t)) return;
@@ -378,20 +378,7 @@ void api_force (lua_State *L, int index) {
 }
 
 
-/* core.fused(fn, ...): what fn returns */
-static int fused (lua_State *L) {
-  State *state = api_state(L);
-  luaL_checkany(L, 1);
-  state->deferring++;
-  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
-  state->deferring--;
-  if (status != LUA_OK) return lua_error(L);
-  int n = lua_gettop(L);
-  for (int i = 1; i <= n; i++) api_tensor(L, i);
-  return n;
-}
-
-void api_open_deferred (lua_State *L) {
+void engine_open_pending (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING) == LUA_TNIL) {
     lua_newtable(L);
     lua_createtable(L, 0, 1);
@@ -401,6 +388,4 @@ void api_open_deferred (lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &WAITING);
   }
   lua_pop(L, 1);
-  lua_pushcfunction(L, fused);
-  lua_setfield(L, -2, "fused");
 }

@@ -1,0 +1,123 @@
+/*
+** engine.h - results that know how they came about
+**
+** What the door asks for: results that are recorded, that wait to be computed, or are written
+** to; gradients; traces. The files of this room, from the bottom up:
+**
+**   record.c    tensors with a node: the kernel, and the operands it was given
+**   pending.c   results that wait until somebody looks at them
+**   operand.c   Lua values as operands, computed if they waited
+**   writes.c    before elements are written to: who still waits for them?
+**   grads.c     the grads of parameters
+**   arena.c     memory of a backward pass
+**   tape.c      the nodes below a result, ordered by age
+**   backward.c  the backward pass
+**   trace.c     what a function recorded, replayed
+*/
+#ifndef PERILUNE_ENGINE_H
+#define PERILUNE_ENGINE_H
+
+#include "autograd/node.h"
+#include "driver/loop.h"
+#include "host/host.h"
+#include "random/philox.h"
+
+/* A call of a kernel: operands in[k] at base + k on the stack. */
+typedef struct Recording {
+  State *state;
+  const char *who;
+  NodeKind kind;
+  const Kernel *kernel;
+  int n, base;
+  const Tensor *const *in;
+  unsigned dimensions;
+  bool block;           /* computed as a single block */
+  bool always;          /* recorded even if no operand is tracked: a draw, for a trace */
+} Recording;
+
+
+/* {=====================================================
+** Recording (record.c)
+** ====================================================== */
+
+int engine_is_tracked (const State *state, int n, const Tensor *const in[]);
+
+/* host_new, for a result that is recorded if an operand is tracked. (A NODE_CALL has one more
+   user value, its function.) */
+Tensor *engine_new_recorded (lua_State *L, const Recording *recording, int rank,
+                             const ptrdiff_t shape[], const ptrdiff_t stride[]);
+
+/* The same for a draw, which has its first operand within: noise, or a tensor that is the
+   draw itself. Some operand is tracked, and the result is row-major. */
+Tensor *engine_new_drawn (lua_State *L, const Recording *recording, int rank,
+                          const ptrdiff_t shape[], bool is_noise, Tensor **first);
+
+/* A parameter of the shape of `like`, its elements not yet set; engine_renew_grad comes next. */
+Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like);
+
+/* A replay will draw the recorded tensor t again, from g, which is at `index` or the state's
+   own. */
+void engine_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index);
+
+/* Raises if a trace is being recorded, and the result, which is not, would depend on
+   parameters or draws. */
+void engine_check_untraced (lua_State *L, const State *state, const char *who, int n,
+                            const Tensor *const in[]);
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Waiting (pending.c, writes.c)
+** ====================================================== */
+
+/* Computes the tensor at `index` if it waits. */
+COLD void engine_force (lua_State *L, int index);
+
+/* While results are deferred: pushes one that waits instead of being computed; or returns 0,
+   where there is no need to wait, or an operand is NULL. */
+int engine_defer (lua_State *L, const Recording *call);
+
+/* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing to
+   record or to gain. */
+int engine_defer_recorded (lua_State *L, const Recording *recording, const Loop *loop);
+
+/* The same for a NODE_SUM or NODE_MEAN of so many values. */
+int engine_defer_sum (lua_State *L, const Recording *recording, size_t size);
+
+/* The same for a steady kernel one of whose operands is a sum that waits. */
+int engine_defer_steady (lua_State *L, const Recording *recording);
+
+/* Sees to all that waits for the elements of t. Nothing must be allocated between this and
+   writing them, except by calls of this for others. */
+void engine_before_write (lua_State *L, const Tensor *t);
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Operands (operand.c)
+** ====================================================== */
+
+Tensor *engine_tensor (lua_State *L, int index);     /* or NULL */
+Tensor *engine_check_tensor (lua_State *L, int index, const char *who);
+
+/* A number, table or tensor at `index` as a tensor; a table is replaced on
+   the stack by the tensor made from it. */
+const Tensor *engine_operand (lua_State *L, int index, const char *who,
+                              const char *name, Tensor *header, double *number);
+
+/* }====================================================== */
+
+
+/* grads.c: for the parameter at `index`: no grad; other memory for it; a grad of its shape */
+void engine_forget_grad (lua_State *L, int index, const char *who);
+void engine_renew_grad (lua_State *L, int index, const char *who);
+void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value);
+
+/* Each adds its functions to the table on top of the stack: backward, trace. */
+void engine_open_pending (lua_State *L);
+void engine_open_backward (lua_State *L);
+void engine_open_trace (lua_State *L);
+
+#endif
