@@ -34,7 +34,6 @@ static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) 
     lua_pushnumber(L, out);
     return 1;
   }
-  r.block = true;
   Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
   b->kernel->value(1, in, out->data);
   return 1;
@@ -63,8 +62,8 @@ int bound_apply (lua_State *L) {
   if (o.rank == 0) return apply_to_singles(L, b, &o);
   plan(L, &loop, b, &o);
   Recording r = binding_recording(L, b, NODE_ELEMENTWISE, &o);
-  if (engine_defer_recorded(L, &r, &loop)) return 1;
-  r.block = elementwise_is_small(b->kernel, &loop);
+  r.loop = &loop;
+  if (engine_defer_recorded(L, &r)) return 1;
   Tensor *out = engine_new_recorded(L, &r, loop.out_rank, loop.out_shape, loop.out_stride);
   Pool *pool = host_pool(L, elementwise_work(b->kernel, loop.size));
   elementwise_value(pool, b->kernel, &loop, out->data);
@@ -86,6 +85,7 @@ int bound_sum (lua_State *L) {
   plan(L, &loop, b, &o);
   loop_plan_shaped(&loop, loop.out_rank, loop.out_shape, b->operands, o.in);
   Recording r = binding_recording(L, b, NODE_SUM, &o);
+  r.loop = &loop;
   if (engine_defer_sum(L, &r, loop.size)) return 1;
   Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
   Pool *pool = host_pool(L, loop.size);

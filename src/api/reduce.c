@@ -62,7 +62,7 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
   const Node *node = t->node;                /* its inputs fit the stack as it is */
   Recording r = {.state = reduction->state, .who = reduction->who, .kind = reduction->kind,
                  .kernel = node->kernel, .n = node->n, .base = lua_gettop(L) + 1, .in = in,
-                 .block = node->block};
+                 .source = node};
   node_inputs(node, header, in);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].is_number) lua_pushnil(L);

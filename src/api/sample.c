@@ -75,7 +75,7 @@ static int recorded_sample (lua_State *L, const Binding *b, const Operands *o, P
     elementwise_noise(pool, b->noise, g, position, first->size, first->data);
     if (loop_plan(&loop, 1 + b->operands, in) != NULL || !loop_runs_along(&loop, out))
       loop_plan_shaped(&loop, rank, shape, 1 + b->operands, in);
-    out->node->block = elementwise_is_small(b->kernel, &loop);
+    engine_note_loop(out, &loop);
     elementwise_value(pool, b->kernel, &loop, out->data);
   } else {
     loop_plan_shaped(&loop, rank, shape, b->operands, o->in);

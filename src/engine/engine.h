@@ -31,7 +31,8 @@ typedef struct Recording {
   int n, base;
   const Tensor *const *in;
   unsigned dimensions;
-  bool block;           /* computed as a single block */
+  const Loop *loop;     /* over the operands, or NULL for single numbers */
+  const Node *source;   /* of a sum: the node whose values are summed, or NULL */
   bool always;          /* recorded even if no operand is tracked: a draw, for a trace */
 } Recording;
 
@@ -51,6 +52,9 @@ Tensor *engine_new_recorded (lua_State *L, const Recording *recording, int rank,
    draw itself. Some operand is tracked, and the result is row-major. */
 Tensor *engine_new_drawn (lua_State *L, const Recording *recording, int rank,
                           const ptrdiff_t shape[], bool is_noise, Tensor **first);
+
+/* The recorded tensor t was computed along this loop; where Recording could not say so. */
+void engine_note_loop (const Tensor *t, const Loop *loop);
 
 /* A parameter of the shape of `like`, its elements not yet set; engine_renew_grad comes next. */
 Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like);
@@ -78,9 +82,9 @@ COLD void engine_force (lua_State *L, int index);
    where there is no need to wait, or an operand is NULL. */
 int engine_defer (lua_State *L, const Recording *call);
 
-/* Pushes a recorded result of the loop that waits; or returns 0, where there is nothing to
+/* Pushes a recorded result of its loop that waits; or returns 0, where there is nothing to
    record or to gain. */
-int engine_defer_recorded (lua_State *L, const Recording *recording, const Loop *loop);
+int engine_defer_recorded (lua_State *L, const Recording *recording);
 
 /* The same for a NODE_SUM or NODE_MEAN of so many values. */
 int engine_defer_sum (lua_State *L, const Recording *recording, size_t size);

@@ -110,7 +110,8 @@ static int is_worth_waiting (const Recording *r, size_t size) {
   return size >= RECORDED && !r->state->writing && engine_is_tracked(r->state, r->n, r->in);
 }
 
-int engine_defer_recorded (lua_State *L, const Recording *r, const Loop *loop) {
+int engine_defer_recorded (lua_State *L, const Recording *r) {
+  const Loop *loop = r->loop;
   if (!is_worth_waiting(r, loop->size)) return 0;
   record_new_waiting(L, r, loop->out_rank, loop->out_shape, loop->out_stride);
   remember(L, r->state);
@@ -153,9 +154,7 @@ int engine_defer_steady (lua_State *L, const Recording *r) {
     if (is_open(r->in[k])) open = 1;
   }
   if (deepest == 0 || deepest > DEEPEST || !engine_is_tracked(r->state, r->n, r->in)) return 0;
-  Recording block = *r;
-  block.block = true;
-  record_new_waiting(L, &block, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
+  record_new_waiting(L, r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
   if (open) remember(L, r->state);
   return 1;
 }
