@@ -1,17 +1,16 @@
 /*
 ** pending.c - elementwise results that wait until somebody looks at them
 **
-** While core.fused(fn, ...) runs fn, large elementwise results are not computed
-** but remembered: kernel and operands. What is looked at, and what fn returns,
-** is then computed in one pass over memory (driver/program.c). A tensor that
-** waits has no data; its user values are its operands, and later the tensor
-** that holds its elements.
+** A tensor that waits has no data, but a node that says how to compute it: kernel and operands.
+** Its user values are its operands, and later the tensor that holds its elements.
+**
+** While core.fused(fn, ...) runs fn, large elementwise results wait. What is looked at, and what
+** fn returns, is then computed in one pass over memory (driver/program.c).
 **
 ** Large results that are recorded wait as well, and so do their sums and means, and what
 ** is added to those: often nobody looks at them, but at the sum, which is computed
 ** without them, or at the gradient. Walks back give sums their values in passing, if those
-** of earlier walks were read. The node says how to compute what waits, and has room for a
-** single number.
+** of earlier walks were read. Their nodes have room for a single number.
 **
 ** Whatever allocates may run finalizers, and these may compute what is just being computed
 ** here, or write to an operand: so memory is found first, and then looked at what is left to
@@ -31,18 +30,6 @@
 
 static const char WAITING = 'w';   /* registry key: the tensors that may wait */
 
-/* How a tensor is to be computed, behind its header. */
-typedef struct Recipe {
-  const Kernel *kernel;
-  int depth;                         /* of the longest chain of recipes below */
-  const Tensor *operand[KERNEL_MAX_IN];   /* a user value each, or NULL: */
-  double number[KERNEL_MAX_IN];
-} Recipe;
-
-static Recipe *recipe_of (const Tensor *t) {
-  return (Recipe *)(void *)((char *)t + tensor_header_bytes(t->rank));
-}
-
 static int waits (const Tensor *t) { return t->data == NULL; }
 
 void pending_push_table (lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &WAITING); }
@@ -56,8 +43,8 @@ static int is_recorded (const Tensor *t) { return t->node != NULL; }
 static int depth_of (const Recording *r) {
   int depth = 0;
   for (int k = 0; k < r->n; k++)
-    if (waits(r->in[k]) && recipe_of(r->in[k])->depth > depth)
-      depth = recipe_of(r->in[k])->depth;
+    if (waits(r->in[k]) && record_node(r->in[k])->depth > depth)
+      depth = record_node(r->in[k])->depth;
   return depth;
 }
 
@@ -87,20 +74,9 @@ int engine_defer (lua_State *L, const Recording *r) {
       || engine_is_tracked(r->state, r->n, r->in)
       || loop_broadcast(r->n, r->in, &rank, shape, &size) != NULL || size < WORTH
       || depth_of(r) >= DEEPEST) return 0;
-  size_t header = tensor_header_bytes(rank);
-  Tensor *t = host_new_block(L, r->state, header + sizeof(Recipe), rank, size, shape, NULL,
-                            r->n);
-  Recipe *recipe = recipe_of(t);
-  recipe->kernel = r->kernel;
-  recipe->depth = 1 + depth_of(r);
-  for (int k = 0; k < r->n; k++) {
-    bool is_number = tensor_is_number(r->in[k]);
-    recipe->operand[k] = is_number ? NULL : r->in[k];
-    recipe->number[k] = is_number ? r->in[k]->data[0] : 0;
-    tensor_holder(r->in[k])->awaited = true;
-    lua_pushvalue(L, r->base + k);
-    lua_setiuservalue(L, -2, k + 1);
-  }
+  Tensor *t = record_new_waiting(L, r, rank, shape, NULL);
+  t->node->depth = (uint8_t)(1 + depth_of(r));
+  t->node = NULL;                /* it has no gradient: see record_node */
   remember(L, r->state);
   return 1;
 }
@@ -255,7 +231,7 @@ static void force_recorded (lua_State *L, int index, Tensor *t) {
 typedef struct Plan {
   Program program;
   const Tensor *target;
-  const Tensor *made[PROGRAM_MAX_STEPS];   /* whose recipe each step is */
+  const Tensor *made[PROGRAM_MAX_STEPS];   /* what each step computes */
   Tensor header[LOOP_MAX_IN];              /* leaves that are numbers */
   int open;        /* steps whose operands are being looked at */
   int reserved;    /* operands of those that are still to come */
@@ -278,19 +254,19 @@ static Source number_leaf (Plan *plan, double *number) {
 /* Is there room for one more step, should all its operands be leaves? */
 static int has_room (const Plan *plan, const Tensor *t) {
   const Program *program = &plan->program;
-  int operands = recipe_of(t)->kernel->n_in;
+  int operands = record_node(t)->n;
   return program->steps + plan->open < PROGRAM_MAX_STEPS
       && program->leaves + plan->reserved + operands <= LOOP_MAX_IN;
 }
 
 static Source add_step (lua_State *L, Plan *plan, int index);
 
-/* Operand k of the recipe of the tensor at `index`, as a source. It stays on the stack: the
-   recipe may lose it while the program runs. */
-static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int k) {
+/* Operand k of the tensor at `index`, as a source. It stays on the stack: the tensor may lose it
+   while the program runs. */
+static Source operand (lua_State *L, Plan *plan, int index, Input *input, int k) {
   if (plan->outdated) return (Source) {.index = 0};
-  const Tensor *t = recipe->operand[k];
-  if (t == NULL) return number_leaf(plan, &recipe->number[k]);
+  if (input->is_number) return number_leaf(plan, &input->number);
+  const Tensor *t = input->tensor;
   for (int s = 0; s < plan->program.steps; s++)
     if (plan->made[s] == t) return (Source) {.is_step = true, .index = s};
   luaL_checkstack(L, 8, "tensor");
@@ -309,12 +285,12 @@ static Source operand (lua_State *L, Plan *plan, int index, Recipe *recipe, int 
 /* Adds what computes the tensor at `index`, its operands first. */
 static Source add_step (lua_State *L, Plan *plan, int index) {
   const Tensor *t = lua_touserdata(L, index);
-  Recipe *recipe = recipe_of(t);
-  Step step = {.kernel = recipe->kernel};
+  Node *node = record_node(t);
+  Step step = {.kernel = node->kernel};
   plan->open++;
-  plan->reserved += recipe->kernel->n_in;
-  for (int k = 0; k < recipe->kernel->n_in; k++) {
-    step.in[k] = operand(L, plan, index, recipe, k);
+  plan->reserved += node->n;
+  for (int k = 0; k < node->n; k++) {
+    step.in[k] = operand(L, plan, index, &node->in[k], k);
     plan->reserved--;
   }
   plan->open--;
@@ -336,7 +312,7 @@ static bool make_plan (lua_State *L, Plan *plan, int index, const Tensor *t) {
 
 /* The elements on top are those of the tensor t at `index`, which forgets its operands. */
 static void adopt_elements (lua_State *L, int index, Tensor *t, Tensor *elements) {
-  int operands = recipe_of(t)->kernel->n_in;
+  int operands = record_node(t)->n;
   t->data = elements->data;
   t->version = elements->version;   /* views keep those alive, not t */
   elements->awaited = t->awaited;
@@ -348,7 +324,7 @@ static void adopt_elements (lua_State *L, int index, Tensor *t, Tensor *elements
   }
 }
 
-/* Computes the tensor t at `index` by its recipe, with all that waits and goes into it; unless
+/* Computes the tensor t at `index`, of a formula, with all that waits and goes into it; unless
    a hook does so meanwhile. */
 static void force_program (lua_State *L, int index, Tensor *t) {
   Plan plan;

@@ -92,10 +92,15 @@ void tape_restore (Tape *tape);
 void grads_prepare (lua_State *L, const Node *node);
 void grads_deliver (Node *node);
 
-/* record.c: a recorded result without data; it has one more user value, for what will hold
-   that */
+/* record.c: a result without data; it has one more user value, for what will hold that */
 Tensor *record_new_waiting (lua_State *L, const Recording *recording, int rank,
                             const ptrdiff_t shape[], const ptrdiff_t stride[]);
+
+/* How a tensor that waits is to be computed. One of a formula has no gradient, and hence no
+   `node` that others see: its node is behind its header all the same. */
+static inline Node *record_node (const Tensor *t) {
+  return t->node != NULL ? t->node : (Node *)(void *)((char *)t + tensor_header_bytes(t->rank));
+}
 
 /* Draws of the function that is being traced note their generators in the table at `index`; 0:
    in none. */
