@@ -107,7 +107,7 @@ static int get_grad (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor.grad");
   if (t->node == NULL || t->node->kind != NODE_LEAF || !t->node->has_grad)
     return lua_pushnil(L), 1;
-  if (t->rank > 0) t->node->shown = true;
+  if (t->rank > 0) t->node->grad_is_public = true;
   lua_getiuservalue(L, 1, 1);
   return api_return(L, t->node->grad, NULL);
 }

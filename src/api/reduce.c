@@ -5,8 +5,8 @@
 
 #include "api/binding.h"
 #include "driver/reduce.h"
+#include "driver/sizes.h"
 
-#define FEW 64   /* elements whose sum remembers what they were computed from */
 
 typedef struct Reduction {
   const Kernel *kernel;
@@ -47,9 +47,9 @@ static int is_outdated (const Node *node) {
    draw keeps its noise to itself. */
 static int is_transparent (const Tensor *t) {
   const Node *node = t == NULL ? NULL : t->node;
-  return node != NULL && node->kind == NODE_ELEMENTWISE && !node->spent
+  return node != NULL && node->kind == NODE_ELEMENTWISE && !node->freed
       && !kernel_draws(node->kernel) && !node->kernel->slow
-      && (t->data == NULL || t->size <= FEW) && !is_outdated(node);
+      && (t->data == NULL || t->size <= SUM_SEES_THROUGH_MAX) && !is_outdated(node);
 }
 
 /* Pushes the sum or mean of all elements of a recorded tensor at index 1, as one of what

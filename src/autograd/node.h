@@ -54,9 +54,9 @@ typedef struct Node {
   uint8_t depth;         /* of a sum that waits, or of what was made of one: operations */
   bool block;            /* it came of a single block: see loop_is_small */
   bool empty;            /* nothing has been written there yet */
-  bool spent;            /* a walk that keeps nothing has passed */
-  bool has_grad;         /* of a parameter: `grad` is one, */
-  bool shown;            /* and somebody has it in hand */
+  bool freed;            /* backward without `retain` has gone over it */
+  bool has_grad;         /* of a parameter: `grad` is set, */
+  bool grad_is_public;   /* and Lua has a reference to it */
   Input in[];
 } Node;
 

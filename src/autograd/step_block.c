@@ -11,7 +11,7 @@ size_t step_block_size (const Node *node) {
   if (!node->block) return SIZE_MAX;
   for (int k = 0; k < node->n && size == 1; k++)
     if (!node->in[k].is_number) size = node->in[k].tensor->size;
-  return size <= BLOCK ? size : SIZE_MAX;
+  return size <= BACKWARD_BLOCK ? size : SIZE_MAX;
 }
 
 static bool is_one (const Input *input) {

@@ -102,7 +102,7 @@ static void walk_leaf (const Walk *walk, Blocks *blocks, size_t first, size_t la
   for (int k = 0; k < walk->node->n; k++) column(walk, k)[first / LOOP_BLOCK] = 0;
   for (size_t n; first < last; first += n) {
     n = loop_length(walk->loop, first, last);
-    if (n > BLOCK) n = BLOCK;
+    if (n > BACKWARD_BLOCK) n = BACKWARD_BLOCK;
     loop_block(walk->loop, first, n, blocks);
     walk_block(walk, blocks->in, first, n);
   }

@@ -10,7 +10,7 @@
 static size_t line_slopes (const Node *node, const Loop *loop, Blocks *blocks,
                            size_t count, size_t first, double *d) {
   size_t line = first / count, left = (line + 1) * count - first;
-  size_t n = left < BLOCK ? left : BLOCK;
+  size_t n = left < BACKWARD_BLOCK ? left : BACKWARD_BLOCK;
   loop_block(loop, first, n, blocks);
   node->kernel->slope(n, blocks->in[0], count, node->result->data[line], d);
   return n;

@@ -8,10 +8,10 @@
 #define PERILUNE_TARGET_H
 
 #include "autograd/node.h"
+#include "driver/sizes.h"
 
-#define BLOCK 256   /* operands, partials and gradients stay in the L1 cache */
 
-typedef double Block[BLOCK];
+typedef double Block[BACKWARD_BLOCK];
 
 
 /* Where the elements of t begin within its owner's gradient. */

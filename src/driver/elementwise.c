@@ -8,9 +8,8 @@
 
 #include "driver/elementwise.h"
 
-#define SAMPLE_BLOCK 256         /* noise and result together stay in the L1 cache */
 
-typedef struct Job {
+typedef struct ElementwiseJob {
   const Kernel *kernel;
   const Loop *loop;
   double *out;
@@ -18,21 +17,21 @@ typedef struct Job {
   const Kernel *noise;
   const struct Philox *generator;
   uint64_t position;
-} Job;
+} ElementwiseJob;
 
 size_t elementwise_work (const Kernel *kernel, size_t n) {
   return !kernel->slow || n == 0 ? n : SIZE_MAX;
 }
 
 /* A slow kernel begins with one element. */
-static void run (Pool *pool, size_t n, Task task, Job *job) {
+static void run (Pool *pool, size_t n, Task task, ElementwiseJob *job) {
   if (job->kernel->slow) pool_run(pool, n, 1, 1, task, job);
   else pool_run(pool, n, LOOP_GRAIN, LOOP_GRAIN, task, job);
 }
 
 
 static void value_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ElementwiseJob *job = data;
   Blocks blocks;
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
@@ -61,19 +60,19 @@ void elementwise_value (Pool *pool, const Kernel *kernel, const Loop *loop,
     value_of_small(kernel, loop, out);
     return;
   }
-  Job job = {.kernel = kernel, .loop = loop, .out = out};
+  ElementwiseJob job = {.kernel = kernel, .loop = loop, .out = out};
   run(pool, loop->size, value_range, &job);
 }
 
 
 static void partials_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ElementwiseJob *job = data;
   double *d[KERNEL_MAX_IN];
   Blocks blocks;
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
-    if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
+    if (n > KERNEL_DRAW_MAX) n = KERNEL_DRAW_MAX;
     loop_block(job->loop, first, n, &blocks);
     for (int k = 0; k < job->kernel->n_in; k++) d[k] = job->d[k] + first;
     job->kernel->partials(n, blocks.in, d);
@@ -82,7 +81,7 @@ static void partials_range (void *data, size_t first, size_t last) {
 
 void elementwise_partials (Pool *pool, const Kernel *kernel, const Loop *loop,
                            double *const d[]) {
-  Job job = {.kernel = kernel, .loop = loop, .d = d};
+  ElementwiseJob job = {.kernel = kernel, .loop = loop, .d = d};
   run(pool, loop->size, partials_range, &job);
 }
 
@@ -94,10 +93,10 @@ static void prefetch (double *out, size_t n) {
 }
 
 /* Draws elements first .. first+n-1, with their parameters in `params`. */
-static void sample_block (const Job *job, const double *const params[], size_t first,
+static void sample_block (const ElementwiseJob *job, const double *const params[], size_t first,
                           size_t n) {
   const double *in[1 + KERNEL_MAX_IN];
-  double noise[SAMPLE_BLOCK];
+  double noise[KERNEL_DRAW_MAX];
   uint64_t at = job->position + first;
   if (job->noise == NULL) {
     job->kernel->draw(job->generator, at, n, params, job->out + first);
@@ -110,12 +109,12 @@ static void sample_block (const Job *job, const double *const params[], size_t f
 }
 
 static void sample_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ElementwiseJob *job = data;
   Blocks blocks;
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
-    if (n > SAMPLE_BLOCK) n = SAMPLE_BLOCK;
+    if (n > KERNEL_DRAW_MAX) n = KERNEL_DRAW_MAX;
     loop_block(job->loop, first, n, &blocks);
     prefetch(job->out + first, n);
     sample_block(job, blocks.in, first, n);
@@ -125,7 +124,7 @@ static void sample_range (void *data, size_t first, size_t last) {
 void elementwise_sample (Pool *pool, const Kernel *kernel, const Kernel *noise,
                          const struct Philox *g, uint64_t position,
                          const Loop *loop, double *out) {
-  Job job = {.kernel = kernel, .loop = loop, .out = out, .noise = noise,
+  ElementwiseJob job = {.kernel = kernel, .loop = loop, .out = out, .noise = noise,
              .generator = g, .position = position};
   run(pool, loop->size, sample_range, &job);
 }
@@ -174,12 +173,12 @@ bool elementwise_holds (Pool *pool, const Kernel *kernel, const Tensor *t) {
 
 
 static void noise_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ElementwiseJob *job = data;
   job->noise->draw(job->generator, job->position + first, last - first, NULL, job->out + first);
 }
 
 void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,
                         uint64_t position, size_t n, double *out) {
-  Job job = {.noise = noise, .generator = g, .position = position, .out = out};
+  ElementwiseJob job = {.noise = noise, .generator = g, .position = position, .out = out};
   pool_run(pool, n, POOL_ALONE, LOOP_GRAIN, noise_range, &job);
 }

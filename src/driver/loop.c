@@ -5,7 +5,6 @@
 
 #include "driver/loop.h"
 
-#define SHORT_ROW 128   /* rows below this are cut where they fall */
 
 
 /* Extent of dimension d of the broadcast (of rank `rank`) in tensor t. */
@@ -303,7 +302,7 @@ void loop_start (const Loop *loop, Blocks *blocks) {
 
 size_t loop_length (const Loop *loop, size_t first, size_t last) {
   size_t n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
-  if (loop->straight || loop->shape[loop->rank - 1] < SHORT_ROW) return n;
+  if (loop->straight || loop->shape[loop->rank - 1] < LOOP_SHORT_ROW) return n;
   size_t row = (size_t)loop->shape[loop->rank - 1], left = row - first % row;
   return left < n ? left : n;
 }

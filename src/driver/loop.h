@@ -14,13 +14,11 @@
 #ifndef PERILUNE_LOOP_H
 #define PERILUNE_LOOP_H
 
+#include "driver/sizes.h"
 #include "driver/threads.h"
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 
-#define LOOP_BLOCK  512   /* elements; eight operands still fit the L1 cache */
-#define LOOP_GRAIN 4096   /* elements, whole blocks; threads' shares, and slices between which a
-                             watch is asked, are multiples of it */
 #define LOOP_MAX_IN 16    /* operands: those of a kernel, or of a program */
 
 typedef enum Feed { FEED_LINEAR, FEED_CONSTANT, FEED_GATHERED } Feed;

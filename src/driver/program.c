@@ -2,14 +2,14 @@
 ** program.c - blocks of elements taken through all steps
 */
 #include "driver/program.h"
+#include "driver/sizes.h"
 
-#define BLOCK 256                /* leaves, slots and result stay in the L1 cache */
 
-typedef struct Job {
+typedef struct ProgramJob {
   const Program *program;
   const Loop *loop;
   double *out;
-} Job;
+} ProgramJob;
 
 
 /* The last step that reads the result of step s. */
@@ -34,10 +34,10 @@ static void assign_slots (Program *program) {
 }
 
 static void run_block (const Program *program, size_t n, const double *const leaf[],
-                       double slots[][BLOCK], double *out) {
+                       double slots[][PROGRAM_BLOCK], double *out) {
   const double *in[KERNEL_MAX_IN];
   for (int s = 0; s < program->steps; s++) {
-    const Step *step = &program->step[s];
+    const ProgramStep *step = &program->step[s];
     for (int k = 0; k < step->kernel->n_in; k++) {
       Source from = step->in[k];
       in[k] = from.is_step ? slots[program->step[from.index].slot] : leaf[from.index];
@@ -47,20 +47,20 @@ static void run_block (const Program *program, size_t n, const double *const lea
 }
 
 static void run_range (void *data, size_t first, size_t last) {
-  const Job *job = data;
-  double slots[PROGRAM_MAX_STEPS][BLOCK];
+  const ProgramJob *job = data;
+  double slots[PROGRAM_MAX_STEPS][PROGRAM_BLOCK];
   Blocks blocks;
   loop_start(job->loop, &blocks);
   for (size_t n; first < last; first += n) {
     n = loop_length(job->loop, first, last);
-    if (n > BLOCK) n = BLOCK;
+    if (n > PROGRAM_BLOCK) n = PROGRAM_BLOCK;
     loop_block(job->loop, first, n, &blocks);
     run_block(job->program, n, blocks.in, slots, job->out + first);
   }
 }
 
 void program_run (Pool *pool, Program *program, const Loop *loop, double *out) {
-  Job job = {.program = program, .loop = loop, .out = out};
+  ProgramJob job = {.program = program, .loop = loop, .out = out};
   assign_slots(program);
   pool_run(pool, loop->size, LOOP_GRAIN, LOOP_GRAIN, run_range, &job);
 }

@@ -19,16 +19,16 @@ typedef struct Source {
   int index;
 } Source;
 
-typedef struct Step {
+typedef struct ProgramStep {
   const Kernel *kernel;
   Source in[KERNEL_MAX_IN];
   int slot;                    /* where its result is kept, set by program_run */
-} Step;
+} ProgramStep;
 
 typedef struct Program {
   int leaves, steps;
   const Tensor *leaf[LOOP_MAX_IN];
-  Step step[PROGRAM_MAX_STEPS];
+  ProgramStep step[PROGRAM_MAX_STEPS];
 } Program;
 
 /* Runs all steps over a row-major loop over the leaves; `out` has one element

@@ -46,7 +46,7 @@ static void tree_finish (Tree *tree, double *state) {
 }
 
 
-typedef struct Job {
+typedef struct ReduceJob {
   const Kernel *kernel;
   const Kernel *map;     /* whose values are folded, or NULL: those of the loop */
   bool total;            /* the map gives sums of its values */
@@ -56,9 +56,9 @@ typedef struct Job {
   size_t start, end;     /* the part of a line being cut into chunks */
   Pool *pool;            /* to be asked within a chunk, or NULL */
   State *chunks;
-} Job;
+} ReduceJob;
 
-static void fold_block (const Job *job, size_t n, const double *const in[], double *state) {
+static void fold_block (const ReduceJob *job, size_t n, const double *const in[], double *state) {
   LoopBlock mapped;
   double totals[KERNEL_MAX_IN];
   if (job->total) {
@@ -71,7 +71,7 @@ static void fold_block (const Job *job, size_t n, const double *const in[], doub
 }
 
 /* State of elements first .. last-1, at least one, by blocks. */
-static void fold_range (const Job *job, size_t first, size_t last, double *state) {
+static void fold_range (const ReduceJob *job, size_t first, size_t last, double *state) {
   Tree tree;
   Blocks blocks;
   tree_plant(&tree, job->kernel);
@@ -87,7 +87,7 @@ static void fold_range (const Job *job, size_t first, size_t last, double *state
 }
 
 static void fold_chunks (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ReduceJob *job = data;
   for (; first < last; first++) {
     size_t from = job->start + first * CHUNK;
     size_t to = job->end - from < CHUNK ? job->end : from + CHUNK;
@@ -96,7 +96,7 @@ static void fold_chunks (void *data, size_t first, size_t last) {
 }
 
 /* State of a whole line: rounds of chunks, merged in order. */
-static void fold_line (Pool *pool, Job *job, size_t line, double *state) {
+static void fold_line (Pool *pool, ReduceJob *job, size_t line, double *state) {
   Tree tree;
   State chunks[ROUND];
   size_t end = (line + 1) * job->count;
@@ -118,7 +118,7 @@ static void fold_line (Pool *pool, Job *job, size_t line, double *state) {
 
 /* Lines first .. last-1, each within one chunk. */
 static void reduce_lines (void *data, size_t first, size_t last) {
-  const Job *job = data;
+  const ReduceJob *job = data;
   State state;
   for (; first < last; first++) {
     size_t from = first * job->count;
@@ -151,7 +151,7 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
              size_t count, double *out) {
   Loop loop;
   State state = {0};
-  Job job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
+  ReduceJob job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
   size_t lines = 1;
   if (inner == t->rank && count > 0 && count <= LOOP_BLOCK && tensor_is_contiguous(t)) {
     kernel->fold(count, t->data, state);          /* a tree of one leaf */
@@ -179,7 +179,7 @@ bool reduce_is_total (const Kernel *map, const Loop *loop) {
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop) {
   State state = {0};
-  Job job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
+  ReduceJob job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
              .total = reduce_is_total(map, loop), .pool = pool};
   if (loop->size > 0) fold_line(pool, &job, 0, state);
   return kernel->finish(loop->size, state);

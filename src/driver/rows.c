@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "driver/rows.h"
+#include "driver/sizes.h"
 
-#define WORTH 16384   /* elements of work that are worth a thread */
-#define SLICE 131072  /* operations after which a watch may be asked, */
-#define LONG  4194304 /* and of an event that asks */
-#define PER_ELEMENT 16
 
 
 static int letter_index (Signature *signature, char letter) {
@@ -119,7 +116,7 @@ const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
 }
 
 
-typedef struct Job {
+typedef struct RowsJob {
   const Kernel *kernel;
   const Signature *signature;
   int drawn;                   /* 1 if operand 0 of the signature is what is drawn */
@@ -134,7 +131,7 @@ typedef struct Job {
   const struct Philox *generator;
   uint64_t position;
   Stop stop;                   /* for kernels whose events take long */
-} Job;
+} RowsJob;
 
 /* Points at[k] at row `first` of each operand; returns how many rows follow in
    the same run along the last batch dimension. */
@@ -152,19 +149,19 @@ static size_t seek (const Loop *batch, size_t first, const double *at[]) {
 }
 
 /* What a job does with `b`, whose row 0 is row `first` of all. */
-typedef void Work (const Job *job, size_t first, const Batch *b);
+typedef void Work (const RowsJob *job, size_t first, const Batch *b);
 
-static void value (const Job *job, size_t first, const Batch *b) {
+static void value (const RowsJob *job, size_t first, const Batch *b) {
   job->kernel->rows(b, job->out + first * job->rows->out_event);
 }
 
-static void draw (const Job *job, size_t first, const Batch *b) {
+static void draw (const RowsJob *job, size_t first, const Batch *b) {
   size_t element = first * job->rows->out_event;
   job->kernel->draw_rows(job->generator, job->position + element, b,
                          job->out + element);
 }
 
-static void adjoint (const Job *job, size_t first, const Batch *b) {
+static void adjoint (const RowsJob *job, size_t first, const Batch *b) {
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < job->rows->batch.n; k++)
     d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
@@ -172,7 +169,7 @@ static void adjoint (const Job *job, size_t first, const Batch *b) {
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
-static void walk (Job *job, Work *work, size_t first, size_t last) {
+static void walk (RowsJob *job, Work *work, size_t first, size_t last) {
   const Loop *batch = &job->rows->batch;
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
@@ -203,7 +200,7 @@ static void adjoint_range (void *job, size_t first, size_t last) {
 /* All letters' sizes multiplied, or the largest event, or a lot. */
 static size_t work_of_one (const Kernel *kernel, const Signature *signature, const Rows *rows) {
   size_t work = 1;
-  for (int i = 0; i < rows->letters && work < WORTH; i++) work *= rows->dims[i] + 1;
+  for (int i = 0; i < rows->letters && work < THREADS_MIN_ELEMENTS; i++) work *= rows->dims[i] + 1;
   for (int k = 0; k <= kernel->n_in; k++) {
     size_t size = rows_event_size(rows, signature, k);
     if (size > work) work = size;
@@ -218,14 +215,15 @@ size_t rows_work (const Kernel *kernel, const Signature *signature, const Rows *
 
 /*
 ** How long a row takes is not known before; it is guessed, so that a first slice is short, and
-** so is the time between two questions: PER_ELEMENT operations for an element of a vector; for a
-** matrix as many as it takes to factor it, or to go through it where all rows share it.
+** so is the time between two questions: ROWS_WORK_PER_ELEMENT operations for an element of a
+** vector; for a matrix as many as it takes to factor it, or to go through it where all rows
+** share it.
 */
-static double guess_of_operand (const Job *job, int k) {
+static double guess_of_operand (const RowsJob *job, int k) {
   const Loop *batch = &job->rows->batch;
   const Signature *s = job->signature;
   double size = (double)rows_event_size(job->rows, s, k), side = size;
-  if (s->event_rank[k] < 2) return PER_ELEMENT * size;
+  if (s->event_rank[k] < 2) return ROWS_WORK_PER_ELEMENT * size;
   for (int d = 0; d < s->event_rank[k]; d++) {
     double extent = (double)job->rows->dims[s->event[k][d]];
     side = extent < side ? extent : side;
@@ -235,32 +233,32 @@ static double guess_of_operand (const Job *job, int k) {
   return shared ? size : size * side;
 }
 
-static size_t first_slice (const Job *job) {
+static size_t first_slice (const RowsJob *job) {
   size_t least = job->kernel->side > 0 ? (size_t)job->kernel->side : 1;
   double most = 1;
   for (int k = 0; k <= job->kernel->n_in; k++) {
     double guess = guess_of_operand(job, k);
     most = guess > most ? guess : most;
   }
-  return most * (double)least > SLICE ? least : (size_t)(SLICE / most);
+  return most * (double)least > ROWS_SLICE ? least : (size_t)(ROWS_SLICE / most);
 }
 
 /* May one event take long? */
-static bool is_long (const Job *job) {
+static bool is_long (const RowsJob *job) {
   double side = 1;
   bool is_matrix = false;
   for (int i = 0; i < job->rows->letters; i++)
     side = (double)job->rows->dims[i] > side ? (double)job->rows->dims[i] : side;
   for (int k = 0; k <= job->kernel->n_in; k++) is_matrix |= job->signature->event_rank[k] > 1;
-  return (is_matrix ? side * side * side : PER_ELEMENT * side) > LONG;
+  return (is_matrix ? side * side * side : ROWS_WORK_PER_ELEMENT * side) > ROWS_LONG;
 }
 
-static void run (Pool *pool, Job *job, Task task) {
+static void run (Pool *pool, RowsJob *job, Task task) {
   const Kernel *kernel = job->kernel;
   size_t n = job->rows->batch.size, grain = 1, unit = n;
   job->pool = pool;
   if (pool != NULL) {
-    grain = WORTH / work_of_one(kernel, job->signature, job->rows) + 1;
+    grain = THREADS_MIN_ELEMENTS / work_of_one(kernel, job->signature, job->rows) + 1;
     if (!kernel->whole) unit = kernel->slow ? 1 : first_slice(job);
     if (kernel->whole || kernel->slow || is_long(job)) job->stop = (Stop) {pool_stops, pool};
   }
@@ -280,14 +278,14 @@ size_t rows_scratch (const Rows *rows, Scratch scratch) {
 
 void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
                double *scratch, double *out) {
-  Job job = {.kernel = kernel, .signature = signature, .rows = rows, .scratch = scratch,
+  RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows, .scratch = scratch,
              .scratch_size = rows_scratch(rows, kernel->scratch), .out = out};
   run(pool, &job, value_range);
 }
 
 void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
                 double *scratch, const struct Philox *g, uint64_t position, double *out) {
-  Job job = {.kernel = kernel, .signature = signature, .drawn = 1, .rows = rows,
+  RowsJob job = {.kernel = kernel, .signature = signature, .drawn = 1, .rows = rows,
              .scratch = scratch,
              .scratch_size = rows_scratch(rows, kernel->scratch), .out = out,
              .generator = g, .position = position};
@@ -297,7 +295,7 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, co
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
                    const Rows *rows, unsigned wanted, double *scratch,
                    const double *upstream, double *const d[]) {
-  Job job = {.kernel = kernel, .signature = signature, .rows = rows,
+  RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows,
              .wanted = wanted,
              .scratch = scratch, .upstream = upstream, .d = d,
              .scratch_size = rows_scratch(rows, kernel->adjoint_scratch)};

@@ -24,11 +24,11 @@
 
 #include "driver/threads.h"
 
-#define SPINS 2000           /* turns of waiting before sleep, */
-#define YIELD 32             /* and between giving way */
-#define EACH  8              /* shares a thread, if there are as many grains */
-#define SLICE 250000         /* nanoseconds that a slice should take at least, */
-#define LONG  1000000        /* and at most */
+#define WAIT_SPINS 2000           /* turns of waiting before sleep, */
+#define WAIT_YIELD 32             /* and between giving way */
+#define SHARES_PER_THREAD  8              /* shares a thread, if there are as many grains */
+#define SLICE_MIN_NS 250000         /* nanoseconds that a slice should take at least, */
+#define SLICE_MAX_NS  1000000        /* and at most */
 
 typedef struct Work {
   Task task;
@@ -69,8 +69,8 @@ static void run_slices (Watch *watch, bool asks, const Work *work, size_t first,
     work->task(work->job, first, first + n);
     if (n == last - first) return;
     uint64_t before = now, took = (now = watch_clock()) - before;
-    if (took < SLICE) slice *= 2;
-    else if (took > LONG && slice > work->unit) slice /= 2;
+    if (took < SLICE_MIN_NS) slice *= 2;
+    else if (took > SLICE_MAX_NS && slice > work->unit) slice /= 2;
     if (asks) watch_look(watch, now);
   }
 }
@@ -109,7 +109,7 @@ static bool claim (Pool *pool, int self, size_t *share) {
 
 /* Whoever spins gives way now and then: what it waits for may want the same core. */
 static void relax (int turn) {
-  if (turn % YIELD == YIELD - 1) sched_yield();
+  if (turn % WAIT_YIELD == WAIT_YIELD - 1) sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
@@ -123,7 +123,7 @@ static bool is_called (Pool *pool, unsigned long seen) {
 /* Whoever was woken in vain spins again: more jobs are near. */
 static void await_work (Pool *pool, unsigned long seen) {
   for (;;) {
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < WAIT_SPINS; i++) {
       if (is_called(pool, seen)) return;
       relax(i);
     }
@@ -137,7 +137,7 @@ static void await_work (Pool *pool, unsigned long seen) {
 static void doze (Pool *pool) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += LONG;
+  until.tv_nsec += SLICE_MAX_NS;
   until.tv_sec += until.tv_nsec / 1000000000;
   until.tv_nsec %= 1000000000;
   pthread_mutex_lock(&pool->mutex);
@@ -147,7 +147,7 @@ static void doze (Pool *pool) {
 }
 
 static void await_workers (Pool *pool) {
-  for (int i = 0; i < SPINS; i++) {
+  for (int i = 0; i < WAIT_SPINS; i++) {
     if (atomic_load(&pool->unfinished) == 0) return;
     relax(i);
   }
@@ -245,7 +245,7 @@ static void post (Pool *pool, size_t n, size_t grain, const Work *work) {
   size_t grains = quotient_above(n, grain);
   pool->number++;
   pool->n = n;
-  pool->share_size = quotient_above(grains, EACH * (size_t)pool->threads) * grain;
+  pool->share_size = quotient_above(grains, SHARES_PER_THREAD * (size_t)pool->threads) * grain;
   pool->shares = quotient_above(n, pool->share_size);
   pool->job = *work;
   fegetenv(&pool->environment);

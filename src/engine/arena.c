@@ -1,40 +1,39 @@
 /*
 ** arena.c - memory of a walk back, kept for the next one
 **
-** A small walk finds all it needs on the desk. A larger one has chunks, and room for its
-** tape, in a table that the state keeps for as long as the collector lets it. Both are taken
+** The first chunk is all that a small walk needs. A larger one has further chunks, and room for
+** its tape, in a table that the state keeps for as long as the collector lets it. Both are taken
 ** away while they are in use: a walk within this one must not find them.
 */
 #include <string.h>
 
 #include "engine/walk.h"
 
-#define DOUBLED 8   /* chunks that are twice as large as the one before */
 
-typedef struct Desk {
+typedef struct FirstChunk {
   Node *node[WALK_NODES];
   double chunk[WALK_CHUNK + 8];
-} Desk;
+} FirstChunk;
 
 
-static Desk *take_desk (lua_State *L) {
-  Desk *desk = lua_touserdata(L, lua_upvalueindex(WALK_OWN_DESK));
-  if (desk == NULL) desk = lua_newuserdatauv(L, sizeof *desk, 0);
-  else lua_pushvalue(L, lua_upvalueindex(WALK_OWN_DESK));
-  lua_replace(L, WALK_DESK);
+static FirstChunk *take_first_chunk (lua_State *L) {
+  FirstChunk *first = lua_touserdata(L, lua_upvalueindex(WALK_KEPT_CHUNK));
+  if (first == NULL) first = lua_newuserdatauv(L, sizeof *first, 0);
+  else lua_pushvalue(L, lua_upvalueindex(WALK_KEPT_CHUNK));
+  lua_replace(L, WALK_FIRST_CHUNK);
   lua_pushnil(L);
-  lua_replace(L, lua_upvalueindex(WALK_OWN_DESK));
-  return desk;
+  lua_replace(L, lua_upvalueindex(WALK_KEPT_CHUNK));
+  return first;
 }
 
-void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory) {
-  Desk *desk = take_desk(L);
+void arena_open (lua_State *L, State *state, Tape *tape, Arena *arena) {
+  FirstChunk *first = take_first_chunk(L);
   uint64_t number = ++state->walk;
-  *tape = (Tape) {.node = desk->node, .room = WALK_NODES, .walk = number, .last = number,
+  *tape = (Tape) {.node = first->node, .room = WALK_NODES, .walk = number, .last = number,
                   .outer = state->tape, .in_order = true};
-  memory->chunks = memory->frees = 0;
-  memory->at = tensor_aligned(desk->chunk);
-  memory->left = WALK_CHUNK;
+  arena->chunks = arena->frees = 0;
+  arena->at = tensor_aligned(first->chunk);
+  arena->left = WALK_CHUNK;
 }
 
 void arena_fetch_chunks (lua_State *L) {
@@ -61,50 +60,50 @@ static void leave_chunks (lua_State *L) {
   lua_setiuservalue(L, lua_upvalueindex(WALK_STATE), 1);
 }
 
-void memory_close (lua_State *L) {
+void arena_close (lua_State *L) {
   leave_chunks(L);
-  lua_pushvalue(L, WALK_DESK);
-  lua_replace(L, lua_upvalueindex(WALK_OWN_DESK));
+  lua_pushvalue(L, WALK_FIRST_CHUNK);
+  lua_replace(L, lua_upvalueindex(WALK_KEPT_CHUNK));
 }
 
 
 /* The next chunk, if it is large enough, or a new one in its place. */
-COLD static void next_chunk (lua_State *L, Memory *memory, size_t size) {
-  size_t room = WALK_CHUNK << (memory->chunks < DOUBLED ? memory->chunks : DOUBLED);
+COLD static void next_chunk (lua_State *L, Arena *arena, size_t size) {
+  size_t room = WALK_CHUNK << (arena->chunks < WALK_DOUBLED ? arena->chunks : WALK_DOUBLED);
   if (room < size) room = size;
   arena_fetch_chunks(L);
-  lua_rawgeti(L, WALK_CHUNKS, ++memory->chunks);
+  lua_rawgeti(L, WALK_CHUNKS, ++arena->chunks);
   if (lua_rawlen(L, -1) < (room + 8) * sizeof(double)) {
     lua_pop(L, 1);
     lua_newuserdatauv(L, (room + 8) * sizeof(double), 0);
     lua_pushvalue(L, -1);
-    lua_rawseti(L, WALK_CHUNKS, memory->chunks);
+    lua_rawseti(L, WALK_CHUNKS, arena->chunks);
   }
-  memory->at = tensor_aligned(lua_touserdata(L, -1));
-  memory->left = lua_rawlen(L, -1) / sizeof(double) - 8;
+  arena->at = tensor_aligned(lua_touserdata(L, -1));
+  arena->left = lua_rawlen(L, -1) / sizeof(double) - 8;
   lua_pop(L, 1);
 }
 
-double *memory_take (lua_State *L, Memory *memory, size_t size) {
-  size = memory_padded(size);
-  for (int i = memory->frees; i-- > 0; ) {
-    if (memory->free_size[i] != size) continue;
-    double *found = memory->free[i];
-    memory->free[i] = memory->free[--memory->frees];
-    memory->free_size[i] = memory->free_size[memory->frees];
+double *arena_take (lua_State *L, Arena *arena, size_t size) {
+  size = arena_padded(size);
+  for (int i = arena->frees; i-- > 0; ) {
+    if (arena->free_size[i] != size) continue;
+    double *found = arena->free[i];
+    arena->free[i] = arena->free[--arena->frees];
+    arena->free_size[i] = arena->free_size[arena->frees];
     return found;
   }
-  if (memory->left < size) next_chunk(L, memory, size);
-  double *taken = memory->at;
-  memory->at += size;
-  memory->left -= size;
+  if (arena->left < size) next_chunk(L, arena, size);
+  double *taken = arena->at;
+  arena->at += size;
+  arena->left -= size;
   return taken;
 }
 
-void memory_give_back (Memory *memory, double *block, size_t size) {
-  if (memory->frees == WALK_FREE) return;
-  memory->free[memory->frees] = block;
-  memory->free_size[memory->frees++] = memory_padded(size);
+void arena_give_back (Arena *arena, double *block, size_t size) {
+  if (arena->frees == WALK_FREE) return;
+  arena->free[arena->frees] = block;
+  arena->free_size[arena->frees++] = arena_padded(size);
 }
 
 
@@ -113,6 +112,6 @@ void walk_push_function (lua_State *L, lua_CFunction f) {
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
-  lua_pushnil(L);                     /* no desk yet */
-  lua_pushcclosure(L, f, WALK_OWN_DESK);
+  lua_pushnil(L);                     /* no first chunk yet */
+  lua_pushcclosure(L, f, WALK_KEPT_CHUNK);
 }

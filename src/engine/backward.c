@@ -12,11 +12,11 @@
 
 /* The gradient of a parameter that has none yet is written where it will stay, unless a
    function might see it there. */
-static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Memory *memory,
+static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Arena *arena,
                              Node *node) {
   if (node->gradient != NULL) return;
   bool stays = node->kind == NODE_LEAF && !node->has_grad && !tape->calls;
-  double *taken = stays ? node->grad->data : memory_take(L, memory, node->result->size);
+  double *taken = stays ? node->grad->data : arena_take(L, arena, node->result->size);
   tape_check_undisturbed(L, state, tape);
   node->gradient = taken;
   node->empty = true;
@@ -92,7 +92,7 @@ COLD static void look (lua_State *L, State *state, Tape *tape) {
   tape_check_undisturbed(L, state, tape);
 }
 
-static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memory *memory) {
+static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena *arena) {
   size_t n = step_block_size(node);
   if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
     node_fill_gradient(NULL, node);
@@ -103,7 +103,7 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memor
   double *scratch = NULL;
   Pool *pool;
   while (need = adjoint_scratch(node, pool = pool_for(L, node)), need > room) {
-    scratch = memory_take(L, memory, room = need);
+    scratch = arena_take(L, arena, room = need);
     tape_check_undisturbed(L, state, tape);
   }
   const Walking walking = walking_over(tape), *before = state->walking;
@@ -111,20 +111,20 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Memor
   adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
   state->walking = before;
   host_check_stopped(L, pool);
-  if (scratch != NULL) memory_give_back(memory, scratch, room);
+  if (scratch != NULL) arena_give_back(arena, scratch, room);
 }
 
-static void walk (lua_State *L, State *state, Tape *tape, Memory *memory) {
+static void walk (lua_State *L, State *state, Tape *tape, Arena *arena) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->node[i];
     if (i % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->kept) tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++)
-      if (node->in[k].tracked) ensure_gradient(L, state, tape, memory, node_below(node, k));
+      if (node->in[k].tracked) ensure_gradient(L, state, tape, arena, node_below(node, k));
     if (node->kind == NODE_CALL) step_call(L, node, state, tape);
-    else step_node(L, state, tape, node, memory);
-    memory_give_back(memory, node->gradient, node->result->size);
+    else step_node(L, state, tape, node, arena);
+    arena_give_back(arena, node->gradient, node->result->size);
   }
 }
 
@@ -170,26 +170,26 @@ COLD static void prepare_calls (lua_State *L, const State *state, Tape *tape) {
 static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
-  Memory memory;
+  Arena arena;
   host_arguments(L, "Tensor:backward", 2);
   lua_settop(L, WALK_TENSORS);
   const Tensor *t = walk_check_result(L, "Tensor:backward", "self");
   int retain = retain_option(L, 2, "Tensor:backward");
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
-  memory_open(L, state, &tape, &memory);
+  arena_open(L, state, &tape, &arena);
   Node *top = t->owner->node;
   tape_note(tape.outer);
   tape_collect(L, state, &tape, top);
   if (tape.calls) prepare_calls(L, state, &tape);
-  ensure_gradient(L, state, &tape, &memory, top);
+  ensure_gradient(L, state, &tape, &arena, top);
   node_fill_gradient(NULL, top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
-  walk(L, state, &tape, &memory);
+  walk(L, state, &tape, &arena);
   deliver(L, state, &tape);
   for (size_t i = 0; !retain && i < tape.n; i++)
-    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->spent = true;
+    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->freed = true;
   if (state->valued > 0) state->valued--;
-  memory_close(L);
+  arena_close(L);
   return 0;
 }
 

@@ -89,8 +89,8 @@ int engine_defer_recorded (lua_State *L, const Recording *recording);
 /* The same for a NODE_SUM or NODE_MEAN of so many values. */
 int engine_defer_sum (lua_State *L, const Recording *recording, size_t size);
 
-/* The same for a steady kernel one of whose operands is a sum that waits. */
-int engine_defer_steady (lua_State *L, const Recording *recording);
+/* The same for a kernel whose partials do not read an operand that is a sum and waits. */
+int engine_defer_linear (lua_State *L, const Recording *recording);
 
 /* Sees to all that waits for the elements of t. Nothing must be allocated between this and
    writing them, except by calls of this for others. */

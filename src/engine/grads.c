@@ -19,7 +19,7 @@ void engine_renew_grad (lua_State *L, int index, const char *who) {
 }
 
 void grads_prepare (lua_State *L, const Node *node) {
-  if (node->has_grad && node->shown) engine_before_write(L, node->grad);
+  if (node->has_grad && node->grad_is_public) engine_before_write(L, node->grad);
 }
 
 void grads_deliver (Node *node) {
@@ -35,8 +35,8 @@ void grads_deliver (Node *node) {
 
 void engine_forget_grad (lua_State *L, int index, const char *who) {
   Node *node = ((const Tensor *)lua_touserdata(L, index))->node;
-  if (node->shown) engine_renew_grad(L, index, who);
-  node->has_grad = node->shown = false;
+  if (node->grad_is_public) engine_renew_grad(L, index, who);
+  node->has_grad = node->grad_is_public = false;
 }
 
 void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value) {

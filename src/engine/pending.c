@@ -21,12 +21,9 @@
 #include "autograd/forward.h"
 #include "driver/elementwise.h"
 #include "driver/program.h"
+#include "driver/sizes.h"
 #include "engine/walk.h"
 
-#define WORTH 4096      /* elements of a result that waits, */
-#define RECORDED 512    /* or of one that is recorded */
-#define DEEPEST 12   /* a longer chain of operations is computed in parts */
-#define OFTEN 32     /* walks that expect sums to be read, since one was */
 
 static const char WAITING = 'w';   /* registry key: the tensors that may wait */
 
@@ -72,8 +69,8 @@ int engine_defer (lua_State *L, const Recording *r) {
   int rank;
   if (r->state->writing || r->kernel->slow || !force_recorded_operands(L, r)
       || engine_is_tracked(r->state, r->n, r->in)
-      || loop_broadcast(r->n, r->in, &rank, shape, &size) != NULL || size < WORTH
-      || depth_of(r) >= DEEPEST) return 0;
+      || loop_broadcast(r->n, r->in, &rank, shape, &size) != NULL || size < DEFER_MIN_ELEMENTS
+      || depth_of(r) >= DEFER_MAX_DEPTH) return 0;
   Tensor *t = record_new_waiting(L, r, rank, shape, NULL);
   t->node->depth = (uint8_t)(1 + depth_of(r));
   t->node = NULL;                /* it has no gradient: see record_node */
@@ -83,7 +80,8 @@ int engine_defer (lua_State *L, const Recording *r) {
 
 
 static int is_worth_waiting (const Recording *r, size_t size) {
-  return size >= RECORDED && !r->state->writing && engine_is_tracked(r->state, r->n, r->in);
+  return size >= DEFER_RECORDED_MIN_ELEMENTS && !r->state->writing
+      && engine_is_tracked(r->state, r->n, r->in);
 }
 
 int engine_defer_recorded (lua_State *L, const Recording *r) {
@@ -108,10 +106,9 @@ static int depth_of_single (const Tensor *t) {
   return is_recorded(t) ? 1 + t->node->depth : -1;
 }
 
-/* May the partials be found without operand k? If it waits, it must be the first, or no
-   operand may count. */
-static int does_without (const Kernel *kernel, int k, int depth) {
-  return depth == 0 || kernel->steady == 1 || k == 0;
+/* May operand k be uncomputed? Only if no partial reads it. */
+static int may_wait (const Kernel *kernel, int k, int depth) {
+  return depth == 0 || kernel->partials_read == READ_NONE || k == 0;
 }
 
 /* Can its elements be written to? Those of recorded results cannot. */
@@ -119,17 +116,19 @@ static int is_open (const Tensor *t) {
   return !tensor_is_number(t) && (!is_tracked(t) || t->owner->node->kind == NODE_LEAF);
 }
 
-int engine_defer_steady (lua_State *L, const Recording *r) {
+int engine_defer_linear (lua_State *L, const Recording *r) {
   int deepest = 0, open = 0;
   if (r->state->writing) return 0;
   for (int k = 0; k < r->n; k++) {
     int depth = depth_of_single(r->in[k]);
-    if (depth < 0 || !does_without(r->kernel, k, depth)) return 0;
-    if (r->kernel->steady > 1 && k > 0 && !tensor_is_number(r->in[k])) return 0;
+    if (depth < 0 || !may_wait(r->kernel, k, depth)) return 0;
+    if (r->kernel->partials_read == READ_OTHERS && k > 0 && !tensor_is_number(r->in[k]))
+      return 0;
     if (depth > deepest) deepest = depth;
     if (is_open(r->in[k])) open = 1;
   }
-  if (deepest == 0 || deepest > DEEPEST || !engine_is_tracked(r->state, r->n, r->in)) return 0;
+  if (deepest == 0 || deepest > DEFER_MAX_DEPTH || !engine_is_tracked(r->state, r->n, r->in))
+    return 0;
   record_new_waiting(L, r, 0, NULL, NULL)->node->depth = (uint8_t)deepest;
   if (open) remember(L, r->state);
   return 1;
@@ -163,7 +162,7 @@ static double sum_of_values (lua_State *L, const Node *node, const Tensor *const
                              Loop *loop) {
   State *state = host_state(L);
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
-  if (node->walk > 0) state->valued = OFTEN;
+  if (node->walk > 0) state->valued = VALUED_PASSES;
   Pool *pool = host_pool(L, loop->size);
   double sum = forward_sum(node, state->sum, in, loop, pool);
   host_check_stopped(L, pool);
@@ -286,7 +285,7 @@ static Source operand (lua_State *L, Plan *plan, int index, Input *input, int k)
 static Source add_step (lua_State *L, Plan *plan, int index) {
   const Tensor *t = lua_touserdata(L, index);
   Node *node = record_node(t);
-  Step step = {.kernel = node->kernel};
+  ProgramStep step = {.kernel = node->kernel};
   plan->open++;
   plan->reserved += node->n;
   for (int k = 0; k < node->n; k++) {

@@ -39,8 +39,8 @@ static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
              " differentiated; clone it before changing it");
 }
 
-static void check_unspent (lua_State *L, const Node *node) {
-  if (node->spent)
+static void check_not_freed (lua_State *L, const Node *node) {
+  if (node->freed)
     host_fail(L, "backward", "this was differentiated already, and what it takes to do so"
              " again is gone; backward{retain = true} keeps it");
 }
@@ -79,7 +79,7 @@ void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->node[done];
     if (done % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
-    check_unspent(L, node);
+    check_not_freed(L, node);
     tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++) {
       Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
@@ -123,7 +123,8 @@ COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
 COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) {
     if (tape->node[i]->walk != tape->walk)
-      host_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a finalizer or hook");
+      host_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a"
+                " finalizer or hook");
     if (!tape->kept) tape_check_operands(L, tape->node[i]);
   }
   tape->last = state->walk;

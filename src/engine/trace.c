@@ -20,7 +20,7 @@ static const char METATABLE = 'T';   /* registry key */
 
 #define MAGIC 0x7065726974726163u   /* "peritrac" */
 
-typedef struct Step {
+typedef struct TraceStep {
   Node *node;
   double *gradient;      /* memory for it */
   size_t block;          /* elements of a node of a single block, or 0 */
@@ -33,12 +33,12 @@ typedef struct Step {
   double *late;          /* where the value goes that is computed after the walk, or NULL */
   const Kernel *noise;   /* that feeds a draw */
   size_t size;           /* that it goes through */
-} Step;
+} TraceStep;
 
-typedef struct Leaf {
+typedef struct TraceLeaf {
   Node *node;
   double *gradient;      /* memory for it, where there is a grad already */
-} Leaf;
+} TraceLeaf;
 
 typedef struct Trace {
   uint64_t magic;
@@ -50,8 +50,8 @@ typedef struct Trace {
   uint64_t walk;         /* number of the last walk back */
   bool has_late;
   size_t n, leaves;
-  Leaf *leaf;            /* behind the steps */
-  Step step[];           /* the youngest first */
+  TraceLeaf *leaf;       /* behind the steps */
+  TraceStep step[];      /* the youngest first */
 } Trace;
 
 /* User values of a trace. */
@@ -80,8 +80,8 @@ static void record (lua_State *L, State *state) {
   lua_replace(L, 1);
 }
 
-static Step step_of (lua_State *L, Node *node) {
-  Step step = {.node = node, .size = node_extent(node)};
+static TraceStep step_of (lua_State *L, Node *node) {
+  TraceStep step = {.node = node, .size = node_extent(node)};
   size_t block = step_block_size(node);
   for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
   if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
@@ -99,16 +99,16 @@ static void check_operands (lua_State *L, const Tape *tape) {
 
 /* Pushes a trace of the nodes on the tape, which end in the tensor at index 1. */
 static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
-  Trace *trace = lua_newuserdatauv(L, sizeof *trace + tape->n * (sizeof(Step) + sizeof(Leaf)),
-                                   DRAWN);
+  size_t room = tape->n * (sizeof(TraceStep) + sizeof(TraceLeaf));
+  Trace *trace = lua_newuserdatauv(L, sizeof *trace + room, DRAWN);
   check_operands(L, tape);
   *trace = (Trace) {.magic = MAGIC, .self = trace, .top = top};
-  trace->leaf = (Leaf *)(void *)(trace->step + tape->n);
+  trace->leaf = (TraceLeaf *)(void *)(trace->step + tape->n);
   for (size_t i = 0; i < tape->n; i++)
     if (tape->node[i]->kind == NODE_LEAF) trace->leaf[trace->leaves++].node = tape->node[i];
     else trace->step[trace->n++] = step_of(L, tape->node[i]);
   for (size_t i = 0; i < trace->n; i++) {
-    Step *step = &trace->step[i];
+    TraceStep *step = &trace->step[i];
     trace->has_late |= step->late != NULL;
     step->looks |= i % WALK_LOOK == WALK_LOOK - 1;
     step->asks = step->looks || step->block == 0;
@@ -124,19 +124,19 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
 static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   ptrdiff_t size = 0;
   for (size_t i = 0; i < trace->n; i++)
-    size += (ptrdiff_t)memory_padded(trace->step[i].node->result->size);
+    size += (ptrdiff_t)arena_padded(trace->step[i].node->result->size);
   for (size_t i = 0; i < trace->leaves; i++)
-    size += (ptrdiff_t)memory_padded(trace->leaf[i].node->result->size);
+    size += (ptrdiff_t)arena_padded(trace->leaf[i].node->result->size);
   double *at = host_new(L, "trace", 1, &size, NULL)->data;
   lua_setiuservalue(L, -2, GRADIENTS);
   check_operands(L, tape);
   for (size_t i = 0; i < trace->n; i++) {
     trace->step[i].gradient = at;
-    at += memory_padded(trace->step[i].node->result->size);
+    at += arena_padded(trace->step[i].node->result->size);
   }
   for (size_t i = 0; i < trace->leaves; i++) {
     trace->leaf[i].gradient = at;
-    at += memory_padded(trace->leaf[i].node->result->size);
+    at += arena_padded(trace->leaf[i].node->result->size);
   }
 }
 
@@ -150,7 +150,7 @@ static void release (lua_State *L, const State *state, Trace *trace) {
 /* Now that all of them have been computed. */
 static void find_inputs (Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
-    Step *step = &trace->step[i];
+    TraceStep *step = &trace->step[i];
     step->whole = step->block > 0 && step_block_inputs(step->node, step->block, step->in);
     step->direct = step->whole && step->node->kind == NODE_ELEMENTWISE
                 && step->node->generator == NULL;
@@ -173,7 +173,7 @@ static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
 static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
   Tape tape;
-  Memory memory;
+  Arena arena;
   host_arguments(L, "trace", 1);
   if (state->tracing) host_fail(L, "trace", "not within another trace");
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
@@ -184,7 +184,7 @@ static int new_trace (lua_State *L) {
   uint64_t begin = state->order;
   record(L, state);
   const Tensor *top = walk_check_result(L, "trace", "what the function returns");
-  memory_open(L, state, &tape, &memory);
+  arena_open(L, state, &tape, &arena);
   tape_note(tape.outer);
   tape_collect(L, state, &tape, top->owner->node);
   check_tape(L, &tape, begin);
@@ -192,7 +192,7 @@ static int new_trace (lua_State *L) {
   place_gradients(L, &tape, trace);
   engine_force(L, 1);
   check_operands(L, &tape);
-  memory_close(L);
+  arena_close(L);
   release(L, state, trace);       /* none of the nodes waits any more, or can lose an operand */
   find_inputs(trace);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
@@ -221,7 +221,7 @@ static Trace *check_replay (lua_State *L, const State *state, const char *who) {
   return check_trace(L, who);
 }
 
-static Pool *pool_for (lua_State *L, const Step *step) {
+static Pool *pool_for (lua_State *L, const TraceStep *step) {
   return step->block > 0 ? NULL : host_pool(L, step->size);
 }
 
@@ -229,7 +229,7 @@ static Pool *pool_for (lua_State *L, const Step *step) {
 static size_t scratch_need (lua_State *L, const Trace *trace) {
   size_t most = 0;
   for (size_t i = 0; i < trace->n; i++) {
-    const Step *step = &trace->step[i];
+    const TraceStep *step = &trace->step[i];
     if (step->block > 0) continue;
     size_t ahead = forward_scratch(step->node, pool_for(L, step));
     size_t back = adjoint_scratch(step->node, pool_for(L, step));
@@ -264,7 +264,7 @@ static void prepare (lua_State *L, const State *state, Trace *trace) {
 }
 
 /* Draws again; the generator moves on. */
-static void draw (lua_State *L, const State *state, const Trace *trace, const Step *step) {
+static void draw (lua_State *L, const State *state, const Trace *trace, const TraceStep *step) {
   Philox *g = step->node->generator;
   uint64_t position = philox_claim(g, step->node->in[0].tensor->size);
   forward_step(step->node, state->sum, step->noise, position, pool_for(L, step),
@@ -272,7 +272,7 @@ static void draw (lua_State *L, const State *state, const Trace *trace, const St
 }
 
 /* After a step that asks: is the replay to be given up? */
-static bool is_stopped (lua_State *L, State *state, const Step *step) {
+static bool is_stopped (lua_State *L, State *state, const TraceStep *step) {
   state->running = L;
   if (step->looks) watch_look(&state->watch, watch_clock());
   return watch_stopped(&state->watch);
@@ -280,7 +280,7 @@ static bool is_stopped (lua_State *L, State *state, const Step *step) {
 
 /* Computes the result of a step. */
 static inline void compute (lua_State *L, const State *state, const Trace *trace,
-                            const Step *step) {
+                            const TraceStep *step) {
   Node *node = step->node;
   if (step->direct) node->kernel->value(step->block, step->in, node->result->data);
   else if (node->generator != NULL) draw(L, state, trace, step);
@@ -290,7 +290,7 @@ static inline void compute (lua_State *L, const State *state, const Trace *trace
 
 static void go_forward (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = trace->n; i-- > 0; ) {
-    const Step *step = &trace->step[i];
+    const TraceStep *step = &trace->step[i];
     if (step->late == NULL) compute(L, state, trace, step);
     if (step->asks && is_stopped(L, state, step)) return;
   }
@@ -299,7 +299,7 @@ static void go_forward (lua_State *L, State *state, const Trace *trace) {
 /* Values of what is late, but for sums that got theirs during a walk back. */
 static void go_late (lua_State *L, const State *state, const Trace *trace, bool walked) {
   for (size_t i = trace->n; trace->has_late && i-- > 0; ) {
-    const Step *step = &trace->step[i];
+    const TraceStep *step = &trace->step[i];
     Tensor *result = step->node->result;
     if (step->late == NULL) continue;
     if (walked && step->block == 0 && result->data != NULL) result->writes++;
@@ -320,7 +320,7 @@ static void start_back (Trace *trace, uint64_t walk) {
     node->walk = walk;
   }
   for (size_t i = 0; i < trace->n; i++) {
-    const Step *step = &trace->step[i];
+    const TraceStep *step = &trace->step[i];
     step->node->gradient = step->gradient;
     step->node->empty = true;
     step->node->walk = walk;
@@ -333,7 +333,7 @@ static void start_back (Trace *trace, uint64_t walk) {
 
 static void go_back (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
-    const Step *step = &trace->step[i];
+    const TraceStep *step = &trace->step[i];
     if (!step->leads) continue;
     if (step->block > 0) node_fill_gradient(NULL, step->node);
     if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
@@ -367,7 +367,9 @@ static void check_walk (lua_State *L, const State *state, void *data) {
   (void)state;
   for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->walk != trace->walk;
   for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->walk != trace->walk;
-  if (met) host_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a hook");
+  if (met)
+    host_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a"
+              " hook");
 }
 
 /* From a result to the gradients of what it was computed from. */

@@ -1,26 +1,24 @@
 /*
-** walk.h - what a walk back over nodes needs: a tape of them, memory, and parameters' grads
+** walk.h - what a backward pass needs: a tape of nodes, memory, and parameters' grads
 **
-** The functions of Lua that walk (backward.c, trace.c) have the upvalues WALK_STATE, ... and
-** keep what is theirs at the places WALK_DESK, ... of the stack. Whatever allocates may run
-** finalizers, and these may walk: the tape notices (tape_check_undisturbed).
+** The functions of Lua that go over nodes (backward.c, trace.c) have the upvalues WALK_STATE, ...
+** and keep what is theirs at the places WALK_FIRST_CHUNK, ... of the stack. Whatever allocates
+** may run finalizers, and these may go over nodes as well: the tape notices that
+** (tape_check_undisturbed).
 */
 #ifndef PERILUNE_WALK_H
 #define PERILUNE_WALK_H
 
+#include "driver/sizes.h"
 #include "engine/engine.h"
 
-#define WALK_NODES 64                  /* a walk over no more of them needs no tape of its own */
-#define WALK_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk */
-#define WALK_LOOK  256                 /* nodes after which hooks may run, if they are small */
-#define WALK_FREE  64                  /* blocks that wait to be used again */
 
-/* Upvalues: the state, a metatable for weak values, the desk. */
-enum { WALK_STATE = 1, WALK_WEAK, WALK_OWN_DESK };
+/* Upvalues: the state, a metatable for weak values, the first chunk. */
+enum { WALK_STATE = 1, WALK_WEAK, WALK_KEPT_CHUNK };
 
-/* On the stack, behind two arguments: the desk, a larger tape, the table of chunks, notes,
+/* On the stack, behind two arguments: the first chunk, a larger tape, the table of chunks, notes,
    tensors by the addresses of their nodes. */
-enum { WALK_DESK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES, WALK_TENSORS };
+enum { WALK_FIRST_CHUNK = 3, WALK_TAPE, WALK_CHUNKS, WALK_NOTES, WALK_TENSORS };
 
 /* The gradient that a node had when a walk within this one began. */
 typedef struct Note {
@@ -42,20 +40,20 @@ typedef struct Tape {
   bool noted;           /* an inner walk, which may meet the same nodes, has begun */
 } Tape;
 
-/* Memory for gradients: the desk's chunk, then chunks that are userdata in a table. What is
+/* Memory for gradients: the first chunk, then chunks that are userdata in a table. What is
    done with is used again within a walk, chunks are by the next walk. */
-typedef struct Memory {
+typedef struct Arena {
   int chunks;
   double *at;               /* in the last chunk */
   size_t left;
   double *free[WALK_FREE];
   size_t free_size[WALK_FREE];
   int frees;
-} Memory;
+} Arena;
 
 
 /* Doubles of a block that ends where a cache line does. */
-static inline size_t memory_padded (size_t size) { return (size + 7) & ~(size_t)7; }
+static inline size_t arena_padded (size_t size) { return (size + 7) & ~(size_t)7; }
 
 void tape_check_nodes (lua_State *L, const State *state, Tape *tape);   /* tape.c */
 
@@ -67,11 +65,11 @@ static inline void tape_check_undisturbed (lua_State *L, const State *state, Tap
 }
 
 /* arena.c: begins a walk and ends it */
-void memory_open (lua_State *L, State *state, Tape *tape, Memory *memory);
-void memory_close (lua_State *L);
+void arena_open (lua_State *L, State *state, Tape *tape, Arena *arena);
+void arena_close (lua_State *L);
 
-double *memory_take (lua_State *L, Memory *memory, size_t size);
-void memory_give_back (Memory *memory, double *block, size_t size);
+double *arena_take (lua_State *L, Arena *arena, size_t size);
+void arena_give_back (Arena *arena, double *block, size_t size);
 
 /* Puts the table of chunks that the last large walk left on the stack, or a new one. */
 void arena_fetch_chunks (lua_State *L);

@@ -48,8 +48,8 @@ const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
 
 
 static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
-                  : k->move != NULL ? "step" : "elementwise");
+  lua_pushstring(L, kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows"
+                  : k->fold != NULL ? "reduction" : k->move != NULL ? "step" : "elementwise");
 }
 
 /* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, signature =,

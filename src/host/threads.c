@@ -6,12 +6,11 @@
 ** threads when the state closes. A pool has no finalizer of its own: one made
 ** by another finalizer, while the state closes, would never be called.
 */
+#include "driver/sizes.h"
 #include "host/host.h"
 
 static const char KEEPER = 'p';
 
-#define WORTH   16384   /* elements that are worth a thread, */
-#define WATCHED 4096    /* and those below which nobody looks at the clock */
 
 typedef struct Keeper {
   State *state;
@@ -23,10 +22,10 @@ enum { POOL = 1, ALONE };
 
 
 Pool *host_pool (lua_State *L, size_t size) {
-  if (size < WATCHED) return NULL;
+  if (size < WATCH_MIN_ELEMENTS) return NULL;
   State *state = host_state(L);
   state->running = L;
-  return size < WORTH ? state->alone : state->pool;
+  return size < THREADS_MIN_ELEMENTS ? state->alone : state->pool;
 }
 
 /* Joins the threads, if there are any. */

@@ -20,6 +20,8 @@
 #define KERNEL_MAX_IN    8   /* operands of a kernel */
 #define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
 #define KERNEL_MAX_CONSTANTS 8   /* of a step */
+#define KERNEL_DRAW_MAX  256     /* elements that `draw` is asked for at once: noise and result
+                                    stay in the L1 cache, and samplers have buffers of this size */
 
 struct Philox;
 
@@ -43,6 +45,13 @@ static inline const double *event (const Batch *b, int k, size_t r) {
   return b->in[k] + (ptrdiff_t)r * b->step[k];
 }
 
+/* What a kernel's partials depend on. */
+typedef enum PartialsRead {
+  READ_ALL,       /* all operands; so does first_partial */
+  READ_NONE,      /* they are constants */
+  READ_OTHERS     /* first_partial does not read the first operand */
+} PartialsRead;
+
 typedef struct Kernel {
   const char *name;   /* "log_prob" */
   int n_in;
@@ -64,7 +73,7 @@ typedef struct Kernel {
      the block, out[k] that of df/d in[k], k > 0. Sums of f are then taken this way. */
   void (*totals) (size_t n, const double *const in[], double *out);
 
-  int steady;    /* 1: partials read no operand; 2: first_partial reads not the first */
+  int partials_read;   /* a PartialsRead */
 
   /* A sampler by transformation is an elementwise kernel whose first operand
      is noise: the driver fills in[0] from the noise kernel of this name. */
@@ -72,9 +81,9 @@ typedef struct Kernel {
 
   /* A sampler that does its own drawing, and noise itself:
      out[i] = element first + i of the generator's stream, given parameters
-     in[0], in[1], ...; any split of a request into pieces gives the same
-     numbers. Such a sampler's n_in counts one more operand, because its
-     partials are functions of the draw: in[0] is x, in[1], ... the parameters,
+     in[0], in[1], ...; n is at most KERNEL_DRAW_MAX, and any split of a
+     request into pieces gives the same numbers. Such a sampler's n_in counts one
+     more operand, because its partials are functions of the draw: in[0] is x, in[1], ... the parameters,
      d[k] = dx/d in[k] at fixed randomness, d[0] = 1. */
   void (*draw) (const struct Philox *g, uint64_t first, size_t n,
                 const double *const in[], double *out);

@@ -3,8 +3,8 @@
 */
 #include "tensor/tensor.h"
 
-#define ALIGNMENT 64   /* of elements: a cache line, */
-#define FEW       64   /* unless there are fewer elements */
+#define ALIGNMENT          64   /* of elements: a cache line, */
+#define ALIGN_MIN_ELEMENTS 64   /* unless there are fewer */
 
 
 bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
@@ -21,7 +21,7 @@ bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
 
 
 size_t tensor_room (size_t size) {
-  return size * sizeof(double) + (size < FEW ? 0 : ALIGNMENT);
+  return size * sizeof(double) + (size < ALIGN_MIN_ELEMENTS ? 0 : ALIGNMENT);
 }
 
 size_t tensor_bytes (int rank, size_t size) {
@@ -36,7 +36,7 @@ double *tensor_aligned (void *p) {
 }
 
 double *tensor_place (void *p, size_t size) {
-  return size < FEW ? p : tensor_aligned(p);
+  return size < ALIGN_MIN_ELEMENTS ? p : tensor_aligned(p);
 }
 
 Tensor *tensor_init (void *block, int rank, size_t size, double *data) {

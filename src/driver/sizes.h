@@ -1,0 +1,87 @@
+/*
+** sizes.h - every size at which another way is taken, in one table
+**
+** All of them are about time, none about values: any of these may change without a bit of a
+** result changing. How each was found is said beside it; measured on AVX2 at 2.5 to 3 GHz.
+*/
+#ifndef PERILUNE_SIZES_H
+#define PERILUNE_SIZES_H
+
+/* {=====================================================
+** Blocks: what is read, computed and written stays in the L1 cache
+** ====================================================== */
+
+#define LOOP_BLOCK      512   /* of a loop: eight operands of 4 kB */
+#define BACKWARD_BLOCK  256   /* of a backward step: operands, partials and gradients */
+#define PROGRAM_BLOCK   256   /* of a formula in one pass: leaves, steps and result */
+
+/* Rows shorter than this are cut where blocks end, longer ones are not cut in two. */
+#define LOOP_SHORT_ROW  128
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Threads and hooks
+** ====================================================== */
+
+/* Threads' shares of a loop, and slices after which a watch may be asked, are multiples. */
+#define LOOP_GRAIN           4096
+
+/* Work on fewer elements asks nobody: 4096 take 4 us or less, and reading the clock 25 ns. */
+#define WATCH_MIN_ELEMENTS   4096
+
+/* Waking a worker takes 1 us when it still spins, 50 us when it sleeps: see table `threads` of
+   bench/results.md. */
+#define THREADS_MIN_ELEMENTS 16384
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Results that wait
+** ====================================================== */
+
+/* Of a formula: below, the header of a result that waits costs what a second pass does. */
+#define DEFER_MIN_ELEMENTS          4096
+
+/* Recorded: whoever sums so many up does not read them. Below, a result is stored: 0.5 us. */
+#define DEFER_RECORDED_MIN_ELEMENTS 512
+
+/* Operations of a chain before it is computed in parts: a program has PROGRAM_MAX_STEPS. */
+#define DEFER_MAX_DEPTH             12
+
+/* The sum of so few stored elements remembers what these were computed from: then the step
+   back goes through one node instead of two. */
+#define SUM_SEES_THROUGH_MAX        64
+
+/* Backward passes that also compute the loss, after a loss was read. */
+#define VALUED_PASSES               32
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Row kernels
+** ====================================================== */
+
+#define ROWS_WORK_PER_ELEMENT 16        /* operations that an element of an event stands for, */
+#define ROWS_SLICE            131072    /* those after which a watch may be asked: 50 us, */
+#define ROWS_LONG             4194304   /* and those of an event that asks by itself: 1.5 ms */
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Backward passes
+** ====================================================== */
+
+#define WALK_NODES 64                   /* nodes that a pass holds without memory of its own */
+#define WALK_LOOK  256                  /* small nodes after which hooks may run: 10 us */
+#define WALK_FREE  64                   /* blocks that wait to be used again */
+#define WALK_CHUNK ((size_t)1 << 10)    /* doubles in the first chunk of memory; each is twice */
+#define WALK_DOUBLED 8                  /* the one before, so many times */
+
+/* }====================================================== */
+
+#endif
