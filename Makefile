@@ -46,7 +46,8 @@ ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
 # Partials write several arrays: let compilers check as many pairs for overlap
 # as it takes to vectorise them.
 IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
-VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100)
+VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100 \
+             --param=vect-epilogues-nomask=0)
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
              -fvisibility=hidden -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
@@ -59,6 +60,8 @@ WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto -ffat-lto-objects)
 MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
 VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
 FLAGS_avx2 = -mavx2 -mfma
+# Before FMA, x86-64 gains nothing by vectors (see special/vector.h).
+FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-O2))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))

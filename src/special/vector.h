@@ -9,7 +9,9 @@
 **
 ** One call left in a loop keeps the whole loop scalar, and compilers leave
 ** long functions as calls unless told otherwise: VECTOR, in the place of
-** `static inline`, tells them.
+** `static inline`, tells them. Without an instruction for fma every lane calls
+** libm all the same, and a vector loop is larger, not faster: there VECTOR
+** functions stay functions.
 */
 #ifndef PERILUNE_VECTOR_H
 #define PERILUNE_VECTOR_H
@@ -18,7 +20,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
 #define VECTOR static inline __attribute__((always_inline))
+#else
+#define VECTOR static __attribute__((unused))
+#endif
 
 
 static const uint64_t SIGN_BIT = 0x8000000000000000;
