@@ -162,7 +162,7 @@ lint: need-lint
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
-	@luacheck -q lua spec examples bench
+	@luacheck -q lua spec examples bench docs
 	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 
 bench: need-bench
@@ -190,7 +190,7 @@ examples: need-build
 
 docs: need-build
 	@$(MAKE) --no-print-directory -s all
-	@$(RUN) $(LUA) docs/kl_table.lua
+	@$(RUN) $(LUA) docs/write.lua
 
 host: need-build
 	@$(MAKE) --no-print-directory -s all

@@ -1,6 +1,4 @@
 --- Documents that list or quote the project say what is there.
-local peri = require "perilune"
-
 local function text_of (file)
   local stream = assert(io.open(file))
   local text = stream:read("a")
@@ -8,58 +6,13 @@ local function text_of (file)
   return text
 end
 
--- The names after "- **title**" in the README, up to a full stop or semicolon, as a sorted list.
-local function listed (title)
-  local names = {}
-  local list = assert(text_of("README.md"):match("\n%- %*%*" .. title .. "%*%*[^:]*:%s*([^.;]+)[.;]"), title)
-  for name in list:gmatch("[%w_]+") do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
-local function sorted (list)
-  table.sort(list)
-  return list
-end
-
-describe("README.md lists", function ()
-  it("every distribution", function ()
-    local names = {}
-    for _, title in ipairs { "Continuous", "Discrete", "Rows and matrices", "Made of others" } do
-      for _, name in ipairs(listed(title)) do names[#names + 1] = name end
-    end
-    assert.same(sorted { table.unpack(peri.distributions()) }, sorted(names))
-    assert.truthy(text_of("README.md"):find(#names .. " distributions", 1, true))
-  end)
-
-  it("each under its kind", function ()
-    for _, name in ipairs(listed "Discrete") do
-      local support = peri[name].support
-      assert(name == "Delta" or not support or support.is_discrete, name)
-    end
-    for _, name in ipairs(listed "Continuous") do
-      local support = peri[name].support
-      assert(not support or not support.is_discrete and support.event_dim == 0, name)
-    end
-  end)
-
-  it("every transform", function ()
-    local names = {}
-    for name in pairs(peri.transforms) do
-      if name:find("^%u") then names[#names + 1] = name end
-    end
-    assert.same(sorted(names), listed "Transforms")
-  end)
-
-  it("every constraint", function ()
-    local names = {}
-    for name, value in pairs(peri.constraints) do
-      if name:find("^%l") and type(value) == "table" or name == "cat" or name == "stack" or name == "independent" then
-        names[#names + 1] = name
-      end
-    end
-    assert.same(sorted(names), listed "Constraints")
-  end)
+describe("what `make docs` writes", function ()
+  for _, passage in ipairs(assert(loadfile "docs/write.lua")("compare")) do
+    it(passage.file .. ": " .. passage.name .. " is as it should be (run make docs)", function ()
+      assert.equal(passage.should, passage.is)
+      assert(#passage.is > 10)
+    end)
+  end
 end)
 
 describe("docs/adding.md quotes", function ()

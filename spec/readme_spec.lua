@@ -21,10 +21,3 @@ for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/infer
     end
   end)
 end
-
-it("docs/kl.md lists the pairs that are registered (make docs writes them)", function ()
-  local file = assert(io.open("docs/kl.md"))
-  local listed = file:read("a"):match("<!%-%- pairs %-%->\n(.-)<!%-%- end of pairs %-%->")
-  file:close()
-  assert.equal(assert(loadfile("docs/kl_table.lua"))("text"), listed)
-end)
