@@ -265,20 +265,20 @@ end
 function laws.tails (d, x)
   if not is_sound(d) then return end
   if #d.event_shape > 0 or #d.batch_shape > 0 then return end
-  local points = elements(x)
+  local points, last = {}, 0
+  for _, at in ipairs(elements(x)) do
+    if at == at then points[#points + 1] = at end   -- NaN has no place in an order
+  end
   table.sort(points)
-  local last = 0
   for _, at in ipairs(points) do
-    if at == at then
-      local density, below, above = value_of(d, "log_prob", at), value_of(d, "cdf", at), value_of(d, "sf", at)
-      each("log_prob at " .. at, density or 0, function (l) return l == l end)
-      each("cdf at " .. at, below or 0, is_probability)
-      each("sf at " .. at, above or 0, is_probability)
-      if below and peri.item(below) < last - 1e-14 then
-        fault.raise("law", "cdf falls to %.17g from %.17g at %.17g", peri.item(below), last, at)
-      end
-      last = below and peri.item(below) or 0
+    local density, below, above = value_of(d, "log_prob", at), value_of(d, "cdf", at), value_of(d, "sf", at)
+    each("log_prob at " .. at, density or 0, function (l) return l == l end)
+    each("cdf at " .. at, below or 0, is_probability)
+    each("sf at " .. at, above or 0, is_probability)
+    if below and peri.item(below) < last - 1e-14 then
+      fault.raise("law", "cdf falls to %.17g from %.17g at %.17g", peri.item(below), last, at)
     end
+    last = below and peri.item(below) or 0
   end
 end
 
