@@ -220,6 +220,8 @@ describe("nothing is guessed:", function ()
       { function () return (peri.kl_div({ 0 }, { 1 }, {}, 1)) end,
         "kl_div(input, target, opts) takes no more arguments, got 1" },
       { function () return (peri.Masked(p, true, 1)) end, "Masked: takes 2 parameters, got 3" },
+      { function () return (peri.has("Normal", 1)) end, "has(name) takes no more arguments, got 1" },
+      { function () return (peri.distributions(1)) end, "distributions: takes at most 0 arguments, got 1" },
     }
   end)
 
@@ -235,6 +237,34 @@ describe("nothing is guessed:", function ()
       { function () return (constraints.positiv) end, "constraints has no positiv; did you mean positive?" },
       { function () return (peri.vi.fitt) end, "vi has no fitt; did you mean fit?" },
     }
+
+    it("is found missing, and its nearest found, in few steps", function ()
+      for _, name in ipairs { "Nothing", "nothing", "Nomal" } do
+        local steps = 0
+        debug.sethook(function () steps = steps + 1 end, "", 100)
+        pcall(function () return peri[name] end)
+        debug.sethook()
+        assert.is_true(steps < 50, name .. " took " .. 100 * steps .. " instructions")
+      end
+    end)
+
+    it("is compared with names of all lengths", function ()
+      local long = ("x"):rep(64)
+      for _, case in ipairs {   -- a name, the list, the nearest
+        { "", { "ab", "b" }, "b" }, { "b", { "", "abc" }, "" }, { "loc", {}, nil },
+        { "sclae", { "scal", "scale" }, "scale" }, { "LOC", { "lock", "loc" }, "loc" },
+        { "loc", { "lod", "lob" }, "lob" },   -- the first in the alphabet
+        { long, { ("x"):rep(2 ^ 20), long .. "y" }, long .. "y" }, { long .. "x", { long .. "x" }, nil },
+      } do
+        assert.equal(case[3], core.nearest(case[1], case[2]))
+      end
+    end)
+
+    it("is no function of a module that is loaded on first use", function ()
+      for _, module in ipairs { "divergences", "functions", "gradient", "kl", "kl_div", "tensor" } do
+        for name, value in pairs(require("perilune." .. module)) do assert.equal(value, peri[name]) end
+      end
+    end)
 
     it("is asked for with peri.has", function ()
       assert.is_true(peri.has "Gamma" and peri.has "exp" and peri.has "optim" and peri.has "has")

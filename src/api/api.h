@@ -218,6 +218,7 @@ Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
 
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_errors  (lua_State *L);
+void api_open_names   (lua_State *L);
 void api_open_tensor  (lua_State *L);
 void api_open_integers (lua_State *L);
 void api_open_construct (lua_State *L);
