@@ -24,6 +24,8 @@ Constraint.__index = Constraint
 --- Does every event of x satisfy the constraint?
 function Constraint:check (x) return self:violation(x) == nil end
 
+errors.count_arguments("Constraint", Constraint, "check")
+
 local function same_list (a, b)
   for i = 1, math.max(#a, #b) do
     if a[i] ~= b[i] then return false end
@@ -74,6 +76,7 @@ end
 local function new_kind (name, kind)
   kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, equal, describe
   kind.__name = name .. " constraint"
+  errors.count_arguments(kind.__name, kind, "holds rule violation")
   local function kind_name () return "kind " .. name end
   return setmetatable(kind, { __index = Constraint, __call = make, __tostring = kind_name })
 end
@@ -90,8 +93,9 @@ end
 -- A kind tested by an elementwise kernel of src/kernel/constraint.c.
 local function number_kind (name, kernel, operands, kind)
   local arguments = { "self", "x" }
-  kind.violation = core.bind_predicate("constraint", kernel, "constraint", arguments, operands)
-  kind.holds     = core.bind("constraint", kernel, "constraint", arguments, operands)
+  local who = name .. " constraint:"
+  kind.violation = core.bind_predicate("constraint", kernel, who .. "violation", arguments, operands)
+  kind.holds     = core.bind("constraint", kernel, who .. "holds", arguments, operands)
   function kind.new (low, high) return setmetatable({ low = low, high = high }, kind) end   -- with other ends
   return new_kind(name, kind)
 end
@@ -206,7 +210,7 @@ local function row_kind (name, event_dim, rule, findings, params)
   return new_kind(name, {
     params = params or {}, event_dim = event_dim, findings = findings, violation = row_violation,
     rule   = type(rule) == "function" and rule or function () return rule end,
-    holds  = core.bind("row/constraint", name, "constraint", { "self", "x" }, operands),
+    holds  = core.bind("row/constraint", name, name .. " constraint:holds", { "self", "x" }, operands),
   })
 end
 
@@ -437,7 +441,7 @@ local function stack (list, dim, ...)
   return self
 end
 
-local function undecided ()
+local function undecided (_, _)
   raise("constraints.dependent depends on other parameters and cannot be checked by itself")
 end
 

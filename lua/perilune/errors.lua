@@ -65,6 +65,13 @@ function errors.no_more (call, ...)
   end
 end
 
+--- Makes the methods of these names count their arguments, those that a table has ("step result").
+function errors.count_arguments (who, methods, names)
+  for name in names:gmatch("%S+") do
+    if methods[name] then methods[name] = core.counted(who, name, methods[name]) end
+  end
+end
+
 --- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
 -- more than the table holds, and `add_names(list)` list it. (Names that begin with _ are probed for by others: nil.)
 function errors.module (who, module, find, add_names)

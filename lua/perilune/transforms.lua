@@ -78,8 +78,7 @@ function Transform:__call (x, ...)
   return self:forward(argument(self, "x", x, self.domain.event_dim))
 end
 
-function Transform:log_abs_det_jacobian (x, y, ...)
-  errors.no_more("log_abs_det_jacobian(x, y)", ...)
+function Transform:log_abs_det_jacobian (x, y)
   if not (self.log_det and self.bijective) then
     raise("%s has no determinant: it is not one to one", tostring(self))
   end
@@ -154,6 +153,7 @@ local function new_kind (name, kind, make)
   kind.__tostring, kind.__name = kind.__tostring or describe, name .. " transform"
   kind.__concat = function (a, b) return transforms.Compose { a, b } end
   transforms[name] = kind
+  errors.count_arguments(kind.__name, kind, "image inv forward_shape inverse_shape")
   return setmetatable(kind, {
     __index = Transform,
     __tostring = function () return "transforms." .. name end,
@@ -175,6 +175,7 @@ local Inverse = new_kind("Inverse", {
   inverse = function (self, y) return self.base:forward(y) end,
   forward_shape = function (self, shape) return self.base:inverse_shape(shape) end,
   inverse_shape = function (self, shape) return self.base:forward_shape(shape) end,
+  inv = function (self) return self.base end,
   __tostring = function (self) return "Inverse(" .. tostring(self.base) .. ")" end,
 }, function (self, base)
   self.base, self.domain, self.codomain, self.bijective = base, base.codomain, base.domain, base.bijective
@@ -185,8 +186,6 @@ local Inverse = new_kind("Inverse", {
 end)
 transforms.Inverse = nil   -- made by t:inv() alone
 
-function Inverse:inv () return self.base end
-
 function Transform:inv ()
   if class.is_class(self) then raise("inv: %s is no transform, but makes them", tostring(self)) end
   local inverse = rawget(self, "inverse_transform")
@@ -196,6 +195,8 @@ function Transform:inv ()
   end
   return inverse
 end
+
+errors.count_arguments("Transform", Transform, "image inv log_abs_det_jacobian forward_shape inverse_shape")
 
 
 -- Of single numbers ----------------------------------------------------------------
@@ -500,6 +501,12 @@ local Compose = new_kind("Compose", {
     for i = #self.parts, 1, -1 do shape = self.parts[i]:inverse_shape(shape) end
     return { table.unpack(shape) }
   end,
+  image = function (self, c)   -- what comes through all parts
+    check_constraint(self, c)
+    if #self.parts == 0 then return c end
+    for _, part in ipairs(self.parts) do c = part:image(c) end
+    return widened(c, self.codomain.event_dim)
+  end,
   __tostring = function (self)
     local names = {}
     for i, part in ipairs(self.parts) do names[i] = tostring(part) end
@@ -518,14 +525,6 @@ local Compose = new_kind("Compose", {
   for _, part in ipairs(self.parts) do self.bijective = self.bijective and part.bijective end
   if self.sign then self.codomain = self:image(self.domain) end
 end)
-
--- What comes through all parts.
-function Compose:image (c)
-  check_constraint(self, c)
-  if #self.parts == 0 then return c end
-  for _, part in ipairs(self.parts) do c = part:image(c) end
-  return widened(c, self.codomain.event_dim)
-end
 
 function Compose:log_det (x)
   local n, total = self.domain.event_dim, sum_rightmost(spread(0.0, x), self.domain.event_dim)
@@ -667,6 +666,8 @@ function Registry:__call (constraint)
 end
 
 function Registry:__tostring () return self.name end
+
+errors.count_arguments("Registry", Registry, "register")
 
 local function new_registry (name) return setmetatable({ name = name, factories = {} }, Registry) end
 

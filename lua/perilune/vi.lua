@@ -239,8 +239,7 @@ end
 
 --- n steps (one unless told), fewer if the fit converges or on_step returns false. Returns the mean of the estimates
 -- of the ELBO, and whether the fit has converged.
-function Fit:step (n, ...)
-  errors.no_more("fit:step(n)", ...)
+function Fit:step (n)
   if n ~= nil and not is_count(n) then raise("vi: step takes a positive integer, got %s", show.value(n)) end
   local trace, sum, done = self.elbo, 0, 0
   for _ = 1, n or 1 do
@@ -282,6 +281,8 @@ function Fit:result ()
   local elbo, standard_error = self:evaluate(EVALUATION)
   return Result.new(self, elbo, standard_error)
 end
+
+errors.count_arguments("fit", Fit, "step evaluate result")
 
 --- A fit that its host drives with fit:step(n).
 function vi.new (given, ...)

@@ -190,8 +190,9 @@ describe("TransformedDistribution", function ()
     local y = peri.tensor { 0.5, 7 }
     assert.same({ 2 }, d.batch_shape)
     assert.same({ 2 }, d.event_shape)
-    for _, name in ipairs { "log_prob", "mean", "variance", "entropy" } do
-      assert.is_true(family[name](family, y):allclose(d[name](d, y), 1e-10), name)
+    assert.is_true(family:log_prob(y):allclose(d:log_prob(y), 1e-10))
+    for _, name in ipairs { "mean", "variance", "entropy" } do
+      assert.is_true(family[name](family):allclose(d[name](d), 1e-10), name)
     end
     assert.is_true(d:log_prob({ -1, 7 }):equal(peri.full({ 2 }, -inf)))
     local correlated = Transformed(peri.MultivariateNormal({ 0, 1 }, peri.eye(2)), transforms.Exp())
@@ -258,8 +259,9 @@ describe("TransformedDistribution", function ()
     assert.equal(tostring(d), tostring(Transformed { base_distribution = normal, transforms = d.transforms }))
     local sticks = Transformed(peri.Normal({ 0, 1 }, 1), transforms.StickBreaking())
     for _, name in ipairs { "cdf", "log_sf", "icdf", "median", "mode", "mean", "variance", "entropy" } do
+      local x = (name:find "cdf" or name:find "sf") and { 0.5, 0.25, 0.25 } or nil
       assert.equal("TransformedDistribution has no " .. name .. ": an event has shape (3)",
-                   message(sticks[name], sticks, { 0.5, 0.25, 0.25 }))
+                   message(sticks[name], sticks, x))
     end
     local round = { sign = nil, bijective = false, domain = constraints.real, codomain = constraints.real,
                     forward = function (_, x) return peri.sin(x) end }

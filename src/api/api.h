@@ -26,13 +26,15 @@ COLD int api_fail (lua_State *L, const char *who, const char *format, ...);
 COLD int api_fail_type (lua_State *L, const char *who, const char *name,
                         const char *rule, int index);
 
-/* Raises if there are more than `most` arguments that are not nil; of a method ("Tensor:sum")
-   self is one. */
-COLD void api_more_arguments (lua_State *L, const char *who, int most);
+/* Raises if more than `most` of n arguments are not nil; of a method ("Tensor:sum") self is one. */
+COLD void api_more_arguments (lua_State *L, const char *who, int most, int n);
 
 static inline void api_arguments (lua_State *L, const char *who, int most) {
-  if (lua_gettop(L) > most) api_more_arguments(L, who, most);
+  if (lua_gettop(L) > most) api_more_arguments(L, who, most, lua_gettop(L));
 }
+
+/* Is a function with this source one of lua/perilune? All without names are, if ours have none. */
+int api_is_ours (lua_State *L, const char *source);
 
 void api_push_shape (lua_State *L, int rank, const ptrdiff_t shape[]);
 void api_push_shapes (lua_State *L, int n, const Tensor *const in[]);
@@ -219,6 +221,7 @@ Pool *api_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
 /* Each file adds its functions to the table on top of the stack. */
 void api_open_errors  (lua_State *L);
 void api_open_names   (lua_State *L);
+void api_open_counted (lua_State *L);
 void api_open_tensor  (lua_State *L);
 void api_open_integers (lua_State *L);
 void api_open_construct (lua_State *L);

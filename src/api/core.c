@@ -39,6 +39,7 @@ int luaopen_perilune_core (lua_State *L) {
   lua_setfield(L, -2, "keep");
   api_open_errors(L);
   api_open_names(L);
+  api_open_counted(L);
   api_open_tensor(L);
   api_open_integers(L);
   api_open_construct(L);

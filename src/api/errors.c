@@ -31,6 +31,14 @@ static void push_where (lua_State *L) {
   lua_remove(L, -2);
 }
 
+int api_is_ours (lua_State *L, const char *source) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &LIBRARY);
+  const char *ours = lua_tostring(L, -1);
+  int is_ours = begins_with(source, ours != NULL ? ours : "=?");
+  lua_pop(L, 1);
+  return is_ours;
+}
+
 /* core.library(name): the chunk that calls this is the module of that name, and what precedes
    the name in its source begins the sources of all our chunks ("@lua/perilune/"). Said once:
    it stays. */
@@ -179,8 +187,8 @@ int api_fail_type (lua_State *L, const char *who, const char *name,
   return api_fail(L, who, "%s must be %s, got %s", name, rule, lua_tostring(L, -1));
 }
 
-void api_more_arguments (lua_State *L, const char *who, int most) {
-  int n = lua_gettop(L), self = strchr(who, ':') != NULL;
+void api_more_arguments (lua_State *L, const char *who, int most, int n) {
+  int self = strchr(who, ':') != NULL;
   const char *plural = most - self == 1 ? "" : "s";
   while (n > most && lua_isnil(L, n)) n--;
   if (n > most)

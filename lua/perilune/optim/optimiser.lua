@@ -65,6 +65,7 @@ function Optimiser.kind (kind)
     kind.option_names[i], kind.rule_of[option[1]] = option[1], option[3]
   end
   kind.__tostring, kind.__name = Optimiser.__tostring, "optim." .. kind.name
+  errors.count_arguments(kind.__name, kind, "step")
   return setmetatable(kind, {
     __index = Optimiser,
     __tostring = function () return "optim." .. kind.name end,
@@ -150,5 +151,7 @@ function Optimiser:__tostring ()
   end
   return string.format("%s(%s)", self.name, table.concat(parts, ", "))
 end
+
+errors.count_arguments("Optimiser", Optimiser, "schedule state restore")
 
 return Optimiser
