@@ -187,6 +187,46 @@ describe("nothing is guessed:", function ()
     }
   end)
 
+  describe("a list with other keys", function ()
+    local real, exp = constraints.real, transforms.Exp()
+    check_messages {
+      { function () return (peri.Categorical { 0.2, 0.8, validate = false }) end,
+        'Categorical: probs must be a list without other keys, got the string "validate"' },
+      { function () return (peri.Normal({ 1, 2, x = 1 }, 1)) end,
+        'Normal: loc must be a list without other keys, got the string "x"' },
+      { function () return (p:log_prob { 1, 2, [4] = 1 }) end,
+        "Normal:log_prob: x must be a list without other keys, got 4" },
+      { function () return (peri.tensor { { 1, 2 }, { 3, 4, n = 2 } }) end,
+        'tensor: data must be a list without other keys, got the string "n"' },
+      { function () return (peri.tensor { { 1, 2 }, { 3, 4 }, n = 2 }) end,
+        'tensor: data must be a list without other keys, got the string "n"' },
+      { function () return (peri.stack { t, t, dim = 2 }) end,
+        'stack: tensors must be a list without other keys, got the string "dim"' },
+      { function () return (peri.cat { t, nil, t }) end,
+        "cat: tensors must be a list without nil, got 2 of 3 elements" },
+      { function () return (transforms.Cat { exp, dim = 1 }) end,
+        'Cat: parts must be a list without other keys, got the string "dim"' },
+      { function () return (constraints.stack { real, dim = 1 }) end,
+        'stack: constraints must be a list without other keys, got the string "dim"' },
+      { function () return (peri.TransformedDistribution(p, { exp, dim = 1 })) end,
+        'TransformedDistribution: transforms must be a list without other keys, got the string "dim"' },
+    }
+
+    it("is refused, and one in another order is not", function ()
+      local list, late = {}, { x = 1, y = 2, z = 3 }
+      for i = 100, 1, -1 do list[i] = i end
+      assert.same(peri.arange(1, 101):totable(), peri.tensor(list):totable())
+      for i = 1, 5 do late[i] = i end
+      late.x, late.y, late.z = nil, nil, nil
+      assert.same({ 1, 2, 3, 4, 5 }, peri.tensor(late):totable())
+      assert.same({ { 1, 2, 3, 4, 5 } }, peri.tensor({ late }):totable())
+      late.x = 1
+      assert.has_error(function () return peri.tensor(late) end)
+      list[200] = 1
+      assert.has_error(function () return peri.tensor(list) end)
+    end)
+  end)
+
   describe("a superfluous argument", function ()
     check_messages {
       { function () return (peri.tensor(1, 2, 3)) end, "tensor: takes at most 1 argument, got 3" },

@@ -388,6 +388,7 @@ local function check_parts (name, list)
   if core.table_kind(list) ~= "data" or #list == 0 then
     raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
   end
+  core.check_list(name, "constraints", list)
   for i, c in ipairs(list) do
     if not is_constraint(c) then raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c)) end
   end

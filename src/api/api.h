@@ -169,6 +169,8 @@ lua_Integer api_integer (lua_State *L, int index, const char *who,
                          const char *name);
 ptrdiff_t api_extent (lua_State *L, int index, const char *who);
 void api_push_shape_table (lua_State *L, int rank, const ptrdiff_t shape[]);
+/* Raises if the table at `index` has keys other than 1, ..., n; how many of these it has. */
+ptrdiff_t api_check_keys (lua_State *L, int index, const char *who, const char *name, ptrdiff_t n);
 ptrdiff_t api_dimension (lua_State *L, int index, const char *who, int rank);
 
 /* Reads a shape: integers at `first` to `last` on the stack, or one table of them. Unless

@@ -15,7 +15,8 @@ static COLD void check (lua_State *L, int most, int n) {
   if (!is_object || luaL_getmetafield(L, 1, "__name") != LUA_TSTRING)
     lua_pushvalue(L, lua_upvalueindex(CLASS));
   const char *who = lua_pushfstring(L, "%s:%s", lua_tostring(L, -1), lua_tostring(L, lua_upvalueindex(NAME)));
-  if (!is_object) api_fail_type(L, who, "self", "an object (call it as object:method)", n > 0 ? 1 : n + 3);
+  if (n == 0) api_fail(L, who, "self is missing");
+  if (!is_object) api_fail_type(L, who, "self", "an object (call it as object:method)", 1);
   api_more_arguments(L, who, most, n);
 }
 

@@ -368,6 +368,7 @@ local function make (c, ...)
   elseif not are_transforms(list) then
     raise("%s: transforms must be a transform or a list of them, got %s", class.name(c), show.value(list))
   end
+  if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
   return complete(setmetatable({}, c), base, list)
 end
 
