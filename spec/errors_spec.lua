@@ -187,6 +187,27 @@ describe("nothing is guessed:", function ()
     }
   end)
 
+  describe("the shape of batches", function ()
+    local Delta, Beta, Uniform, LogNormal, Cauchy = peri.Delta, peri.Beta, peri.Uniform, peri.LogNormal, peri.Cauchy
+    local two, three = peri.ones(2), peri.ones(3)
+    local function image (loc) return peri.TransformedDistribution(Cauchy(loc, 1), transforms.Exp()) end
+    local function apart (P, Q) return ("kl_divergence(%s, %s): shapes (2) and (3) do not broadcast"):format(P, Q) end
+    check_messages {
+      { function () return (peri.kl_divergence(peri.Normal(two, 1), peri.Normal(three, 1))) end,   -- a kernel
+        apart("Normal", "Normal") },
+      { function () return (peri.kl_divergence(Beta(two, 1), Uniform(0 * three, 1))) end, apart("Beta", "Uniform") },
+      { function () return (peri.kl_divergence(LogNormal(two, 1), peri.Gamma(three, 1))) end,   -- statistics
+        apart("LogNormal", "Gamma") },
+      { function () return (peri.kl_divergence(Cauchy(two, 1), peri.Normal(three, 1))) end,   -- infinite
+        apart("Cauchy", "Normal") },
+      { function () return (peri.kl_divergence(Delta(two), peri.Poisson(three))) end, apart("Delta", "Poisson") },
+      { function () return (peri.kl_divergence(peri.Gumbel(two, 1), Cauchy(three, 1))) end,   -- numerically
+        apart("Gumbel", "Cauchy") },
+      { function () return (peri.kl_divergence(image(two), image(three))) end,
+        apart("TransformedDistribution", "TransformedDistribution") },
+    }
+  end)
+
   describe("a list with other keys", function ()
     local real, exp = constraints.real, transforms.Exp()
     check_messages {
@@ -452,6 +473,18 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
   } do
     it("an optimiser's " .. field, function () assert.equal(case[2], message(changed(field, case[1]))) end)
   end
+
+  it("an element of an optimiser's betas", function ()
+    local betas = peri.optim.Adam(peri.param(1)).betas
+    for _, case in ipairs {
+      { 1, "x", 'got the string "x" at [1]' }, { 2, nil, "got nil at [2]" }, { 1, 1, "got 1 at [1]" },
+      { 3, 0.5, "got 0.5 at [3]" }, { "x", 0.5, "got 0.5 at [x]" },
+    } do
+      assert.equal("Adam: betas must be two numbers of at least 0 and below 1, " .. case[3],
+                   message(function () betas[case[1]] = case[2] end))
+    end
+    assert.same({ 0.9, 0.999 }, { table.unpack(betas) })
+  end)
 
   it("a name with a zero in a fit", function ()
     local name = "a\0b"

@@ -28,11 +28,29 @@ Optimiser.rules = {
 
 local function fail (self, ...) errors.raise("%s: %s", self.name, string.format(...)) end
 
+-- An option of two fractions, as a table of its own: assignments to its elements are seen, too.
+local function two_fractions (self, key, rule, a, b)
+  local values = { a, b }
+  return setmetatable({}, {
+    __index = values,
+    __len   = function () return 2 end,
+    __pairs = function () return ipairs(values) end,
+    __newindex = function (_, i, value)
+      if i ~= 1 and i ~= 2 or not is_fraction(value) then
+        fail(self, "%s must be %s, got %s at [%s]", key, rule[1], show.value(value), tostring(i))
+      end
+      values[i] = value
+    end,
+  })
+end
+
 -- What assigning a field of an optimiser does: options are checked, parameters stay.
 local function assign (self, values, key, value)
   local rule = self.rule_of[key]
-  if rule and not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
-  if rule then values[key] = value
+  if rule then
+    if not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
+    if rule == Optimiser.rules.fractions then value = two_fractions(self, key, rule, value[1], value[2]) end
+    values[key] = value
   elseif rawget(values, key) then
     fail(self, "%s must stay as they are; a new optimiser takes other parameters", key)
   else rawset(self, key, value) end
