@@ -310,12 +310,17 @@ new_kind("Abs", {
   inverse = function (_, y) return y end,
 })
 
+local function batch_shape (self, shape)
+  return broadcast_with(shape, core.tensor(0):expand(self.distribution.batch_shape))
+end
+
 --- The cdf of a distribution of single numbers.
 new_kind("CumulativeDistribution", {
   params = { "distribution" }, codomain = constraints.unit_interval, sign = 1,
   forward = function (self, x) return self.distribution:cdf(x) end,
   inverse = function (self, y) return self.distribution:icdf(y) end,
   log_det = function (self, x) return self.distribution:log_prob(x) end,
+  forward_shape = batch_shape, inverse_shape = batch_shape,
   __tostring = function (self) return "CumulativeDistribution(" .. tostring(self.distribution) .. ")" end,
 }, function (self, distribution)
   if type(distribution) ~= "table" or class.is_class(distribution) or not distribution.log_prob
@@ -558,16 +563,39 @@ new_kind("Independent", {
   if dims == 0 then self.sign = base.sign end
 end)
 
+-- The dimension of this shape along which there are parts, n elements.
+local function dimension_of_parts (self, shape, n)
+  local dim = self.dim > 0 and self.dim or #shape + self.dim + 1
+  if shape[dim] ~= n then
+    raise("%s: dimension %d must have %d element%s, got shape %s", self.name, self.dim, n, n == 1 and "" or "s",
+          show.shape(shape))
+  end
+  return dim
+end
+
+local function sum (lengths)
+  local total = 0
+  for _, n in ipairs(lengths) do total = total + n end
+  return total
+end
+
+-- Refuses what has no such parts.
+local function check_parts (self, x, lengths)
+  if not core.is_tensor(x) then raise("%s: x must be a tensor, got %s", self.name, show.value(x)) end
+  dimension_of_parts(self, core.shape(x), lengths and sum(lengths) or #self.list)
+end
+
 -- Parts of x, transformed and put together again.
 local function apart (self, x, method, lengths)
   local results = {}
-  if not core.is_tensor(x) then raise("%s: x must be a tensor, got %s", self.name, show.value(x)) end
+  check_parts(self, x, lengths)
   for i, part in ipairs(self.list) do results[i] = part[method](part, self.part(self, x, i, lengths)) end
   return self.join(results, self.dim)
 end
 
 -- Determinants multiply where parts lie within one event, and stand side by side else.
 local function parts_log_det (self, x)
+  check_parts(self, x, self.lengths)
   local logs, total, within = {}, 0, self.domain:is_within(rank(x))
   for i, part in ipairs(self.list) do
     local piece = self:part(x, i, self.lengths)
@@ -594,6 +622,33 @@ local function may_stretch (part, dim)
   return dim == -1 and from > 0 or dim > 0 and from == 1 and to == 1
 end
 
+-- The lengths of parts of what Cat gives, if that has n dimensions.
+local function lengths_behind (self, n)
+  return (self.dim == -1 or self.dim == n) and self.out_lengths or self.lengths
+end
+
+local function cat_shape (self, shape, method, lengths)
+  local dim, whole = dimension_of_parts(self, shape, sum(lengths)), nil
+  for i, part in ipairs(self.list) do
+    local piece = { table.unpack(shape) }
+    piece[dim] = lengths[i]
+    piece = part[method](part, piece)
+    local last = self.dim > 0 and self.dim or #piece + self.dim + 1
+    if whole then piece[last] = piece[last] + whole[last] end
+    whole = piece
+  end
+  return whole or { table.unpack(shape) }
+end
+
+local function stack_shape (self, shape, method)
+  local piece = { table.unpack(shape) }
+  table.remove(piece, dimension_of_parts(self, shape, #self.list))
+  local part = self.list[1]
+  piece = part and part[method](part, piece) or piece
+  table.insert(piece, self.dim > 0 and self.dim or #piece + self.dim + 2, #self.list)
+  return piece
+end
+
 --- Transforms of parts of the given lengths (1 each unless told) along a dimension. Parts that are
 -- rows may change their lengths if it is the last.
 new_kind("Cat", {
@@ -605,9 +660,10 @@ new_kind("Cat", {
     return x:narrow(self.dim, at, lengths[i])
   end,
   forward = function (self, x) return apart(self, x, "forward", self.lengths) end,
-  inverse = function (self, y)
-    local is_row = self.dim == -1 or self.dim == rank(y)
-    return apart(self, y, "inverse", is_row and self.out_lengths or self.lengths)
+  inverse = function (self, y) return apart(self, y, "inverse", lengths_behind(self, rank(y))) end,
+  forward_shape = function (self, shape) return cat_shape(self, shape, "forward_shape", self.lengths) end,
+  inverse_shape = function (self, shape)
+    return cat_shape(self, shape, "inverse_shape", lengths_behind(self, #shape))
   end,
   log_det = parts_log_det,
 }, function (self, list, dim, lengths)
@@ -630,6 +686,8 @@ new_kind("Stack", {
   part = function (self, x, i) return x:select(self.dim, i) end,
   forward = function (self, x) return apart(self, x, "forward") end,
   inverse = function (self, y) return apart(self, y, "inverse") end,
+  forward_shape = function (self, shape) return stack_shape(self, shape, "forward_shape") end,
+  inverse_shape = function (self, shape) return stack_shape(self, shape, "inverse_shape") end,
   log_det = parts_log_det,
 }, function (self, list, dim)
   self.list, self.dim = list_of_transforms("Stack", list), layout.dimension("Stack", dim or 1)

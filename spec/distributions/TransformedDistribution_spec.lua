@@ -275,6 +275,48 @@ describe("TransformedDistribution", function ()
     assert.same({ 2 }, soft:sample().shape)
   end)
 
+  it("refuses events of another shape", function ()
+    local function event (shape, got)
+      return ("x must be an event of shape %s, or a batch of them, got %s"):format(shape, got)
+    end
+    local two, four = peri.Normal({ 0, 0 }, 1), peri.Normal(peri.zeros(4), 1)
+    local stretched = transforms.Cat({ transforms.StickBreaking(), transforms.Independent(transforms.Exp(), 1) }, -1,
+                                     { 2, 2 })
+    for _, case in ipairs {   -- a law, what is not of its shape, the message
+      { Transformed(two, transforms.StickBreaking()), 0.5, event("(3)", "0.5") },
+      { Transformed(two, transforms.StickBreaking()), { 0.5, 0.5 }, event("(3)", "a tensor of shape (2)") },
+      { Transformed(two, transforms.Ordered()), { 1 }, event("(2)", "a tensor of shape (1)") },
+      { Transformed(peri.Independent(two, 1), transforms.Exp()), 1, event("(2)", "1") },
+      { Transformed(four, transforms.Reshape({ 4 }, { 2, 2 })), { { 1, 2, 3, 4 } },
+        event("(2, 2)", "a tensor of shape (1, 4)") },
+      { Transformed(peri.Normal(peri.zeros(3), 1), transforms.CorrCholesky()), peri.eye(2),
+        event("(3, 3)", "a tensor of shape (2, 2)") },
+      { Transformed(four, stretched), { 0.5, 0.5, 1, 1 }, event("(5)", "a tensor of shape (4)") },
+    } do
+      assert.equal("TransformedDistribution:log_prob: " .. case[3], message(case[1].log_prob, case[1], case[2]))
+    end
+    local shares = peri.LogisticNormal({ 0, 0 }, 1)
+    assert.equal("LogisticNormal:log_prob: " .. event("(3)", "0.5"), message(shares.log_prob, shares, 0.5))
+    assert.equal("TransformedDistribution:cdf: x must be a number, a table of numbers or a tensor, got nil",
+                 message(function () return Transformed(two, transforms.Exp()):cdf() end))
+  end)
+
+  it("knows the events of parts, longer than the base's", function ()
+    local parts = { transforms.StickBreaking(), transforms.Independent(transforms.Exp(), 1) }
+    for _, dim in ipairs { -1, 1 } do
+      local d = Transformed(peri.Independent(peri.Normal(peri.zeros(5), 1), 1), transforms.Cat(parts, dim, { 2, 3 }))
+      assert.same({ 6 }, d.event_shape)
+      assert.equal(6, #d:sample())
+      local x = peri.tensor { 0.1, 0.2, 0.3, 0.4, 0.5 }
+      local y = d.transform(x)
+      close(d.base_dist:log_prob(x) - d.transform:log_abs_det_jacobian(x, y), d:log_prob(y))
+    end
+    local batch = Transformed(peri.Normal(peri.zeros(2, 4), 1), transforms.Cat(parts, -1, { 2, 2 }))
+    assert.same({ 2 }, batch.batch_shape)
+    assert.same({ 5 }, batch.event_shape)
+    assert.same({ 3, 2 }, batch:log_prob(batch:sample(3)).shape)
+  end)
+
   it("has an entropy where nearly all mass is next to 0", function ()
     for _, a in ipairs { 1e-5, 1e-6, 1e-8 } do
       local base = peri.Gamma(a, a)
