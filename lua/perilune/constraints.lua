@@ -60,17 +60,21 @@ local function describe (self)
   return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
 end
 
--- A constraint of a kind; parameters that are tables of numbers become tensors.
+-- A parameter as it is kept: a table of numbers becomes a tensor.
+local function kept (kind, name, value)
+  if type(value) == "number" then return value end
+  if value == nil then raise("%s: %s is missing", kind.name, name) end
+  local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
+  return is_data and core.tensor(value) or value
+end
+
+-- A constraint of a kind. None that is made so has more than two parameters.
 local function make (kind, ...)
-  local self = {}
-  errors.check_arguments(kind.name, kind.params, ...)
-  for i, name in ipairs(kind.params) do
-    local value = select(i, ...)
-    if value == nil then raise("%s: %s is missing", kind.name, name) end
-    local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
-    self[name] = is_data and core.tensor(value) or value
-  end
-  return setmetatable(self, kind)
+  local params, a, b = kind.params, ...
+  errors.check_arguments(kind.name, params, ...)
+  local first, second = params[1], params[2]
+  if second then return setmetatable({ [first] = kept(kind, first, a), [second] = kept(kind, second, b) }, kind) end
+  return setmetatable(first and { [first] = kept(kind, first, a) } or {}, kind)
 end
 
 local function new_kind (name, kind)

@@ -47,15 +47,9 @@ function errors.check_function (who, name, f)
   return core.located(f)
 end
 
---- Refuses more arguments than there are names, and nil for one: a default is for what is not there.
-function errors.check_arguments (who, names, ...)
-  local n, most = select("#", ...), #names
-  while n > most and (select(n, ...)) == nil do n = n - 1 end
-  if n > most then raise("%s: takes %d argument%s, got %d", who, most, most == 1 and "" or "s", n) end
-  for i = 1, n do
-    if (select(i, ...)) == nil then raise("%s: %s is nil (argument %d)", who, names[i], i) end
-  end
-end
+--- check_arguments(who, names, ...): refuses more arguments than there are names, and nil for one: a default is for
+-- what is not there.
+errors.check_arguments = core.check_arguments
 
 --- Refuses arguments beyond those that `call` names, as in errors.no_more("grad(f)", ...). One more nil is nothing.
 function errors.no_more (call, ...)

@@ -195,6 +195,21 @@ void api_more_arguments (lua_State *L, const char *who, int most, int n) {
     api_fail(L, who, "takes at most %d argument%s, got %d", most - self, plural, n - self);
 }
 
+/* core.check_arguments(who, names, ...): refuses more arguments than there are names, and nil for one */
+static int check_arguments (lua_State *L) {
+  const char *who = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  int n = lua_gettop(L) - 2, most = (int)lua_rawlen(L, 2);
+  while (n > most && lua_isnil(L, 2 + n)) n--;
+  if (n > most) api_fail(L, who, "takes %d argument%s, got %d", most, most == 1 ? "" : "s", n);
+  for (int i = 1; i <= n; i++) {
+    if (!lua_isnil(L, 2 + i)) continue;
+    lua_rawgeti(L, 2, i);
+    api_fail(L, who, "%s is nil (argument %d)", lua_tostring(L, -1), i);
+  }
+  return 0;
+}
+
 
 void api_push_shape (lua_State *L, int rank, const ptrdiff_t shape[]) {
   luaL_Buffer buffer;
@@ -236,6 +251,7 @@ static const luaL_Reg functions[] = {
   {"raise",    raise},
   {"located",  located},
   {"describe", describe},
+  {"check_arguments", check_arguments},
   {NULL, NULL}
 };
 
