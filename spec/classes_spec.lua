@@ -247,10 +247,10 @@ describe("a class", function ()
   end)
 
   it("makes plain instances with init in few steps", function ()
-    local Pareto, steps = peri.Pareto, 0
-    debug.sethook(function () steps = steps + 1 end, "", 1)
+    local Pareto, sethook, steps = peri.Pareto, debug.sethook, 0
+    sethook(function () steps = steps + 1 end, "", 1)
     Pareto(0.6, 1.1)
-    debug.sethook()
+    sethook()
     assert.is_true(steps < 100, steps .. " instructions")
   end)
 
