@@ -52,9 +52,11 @@ static double element (lua_State *L, const char *who, const char *name) {
   return lua_tonumber(L, -1);
 }
 
-/* Copies a list of numbers, whose keys Lua gives in the order 1, 2, ...: one walk finds other keys too. Returns NULL
-   if there are any, or a list that was not filled from its beginning is in another order. */
-static double *copy_numbers (lua_State *L, const char *who, const char *name, const Tensor *t, double *out) {
+/* Copies a list of numbers, whose keys Lua gives in the order 1, 2, ...: one walk finds other keys
+   too. Returns NULL if there are any, or if the order is another, as where a list was not filled
+   from its beginning. */
+static double *copy_numbers (lua_State *L, const char *who, const char *name,
+                             const Tensor *t, double *out) {
   ptrdiff_t length = t->shape[t->rank - 1], i = 0;
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     if (i == length || lua_tointeger(L, -2) != i + 1) return lua_pop(L, 2), NULL;

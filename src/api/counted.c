@@ -14,7 +14,8 @@ static COLD void check (lua_State *L, int most, int n) {
   int is_object = lua_istable(L, 1);
   if (!is_object || luaL_getmetafield(L, 1, "__name") != LUA_TSTRING)
     lua_pushvalue(L, lua_upvalueindex(CLASS));
-  const char *who = lua_pushfstring(L, "%s:%s", lua_tostring(L, -1), lua_tostring(L, lua_upvalueindex(NAME)));
+  const char *class = lua_tostring(L, -1), *name = lua_tostring(L, lua_upvalueindex(NAME));
+  const char *who = lua_pushfstring(L, "%s:%s", class, name);
   if (n == 0) api_fail(L, who, "self is missing");
   if (!is_object) api_fail_type(L, who, "self", "an object (call it as object:method)", 1);
   api_more_arguments(L, who, most, n);
@@ -37,8 +38,8 @@ static int call_counted (lua_State *L) {
   return lua_gettop(L);
 }
 
-/* core.counted(class, name, f, like): the method f, counting its arguments, or as many as `like` names. A
-   function that is none of ours, is written in C or takes any number of arguments is left alone. */
+/* core.counted(class, name, f, like): the method f, counting its arguments, or as many as `like`
+   names. A function that is none of ours, is written in C or takes any number is left alone. */
 static int counted (lua_State *L) {
   lua_Debug f;
   luaL_checkstring(L, 1);

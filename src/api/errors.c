@@ -195,7 +195,7 @@ void api_more_arguments (lua_State *L, const char *who, int most, int n) {
     api_fail(L, who, "takes at most %d argument%s, got %d", most - self, plural, n - self);
 }
 
-/* core.check_arguments(who, names, ...): refuses more arguments than there are names, and nil for one */
+/* core.check_arguments(who, names, ...): refuses more arguments than names, and nil for one */
 static int check_arguments (lua_State *L) {
   const char *who = luaL_checkstring(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);

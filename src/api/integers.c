@@ -16,7 +16,8 @@ lua_Integer api_integer (lua_State *L, int index, const char *who,
   return n;
 }
 
-ptrdiff_t api_check_keys (lua_State *L, int index, const char *who, const char *name, ptrdiff_t n) {
+ptrdiff_t api_check_keys (lua_State *L, int index, const char *who, const char *name,
+                          ptrdiff_t n) {
   ptrdiff_t count = 0;
   index = lua_absindex(L, index);
   lua_pushnil(L);
@@ -29,12 +30,14 @@ ptrdiff_t api_check_keys (lua_State *L, int index, const char *who, const char *
   return count;
 }
 
-/* core.check_list(who, name, list): raises if a table has keys other than 1, ..., n, or not all of them */
+/* core.check_list(who, name, list): raises if a table has keys other than 1, ..., n, or not all */
 static int check_list (lua_State *L) {
   const char *who = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
   luaL_checktype(L, 3, LUA_TTABLE);
   ptrdiff_t n = (ptrdiff_t)lua_rawlen(L, 3), count = api_check_keys(L, 3, who, name, n);
-  if (count < n) api_fail(L, who, "%s must be a list without nil, got %d of %d elements", name, (int)count, (int)n);
+  if (count < n)
+    api_fail(L, who, "%s must be a list without nil, got %d of %d elements", name, (int)count,
+             (int)n);
   return 0;
 }
 

@@ -16,7 +16,8 @@ typedef struct Name {
 /* The letters of the string at `index`. */
 static void read_name (lua_State *L, int index, Name *name) {
   const char *s = lua_tolstring(L, index, &name->length);
-  for (size_t i = 0; i < name->length; i++) name->letter[i] = (unsigned char)tolower((unsigned char)s[i]);
+  for (size_t i = 0; i < name->length; i++)
+    name->letter[i] = (unsigned char)tolower((unsigned char)s[i]);
 }
 
 static int least_of (int a, int b) { return a < b ? a : b; }
@@ -33,7 +34,8 @@ static int distance (const Name *a, const Name *b) {
     for (size_t j = 1; j <= b->length; j++) {
       int same = a->letter[i - 1] == b->letter[j - 1];
       row[j] = least_of(before[j - 1] + !same, 1 + least_of(before[j], row[j - 1]));
-      if (i > 1 && j > 1 && a->letter[i - 1] == b->letter[j - 2] && a->letter[i - 2] == b->letter[j - 1])
+      if (i > 1 && j > 1 && a->letter[i - 1] == b->letter[j - 2]
+          && a->letter[i - 2] == b->letter[j - 1])
         row[j] = least_of(row[j], above[j - 2] + 1);
     }
   }
@@ -41,7 +43,9 @@ static int distance (const Name *a, const Name *b) {
 }
 
 /* Names differ by as many letters as their lengths do, or more. */
-static int is_close (size_t a, size_t b, int most) { return (a > b ? a - b : b - a) <= (size_t)most; }
+static int is_close (size_t a, size_t b, int most) {
+  return (a > b ? a - b : b - a) <= (size_t)most;
+}
 
 /* core.nearest(name, names): the one of a list of names that was probably meant, or nil. Upper and
    lower case are alike; of those that are equally near it is the first in the alphabet. */
@@ -56,12 +60,13 @@ static int nearest (lua_State *L) {
   const char *best = NULL;
   lua_Integer at = 0;   /* where it is in the list: nowhere */
   for (lua_Integer i = 1; lua_rawgeti(L, 2, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
-    if (lua_type(L, -1) != LUA_TSTRING || !is_close(name.length, lua_rawlen(L, -1), least)) continue;
+    if (lua_type(L, -1) != LUA_TSTRING || !is_close(name.length, lua_rawlen(L, -1), least))
+      continue;
     read_name(L, -1, &other);
     int d = distance(&name, &other);
-    if (d > least || (d == least && (best == NULL || strcmp(lua_tostring(L, -1), best) >= 0))) continue;
-    best = lua_tostring(L, -1);   /* the list keeps it alive */
-    least = d, at = i;
+    const char *text = lua_tostring(L, -1);   /* the list keeps it alive */
+    if (d > least || (d == least && (best == NULL || strcmp(text, best) >= 0))) continue;
+    best = text, least = d, at = i;
   }
   return lua_rawgeti(L, 2, at), 1;
 }
