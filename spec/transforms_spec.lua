@@ -384,7 +384,7 @@ describe("composed transforms", function ()
 
   it("made of parts know their shapes, and refuse others", function ()
     local sticks, exp = transforms.StickBreaking(), transforms.Exp()
-    local row = transforms.Independent(exp, 1)
+    local row, column = transforms.Independent(exp, 1), transforms.Reshape({ 4 }, { 4, 1 })
     for _, case in ipairs {   -- a transform, a shape and what becomes of it
       { transforms.Cat({ sticks, row }, -1, { 2, 3 }), { 5 }, { 6 } },
       { transforms.Cat({ sticks, row }, -1, { 2, 3 }), { 7, 5 }, { 7, 6 } },
@@ -392,6 +392,10 @@ describe("composed transforms", function ()
       { transforms.Cat({ sticks, sticks }, 1, { 2, 3 }), { 5, 4 }, { 5, 5 } },
       { transforms.Cat({ exp, transforms.identity }, 1, { 2, 3 }), { 5, 4 }, { 5, 4 } },
       { transforms.Cat({ transforms.CorrCholesky(), transforms.CorrCholesky() }, -1, { 3, 3 }), { 6 }, { 3, 6 } },
+      { transforms.Cat({ column, column }, -1, { 4, 4 }), { 8 }, { 4, 2 } },
+      { transforms.Cat({ transforms.Stack({ exp, exp }, -1), row }, -1, { 2, 3 }), { 4, 5 }, { 4, 5 } },
+      { transforms.Cat({ transforms.Stack({ sticks, sticks }, -1), transforms.Stack({ sticks }, -1) }, -1, { 2, 1 }),
+        { 4, 3 }, { 5, 3 } },
       { transforms.Stack({ sticks, sticks }, 1), { 2, 3 }, { 2, 4 } },
       { transforms.Stack({ exp, exp, exp }, -1), { 2, 3 }, { 2, 3 } },
       { transforms.Stack({ exp, exp }, -2), { 2, 3 }, { 2, 3 } },
@@ -413,6 +417,11 @@ describe("composed transforms", function ()
       assert.equal("Stack: dimension 1 must have 2 elements, got shape (3)",
                    message(call, transforms.Stack { exp, exp }))
     end
+    local stack = transforms.Stack { sticks, sticks }
+    assert.equal("StickBreaking: a shape must have at least 1 dimension, got ()",
+                 message(stack.forward_shape, stack, { 2 }))
+    assert.equal("CorrCholesky: a shape must have at least 2 dimensions, got (3)",
+                 message(transforms.CorrCholesky().inverse_shape, transforms.CorrCholesky(), { 3 }))
   end)
 
   it("equal those of their kind with equal parameters", function ()

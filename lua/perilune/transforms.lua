@@ -9,6 +9,7 @@
 -- is 1 or -1 for maps of single numbers that increase or decrease (a tensor where a batch
 -- has both), `image(c)` the constraint that t makes of c. A kind gives `forward`, `inverse`
 -- and `log_det`, of numbers or tensors; torch's names (ExpTransform) are found as well.
+local attempt     = require "perilune.attempt"
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
@@ -377,17 +378,23 @@ local function with_last (shape, n, drop)
   return changed
 end
 
+-- The last dimension of a shape of n dimensions at least.
+local function last_of (self, shape, n)
+  if #shape >= n then return shape[#shape] end
+  raise("%s: a shape must have at least %d dimension%s, got %s", self.name, n, n == 1 and "" or "s", show.shape(shape))
+end
+
 resizing_kind("StickBreaking", "stick_breaking", {
   domain = constraints.real_vector, codomain = constraints.simplex,
-  forward_shape = function (_, shape) return with_last(shape, shape[#shape] + 1) end,
-  inverse_shape = function (_, shape) return with_last(shape, shape[#shape] - 1) end,
+  forward_shape = function (self, shape) return with_last(shape, last_of(self, shape, 1) + 1) end,
+  inverse_shape = function (self, shape) return with_last(shape, last_of(self, shape, 1) - 1) end,
 })
 
 --- d (d - 1)/2 numbers, row after row below the diagonal, and the factor of d by d.
 resizing_kind("CorrCholesky", "corr_cholesky", {
   domain = constraints.real_vector, codomain = constraints.corr_cholesky,
-  forward_shape = function (_, shape)
-    local k = shape[#shape]
+  forward_shape = function (self, shape)
+    local k = last_of(self, shape, 1)
     local d = math.floor(0.5 + math.sqrt(0.25 + 2 * k) + 0.5)
     if d * (d - 1) ~= 2 * k then
       raise("CorrCholesky: x must have d (d - 1)/2 elements in its last dimension, got %s", k)
@@ -396,8 +403,8 @@ resizing_kind("CorrCholesky", "corr_cholesky", {
     matrix[#matrix + 1] = d
     return matrix
   end,
-  inverse_shape = function (_, shape)
-    local d = shape[#shape]
+  inverse_shape = function (self, shape)
+    local d = last_of(self, shape, 2)
     return with_last(shape, math.floor(d * (d - 1) / 2), 1)
   end,
 })
@@ -622,6 +629,16 @@ local function may_stretch (part, dim)
   return dim == -1 and from > 0 or dim > 0 and from == 1 and to == 1
 end
 
+-- What becomes of n elements in the last dimension of an event of `event_dim`, by forward_shape or inverse_shape. Parts
+-- that are made of others by numbers of elements which one does not know leave them as they are.
+local function length_behind (part, method, event_dim, n)
+  local shape = {}
+  for d = 1, event_dim - 1 do shape[d] = 1 end
+  shape[#shape + 1] = n
+  local ok, behind = attempt.call("Stack: dimension ", "Cat: dimension ", part[method], part, shape)
+  return ok and behind[#behind] or n
+end
+
 -- The lengths of parts of what Cat gives, if that has n dimensions.
 local function lengths_behind (self, n)
   return (self.dim == -1 or self.dim == n) and self.out_lengths or self.lengths
@@ -671,7 +688,8 @@ new_kind("Cat", {
   self.lengths = layout.lengths("Cat", lengths, #self.list)
   for i, part in ipairs(self.list) do
     local n = self.lengths[i]
-    self.out_lengths[i] = may_stretch(part, self.dim) and part:forward_shape({ n })[1] or n
+    local stretches = may_stretch(part, self.dim)
+    self.out_lengths[i] = stretches and length_behind(part, "forward_shape", part.domain.event_dim, n) or n
   end
   local domains, codomains
   domains, codomains, self.bijective = list_domains(self.list)
@@ -777,8 +795,8 @@ for _, registry in ipairs { transforms.biject_to, transforms.transform_to } do
   registry:register(constraints.cat { constraints.real }, function (c)
     local parts, lengths = each(c.list), {}
     for i, part in ipairs(parts) do
-      local is_row = part.domain.event_dim > 0 and is_last(c)
-      lengths[i] = is_row and part:inverse_shape({ c.lengths[i] })[1] or c.lengths[i]
+      local is_row, n = part.domain.event_dim > 0 and is_last(c), c.lengths[i]
+      lengths[i] = is_row and length_behind(part, "inverse_shape", part.codomain.event_dim, n) or n
     end
     return transforms.Cat(parts, c.dim, lengths)
   end)
