@@ -226,6 +226,34 @@ describe("a class", function ()
     assert.equal(8, Child { loc = 4 }.twice)
   end)
 
+  it("tells init whether parameters were checked", function ()
+    local seen
+    local Told = Normal:extend("Told", { init = function (_, checking) seen = checking end })
+    for _, case in ipairs { { 0, 1 }, { { loc = 0 } }, { peri.zeros(2), 1 }, { { 0, 1 }, 1 } } do
+      seen = nil
+      Told(table.unpack(case))
+      assert.is_true(seen)
+    end
+    Told { loc = 0, validate = false }
+    assert.is_false(seen)
+    peri.validate(false)
+    seen = nil
+    local ok, text = pcall(Told, 0, 1)
+    peri.validate(true)
+    assert(ok, text)
+    assert.is_false(seen)
+    Told.init = function () error("no", 0) end
+    assert.equal("no", message(Told, 0, 1))
+  end)
+
+  it("makes plain instances with init in few steps", function ()
+    local Pareto, sethook, steps = peri.Pareto, debug.sethook, 0
+    sethook(function () steps = steps + 1 end, "", 1)
+    Pareto(0.6, 1.1)
+    sethook()
+    assert.is_true(steps < 100, steps .. " instructions")
+  end)
+
   it("may be given init later, or lose it", function ()
     local Late = Normal:extend "Late"
     local Child = Late:extend "Child"

@@ -292,12 +292,21 @@ describe("the short way", function ()
     end)
   end
 
-  it("is left for a class with init, with names in their places", function ()
-    local completed = core.constructor(params, note, { [params[3]] = true }, C, print)
+  it("is taken for a class with init, which completes the object", function ()
+    local completed = core.constructor(params, note, { [params[3]] = true }, C, true)
+    local calls = {}
+    C.init = function (...) calls[#calls + 1] = pack(...) end
     got = nil
-    assert.equal("full", completed(C, { a = 1, b = 2, q = 3 }))
-    assert.same({ C, 0, 1, 2, nil, 3 }, { table.unpack(got, 1, 6) })
-    assert.equal("full", core.constructor({}, note, nil, C, print)(C))
+    local object = completed(C, { a = 1, b = 2, q = 3 })
+    local empty = core.constructor({}, note, nil, C, true)(C)
+    assert.equal("full", completed(C, 1, -2, nil, 3))
+    C.init = nil
+    assert.is_true(same(setmetatable({ a = 1, b = 2, q = 3 }, C), object))
+    assert.is_true(same(setmetatable({}, C), empty))
+    assert.equal(2, #calls)
+    assert.is_true(rawequal(object, calls[1][1]) and rawequal(empty, calls[2][1]))
+    assert.is_true(calls[1][2])
+    assert.is_true(same(object, completed(C, { a = 1, b = 2, q = 3 })))   -- init was taken away
   end)
 
   -- Tensors of ones, but for one element that breaks the rule of b; and views that do not show it.

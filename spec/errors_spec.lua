@@ -187,6 +187,67 @@ describe("nothing is guessed:", function ()
     }
   end)
 
+  describe("the shape of batches", function ()
+    local Delta, Beta, Uniform, LogNormal, Cauchy = peri.Delta, peri.Beta, peri.Uniform, peri.LogNormal, peri.Cauchy
+    local two, three = peri.ones(2), peri.ones(3)
+    local function image (loc) return peri.TransformedDistribution(Cauchy(loc, 1), transforms.Exp()) end
+    local function apart (P, Q) return ("kl_divergence(%s, %s): shapes (2) and (3) do not broadcast"):format(P, Q) end
+    check_messages {
+      { function () return (peri.kl_divergence(peri.Normal(two, 1), peri.Normal(three, 1))) end,   -- a kernel
+        apart("Normal", "Normal") },
+      { function () return (peri.kl_divergence(Beta(two, 1), Uniform(0 * three, 1))) end, apart("Beta", "Uniform") },
+      { function () return (peri.kl_divergence(LogNormal(two, 1), peri.Gamma(three, 1))) end,   -- statistics
+        apart("LogNormal", "Gamma") },
+      { function () return (peri.kl_divergence(Cauchy(two, 1), peri.Normal(three, 1))) end,   -- infinite
+        apart("Cauchy", "Normal") },
+      { function () return (peri.kl_divergence(Delta(two), peri.Poisson(three))) end, apart("Delta", "Poisson") },
+      { function () return (peri.kl_divergence(peri.Gumbel(two, 1), Cauchy(three, 1))) end,   -- numerically
+        apart("Gumbel", "Cauchy") },
+      { function () return (peri.kl_divergence(image(two), image(three))) end,
+        apart("TransformedDistribution", "TransformedDistribution") },
+    }
+  end)
+
+  describe("a list with other keys", function ()
+    local real, exp = constraints.real, transforms.Exp()
+    check_messages {
+      { function () return (peri.Categorical { 0.2, 0.8, validate = false }) end,
+        'Categorical: probs must be a list without other keys, got the string "validate"' },
+      { function () return (peri.Normal({ 1, 2, x = 1 }, 1)) end,
+        'Normal: loc must be a list without other keys, got the string "x"' },
+      { function () return (p:log_prob { 1, 2, [4] = 1 }) end,
+        "Normal:log_prob: x must be a list without other keys, got 4" },
+      { function () return (peri.tensor { { 1, 2 }, { 3, 4, n = 2 } }) end,
+        'tensor: data must be a list without other keys, got the string "n"' },
+      { function () return (peri.tensor { { 1, 2 }, { 3, 4 }, n = 2 }) end,
+        'tensor: data must be a list without other keys, got the string "n"' },
+      { function () return (peri.stack { t, t, dim = 2 }) end,
+        'stack: tensors must be a list without other keys, got the string "dim"' },
+      { function () return (peri.cat { t, nil, t }) end,
+        "cat: tensors must be a list without nil, got 2 of 3 elements" },
+      { function () return (transforms.Cat { exp, dim = 1 }) end,
+        'Cat: parts must be a list without other keys, got the string "dim"' },
+      { function () return (constraints.stack { real, dim = 1 }) end,
+        'stack: constraints must be a list without other keys, got the string "dim"' },
+      { function () return (peri.TransformedDistribution(p, { exp, dim = 1 })) end,
+        'TransformedDistribution: transforms must be a list without other keys, got the string "dim"' },
+    }
+
+    it("is refused, and one in another order is not", function ()
+      local list, late = {}, { x = 1, y = 2, z = 3 }
+      for i = 100, 1, -1 do list[i] = i end
+      assert.same(peri.arange(1, 101):totable(), peri.tensor(list):totable())
+      for i = 1, 5 do late[i] = i end
+      late.x, late.y, late.z = nil, nil, nil
+      assert.same({ 1, 2, 3, 4, 5 }, peri.tensor(late):totable())
+      assert.same({ { 1, 2, 3, 4, 5 } }, peri.tensor({ late }):totable())
+      late.x = 1
+      assert.has_error(function () return peri.tensor(late) end)
+      list[200] = 1
+      assert.has_error(function () return peri.tensor(list) end)
+    end)
+  end)
+
   describe("a superfluous argument", function ()
     check_messages {
       { function () return (peri.tensor(1, 2, 3)) end, "tensor: takes at most 1 argument, got 3" },
@@ -200,7 +261,15 @@ describe("nothing is guessed:", function ()
       { function () return (peri.cat({ t }, 1, 2)) end, "cat(tensors, dim) takes no more arguments, got 2" },
       { function () return (p:log_prob(1, 2)) end, "Normal:log_prob: takes at most 1 argument, got 2" },
       { function () return (p:sample(2, rng, 3)) end, "Normal:sample: takes at most 2 arguments, got 3" },
-      { function () return (p:expand(2, 3)) end, "expand(shape) takes no more arguments, got 3" },
+      { function () return (p:expand(2, 3)) end, "Normal:expand: takes at most 1 argument, got 2" },
+      { function () return (p:mean(3)) end, "Normal:mean: takes at most 0 arguments, got 1" },
+      { function () return (peri.Beta(1, 2):stddev(3)) end, "Beta:stddev: takes at most 0 arguments, got 1" },
+      { function () return (peri.Chi2(1):mode(nil, 3)) end, "Chi2:mode: takes at most 0 arguments, got 2" },
+      { function () return (peri.Independent(peri.Normal({ 1, 2 }, 1), 1):log_prob({ 1, 2 }, 3)) end,
+        "Independent:log_prob: takes at most 1 argument, got 2" },
+      { function () return (p.mean()) end, "Normal:mean: self is missing" },
+      { function () return (peri.Beta.stddev(3)) end,
+        "Distribution:stddev: self must be an object (call it as object:method), got 3" },
       { function () return (p:expectation(peri.exp, {}, 3)) end,
         "expectation(f, opts) takes no more arguments, got 3" },
       { function () return (peri.kl_divergence(p, p, {}, 1)) end, "kl_divergence: takes at most 3 arguments, got 4" },
@@ -213,6 +282,14 @@ describe("nothing is guessed:", function ()
       { function () return (optim.schedules.constant(1, 2)) end, "schedules.constant: takes 1 argument, got 2" },
       { function () return (transforms.Exp(1)) end, "Exp: takes 0 arguments, got 1" },
       { function () return (transforms.Exp()(1, 2)) end, "Exp transform takes no more arguments, got 2" },
+      { function () return (transforms.Exp():inv(3)) end, "Exp transform:inv: takes at most 0 arguments, got 1" },
+      { function () return (constraints.positive:holds(1, 2)) end,
+        "positive constraint:holds: takes at most 1 argument, got 2" },
+      { function () return (constraints.simplex:rule(1)) end,
+        "simplex constraint:rule: takes at most 0 arguments, got 1" },
+      { function () optim.Adam(w):zero_grad(1) end, "optimiser:zero_grad: takes at most 0 arguments, got 1" },
+      { function () optim.Adam(w):step(nil, 1) end, "optim.Adam:step: takes at most 1 argument, got 2" },
+      { function () return (optim.LBFGS(w):state(1)) end, "optim.LBFGS:state: takes at most 0 arguments, got 1" },
       { function () return (constraints.greater_than(1, 2)) end, "greater_than: takes 1 argument, got 2" },
       { function () return (rng:split(2, 3)) end, "rng:split: takes at most 1 argument, got 2" },
       { function () return (peri.rng(1, 2)) end, "rng: takes at most 1 argument, got 2" },
@@ -220,6 +297,8 @@ describe("nothing is guessed:", function ()
       { function () return (peri.kl_div({ 0 }, { 1 }, {}, 1)) end,
         "kl_div(input, target, opts) takes no more arguments, got 1" },
       { function () return (peri.Masked(p, true, 1)) end, "Masked: takes 2 parameters, got 3" },
+      { function () return (peri.has("Normal", 1)) end, "has(name) takes no more arguments, got 1" },
+      { function () return (peri.distributions(1)) end, "distributions: takes at most 0 arguments, got 1" },
     }
   end)
 
@@ -235,6 +314,34 @@ describe("nothing is guessed:", function ()
       { function () return (constraints.positiv) end, "constraints has no positiv; did you mean positive?" },
       { function () return (peri.vi.fitt) end, "vi has no fitt; did you mean fit?" },
     }
+
+    it("is found missing, and its nearest found, in few steps", function ()
+      for _, name in ipairs { "Nothing", "nothing", "Nomal" } do
+        local steps = 0
+        debug.sethook(function () steps = steps + 1 end, "", 100)
+        pcall(function () return peri[name] end)
+        debug.sethook()
+        assert.is_true(steps < 50, name .. " took " .. 100 * steps .. " instructions")
+      end
+    end)
+
+    it("is compared with names of all lengths", function ()
+      local long = ("x"):rep(64)
+      for _, case in ipairs {   -- a name, the list, the nearest
+        { "", { "ab", "b" }, "b" }, { "b", { "", "abc" }, "" }, { "loc", {}, nil },
+        { "sclae", { "scal", "scale" }, "scale" }, { "LOC", { "lock", "loc" }, "loc" },
+        { "loc", { "lod", "lob" }, "lob" },   -- the first in the alphabet
+        { long, { ("x"):rep(2 ^ 20), long .. "y" }, long .. "y" }, { long .. "x", { long .. "x" }, nil },
+      } do
+        assert.equal(case[3], core.nearest(case[1], case[2]))
+      end
+    end)
+
+    it("is no function of a module that is loaded on first use", function ()
+      for _, module in ipairs { "divergences", "functions", "gradient", "kl", "kl_div", "tensor" } do
+        for name, value in pairs(require("perilune." .. module)) do assert.equal(value, peri[name]) end
+      end
+    end)
 
     it("is asked for with peri.has", function ()
       assert.is_true(peri.has "Gamma" and peri.has "exp" and peri.has "optim" and peri.has "has")
@@ -366,6 +473,18 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
   } do
     it("an optimiser's " .. field, function () assert.equal(case[2], message(changed(field, case[1]))) end)
   end
+
+  it("an element of an optimiser's betas", function ()
+    local betas = peri.optim.Adam(peri.param(1)).betas
+    for _, case in ipairs {
+      { 1, "x", 'got the string "x" at [1]' }, { 2, nil, "got nil at [2]" }, { 1, 1, "got 1 at [1]" },
+      { 3, 0.5, "got 0.5 at [3]" }, { "x", 0.5, "got 0.5 at [x]" },
+    } do
+      assert.equal("Adam: betas must be two numbers of at least 0 and below 1, " .. case[3],
+                   message(function () betas[case[1]] = case[2] end))
+    end
+    assert.same({ 0.9, 0.999 }, { table.unpack(betas) })
+  end)
 
   it("a name with a zero in a fit", function ()
     local name = "a\0b"

@@ -241,6 +241,12 @@ describe("optimisers", function ()
     local w = peri.param(1)
     fails("Adam: lr must be positive, got -1", optim.Adam, { w }, { lr = -1 })
     fails("Adam: lr must be positive, got nan", optim.Adam, { w }, { lr = 0 / 0 })
+    local one, other, betas = optim.Adam { w }, optim.Adam { w }, { 0.5, 0.6 }
+    one.betas[1] = 0.5
+    assert.equal(0.9, other.betas[1])   -- each has its own
+    one.betas = betas
+    betas[1] = 0.1
+    assert.same({ 0.5, 0.6 }, one:state().options.betas)
     fails("AdamW: betas must be two numbers of at least 0 and below 1, got a table of 2 elements", optim.AdamW, { w },
           { betas = { 0.9, 1 } })
     fails('RMSprop: alpha must be at least 0 and below 1, got the string "a"', optim.RMSprop, { w }, { alpha = "a" })

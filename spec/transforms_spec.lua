@@ -382,6 +382,48 @@ describe("composed transforms", function ()
     assert.equal("Cat: x must be a tensor, got 0.5", message(transforms.Cat { transforms.Exp() }, 0.5))
   end)
 
+  it("made of parts know their shapes, and refuse others", function ()
+    local sticks, exp = transforms.StickBreaking(), transforms.Exp()
+    local row, column = transforms.Independent(exp, 1), transforms.Reshape({ 4 }, { 4, 1 })
+    for _, case in ipairs {   -- a transform, a shape and what becomes of it
+      { transforms.Cat({ sticks, row }, -1, { 2, 3 }), { 5 }, { 6 } },
+      { transforms.Cat({ sticks, row }, -1, { 2, 3 }), { 7, 5 }, { 7, 6 } },
+      { transforms.Cat({ sticks, row }, 1, { 2, 3 }), { 5 }, { 6 } },
+      { transforms.Cat({ sticks, sticks }, 1, { 2, 3 }), { 5, 4 }, { 5, 5 } },
+      { transforms.Cat({ exp, transforms.identity }, 1, { 2, 3 }), { 5, 4 }, { 5, 4 } },
+      { transforms.Cat({ transforms.CorrCholesky(), transforms.CorrCholesky() }, -1, { 3, 3 }), { 6 }, { 3, 6 } },
+      { transforms.Cat({ column, column }, -1, { 4, 4 }), { 8 }, { 4, 2 } },
+      { transforms.Cat({ transforms.Stack({ exp, exp }, -1), row }, -1, { 2, 3 }), { 4, 5 }, { 4, 5 } },
+      { transforms.Cat({ transforms.Stack({ sticks, sticks }, -1), transforms.Stack({ sticks }, -1) }, -1, { 2, 1 }),
+        { 4, 3 }, { 5, 3 } },
+      { transforms.Stack({ sticks, sticks }, 1), { 2, 3 }, { 2, 4 } },
+      { transforms.Stack({ exp, exp, exp }, -1), { 2, 3 }, { 2, 3 } },
+      { transforms.Stack({ exp, exp }, -2), { 2, 3 }, { 2, 3 } },
+      { transforms.CumulativeDistribution(peri.Normal({ 0, 1 }, 1)), { 3, 1 }, { 3, 2 } },
+    } do
+      local t, from, to = case[1], case[2], case[3]
+      assert.same(to, t:forward_shape(from))
+      assert.same(to, t(peri.zeros(from)).shape)
+      if t.name ~= "CumulativeDistribution" then
+        assert.same(from, t:inverse_shape(to))
+        assert.same(from, t:inv()(t(peri.zeros(from))).shape)
+      end
+    end
+    for _, call in ipairs {
+      function (t) return t(peri.zeros(3)) end, function (t) return t:inv()(peri.zeros(3)) end,
+      function (t) return t:forward_shape { 3 } end, function (t) return t:log_abs_det_jacobian(peri.zeros(3)) end,
+    } do
+      assert.equal("Cat: dimension 1 must have 2 elements, got shape (3)", message(call, transforms.Cat { exp, exp }))
+      assert.equal("Stack: dimension 1 must have 2 elements, got shape (3)",
+                   message(call, transforms.Stack { exp, exp }))
+    end
+    local stack = transforms.Stack { sticks, sticks }
+    assert.equal("StickBreaking: a shape must have at least 1 dimension, got ()",
+                 message(stack.forward_shape, stack, { 2 }))
+    assert.equal("CorrCholesky: a shape must have at least 2 dimensions, got (3)",
+                 message(transforms.CorrCholesky().inverse_shape, transforms.CorrCholesky(), { 3 }))
+  end)
+
   it("equal those of their kind with equal parameters", function ()
     assert.is_true(transforms.Exp() == transforms.ExpTransform())
     assert.is_false(transforms.Exp() == transforms.Sigmoid())

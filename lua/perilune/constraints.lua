@@ -24,6 +24,8 @@ Constraint.__index = Constraint
 --- Does every event of x satisfy the constraint?
 function Constraint:check (x) return self:violation(x) == nil end
 
+errors.count_arguments("Constraint", Constraint, "check")
+
 local function same_list (a, b)
   for i = 1, math.max(#a, #b) do
     if a[i] ~= b[i] then return false end
@@ -58,22 +60,27 @@ local function describe (self)
   return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
 end
 
--- A constraint of a kind; parameters that are tables of numbers become tensors.
+-- A parameter as it is kept: a table of numbers becomes a tensor.
+local function kept (kind, name, value)
+  if type(value) == "number" then return value end
+  if value == nil then raise("%s: %s is missing", kind.name, name) end
+  local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
+  return is_data and core.tensor(value) or value
+end
+
+-- A constraint of a kind. None that is made so has more than two parameters.
 local function make (kind, ...)
-  local self = {}
-  errors.check_arguments(kind.name, kind.params, ...)
-  for i, name in ipairs(kind.params) do
-    local value = select(i, ...)
-    if value == nil then raise("%s: %s is missing", kind.name, name) end
-    local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
-    self[name] = is_data and core.tensor(value) or value
-  end
-  return setmetatable(self, kind)
+  local params, a, b = kind.params, ...
+  errors.check_arguments(kind.name, params, ...)
+  local first, second = params[1], params[2]
+  if second then return setmetatable({ [first] = kept(kind, first, a), [second] = kept(kind, second, b) }, kind) end
+  return setmetatable(first and { [first] = kept(kind, first, a) } or {}, kind)
 end
 
 local function new_kind (name, kind)
   kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, equal, describe
   kind.__name = name .. " constraint"
+  errors.count_arguments(kind.__name, kind, "holds rule violation")
   local function kind_name () return "kind " .. name end
   return setmetatable(kind, { __index = Constraint, __call = make, __tostring = kind_name })
 end
@@ -90,8 +97,9 @@ end
 -- A kind tested by an elementwise kernel of src/kernel/constraint.c.
 local function number_kind (name, kernel, operands, kind)
   local arguments = { "self", "x" }
-  kind.violation = core.bind_predicate("constraint", kernel, "constraint", arguments, operands)
-  kind.holds     = core.bind("constraint", kernel, "constraint", arguments, operands)
+  local who = name .. " constraint:"
+  kind.violation = core.bind_predicate("constraint", kernel, who .. "violation", arguments, operands)
+  kind.holds     = core.bind("constraint", kernel, who .. "holds", arguments, operands)
   function kind.new (low, high) return setmetatable({ low = low, high = high }, kind) end   -- with other ends
   return new_kind(name, kind)
 end
@@ -206,7 +214,7 @@ local function row_kind (name, event_dim, rule, findings, params)
   return new_kind(name, {
     params = params or {}, event_dim = event_dim, findings = findings, violation = row_violation,
     rule   = type(rule) == "function" and rule or function () return rule end,
-    holds  = core.bind("row/constraint", name, "constraint", { "self", "x" }, operands),
+    holds  = core.bind("row/constraint", name, name .. " constraint:holds", { "self", "x" }, operands),
   })
 end
 
@@ -384,6 +392,7 @@ local function check_parts (name, list)
   if core.table_kind(list) ~= "data" or #list == 0 then
     raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
   end
+  core.check_list(name, "constraints", list)
   for i, c in ipairs(list) do
     if not is_constraint(c) then raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c)) end
   end
@@ -437,7 +446,7 @@ local function stack (list, dim, ...)
   return self
 end
 
-local function undecided ()
+local function undecided (_, _)
   raise("constraints.dependent depends on other parameters and cannot be checked by itself")
 end
 

@@ -269,7 +269,7 @@ construct.DECIDING = { init = true, __newindex = true }
 --- What a class does when it is called.
 function construct.constructor (c)
   if rawget(c, "__newindex") ~= nil then return core.constructor(c.params, construct.full) end
-  return core.constructor(c.params, construct.full, absent(c.params, c.operands), c, rawget(c, "init"))
+  return core.constructor(c.params, construct.full, absent(c.params, c.operands), c, rawget(c, "init") ~= nil)
 end
 
 --- Refuses a description of parameters that construction could not use.

@@ -74,16 +74,30 @@ local function index_of (c)
   end
 end
 
--- Makes c a child of `parent` that can be called. What decides how may be given to it later.
+local function is_method (key, value)
+  return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
+end
+
+-- Makes c a child of `parent` that can be called. What decides how may be given to it later. Methods of ours, which
+-- come later too, count their arguments.
 local function set_parent (c, parent)
   local meta = { __index = parent, __tostring = class_tostring }
   local function set_call () meta.__call = c.construct or construct.constructor(c) end
   function meta.__newindex (t, key, value)
-    rawset(t, key, value)
+    rawset(t, key, is_method(key, value) and core.counted(class.name(t), key, value) or value)
     if construct.DECIDING[key] then set_call() end
   end
   setmetatable(c, meta)
   set_call()
+end
+
+-- A class without its methods, which it gets anew.
+local function emptied (c)
+  setmetatable(c, nil)
+  for key, value in pairs(c) do
+    if is_method(key, value) then c[key] = nil end
+  end
+  return c
 end
 
 --- A new class with self as parent. `spec` holds class fields: params, operands,
@@ -102,7 +116,7 @@ function Distribution:extend (name, spec)
   spec = spec or {}
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
-  if spec.kernels then c = core.keep("class " .. name, c) end   -- the same after a second load
+  if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
     if type(key) == "string" and key:find("^__") then c[key] = value end
   end
@@ -174,8 +188,7 @@ function Distribution:with_batch (shape)
 end
 
 --- The same distribution with a larger batch; nothing is copied.
-function Distribution:expand (shape, ...)
-  errors.no_more("expand(shape)", ...)
+function Distribution:expand (shape)
   if class.is_class(self) then raise("expand: %s is no distribution, but makes them", tostring(self)) end
   return self:with_batch(core.to_shape(shape, class.name(class.of(self)) .. ":expand"))
 end
@@ -226,17 +239,18 @@ end
 
 -- What only a class itself can say.
 for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample" } do
-  Distribution[name] = function (self) refuse(self, name) end
+  rawset(Distribution, name, function (self) refuse(self, name) end)   -- whatever is passed
 end
 
 -- A method for classes that give no better, from another one that they must have; or from `other`.
 local function follows (name, from, formula, other)
-  Distribution[name] = function (self, x)
+  local function method (self, x)
     if self[from] == Distribution[from] and (not other or self[other] == Distribution[other]) then
       refuse(self, name)
     end
     return formula(self, x)
   end
+  Distribution[name] = core.counted("Distribution", name, method, formula)
 end
 
 follows("prob",    "log_prob", function (self, x) return functions.exp(self:log_prob(x)) end)

@@ -16,39 +16,9 @@ errors.raise = raise
 
 -- Names that are not known ---------------------------------------------------------
 
--- How many letters must be changed, left out, put in or swapped with a neighbour to make b of a.
-local function distance (a, b)
-  local before, row = {}, {}
-  for j = 0, #b do row[j] = j end
-  for i = 1, #a do
-    local above
-    before, above, row = row, before, { [0] = i }
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      row[j] = math.min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (same and 0 or 1))
-      local swapped = i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
-      if swapped then row[j] = math.min(row[j], above[j - 2] + 1) end
-    end
-  end
-  return row[#b]
-end
-
-local LONGEST = 64   -- of names that are compared
-
---- The one of a list of names that was probably meant, or nil. Upper and lower case are alike.
-function errors.nearest (name, names)
-  local best, least = nil, math.max(1, #name // 3) + 1
-  if #name > LONGEST then return nil end
-  for _, other in ipairs(names) do
-    local d = distance(name:lower(), other:lower())
-    if d < least or d == least and best and other < best then best, least = other, d end
-  end
-  return best
-end
-
 --- Raises that there is no such "parameter" or "option", names the nearest, and lists all.
 function errors.unknown (who, what, name, names)
-  local near = errors.nearest(tostring(name), names)
+  local near = core.nearest(tostring(name), names)
   local hint = near and "; did you mean " .. near .. "? There are " or "; there are "
   names = table.move(names, 1, #names, 1, {})
   table.sort(names)
@@ -77,15 +47,9 @@ function errors.check_function (who, name, f)
   return core.located(f)
 end
 
---- Refuses more arguments than there are names, and nil for one: a default is for what is not there.
-function errors.check_arguments (who, names, ...)
-  local n, most = select("#", ...), #names
-  while n > most and (select(n, ...)) == nil do n = n - 1 end
-  if n > most then raise("%s: takes %d argument%s, got %d", who, most, most == 1 and "" or "s", n) end
-  for i = 1, n do
-    if (select(i, ...)) == nil then raise("%s: %s is nil (argument %d)", who, names[i], i) end
-  end
-end
+--- check_arguments(who, names, ...): refuses more arguments than there are names, and nil for one: a default is for
+-- what is not there.
+errors.check_arguments = core.check_arguments
 
 --- Refuses arguments beyond those that `call` names, as in errors.no_more("grad(f)", ...). One more nil is nothing.
 function errors.no_more (call, ...)
@@ -95,20 +59,25 @@ function errors.no_more (call, ...)
   end
 end
 
---- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
--- more than the table holds, and `names()` list it. (Names that begin with _ are probed for by others: nil.)
-function errors.module (who, module, find, names)
-  local function own_names ()
-    local all = {}
-    for name in pairs(module) do all[#all + 1] = tostring(name) end
-    return all
+--- Makes the methods of these names count their arguments, those that a table has ("step result").
+function errors.count_arguments (who, methods, names)
+  for name in names:gmatch("%S+") do
+    if methods[name] then methods[name] = core.counted(who, name, methods[name]) end
   end
+end
+
+--- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
+-- more than the table holds, and `add_names(list)` list it. (Names that begin with _ are probed for by others: nil.)
+function errors.module (who, module, find, add_names)
   return setmetatable(module, {
     __index = function (_, name)
       if type(name) ~= "string" or name:find "^_" then return nil end
       local value = find and find(name)
       if value ~= nil then return value end
-      local near = errors.nearest(name, (names or own_names)())
+      local names = {}
+      for known in pairs(module) do names[#names + 1] = known end
+      if add_names then add_names(names) end
+      local near = core.nearest(name, names)
       raise("%s has no %s%s", who, name, near and "; did you mean " .. near .. "?" or "")
     end,
   })

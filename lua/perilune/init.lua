@@ -4,67 +4,53 @@ local core   = require "perilune.core"
 local errors = require "perilune.errors"
 require "perilune.tensor"   -- any function may make one
 
-local peri = { _VERSION = "perilune scm" }
+local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
--- Where lower-case names come from, small modules first; classes are found by their own name.
-local modules = { "functions", "tensor", "gradient", "kl_div", "kl", "divergences" }
-
-local direct = {
-  special     = function () return require "perilune.functions" end,
-  constraints = function () return require "perilune.constraints" end,
-  transforms  = function () return require "perilune.transforms" end,
-  biject_to    = function () return require "perilune.transforms".biject_to end,
-  transform_to = function () return require "perilune.transforms".transform_to end,
-  Distribution = function () return require "perilune.distribution" end,
-  validate    = function () return require "perilune.construct".validate end,
-  optim       = function () return require "perilune.optim" end,
-  vi          = function () return require "perilune.vi" end,
-  KLDivLoss   = function () return require "perilune.kl_div".KLDivLoss end,
+-- Names that stand for a whole module.
+local modules = {
+  Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
+  transforms = "transforms", vi = "vi",
 }
-for _, name in ipairs { "rng", "seed", "set_threads" } do
-  direct[name] = function () return core[name] end
+for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
+
+-- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours.
+local fields = {
+  construct   = "validate",
+  core        = "rng seed set_threads",
+  divergences = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  gradient    = "func grad no_grad param trace value_and_grad",
+  kl          = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
+  kl_div      = "kl_div KLDivLoss",
+  transforms  = "biject_to transform_to",
+}
+
+local field_of = {}   -- name -> the module that has it
+for module, names in pairs(fields) do
+  for name in names:gmatch("%S+") do field_of[name] = module end
+end
+for _, module in ipairs { "tensor", "functions" } do
+  for name in pairs(require("perilune." .. module)) do field_of[name] = module end
 end
 
---- peri.distributions(): the names of all distributions.
-function direct.distributions () return core.classes end
-
-local find   -- below
-
---- peri.has(name): is there such a field? Others are errors.
-function direct.has ()
-  return function (name) return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil end
-end
-
-local function find_class (name)
-  local module = "perilune.distributions." .. name
-  local ok, c = pcall(require, module)
-  if ok then return c end
-  local missing = type(c) == "string" and c:find("module '" .. module .. "' not found", 1, true)
-  if not missing then error(c, 0) end
-end
-
-local function look_up (name)
-  if direct[name] then return direct[name]() end
-  if name:find("^%u") then return find_class(name) end
-  for _, module in ipairs(modules) do
-    local value = rawget(require("perilune." .. module), name)
-    if value ~= nil then return value end
+local function find (name)
+  local value = nil
+  if modules[name] then value = require("perilune." .. modules[name])
+  elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
   end
-end
-
-function find (name)
-  local value = look_up(name)
   rawset(peri, name, value)
   return value
 end
 
-local function all_names ()
-  local names = core.classes()
-  for name in pairs(direct) do names[#names + 1] = name end
-  for _, module in ipairs(modules) do
-    for name in pairs(require("perilune." .. module)) do names[#names + 1] = name end
-  end
-  return names
+--- peri.has(name): is there such a field? Others are errors.
+function peri.has (name, ...)
+  errors.no_more("has(name)", ...)
+  return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil
 end
 
-return errors.module("perilune", peri, find, all_names)
+-- Nothing is loaded to list them.
+local function other_names (list)
+  for name in pairs(modules) do list[#list + 1] = name end
+  for name in pairs(field_of) do list[#list + 1] = name end
+end
+
+return errors.module("perilune", peri, find, other_names)

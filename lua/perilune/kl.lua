@@ -30,9 +30,24 @@ local function bind_kernel (P, Q)
   return core.bind("kl/" .. P.kernels, Q.__name, who, { "p", "q", "opts" }, operands)
 end
 
+-- Refuses batches that do not broadcast, as kernels do.
+local function check_batches (p, q)
+  local a, b = p.batch_shape, q.batch_shape
+  for d = 0, math.min(#a, #b) - 1 do
+    local m, n = a[#a - d], b[#b - d]
+    if m ~= n and m ~= 1 and n ~= 1 then
+      raise("kl_divergence(%s, %s): shapes %s and %s do not broadcast", class.name(class.of(p)),
+            class.name(class.of(q)), show.shape(a), show.shape(b))
+    end
+  end
+end
+
 -- A formula in Lua, run in one pass over memory.
 local function fused (formula)
-  return function (p, q) return (core.fused(formula, p, q)) end
+  return function (p, q)
+    check_batches(p, q)
+    return (core.fused(formula, p, q))
+  end
 end
 
 -- A formula that holds where q has a density wherever p has.
@@ -49,6 +64,7 @@ local fall_back   -- below
 -- A formula where a condition on the parameters holds; elsewhere the divergence is computed numerically.
 local function where_closed (condition, formula)
   return function (p, q, opts)
+    check_batches(p, q)
     local closed = condition(p, q)
     local all, any = closed, closed
     if core.is_tensor(closed) then all, any = core.item(closed:min()), core.item(closed:max()) end
@@ -63,13 +79,19 @@ end
 -- A rule of kl_rules.lua, or numerically where it does not apply.
 local function or_fall_back (rule)
   return function (p, q, opts)
+    check_batches(p, q)
     local value, method, error = rule(p, q, opts)
     if value == nil then return fall_back(p, q, opts) end
     return value, method, error
   end
 end
 
-local function infinite () return fallback.infinite end
+local function infinite ()
+  return function (p, q)
+    check_batches(p, q)
+    return fallback.infinite(p, q)
+  end
+end
 
 local roundings = setmetatable({}, weak)   -- of a function of p and q: another, that bounds its rounding error
 
@@ -255,6 +277,7 @@ function fall_back (p, q, opts)
     raise("kl_divergence: %s and %s have events of different shapes, %s and %s", P, Q, show.shape(p.event_shape),
           show.shape(q.event_shape))
   end
+  check_batches(p, q)
   return fallback.answer(p, q, opts)
 end
 

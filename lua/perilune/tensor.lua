@@ -200,6 +200,7 @@ local function list_of_tensors (who, list)
   if type(list) ~= "table" or #list == 0 then
     fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
   end
+  core.check_list(who, "tensors", list)
   local tensors = {}
   for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
   return tensors

@@ -9,6 +9,7 @@
 -- is 1 or -1 for maps of single numbers that increase or decrease (a tensor where a batch
 -- has both), `image(c)` the constraint that t makes of c. A kind gives `forward`, `inverse`
 -- and `log_det`, of numbers or tensors; torch's names (ExpTransform) are found as well.
+local attempt     = require "perilune.attempt"
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
@@ -64,6 +65,7 @@ local function list_of_transforms (name, list)
   if core.table_kind(list) ~= "data" then
     raise("%s: parts must be a transform or a table of them, got %s", name, show.value(list))
   end
+  core.check_list(name, "parts", list)
   for i, t in ipairs(list) do
     if not is_transform(t) then raise("%s: part %d must be a transform, got %s", name, i, show.value(t)) end
   end
@@ -78,8 +80,7 @@ function Transform:__call (x, ...)
   return self:forward(argument(self, "x", x, self.domain.event_dim))
 end
 
-function Transform:log_abs_det_jacobian (x, y, ...)
-  errors.no_more("log_abs_det_jacobian(x, y)", ...)
+function Transform:log_abs_det_jacobian (x, y)
   if not (self.log_det and self.bijective) then
     raise("%s has no determinant: it is not one to one", tostring(self))
   end
@@ -154,6 +155,7 @@ local function new_kind (name, kind, make)
   kind.__tostring, kind.__name = kind.__tostring or describe, name .. " transform"
   kind.__concat = function (a, b) return transforms.Compose { a, b } end
   transforms[name] = kind
+  errors.count_arguments(kind.__name, kind, "image inv forward_shape inverse_shape")
   return setmetatable(kind, {
     __index = Transform,
     __tostring = function () return "transforms." .. name end,
@@ -175,6 +177,7 @@ local Inverse = new_kind("Inverse", {
   inverse = function (self, y) return self.base:forward(y) end,
   forward_shape = function (self, shape) return self.base:inverse_shape(shape) end,
   inverse_shape = function (self, shape) return self.base:forward_shape(shape) end,
+  inv = function (self) return self.base end,
   __tostring = function (self) return "Inverse(" .. tostring(self.base) .. ")" end,
 }, function (self, base)
   self.base, self.domain, self.codomain, self.bijective = base, base.codomain, base.domain, base.bijective
@@ -185,8 +188,6 @@ local Inverse = new_kind("Inverse", {
 end)
 transforms.Inverse = nil   -- made by t:inv() alone
 
-function Inverse:inv () return self.base end
-
 function Transform:inv ()
   if class.is_class(self) then raise("inv: %s is no transform, but makes them", tostring(self)) end
   local inverse = rawget(self, "inverse_transform")
@@ -196,6 +197,8 @@ function Transform:inv ()
   end
   return inverse
 end
+
+errors.count_arguments("Transform", Transform, "image inv log_abs_det_jacobian forward_shape inverse_shape")
 
 
 -- Of single numbers ----------------------------------------------------------------
@@ -308,12 +311,17 @@ new_kind("Abs", {
   inverse = function (_, y) return y end,
 })
 
+local function batch_shape (self, shape)
+  return broadcast_with(shape, core.tensor(0):expand(self.distribution.batch_shape))
+end
+
 --- The cdf of a distribution of single numbers.
 new_kind("CumulativeDistribution", {
   params = { "distribution" }, codomain = constraints.unit_interval, sign = 1,
   forward = function (self, x) return self.distribution:cdf(x) end,
   inverse = function (self, y) return self.distribution:icdf(y) end,
   log_det = function (self, x) return self.distribution:log_prob(x) end,
+  forward_shape = batch_shape, inverse_shape = batch_shape,
   __tostring = function (self) return "CumulativeDistribution(" .. tostring(self.distribution) .. ")" end,
 }, function (self, distribution)
   if type(distribution) ~= "table" or class.is_class(distribution) or not distribution.log_prob
@@ -370,17 +378,23 @@ local function with_last (shape, n, drop)
   return changed
 end
 
+-- The last dimension of a shape of n dimensions at least.
+local function last_of (self, shape, n)
+  if #shape >= n then return shape[#shape] end
+  raise("%s: a shape must have at least %d dimension%s, got %s", self.name, n, n == 1 and "" or "s", show.shape(shape))
+end
+
 resizing_kind("StickBreaking", "stick_breaking", {
   domain = constraints.real_vector, codomain = constraints.simplex,
-  forward_shape = function (_, shape) return with_last(shape, shape[#shape] + 1) end,
-  inverse_shape = function (_, shape) return with_last(shape, shape[#shape] - 1) end,
+  forward_shape = function (self, shape) return with_last(shape, last_of(self, shape, 1) + 1) end,
+  inverse_shape = function (self, shape) return with_last(shape, last_of(self, shape, 1) - 1) end,
 })
 
 --- d (d - 1)/2 numbers, row after row below the diagonal, and the factor of d by d.
 resizing_kind("CorrCholesky", "corr_cholesky", {
   domain = constraints.real_vector, codomain = constraints.corr_cholesky,
-  forward_shape = function (_, shape)
-    local k = shape[#shape]
+  forward_shape = function (self, shape)
+    local k = last_of(self, shape, 1)
     local d = math.floor(0.5 + math.sqrt(0.25 + 2 * k) + 0.5)
     if d * (d - 1) ~= 2 * k then
       raise("CorrCholesky: x must have d (d - 1)/2 elements in its last dimension, got %s", k)
@@ -389,8 +403,8 @@ resizing_kind("CorrCholesky", "corr_cholesky", {
     matrix[#matrix + 1] = d
     return matrix
   end,
-  inverse_shape = function (_, shape)
-    local d = shape[#shape]
+  inverse_shape = function (self, shape)
+    local d = last_of(self, shape, 2)
     return with_last(shape, math.floor(d * (d - 1) / 2), 1)
   end,
 })
@@ -500,6 +514,12 @@ local Compose = new_kind("Compose", {
     for i = #self.parts, 1, -1 do shape = self.parts[i]:inverse_shape(shape) end
     return { table.unpack(shape) }
   end,
+  image = function (self, c)   -- what comes through all parts
+    check_constraint(self, c)
+    if #self.parts == 0 then return c end
+    for _, part in ipairs(self.parts) do c = part:image(c) end
+    return widened(c, self.codomain.event_dim)
+  end,
   __tostring = function (self)
     local names = {}
     for i, part in ipairs(self.parts) do names[i] = tostring(part) end
@@ -518,14 +538,6 @@ local Compose = new_kind("Compose", {
   for _, part in ipairs(self.parts) do self.bijective = self.bijective and part.bijective end
   if self.sign then self.codomain = self:image(self.domain) end
 end)
-
--- What comes through all parts.
-function Compose:image (c)
-  check_constraint(self, c)
-  if #self.parts == 0 then return c end
-  for _, part in ipairs(self.parts) do c = part:image(c) end
-  return widened(c, self.codomain.event_dim)
-end
 
 function Compose:log_det (x)
   local n, total = self.domain.event_dim, sum_rightmost(spread(0.0, x), self.domain.event_dim)
@@ -558,16 +570,39 @@ new_kind("Independent", {
   if dims == 0 then self.sign = base.sign end
 end)
 
+-- The dimension of this shape along which there are parts, n elements.
+local function dimension_of_parts (self, shape, n)
+  local dim = self.dim > 0 and self.dim or #shape + self.dim + 1
+  if shape[dim] ~= n then
+    raise("%s: dimension %d must have %d element%s, got shape %s", self.name, self.dim, n, n == 1 and "" or "s",
+          show.shape(shape))
+  end
+  return dim
+end
+
+local function sum (lengths)
+  local total = 0
+  for _, n in ipairs(lengths) do total = total + n end
+  return total
+end
+
+-- Refuses what has no such parts.
+local function check_parts (self, x, lengths)
+  if not core.is_tensor(x) then raise("%s: x must be a tensor, got %s", self.name, show.value(x)) end
+  dimension_of_parts(self, core.shape(x), lengths and sum(lengths) or #self.list)
+end
+
 -- Parts of x, transformed and put together again.
 local function apart (self, x, method, lengths)
   local results = {}
-  if not core.is_tensor(x) then raise("%s: x must be a tensor, got %s", self.name, show.value(x)) end
+  check_parts(self, x, lengths)
   for i, part in ipairs(self.list) do results[i] = part[method](part, self.part(self, x, i, lengths)) end
   return self.join(results, self.dim)
 end
 
 -- Determinants multiply where parts lie within one event, and stand side by side else.
 local function parts_log_det (self, x)
+  check_parts(self, x, self.lengths)
   local logs, total, within = {}, 0, self.domain:is_within(rank(x))
   for i, part in ipairs(self.list) do
     local piece = self:part(x, i, self.lengths)
@@ -594,6 +629,43 @@ local function may_stretch (part, dim)
   return dim == -1 and from > 0 or dim > 0 and from == 1 and to == 1
 end
 
+-- What becomes of n elements in the last dimension of an event of `event_dim`, by forward_shape or inverse_shape. Parts
+-- that are made of others by numbers of elements which one does not know leave them as they are.
+local function length_behind (part, method, event_dim, n)
+  local shape = {}
+  for d = 1, event_dim - 1 do shape[d] = 1 end
+  shape[#shape + 1] = n
+  local ok, behind = attempt.call("Stack: dimension ", "Cat: dimension ", part[method], part, shape)
+  return ok and behind[#behind] or n
+end
+
+-- The lengths of parts of what Cat gives, if that has n dimensions.
+local function lengths_behind (self, n)
+  return (self.dim == -1 or self.dim == n) and self.out_lengths or self.lengths
+end
+
+local function cat_shape (self, shape, method, lengths)
+  local dim, whole = dimension_of_parts(self, shape, sum(lengths)), nil
+  for i, part in ipairs(self.list) do
+    local piece = { table.unpack(shape) }
+    piece[dim] = lengths[i]
+    piece = part[method](part, piece)
+    local last = self.dim > 0 and self.dim or #piece + self.dim + 1
+    if whole then piece[last] = piece[last] + whole[last] end
+    whole = piece
+  end
+  return whole or { table.unpack(shape) }
+end
+
+local function stack_shape (self, shape, method)
+  local piece = { table.unpack(shape) }
+  table.remove(piece, dimension_of_parts(self, shape, #self.list))
+  local part = self.list[1]
+  piece = part and part[method](part, piece) or piece
+  table.insert(piece, self.dim > 0 and self.dim or #piece + self.dim + 2, #self.list)
+  return piece
+end
+
 --- Transforms of parts of the given lengths (1 each unless told) along a dimension. Parts that are
 -- rows may change their lengths if it is the last.
 new_kind("Cat", {
@@ -605,9 +677,10 @@ new_kind("Cat", {
     return x:narrow(self.dim, at, lengths[i])
   end,
   forward = function (self, x) return apart(self, x, "forward", self.lengths) end,
-  inverse = function (self, y)
-    local is_row = self.dim == -1 or self.dim == rank(y)
-    return apart(self, y, "inverse", is_row and self.out_lengths or self.lengths)
+  inverse = function (self, y) return apart(self, y, "inverse", lengths_behind(self, rank(y))) end,
+  forward_shape = function (self, shape) return cat_shape(self, shape, "forward_shape", self.lengths) end,
+  inverse_shape = function (self, shape)
+    return cat_shape(self, shape, "inverse_shape", lengths_behind(self, #shape))
   end,
   log_det = parts_log_det,
 }, function (self, list, dim, lengths)
@@ -615,7 +688,8 @@ new_kind("Cat", {
   self.lengths = layout.lengths("Cat", lengths, #self.list)
   for i, part in ipairs(self.list) do
     local n = self.lengths[i]
-    self.out_lengths[i] = may_stretch(part, self.dim) and part:forward_shape({ n })[1] or n
+    local stretches = may_stretch(part, self.dim)
+    self.out_lengths[i] = stretches and length_behind(part, "forward_shape", part.domain.event_dim, n) or n
   end
   local domains, codomains
   domains, codomains, self.bijective = list_domains(self.list)
@@ -630,6 +704,8 @@ new_kind("Stack", {
   part = function (self, x, i) return x:select(self.dim, i) end,
   forward = function (self, x) return apart(self, x, "forward") end,
   inverse = function (self, y) return apart(self, y, "inverse") end,
+  forward_shape = function (self, shape) return stack_shape(self, shape, "forward_shape") end,
+  inverse_shape = function (self, shape) return stack_shape(self, shape, "inverse_shape") end,
   log_det = parts_log_det,
 }, function (self, list, dim)
   self.list, self.dim = list_of_transforms("Stack", list), layout.dimension("Stack", dim or 1)
@@ -667,6 +743,8 @@ function Registry:__call (constraint)
 end
 
 function Registry:__tostring () return self.name end
+
+errors.count_arguments("Registry", Registry, "register")
 
 local function new_registry (name) return setmetatable({ name = name, factories = {} }, Registry) end
 
@@ -717,8 +795,8 @@ for _, registry in ipairs { transforms.biject_to, transforms.transform_to } do
   registry:register(constraints.cat { constraints.real }, function (c)
     local parts, lengths = each(c.list), {}
     for i, part in ipairs(parts) do
-      local is_row = part.domain.event_dim > 0 and is_last(c)
-      lengths[i] = is_row and part:inverse_shape({ c.lengths[i] })[1] or c.lengths[i]
+      local is_row, n = part.domain.event_dim > 0 and is_last(c), c.lengths[i]
+      lengths[i] = is_row and length_behind(part, "inverse_shape", part.codomain.event_dim, n) or n
     end
     return transforms.Cat(parts, c.dim, lengths)
   end)

@@ -23,7 +23,7 @@ local LEAST  = 4                           -- windows of a stage
 local STAGES = { 1, 0.3, 0.09, 0.027 }     -- factors of the learning rate
 local EVALUATION = 2000                    -- draws for the ELBO of a result
 
-local is_tensor, rank = core.is_tensor, core.rank
+local is_tensor, rank, finite_grad = core.is_tensor, core.rank, core.finite_grad
 
 local TERMS = { "joint", "log_det", "surprise" }
 local loss_of = core.bind("variational", "loss", "vi", TERMS, TERMS)
@@ -174,8 +174,9 @@ local function loss_of_draw (self)
   return loss_of(joint_of(self, theta), log_det, guide:surprise(noise)), noise
 end
 
--- Once, to be replayed without entering Lua. The noise is that of the last replay.
-local function record (self, share)
+-- What is to be replayed without entering Lua, recorded once. The noise is that of the last replay.
+local function replay_of (self, share)
+  if self.replay then return self.replay end
   local before = self.rng and self.rng:state()
   self.replay = core.trace(function ()
     local loss, noise = loss_of_draw(self)
@@ -183,31 +184,30 @@ local function record (self, share)
     return loss * share
   end)
   if before then self.rng:restore(before) end
+  return self.replay
 end
 
 -- Draws from the guide, adds the gradient of a share of minus the draw's estimate of the ELBO, and returns that
--- estimate.
+-- estimate and the noise.
 local function draw (self, share)
-  local value, noise
-  if self.trace then
-    if not self.replay then record(self, share) end
-    value, noise = -self.replay:backward() / share, self.noise
-  else
-    local loss
-    loss, noise = loss_of_draw(self)
-    local top = share < 1 and loss * share or loss
-    top:backward()
-    value = -core.item(loss)   -- which backward may have found in passing
-  end
-  if not is_finite(value) then complain(self, noise, value) end
-  if core.finite_grad(self.guide.params.loc) == false then complain_of_gradient(self, noise) end
-  return value
+  local loss, noise = loss_of_draw(self)
+  local top = share < 1 and loss * share or loss
+  top:backward()
+  return -core.item(loss), noise   -- which backward may have found in passing
 end
 
 -- The estimate of the ELBO from all draws of a step, which leave the gradient of minus it.
 local function estimate (self)
-  local samples, total = self.samples, 0
-  for _ = 1, samples do total = total + draw(self, 1 / samples) end
+  local samples, total, loc = self.samples, 0, self.guide.params.loc
+  local share = 1 / samples
+  local replay = self.trace and replay_of(self, share)
+  for _ = 1, samples do
+    local value, noise
+    if replay then value = -replay:backward() / share else value, noise = draw(self, share) end
+    if value - value ~= 0 then complain(self, noise or self.noise, value) end
+    if finite_grad(loc) == false then complain_of_gradient(self, noise or self.noise) end
+    total = total + value
+  end
   return total / samples
 end
 
@@ -239,8 +239,7 @@ end
 
 --- n steps (one unless told), fewer if the fit converges or on_step returns false. Returns the mean of the estimates
 -- of the ELBO, and whether the fit has converged.
-function Fit:step (n, ...)
-  errors.no_more("fit:step(n)", ...)
+function Fit:step (n)
   if n ~= nil and not is_count(n) then raise("vi: step takes a positive integer, got %s", show.value(n)) end
   local trace, sum, done = self.elbo, 0, 0
   for _ = 1, n or 1 do
@@ -282,6 +281,8 @@ function Fit:result ()
   local elbo, standard_error = self:evaluate(EVALUATION)
   return Result.new(self, elbo, standard_error)
 end
+
+errors.count_arguments("fit", Fit, "step evaluate result")
 
 --- A fit that its host drives with fit:step(n).
 function vi.new (given, ...)

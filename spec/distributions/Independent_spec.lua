@@ -49,6 +49,16 @@ describe("Independent", function ()
     assert.equal(peri.item(rows.base_dist:log_prob(shares):sum()), peri.item(rows:log_prob(shares)))
   end)
 
+  it("refuses events of more parts than it has", function ()
+    local one = peri.Independent(peri.Normal({ 0 }, 1), 1)
+    for shape, x in pairs { ["(2)"] = peri.zeros(2), ["(1, 3)"] = peri.zeros(1, 3) } do
+      assert.has_error(function () one:log_prob(x) end,
+        "Independent:log_prob: x must be an event of shape (1), or a batch of them, got a tensor of shape " .. shape)
+    end
+    assert.equal(one:log_prob { 0.5 }, one:log_prob(0.5))
+    assert.same({ 2 }, one:log_prob(peri.zeros(2, 1)).shape)
+  end)
+
   it("passes moments and draws through", function ()
     for _, name in ipairs { "mean", "variance", "stddev", "mode" } do
       assert.is_true(d[name](d):equal(base[name](base)))

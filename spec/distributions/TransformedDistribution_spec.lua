@@ -190,8 +190,9 @@ describe("TransformedDistribution", function ()
     local y = peri.tensor { 0.5, 7 }
     assert.same({ 2 }, d.batch_shape)
     assert.same({ 2 }, d.event_shape)
-    for _, name in ipairs { "log_prob", "mean", "variance", "entropy" } do
-      assert.is_true(family[name](family, y):allclose(d[name](d, y), 1e-10), name)
+    assert.is_true(family:log_prob(y):allclose(d:log_prob(y), 1e-10))
+    for _, name in ipairs { "mean", "variance", "entropy" } do
+      assert.is_true(family[name](family):allclose(d[name](d), 1e-10), name)
     end
     assert.is_true(d:log_prob({ -1, 7 }):equal(peri.full({ 2 }, -inf)))
     local correlated = Transformed(peri.MultivariateNormal({ 0, 1 }, peri.eye(2)), transforms.Exp())
@@ -258,8 +259,9 @@ describe("TransformedDistribution", function ()
     assert.equal(tostring(d), tostring(Transformed { base_distribution = normal, transforms = d.transforms }))
     local sticks = Transformed(peri.Normal({ 0, 1 }, 1), transforms.StickBreaking())
     for _, name in ipairs { "cdf", "log_sf", "icdf", "median", "mode", "mean", "variance", "entropy" } do
+      local x = (name:find "cdf" or name:find "sf") and { 0.5, 0.25, 0.25 } or nil
       assert.equal("TransformedDistribution has no " .. name .. ": an event has shape (3)",
-                   message(sticks[name], sticks, { 0.5, 0.25, 0.25 }))
+                   message(sticks[name], sticks, x))
     end
     local round = { sign = nil, bijective = false, domain = constraints.real, codomain = constraints.real,
                     forward = function (_, x) return peri.sin(x) end }
@@ -271,6 +273,48 @@ describe("TransformedDistribution", function ()
     local soft = Transformed(peri.Normal({ 0, 1 }, 1), transforms.Softmax())
     assert.equal("Softmax has no determinant: it is not one to one", message(soft.log_prob, soft, { 0.5, 0.5 }))
     assert.same({ 2 }, soft:sample().shape)
+  end)
+
+  it("refuses events of another shape", function ()
+    local function event (shape, got)
+      return ("x must be an event of shape %s, or a batch of them, got %s"):format(shape, got)
+    end
+    local two, four = peri.Normal({ 0, 0 }, 1), peri.Normal(peri.zeros(4), 1)
+    local stretched = transforms.Cat({ transforms.StickBreaking(), transforms.Independent(transforms.Exp(), 1) }, -1,
+                                     { 2, 2 })
+    for _, case in ipairs {   -- a law, what is not of its shape, the message
+      { Transformed(two, transforms.StickBreaking()), 0.5, event("(3)", "0.5") },
+      { Transformed(two, transforms.StickBreaking()), { 0.5, 0.5 }, event("(3)", "a tensor of shape (2)") },
+      { Transformed(two, transforms.Ordered()), { 1 }, event("(2)", "a tensor of shape (1)") },
+      { Transformed(peri.Independent(two, 1), transforms.Exp()), 1, event("(2)", "1") },
+      { Transformed(four, transforms.Reshape({ 4 }, { 2, 2 })), { { 1, 2, 3, 4 } },
+        event("(2, 2)", "a tensor of shape (1, 4)") },
+      { Transformed(peri.Normal(peri.zeros(3), 1), transforms.CorrCholesky()), peri.eye(2),
+        event("(3, 3)", "a tensor of shape (2, 2)") },
+      { Transformed(four, stretched), { 0.5, 0.5, 1, 1 }, event("(5)", "a tensor of shape (4)") },
+    } do
+      assert.equal("TransformedDistribution:log_prob: " .. case[3], message(case[1].log_prob, case[1], case[2]))
+    end
+    local shares = peri.LogisticNormal({ 0, 0 }, 1)
+    assert.equal("LogisticNormal:log_prob: " .. event("(3)", "0.5"), message(shares.log_prob, shares, 0.5))
+    assert.equal("TransformedDistribution:cdf: x must be a number, a table of numbers or a tensor, got nil",
+                 message(function () return Transformed(two, transforms.Exp()):cdf() end))
+  end)
+
+  it("knows the events of parts, longer than the base's", function ()
+    local parts = { transforms.StickBreaking(), transforms.Independent(transforms.Exp(), 1) }
+    for _, dim in ipairs { -1, 1 } do
+      local d = Transformed(peri.Independent(peri.Normal(peri.zeros(5), 1), 1), transforms.Cat(parts, dim, { 2, 3 }))
+      assert.same({ 6 }, d.event_shape)
+      assert.equal(6, #d:sample())
+      local x = peri.tensor { 0.1, 0.2, 0.3, 0.4, 0.5 }
+      local y = d.transform(x)
+      close(d.base_dist:log_prob(x) - d.transform:log_abs_det_jacobian(x, y), d:log_prob(y))
+    end
+    local batch = Transformed(peri.Normal(peri.zeros(2, 4), 1), transforms.Cat(parts, -1, { 2, 2 }))
+    assert.same({ 2 }, batch.batch_shape)
+    assert.same({ 5 }, batch.event_shape)
+    assert.same({ 3, 2 }, batch:log_prob(batch:sample(3)).shape)
   end)
 
   it("has an entropy where nearly all mass is next to 0", function ()

@@ -38,16 +38,11 @@ local lookup = getmetatable(peri).__index
 -- What changes more than a case can put right, or is made for hosts.
 local APART = { set_threads = true, validate = true, kl_fallback = true, seed = true }
 
--- Functions of peri itself.
+-- Functions of peri itself, but for the elementwise ones: its own, and fields of modules.
 local function face ()
-  local names = {}
-  for _, name in ipairs(sorted_names(held_table(lookup, "special", 3))) do
-    if callable(peri[name]) and not name:find("^%u") and not APART[name] then names[#names + 1] = name end
-  end
-  for _, module in ipairs { "tensor", "gradient", "kl_div", "kl", "divergences" } do
-    for _, name in ipairs(functions_of(require("perilune." .. module))) do
-      if not APART[name] then names[#names + 1] = name end
-    end
+  local names = { "distributions", "has" }
+  for _, name in ipairs(sorted_names(held_table(lookup, "biject_to", 3))) do
+    if callable(peri[name]) and not rawget(peri.special, name) and not APART[name] then names[#names + 1] = name end
   end
   return names
 end

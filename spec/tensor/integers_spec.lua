@@ -46,7 +46,7 @@ describe("integers, or one table of them:", function ()
       assert.matches(" must be an integer, got a table of %d elements$", message(f, { list }))
       assert.matches(" must be an integer, got nil$", message(f, { table.unpack(list, 1, 1), nil, 1 }))
       assert.matches(" must be an integer, got 1.5$", message(f, { 1.5 }))
-      assert.matches(": a table of integers must be without other keys, got the string \"size\"$",
+      assert.matches(": a table of integers must be a list without other keys, got the string \"size\"$",
                      message(f, { size = 1, table.unpack(list) }))
       assert.matches(" must be an integer or a table of integers, got a table with the key size$",
                      message(f, { size = 1 }))

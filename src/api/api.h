@@ -45,6 +45,8 @@ Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff
 Philox *api_generator (lua_State *L, int index, const char *who);
 
 /* Each file adds its functions to the table on top of the stack. */
+void api_open_names    (lua_State *L);
+void api_open_counted  (lua_State *L);
 void api_open_tensor   (lua_State *L);
 void api_open_integers (lua_State *L);
 void api_open_construct (lua_State *L);

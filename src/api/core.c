@@ -45,6 +45,8 @@ int luaopen_perilune_core (lua_State *L) {
   engine_open_pending(L);
   engine_open_backward(L);
   engine_open_trace(L);
+  api_open_names(L);
+  api_open_counted(L);
   api_open_tensor(L);
   api_open_integers(L);
   api_open_construct(L);

@@ -16,15 +16,15 @@ lua_Integer api_integer (lua_State *L, int index, const char *who,
   return n;
 }
 
-/* The keys of the table at `index` must be 1 to n. */
-static void check_keys (lua_State *L, int index, const char *who, lua_Integer n) {
-  lua_pushnil(L);
-  while (lua_next(L, index)) {
-    lua_pop(L, 1);
-    lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
-    if (key < 1 || key > n)
-      host_fail_type(L, who, "a table of integers", "without other keys", -1);
-  }
+/* core.check_list(who, name, list): raises if a table has keys other than 1, ..., n, or not all */
+static int check_list (lua_State *L) {
+  const char *who = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  ptrdiff_t n = (ptrdiff_t)lua_rawlen(L, 3), count = host_check_keys(L, 3, who, name, n);
+  if (count < n)
+    host_fail(L, who, "%s must be a list without nil, got %d of %d elements", name, (int)count,
+              (int)n);
+  return 0;
 }
 
 /* Reads the integers, each of which messages call `name`, at `first` to `last` on the stack,
@@ -47,7 +47,7 @@ static int read_integers (lua_State *L, int first, int last, const char *who,
     list[i] = api_integer(L, -1, who, name);
     lua_pop(L, 1);
   }
-  if (listed) check_keys(L, first, who, (lua_Integer)n);
+  if (listed) host_check_keys(L, first, who, "a table of integers", (ptrdiff_t)n);
   return (int)n;
 }
 
@@ -125,4 +125,6 @@ int api_dimensions (lua_State *L, int first, int last, const char *who, int rank
 void api_open_integers (lua_State *L) {
   lua_pushcfunction(L, to_shape);
   lua_setfield(L, -2, "to_shape");
+  lua_pushcfunction(L, check_list);
+  lua_setfield(L, -2, "check_list");
 }

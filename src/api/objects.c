@@ -16,13 +16,13 @@ typedef struct Layout {
   const State *state;
   int params, fields;                 /* that may be passed, and that are */
   const void *class;                  /* whose they are; NULL: nothing is plain */
-  int init;                           /* completes its objects: none of them is plain */
+  int init;                           /* has it a function that completes its objects? */
   const Kernel *rule[MAX_PARAMS];     /* of one operand, or NULL: not plain */
   unsigned char absent[MAX_PARAMS];   /* an alternative to the one that is passed */
 } Layout;
 
 /* Upvalues of a constructor: the names begin at NAMES, the defaults follow. */
-enum { LAYOUT = 1, FULL, CLASS, SHAPE, NAMES };
+enum { LAYOUT = 1, FULL, CLASS, SHAPE, INIT, NAMES };
 
 /* The tensors among the parameters, and the shape of all together. */
 typedef struct Values {
@@ -124,7 +124,7 @@ static void set_batch_shape (lua_State *L, const Values *v) {
 
 /* Pushes an object of these parameters. */
 static void push_object (lua_State *L, const Layout *form, const Values *v) {
-  lua_createtable(L, 0, form->fields + (v->tensors > 0));
+  lua_createtable(L, 0, form->fields + (v->tensors > 0) + form->init);
   for (int i = 0; i < form->params; i++) {
     if (form->absent[i]) continue;
     lua_pushvalue(L, lua_upvalueindex(NAMES + i));
@@ -136,6 +136,18 @@ static void push_object (lua_State *L, const Layout *form, const Values *v) {
   lua_setmetatable(L, -2);
 }
 
+/* Calls init(object, checking) of the class, which may have been given another one since. */
+static void complete (lua_State *L, const Layout *form) {
+  int object = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(INIT));
+  if (lua_rawget(L, 1) != LUA_TNIL) {
+    lua_pushvalue(L, object);
+    lua_pushboolean(L, !form->state->unchecked);
+    lua_call(L, 2, 0);
+  }
+  lua_settop(L, object);
+}
+
 static int construct (lua_State *L) {
   const Layout *form = lua_touserdata(L, lua_upvalueindex(LAYOUT));
   Values v;
@@ -143,8 +155,9 @@ static int construct (lua_State *L) {
   while (top > 1 + form->params && lua_isnil(L, top)) lua_settop(L, --top);
   v.given = top - 1;
   if (form->class != NULL && lua_topointer(L, 1) == form->class && place_values(L, form, &v)
-      && !form->init && plain_values(L, form, &v)) {
+      && plain_values(L, form, &v)) {
     push_object(L, form, &v);
+    if (form->init) complete(L, form);
     return 1;
   }
   lua_settop(L, 1 + MAX_PARAMS);
@@ -216,8 +229,8 @@ static void push_defaults (lua_State *L, const Layout *form) {
 
 /* core.constructor(params, full, absent, class, init): `full` is the constructor in Lua.
    The set `absent` holds the alternatives that are left out where nothing needs deriving;
-   without it no alternative is plain. Where the class has an init, only names are put in
-   their places; without a class nothing is done. */
+   without it no alternative is plain. Without a class nothing is done. `init` says whether it
+   has a function that completes objects. */
 static int constructor (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checktype(L, 2, LUA_TFUNCTION);
@@ -237,6 +250,7 @@ static int constructor (lua_State *L) {
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 4);
   lua_pushliteral(L, "batch_shape");
+  lua_pushliteral(L, "init");
   push_names(L, form);
   push_defaults(L, form);
   lua_pushcclosure(L, construct, NAMES - 1 + 2 * n);

@@ -224,6 +224,7 @@ static int finite_grad (lua_State *L) {
 
 /* core.zero_grad(optimiser): forgets the gradients of its `params`, a list */
 static int zero_grad (lua_State *L) {
+  host_arguments(L, "optimiser:zero_grad", 1);
   if (!lua_istable(L, 1)) host_fail_type(L, "zero_grad", "self", "an optimiser", 1);
   lua_settop(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));

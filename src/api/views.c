@@ -257,6 +257,21 @@ static int broadcast_shape (lua_State *L) {
   return 1;
 }
 
+/* core.ends_with(x, shape): are these the last dimensions of a tensor? A number has none. */
+static int ends_with (lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const Tensor *t = host_header(L, 1);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 2), before = (t != NULL ? t->rank : 0) - n;
+  int same = before >= 0;
+  for (lua_Integer d = 1; same && d <= n; d++) {
+    lua_rawgeti(L, 2, d);
+    same = lua_tointeger(L, -1) == (lua_Integer)t->shape[before + d - 1];
+    lua_pop(L, 1);
+  }
+  lua_pushboolean(L, same);
+  return 1;
+}
+
 static const luaL_Reg functions[] = {
   {"select",     view_select},
   {"narrow",     view_narrow},
@@ -268,6 +283,7 @@ static const luaL_Reg functions[] = {
   {"contiguous", contiguous},
   {"clone",      clone},
   {"broadcast_shape", broadcast_shape},
+  {"ends_with",  ends_with},
   {NULL, NULL}
 };
 

@@ -30,6 +30,14 @@ static void push_where (lua_State *L) {
   lua_remove(L, -2);
 }
 
+int host_is_ours (lua_State *L, const char *source) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &LIBRARY);
+  const char *ours = lua_tostring(L, -1);
+  int is_ours = begins_with(source, ours != NULL ? ours : "=?");
+  lua_pop(L, 1);
+  return is_ours;
+}
+
 /* core.library(name): the chunk that calls this is the module of that name, and what precedes
    the name in its source begins the sources of all our chunks ("@lua/perilune/"). Said once:
    it stays. */
@@ -109,14 +117,29 @@ int host_fail_type (lua_State *L, const char *who, const char *name,
   return host_fail(L, who, "%s must be %s, got %s", name, rule, lua_tostring(L, -1));
 }
 
-void host_more_arguments (lua_State *L, const char *who, int most) {
-  int n = lua_gettop(L), self = strchr(who, ':') != NULL;
+void host_more_arguments (lua_State *L, const char *who, int most, int n) {
+  int self = strchr(who, ':') != NULL;
   const char *plural = most - self == 1 ? "" : "s";
   while (n > most && lua_isnil(L, n)) n--;
   if (n > most)
     host_fail(L, who, "takes at most %d argument%s, got %d", most - self, plural, n - self);
 }
 
+
+/* core.check_arguments(who, names, ...): refuses more arguments than names, and nil for one */
+static int check_arguments (lua_State *L) {
+  const char *who = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  int n = lua_gettop(L) - 2, most = (int)lua_rawlen(L, 2);
+  while (n > most && lua_isnil(L, 2 + n)) n--;
+  if (n > most) host_fail(L, who, "takes %d argument%s, got %d", most, most == 1 ? "" : "s", n);
+  for (int i = 1; i <= n; i++) {
+    if (!lua_isnil(L, 2 + i)) continue;
+    lua_rawgeti(L, 2, i);
+    host_fail(L, who, "%s is nil (argument %d)", lua_tostring(L, -1), i);
+  }
+  return 0;
+}
 
 int host_fail_shapes (lua_State *L, const char *who, const char *why, int n,
                      const Tensor *const in[]) {
@@ -130,6 +153,7 @@ static const luaL_Reg functions[] = {
   {"raise",    raise},
   {"located",  located},
   {"describe", describe},
+  {"check_arguments", check_arguments},
   {NULL, NULL}
 };
 

@@ -71,13 +71,16 @@ COLD int host_fail_type (lua_State *L, const char *who, const char *name,
 COLD int host_fail_shapes (lua_State *L, const char *who, const char *why, int n,
                            const Tensor *const in[]);
 
-/* Raises if there are more than `most` arguments that are not nil; of a method ("Tensor:sum")
-   self is one. */
-COLD void host_more_arguments (lua_State *L, const char *who, int most);
+/* Raises if more than `most` of n arguments are not nil; of a method ("Tensor:sum") self is
+   one. */
+COLD void host_more_arguments (lua_State *L, const char *who, int most, int n);
 
 static inline void host_arguments (lua_State *L, const char *who, int most) {
-  if (lua_gettop(L) > most) host_more_arguments(L, who, most);
+  if (lua_gettop(L) > most) host_more_arguments(L, who, most, lua_gettop(L));
 }
+
+/* Is a function with this source one of lua/perilune? All without names are, if ours have none. */
+int host_is_ours (lua_State *L, const char *source);
 
 /* }====================================================== */
 
@@ -128,6 +131,10 @@ void host_copy (lua_State *L, Tensor *to, const Tensor *from);
 
 /* Pushes the tensor made from the table at `index`, which messages call `name`. */
 Tensor *host_from_table (lua_State *L, int index, const char *who, const char *name);
+
+/* Raises if the table at `index` has keys other than 1, ..., n; how many of these it has. */
+ptrdiff_t host_check_keys (lua_State *L, int index, const char *who, const char *name,
+                           ptrdiff_t n);
 
 /* Refuses an integer that would lose its last digits as a double. */
 void host_check_exact (lua_State *L, int index, const char *who, const char *name);

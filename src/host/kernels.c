@@ -85,6 +85,7 @@ static int kernels (lua_State *L) {
 
 /* core.classes() -> the names of all distributions, in alphabetical order */
 static int classes (lua_State *L) {
+  host_arguments(L, "distributions", 0);
   lua_newtable(L);
   for (int i = 0; perilune_classes[i] != NULL; i++) {
     lua_pushstring(L, perilune_classes[i]);

@@ -47,6 +47,33 @@ static double element (lua_State *L, const char *who, const char *name) {
   return lua_tonumber(L, -1);
 }
 
+ptrdiff_t host_check_keys (lua_State *L, int index, const char *who, const char *name,
+                           ptrdiff_t n) {
+  ptrdiff_t count = 0;
+  index = lua_absindex(L, index);
+  lua_pushnil(L);
+  for (; lua_next(L, index); count++) {
+    lua_pop(L, 1);
+    lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+    if (key < 1 || key > n) host_fail_type(L, who, name, "a list without other keys", -1);
+  }
+  return count;
+}
+
+/* Copies a list of numbers, whose keys Lua gives in the order 1, 2, ...: one walk finds other keys
+   too. Returns NULL if there are any, or if the order is another, as where a list was not filled
+   from its beginning. */
+static double *copy_numbers (lua_State *L, const char *who, const char *name,
+                             const Tensor *t, double *out) {
+  ptrdiff_t length = t->shape[t->rank - 1], i = 0;
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (i == length || lua_tointeger(L, -2) != i + 1) return lua_pop(L, 2), NULL;
+    out[i++] = element(L, who, name);
+    if (i % LOOP_BLOCK == 0) host_look(L, host_state(L));
+  }
+  return i == length ? out + length : NULL;
+}
+
 static double *copy_table (lua_State *L, const char *who, const char *name,
                            const Tensor *t, int depth, double *out) {
   ptrdiff_t length = t->shape[depth];
@@ -56,10 +83,14 @@ static double *copy_table (lua_State *L, const char *who, const char *name,
     host_fail(L, who, "%s is ragged: a row of %d elements beside one of %d", name,
              (int)lua_rawlen(L, -1), (int)length);
   }
+  int is_row = depth + 1 == t->rank;
+  double *end = is_row ? copy_numbers(L, who, name, t, out) : NULL;
+  if (end != NULL) return end;
+  host_check_keys(L, -1, who, name, length);
   for (ptrdiff_t i = 1; i <= length; i++) {
     lua_rawgeti(L, -1, (lua_Integer)i);
-    if (depth + 1 < t->rank) out = copy_table(L, who, name, t, depth + 1, out);
-    else *out++ = element(L, who, name);
+    if (is_row) *out++ = element(L, who, name);
+    else out = copy_table(L, who, name, t, depth + 1, out);
     lua_pop(L, 1);
     if (i % LOOP_BLOCK == 0 || (out - t->data) % LOOP_BLOCK == 0) host_look(L, host_state(L));
   }

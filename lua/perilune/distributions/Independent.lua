@@ -5,6 +5,7 @@ local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
+local events       = require "perilune.events"
 local show         = require "perilune.show"
 local transforms   = require "perilune.transforms"
 
@@ -65,8 +66,13 @@ for _, name in ipairs { "sample", "rsample" } do
   Independent[name] = function (self, shape, rng) return self.base_dist[name](self.base_dist, shape, rng) end
 end
 
+--- What is the same for several parts of an event may be given once; an event of more parts than ours has no density.
 function Independent:log_prob (x)
-  return transforms.sum_rightmost(self.base_dist:log_prob(x), self.reinterpreted_batch_ndims)
+  local event, n = self.event_shape, self.reinterpreted_batch_ndims
+  local each = self.base_dist:log_prob(x)
+  local parts = #event == n and event or { table.unpack(event, 1, n) }
+  if not core.ends_with(each, parts) then events.refuse(self, "log_prob", x) end
+  return transforms.sum_rightmost(each, n)
 end
 
 function Independent:entropy ()
@@ -104,9 +110,9 @@ function Independent:enumerate_support ()
     raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
   end
   local low = core.item(outcomes:min())
-  local events = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))
-  for _ = 1, #self.batch_shape do events = events:unsqueeze(2) end
-  return events:expand(joined(joined({ #events }, self.batch_shape), self.event_shape))
+  local combinations = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))
+  for _ = 1, #self.batch_shape do combinations = combinations:unsqueeze(2) end
+  return combinations:expand(joined(joined({ #combinations }, self.batch_shape), self.event_shape))
 end
 
 return Independent

@@ -10,6 +10,7 @@ local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
+local events       = require "perilune.events"
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
@@ -22,8 +23,6 @@ local where, maximum, minimum, abs, log = functions.where, functions.maximum, fu
 local raise         = errors.raise
 local sum_rightmost = transforms.sum_rightmost
 local INF = math.huge
-
-local function as_value (x) return core.table_kind(x) == "data" and core.tensor(x) or x end
 
 -- The largest of the last n dimensions.
 local function any (flags, n)
@@ -368,6 +367,7 @@ local function make (c, ...)
   elseif not are_transforms(list) then
     raise("%s: transforms must be a transform or a list of them, got %s", class.name(c), show.value(list))
   end
+  if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
   return complete(setmetatable({}, c), base, list)
 end
 
@@ -388,7 +388,7 @@ TransformedDistribution = Distribution:extend("TransformedDistribution", {
 
 function TransformedDistribution:log_prob (x)
   local law = self.law
-  return core.fused(law.log_prob, law, as_value(x))
+  return core.fused(law.log_prob, law, events.argument(self, "log_prob", x))
 end
 
 -- Refuses tails and quantiles of vectors, and of what increases here and decreases there.
@@ -405,7 +405,7 @@ for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
   TransformedDistribution[name] = function (self, x)
     check_ordered(self, name)
     local law = self.law
-    return core.fused(law[name], law, as_value(x))
+    return core.fused(law[name], law, events.argument(self, name, x))
   end
 end
 

@@ -28,11 +28,29 @@ Optimiser.rules = {
 
 local function fail (self, ...) errors.raise("%s: %s", self.name, string.format(...)) end
 
+-- An option of two fractions, as a table of its own: assignments to its elements are seen, too.
+local function two_fractions (self, key, rule, a, b)
+  local values = { a, b }
+  return setmetatable({}, {
+    __index = values,
+    __len   = function () return 2 end,
+    __pairs = function () return ipairs(values) end,
+    __newindex = function (_, i, value)
+      if i ~= 1 and i ~= 2 or not is_fraction(value) then
+        fail(self, "%s must be %s, got %s at [%s]", key, rule[1], show.value(value), tostring(i))
+      end
+      values[i] = value
+    end,
+  })
+end
+
 -- What assigning a field of an optimiser does: options are checked, parameters stay.
 local function assign (self, values, key, value)
   local rule = self.rule_of[key]
-  if rule and not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
-  if rule then values[key] = value
+  if rule then
+    if not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
+    if rule == Optimiser.rules.fractions then value = two_fractions(self, key, rule, value[1], value[2]) end
+    values[key] = value
   elseif rawget(values, key) then
     fail(self, "%s must stay as they are; a new optimiser takes other parameters", key)
   else rawset(self, key, value) end
@@ -65,6 +83,7 @@ function Optimiser.kind (kind)
     kind.option_names[i], kind.rule_of[option[1]] = option[1], option[3]
   end
   kind.__tostring, kind.__name = Optimiser.__tostring, "optim." .. kind.name
+  errors.count_arguments(kind.__name, kind, "step")
   return setmetatable(kind, {
     __index = Optimiser,
     __tostring = function () return "optim." .. kind.name end,
@@ -150,5 +169,7 @@ function Optimiser:__tostring ()
   end
   return string.format("%s(%s)", self.name, table.concat(parts, ", "))
 end
+
+errors.count_arguments("Optimiser", Optimiser, "schedule state restore")
 
 return Optimiser

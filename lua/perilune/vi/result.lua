@@ -5,7 +5,7 @@
 --   result.elbo                       the estimate of every step; result.elbo_mean, result.elbo_error from fresh draws
 --   result.steps, result.converged
 local core      = require "perilune.core"
-local raise     = require "perilune.errors".raise
+local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local show      = require "perilune.show"
 
@@ -68,7 +68,7 @@ end
 --- n draws of every parameter, or a single one, by name.
 function Result:sample (n, rng)
   if n ~= nil and (math.type(n) ~= "integer" or n < 1) then
-    raise("vi: sample takes a positive integer, got %s", show.value(n))
+    errors.raise("vi: sample takes a positive integer, got %s", show.value(n))
   end
   return core.no_grad(function ()
     local draws = self.guide:draw(self.guide:noise(rng, n or 1))
@@ -116,5 +116,7 @@ function Result:__tostring ()
                              self.converged and "" or " (not converged)", self.elbo_mean, self.elbo_error)
   return head .. "\n" .. table.concat(text, "\n")
 end
+
+errors.count_arguments("result", Result, "sample")
 
 return Result

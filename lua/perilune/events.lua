@@ -1,0 +1,22 @@
+--- Events: what a distribution of rows or matrices is asked about must have their shape.
+local class  = require "perilune.class"
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
+local show   = require "perilune.show"
+
+local events = {}
+
+--- Raises that x is of another shape, for the method `name` of d.
+function events.refuse (d, name, x)
+  errors.raise("%s:%s: x must be an event of shape %s, or a batch of them, got %s", class.name(class.of(d)), name,
+               show.shape(d.event_shape), show.value(x))
+end
+
+--- What the method `name` of d was given, as a number or a tensor whose last dimensions are those of an event.
+function events.argument (d, name, x)
+  if not core.is_tensor(x) then x = core.operand(x, class.name(class.of(d)) .. ":" .. name, "x") end
+  if not core.ends_with(x, d.event_shape) then events.refuse(d, name, x) end
+  return x
+end
+
+return events
