@@ -58,15 +58,14 @@ local function describe (self)
   return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
 end
 
--- A constraint of a kind; parameters that are tables of numbers become tensors.
+-- A constraint of a kind.
 local function make (kind, ...)
   local self = {}
   errors.check_arguments(kind.name, kind.params, ...)
   for i, name in ipairs(kind.params) do
     local value = select(i, ...)
     if value == nil then raise("%s: %s is missing", kind.name, name) end
-    local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
-    self[name] = is_data and core.tensor(value) or value
+    self[name] = core.operand(value, kind.name, name)
   end
   return setmetatable(self, kind)
 end
@@ -477,7 +476,7 @@ function constraints.independent (base, dims, ...)
   end
   if dims == 0 then return base end
   if getmetatable(base) == independent then base, dims = base.base, base.dims + dims end
-  local self = independent(base, dims)
+  local self = setmetatable({ base = base, dims = dims }, independent)
   self.event_dim, self.is_discrete = base.event_dim + dims, base.is_discrete
   return self
 end

@@ -23,7 +23,7 @@ local raise         = errors.raise
 local sum_rightmost = transforms.sum_rightmost
 local INF = math.huge
 
-local function as_value (x) return core.table_kind(x) == "data" and core.tensor(x) or x end
+local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
 -- The largest of the last n dimensions.
 local function any (flags, n)
@@ -388,7 +388,7 @@ TransformedDistribution = Distribution:extend("TransformedDistribution", {
 
 function TransformedDistribution:log_prob (x)
   local law = self.law
-  return core.fused(law.log_prob, law, as_value(x))
+  return core.fused(law.log_prob, law, argument(self, "x", x))
 end
 
 -- Refuses tails and quantiles of vectors, and of what increases here and decreases there.
@@ -401,11 +401,11 @@ local function check_ordered (self, name)
   if reason then raise("%s has no %s: %s", class.name(class.of(self)), name, reason) end
 end
 
-for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+for name, of in pairs { cdf = "x", sf = "x", log_cdf = "x", log_sf = "x", icdf = "p", isf = "q" } do
   TransformedDistribution[name] = function (self, x)
     check_ordered(self, name)
     local law = self.law
-    return core.fused(law[name], law, as_value(x))
+    return core.fused(law[name], law, argument(self, of, x))
   end
 end
 

@@ -27,9 +27,7 @@ local function any (x)
   return x ~= 0
 end
 
-local function as_value (x)   -- a table of numbers is a tensor
-  return type(x) == "table" and core.tensor(x) or x
-end
+local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
 
 -- Masses of intervals ------------------------------------------------------------
@@ -173,11 +171,11 @@ local function log_density (self, x)
   return where(outside, -INF, self.base:log_prob(x) - self.log_mass)
 end
 
-function Truncated:log_prob (x) return core.fused(log_density, self, as_value(x)) end
+function Truncated:log_prob (x) return core.fused(log_density, self, argument(self, "x", x)) end
 
 -- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 local function log_tails (self, x)
-  x = minimum(maximum(as_value(x), self.from), self.last)
+  x = minimum(maximum(argument(self, "x", x), self.from), self.last)
   local below = log_mass(self.base, self.from, x) - self.log_mass
   local above = log_mass(self.base, x, self.last) - self.log_mass
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
@@ -265,12 +263,12 @@ local function inverse (self, log_p, log_q, level)
 end
 
 function Truncated:icdf (p)
-  p = as_value(p)
+  p = argument(self, "p", p)
   return inverse(self, log(p), log1p(-p), p)
 end
 
 function Truncated:isf (q)
-  q = as_value(q)
+  q = argument(self, "q", q)
   return inverse(self, log1p(-q), log(q), q)
 end
 
