@@ -79,7 +79,7 @@ static Tail tail_leaning_up (double z, double skewness) {
 }
 
 static Tail tail_of (double z, double skewness) {
-  if (!(fabs(z) < HUGE_VAL)) return (Tail) {z, z == z ? 0.0 : z, 0, z < 0};
+  if (!(fabs(z) < 1e155)) return (Tail) {z, z == z ? 0.0 : z, 0, z < 0};
   Tail t = tail_leaning_up(skewness < 0 ? -z : z, fabs(skewness));
   if (skewness < 0) t.lower = !t.lower;
   return t;
