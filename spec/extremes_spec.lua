@@ -24,7 +24,7 @@ local POINTS = {
   Gamma               = { { HUGE, 1 }, { TINY, 1 }, { 1e15, TINY }, { 1e-5, 1 }, { 1e40, 3 }, { 1e150, 0.2 } },
   GeneralizedNormal   = { { 0, 1, HUGE }, { 0, 1, 1e-2 }, { 0, 1, TINY }, { 0, TINY, 0.003 } },
   GeneralizedPareto   = { { 0, 1, -HUGE }, { 0, 1, HUGE }, { 0, 1e-280, -TINY }, { 0, HUGE, TINY }, { 0, 1, 100 } },
-  Geometric           = { { TINY }, { 1e-20 }, { 1 - 2 ^ -53 }, { { logits = 745 } } },
+  Geometric           = { { TINY }, { 1e-20 }, { 1 - 2 ^ -53 }, { { logits = 745 } }, { { logits = -800 } } },
   Gumbel              = { { 0, HUGE }, { 0, TINY } },
   HalfCauchy          = { { HUGE }, { TINY } },
   HalfNormal          = { { HUGE }, { TINY } },
@@ -53,7 +53,7 @@ local POINTS = {
   TruncatedNormal     = { { 0, 1, -HUGE, HUGE }, { 0, 1, HUGE, math.huge }, { 0, 1, 1e15, 1e15 + 1 },
                           { 0, TINY, -1, 1 }, { 0, HUGE, -1, 1 }, { 18, 1e-222, -5e4, 0.005 } },
   Uniform             = { { -HUGE, HUGE } },
-  VonMises            = { { 0, HUGE }, { 0, TINY }, { 0, 1e15 }, { -288, 1e308 } },
+  VonMises            = { { 0, HUGE }, { 0, TINY }, { 0, 1e15 }, { -288, 1e308 }, { 0, -0.0 } },
   Weibull             = { { 1, HUGE }, { 1, TINY }, { 1, 1e-2 } },
   ZeroInflatedPoisson = { { 0.5, HUGE }, { TINY, 1e15 }, { 1 - 2 ^ -53, 1e15 }, { 0.5, 1e8 } },
 }
@@ -84,7 +84,7 @@ local function check_inside (d, x, what)
 end
 
 local function check (d)
-  local outcomes = { 0, 1e-13, 1, 2 ^ 53, 1e300, 1e308 }
+  local outcomes = { 0, 1e-13, 1, 2 ^ 53, 1e300, 1e308, math.huge }
   for _, method in ipairs { "mean", "variance", "stddev", "entropy" } do timed(d, method) end
   for _, method in ipairs { "mode", "median" } do check_inside(d, timed(d, method), method) end
   for _, u in ipairs(LEVELS) do

@@ -90,6 +90,7 @@ static Place place_of (double x, double loc) {
 ** where that is a step so small that angles would not tell
 */
 static double reach (double sine, double half, double angle, double concentration) {
+  concentration = fabs(concentration);   /* of -0 */
   double square = fma(half, half, 0.5 * LEGENDRE_DEPTH / concentration);
   double step = LEGENDRE_DEPTH / concentration / sine;
   if (step < 1e-3 * angle && step < 1e-3 * sine) return step;
