@@ -12,6 +12,7 @@ local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
+local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 
@@ -286,9 +287,28 @@ function Truncated:entropy ()
   return -self:expectation(function (x) return self:log_prob(x) end)
 end
 
---- Of a base with one mode: that, or the end nearest to it. An end that lies higher is preferred.
+-- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest?
+local function has_peaks (d)
+  local inner = d.base or d.base_dist
+  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
+end
+
+local function at_odds (self) return function (s) return peaks.quantile(self, s) end end
+
+local function highest_peak (self)
+  if not self.support.is_discrete then return peaks.mode(self, at_odds(self)) end
+  local place = at_odds(self)
+  return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
+end
+
+--- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An
+-- end that lies higher is preferred.
 function Truncated:mode ()
-  local best = minimum(maximum(self.base:mode(), self.first), self.last)
+  local mode = self.base:mode()
+  local best = minimum(maximum(mode, self.first), self.last)
+  if has_peaks(self.base) and any(functions.ne(mode, best)) then
+    best = where(functions.eq(mode, best), best, highest_peak(self))
+  end
   for _, x in ipairs { self.first, self.last } do
     best = where(gt(self:log_prob(x), self:log_prob(best)), x, best)
   end
