@@ -318,6 +318,7 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
       opt:step()
     end
   end
+  local function print_nothing () end
   local itself = {}
   itself[1] = itself
   local ten = { { 1 }, 2, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 }, { 10 } }
@@ -350,6 +351,13 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
     { function () return (peri.constraints.greater_than(print)) end,
       "greater_than: low must be a number, a table of numbers or a tensor, got a function" },
     { function () return (peri.constraints.interval(0, itself)) end, "interval: high is nested deeper than 16 tables" },
+    { function () return (peri.Distribution:extend("Mine", { params = { { "a", print_nothing } } })(1)) end,
+      "Mine: the function that gives the constraint of a must return one, got nil" },
+    { function () return (peri.trace(math.sin)) end, "bad argument #1 to 'math.sin' (number expected, got no value)" },
+    { function () return (peri.optim.LBFGS(peri.param(1)):step(math.sin)) end,
+      "bad argument #1 to 'math.sin' (number expected, got no value)" },
+    { function () return (peri.func { forward = math.sin, backward = math.sin }(peri.param(1))) end,
+      "bad argument #1 to 'math.sin' (number expected, got perilune.Tensor)" },
     { function () return (t:softmax({ 1 })) end,
       "softmax: dim must be an integer between 1 and 2 (or -1 and -2), got a table of 1 element" },
     { function () return (peri.kl_divergence(p, p, true)) end, "kl_divergence: options must be a table, got true" },
