@@ -119,6 +119,19 @@ describe("At extreme parameters", function ()
   end
 end)
 
+describe("Far out", function ()
+  it("tails of SkewNormal are squares", function ()
+    assert.equal(-0.5e302, peri.SkewNormal(0, 1, 1e-15):log_sf(1e151))
+    assert.equal(-0.5e302 * 5, peri.SkewNormal(0, 1, 2):log_cdf(-1e151))
+    assert.equal(-math.huge, peri.SkewNormal(0, 1, 2):log_cdf(-1e155))
+  end)
+
+  it("a narrow InverseGaussian has its density at its mean", function ()
+    local expected = 0.5 * (math.log(1e294) - math.log(2 * math.pi) - 3 * math.log(1e-97))
+    assert.near(expected, peri.InverseGaussian(1e-97, 1e294):log_prob(1e-97), 1e-11)
+  end)
+end)
+
 describe("A gamma law of large shape", function ()
   it("knows the last bits of rate x", function ()
     -- 3 x is 2^100 - 2^46, 1/16 of a standard deviation below the mean; at 2^200 it is 2^46 of them.

@@ -47,6 +47,7 @@ VECTOR double log_density (double x, double mean, double concentration) {
   double loc = finite_mean(mean, concentration);
   double times = (x - loc) / loc, s = times * root_of(x, concentration);
   double square = times > 1e150 ? x / loc * (concentration / loc) : s * s;
+  square = times == 0 ? 0.0 : square;   /* whatever l/x is */
   double rest = fma(0.5, vlog(concentration), -HALF_LOG_2PI);
   double inside = fma(-1.5, vlog(x), rest) - 0.5 * square;
   inside = x < HUGE_VAL ? inside : -HUGE_VAL;
