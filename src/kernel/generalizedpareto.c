@@ -39,19 +39,19 @@ VECTOR double range_factor (double d, double c) {
 
 /* below the support as at its lower end, above as at its upper end */
 VECTOR Excess excess (double x, double loc, double scale, double c) {
-  int beyond = x >= upper_end(loc, scale, c), cut = (x < loc) | (beyond & (c < 0));
-  Pair d = exact_sum(cut ? loc : x, -loc);
+  double upper = upper_end(loc, scale, c), from = x < loc ? loc : x;
+  Pair d = exact_sum(from > upper ? upper : from, -loc);
   double f = range_factor(d.hi, c), s = f * scale, end = c < 0 ? 0.0 : HUGE_VAL;
   Pair g = pair_scale(c, (Pair) {f * d.hi, f * d.lo});
   Pair a = exact_sum(s, g.hi);
   a = fast_sum(a.hi, a.lo + g.lo);
   a.hi = a.hi < 0 ? 0.0 : a.hi;
-  a.hi = beyond ? end : a.hi;
+  a.hi = x >= upper ? end : a.hi;
   Pair l = log_ratio_pair(a.hi, s);
   l = fast_sum(l.hi, fabs(l.hi) < HUGE_VAL ? l.lo + a.lo / a.hi : 0.0);
   double z = d.hi / scale, rest = (fma(-z, scale, d.hi) + d.lo) / scale;
   return (Excess) {
-    .z = {z, z < HUGE_VAL ? rest : 0.0}, .w = (beyond & (c < 0)) ? -1.0 : c * z, .y = a.hi / s, .log_y = l
+    .z = {z, z < HUGE_VAL ? rest : 0.0}, .w = c * z, .y = a.hi / s, .log_y = l
   };
 }
 

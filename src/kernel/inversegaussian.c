@@ -91,13 +91,10 @@ VECTOR Tail tail_at (double s, double t, double root) {
   return (Tail) {s, 2 * root, lower ? sum : 0.5 * (above - et), lower, lower | (et < 0.5 * above)};
 }
 
-/* plain only if l/x and x/m are within the range of doubles */
+/* not plain where l/x or x/m leaves the range of doubles: s and t are equal or NaN there */
 VECTOR Tail tail_fast (double x, double mean, double concentration) {
   double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
-  double times = (x - loc) / loc;
-  Tail tail = tail_at(times * root, (x + loc) / loc * root, root);
-  tail.plain &= (root > 1e-150) & (times < 1e150);
-  return tail;
+  return tail_at((x - loc) / loc * root, (x + loc) / loc * root, root);
 }
 
 static Tail tail_wide (double x, double mean, double concentration) {
