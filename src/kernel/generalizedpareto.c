@@ -34,7 +34,7 @@ typedef struct Excess { Pair z; double w, y; Pair log_y; } Excess;
 VECTOR double range_factor (double d, double c) {
   double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0;
   f = fabs(d) < 0x1p-600 ? 0x1p300 : f;
-  return ((fabs(c) > 0x1p300) & (fabs(d) >= 1)) ? 0x1p-720 * f : f;
+  return f * (fabs(c) > 0x1p300 ? 0x1p-720 : 1.0);
 }
 
 /* below the support as at its lower end, above as at its upper end */
