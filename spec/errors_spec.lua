@@ -425,6 +425,9 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
       opt:step()
     end
   end
+  local function print_nothing () end
+  local itself = {}
+  itself[1] = itself
   local ten = { { 1 }, 2, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 }, { 10 } }
   check_messages {
     { function () return (peri.cat(ten)) end, "cat: shapes (1) and () do not fit" },
@@ -452,6 +455,18 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
     { function () return (transforms.Reshape({ 2 }, { 3 })) end,
       "Reshape: in_shape and out_shape must be shapes of equally many elements, got (2) and (3)" },
     { function () return (peri.constraints.stack { 3 }) end, "stack: constraint 1 must be a constraint, got 3" },
+    { function () return (peri.constraints.greater_than(print)) end,
+      "greater_than: low must be a number, a table of numbers or a tensor, got a function" },
+    { function () return (peri.constraints.interval(0, itself)) end, "interval: high is nested deeper than 16 tables" },
+    { function () return (peri.Distribution:extend("Mine", { params = { { "a", print_nothing } } })(1)) end,
+      "Mine: the function that gives the constraint of a must return one, got nil" },
+    { function () return (peri.trace(math.sin)) end, "bad argument #1 to 'math.sin' (number expected, got no value)" },
+    { function () return (peri.optim.LBFGS(peri.param(1)):step(math.sin)) end,
+      "bad argument #1 to 'math.sin' (number expected, got no value)" },
+    { function () return (peri.func { forward = math.sin, backward = math.sin }(peri.param(1))) end,
+      "bad argument #1 to 'math.sin' (number expected, got perilune.Tensor)" },
+    { function () return (t:softmax({ 1 })) end,
+      "softmax: dim must be an integer between 1 and 2 (or -1 and -2), got a table of 1 element" },
     { function () return (peri.kl_divergence(p, p, true)) end, "kl_divergence: options must be a table, got true" },
     { function () return (t:expand(setmetatable({ 3 }, { __len = function () return "x" end }))) end,
       "Tensor:expand: shape (2, 3) does not expand to (3)" },
@@ -493,6 +508,29 @@ describe("what once ended in an error of Lua's own says what is wrong:", functio
     assert.is_truthy(message(function () return peri.vi.fit { log_joint = print, params = { [name] = 0.5 } } end)
                      :find(name, 1, true))
   end)
+end)
+
+
+describe("densities, tails and quantiles of laws made of others want numbers:", function ()
+  local normal, transforms = peri.Normal(0, 1), peri.transforms
+  local laws = {
+    peri.TransformedDistribution(normal, { transforms.Exp() }),
+    peri.TransformedDistribution(normal, { transforms.Affine(1, 2) }),
+    peri.TransformedDistribution(normal, { transforms.Abs() }),
+    peri.Truncated(normal, 0, 2),
+    peri.Truncated(peri.Poisson(3), 1, 6),
+    peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, peri.Normal({ 0, 4 }, 1)),
+  }
+  for _, law in ipairs(laws) do
+    for _, name in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+      it(tostring(law) .. ":" .. name, function ()
+        for _, x in ipairs { true, "2", { x = 1 }, { 1, "x" }, print, law, peri.rng(1) } do
+          assert.matches("must be a.*number", message(function () return (law[name](law, x)) end))
+        end
+        assert.matches("must be a number", message(function () return (law[name](law)) end))
+      end)
+    end
+  end
 end)
 
 

@@ -16,6 +16,16 @@ end
 local function identity (x) return x end
 local function square (x) return x * x end
 
+it("sees an interval of a thousandth of the mass where its ends are named", function ()
+  local d = peri.Gamma(2, 1)
+  for k = 0, 9 do
+    local low, high = d:icdf(0.05 + 0.09 * k), d:icdf(0.051 + 0.09 * k)
+    local value, error = d:expectation(function (x) return peri.gt(x, low) * peri.le(x, high) end,
+                                       { points = { low, high } })
+    assert(math.abs(value - 0.001) <= error + 1e-15 and error < 1e-9)
+  end
+end)
+
 describe("the expectation of a continuous distribution", function ()
   it("has its moments", function ()
     check(peri.Normal(0, 1), function (x) return x ^ 4 end, 3, 1e-14)

@@ -20,6 +20,20 @@ local function check (p, q, method, expected)
   assert.same(numbers(peri.kl_divergence(p, q)), a)
 end
 
+describe("KL of RelaxedBernoulli", function ()
+  local Relaxed, Logistic = peri.RelaxedBernoulli, peri.Logistic
+  local function logit (p) return math.log(p / (1 - p)) end
+
+  it("is that of the logits", function ()
+    local p = Relaxed(0.01, { 0.3, 0.9 })
+    local image = Logistic({ logit(0.3) / 0.01, logit(0.9) / 0.01 }, 100)
+    check(p, Relaxed(0.02, 0.6), "quadrature", peri.kl_divergence(image, Logistic(logit(0.6) / 0.02, 50)))
+    check(p, Relaxed(0.01, 0.6), "closed form", peri.kl_divergence(image, Logistic(logit(0.6) / 0.01, 100)))
+    check(p, peri.LogitNormal(1, 2), "closed form", peri.kl_divergence(image, Normal(1, 2)))
+    check(peri.LogitNormal(1, 2), Relaxed(0.5, 0.5), "quadrature", peri.kl_divergence(Normal(1, 2), Logistic(0, 2)))
+  end)
+end)
+
 describe("KL of Independent", function ()
   local kl = peri.kl_divergence
 

@@ -33,6 +33,7 @@ local points = {
   Normal              = { { 0, 1 }, { 0.5, 1.3 }, { -3, 0.4 } },
   Pareto              = { { 1, 3 }, { 0.6, 2.5 }, { 2, 4 } },
   Rayleigh            = { { 1 }, { 1.3 }, { 0.3 } },
+  RelaxedBernoulli    = { { 1.5, 0.3 }, { 0.8, 0.6 }, { 2, 0.9 } },
   SkewNormal          = { { 0, 1, 2 }, { 0.5, 1.3, -1 }, { -3, 0.4, 0 } },
   StudentT            = { { 5, 0, 1 }, { 3.5, 0.5, 1.3 }, { 2.2, -3, 0.4 } },
   Triangular          = { { 0.1, 0.9, 0.4 }, { 0, 1, 0.5 }, { 1, 3, 1.5 } },
@@ -51,6 +52,7 @@ end
 -- Pairs that are numeric for some parameters: the integral's nodes depend on the whole batch.
 local is_numeric = {}
 for _, pair in ipairs(kl_pairs.conditional) do is_numeric[pair[1] .. pair[2]] = true end
+is_numeric.RelaxedBernoulliRelaxedBernoulli, is_numeric.LogitNormalRelaxedBernoulli = true, true
 
 local function name_of (p, q) return tostring(p) .. " || " .. tostring(q) end
 

@@ -35,7 +35,7 @@ local formulas = {
   { geometric, 1, "log_prob", 0, 1 },     { geometric, 1, "log_prob", 1, -inf },     -- 1/p - x/(1 - p)
   { geometric, 1, "entropy", nil, -inf },
   { inflated, 1, "log_prob", 2, -inf },   { inflated, 0, "mean", nil, -1.5 },
-  { inflated, 1, "log_prob", 0, 1 - math.exp(-1.5) },
+  { inflated, 1, "log_prob", 0, 1 - math.exp(-1.5) }, { inflated, 1, "prob", 1, -1.5 * math.exp(-1.5) },
 }
 
 it("has the derivatives of the formulas at the ends", function ()
@@ -119,11 +119,29 @@ it("Multinomial has one-sided derivatives at every end", function ()
   local function make (p) return peri.Multinomial(3, p) end
   for _, x in ipairs { { 1, 0, 2 }, { 1, 1, 1 }, { 0, 0, 3 }, { 1, 0, 1 } } do
     agrees(make, "log_prob", x, { 1, 0, 3 })
+    agrees(make, "prob", x, { 1, 0, 3 })
+    agrees(make, "prob", x, { 0, 0, 3 })
   end
   agrees(make, "entropy", nil, { 0.25, 0, 0.75 })
   assert.same({ 0.0, 0.75, 0.0 }, gradient(function (p)
     return { mean = function () return make(p):mean():select(-1, 2) end }
   end, "mean", nil, { 1, 0, 3 }))
+end)
+
+it("mixtures have one-sided derivatives along their weights", function ()
+  local function mixture (w, components) return peri.MixtureSameFamily(peri.Categorical(w), components) end
+  local function numbers (w) return mixture(w, peri.Normal({ 0, 1, 1.5 }, { 1, 2, 1 })) end
+  local function rows (w)
+    return mixture(w, peri.Independent(peri.Normal({ { 0, 1 }, { 1, 2 }, { 2, 2 } }, 1), 1))
+  end
+  for _, weights in ipairs { { 1, 0, 3 }, { 0, 0, 2 }, { 0.5, 0.5, 0 } } do
+    for _, method in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf" } do
+      agrees(numbers, method, 0.3, weights)
+    end
+    for _, method in ipairs { "mean", "variance", "stddev" } do agrees(numbers, method, nil, weights) end
+    agrees(rows, "log_prob", { 0.3, 2 }, weights)
+    agrees(rows, "variance", nil, weights)
+  end
 end)
 
 describe("one-sided derivatives", function ()

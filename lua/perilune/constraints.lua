@@ -64,8 +64,7 @@ end
 local function kept (kind, name, value)
   if type(value) == "number" then return value end
   if value == nil then raise("%s: %s is missing", kind.name, name) end
-  local is_data = core.table_kind(value) == "data" and type(value[1]) ~= "table"
-  return is_data and core.tensor(value) or value
+  return core.operand(value, kind.name, name)
 end
 
 -- A constraint of a kind. None that is made so has more than two parameters.
@@ -486,7 +485,7 @@ function constraints.independent (base, dims, ...)
   end
   if dims == 0 then return base end
   if getmetatable(base) == independent then base, dims = base.base, base.dims + dims end
-  local self = independent(base, dims)
+  local self = setmetatable({ base = base, dims = dims }, independent)
   self.event_dim, self.is_discrete = base.event_dim + dims, base.is_discrete
   return self
 end

@@ -52,7 +52,12 @@ local BOUNDS = {
 
 local function check (self, c, param, value)
   local constraint = param[2]
-  if type(constraint) == "function" then constraint = constraint(self) end
+  if type(constraint) == "function" then
+    constraint = constraint(self)
+    if not constraints.is_constraint(constraint) then
+      fail(c, "the function that gives the constraint of %s must return one, got %s", param[1], show.value(constraint))
+    end
+  end
   local bad, i, j, k = constraint:violation(value)
   if bad == nil then
     if type(value) == "number" and value - value == 0 then return end   -- finite

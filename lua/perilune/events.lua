@@ -12,9 +12,10 @@ function events.refuse (d, name, x)
                show.shape(d.event_shape), show.value(x))
 end
 
---- What the method `name` of d was given, as a number or a tensor whose last dimensions are those of an event.
-function events.argument (d, name, x)
-  if not core.is_tensor(x) then x = core.operand(x, class.name(class.of(d)) .. ":" .. name, "x") end
+--- What the method `name` of d was given, which messages call `of` (x), as a number or a tensor whose last dimensions
+-- are those of an event.
+function events.argument (d, name, x, of)
+  if not core.is_tensor(x) then x = core.operand(x, class.name(class.of(d)) .. ":" .. name, of or "x") end
   if not core.ends_with(x, d.event_shape) then events.refuse(d, name, x) end
   return x
 end

@@ -5,7 +5,7 @@ local show   = require "perilune.show"
 
 local raise = errors.raise
 
-local gradient = { param = core.param, no_grad = core.no_grad, trace = core.trace }
+local gradient = { param = core.param, no_grad = core.no_grad }
 
 -- A number, tensor or table of them: not a class, an instance or a list of numbers, which is a tensor.
 local function is_structure (x)
@@ -90,6 +90,9 @@ function gradient.grad (f, ...)
   end
 end
 
+--- What f() records, to be replayed.
+function gradient.trace (f, ...) return core.trace(type(f) == "function" and core.located(f) or f, ...) end
+
 --- A function with a gradient of one's own: forward(...) gives a tensor, and
 -- backward(above, result, ...) the gradient with respect to each argument (nil for none), given that of
 -- the result.
@@ -99,9 +102,10 @@ function gradient.func (spec, ...)
   if type(spec) ~= "table" or type(spec.forward) ~= "function" or type(spec.backward) ~= "function" then
     raise("func: takes { forward = function, backward = function }")
   end
+  local user_forward, user_backward = core.located(spec.forward), core.located(spec.backward)
   return function (...)
     local arguments, inputs, places = table.pack(...), {}, {}
-    local result = core.no_grad(spec.forward, ...)
+    local result = core.no_grad(user_forward, ...)
     for i = 1, arguments.n do
       if core.tracked(arguments[i]) then
         inputs[#inputs + 1], places[#places + 1] = arguments[i], i
@@ -110,7 +114,7 @@ function gradient.func (spec, ...)
     if #inputs == 0 then return result end
     result = core.is_tensor(result) and result or core.tensor(result)
     local function backward (above)
-      local all = table.pack(core.no_grad(spec.backward, above, result, table.unpack(arguments, 1, arguments.n)))
+      local all = table.pack(core.no_grad(user_backward, above, result, table.unpack(arguments, 1, arguments.n)))
       local needed = {}
       for k, i in ipairs(places) do needed[k] = all[i] end
       return table.unpack(needed, 1, #places)

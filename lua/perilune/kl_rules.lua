@@ -91,6 +91,21 @@ local function transformed (p, q, opts)
   return of_parts(a, b, opts)
 end
 
+-- The law of log(x/(1 - x)), or nil where it has no finite location.
+local function logit_of (d)
+  if d.temperature == nil then return require "perilune.distributions.Normal"(d.loc, d.scale) end
+  local loc = d.logits / d.temperature
+  if not all(functions.lt(functions.abs(loc), INF)) then return nil end
+  return require "perilune.distributions.Logistic"(loc, 1 / d.temperature)
+end
+
+-- Laws that crowd at 0 and 1 are smooth as logits.
+local function logits (p, q, opts)
+  local a, b = logit_of(p), logit_of(q)
+  if not (a and b) then return nil end
+  return of_parts(a, b, opts)
+end
+
 
 -- Masks ------------------------------------------------------------------------
 
@@ -136,6 +151,9 @@ return {
   { "TransformedDistribution", "TransformedDistribution", transformed },
   { "TransformedDistribution", "Independent",             transformed },
   { "Independent",             "TransformedDistribution", transformed },
+  { "RelaxedBernoulli",        "RelaxedBernoulli",        logits },
+  { "RelaxedBernoulli",        "LogitNormal",             logits },
+  { "LogitNormal",             "RelaxedBernoulli",        logits },
   { "Masked",                  "Masked",                  masked },
   { "Masked",                  "Distribution",            masked },
   { "Distribution",            "Masked",                  masked },

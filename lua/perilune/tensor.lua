@@ -70,7 +70,7 @@ local function rank (t) return #core.shape(t) end
 -- A dimension counted from 1, or from -1 backwards.
 local function dimension (who, dim, n)
   if math.type(dim) ~= "integer" or dim == 0 or dim > n or dim < -n then
-    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, tostring(dim))
+    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, core.describe(dim))
   end
   return dim > 0 and dim or dim + n + 1
 end

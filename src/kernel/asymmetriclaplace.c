@@ -188,7 +188,8 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 **   t = log(p/below) = log1p(g/k^2) on the left,  log(q/above) = log1p(-g) on the right
 **
 ** by the first form where t is large, by the second where it is not: g is exact enough,
-** being taken from pairs. k is kept from squares that overflow; beyond, one mass is 1.
+** being taken from pairs. Where k^2 could leave the range of doubles one mass is as good as 1, and
+** the other, at most 1e-300, is compared with the part on its side.
 */
 typedef struct Quantile { int left; double t, p, q; Masses mass; } Quantile;
 
@@ -197,8 +198,14 @@ VECTOR Quantile quantile (Pair p, Pair q, double k) {
   double safe = clamp(k, 1e-150, 1e150);
   Pair square = exact_product(safe, safe), share = pair_product(square, q);
   double g = (p.hi - share.hi) + (p.lo - share.lo);
+  g = k < 1e-150 ? p.hi - m.below : g;
+  g = k > 1e150 ? m.above - q.hi : g;
+  g = p.hi == 0 ? -1.0 : g;
+  g = q.hi == 0 ? 1.0 : g;
   int left = g < 0;
-  double gap = left ? g / square.hi : -g;
+  double on_left = k > 1e150 ? g : g / square.hi;
+  on_left = k < 1e-150 ? -1.0 : on_left;
+  double gap = left ? on_left : (k > 1e150 ? -1.0 : -g);
   double tail = left ? p.hi : q.hi, ratio = lifted(tail) / (left ? m.below : m.above);
   double near = vlog1p(gap), far = vlog(ratio) - lift(tail), t = gap > -0.5 ? near : far;
   t = ((p.hi == 0) | (q.hi == 0)) ? -HUGE_VAL : t;

@@ -146,7 +146,8 @@ VECTOR double part (double t, Pair rest, double l) {
   Pair e = exact_product(-a, rest.hi);
   int far = !(e.hi > -800);
   double rise = exp_pair(far ? -800 : e.hi, far ? 0 : fma(-a, rest.lo, e.lo));
-  return (l > 0 ? rise : 1) * part_falling(t, l);
+  double value = (l > 0 ? rise : 1) * part_falling(t, l);
+  return value > 1 ? 1 : value;
 }
 
 VECTOR double log_part (double t, double rest, double l) {

@@ -93,10 +93,10 @@ VECTOR double law_saddle_constant (double a) {
   return fma(0.5, vlog(a), -HALF_LOG_2PI) - binet_far(1 / a);
 }
 
-/* g, for any t > 0; dD/dt = (t - a)/t */
+/* g, for any t > 0; dD = (t - a) dt/t */
 VECTOR double law_log_mass (double x, double a, double b, Pair t, double s) {
   double plain = fma(a, law_log_argument(x, b, t, s), -t.hi) - vlgamma_pos(a);
-  double deviance = fma((t.hi - a) / t.hi, t.lo, vbd0(a, t.hi));
+  double deviance = fma(t.hi - a, t.lo / t.hi, vbd0(a, t.hi));
   double saddle = law_saddle_constant(a) - deviance;
   double value = ((a >= LAW_SADDLE) & (t.hi > LAW_TINY)) ? saddle : plain;
   return t.hi == HUGE_VAL ? -HUGE_VAL : value;
@@ -200,28 +200,18 @@ static inline double law_log_tail_tiny (double x, double a, double b, Pair t, do
   return tail == LAW_LOWER ? log_lower : vlog1mexp(log_lower);
 }
 
-/* what t.lo adds to a tail, or to its logarithm if level is that, else 0 */
-static inline double law_correction (double x, double a, double b, Pair t, double s, int tail,
-                                     double level) {
-  if (t.lo == 0) return 0;
-  double share = t.lo / t.hi * vexp(law_log_mass(x, a, b, t, s) - level);
-  return tail == LAW_LOWER ? share : -share;
-}
-
 static inline double law_tail (double x, double a, double b, double s, int tail) {
   x = law_within(x, s);
   Pair t = law_argument(x, b, s);
   if (t.hi < LAW_TINY) return vexp(law_log_tail_tiny(x, a, b, t, s, tail));
-  double value = tail == LAW_LOWER ? special_gammainc(a, t.hi) : special_gammaincc(a, t.hi);
-  return value + law_correction(x, a, b, t, s, tail, 0);
+  return special_gamma_tail(a, t, tail == LAW_UPPER);
 }
 
 static inline double law_log_tail (double x, double a, double b, double s, int tail) {
   x = law_within(x, s);
   Pair t = law_argument(x, b, s);
   if (t.hi < LAW_TINY) return law_log_tail_tiny(x, a, b, t, s, tail);
-  double value = tail == LAW_LOWER ? special_log_gammainc(a, t.hi) : special_log_gammaincc(a, t.hi);
-  return value + law_correction(x, a, b, t, s, tail, value);
+  return special_log_gamma_tail(a, t, tail == LAW_UPPER);
 }
 
 /* the slopes of a tail, or of its logarithm if level is that, else 0 */
@@ -267,7 +257,7 @@ VECTOR void law_log_tails_partials (size_t n, const double *const in[], double *
 static inline double law_quantile (double p, double a, double b, double s, int tail) {
   double t = tail == LAW_LOWER ? special_gammaincinv(a, p) : special_gammainccinv(a, p);
   double log_lower = tail == LAW_LOWER ? vlog(p) : vlog1p(-p);
-  if (t < LAW_TINY) return vexp(s * ((log_lower + law_lgamma1p(a)) / a - vlog(b)));
+  if (t < LAW_TINY && log_lower > -HUGE_VAL) return vexp(s * ((log_lower + law_lgamma1p(a)) / a - vlog(b)));
   return s > 0 ? t / b : b / t;
 }
 

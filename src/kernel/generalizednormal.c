@@ -65,11 +65,13 @@ static double gamma1p (double a) { return vexp(vlgamma_pos(1 + a)); }
 /* the part beyond z of the half that z is in */
 static double share (double z, double shape) {
   double a = 1 / shape, y = power(fabs(z), shape);
+  if (fabs(z) == HUGE_VAL) return 0;
   return y < TINY ? 1 - fabs(z) / gamma1p(a) : special_gammaincc(a, y);
 }
 
 static double log_share (double z, double shape) {
   double a = 1 / shape, y = power(fabs(z), shape);
+  if (fabs(z) == HUGE_VAL) return -HUGE_VAL;
   return y < TINY ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
 }
 
@@ -141,7 +143,8 @@ static const ImplicitTails tails = {
 
 /* scale^2 Gamma(3a)/Gamma(a) = scale^2/3 Gamma(1 + 3a)/Gamma(1 + a) */
 VECTOR double variance_of (double scale, double a) {
-  return scale * scale * vexp(vlgamma_delta(1 + a, 2 * a)) / 3;
+  double root = scale * vexp(0.5 * vlgamma_delta(1 + a, 2 * a));
+  return root * root / 3;
 }
 
 static void variance (size_t n, const double *const in[], double *out) {

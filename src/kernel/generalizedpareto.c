@@ -31,20 +31,22 @@ VECTOR double upper_end (double loc, double scale, double c) {
 typedef struct Excess { Pair z; double w, y; Pair log_y; } Excess;
 
 /* a power of 2 that keeps c (x - loc) and its remainder within range */
-VECTOR double range_factor (double d) {
+VECTOR double range_factor (double d, double c) {
   double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0;
-  return fabs(d) < 0x1p-600 ? 0x1p300 : f;
+  f = fabs(d) < 0x1p-600 ? 0x1p300 : f;
+  return f * (fabs(c) > 0x1p300 ? 0x1p-720 : 1.0);
 }
 
 /* below the support as at its lower end, above as at its upper end */
 VECTOR Excess excess (double x, double loc, double scale, double c) {
-  Pair d = exact_sum(x < loc ? loc : x, -loc);
-  double f = range_factor(d.hi), s = f * scale, end = c < 0 ? 0.0 : HUGE_VAL;
+  double upper = upper_end(loc, scale, c), from = x < loc ? loc : x;
+  Pair d = exact_sum(from > upper ? upper : from, -loc);
+  double f = range_factor(d.hi, c), s = f * scale, end = c < 0 ? 0.0 : HUGE_VAL;
   Pair g = pair_scale(c, (Pair) {f * d.hi, f * d.lo});
   Pair a = exact_sum(s, g.hi);
   a = fast_sum(a.hi, a.lo + g.lo);
   a.hi = a.hi < 0 ? 0.0 : a.hi;
-  a.hi = x >= upper_end(loc, scale, c) ? end : a.hi;
+  a.hi = x >= upper ? end : a.hi;
   Pair l = log_ratio_pair(a.hi, s);
   l = fast_sum(l.hi, fabs(l.hi) < HUGE_VAL ? l.lo + a.lo / a.hi : 0.0);
   double z = d.hi / scale, rest = (fma(-z, scale, d.hi) + d.lo) / scale;

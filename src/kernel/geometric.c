@@ -19,8 +19,9 @@ VECTOR int is_outcome (double x) {
 
 /* -log P(X > x) at x >= 0; for x < 0 it is 0 */
 VECTOR double hazard (double x, double l) {
-  double trials = floor(x) + 1;
-  return x < 0 ? 0 : trials * vsoftplus(l);
+  double trials = floor(x) + 1, inside = trials * vsoftplus(l);
+  inside = x == HUGE_VAL ? x : inside;   /* also where no success is ever to be seen */
+  return x < 0 ? 0 : inside;
 }
 
 static void log_prob (size_t n, const double *const in[], double *out) {

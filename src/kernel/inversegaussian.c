@@ -45,9 +45,11 @@ VECTOR double finite_mean (double loc, double concentration) {
 
 VECTOR double log_density (double x, double mean, double concentration) {
   double loc = finite_mean(mean, concentration);
-  double s = (x - loc) / loc * root_of(x, concentration);
+  double times = (x - loc) / loc, s = times * root_of(x, concentration);
+  double square = times > 1e150 ? x / loc * (concentration / loc) : s * s;
+  square = times == 0 ? 0.0 : square;   /* whatever l/x is */
   double rest = fma(0.5, vlog(concentration), -HALF_LOG_2PI);
-  double inside = fma(-1.5, vlog(x), rest) - 0.5 * s * s;
+  double inside = fma(-1.5, vlog(x), rest) - 0.5 * square;
   inside = x < HUGE_VAL ? inside : -HUGE_VAL;
   double off = x == x ? -HUGE_VAL : x;
   return x > 0 ? inside : off;
@@ -82,13 +84,25 @@ VECTOR double scaled_tail (double s) {
   return erfcx_positive(a > 1e300 ? 1e300 : a);
 }
 
-VECTOR Tail tail_fast (double x, double mean, double concentration) {
-  double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
-  double s = (x - loc) / loc * root, t = (x + loc) / loc * root;
+VECTOR Tail tail_at (double s, double t, double root) {
   double es = scaled_tail(s), et = scaled_tail(t), sum = 0.5 * (es + et), e = decay(s);
   int lower = (s < 0) & (sum * e <= 0.5);
   double above = s < 0 ? 2 / e - es : es;   /* erfcx(s'); where it is used, s > -0.7 */
   return (Tail) {s, 2 * root, lower ? sum : 0.5 * (above - et), lower, lower | (et < 0.5 * above)};
+}
+
+/* not plain where l/x or x/m leaves the range of doubles: s and t are equal or NaN there */
+VECTOR Tail tail_fast (double x, double mean, double concentration) {
+  double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
+  return tail_at((x - loc) / loc * root, (x + loc) / loc * root, root);
+}
+
+static Tail tail_wide (double x, double mean, double concentration) {
+  double root = vsqrt(concentration) / vsqrt(x), loc = finite_mean(mean, concentration);
+  double far = vsqrt(x) / loc * vsqrt(concentration);
+  far = far < 1e155 ? far : 1e155;   /* the square is infinite */
+  if (x / loc > 1e150) return tail_at(far, far, root);
+  return tail_at((x - loc) / loc * root, (x + loc) / loc * root, root);
 }
 
 /* half the difference by its integral, which ends where y (y + 2s') is large enough */
@@ -106,6 +120,8 @@ static double difference (double s, double gap) {
 /* for x > 0, finite */
 static Tail tail_of (double x, double loc, double concentration) {
   Tail tail = tail_fast(x, loc, concentration);
+  if (tail.plain) return tail;
+  tail = tail_wide(x, loc, concentration);
   if (!tail.plain) tail.mass = difference(tail.s, tail.gap);
   return tail;
 }
@@ -205,7 +221,7 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 
 /* x for a given s: with sqrt(x/m) = w, w - 1/w = s/sqrt(l/m) */
 static double point_of (double s, double loc, double concentration) {
-  double k = 0.5 * fabs(s) / vsqrt(concentration / loc);
+  double k = 0.5 * fabs(s) / vsqrt(concentration) * vsqrt(loc);
   double w = k + (k < 1e8 ? vsqrt(fma(k, k, 1)) : k);
   return s < 0 ? loc / w / w : loc * w * w;
 }
@@ -229,7 +245,7 @@ static double quantile (double p, double q, double loc, double concentration) {
   double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
     Tail tail = tail_of(x, loc, concentration);
-    double slope = 0.39894228040143267794 * root_of(x, concentration);
+    double slope = 0.39894228040143267794 * (vsqrt(concentration) / vsqrt(x));
     int own = tail.lower == lower;
     slope /= own ? tail.mass : tail_value(tail, lower) / decay(tail.s);
     double move = (vlog(lower ? p : q) - tail_log(tail, lower)) / (lower ? slope : -slope);
@@ -291,7 +307,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 
 /*
 ** Michael, Schucany and Haas (1976): given |s|, x/m is the smaller root w of
-** w + 1/w = 2 + s^2 m/l with probability 1/(1 + w), else 1/w.
+** w + 1/w = 2 + s^2 m/l with probability 1/(1 + w), else 1/w. Where m/l is huge m w is l/s^2.
 */
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
@@ -303,7 +319,8 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
     double m = finite_mean(loc[i], concentration[i]);
     double c = 0.5 * out[i] * out[i] * (m / concentration[i]);
     double up = 1 + c + vsqrt(c) * vsqrt(c + 2), down = 1 / up;
-    out[i] = m * (u[i] * (1 + down) < 1 ? down : up);
+    double small = c > 1e200 ? concentration[i] / out[i] / out[i] : m * down;
+    out[i] = u[i] * (1 + down) < 1 ? small : m * up;
   }
 }
 

@@ -69,7 +69,7 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 VECTOR double log_quantile (double t, double a, double b) {
-  double log_share = t < 0x1p-900 ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b);
+  double log_share = ((t < 0x1p-900) & (t < 0x1p-60 * b)) ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b);
   return log_share / a;
 }
 

@@ -94,7 +94,7 @@ static inline double outcome_between (const Stairs *s, double low, double high, 
 static inline double outcome_quantile (const Stairs *s, double start, Level v) {
   double first = s->first, last = fmin(s->last, DBL_MAX);
   double k = start == start ? clamp(floor(start), first, last) : first;
-  double step = fmax(1, k * 0x1p-50), growth = 2;
+  double step = fmax(1, ceil(k * 0x1p-50)), growth = 2;
   int there = outcome_reached(s, k, v);
   for (;; step *= growth, growth *= 2) {
     double next = there ? k - step : k + step;

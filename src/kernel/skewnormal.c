@@ -78,8 +78,14 @@ static Tail tail_leaning_up (double z, double skewness) {
   return (Tail) {z, verfcx(SQRT_HALF * h) - scaled, 0, 0};
 }
 
+/* so far out that only the squares count: they are -log of the tail, or overflow */
+static Tail tail_beyond (double z, double skewness) {
+  double lean = leaning(z, skewness);
+  return (Tail) {z, z == z ? 1.0 : z, lean < 0 ? 0.5 * lean * lean : 0.0, z < 0};
+}
+
 static Tail tail_of (double z, double skewness) {
-  if (!(fabs(z) < HUGE_VAL)) return (Tail) {z, z == z ? 0.0 : z, 0, z < 0};
+  if (!(fabs(z) < 1e150)) return tail_beyond(z, skewness);
   Tail t = tail_leaning_up(skewness < 0 ? -z : z, fabs(skewness));
   if (skewness < 0) t.lower = !t.lower;
   return t;

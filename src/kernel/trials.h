@@ -97,6 +97,8 @@ static inline double trials_log_tail (const Trials *t, double x, double total, d
     double log_tail = t->log_height(k, total, logit) - o.log_p - vlog(rare ? k + 1 : a);
     return rare == upper ? log_tail : vlog1mexp(log_tail < 0 ? log_tail : 0);
   }
+  double bulk = k * o.log_p;   /* all that counts of so far a tail: there are no such beta functions */
+  if (k > 1e290 && bulk > 1e20 * (1 + a)) return upper ? -bulk : 0;
   return upper ? special_log_betaincc_xy(a, k + 1, o.q, o.p)
                : special_log_betainc_xy(a, k + 1, o.q, o.p);
 }

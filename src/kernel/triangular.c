@@ -58,6 +58,7 @@ VECTOR double mass (double gone, double past, double side, double rest) {
   double square = (gone / width) * (gone / side);
   double sum = side / width + past / width * (2 - past / far);
   double m = past > 0 ? sum : square;
+  m = m > 1 ? 1.0 : m;
   m = gone <= 0 ? 0.0 : m;
   return rest <= 0 ? 1.0 : m;
 }

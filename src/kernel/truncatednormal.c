@@ -22,7 +22,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     Law l = law_of(loc[i], scale[i], low[i], high[i]);
     Depth depth = depth_at(l, x[i]);
-    double inside = -depth.hi - (depth.lo + vlog(part(l, low[i], high[i]).mass * scale[i]));
+    double inside = -depth.hi - (depth.lo + vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]));
     double off = x[i] == x[i] ? -HUGE_VAL : x[i];
     out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? inside : off;
   }

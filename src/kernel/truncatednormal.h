@@ -44,8 +44,8 @@ static inline Law law_at (const double *const in[], size_t i) {
 VECTOR Depth depth_at (Law l, double x) {
   double d = fabs(x - l.mode) / l.scale;
   Pair s = exact_sum(l.r, 0.5 * d);
-  double h = d * s.hi, rest = fma(d, s.lo, fma(d, s.hi, -h));
-  return (Depth) {h, h < 800 ? rest : 0.0};
+  double h = d > 0 ? d * s.hi : d, rest = fma(d, s.lo, fma(d, s.hi, -h));
+  return (Depth) {h, ((d > 0) & (h < 800)) ? rest : 0.0};
 }
 
 VECTOR double decay (Depth depth) {

@@ -39,13 +39,13 @@ typedef struct Arc { double mass, slope, depth; } Arc;
 
 /* given sin((x - loc)/2) */
 VECTOR double log_density (double sine, double concentration) {
-  return fma(-2 * concentration * sine, sine, -(LOG_2PI + vlog(vi0e(concentration))));
+  return fma(-2 * (concentration * sine), sine, -(LOG_2PI + vlog(vi0e(concentration))));
 }
 
 /* the density where vsin gives NaN: at huge angles, and 0 where there is no angle */
 static double odd_log_density (double x, double loc, double concentration) {
   if (isinf(x)) return -INFINITY;
-  return log_density(sin_any(0.5 * (x - loc)), concentration);
+  return log_density(sin_any(0.5 * x - 0.5 * loc), concentration);
 }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
@@ -90,6 +90,7 @@ static Place place_of (double x, double loc) {
 ** where that is a step so small that angles would not tell
 */
 static double reach (double sine, double half, double angle, double concentration) {
+  concentration = fabs(concentration);   /* of -0 */
   double square = fma(half, half, 0.5 * LEGENDRE_DEPTH / concentration);
   double step = LEGENDRE_DEPTH / concentration / sine;
   if (step < 1e-3 * angle && step < 1e-3 * sine) return step;
@@ -114,11 +115,11 @@ static Arc arc (double angle, double rest, double width, double concentration) {
     double sv, cv;
     vsincos(0.5 * span * legendre_node[i], &sv, &cv);
     double growth = sv * fma(s, cv, c * sv);   /* of sin^2(t/2) */
-    f[i] = vexp(-2 * concentration * growth);
+    f[i] = vexp(-2 * (concentration * growth));
     g[i] = f[i] * (fma(-2 * half, half, spare) - 2 * growth);
   }
   double scale = span * INV_TWO_PI / vi0e(concentration);
-  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), 2 * concentration * half * half};
+  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), 2 * (concentration * half * half)};
 }
 
 /* the mass beyond a place, at most 1/2 */
@@ -162,7 +163,7 @@ static void slopes (const double *at, double *dx) {
   double s = sin_any(0.5 * place.angle);
   int central = 2 * s * s < vbessel_ratio_c(concentration);
   Arc a = central ? arc(0, PI_HIGH, place.angle, concentration) : beyond(place, concentration);
-  double per_density = a.slope * vexp(2 * concentration * s * s - a.depth)
+  double per_density = a.slope * vexp(2 * (concentration * s * s) - a.depth)
                      / (INV_TWO_PI / vi0e(concentration));
   dx[0] = 1;
   dx[1] = (place.above == central) ? -per_density : per_density;
@@ -188,7 +189,7 @@ static double central_angle (double c, double concentration) {
   for (int step = 0; step < 40; step++) {
     Arc a = arc(0, PI_HIGH, angle, concentration);
     double s = vsin(0.5 * angle);
-    double move = (c - a.mass) / (peak * vexp(-2 * concentration * s * s));
+    double move = (c - a.mass) / (peak * vexp(-2 * (concentration * s * s)));
     angle += move;
     if (!(fabs(move) > 2e-16 * angle)) break;
   }

@@ -24,7 +24,8 @@ enum { MAX_TERMS = 500 };
 ** ====================================================== */
 
 /* x^a/Gamma(1+a) = 1 + z;  Q = -z - (1 + z) a sum_(n>0) (-x)^n/(n! (a+n)) */
-static Tail small_upper (double a, double x) {
+static Tail small_upper (double a, Pair argument) {
+  double x = argument.hi;
   double g = a <= 0.5 ? incgamma_reciprocal_gamma1pm1(a) : incgamma_reciprocal_gamma1p(a) - 1;
   double z = fma(vexpm1(a * vlog(x)), 1 + g, g);
   double term = 1, sum = 0;
@@ -33,15 +34,16 @@ static Tail small_upper (double a, double x) {
     sum += term / (a + n);
     if (fabs(term) <= 1e-17 * fabs(sum)) break;
   }
-  double q = -fma((1 + z) * a, sum, z);
-  return (Tail) {.m = q, .d = a * (1 + z) * vexp(-x), .upper = 1};
+  double q = -fma((1 + z) * a, sum, z), d = a * (1 + z) * vexp(-x);
+  return (Tail) {.m = fma(-d, argument.lo / x, q), .d = d, .upper = 1};
 }
 
-/* for finite a > 0 and x > 0 */
-Tail incgamma_tail (double a, double x) {
-  if (a >= 40 && fabs(x - a) <= 0.5 * a) return incgamma_uniform_tail(a, x);
-  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x)) return small_upper(a, x);
-  Tail t = incgamma_density(a, x);
+/* for finite a > 0 and x > 0; the series and the fraction do not feel the last bits of x */
+Tail incgamma_tail (double a, Pair argument) {
+  double x = argument.hi;
+  if (a >= 40 && fabs(x - a) <= 0.5 * a) return incgamma_uniform_tail(a, argument);
+  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x)) return small_upper(a, argument);
+  Tail t = incgamma_density(a, argument);
   t.upper = x >= 1 && x >= a;
   t.m = t.upper ? t.d * incgamma_upper_fraction(a, x).h : t.d / a * incgamma_lower_series(a, x).h;
   return t;
@@ -72,16 +74,16 @@ static int is_edge (double a, double x) {
   return !(a > 0 && x > 0 && a < HUGE_VAL && x < HUGE_VAL);
 }
 
-static double value (double a, double x, int upper) {
-  if (is_edge(a, x)) return edge(a, x, upper);
+double special_gamma_tail (double a, Pair x, int upper) {
+  if (is_edge(a, x.hi)) return edge(a, x.hi, upper);
   Tail t = incgamma_tail(a, x);
   double v = incgamma_scaled_exp(t.m, t.e);
   return t.upper == upper ? v : 1 - v;
 }
 
 /* beyond x = 1e20 the factor m, which may underflow, no longer counts */
-static double log_value (double a, double x, int upper) {
-  if (is_edge(a, x)) return vlog(edge(a, x, upper));
+static double log_tail (double a, Pair x, int upper) {
+  if (is_edge(a, x.hi)) return vlog(edge(a, x.hi, upper));
   Tail t = incgamma_tail(a, x);
   double v = incgamma_scaled_exp(t.m, t.e);
   if (t.upper != upper) return 0.0 + vlog1p(-v);
@@ -89,22 +91,26 @@ static double log_value (double a, double x, int upper) {
   return t.e.hi + (t.e.lo + vlog(fmax(t.m, 2.2250738585072014e-308)));
 }
 
+/* Q is proportional to a for tiny a, which is so kept away from the subnormals */
+double special_log_gamma_tail (double a, Pair x, int upper) {
+  if (upper && a > 0 && a < 1e-280) return log_tail(a * 0x1p200, x, 1) - 200 * LN2;
+  return log_tail(a, x, upper);
+}
+
 double special_gammainc (double a, double x) {
-  return value(a, x, 0);
+  return special_gamma_tail(a, (Pair) {x, 0}, 0);
 }
 
 double special_gammaincc (double a, double x) {
-  return value(a, x, 1);
+  return special_gamma_tail(a, (Pair) {x, 0}, 1);
 }
 
 double special_log_gammainc (double a, double x) {
-  return log_value(a, x, 0);
+  return special_log_gamma_tail(a, (Pair) {x, 0}, 0);
 }
 
-/* Q is proportional to a for tiny a, which is so kept away from the subnormals */
 double special_log_gammaincc (double a, double x) {
-  if (a > 0 && a < 1e-280) return log_value(a * 0x1p200, x, 1) - 200 * LN2;
-  return log_value(a, x, 1);
+  return special_log_gamma_tail(a, (Pair) {x, 0}, 1);
 }
 
 /* }====================================================== */

@@ -8,6 +8,8 @@
 #ifndef PERILUNE_INCGAMMA_H
 #define PERILUNE_INCGAMMA_H
 
+#include "special/pair.h"
+
 /* P(a,x), the lower tail */
 double special_gammainc (double a, double x);
 
@@ -17,6 +19,11 @@ double special_gammaincc (double a, double x);
 /* log P and log Q, finite and accurate where P or Q underflows */
 double special_log_gammainc (double a, double x);
 double special_log_gammaincc (double a, double x);
+
+/* P or, if `upper`, Q, and their logarithms, at an x of twice the precision: where a is large, P goes
+   from 0 to 1 within few ulps of x, and from 1e32 on within less than one */
+double special_gamma_tail (double a, Pair x, int upper);
+double special_log_gamma_tail (double a, Pair x, int upper);
 
 /* x with P(a,x) = p */
 double special_gammaincinv (double a, double p);

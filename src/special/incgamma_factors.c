@@ -53,16 +53,18 @@ double incgamma_log_gamma1p (double a) {
 }
 
 /* -a (mu - log(1 + mu)); with s = (x-a)/(x+a) that is -(x-a) s + 2 a (atanh(s) - s) */
-Pair incgamma_deviance_exponent (double a, double x) {
-  Pair d = exact_sum(x, -a);
+Pair incgamma_deviance_exponent (double a, Pair x) {
+  Pair d = exact_sum(x.hi, -a);
+  d = exact_sum(d.hi, d.lo + x.lo);
   if (fabs(d.hi) < 0.29 * a) {
-    Pair s = pair_ratio((Pair) {0.5 * d.hi, 0.5 * d.lo}, exact_sum(0.5 * x, 0.5 * a));
+    Pair s = pair_ratio((Pair) {0.5 * d.hi, 0.5 * d.lo}, exact_sum(0.5 * x.hi, 0.5 * a));
     Pair twice = {2 * s.hi, 2 * s.lo};
     Pair cubic = pair_product(pair_product(twice, incgamma_atanh_series(s)), (Pair) {a, 0});
     Pair square = pair_product(d, s);
     return pair_add(pair_negative(square), cubic);
   }
-  Pair ratio = log_pair(x), log_a = log_pair(a);
+  Pair ratio = log_pair(x.hi), log_a = log_pair(a);
+  ratio.lo += x.lo / x.hi;
   ratio = pair_add(ratio, pair_negative(log_a));
   double plain = a * ratio.hi - d.hi;
   if (!(fabs(plain) < 1e290)) return (Pair) {plain, 0};
@@ -70,10 +72,12 @@ Pair incgamma_deviance_exponent (double a, double x) {
 }
 
 /* E and d of the tail: x^a e^-x/Gamma(a) = d e^E, by Stirling's formula from a = 10 on */
-Tail incgamma_density (double a, double x) {
+Tail incgamma_density (double a, Pair x) {
   Tail t = {.m = 0};
   if (a < 10) {
-    t.e = pair_add(pair_product(log_pair(x), (Pair) {a, 0}), (Pair) {-x, 0});
+    Pair log_x = log_pair(x.hi);
+    log_x.lo += x.lo / x.hi;
+    t.e = pair_add(pair_product(log_x, (Pair) {a, 0}), pair_negative(x));
     t.d = a * incgamma_reciprocal_gamma1p(a);
   } else {
     t.e = incgamma_deviance_exponent(a, x);

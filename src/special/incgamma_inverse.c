@@ -77,7 +77,7 @@ static Dual residual (Tail s, Pair log_t, int upper) {
 /* Halley's step in log x: the second derivative over the first is a - x -+ g */
 static double improve (double a, double x, Pair log_t, int upper) {
   for (int i = 0; i < MAX_STEPS; i++) {
-    Dual r = residual(incgamma_tail(a, x), log_t, upper);
+    Dual r = residual(incgamma_tail(a, (Pair) {x, 0}), log_t, upper);
     double newton = upper ? r.h / r.dh : -r.h / r.dh;
     double bend = a - x + (upper ? r.dh : -r.dh);
     double step = newton / clamp(fma(0.5 * newton, bend, 1), 0.5, 2);

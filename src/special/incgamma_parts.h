@@ -34,10 +34,10 @@ double incgamma_reciprocal_gamma1p (double a);
 double incgamma_log_gamma1p (double a);
 
 /* -a (mu - log(1 + mu)), mu = (x - a)/a */
-Pair incgamma_deviance_exponent (double a, double x);
+Pair incgamma_deviance_exponent (double a, Pair x);
 
 /* E and d of the tail: x^a e^-x/Gamma(a) = d e^E */
-Tail incgamma_density (double a, double x);
+Tail incgamma_density (double a, Pair x);
 
 /* sum x^n/((a+1)...(a+n)), the series of P */
 Dual incgamma_lower_series (double a, double x);
@@ -46,11 +46,11 @@ Dual incgamma_lower_series (double a, double x);
 Dual incgamma_upper_fraction (double a, double x);
 
 /* incgamma_temme.c, for a >= 40 and |x - a| <= a/2: the smaller tail; dx/da at fixed P */
-Tail incgamma_uniform_tail (double a, double x);
+Tail incgamma_uniform_tail (double a, Pair x);
 double incgamma_uniform_dx_da (double a, double x);
 
 /* incgamma.c, for finite a > 0 and x > 0: the smaller of P and Q, or nearly; and factor e^E */
-Tail incgamma_tail (double a, double x);
+Tail incgamma_tail (double a, Pair x);
 double incgamma_scaled_exp (double factor, Pair e);
 
 #endif

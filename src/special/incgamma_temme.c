@@ -102,12 +102,12 @@ static Uniform uniform_series (double a, double eta) {
 }
 
 /* eta^2/2 = mu - log(1 + mu), with the sign of mu */
-static double eta_of (double a, double x, Pair e) {
-  return copysign(vsqrt(fmax(-2 * e.hi / a, 0)), x - a);
+static double eta_of (double a, Pair x, Pair e) {
+  return copysign(vsqrt(fmax(-2 * e.hi / a, 0)), (x.hi - a) + x.lo);
 }
 
 /* P or Q = (erfcx(|eta| sqrt(a/2))/2 -+ T/sqrt(2 pi a)) e^E */
-Tail incgamma_uniform_tail (double a, double x) {
+Tail incgamma_uniform_tail (double a, Pair x) {
   Tail t = incgamma_density(a, x);
   double eta = eta_of(a, x, t.e), root = vsqrt(a);
   double series = uniform_series(a, eta).t / (root * SQRT_2PI);
@@ -121,8 +121,8 @@ Tail incgamma_uniform_tail (double a, double x) {
 ** d(eta)/da = -mu/(a eta). Near eta = 0 both quotients by eta tend to 1.
 */
 double incgamma_uniform_dx_da (double a, double x) {
-  Pair e = incgamma_deviance_exponent(a, x);
-  double eta = eta_of(a, x, e), mu = (x - a) / a;
+  Pair e = incgamma_deviance_exponent(a, (Pair) {x, 0});
+  double eta = eta_of(a, (Pair) {x, 0}, e), mu = (x - a) / a;
   Uniform s = uniform_series(a, eta);
   double log_lambda = vlog1p(mu);
   double bracket = log_lambda * s.t - s.t / (2 * a) + s.dt_da;

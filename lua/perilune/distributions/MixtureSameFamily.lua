@@ -11,6 +11,7 @@ local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
+local one_sided    = require "perilune.one_sided"
 local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
@@ -83,6 +84,13 @@ local function is_factored (d)
   return d:is_a(Independent) and d.reinterpreted_batch_ndims == 1 and #d.event_shape == 1
 end
 
+-- Zeros with the derivatives of the weights that logits lose where one of probs is 0 (one_sided.lua), or nil.
+local function lost_slopes (self)
+  local probs = self.some_dead and rawget(self.mixture_distribution, "probs")
+  if not (probs and core.tracked(probs)) then return nil end
+  return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
+end
+
 local function assemble (c, mixture, component, batch)
   local k = mixture.support.high
   local self = setmetatable({}, c)
@@ -92,6 +100,7 @@ local function assemble (c, mixture, component, batch)
   self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
   self.weights     = exp(self.log_weights)
   self.some_dead   = core.numel(self.weights) > 0 and core.item(self.weights:min()) == 0
+  self.lost_slopes = lost_slopes(self)
   self.support     = hull(component, joined(batch, k))
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   return self
@@ -158,15 +167,22 @@ local function log_mixed (self, values)
   local w = self.log_weights
   local terms = w + values
   if self.some_dead then terms = where(w:eq(-INF), -INF, terms) end
-  return folded(terms, -1, functions.logaddexp, "logsumexp")
+  local total = folded(terms, -1, functions.logaddexp, "logsumexp")
+  if not self.lost_slopes then return total end
+  local share = exp(core.bare(values) - one_sided.beside(total))
+  return total + (self.lost_slopes * where(functions.lt(share, INF), share, 0)):sum(-1)
 end
 
 -- The weighted sum of values of shape { batch..., K, event... }.
 local function mixed (self, values)
-  local w = self.weights
-  for _ = 1, #self.event_shape do w = w:unsqueeze(-1) end
+  local w, lost = self.weights, self.lost_slopes
+  for _ = 1, #self.event_shape do w, lost = w:unsqueeze(-1), lost and lost:unsqueeze(-1) end
   local terms = w * values
   if self.some_dead then terms = where(w:eq(0), 0, terms) end
+  if lost then
+    local bare = core.bare(values)
+    terms = terms + lost * where(functions.lt(functions.abs(bare), INF), bare, 0)
+  end
   return folded(terms, -1 - #self.event_shape, functions.add, "sum")
 end
 

@@ -401,11 +401,11 @@ local function check_ordered (self, name)
   if reason then raise("%s has no %s: %s", class.name(class.of(self)), name, reason) end
 end
 
-for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+for name, of in pairs { cdf = "x", sf = "x", log_cdf = "x", log_sf = "x", icdf = "p", isf = "q" } do
   TransformedDistribution[name] = function (self, x)
     check_ordered(self, name)
     local law = self.law
-    return core.fused(law[name], law, events.argument(self, name, x))
+    return core.fused(law[name], law, events.argument(self, name, x, of))
   end
 end
 

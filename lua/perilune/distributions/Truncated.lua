@@ -12,6 +12,7 @@ local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local levels       = require "perilune.levels"
+local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 
@@ -27,9 +28,7 @@ local function any (x)
   return x ~= 0
 end
 
-local function as_value (x)   -- a table of numbers is a tensor
-  return type(x) == "table" and core.tensor(x) or x
-end
+local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
 
 -- Masses of intervals ------------------------------------------------------------
@@ -173,11 +172,11 @@ local function log_density (self, x)
   return where(outside, -INF, self.base:log_prob(x) - self.log_mass)
 end
 
-function Truncated:log_prob (x) return core.fused(log_density, self, as_value(x)) end
+function Truncated:log_prob (x) return core.fused(log_density, self, argument(self, "x", x)) end
 
 -- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 local function log_tails (self, x)
-  x = minimum(maximum(as_value(x), self.from), self.last)
+  x = minimum(maximum(argument(self, "x", x), self.from), self.last)
   local below = log_mass(self.base, self.from, x) - self.log_mass
   local above = log_mass(self.base, x, self.last) - self.log_mass
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
@@ -265,12 +264,12 @@ local function inverse (self, log_p, log_q, level)
 end
 
 function Truncated:icdf (p)
-  p = as_value(p)
+  p = argument(self, "p", p)
   return inverse(self, log(p), log1p(-p), p)
 end
 
 function Truncated:isf (q)
-  q = as_value(q)
+  q = argument(self, "q", q)
   return inverse(self, log1p(-q), log(q), q)
 end
 
@@ -288,9 +287,28 @@ function Truncated:entropy ()
   return -self:expectation(function (x) return self:log_prob(x) end)
 end
 
---- Of a base with one mode: that, or the end nearest to it. An end that lies higher is preferred.
+-- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest?
+local function has_peaks (d)
+  local inner = d.base or d.base_dist
+  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
+end
+
+local function at_odds (self) return function (s) return peaks.quantile(self, s) end end
+
+local function highest_peak (self)
+  if not self.support.is_discrete then return peaks.mode(self, at_odds(self)) end
+  local place = at_odds(self)
+  return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
+end
+
+--- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An
+-- end that lies higher is preferred.
 function Truncated:mode ()
-  local best = minimum(maximum(self.base:mode(), self.first), self.last)
+  local mode = self.base:mode()
+  local best = minimum(maximum(mode, self.first), self.last)
+  if has_peaks(self.base) and any(functions.ne(mode, best)) then
+    best = where(functions.eq(mode, best), best, highest_peak(self))
+  end
   for _, x in ipairs { self.first, self.last } do
     best = where(gt(self:log_prob(x), self:log_prob(best)), x, best)
   end

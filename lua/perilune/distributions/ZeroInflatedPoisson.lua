@@ -1,6 +1,8 @@
 --- ZeroInflatedPoisson(gate, rate): a Poisson count that is shut off, and 0, with probability gate.
 local Distribution = require "perilune.distribution"
+local Poisson      = require "perilune.distributions.Poisson"
 local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 
 local ZeroInflatedPoisson = Distribution:extend("ZeroInflatedPoisson", {
@@ -17,6 +19,12 @@ local ZeroInflatedPoisson = Distribution:extend("ZeroInflatedPoisson", {
     example = { "ZeroInflatedPoisson(0.25, 2):prob(0)", 0.35150146242746 },
   },
 })
+
+--- Not exp(log_prob), which has no slope in the gate where it is 1.
+function ZeroInflatedPoisson:prob (x)
+  x = core.operand(x, "ZeroInflatedPoisson:prob", "x")
+  return (1 - self.gate) * functions.exp(Poisson.log_prob(self, x)) + self.gate * functions.eq(x, 0)
+end
 
 function ZeroInflatedPoisson:mean () return (1 - self.gate) * self.rate end
 function ZeroInflatedPoisson:variance () return (1 - self.gate) * self.rate * (1 + self.gate * self.rate) end

@@ -199,6 +199,7 @@ local function step (self, closure)
   if type(closure) ~= "function" then
     raise("LBFGS: step takes a closure that calls backward() on its loss and returns it, got %s", show.value(closure))
   end
+  closure = core.located(closure)
   local most = self.evaluations + (self.max_eval or math.floor(self.max_iter * 5 / 4))
   local point = evaluate(self, closure, gathered(self, value_of))
   if point.value == math.huge then raise("LBFGS: loss and gradient must be finite at the start") end
