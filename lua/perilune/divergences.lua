@@ -2,6 +2,7 @@
 -- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
 -- an estimate of the error as well, as kl_explain does.
 local Distribution = require "perilune.distribution"
+local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
@@ -37,10 +38,7 @@ end
 
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
-local function any (x)
-  if type(x) == "number" then return x ~= 0 end
-  return core.numel(x) > 0 and core.item(x:max()) ~= 0
-end
+local any = batches.any
 
 -- What logarithms of densities, whose difference is taken, are rounded by.
 local ROUNDING = 2 ^ -50
@@ -245,17 +243,10 @@ local function between_quantiles (p, q, order)
   end, { points = points, panels = (not are_known or #points > CUTS) and CUTS or nil })
 end
 
-local function is_empty (d)
-  for _, size in ipairs(d.batch_shape) do
-    if size == 0 then return true end
-  end
-  return false
-end
-
 -- The same between outcomes.
 local function between_outcomes (p, q, order)
   local value, error
-  if is_empty(p) then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
+  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
   if not value then return between_quantiles(p, q, order) end
   if rawget(p, "batch_shape") then return value, error end

@@ -6,10 +6,10 @@
 -- are exact, and followed to the end:
 --
 --   int f p dx  =  w int_0^inf f(s) p(s) e^-+s ds
-local Distribution = require "perilune.distribution"
-local core         = require "perilune.core"
-local functions    = require "perilune.functions"
-local quadrature   = require "perilune.quadrature"
+local batches    = require "perilune.batches"
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local quadrature = require "perilune.quadrature"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -38,18 +38,7 @@ function ends.of (support)
   return support.low or -INF, support.high or INF
 end
 
---- x for n rows of the batch, whatever f or a quantile made of it.
-function ends.rows (d, n, x)
-  local t = core.is_tensor(x) and x or core.tensor(x)
-  return t:expand(n, table.unpack(d.batch_shape))
-end
-
-local rows = ends.rows
-
-local function any (x)
-  if type(x) == "number" then return x ~= 0 end
-  return core.item(x:max()) ~= 0
-end
+local rows, any = batches.rows, batches.any
 
 
 -- Quadratics ------------------------------------------------------------------
@@ -130,7 +119,7 @@ end
 
 --- The stretches at both ends of the law of d, as { low =, high = }.
 function ends.stretches (d)
-  if d.log_prob == Distribution.log_prob then return {} end
+  if not batches.own(d, "log_prob") then return {} end
   local low, high = ends.of(d.support)
   return { low = new_stretch(low, -1, high - low), high = new_stretch(high, 1, high - low) }
 end

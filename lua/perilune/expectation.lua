@@ -6,17 +6,17 @@
 --
 -- so that tails and singular ends keep their digits and become smooth; no density is needed. A class
 -- without quantiles has its density integrated over its support. Discrete: a sum, see outcomes.lua.
-local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
-local class        = require "perilune.class"
-local core         = require "perilune.core"
-local errors       = require "perilune.errors"
-local functions    = require "perilune.functions"
-local ends         = require "perilune.ends"
-local outcomes     = require "perilune.outcomes"
-local quadrature   = require "perilune.quadrature"
-local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
+local attempt    = require "perilune.attempt"
+local batches    = require "perilune.batches"
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local functions  = require "perilune.functions"
+local ends       = require "perilune.ends"
+local outcomes   = require "perilune.outcomes"
+local quadrature = require "perilune.quadrature"
+local show       = require "perilune.show"
+local tensor     = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -26,20 +26,7 @@ local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 
--- The method of d, or nil where there is only the one that says it is missing.
-local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
-
-local rows = ends.rows
-
-local function is_any (flags)
-  return core.is_tensor(flags) and core.item(flags:max()) ~= 0 or not core.is_tensor(flags) and flags ~= 0
-end
-
-local function batch_size (d)
-  local size = 1
-  for _, n in ipairs(d.batch_shape) do size = size * n end
-  return size
-end
+local own, rows, any = batches.own, batches.rows, batches.any
 
 
 -- Continuous ------------------------------------------------------------------
@@ -62,7 +49,7 @@ end
 local function lost_at (d, x, finite)
   local low, high = ends.of(d.support)
   local lost = maximum(is_at(x, low), is_at(x, high))
-  if core.item(finite:min()) ~= 0 then return is_any(lost) and lost or 0 end
+  if core.item(finite:min()) ~= 0 then return any(lost) and lost or 0 end
   local size = abs(x)
   local extreme = maximum(size:gt(EXTREME), size:lt(1 / EXTREME) * maximum(functions.eq(low, 0), functions.eq(high, 0)))
   return maximum(lost, extreme * (1 - finite))
@@ -140,7 +127,7 @@ local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
     rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
-    at_once = math.max(1, math.floor(ROOM / (46 * batch_size(d)))),
+    at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
 
@@ -157,10 +144,10 @@ local function followed_stretches (d, f, opts)
   for _, name in ipairs(ends.NAMES) do
     local stretch, tail = list[name], TAILS[name]
     local begins = stretch and functions.lt(level(d, tail, stretch), REACH)
-    if stretch and is_any(begins) then
+    if stretch and any(begins) then
       ends.follow(d, stretch, f, opts.parts, typical_of(d, f))
       stretch.is_used, stretch.mass = stretch.is_used * begins, d[tail](d, stretch.start)
-      found[name] = is_any(stretch.is_used) and stretch or nil
+      found[name] = any(stretch.is_used) and stretch or nil
     end
   end
   return found
@@ -320,7 +307,7 @@ return function (d, f, opts, ...)
   local who = class.name(class.of(d)) .. ":expectation"
   f = errors.check_function(who, "f", f)
   check(d, who, opts)
-  if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
+  if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
   if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end

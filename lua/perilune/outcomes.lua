@@ -1,12 +1,12 @@
 --- E[f(X)] of discrete distributions of single numbers: the sum over all outcomes, or where there are many
 -- over blocks of them (summation.lua) between quantiles. What lies beyond the outermost quantiles is added
 -- by its asymptotics, and probabilities that do not sum to 1 count as errors.
-local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
-local core         = require "perilune.core"
-local functions    = require "perilune.functions"
-local summation    = require "perilune.summation"
-local tensor       = require "perilune.tensor"
+local attempt   = require "perilune.attempt"
+local batches   = require "perilune.batches"
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local summation = require "perilune.summation"
+local tensor    = require "perilune.tensor"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, floor                   = functions.exp, functions.floor
@@ -21,14 +21,7 @@ local LEVELS    = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
 local FEW       = 4096         -- outcomes that are summed one by one
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
 
--- The method of d, or nil where there is only the one that says it is missing.
-local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
-
--- x for n rows of the batch, whatever f or a quantile made of it.
-local function rows (d, n, x)
-  local t = core.is_tensor(x) and x or core.tensor(x)
-  return t:expand(n, table.unpack(d.batch_shape))
-end
+local own, rows, any = batches.own, batches.rows, batches.any
 
 -- A number for each element of the batch, in a row.
 local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
@@ -116,8 +109,6 @@ end
 
 
 -- Expectations --------------------------------------------------------------------
-
-local function any (x) return core.item(x:max()) ~= 0 end
 
 -- f(x) P(x) and P(x) for n rows of outcomes.
 local function terms_of (d, f)

@@ -1,5 +1,6 @@
 --- The least cost of moving the mass of one discrete distribution of single numbers to another: E |X - Y|^order
 -- with X and Y at the same level of their quantile functions.
+local batches   = require "perilune.batches"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local outcomes  = require "perilune.outcomes"
@@ -23,14 +24,11 @@ end
 
 -- |P(X <= x) - P(Y <= x)|, from the smaller tails; and the larger of these, in units of which it is rounded.
 local function gap (p, q)
-  local function shaped (x, n)
-    return (core.is_tensor(x) and x or core.tensor(x)):expand(n, table.unpack(p.batch_shape))
-  end
   return function (x, n)
     local below_p, below_q = p:cdf(x), q:cdf(x)
     local upper = functions.gt(below_p + below_q, 1)
     local a, b = where(upper, p:sf(x), below_p), where(upper, q:sf(x), below_q)
-    return shaped(abs(a - b), n), shaped(maximum(a, b), n)
+    return batches.rows(p, n, abs(a - b)), batches.rows(p, n, maximum(a, b))
   end
 end
 
