@@ -174,6 +174,34 @@ describe("the expectation of a discrete distribution", function ()
     end
   end)
 
+  it("looks no further than tails that matter", function ()
+    local function points_of (d, f)
+      local most = 0
+      d:expectation(function (x)
+        most = most + #x
+        return f(x)
+      end)
+      return most
+    end
+    assert(points_of(peri.Geometric(peri.linspace(0.1, 0.9, 100)), identity) < 700)   -- 0.9^6557 is 1e-300
+    assert(points_of(peri.Poisson(peri.linspace(1, 20, 100)), identity) < 160)
+  end)
+
+  it("sees tails that do matter, because f grows or jumps", function ()
+    local prob = peri.full(100, 0.3)
+    local function check (f, expected)
+      local value, error = peri.Geometric(prob):expectation(f)
+      assert(math.abs(value[1] - expected) <= error[1] + 1e-12 * expected, value[1])
+      assert(error[1] <= 1e-9 * expected)
+    end
+    check(function (x) return (0.35 * x):exp() end, 0.3 / (1 - 0.7 * math.exp(0.35)))
+    check(function (x) return 1e40 * x:gt(200) end, 1e40 * 0.7 ^ 201)
+    check(function (x) return 1e200 * x:gt(1200) end, 1e200 * 0.7 ^ 1201)
+    local value, error = peri.Binomial(600, peri.full(100, 0.9)):expectation(function (x) return (-3 * x):exp() end)
+    local expected = (0.1 + 0.9 * math.exp(-3)) ^ 600
+    assert(math.abs(value[7] - expected) <= error[7] + 1e-11 * expected and error[7] <= 1e-9 * expected)
+  end)
+
   it("has a gradient", function ()
     local rate = peri.param(1e8)
     peri.Poisson(rate):expectation(function (x) return x * x end):backward()

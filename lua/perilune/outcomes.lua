@@ -17,6 +17,10 @@ local INF       = math.huge
 local FAR       = 2.0 ^ 1000   -- no outcome further than this
 local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
+local USUAL     = 1e-25        -- the mass beyond those that matter to most f
+local PROBES    = 16           -- outcomes, twice as many, by which the rest is judged
+local SMALL     = 1024         -- outcomes of all elements together that are summed without looking for those
+local NOTHING   = 2 ^ -60      -- what may be left out, as a part of the sum of |f|
 local LEVELS    = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
 local FEW       = 4096         -- outcomes that are summed one by one
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
@@ -58,6 +62,13 @@ function outcomes.range (d)
   from, to = maximum(from, -FAR), minimum(to, FAR)
   from, to = where(from:isnan(), 0, from), where(to:isnan(), 0, to)
   return from, to, from:gt(low), to:lt(high)
+end
+
+-- Those of them that matter to most f.
+local function usual_range (d, from, to)
+  if not own(d, "icdf") or core.item((to - from):max()) * core.numel(from) < SMALL then return from, to end
+  local first, last = flat(d, d:icdf(USUAL)), flat(d, d:isf(USUAL))
+  return where(first:gt(from) * first:le(to), first, from), where(last:lt(to) * last:ge(from), last, to)
 end
 
 -- Adds places where something may happen in d: quantiles, and the mode, which is kept apart from what is
@@ -118,11 +129,37 @@ local function terms_of (d, f)
   end
 end
 
+-- Places between two outcomes: evenly, and ever closer to the first.
+local function probes (near, far)
+  local part, span = core.linspace(0, 1, PROBES):unsqueeze(-1), abs(far - near)
+  return near + functions.sign(far - near) * floor(tensor.cat { span * part, span ^ part })
+end
+
+-- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any: if terms at some of them
+-- are not so small that they cannot matter.
+local function add_rest (d, terms, near, far, sums, opts)
+  local is_there = functions.ne(near, far)
+  if not any(is_there) then return end
+  local start = near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near))
+  local x, n = where(is_there, probes(start, far), near), 2 * PROBES
+  local most = abs((terms(x:reshape(n, table.unpack(d.batch_shape)), n)):detach()):reshape(n, -1):max(1)
+  local vanishes = functions.le(most * (abs(far - near) + 1), NOTHING * sums[1].size)
+  if not any(is_there * (1 - vanishes)) then return end
+  local from, to = where(is_there, minimum(start, far), near), where(is_there, maximum(start, far), near)
+  for i, rest in ipairs(outcomes.sum(terms, from, to, { d }, opts)) do
+    for key, value in pairs(rest) do sums[i][key] = sums[i][key] + where(is_there, value, 0) end
+  end
+end
+
 --- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }. opts: rtol, atol, points, outcomes.
 function outcomes.expectation (d, f, opts)
   local terms = terms_of(d, f)
   local from, to, below, above = outcomes.range(d)
-  local sum, mass = table.unpack(outcomes.sum(terms, from, to, { d }, opts))
+  local first, last = usual_range(d, from, to)
+  local sums = outcomes.sum(terms, first, last, { d }, opts)
+  add_rest(d, terms, first, from, sums, opts)
+  add_rest(d, terms, last, to, sums, opts)
+  local sum, mass = table.unpack(sums)
   local off = abs(1 - mass.value)   -- rounding of all probabilities, or else outcomes that were not found
   local found = off:le(GROSS)
   local value, error = sum.value, sum.error + (2 ^ -50 + off) * sum.size
