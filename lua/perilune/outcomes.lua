@@ -18,10 +18,9 @@ local FAR       = 2.0 ^ 1000   -- no outcome further than this
 local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
 local USUAL     = 1e-25        -- the mass beyond those that matter to most f
-local PROBES    = 16           -- outcomes, twice as many, by which the rest is judged
+local PROBES    = 16           -- outcomes by which the rest is judged, twice
 local SMALL     = 1024         -- outcomes of all elements together that are summed without looking for those
 local NOTHING   = 2 ^ -60      -- what may be left out, as a part of the sum of |f|
-local LEVELS    = { 1e-12, 0.25, 0.5 }   -- of either tail: where the mass is
 local FEW       = 4096         -- outcomes that are summed one by one
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
 
@@ -49,16 +48,20 @@ local function outermost (d, side)
   return start + side * where(log_p:gt(math.log(LEAST)), DISTANCES, 0):max(1)
 end
 
+-- An end of the support for each element in a row, and the outcomes beyond which there is a mass of LEAST, if it
+-- is infinite: above (side = 1) or below.
+local function far_end (d, stop, side, method)
+  local limit = flat(d, d.support[stop] or side * INF)
+  if core.item(limit:isinf():max()) == 0 then return limit, limit end
+  local quantile = own(d, "icdf") and flat(d, d[method](d, LEAST)) or outermost(d, side)
+  return limit, where(limit:isinf(), quantile, limit)
+end
+
 --- The first and the last outcome of d that matter, for each element of the batch in a row, and whether the
 -- support goes on beyond them.
 function outcomes.range (d)
-  local low, high = flat(d, d.support.low or -INF), flat(d, d.support.high or INF)
-  local from, to = low, high
-  if core.item((high - low):max()) >= FEW then
-    local known = own(d, "icdf")
-    from = maximum(low, known and flat(d, d:icdf(LEAST)) or outermost(d, -1))
-    to   = minimum(high, known and flat(d, d:isf(LEAST)) or outermost(d, 1))
-  end
+  local low, from = far_end(d, "low", -1, "icdf")
+  local high, to  = far_end(d, "high", 1, "isf")
   from, to = maximum(from, -FAR), minimum(to, FAR)
   from, to = where(from:isnan(), 0, from), where(to:isnan(), 0, to)
   return from, to, from:gt(low), to:lt(high)
@@ -71,42 +74,44 @@ local function usual_range (d, from, to)
   return where(first:gt(from) * first:le(to), first, from), where(last:lt(to) * last:ge(from), last, to)
 end
 
--- Adds places where something may happen in d: quantiles, and the mode, which is kept apart from what is
--- before and after it.
-local function add_places (list, d)
-  if own(d, "icdf") then
-    for _, level in ipairs(LEVELS) do
-      list[#list + 1], list[#list + 2] = flat(d, d:icdf(level)), flat(d, d:isf(level))
-    end
-  end
+-- Adds places where something may happen in d, the mode, which is kept apart from what is before and after it; and
+-- to `smooth` the quartiles, where only its mass is.
+local function add_places (list, smooth, d)
   local mode = inside(d)
   list[#list + 1], list[#list + 2] = mode, mode + 1
+  if own(d, "icdf") then smooth[#smooth + 1], smooth[#smooth + 2] = flat(d, d:icdf(0.25)), flat(d, d:isf(0.25)) end
 end
 
--- The numbers of a list between two and these themselves, in order.
-local function ordered (list, from, to)
-  local between, cuts = { from, to }, {}
-  for _, x in ipairs(list) do
-    if x > from and x < to then between[#between + 1] = x end
+-- The cuts of an element, see summation.lua: the numbers of two lists between `from` and `to`, and these themselves.
+local function ordered (hard, smooth, from, to)
+  local cuts, is_smooth = { from, to }, {}
+  for _, x in ipairs(smooth) do
+    cuts[#cuts + 1], is_smooth[x] = x, true
   end
-  table.sort(between)
-  for _, x in ipairs(between) do
-    if x ~= cuts[#cuts] then cuts[#cuts + 1] = x end
+  for _, x in ipairs(hard) do
+    cuts[#cuts + 1], is_smooth[x] = x, nil
   end
-  return cuts
+  table.sort(cuts)
+  local kept = { smooth = is_smooth }
+  for _, x in ipairs(cuts) do
+    if x >= from and x <= to and x ~= kept[#kept] then kept[#kept + 1] = x end
+  end
+  return kept
 end
 
--- For each element of the batch: cuts between two outcomes where something may happen in one of the
--- distributions, or where the caller knows that something does.
+-- Those of each element of the batch: where something may happen in one of the distributions, or where the caller
+-- knows that something does.
 local function cuts_of (from, to, distributions, points)
-  local list = { core.zeros(core.numel(from)) }
-  for _, d in ipairs(distributions) do add_places(list, d) end
+  local hard, smooth = { core.zeros(core.numel(from)) }, { from }
+  for _, d in ipairs(distributions) do add_places(hard, smooth, d) end
   for _, point in ipairs(points or {}) do
     local x = floor(flat(distributions[1], point))
-    list[#list + 1], list[#list + 2] = x, x + 1
+    hard[#hard + 1], hard[#hard + 2] = x, x + 1
   end
-  local first, last, lists = from:totable(), to:totable(), tensor.stack(list, -1):totable()
-  for k, numbers in ipairs(lists) do lists[k] = ordered(numbers, first[k], last[k]) end
+  local first, last = from:totable(), to:totable()
+  hard, smooth = tensor.stack(hard, -1):totable(), tensor.stack(smooth, -1):totable()
+  local lists = {}
+  for k in ipairs(first) do lists[k] = ordered(hard[k], smooth[k], first[k], last[k]) end
   return lists
 end
 
@@ -129,24 +134,31 @@ local function terms_of (d, f)
   end
 end
 
--- Places between two outcomes: evenly, and ever closer to the first.
-local function probes (near, far)
-  local part, span = core.linspace(0, 1, PROBES):unsqueeze(-1), abs(far - near)
-  return near + functions.sign(far - near) * floor(tensor.cat { span * part, span ^ part })
+-- Distances from the first of two outcomes to others up to the second: ever longer steps, and then even ones.
+local function probes (span)
+  local long, even = core.linspace(0, 1, PROBES):unsqueeze(-1), core.linspace(0, 1, PROBES + 1):narrow(1, 2, PROBES)
+  return floor(tensor.cat { span ^ long, span * even:unsqueeze(-1) })
 end
 
--- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any: if terms at some of them
--- are not so small that they cannot matter.
+-- How much there may be in the terms between two outcomes, by those at PROBES places of either kind.
+local function amount (d, terms, from, to)
+  local span, n = abs(to - from), 2 * PROBES
+  local steps = probes(span)
+  local x = from + functions.sign(to - from) * steps
+  local sizes = abs((terms(x:reshape(n, table.unpack(d.batch_shape)), n)):detach()):reshape(n, -1)
+  local ends = maximum(sizes:narrow(1, 1, PROBES - 1), sizes:narrow(1, 2, PROBES - 1))
+  local widths = steps:narrow(1, 2, PROBES - 1) - steps:narrow(1, 1, PROBES - 1)
+  return 2 * sizes:select(1, 1) + (ends * widths):sum(1) + span * sizes:narrow(1, PROBES + 1, PROBES):max(1)
+end
+
+-- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any and they may matter.
 local function add_rest (d, terms, near, far, sums, opts)
   local is_there = functions.ne(near, far)
   if not any(is_there) then return end
-  local start = near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near))
-  local x, n = where(is_there, probes(start, far), near), 2 * PROBES
-  local most = abs((terms(x:reshape(n, table.unpack(d.batch_shape)), n)):detach()):reshape(n, -1):max(1)
-  local vanishes = functions.le(most * (abs(far - near) + 1), NOTHING * sums[1].size)
+  local start = where(is_there, near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near)), near)
+  local vanishes = functions.le(amount(d, terms, start, far), NOTHING * sums[1].size)
   if not any(is_there * (1 - vanishes)) then return end
-  local from, to = where(is_there, minimum(start, far), near), where(is_there, maximum(start, far), near)
-  for i, rest in ipairs(outcomes.sum(terms, from, to, { d }, opts)) do
+  for i, rest in ipairs(outcomes.sum(terms, minimum(start, far), maximum(start, far), { d }, opts)) do
     for key, value in pairs(rest) do sums[i][key] = sums[i][key] + where(is_there, value, 0) end
   end
 end
