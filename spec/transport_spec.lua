@@ -19,6 +19,8 @@ describe("wasserstein of order 1 between outcomes", function ()
       { peri.Geometric(1e-9), peri.Geometric(2e-9) },
       { peri.ZeroInflatedPoisson(0.5, 1e8), peri.ZeroInflatedPoisson(0.25, 1e8) },
       { peri.DiscreteUniform(0, 1e9), peri.DiscreteUniform(5, 1e9 + 5) },
+      { peri.DiscreteUniform(7613, 30011), peri.Poisson(209) },
+      { peri.Binomial(2 ^ 53, 0.5), peri.Poisson(1e-300) },
     } do
       check(case[1], case[2], 1, math.abs(case[1]:mean() - case[2]:mean()), 1e-10)
     end
@@ -29,6 +31,40 @@ describe("wasserstein of order 1 between outcomes", function ()
     check(peri.Poisson(1e6), peri.NegativeBinomial(1e6, 0.5), 1, 330.49456400218, 1e-12)
     check(peri.Poisson(100), peri.Poisson(100 + 1e-9), 1, (100 + 1e-9) - 100, 1e-4)
     check(peri.Poisson(7), peri.Poisson(7), 1, 0, 0)
+  end)
+
+  it("agrees with a loop over all outcomes, for laws of several peaks and of very different widths", function ()
+    local function mixture (weights, rates)
+      return peri.MixtureSameFamily(peri.Categorical(weights), peri.Poisson(rates))
+    end
+    for _, case in ipairs {
+      { peri.DiscreteUniform(7498, 56742), mixture({ 0.36, 0.33, 0.31 }, { 24367, 28, 61984 }) },
+      { mixture({ 0.3, 0.7 }, { 1000, 40000 }), mixture({ 0.4, 0.6 }, { 3000, 30000 }) },
+      { peri.Geometric(0.0023), peri.NegativeBinomial(225, 0.16) },
+      { peri.NegativeBinomial(14.6, 0.5), peri.Geometric(1.5e-4) },
+      { peri.BetaBinomial(94, 2.2, 10076), peri.ZeroInflatedPoisson(0.22, 30058) },
+      { peri.BetaBinomial(0.3, 0.2, 60000), peri.BetaBinomial(3, 2, 50000) },
+    } do
+      local p, q = case[1], case[2]
+      local x = peri.arange(0, 3e5)
+      local sum = (p:prob(x) - q:prob(x)):cumsum():abs():sum()
+      local value, error = peri.wasserstein(p, q)
+      assert(math.abs(value - sum) <= error + 1e-11 * sum and error <= 1e-11 * sum, tostring(p) .. tostring(q))
+    end
+  end)
+
+  it("asks few laws for many of their tails", function ()
+    local calls = 0
+    local Counted = peri.BetaBinomial:extend("Counted")
+    function Counted:cdf (x)
+      calls = calls + (type(x) == "number" and 1 or x:numel())
+      return peri.BetaBinomial.cdf(self, x)
+    end
+    for _, n in ipairs { 1000, 1e6, 1e15 } do
+      local value, error = peri.wasserstein(Counted(2, 3, n), Counted(3, 2.5, n))
+      assert(error < 1e-11 * value)
+    end
+    assert(calls < 200)
   end)
 
   it("takes batches, each element as it is alone", function ()

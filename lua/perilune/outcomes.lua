@@ -67,19 +67,38 @@ function outcomes.range (d)
   return from, to, from:gt(low), to:lt(high)
 end
 
--- Those of them that matter to most f.
-local function usual_range (d, from, to)
-  if not own(d, "icdf") or core.item((to - from):max()) * core.numel(from) < SMALL then return from, to end
-  local first, last = flat(d, d:icdf(USUAL)), flat(d, d:isf(USUAL))
-  return where(first:gt(from) * first:le(to), first, from), where(last:lt(to) * last:ge(from), last, to)
+--- Where the mass of d is, for each element in a row: the mode, and if d knows them quartiles, and the outcomes `first`
+-- to `last` that matter to most f.
+function outcomes.places (d)
+  local found = { mode = inside(d) }
+  if own(d, "icdf") then
+    found.low, found.high = flat(d, d:icdf(0.25)), flat(d, d:isf(0.25))
+    found.first, found.last = flat(d, d:icdf(USUAL)), flat(d, d:isf(USUAL))
+  end
+  return found
 end
 
--- Adds places where something may happen in d, the mode, which is kept apart from what is before and after it; and
--- to `smooth` the quartiles, where only its mass is.
-local function add_places (list, smooth, d)
-  local mode = inside(d)
-  list[#list + 1], list[#list + 2] = mode, mode + 1
-  if own(d, "icdf") then smooth[#smooth + 1], smooth[#smooth + 2] = flat(d, d:icdf(0.25)), flat(d, d:isf(0.25)) end
+-- The outcomes that matter to one of these distributions, as above: from, to, below, above. The support goes on beyond
+-- them if it does for the distribution that has the last one; others have next to nothing there.
+local function joint_range (distributions)
+  local from, to, below, above = outcomes.range(distributions[1])
+  for i = 2, #distributions do
+    local first, last, before, beyond = outcomes.range(distributions[i])
+    below = where(first:lt(from), before, where(first:gt(from), below, maximum(below, before)))
+    above = where(last:gt(to), beyond, where(last:lt(to), above, maximum(above, beyond)))
+    from, to = minimum(from, first), maximum(to, last)
+  end
+  return from, to, below, above
+end
+
+-- Those of them that matter to most f, by the places of all distributions.
+local function usual_range (from, to, places)
+  local first, last = to, from
+  for _, place in ipairs(places) do
+    if not place.first then return from, to end
+    first, last = minimum(first, place.first), maximum(last, place.last)
+  end
+  return where(first:gt(from), first, from), where(last:lt(to), last, to)   -- not what is NaN
 end
 
 -- The cuts of an element, see summation.lua: the numbers of two lists between `from` and `to`, and these themselves.
@@ -99,28 +118,72 @@ local function ordered (hard, smooth, from, to)
   return kept
 end
 
--- Those of each element of the batch: where something may happen in one of the distributions, or where the caller
--- knows that something does.
-local function cuts_of (from, to, distributions, points)
+-- Those of each element of the batch: modes, each kept apart from what is before and after it, and points that the
+-- caller knows of; quartiles, where only mass is, are smooth ones.
+local function cuts_of (from, to, places, points)
   local hard, smooth = { core.zeros(core.numel(from)) }, { from }
-  for _, d in ipairs(distributions) do add_places(hard, smooth, d) end
-  for _, point in ipairs(points or {}) do
-    local x = floor(flat(distributions[1], point))
-    hard[#hard + 1], hard[#hard + 2] = x, x + 1
+  local function keep_apart (x) hard[#hard + 1], hard[#hard + 2] = x, x + 1 end
+  for _, place in ipairs(places) do
+    keep_apart(place.mode)
+    smooth[#smooth + 1], smooth[#smooth + 2] = place.low, place.high
   end
-  local first, last = from:totable(), to:totable()
+  for _, x in ipairs(points) do keep_apart(x) end
+  local first, last, lists = from:totable(), to:totable(), {}
   hard, smooth = tensor.stack(hard, -1):totable(), tensor.stack(smooth, -1):totable()
-  local lists = {}
   for k in ipairs(first) do lists[k] = ordered(hard[k], smooth[k], first[k], last[k]) end
   return lists
 end
 
---- Sums terms(x, n), see summation.lua, over the outcomes between two of each element, where these distributions
--- have their mass. opts: points, where the caller knows of a jump or kink, and those of summation.sum.
-function outcomes.sum (terms, from, to, distributions, opts)
-  local shape = distributions[1].batch_shape
-  if core.item((to - from):max()) < FEW then return summation.direct(terms, shape, from, to) end
-  return summation.sum(terms, shape, cuts_of(from, to, distributions, opts.points), opts)
+-- Distances from the first of two outcomes to others up to the second: ever longer steps, and then even ones.
+local function probes (span)
+  local long, even = core.linspace(0, 1, PROBES):unsqueeze(-1), core.linspace(0, 1, PROBES + 1):narrow(1, 2, PROBES)
+  return floor(tensor.cat { span ^ long, span * even:unsqueeze(-1) })
+end
+
+-- How much there may be in the terms between two outcomes, by those at PROBES places of either kind.
+local function amount (terms, shape, from, to)
+  local span, n = abs(to - from), 2 * PROBES
+  local steps = probes(span)
+  local x = from + functions.sign(to - from) * steps
+  local sizes = abs((terms(x:reshape(n, table.unpack(shape)), n)):detach()):reshape(n, -1)
+  local ends = maximum(sizes:narrow(1, 1, PROBES - 1), sizes:narrow(1, 2, PROBES - 1))
+  local widths = steps:narrow(1, 2, PROBES - 1) - steps:narrow(1, 1, PROBES - 1)
+  return 2 * sizes:select(1, 1) + (ends * widths):sum(1) + span * sizes:narrow(1, PROBES + 1, PROBES):max(1)
+end
+
+-- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any and they may matter.
+local function add_rest (sum, terms, shape, near, far, sums)
+  local is_there = functions.ne(near, far)
+  if not any(is_there) then return end
+  local start = where(is_there, near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near)), near)
+  local vanishes = functions.le(amount(terms, shape, start, far), NOTHING * sums[1].size)
+  if not any(is_there * (1 - vanishes)) then return end
+  for i, rest in ipairs(sum(minimum(start, far), maximum(start, far))) do
+    for key, value in pairs(rest) do sums[i][key] = sums[i][key] + where(is_there, value, 0) end
+  end
+end
+
+--- Sums terms(x, n), see summation.lua, over all outcomes of these distributions, of one batch. Returns the sums, and
+-- for either side where they end, seen from where, and whether outcomes go on there. opts: points, where the caller
+-- knows of a jump or kink; places, those of the distributions if they are known; and those of summation.sum.
+function outcomes.total (terms, distributions, opts)
+  local shape, places, points = distributions[1].batch_shape, opts.places, {}
+  local from, to, below, above = joint_range(distributions)
+  local first, last, width = from, to, core.item((to - from):max())
+  if width * core.numel(from) >= SMALL then
+    places = places or {}
+    for i, d in ipairs(distributions) do places[i] = places[i] or outcomes.places(d) end
+    first, last = usual_range(from, to, places)
+  end
+  for i, point in ipairs(opts.points or {}) do points[i] = floor(flat(distributions[1], point)) end
+  local function sum (a, b)
+    if core.item((b - a):max()) < FEW then return summation.direct(terms, shape, a, b) end
+    return summation.sum(terms, shape, cuts_of(a, b, places, points), opts)
+  end
+  local sums = sum(first, last)
+  add_rest(sum, terms, shape, first, from, sums)
+  add_rest(sum, terms, shape, last, to, sums)
+  return sums, { { from, to, below }, { to, from, above } }
 end
 
 
@@ -134,48 +197,15 @@ local function terms_of (d, f)
   end
 end
 
--- Distances from the first of two outcomes to others up to the second: ever longer steps, and then even ones.
-local function probes (span)
-  local long, even = core.linspace(0, 1, PROBES):unsqueeze(-1), core.linspace(0, 1, PROBES + 1):narrow(1, 2, PROBES)
-  return floor(tensor.cat { span ^ long, span * even:unsqueeze(-1) })
-end
-
--- How much there may be in the terms between two outcomes, by those at PROBES places of either kind.
-local function amount (d, terms, from, to)
-  local span, n = abs(to - from), 2 * PROBES
-  local steps = probes(span)
-  local x = from + functions.sign(to - from) * steps
-  local sizes = abs((terms(x:reshape(n, table.unpack(d.batch_shape)), n)):detach()):reshape(n, -1)
-  local ends = maximum(sizes:narrow(1, 1, PROBES - 1), sizes:narrow(1, 2, PROBES - 1))
-  local widths = steps:narrow(1, 2, PROBES - 1) - steps:narrow(1, 1, PROBES - 1)
-  return 2 * sizes:select(1, 1) + (ends * widths):sum(1) + span * sizes:narrow(1, PROBES + 1, PROBES):max(1)
-end
-
--- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any and they may matter.
-local function add_rest (d, terms, near, far, sums, opts)
-  local is_there = functions.ne(near, far)
-  if not any(is_there) then return end
-  local start = where(is_there, near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near)), near)
-  local vanishes = functions.le(amount(d, terms, start, far), NOTHING * sums[1].size)
-  if not any(is_there * (1 - vanishes)) then return end
-  for i, rest in ipairs(outcomes.sum(terms, minimum(start, far), maximum(start, far), { d }, opts)) do
-    for key, value in pairs(rest) do sums[i][key] = sums[i][key] + where(is_there, value, 0) end
-  end
-end
-
 --- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }. opts: rtol, atol, points, outcomes.
 function outcomes.expectation (d, f, opts)
   local terms = terms_of(d, f)
-  local from, to, below, above = outcomes.range(d)
-  local first, last = usual_range(d, from, to)
-  local sums = outcomes.sum(terms, first, last, { d }, opts)
-  add_rest(d, terms, first, from, sums, opts)
-  add_rest(d, terms, last, to, sums, opts)
+  local sums, sides = outcomes.total(terms, { d }, opts)
   local sum, mass = table.unpack(sums)
   local off = abs(1 - mass.value)   -- rounding of all probabilities, or else outcomes that were not found
   local found = off:le(GROSS)
   local value, error = sum.value, sum.error + (2 ^ -50 + off) * sum.size
-  for _, side in ipairs { { from, to, below }, { to, from, above } } do
+  for _, side in ipairs(sides) do
     if any(side[3]) then
       local rest, rest_error = summation.beyond(terms, d.batch_shape, side[1], side[2], sum.size)
       local goes_on = side[3] * found
