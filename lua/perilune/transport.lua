@@ -106,27 +106,31 @@ local function changes (x, signs)
   return from, to
 end
 
--- Runs of outcomes x, in order, at which p - q has one sign: { first, last, sign, mass }, the last but roughly.
-local function runs_of (x, gains)
-  local runs, run = {}, nil
-  for i, place in ipairs(x) do
-    local value = gains[place]
+local ordered = core.bind("row/panel", "order", "order", { "x" }, { "x" })
+
+-- Runs of outcomes x at which `gains`, p - q, has one sign: { first, last, sign, mass }, the mass but roughly. They are
+-- in the order of the places `order`.
+local function runs_of (x, gains, order)
+  local runs, run, before = {}, nil, x[order[1]]
+  for i, k in ipairs(order) do
+    local place, value = x[k], gains[k]
     local now = value > 0 and 1 or value < 0 and -1 or 0
     if now ~= 0 then
       if not run or run[3] ~= now then
         run = { place, place, now, 0 }
         runs[#runs + 1] = run
       end
-      run[2], run[4] = place, run[4] + 0.5 * math.abs(value) * ((x[i + 1] or place) - (x[i - 1] or place))
+      run[2], run[4] = place, run[4] + 0.5 * math.abs(value) * ((x[order[i + 1]] or place) - before)
     end
+    before = place
   end
   return runs
 end
 
 -- Pairs of outcomes { from, to } between which p - q changes its sign, and moves more mass before and after than
 -- rounding does.
-local function turns (x, gains)
-  local runs, total, from, to, before = runs_of(x, gains), 0, {}, {}, nil
+local function turns (runs)
+  local total, from, to, before = 0, {}, {}, nil
   for _, run in ipairs(runs) do total = total + run[4] end
   for _, run in ipairs(runs) do
     if run[4] > SLIGHT * (1 + total) then
@@ -139,12 +143,11 @@ end
 
 -- The same for all elements, of which outcomes were `seen` and p - q there: lists of tensors { n, element }.
 local function all_turns (seen, gains)
-  local x, values, from, to = columns(tensor.cat(seen)), columns(tensor.cat(gains)), {}, {}
-  for k, list in ipairs(x) do
-    local at = {}
-    for i, place in ipairs(list) do at[place] = values[k][i] end
-    table.sort(list)
-    from[k], to[k] = turns(list, at)
+  local x, from, to = tensor.cat(seen), {}, {}
+  local order, values = ordered(x:transpose(1, 2)):totable(), columns(tensor.cat(gains))
+  for k, list in ipairs(columns(x)) do
+    for i, place in ipairs(order[k]) do order[k][i] = math.tointeger(place) end
+    from[k], to[k] = turns(runs_of(list, values[k], order[k]))
   end
   return from, to
 end
@@ -167,18 +170,21 @@ local function extremes (p, q, seen, gains)
   return from
 end
 
--- The first outcomes after which a gap that has one sign at `low` has the other, as it has at `high`, or next to none:
--- Newton's method, with a halving of the way where that leaves it or does not halve the gap.
-local function crossing (p, q, low, high)
+-- The first outcomes after which a gap that has one sign at `low` has the other, as it has at `high`: Newton's method,
+-- with a halving of the way where that leaves it or does not halve the gap. It ends where the gap times the way
+-- to its zero is nothing beside `error`.
+local function crossing (p, q, low, high, error)
   local start, x, before = sign((gap(p, q, low))), functions.floor(0.5 * low + 0.5 * high), INF
   for _ = 1, CROSSING do
-    local value, noise = gap(p, q, x)
+    local value, at = gap(p, q, x), shaped(p, x)
     local size, is_low = abs(value), functions.eq(sign(value), start)
     low, high = where(is_low, x, low), where(is_low, high, x)
-    local done = maximum(functions.le(size, noise), functions.le(high - low, maximum(1, 2 ^ -52 * abs(high))))
+    local step = value / rows(p, #x, p:prob(at) - q:prob(at)):detach()
+    local is_near = functions.le(size * maximum(1, abs(step)), 2 ^ -7 * error)
+    local done = maximum(is_near, functions.le(high - low, maximum(1, 2 ^ -52 * abs(high))))
+    high = where(is_near, x, high)
     if not batches.any(1 - done) then break end
-    local at = shaped(p, x)
-    local newton = functions.floor(x - value / rows(p, #x, p:prob(at) - q:prob(at)) + 0.5)
+    local newton = functions.floor(x - step + 0.5)
     local inside = gt(newton, low) * gt(high, newton) * functions.le(size, 0.5 * before)
     x = where(done, x, where(inside, newton, functions.floor(0.5 * low + 0.5 * high)))
     before = size
@@ -187,13 +193,13 @@ local function crossing (p, q, low, high)
 end
 
 -- Where the gap changes its sign, { zeros, element }, INF where an element has fewer; or nil.
-local function zeros (p, q, seen, gains)
+local function zeros (p, q, seen, gains, error)
   local extreme = extremes(p, q, seen, gains)
   if not extreme then return nil end
   local value, noise = gap(p, q, padded(extreme, 0))
   local from, to = changes(extreme, columns(where(gt(abs(value), 4 * noise), sign(value), 0)))
   local low, high, is_there = padded(from, 0), padded(to, 0), padded(from, INF)
-  return low and where(is_there:eq(INF), INF, crossing(p, q, low, high))
+  return low and where(is_there:eq(INF), INF, crossing(p, q, low, high, error))
 end
 
 -- E g(X) - E g(Y) and its error, where g rises by 1 with every outcome, but from one kink to the next falls. What it
@@ -229,7 +235,7 @@ end
 local function by_potential (p, q, places)
   local seen, gains = {}, {}
   local value, error = difference(p, q, places, nil, seen, gains)
-  local kinks = zeros(p, q, seen, gains)
+  local kinks = zeros(p, q, seen, gains, error:detach())
   if not kinks then return value, error end
   return difference(p, q, places, kinks, {}, {})
 end

@@ -1,5 +1,5 @@
 /*
-** panel.c - the panels of a quadrature: where they end, and how well a rule measures them
+** panel.c - the panels of a quadrature: where they end, and how well a rule measures them; places in order
 **
 ** For lua/perilune/quadrature.lua, which has the rules and says what they mean. f is known at INNER
 ** points of a panel, and then next to both of its ends. With the coefficients c_k of f in normalised
@@ -111,18 +111,30 @@ static void measure (const Batch *b, double *out) {
 }
 
 
-/* Shell's sort, with gaps that shrink by 2.25. */
-static void sort (size_t n, double *x) {
+/* Shell's sort, with gaps that shrink by 2.25, of places from 1 by what x has there. */
+static void sort_places (size_t n, const double *x, double *place) {
   for (size_t gap = n; gap > 1; ) {
     gap = gap < 5 ? 1 : gap * 4 / 9;
     for (size_t i = gap; i < n; i++) {
-      double moved = x[i];
+      double moved = place[i];
       size_t j = i;
-      for (; j >= gap && x[j - gap] > moved; j -= gap) x[j] = x[j - gap];
-      x[j] = moved;
+      for (; j >= gap && x[(size_t)place[j - gap] - 1] > x[(size_t)moved - 1]; j -= gap)
+        place[j] = place[j - gap];
+      place[j] = moved;
     }
   }
 }
+
+/* The places of x in the order of their numbers. */
+static void order (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    for (size_t j = 0; j < k; j++) out[j] = (double)(j + 1);
+    sort_places(k, event(b, 0, r), out);
+  }
+}
+
+static size_t one_row (const size_t dims[]) { return dims[0]; }
 
 /* a, then those of the points that lie between a and b, in order and each once, then b, as often as
 ** there is room: two of the points at least do not lie between. */
@@ -130,14 +142,16 @@ static void ends (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
-    double from = *event(b, 1, r), to = *event(b, 2, r);
+    double from = *event(b, 1, r), to = *event(b, 2, r), *place = b->scratch;
     size_t n = 0, kept = 0;
-    if (k > 0) out[n++] = from;
-    for (size_t j = 0; j < k && n < k; j++)
-      if (x[j] > from && x[j] < to) out[n++] = x[j];
-    sort(n, out);
-    for (size_t j = 0; j < n; j++)
-      if (kept == 0 || out[j] != out[kept - 1]) out[kept++] = out[j];
+    for (size_t j = 0; j < k; j++)
+      if (x[j] > from && x[j] < to) place[n++] = (double)(j + 1);
+    sort_places(n, x, place);
+    if (k > 0) out[kept++] = from;
+    for (size_t j = 0; j < n && kept < k; j++) {
+      double next = x[(size_t)place[j] - 1];
+      if (next != out[kept - 1]) out[kept++] = next;
+    }
     while (kept < k) out[kept++] = to;
   }
 }
@@ -145,6 +159,7 @@ static void ends (const Batch *b, double *out) {
 
 const Kernel perilune_row_panel[] = {
   {.name = "measure", .n_in = 4, .signature = "(k),(),(n,r),(m)->(m)", .rows = measure},
-  {.name = "ends",    .n_in = 3, .signature = "(k),(),()->(k)", .rows = ends},
+  {.name = "ends",    .n_in = 3, .signature = "(k),(),()->(k)", .rows = ends, .scratch = one_row},
+  {.name = "order",   .n_in = 1, .signature = "(k)->(k)", .rows = order},
   {.name = NULL}
 };
