@@ -75,6 +75,22 @@ describe("wasserstein of order 1 between outcomes", function ()
   end)
 end)
 
+describe("wasserstein between continuous laws", function ()
+  it("asks for each quantile once", function ()
+    local levels = 0
+    local Counted = peri.Laplace:extend("Counted")
+    for _, name in ipairs { "icdf", "isf" } do
+      Counted[name] = function (self, u)
+        levels = levels + (type(u) == "number" and 1 or u:numel())
+        return peri.Laplace[name](self, u)
+      end
+    end
+    local value, error = peri.wasserstein(Counted(0, 1), Counted(3, 1))
+    assert(math.abs(value - 3) <= error + 1e-14)
+    assert(levels < 2 * 900)   -- as points of an expectation
+  end)
+end)
+
 describe("wasserstein of other orders between outcomes", function ()
   it("moves masses one by one", function ()
     check(peri.Bernoulli(0.3), peri.Bernoulli(0.7), 2, math.sqrt(0.4), 1e-12)
