@@ -207,6 +207,18 @@ describe("the expectation of a discrete distribution", function ()
     assert(math.abs(value[7] - expected) <= error[7] + 1e-11 * expected and error[7] <= 1e-9 * expected)
   end)
 
+  it("is NaN where a parameter is, and for no other element; points that are NaN are none", function ()
+    local d = peri.Poisson { rate = { 0 / 0, 1e9, 3 }, validate = false }
+    local value, error = d:expectation(identity, { points = { 0 / 0, peri.tensor { 1, 0 / 0, 2 } } })
+    assert(value[1] ~= value[1] and error[1] == INF)
+    assert(math.abs(value[2] - 1e9) <= error[2] and error[2] < 1e-4 and math.abs(value[3] - 3) <= error[3])
+    local distance = peri.wasserstein(d, peri.Poisson(4))
+    assert(distance[1] ~= distance[1] and math.abs(distance[2] - (1e9 - 4)) < 1e-3)
+    assert(math.abs(distance[3] - 1) < 1e-12)
+    local root = peri.wasserstein(d, peri.Poisson(4), 2)
+    assert(root[1] ~= root[1] and math.abs(root[2] / 1e9 - 1) < 1e-6)
+  end)
+
   it("has a gradient", function ()
     local rate = peri.param(1e8)
     peri.Poisson(rate):expectation(function (x) return x * x end):backward()

@@ -53,7 +53,7 @@ describe("wasserstein of order 1 between outcomes", function ()
     end
   end)
 
-  it("asks few laws for many of their tails", function ()
+  it("asks for few tails, each of which may take long", function ()
     local calls = 0
     local Counted = peri.BetaBinomial:extend("Counted")
     function Counted:cdf (x)

@@ -68,13 +68,14 @@ function outcomes.range (d)
 end
 
 --- Where the mass of d is, for each element in a row: the mode, and if d knows them quartiles, and the outcomes `first`
--- to `last` that matter to most f.
+-- to `last` that matter to most f. 0 for what is NaN.
 function outcomes.places (d)
   local found = { mode = inside(d) }
   if own(d, "icdf") then
     found.low, found.high = flat(d, d:icdf(0.25)), flat(d, d:isf(0.25))
     found.first, found.last = flat(d, d:icdf(USUAL)), flat(d, d:isf(USUAL))
   end
+  for name, x in pairs(found) do found[name] = where(x:isnan(), 0, x) end
   return found
 end
 
@@ -98,23 +99,24 @@ local function usual_range (from, to, places)
     if not place.first then return from, to end
     first, last = minimum(first, place.first), maximum(last, place.last)
   end
-  return where(first:gt(from), first, from), where(last:lt(to), last, to)   -- not what is NaN
+  return maximum(first, from), minimum(last, to)
 end
 
 -- The cuts of an element, see summation.lua: the numbers of two lists between `from` and `to`, and these themselves.
 local function ordered (hard, smooth, from, to)
-  local cuts, is_smooth = { from, to }, {}
-  for _, x in ipairs(smooth) do
-    cuts[#cuts + 1], is_smooth[x] = x, true
+  local cuts, kept, is_smooth = { from, to }, {}, {}
+  local function add (list, flag)
+    for _, x in ipairs(list) do
+      if x > from and x < to then cuts[#cuts + 1], is_smooth[x] = x, flag end
+    end
   end
-  for _, x in ipairs(hard) do
-    cuts[#cuts + 1], is_smooth[x] = x, nil
-  end
+  add(smooth, true)
+  add(hard, nil)
   table.sort(cuts)
-  local kept = { smooth = is_smooth }
   for _, x in ipairs(cuts) do
-    if x >= from and x <= to and x ~= kept[#kept] then kept[#kept + 1] = x end
+    if x ~= kept[#kept] then kept[#kept + 1] = x end
   end
+  kept.smooth = is_smooth
   return kept
 end
 
