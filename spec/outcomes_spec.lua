@@ -185,6 +185,7 @@ describe("the expectation of a discrete distribution", function ()
     end
     assert(points_of(peri.Geometric(peri.linspace(0.1, 0.9, 100)), identity) < 700)   -- 0.9^6557 is 1e-300
     assert(points_of(peri.Poisson(peri.linspace(1, 20, 100)), identity) < 160)
+    assert.equal(21, points_of(peri.Binomial(20, peri.linspace(0.1, 0.9, 1000)), identity))   -- nor for tails of few
     -- of many outcomes: where something may happen, not where only mass is, and not for what rounding hides
     for _, d in ipairs { peri.BetaBinomial(2, 3, 1e15), peri.BetaBinomial(1e8, 1e8, 1e15), peri.Poisson(1e15) } do
       assert(points_of(d, peri.log1p) < 12000, tostring(d))

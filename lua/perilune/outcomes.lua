@@ -19,7 +19,8 @@ local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
 local USUAL     = 1e-25        -- the mass beyond those that matter to most f
 local PROBES    = 16           -- outcomes by which the rest is judged, twice
-local SMALL     = 1024         -- outcomes of all elements together that are summed without looking for those
+local NARROW    = 64           -- outcomes that are summed without looking for those,
+local SMALL     = 1024         -- and of all elements together
 local NOTHING   = 2 ^ -60      -- what may be left out, as a part of the sum of |f|
 local FEW       = 4096         -- outcomes that are summed one by one
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
@@ -172,7 +173,7 @@ function outcomes.total (terms, distributions, opts)
   local shape, places, points = distributions[1].batch_shape, opts.places, {}
   local from, to, below, above = joint_range(distributions)
   local first, last, width = from, to, core.item((to - from):max())
-  if width * core.numel(from) >= SMALL then
+  if width >= NARROW and width * core.numel(from) >= SMALL then
     places = places or {}
     for i, d in ipairs(distributions) do places[i] = places[i] or outcomes.places(d) end
     first, last = usual_range(from, to, places)
