@@ -127,6 +127,19 @@ describe("the expectation of a continuous distribution", function ()
     assert(math.abs(value - d:sf(1e8 + 1e-4)) <= error and error < 1e-4)
   end)
 
+  it("needs no second round where f is smooth", function ()
+    local laws = { peri.Normal(0, 1), peri.Logistic(1, 2), peri.Gamma(2, 1), peri.Beta(2, 3), peri.Laplace(0, 1) }
+    for _, d in ipairs(laws) do
+      local calls, points = 0, 0
+      local _, error = d:expectation(function (x)
+        calls, points = calls + 1, points + #x
+        return x * x + x
+      end)
+      assert(calls <= 7 and points <= 900, string.format("%s: %d calls, %d points", tostring(d), calls, points))
+      assert(error < 1e-12)
+    end
+  end)
+
   it("of a batch is that of its elements, at their price", function ()
     local function rough (x) return (40 * x):floor() + 1 / (x - 0.3) end
     local scale, points = peri.linspace(1, 2, 40), 0

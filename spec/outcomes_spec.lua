@@ -174,6 +174,52 @@ describe("the expectation of a discrete distribution", function ()
     end
   end)
 
+  it("looks no further than tails that matter", function ()
+    local function points_of (d, f)
+      local most = 0
+      d:expectation(function (x)
+        most = most + #x
+        return f(x)
+      end)
+      return most
+    end
+    assert(points_of(peri.Geometric(peri.linspace(0.1, 0.9, 100)), identity) < 700)   -- 0.9^6557 is 1e-300
+    assert(points_of(peri.Poisson(peri.linspace(1, 20, 100)), identity) < 160)
+    assert.equal(21, points_of(peri.Binomial(20, peri.linspace(0.1, 0.9, 1000)), identity))   -- nor for tails of few
+    -- of many outcomes: where something may happen, not where only mass is, and not for what rounding hides
+    for _, d in ipairs { peri.BetaBinomial(2, 3, 1e15), peri.BetaBinomial(1e8, 1e8, 1e15), peri.Poisson(1e15) } do
+      assert(points_of(d, peri.log1p) < 12000, tostring(d))
+      assert(points_of(d, peri.sin) < 32000, tostring(d))   -- which cannot be known
+    end
+  end)
+
+  it("sees tails that do matter, because f grows or jumps", function ()
+    local prob = peri.full(100, 0.3)
+    local function check (f, expected)
+      local value, error = peri.Geometric(prob):expectation(f)
+      assert(math.abs(value[1] - expected) <= error[1] + 1e-12 * expected, value[1])
+      assert(error[1] <= 1e-9 * expected)
+    end
+    check(function (x) return (0.35 * x):exp() end, 0.3 / (1 - 0.7 * math.exp(0.35)))
+    check(function (x) return 1e40 * x:gt(200) end, 1e40 * 0.7 ^ 201)
+    check(function (x) return 1e200 * x:gt(1200) end, 1e200 * 0.7 ^ 1201)
+    local value, error = peri.Binomial(600, peri.full(100, 0.9)):expectation(function (x) return (-3 * x):exp() end)
+    local expected = (0.1 + 0.9 * math.exp(-3)) ^ 600
+    assert(math.abs(value[7] - expected) <= error[7] + 1e-11 * expected and error[7] <= 1e-9 * expected)
+  end)
+
+  it("is NaN where a parameter is, and for no other element; points that are NaN are none", function ()
+    local d = peri.Poisson { rate = { 0 / 0, 1e9, 3 }, validate = false }
+    local value, error = d:expectation(identity, { points = { 0 / 0, peri.tensor { 1, 0 / 0, 2 } } })
+    assert(value[1] ~= value[1] and error[1] == INF)
+    assert(math.abs(value[2] - 1e9) <= error[2] and error[2] < 1e-4 and math.abs(value[3] - 3) <= error[3])
+    local distance = peri.wasserstein(d, peri.Poisson(4))
+    assert(distance[1] ~= distance[1] and math.abs(distance[2] - (1e9 - 4)) < 1e-3)
+    assert(math.abs(distance[3] - 1) < 1e-12)
+    local root = peri.wasserstein(d, peri.Poisson(4), 2)
+    assert(root[1] ~= root[1] and math.abs(root[2] / 1e9 - 1) < 1e-6)
+  end)
+
   it("has a gradient", function ()
     local rate = peri.param(1e8)
     peri.Poisson(rate):expectation(function (x) return x * x end):backward()

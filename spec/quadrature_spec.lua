@@ -64,6 +64,23 @@ describe("integrate", function ()
     check(0.7, 1e-13, integrate(function (x) return x:gt(0.3) end, 0, 1))
   end)
 
+  it("takes break points of each element and of all, in any order, twice, outside, NaN", function ()
+    local own = peri.tensor { 0.3, 0.3, 0 / 0, -2, 0.7 }
+    local seen
+    local value = integrate(function (x)
+      seen = seen or x
+      return (x - 0.3):abs() + (x - 0.7):abs()
+    end, 0, 1, { shape = { 5 }, points = { 0.7, own, 0.5, own, 0.7, 3 } })
+    assert.is_true(value:allclose(0.58, 1e-13))
+    assert.same({ 4 * 23, 5 }, seen.shape)   -- 0, 0.3, 0.5, 0.7, 1, of which the third has no 0.3
+    for i, points in ipairs { { 0, 0.3, 0.5, 0.7, 1 }, { 0, 0.3, 0.5, 0.7, 1 }, { 0, 0.5, 0.7, 1, 1 } } do
+      for k = 1, 4 do
+        local middle = seen:at(23 * (k - 1) + 11, i)
+        assert(math.abs(middle - 0.5 * (points[k] + points[k + 1])) < 1e-15)
+      end
+    end
+  end)
+
   it("serves a batch, each element on its own panels and to its own tolerance", function ()
     local power = peri.tensor { { -0.5, 0, 1 }, { 2, 3.5, 40 } }
     local f, count = counted(function (x) return x ^ power end)

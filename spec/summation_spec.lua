@@ -39,6 +39,30 @@ describe("a sum over integers", function ()
     check(function (x) return x:eq(123456789) end, { 0, 123456789, 123456790, 1e12 }, 1, 0)
   end)
 
+  it("looks closely at cuts, but not at smooth ones", function ()
+    local function count (cuts)
+      local points = 0
+      local found = sum(function (x)
+        points = points + #x
+        return (-(x / 1e10 - 30) ^ 2):exp()
+      end, cuts)
+      assert(math.abs(found.value[1] - 1e10 * math.sqrt(math.pi)) <= found.error[1] + 1e-3)
+      return points
+    end
+    local closely, smoothly = count { 0, 3e11, 1e12 }, count { 0, 3e11, 1e12, smooth = { [3e11] = true } }
+    assert(smoothly < 0.8 * closely)
+  end)
+
+  it("cuts no block for what is noise of the function", function ()
+    local points = 0
+    local found = sum(function (x)
+      points = points + #x
+      return 1 + 1e-12 * (x * x % 1000 / 1000 - 0.5)
+    end, { 0, 1e12 })
+    assert(math.abs(found.value[1] - 1e12 - 1) <= found.error[1] and found.error[1] < 10)
+    assert(points < 8000)
+  end)
+
   it("admits that it does not follow what oscillates", function ()
     for _, n in ipairs { 1e5, 1e9, 1e15 } do
       local found = sum(function (x) return x % 2 end, { 0, n - 1 })

@@ -19,6 +19,8 @@ describe("wasserstein of order 1 between outcomes", function ()
       { peri.Geometric(1e-9), peri.Geometric(2e-9) },
       { peri.ZeroInflatedPoisson(0.5, 1e8), peri.ZeroInflatedPoisson(0.25, 1e8) },
       { peri.DiscreteUniform(0, 1e9), peri.DiscreteUniform(5, 1e9 + 5) },
+      { peri.DiscreteUniform(7613, 30011), peri.Poisson(209) },
+      { peri.Binomial(2 ^ 53, 0.5), peri.Poisson(1e-300) },
     } do
       check(case[1], case[2], 1, math.abs(case[1]:mean() - case[2]:mean()), 1e-10)
     end
@@ -31,11 +33,61 @@ describe("wasserstein of order 1 between outcomes", function ()
     check(peri.Poisson(7), peri.Poisson(7), 1, 0, 0)
   end)
 
+  it("agrees with a loop over all outcomes, for laws of several peaks and of very different widths", function ()
+    local function mixture (weights, rates)
+      return peri.MixtureSameFamily(peri.Categorical(weights), peri.Poisson(rates))
+    end
+    for _, case in ipairs {
+      { peri.DiscreteUniform(7498, 56742), mixture({ 0.36, 0.33, 0.31 }, { 24367, 28, 61984 }) },
+      { mixture({ 0.3, 0.7 }, { 1000, 40000 }), mixture({ 0.4, 0.6 }, { 3000, 30000 }) },
+      { peri.Geometric(0.0023), peri.NegativeBinomial(225, 0.16) },
+      { peri.NegativeBinomial(14.6, 0.5), peri.Geometric(1.5e-4) },
+      { peri.BetaBinomial(94, 2.2, 10076), peri.ZeroInflatedPoisson(0.22, 30058) },
+      { peri.BetaBinomial(0.3, 0.2, 60000), peri.BetaBinomial(3, 2, 50000) },
+    } do
+      local p, q = case[1], case[2]
+      local x = peri.arange(0, 3e5)
+      local sum = (p:prob(x) - q:prob(x)):cumsum():abs():sum()
+      local value, error = peri.wasserstein(p, q)
+      assert(math.abs(value - sum) <= error + 1e-11 * sum and error <= 1e-11 * sum, tostring(p) .. tostring(q))
+    end
+  end)
+
+  it("asks for few tails, each of which may take long", function ()
+    local calls = 0
+    local Counted = peri.BetaBinomial:extend("Counted")
+    function Counted:cdf (x)
+      calls = calls + (type(x) == "number" and 1 or x:numel())
+      return peri.BetaBinomial.cdf(self, x)
+    end
+    for _, n in ipairs { 1000, 1e6, 1e15 } do
+      local value, error = peri.wasserstein(Counted(2, 3, n), Counted(3, 2.5, n))
+      assert(error < 1e-11 * value)
+    end
+    assert(calls < 200)
+  end)
+
   it("takes batches, each element as it is alone", function ()
     local rates = { 1, 1e4, 1e9 }
     local value, error = peri.wasserstein(peri.Poisson(rates), peri.Poisson { 2, 2e4, 2e9 })
     for i, rate in ipairs(rates) do assert(math.abs(value[i] / rate - 1) < 1e-13 and error[i] < 1e-11 * rate) end
     assert.same({ 0 }, peri.wasserstein(peri.Poisson(peri.zeros(0)), peri.Poisson(3)).shape)
+  end)
+end)
+
+describe("wasserstein between continuous laws", function ()
+  it("asks for each quantile once", function ()
+    local levels = 0
+    local Counted = peri.Laplace:extend("Counted")
+    for _, name in ipairs { "icdf", "isf" } do
+      Counted[name] = function (self, u)
+        levels = levels + (type(u) == "number" and 1 or u:numel())
+        return peri.Laplace[name](self, u)
+      end
+    end
+    local value, error = peri.wasserstein(Counted(0, 1), Counted(3, 1))
+    assert(math.abs(value - 3) <= error + 1e-14)
+    assert(levels < 2 * 900)   -- as points of an expectation
   end)
 end)
 

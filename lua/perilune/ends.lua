@@ -6,10 +6,10 @@
 -- are exact, and followed to the end:
 --
 --   int f p dx  =  w int_0^inf f(s) p(s) e^-+s ds
-local Distribution = require "perilune.distribution"
-local core         = require "perilune.core"
-local functions    = require "perilune.functions"
-local quadrature   = require "perilune.quadrature"
+local batches    = require "perilune.batches"
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local quadrature = require "perilune.quadrature"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -27,7 +27,10 @@ local REGULAR = 0.95     -- a density that decays faster than e^(-REGULAR s) hid
 local ROUGH   = 1e-7     -- no quadratic: further from the points than this part of its size
 local MOVES   = 1e-6     -- f that changes by less than this part of itself at the last points has arrived
 
-local ends = { REACH = REACH, NAMES = { "low", "high" } }
+-- Break points between 0 and REACH: panels between them are enough for e^-t times something smooth.
+local BREAKS = { 0.25, 0.6, 1.1, 1.8, 2.7, 4, 6, 8.5, 12, 16.5, 23, 34, 64, 200 }
+
+local ends = { REACH = REACH, BREAKS = BREAKS, NAMES = { "low", "high" } }
 
 --- The ends of a support, which a distribution may be silent about.
 function ends.of (support)
@@ -35,18 +38,7 @@ function ends.of (support)
   return support.low or -INF, support.high or INF
 end
 
---- x for n rows of the batch, whatever f or a quantile made of it.
-function ends.rows (d, n, x)
-  local t = core.is_tensor(x) and x or core.tensor(x)
-  return t:expand(n, table.unpack(d.batch_shape))
-end
-
-local rows = ends.rows
-
-local function any (x)
-  if type(x) == "number" then return x ~= 0 end
-  return core.item(x:max()) ~= 0
-end
+local rows, any = batches.rows, batches.any
 
 
 -- Quadratics ------------------------------------------------------------------
@@ -127,7 +119,7 @@ end
 
 --- The stretches at both ends of the law of d, as { low =, high = }.
 function ends.stretches (d)
-  if d.log_prob == Distribution.log_prob then return {} end
+  if not batches.own(d, "log_prob") then return {} end
   local low, high = ends.of(d.support)
   return { low = new_stretch(low, -1, high - low), high = new_stretch(high, 1, high - low) }
 end
@@ -228,19 +220,12 @@ local function matters (stretch, value)
   return any(1 - le(most, 1e-20 * abs(value)))
 end
 
--- For what decays as e^-t.
-local function decay_points ()
-  local list = {}
-  for e = -1, 9 do list[#list + 1] = 2.0 ^ e end
-  return list
-end
-
 --- The part of E f in a stretch and its error, beside the `value` of the rest; `settings` are those of the
 -- quadrature. `mass` is the true one of the stretch, where it is known.
 function ends.part (stretch, value, settings, mass)
   if not (any(stretch.is_used) and matters(stretch, value)) then return 0, 0 end
   local used, scale = stretch.is_used, stretch.scale
-  settings.points = decay_points()
+  settings.points = ends.BREAKS
   local function integral (h) return quadrature.integrate(h, 0, REACH, settings) end
   local function f (t) return where(used, scale * terms_at(stretch, t * scale), 0) end
   local sum, error = integral(f)
@@ -264,6 +249,8 @@ function ends.remainder (g, shape, value, is_cut)
   for _ = 1, #shape do t = t:unsqueeze(-1) end
   local at = g(t:expand(3, table.unpack(shape)))
   local first, second, last = at:select(1, 1), at:select(1, 2), at:select(1, 3)
+  local counts = gt(abs(last) * REACH, 1e-17 * abs(value)) * (1 - is_cut)
+  if not any(counts) then return 0, 0 end
   local decay, earlier = log(second / last) / STRIDE, log(first / second) / STRIDE
   local here, there = REACH - 0.5 * STRIDE, REACH - 1.5 * STRIDE
   local k = (earlier - decay) / (1 / there - 1 / here)
@@ -272,7 +259,6 @@ function ends.remainder (g, shape, value, is_cut)
   local share = z + k - 1 + where(functions.eq(z, 0), 0, z / (z + k))
   local rest = where(gt(share, 1e-7), REACH * last / share, functions.sign(last) * INF)
   local doubt = abs(rest) * minimum(1, abs(k) / functions.square(z + k) + 1e-6)
-  local counts = gt(abs(last) * REACH, 1e-17 * abs(value)) * (1 - is_cut)
   return where(counts, rest, 0), where(counts, doubt, 0)
 end
 

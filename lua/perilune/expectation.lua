@@ -6,41 +6,27 @@
 --
 -- so that tails and singular ends keep their digits and become smooth; no density is needed. A class
 -- without quantiles has its density integrated over its support. Discrete: a sum, see outcomes.lua.
-local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
-local class        = require "perilune.class"
-local core         = require "perilune.core"
-local errors       = require "perilune.errors"
-local functions    = require "perilune.functions"
-local ends         = require "perilune.ends"
-local outcomes     = require "perilune.outcomes"
-local quadrature   = require "perilune.quadrature"
-local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
+local attempt    = require "perilune.attempt"
+local batches    = require "perilune.batches"
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local functions  = require "perilune.functions"
+local ends       = require "perilune.ends"
+local outcomes   = require "perilune.outcomes"
+local quadrature = require "perilune.quadrature"
+local show       = require "perilune.show"
+local tensor     = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
-local COMMON   = 1e-3     -- where tails are larger than this, most of the mass is
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
-local ROOM     = 2 ^ 20   -- elements of points in one call of f
+local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 
--- The method of d, or nil where there is only the one that says it is missing.
-local function own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
-
-local rows = ends.rows
-
-local function is_any (flags)
-  return core.is_tensor(flags) and core.item(flags:max()) ~= 0 or not core.is_tensor(flags) and flags ~= 0
-end
-
-local function batch_size (d)
-  local size = 1
-  for _, n in ipairs(d.batch_shape) do size = size * n end
-  return size
-end
+local own, rows, any = batches.own, batches.rows, batches.any
 
 
 -- Continuous ------------------------------------------------------------------
@@ -53,30 +39,34 @@ end
 
 -- What quadrature cannot see: f at points that were rounded to an end of the support, or where x or its square
 -- overflows. Of both halves, { 2, batch... }: `mass` bounds their probability, `largest` is the greatest finite
--- |f|, some f may be `infinite`; `least` and `most` are the finite values where most of the mass is.
-local function new_losses () return { mass = 0, largest = 0, infinite = 0, least = INF, most = -INF } end
-
-local function record (losses, values, weights, lost)
-  local finite = values:isfinite()
-  local common = finite * functions.gt(weights, COMMON)
-  losses.mass     = maximum(losses.mass, (lost * weights):max(1))
-  losses.largest  = maximum(losses.largest, where(finite, abs(values), 0):max(1))
-  losses.infinite = maximum(losses.infinite, (lost * (1 - finite)):max(1))
-  losses.least    = minimum(losses.least, where(common, values, INF):min(1))
-  losses.most     = maximum(losses.most, where(common, values, -INF):max(1))
+-- |f|, some f may be `infinite`.
+local function new_losses (shape)
+  local none = core.zeros(shape)
+  return { mass = none, largest = none, infinite = none }
 end
 
--- f at quantiles x of both halves, { n, 2, batch... }; where x is rounded to an end, or f is not finite for
--- being extreme, the weights are lost.
-local function values_at (d, f, x, weights, losses)
-  local n, low, high = #x, ends.of(d.support)
-  local all = x:transpose(1, 2):reshape(2 * n, table.unpack(d.batch_shape))
-  local values = rows(d, 2 * n, f(all)):reshape(2, n, table.unpack(d.batch_shape)):transpose(1, 2)
+-- Where x is rounded to an end, or f is not finite for being extreme: a tensor, or 0.
+local function lost_at (d, x, finite)
+  local low, high = ends.of(d.support)
+  local lost = maximum(is_at(x, low), is_at(x, high))
+  if core.item(finite:min()) ~= 0 then return any(lost) and lost or 0 end
   local size = abs(x)
   local extreme = maximum(size:gt(EXTREME), size:lt(1 / EXTREME) * maximum(functions.eq(low, 0), functions.eq(high, 0)))
-  local lost = maximum(maximum(is_at(x, low), is_at(x, high)), extreme * (1 - values:isfinite()))
-  record(losses, core.bare(values), weights, lost)
-  return where(lost * (1 - values:isfinite()), 0, values)
+  return maximum(lost, extreme * (1 - finite))
+end
+
+-- f at quantiles x of both halves, { 2 n, batch... }, with weights { 2, n, batch... } that are lost where x is.
+local function values_at (d, f, x, weights, losses)
+  local shape, values = core.shape(weights), rows(d, #x, f(x))
+  local bare = core.bare(values)
+  local finite = bare:isfinite()
+  local lost = lost_at(d, x, finite)
+  losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):reshape(shape):max(2))
+  if lost == 0 then return values:reshape(shape) end
+  local hidden = lost * (1 - finite)
+  losses.mass     = maximum(losses.mass, (lost:reshape(shape) * weights):max(2))
+  losses.infinite = maximum(losses.infinite, hidden:reshape(shape):max(2))
+  return where(hidden, 0, values):reshape(shape)
 end
 
 -- { 2, batch... } of what is known of the lower and of the upper half.
@@ -92,8 +82,9 @@ local function range_of (d, tail, near, far)
   return from, near and where(near.is_used, maximum(level(d, tail, near), from), REACH) or REACH
 end
 
--- Those of both halves; they are spread over v = 0 ... REACH.
+-- Those of both halves, which are spread over v = 0 ... REACH; nil where they are that themselves.
 local function ranges_of (d, low, high)
+  if not (low or high) then return nil end
   local from_low, to_low = range_of(d, "cdf", low, high)
   local from_high, to_high = range_of(d, "sf", high, low)
   local from, to = both(d, from_low, from_high), both(d, to_low, to_high)
@@ -102,10 +93,14 @@ end
 
 -- The integrands over both halves of the mass, as functions of v.
 local function halves (d, f, losses, range)
+  local from, pace, is_open
+  if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
   return function (v)
-    local n, weights = #v, 0.5 * exp(-(range.from + v * range.pace))
-    local x = tensor.stack({ rows(d, n, d:icdf(weights:select(2, 1))), rows(d, n, d:isf(weights:select(2, 2))) }, 2)
-    return weights * range.pace * values_at(d, f, x, weights * range.is_open, losses)
+    local n, t = #v, v:transpose(1, 2)
+    local weights = 0.5 * exp(-(range and from + t * pace or t))
+    local x = tensor.cat { rows(d, n, d:icdf(weights:select(1, 1))), rows(d, n, d:isf(weights:select(1, 2))) }
+    local values = values_at(d, f, x, range and weights * is_open or weights, losses)
+    return ((range and weights * pace or weights) * values):transpose(1, 2)
   end
 end
 
@@ -115,13 +110,12 @@ local function add_levels (d, x, range, list)
   if not (below and above) then return end
   local is_low = functions.lt(below, above)
   local t = -functions.log(2 * both(d, where(is_low, below, 1), where(is_low, 1, above)))
-  list[#list + 1] = (t - range.from) / range.pace
+  list[#list + 1] = range and (t - range.from) / range.pace or t
 end
 
--- Break points in v: powers of two, the mode, where densities have their kinks, and opts.points.
+-- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, mode = { 0.5 }, attempt.method(d, "mode")
-  for e = 0, 9 do list[#list + 1] = 2.0 ^ e end
+  local list, mode = { table.unpack(ends.BREAKS) }, attempt.method(d, "mode")
   if mode then add_levels(d, mode, range, list) end
   for _, x in ipairs(opts.points or {}) do add_levels(d, x, range, list) end
   return list
@@ -133,34 +127,36 @@ local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
     rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
-    at_once = math.max(1, math.floor(ROOM / (46 * batch_size(d)))),
+    at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
 
 local TAILS = { low = "cdf", high = "sf" }
 
--- The stretches of d along which f can be followed, beginning before REACH; `typical` is the size of f.
-local function followed_stretches (d, f, opts, typical)
+local function quartiles (d) return both(d, d:icdf(0.25), d:isf(0.25)) end
+
+-- |f| at the quartiles.
+local function typical_of (d, f) return abs(rows(d, 2, f(quartiles(d)))):max(1) end
+
+-- The stretches of d along which f can be followed, beginning before REACH.
+local function followed_stretches (d, f, opts)
   local list, found = own(d, "cdf") and ends.stretches(d) or {}, {}
   for _, name in ipairs(ends.NAMES) do
     local stretch, tail = list[name], TAILS[name]
     local begins = stretch and functions.lt(level(d, tail, stretch), REACH)
-    if stretch and is_any(begins) then
-      ends.follow(d, stretch, f, opts.parts, typical)
+    if stretch and any(begins) then
+      ends.follow(d, stretch, f, opts.parts, typical_of(d, f))
       stretch.is_used, stretch.mass = stretch.is_used * begins, d[tail](d, stretch.start)
-      found[name] = is_any(stretch.is_used) and stretch or nil
+      found[name] = any(stretch.is_used) and stretch or nil
     end
   end
   return found
 end
 
--- |f| at the quartiles.
-local function typical_of (d, f) return abs(rows(d, 2, f(both(d, d:icdf(0.25), d:isf(0.25))))):max(1) end
-
 -- The part of the mass that lies within rounding of a point: that of a jump of f may be on its wrong side. It is
 -- judged at the quartiles, or where stretches begin.
 local function resolution_of (d, list)
-  local x = both(d, d:icdf(0.25), d:isf(0.25))
+  local x = quartiles(d)
   local low, high = list.low, list.high
   x = low and where(low.is_used, maximum(x, low.start), x) or x
   x = high and where(high.is_used, minimum(x, high.start), x) or x
@@ -168,11 +164,23 @@ local function resolution_of (d, list)
   return where(functions.isfinite(part), minimum(part, 1), 0):max(1)
 end
 
--- The error beside that of the quadrature: by mass that was lost, and by rounding of x.
-local function unseen (losses, resolution)
-  local swing = losses.most:max(1) - losses.least:min(1)
-  local lost = 2 * (losses.mass * losses.largest):sum(1)
-  return lost, lost + where(functions.isfinite(swing), swing * resolution, 0)
+-- Levels of either half where most of the mass is.
+local COMMON = 0.5 * exp(-core.linspace(0, 6.2, 32))
+
+-- How far f moves over these quantiles, as far as it is finite.
+local function swing_of (d, f)
+  local levels, n = COMMON, #COMMON
+  for _ = 1, #d.batch_shape do levels = levels:unsqueeze(-1) end
+  local values = core.bare(rows(d, 2 * n, f(tensor.cat { rows(d, n, d:icdf(levels)), rows(d, n, d:isf(levels)) })))
+  local finite = values:isfinite()
+  local swing = where(finite, values, -INF):max(1) - where(finite, values, INF):min(1)
+  return where(functions.isfinite(swing), swing, 0)
+end
+
+-- What rounding of x does to the mass on either side of a jump of f; of divergences, which have none, nothing.
+local function blurred (d, f, opts, list)
+  if opts.parts or not own(d, "log_prob") then return 0 end
+  return swing_of(d, f) * resolution_of(d, list)
 end
 
 -- The parts of E f in all stretches, and their error, beside the `value` of the rest.
@@ -189,17 +197,17 @@ local function in_stretches (d, list, value, opts)
 end
 
 local function by_quantiles (d, f, opts)
-  local losses, shape = new_losses(), { 2, table.unpack(d.batch_shape) }
-  local list = followed_stretches(d, f, opts, typical_of(d, f))
-  local resolution = own(d, "log_prob") and not opts.parts and resolution_of(d, list) or 0
+  local shape = { 2, table.unpack(d.batch_shape) }
+  local losses = new_losses(shape)
+  local list = followed_stretches(d, f, opts)
   local range = ranges_of(d, list.low, list.high)
   local integrand = halves(d, f, losses, range)
   local options = settings(d, opts, shape, quantile_points(d, opts, range))
   options.finest = FINEST
   local value, error = quadrature.integrate(integrand, 0, REACH, options)
-  local rest, doubt = ends.remainder(integrand, shape, value, range.is_cut)
-  local lost, hidden = unseen(losses, resolution)
-  value, error = (value + rest):sum(1), (error + doubt):sum(1) + hidden
+  local rest, doubt = ends.remainder(integrand, shape, value, range and range.is_cut or 0)
+  local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost
+  value, error = (value + rest):sum(1), (error + doubt):sum(1) + lost + blurred(d, f, opts, list)
   -- f is infinite, and outweighs what was found
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)
@@ -299,7 +307,7 @@ return function (d, f, opts, ...)
   local who = class.name(class.of(d)) .. ":expectation"
   f = errors.check_function(who, "f", f)
   check(d, who, opts)
-  if batch_size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
+  if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
   if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end

@@ -1,14 +1,14 @@
 --- KL(p || q) where no pair is registered, in this order: infinite by support, an exact sum over a finite
 -- support, a sum over outcomes or an integral over the real line, and otherwise an average over draws.
-local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
-local class        = require "perilune.class"
-local core         = require "perilune.core"
-local errors       = require "perilune.errors"
-local functions    = require "perilune.functions"
-local rounding     = require "perilune.rounding"
-local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
+local attempt   = require "perilune.attempt"
+local batches   = require "perilune.batches"
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local rounding  = require "perilune.rounding"
+local show      = require "perilune.show"
+local tensor    = require "perilune.tensor"
 
 local where, maximum, exp = functions.where, functions.maximum, functions.exp
 local lt, gt              = functions.lt, functions.gt
@@ -21,13 +21,7 @@ local fallback = {}
 -- A tensor or number as a tensor.
 local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
-local function any (x)
-  if type(x) == "number" then return x ~= 0 end
-  return core.numel(x) > 0 and core.item(x:max()) ~= 0
-end
-
--- Does the class say itself how to do this?
-local function has (d, name) return d[name] ~= nil and d[name] ~= Distribution[name] end
+local has, any = batches.own, batches.any
 
 local function is_univariate (d) return #d.event_shape == 0 end
 

@@ -13,15 +13,14 @@ local tensor    = require "perilune.tensor"
 
 local quadrature = {}
 
-local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local lt, le, gt, sqrt, square = functions.lt, functions.le, functions.gt, functions.sqrt, functions.square
+local where, maximum, abs, sqrt = functions.where, functions.maximum, functions.abs, functions.sqrt
+local lt, le, gt = functions.lt, functions.le, functions.gt
 local INF = math.huge
 local ROUNDING = 1e-15       -- no integral is better than this part of that of |f|
 local NOISE    = 2 ^ -46     -- an error below this part of the integral of |f| over the panel is rounding
 local FAINT    = 1e-9        -- one that stays when a panel is cut is so, if it is no more than this
 local NARROW   = 2 ^ -46     -- a panel whose points can still be told apart, relative to its ends
 local WATCH    = 32          -- rounds between looks at whether there is progress
-local STEEP    = 8           -- a step this many times as high as any other of a panel is a jump
 local PANELS   = 256         -- of an element that are cut, unless told
 
 -- Nodes from 1 down to 0, and Kronrod's weights.
@@ -72,74 +71,38 @@ local function extrapolation (x)
   return row
 end
 
--- The coefficients of degree 5 to 20 in four groups, and the values at both ends.
-local FIRST, GROUPS, EACH = 5, 4, 4
-local function estimators ()
-  local rows = {}
-  for k = FIRST, FIRST + GROUPS * EACH - 1 do rows[#rows + 1] = coefficient(k) end
-  rows[#rows + 1], rows[#rows + 2] = extrapolation(-EDGE), extrapolation(EDGE)
-  return core.tensor(rows)
+-- A row for each point: its weight, what it adds to the coefficients of degree 5 to 20, and to the values at both ends.
+local function rules ()
+  local columns = { weights }
+  for k = 5, 20 do columns[#columns + 1] = coefficient(k) end
+  columns[#columns + 1], columns[#columns + 2] = extrapolation(-EDGE), extrapolation(EDGE)
+  return core.tensor(columns):transpose(1, 2):contiguous()
 end
 
--- Rows that add up the squares of a group.
-local function groups ()
-  local rows = {}
-  for j = 1, GROUPS do
-    rows[j] = {}
-    for k = 1, GROUPS * EACH do rows[j][k] = math.ceil(k / EACH) == j and 1 or 0 end
-  end
-  return core.tensor(rows)
-end
-
--- To be multiplied with columns of values.
-local kronrod, estimate, grouping = core.tensor { weights }, estimators(), groups()
-local gaps = core.arange(1, POINTS):unsqueeze(-1)
+local RULES, FOUND = rules(), core.zeros(3)   -- of a panel: error, integral of |f|, gap with a jump
+local kronrod = core.tensor { weights }       -- to be multiplied with columns of values
 local places = tensor.cat { core.tensor(nodes), core.tensor { -EDGE, EDGE } }:unsqueeze(-1)
+
+local measured = core.bind("row/panel", "measure", "integrate", { "f", "largest", "rules", "found" },
+                           { "f", "largest", "rules", "found" })
+local sorted = core.bind("row/panel", "ends", "integrate", { "points", "a", "b" }, { "points", "a", "b" })
 
 
 -- Panels ----------------------------------------------------------------------
 
--- The ends of the panels between a, the break points that lie inside, and b.
-local function ends_of (a, b, points)
-  local cuts = {}
-  for _, x in ipairs(points) do
-    if x > a and x < b then cuts[#cuts + 1] = x end
-  end
-  cuts[#cuts + 1], cuts[#cuts + 2] = a, b
-  table.sort(cuts)
-  return cuts
-end
-
--- Lists of break points for each of n elements: its own of those that are tensors, and all numbers.
-local function points_of (points, n)
-  local lists, numbers = {}, {}
-  for e = 1, n do lists[e] = {} end
-  for _, x in ipairs(points) do
-    if core.is_tensor(x) then
-      for e, value in ipairs(x:reshape(-1):totable()) do lists[e][#lists[e] + 1] = value end
-    else numbers[#numbers + 1] = x end
-  end
-  for e = 1, n do
-    for _, x in ipairs(numbers) do lists[e][#lists[e] + 1] = x end
-  end
-  return lists
-end
-
--- The first panels, as { left =, right = } of shape { panel, element }; some may be empty.
+-- The first panels of n elements, as { left =, right = } of shape { panel, element }, between a, the points of each
+-- element that lie inside, and b; and how many each has. Those of elements that have fewer are empty.
 local function first_panels (a, b, points, n)
-  local columns, most = {}, 0
-  for e, list in ipairs(points_of(points, n)) do
-    columns[e] = ends_of(a, b, list)
-    most = math.max(most, #columns[e])
+  local numbers, parts = { a, b }, {}
+  for _, x in ipairs(points) do
+    if core.is_tensor(x) then parts[#parts + 1] = core.bare(x):reshape(n, 1) else numbers[#numbers + 1] = x end
   end
-  local left, right = {}, {}
-  for i = 1, most - 1 do
-    for e = 1, n do
-      local cuts = columns[e]
-      left[#left + 1], right[#right + 1] = cuts[i] or b, cuts[i + 1] or b
-    end
-  end
-  return { left = core.tensor(left):reshape(-1, n), right = core.tensor(right):reshape(-1, n) }
+  parts[#parts + 1] = core.tensor(numbers):expand(n, #numbers)
+  local ends = sorted(#parts == 1 and parts[1] or tensor.cat(parts, 2), a, b):transpose(1, 2)
+  local left, right = ends:narrow(1, 1, #ends - 1), ends:narrow(1, 2, #ends - 1)
+  local count = lt(left, right):sum(1)
+  local most = math.tointeger(core.item(count:max()))
+  return { left = left:narrow(1, 1, most), right = right:narrow(1, 1, most) }, count
 end
 
 -- The parts of the panel [a, b]: both halves, or if it has a jump between two of its points those points are ends.
@@ -200,53 +163,22 @@ local function evaluate (f, left, right, shape)
   return values:reshape(#left, POINTS, -1), half
 end
 
--- The error of the rule, in units of half the width, and whether the coefficients decay. With the norms e1 ... e4 of
--- their groups, and the slowest decay r from one to the next, a coefficient of degree 32 is about e4 r^3; e4 r^2 where
--- r is small, and e3 or e4 where there is no decay, are on the safe side (Berntsen and Espelid 1991). A jump or kink
--- between the outermost point and the end costs at most the gap times how much it shows: how far the polynomial is
--- from the value next to the end. Without decay that is not trusted beyond all other values: there may be a pole.
--- All in units of the largest value, whose square might overflow.
-local function error_of (finite, edges, largest)
-  local unit = where(gt(largest, 0), largest, 1)
-  local found = estimate:matmul(finite / unit)
-  local norms = sqrt(grouping:matmul(square(found:narrow(2, 1, GROUPS * EACH))))
-  local third, last = norms:select(2, GROUPS - 1), norms:select(2, GROUPS)
-  local ratios = norms:narrow(2, 2, GROUPS - 1) / maximum(norms:narrow(2, 1, GROUPS - 1), 1e-300)
-  local decay = square(minimum(1, 4 * ratios:max(2)))
-  local trusted = where(lt(decay, 1), INF, 4):unsqueeze(2)
-  local off = minimum(abs(edges / unit - found:narrow(2, GROUPS * EACH + 1, 2)), trusted)
-  local inside = 4 * decay * maximum(last, decay * third)
-  return unit * (inside + 1.5 * GAP * where(off:isfinite(), off, 0):sum(2)), lt(decay, 1)
-end
-
--- The gap between neighbouring points, counted from 1 at the left end, where f has a jump; 0 where there is none.
--- Next to the ends it may also be a pole, unless f is smooth inside.
-local function gap_of (finite, edges, is_smooth)
-  local inner = finite:narrow(2, 2, INNER - 1) - finite:narrow(2, 1, INNER - 1)
-  local low, high = finite:select(2, 1) - edges:select(2, 1), finite:select(2, INNER) - edges:select(2, 2)
-  low, high = where(is_smooth, low, 0):unsqueeze(2), where(is_smooth, high, 0):unsqueeze(2)
-  local steps = abs(tensor.cat({ low, inner, high }, 2))
-  local highest = steps:max(2):unsqueeze(2)
-  local is_highest = steps:eq(highest)
-  local others = where(is_highest, 0, steps):max(2)
-  return where(gt(highest:select(2, 1), STEEP * others), (is_highest * gaps):max(2), 0)
-end
-
 -- Integral, error and integral of |f| of each panel, of shape { panel, element }, the gap with a jump; and the
 -- largest |f|. Infinities are left out of a panel that has finite values as well.
 local function measure (values, half, largest)
-  local inner, edges = values:narrow(2, 1, INNER), core.bare(values:narrow(2, INNER + 1, 2))
-  local infinite = inner:isinf()
-  local finite = where(infinite, 0, inner)
-  local bare = core.bare(finite)
-  local size = kronrod:matmul(abs(bare)):select(2, 1) * half
-  local highest = maximum(largest, abs(bare):max(2):max(1))
-  local integral = kronrod:matmul(finite):select(2, 1) * half
-  local error, is_smooth = error_of(bare, edges, highest)
-  integral = where(infinite:min(2), inner:sum(2), integral)
+  local inner, bare = values:narrow(2, 1, INNER), core.bare(values)
+  local infinite = core.bare(inner):isinf()
+  local has_infinite = core.item(infinite:max()) ~= 0
+  local finite = has_infinite and where(infinite, 0, inner) or inner
+  local highest = maximum(largest, abs(core.bare(finite)):max(2):max(1))
+  local found = measured(bare:transpose(2, 3), highest, RULES, FOUND)
+  local integral, error = kronrod:matmul(finite):select(2, 1) * half, found:select(3, 1) * half
+  if has_infinite then
+    integral = where(infinite:min(2), inner:sum(2), integral)
+    error = where(integral:isinf(), INF, error)
+  end
   local is_open = gt(half, 0)
-  error = where(is_open, where(integral:isinf(), INF, error * half), 0)
-  return where(is_open, integral, 0), error, where(is_open, size, 0), gap_of(bare, edges, is_smooth), highest
+  return where(is_open, integral, 0), where(is_open, error, 0), found:select(3, 2) * half, found:select(3, 3), highest
 end
 
 -- The same for all panels, not more than `at_once` of them in a call of f.
@@ -312,10 +244,9 @@ function quadrature.integrate (f, a, b, opts)
   end
   local shape, rounds, n = opts.shape or {}, opts.rounds or 200, 1
   for _, extent in ipairs(shape) do n = n * extent end
-  local panels = first_panels(a, b, opts.points or {}, n)
+  local panels, first = first_panels(a, b, opts.points or {}, n)
   local zero = core.zeros(n)
-  local sums = { value = zero, error = zero, size = zero, stalled = zero, cuts = zero,
-                 first = gt(panels.right, panels.left):sum(1) }
+  local sums = { value = zero, error = zero, size = zero, stalled = zero, cuts = zero, first = first }
   local largest = zero
   for round = 1, rounds do
     local integral, error, size, gap, flags

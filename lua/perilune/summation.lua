@@ -23,9 +23,11 @@ local UNIT     = 5             -- 2^UNIT integers are summed as they are
 local SMALLEST = 9             -- the least e for which the 32 points are apart
 local LARGEST  = 50            -- greater blocks have the points of this one, at a larger scale
 local NEAR     = 8             -- units that are summed as they are on either side of a cut
+local SHARES   = 8             -- by which the way to the nearest cut is divided beside a smooth one
 local DOUBTS   = 4             -- coefficients that show what is missing
 local ROOM     = 2 ^ 20        -- elements in one call of the function
-local OUTCOMES = 2 ^ 15        -- points of an element after which blocks are cut no more, unless told
+local FAINT    = 1e-9          -- an error that stays when a block is cut is that of f, if it is no more than this
+local OUTCOMES = 2 ^ 14        -- points of an element after which blocks are cut no more, unless told
 local ROUNDING = 2.0 ^ -46     -- no sum is better than this part of that of |f|
 
 
@@ -96,9 +98,9 @@ end })
 
 -- Blocks ----------------------------------------------------------------------
 
--- Blocks of one element are lists by e of { start, scale, last, ... }: points are start + scale k, none after
+-- Blocks of one element are lists by e of { start, scale, last, parent, ... }: points are start + scale k, none after
 -- `last`. A scale other than 1 is for integers beyond 2^53, of which not all are doubles, and for blocks that
--- are larger than the largest rule.
+-- are larger than the largest rule. `parent` is the relative error of the block that it was cut from.
 local function add (blocks, e, start, scale, last)
   local list = blocks[e]
   if not list then
@@ -106,7 +108,7 @@ local function add (blocks, e, start, scale, last)
     blocks[e] = list
   end
   local n = #list
-  list[n + 1], list[n + 2], list[n + 3] = start, scale, last
+  list[n + 1], list[n + 2], list[n + 3], list[n + 4] = start, scale, last, blocks.parent or INF
 end
 
 -- Doubles at x are at least 2^grain apart, and 1.
@@ -130,15 +132,16 @@ local function add_block (blocks, e, start)
   add(blocks, rule, start, 2.0 ^ (e - rule), next - 2.0 ^ grain(next))
 end
 
--- Covers from ... to with blocks: units at both ends, then blocks that double with their distance from the
--- end, so that a function like |x - end|^a is smooth in each.
-local function cover (blocks, from, to)
+-- Covers from ... to with blocks that double with their distance from either end, so that a function like |x - end|^a
+-- is smooth in each. The first of them have 2^left and 2^right integers; or nil, for units that are summed as they are.
+local function cover (blocks, from, to, left, right)
   local low, high = 2.0 ^ grain(from), 2.0 ^ grain(to)
   if to - from < 2 * NEAR * POINTS * math.max(low, high) then return add_units(blocks, from, to) end
-  local left, right = SMALLEST + grain(from), SMALLEST + grain(to)
-  local first, last = from + NEAR * POINTS * low, to - NEAR * POINTS * high
+  local first = left and from or from + NEAR * POINTS * low
+  local last  = right and to or to - NEAR * POINTS * high
   add_units(blocks, from, first - low)
   add_units(blocks, last + high, to)
+  left, right = math.max(left or 0, SMALLEST + grain(from)), math.max(right or 0, SMALLEST + grain(to))
   while last - first >= 2.0 ^ left + 2.0 ^ right do
     if left <= right then
       add_block(blocks, left, first)
@@ -165,12 +168,20 @@ local function halve (blocks, e, start, scale, last)
   add_block(blocks, size - 1, start + 2.0 ^ (size - 1))
 end
 
+-- How small blocks next to the i-th cut are: nil for units, and beside `smooth` cuts by their distance from others.
+local function size_at (cuts, i)
+  if not (cuts.smooth and cuts.smooth[cuts[i]] and i > 1 and i < #cuts) then return nil end
+  local near = math.min(cuts[i] - cuts[i - 1], cuts[i + 1] - cuts[i])
+  return math.floor(math.log(near / SHARES, 2))
+end
+
 -- The blocks of an element whose integers, from the first of `cuts` to the last, are cut before each of them.
 local function blocks_between (cuts)
   local blocks = {}
   for i = 1, #cuts - 1 do
     local next = cuts[i + 1]
-    cover(blocks, cuts[i], i == #cuts - 1 and next or next - 2.0 ^ grain(next))
+    local to = i == #cuts - 1 and next or next - 2.0 ^ grain(next)
+    cover(blocks, cuts[i], to, size_at(cuts, i), size_at(cuts, i + 1))
   end
   if #cuts == 1 then add_units(blocks, cuts[1], cuts[1]) end
   return blocks
@@ -180,20 +191,22 @@ end
 -- Rounds ----------------------------------------------------------------------
 
 -- Rows of blocks of one e each, with one block of every element, for all elements: { e =, start =, scale =,
--- last = }, the latter lists with a number for each element. Where an element has no more of them, its
+-- last =, parent = }, the latter lists with a number for each element. Where an element has no more of them, its
 -- scale is 0.
 local function rows_of (elements)
   local rows, longest = {}, {}
   for _, blocks in ipairs(elements) do
+    blocks.parent = nil
     for e, list in pairs(blocks) do longest[e] = math.max(longest[e] or 0, #list) end
   end
   for e, length in pairs(longest) do
-    for k = 1, length, 3 do
-      local row = { e = e, start = {}, scale = {}, last = {} }
+    for k = 1, length, 4 do
+      local row = { e = e, start = {}, scale = {}, last = {}, parent = {} }
       for i, blocks in ipairs(elements) do
-        local list = blocks[e]
-        if list and list[k] then row.start[i], row.scale[i], row.last[i] = list[k], list[k + 1], list[k + 2]
-        else row.start[i], row.scale[i], row.last[i] = elements.inside[i], 0, elements.inside[i] end
+        local list, none = blocks[e], elements.inside[i]
+        local start, scale, last, parent = none, 0, none, INF
+        if list and list[k] then start, scale, last, parent = table.unpack(list, k, k + 3) end
+        row.start[i], row.scale[i], row.last[i], row.parent[i] = start, scale, last, parent
       end
       rows[#rows + 1] = row
     end
@@ -258,6 +271,13 @@ local function measure_all (terms, shape, rows, n)
   return found
 end
 
+-- The error of each block as a part of its sum of |f|, and whether it is that of f itself: it is faint, and was
+-- not left behind when a larger block was cut.
+local function relative_error (found, parent)
+  local part = where(found.size:gt(0), found.error / found.size, 0)
+  return part, part:gt(0.2 * parent) * part:le(FAINT)
+end
+
 -- 1 for each block to be cut: one whose error is more than its share of what is tolerated, for an element
 -- that is not yet good enough.
 local function wanting (total, found, count, opts)
@@ -269,14 +289,16 @@ local function wanting (total, found, count, opts)
 end
 
 -- The pieces of the blocks of a round that are to be cut, by element, or nil. `split` is a list of flags for all
--- blocks of all rows; those that stay whole, because their element has had its share of points, are reset.
-local function pieces (rows, split, counts, most)
+-- blocks of all rows; those that stay whole, because their element has had its share of points, are reset. `parts` are
+-- their relative errors.
+local function pieces (rows, split, parts, counts, most)
   local elements, any, i = { inside = {} }, false, 0
   for k = 1, #counts do elements[k] = {} end
   for _, row in ipairs(rows) do
     for k = 1, #counts do
       i = i + 1
       if split[i] ~= 0 and row.scale[k] > 0 and counts[k] * POINTS < most then
+        elements[k].parent = parts[i]
         halve(elements[k], row.e, row.start[k], row.scale[k], row.last[k])
         any = true
       else split[i] = 0 end
@@ -287,7 +309,7 @@ end
 
 local function count_blocks (elements, counts)
   for k, blocks in ipairs(elements) do
-    for _, list in pairs(blocks) do counts[k] = (counts[k] or 0) + #list / 3 end
+    for _, list in pairs(blocks) do counts[k] = counts[k] + #list / 4 end
   end
 end
 
@@ -301,24 +323,27 @@ end
 --- The sums of functions over integers, for each of a batch of this shape, a list of sizes. terms(x, n) takes
 -- { n, batch... } integers and returns as many values of each of the functions. `cuts` has for each element
 -- an increasing list of integers: the first and the last to be summed, and between them those before which
--- something happens: a kink, a jump, a peak. Returns { value =, error =, size = } for each function, each a
--- tensor of all elements: `size` is the sum of |f|. opts: rtol, atol and outcomes, how many integers are looked at
--- before blocks are cut no more.
+-- something happens: a kink, a jump, a peak; or nothing but that mass is near, for keys of its field `smooth`.
+-- Returns { value =, error =, size = } for each function, each a tensor of all elements: `size` is the sum of |f|.
+-- opts: rtol, atol and outcomes, how many integers are looked at before blocks are cut no more.
 function summation.sum (terms, shape, cuts, opts)
   local elements, counts, totals = { inside = {} }, {}, {}
   for k, list in ipairs(cuts) do elements[k], elements.inside[k], counts[k] = blocks_between(list), list[1], 0 end
   local inside = elements.inside
   repeat
     elements.inside = inside
-    count_blocks(elements, counts)
     local rows = rows_of(elements)
-    local found, split = measure_all(terms, shape, rows, #cuts), 0
+    count_blocks(elements, counts)
+    local found, parent = measure_all(terms, shape, rows, #cuts), field(rows, "parent"):select(2, 1)
+    local split, parts = 0, 0
     for i, part in ipairs(found) do
       totals[i] = totals[i] or { value = 0, error = 0, size = 0 }
-      split = maximum(split, wanting(totals[i], part, core.tensor(counts), opts))
+      local relative, is_noise = relative_error(part, parent)
+      split = maximum(split, wanting(totals[i], part, core.tensor(counts), opts) * (1 - is_noise))
+      parts = maximum(parts, relative)
     end
     local flags = split:reshape(-1):totable()
-    elements = pieces(rows, flags, counts, opts.outcomes or OUTCOMES)
+    elements = pieces(rows, flags, parts:reshape(-1):totable(), counts, opts.outcomes or OUTCOMES)
     local kept = 1 - core.tensor(flags):reshape(#rows, #cuts)
     for i, part in ipairs(found) do keep(totals[i], part, kept) end
   until not elements

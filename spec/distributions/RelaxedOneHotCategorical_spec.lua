@@ -103,6 +103,20 @@ describe("RelaxedOneHotCategorical", function ()
     assert.same({ 2 }, of({ 0.3, 2 }, { 1, 2, 3 }):entropy().shape)
   end)
 
+  it("keeps the digits of moments of outcomes that hardly ever happen", function ()
+    for _, r in ipairs { 1e-5, 1e-30, 1e-60, 1e-200, 1e-300 } do   -- the odds of two outcomes at temperature 1
+      local d, l = peri.RelaxedOneHotCategorical(1, { r, 1 }), math.log(r)
+      local mean, square = r * (r - 1 - l) / (1 - r) ^ 2, r * (1 + r + 2 * r * l / (1 - r)) / (1 - r) ^ 2
+      close(mean, d:mean()[1], 1e-12)
+      close(square - mean * mean, d:variance()[1], 1e-12)
+      for _, t in ipairs { 0.4, 0.98, 1.3, 1.9 } do
+        local one = peri.RelaxedBernoulli { temperature = t, logits = l }
+        close(one:mean(), of(t, { l, 0 }):mean()[1], 1e-12)
+        close(one:variance(), of(t, { l, 0 }):variance()[1], 1e-11)
+      end
+    end
+  end)
+
   it("has its mode: the highest of many points, or the strongest pole", function ()
     local rng = peri.rng(5)
     for _, case in ipairs {

@@ -1,0 +1,29 @@
+--- What expectations and divergences ask of a distribution and of its batch.
+local Distribution = require "perilune.distribution"
+local core         = require "perilune.core"
+
+local batches = {}
+
+--- The method of d, or nil where there is only the one that says it is missing.
+function batches.own (d, name) return d[name] ~= Distribution[name] and d[name] or nil end
+
+--- The number of elements.
+function batches.size (d)
+  local size = 1
+  for _, n in ipairs(d.batch_shape) do size = size * n end
+  return size
+end
+
+--- x for n rows of the batch, whatever f or a quantile made of it.
+function batches.rows (d, n, x)
+  local t = core.is_tensor(x) and x or core.tensor(x)
+  return t:expand(n, table.unpack(d.batch_shape))
+end
+
+--- Is any of these flags, or this one, set?
+function batches.any (flags)
+  if not core.is_tensor(flags) then return flags ~= 0 end
+  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
+end
+
+return batches
