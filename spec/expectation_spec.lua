@@ -250,5 +250,20 @@ describe("expectation", function ()
                    message(peri.MultivariateNormal({ 0, 0 }, { { 1, 0 }, { 0, 1 } }), identity))
     assert.matches("Normal:expectation: f must be a function, got 3", message(peri.Normal(), 3))
     assert.matches("Normal:expectation: options must be a table, got 3", message(peri.Normal(), identity, 3))
+    local composed = {
+      peri.Normal(0, 1), peri.TransformedDistribution(peri.Normal(0, 1), peri.transforms.Exp()),
+      peri.Truncated(peri.Normal(0, 1), 0, 3), peri.Poisson(2),
+      peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, peri.Normal({ 0, 1 }, 1)),
+    }
+    for _, d in ipairs(composed) do
+      assert.matches(":expectation: options must be a table, got a tensor of shape %(2%)",
+                     message(d, identity, peri.tensor { 1, 2 }))
+      assert.matches(":expectation: points must be a list of numbers or tensors, got 3",
+                     message(d, identity, { points = 3 }))
+      assert.matches(":expectation: points must be a list of numbers or tensors, got a table of 1 element",
+                     message(d, identity, { points = { "x" } }))
+      assert.matches(":expectation: panels must be a positive integer, got 0", message(d, identity, { panels = 0 }))
+      assert.matches(":expectation: rtol must be a number from 0 on, got nan", message(d, identity, { rtol = 0 / 0 }))
+    end
   end)
 end)

@@ -281,16 +281,6 @@ local function by_density (d, f, opts)
 end
 
 
-local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
-
-local function check (d, who, opts)
-  errors.check_options(who, opts, OPTIONS)
-  if #d.event_shape > 0 then
-    errors.raise("%s: only distributions of single numbers have one, here an event has shape %s", who,
-                 show.shape(d.event_shape))
-  end
-end
-
 -- A result in the batch shape, or a number where all parameters are.
 local function shaped (d, x)
   local plain = rawget(d, "batch_shape") == nil
@@ -298,19 +288,63 @@ local function shaped (d, x)
   return core.item(x)
 end
 
---- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
--- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
--- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
--- of a discrete distribution no more of them are looked at in between.
-return function (d, f, opts, ...)
-  errors.no_more("expectation(f, opts)", ...)
-  local who = class.name(class.of(d)) .. ":expectation"
-  f = errors.check_function(who, "f", f)
-  check(d, who, opts)
+local expectation = {}
+
+--- The same for arguments that were checked.
+function expectation.expected (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
   if d.support and d.support.is_discrete then method = outcomes.expectation
   elseif own(d, "icdf") then method = by_quantiles end
-  local value, error = method(d, f, opts or {})
+  local value, error = method(d, f, opts)
   return shaped(d, value), shaped(d, error)
 end
+
+
+local function is_number (x) return type(x) == "number" and x >= 0 end
+local function is_count (x) return math.type(x) == "integer" and x > 0 end
+local function is_parts (x) return type(x) == "table" and x.inner and x.outer end
+
+local function is_points (x)
+  if core.table_kind(x) ~= "data" then return false end
+  for _, point in ipairs(x) do
+    if type(point) ~= "number" and not core.is_tensor(point) then return false end
+  end
+  return true
+end
+
+local RULES = {
+  rtol     = { is_number, "a number from 0 on" },
+  atol     = { is_number, "a number from 0 on" },
+  panels   = { is_count,  "a positive integer" },
+  outcomes = { is_count,  "a positive integer" },
+  points   = { is_points, "a list of numbers or tensors" },
+  parts    = { is_parts,  "a table with the functions inner and outer" },
+}
+local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
+
+local function check (d, who, opts)
+  errors.check_options(who, opts, OPTIONS)
+  for name, value in pairs(opts or {}) do
+    local holds, rule = table.unpack(RULES[name])
+    if not holds(value) then errors.raise("%s: %s must be %s, got %s", who, name, rule, core.describe(value)) end
+  end
+  if #d.event_shape > 0 then
+    errors.raise("%s: only distributions of single numbers have one, here an event has shape %s", who,
+                 show.shape(d.event_shape))
+  end
+end
+
+--- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
+-- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
+-- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
+-- of a discrete distribution no more of them are looked at in between.
+function expectation.checked (d, f, opts, ...)
+  errors.no_more("expectation(f, opts)", ...)
+  local who = class.name(class.of(d)) .. ":expectation"
+  f = errors.check_function(who, "f", f)
+  check(d, who, opts)
+  return d:expected(f, opts or {})
+end
+
+return expectation

@@ -245,9 +245,7 @@ end
 
 --- E[f(X)] component by component: each is integrated where it lives. The batch of components is
 -- laid out for f as more rows.
-function MixtureSameFamily:expectation (f, opts)
-  check_univariate(self, "expectation")
-  f = errors.check_function("MixtureSameFamily:expectation", "f", f)
+function MixtureSameFamily:expected (f, opts)
   local rank, k = #self.batch_shape, self.mixture_distribution.support.high
   local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
   for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end
@@ -262,9 +260,9 @@ function MixtureSameFamily:expectation (f, opts)
     end
   end
   local options = {}
-  for key, value in pairs(opts or {}) do options[key] = value end
+  for key, value in pairs(opts) do options[key] = value end
   options.points = {}
-  for i, x in ipairs(opts and opts.points or {}) do options.points[i] = padded(self, x) end
+  for i, x in ipairs(opts.points or {}) do options.points[i] = padded(self, x) end
   if options.parts then
     options.parts = { inner = by_rows(options.parts.inner), outer = by_rows(options.parts.outer) }
   end

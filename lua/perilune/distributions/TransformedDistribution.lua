@@ -444,9 +444,7 @@ function TransformedDistribution:mode ()
   return peaks.mode(self, function (s) return self.transform:forward(peaks.quantile(self.base_dist, s)) end)
 end
 
-function TransformedDistribution:expectation (f, ...)
-  return self.law:expectation(errors.check_function("TransformedDistribution:expectation", "f", f), ...)
-end
+function TransformedDistribution:expected (f, opts) return self.law:expectation(f, opts) end
 
 function TransformedDistribution:rsample (shape, rng)
   if not self.has_rsample then
