@@ -113,7 +113,9 @@ $(BUILD)/classes.c: $(BUILD)/names Makefile
 	@{ echo 'extern const char *const perilune_classes[];'; \
 	   echo 'const char *const perilune_classes[] = {'; \
 	   for f in $(CLASSES:lua/perilune/distributions/%.lua=%); do echo "  \"$$f\","; done; \
-	   echo '  0'; echo '};'; } > $@
+	   echo '  0'; echo '};'; \
+	   echo 'extern const unsigned long perilune_kernel_files;'; \
+	   echo 'const unsigned long perilune_kernel_files = $(words $(KERNELS));'; } > $@
 
 define variant_rules
 $(BUILD)/$(1)/%.o: %.c

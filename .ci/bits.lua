@@ -32,10 +32,10 @@ local operands = {
 local letters = { "a", "b", "c", "d", "e", "f", "g", "h" }
 
 local files = {}
-for file in pairs(core.kernels()) do files[#files + 1] = file end
+for _, file in ipairs(core.kernel_files()) do files[#files + 1] = file end
 table.sort(files)
 for _, file in ipairs(files) do
-  for _, kernel in ipairs(core.kernels()[file]) do
+  for _, kernel in ipairs(core.kernels(file)) do
     local takes = { table.unpack(letters, 1, kernel.n_in) }
     local function run (bind, suffix)
       local f = bind(file, kernel.name, kernel.name, takes, takes)
@@ -79,7 +79,7 @@ local function row_operands (signature)
 end
 
 for _, file in ipairs(files) do
-  for _, kernel in ipairs(core.kernels()[file]) do
+  for _, kernel in ipairs(core.kernels(file)) do
     if kernel.signature and (kernel.kind == "rows" or kernel.noise) then
       local takes = { table.unpack(letters, 1, kernel.n_in) }
       local all = row_operands(kernel.signature)

@@ -19,12 +19,12 @@ local function operands (n, rows, seed)
 end
 
 local files = {}
-for file in pairs(core.kernels()) do files[#files + 1] = file end
+for _, file in ipairs(core.kernel_files()) do files[#files + 1] = file end
 table.sort(files)
 
 describe("hostile operands do not harm", function ()
   for _, file in ipairs(files) do
-    for _, kernel in ipairs(core.kernels()[file]) do
+    for _, kernel in ipairs(core.kernels(file)) do
       local elementwise = kernel.kind == "elementwise" or (kernel.noise and not kernel.signature)
       if elementwise or kernel.has_partials then
         it(file .. "." .. kernel.name, function ()

@@ -316,7 +316,7 @@ describe("optimisers", function ()
   it("have kernels that take no harm from operands that do not fit", function ()
     local x = peri.param(peri.ones(3))
     local unfit = "update: parameter, gradient and memory do not fit together"
-    for _, kernel in ipairs(core.kernels().optim) do
+    for _, kernel in ipairs(core.kernels "optim") do
       local ready, update, rows = core.bind_ready(kernel.name), core.bind_update(kernel.name), kernel.n_in - 1
       local memory = core.memory { x }
       x.grad = nil

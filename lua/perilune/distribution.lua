@@ -27,7 +27,7 @@ Distribution.event_shape = SCALAR
 -- Methods straight from the kernels of src/kernel/<file>.c: operands are those
 -- of the class, preceded by x where the kernel takes one more.
 local function bind_kernels (c, file)
-  local kernels = core.kernels()[file]
+  local kernels = core.kernels(file)
   if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end
   local fields = {}
   for i, name in ipairs(c.operands) do fields[i] = "self." .. name end

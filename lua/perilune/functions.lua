@@ -6,9 +6,9 @@ local errors = require "perilune.errors"
 local operands = { "x", "y", "z", "w" }
 
 local functions = {}
-for file, kernels in pairs(core.kernels()) do
+for _, file in ipairs(core.kernel_files()) do
   if file:find("^op/") then
-    for _, kernel in ipairs(kernels) do
+    for _, kernel in ipairs(core.kernels(file)) do
       local names = { table.unpack(operands, 1, kernel.n_in) }
       functions[kernel.name] = core.bind(file, kernel.name, kernel.name, names, names)
     end

@@ -61,7 +61,8 @@ end
 
 --- How many operands an elementwise function has, by its name.
 surface.operands = {}
-for file, kernels in pairs(core.kernels()) do
+for _, file in ipairs(core.kernel_files()) do
+  local kernels = core.kernels(file)
   for _, kernel in ipairs(file:find("^op/") and kernels or {}) do surface.operands[kernel.name] = kernel.n_in end
 end
 

@@ -14,7 +14,7 @@ local refused = {
 
 -- A sampler that draws by itself moves along its quantiles; any other along its noise.
 local function is_implicit (class)
-  for _, kernel in ipairs(core.kernels()[class.kernels] or {}) do
+  for _, kernel in ipairs(core.kernels(class.kernels) or {}) do
     if kernel.name == "rsample" then return kernel.noise == nil end
   end
   return false

@@ -1,4 +1,4 @@
--- Every kernel that has a derivative, found by core.kernels(): its gradient through the tape, all subsets of
+-- Every kernel that has a derivative, found by core.kernel_files(): its gradient through the tape, all subsets of
 -- arguments tracked, operands broadcast.
 local peri  = require "perilune"
 local core  = require "perilune.core"
@@ -34,10 +34,10 @@ end
 
 local function each (pattern, kind, action)
   local files = {}
-  for file in pairs(core.kernels()) do files[#files + 1] = file end
+  for _, file in ipairs(core.kernel_files()) do files[#files + 1] = file end
   table.sort(files)
   for _, file in ipairs(files) do
-    for _, kernel in ipairs(file:find(pattern) and core.kernels()[file] or {}) do
+    for _, kernel in ipairs(file:find(pattern) and core.kernels(file) or {}) do
       if kernel[kind] then action(file, kernel) end
     end
   end
@@ -103,7 +103,7 @@ local jumps = { ["RelaxedBernoulli.mode"] = true }
 describe("distributions", function ()
   for _, name in ipairs(core.classes()) do
     local class = peri[name]
-    for _, kernel in ipairs(class.kernels and core.kernels()[class.kernels] or {}) do
+    for _, kernel in ipairs(class.kernels and core.kernels(class.kernels) or {}) do
       if kernel.has_partials and (kernel.kind ~= "sampler" or kernel.noise) then
         it(name .. "." .. kernel.name, function ()
           for _, point in ipairs(jumps[name .. "." .. kernel.name] and {} or points_of(name)) do

@@ -71,7 +71,7 @@ end
 
 local function check_partials (spec)
   local class = peri[spec.name]
-  for _, kernel in ipairs(core.kernels()[class.kernels]) do
+  for _, kernel in ipairs(core.kernels(class.kernels)) do
     if kernel.has_partials then
       it("has the right partials of " .. kernel.name, function ()
         local names = { unpack({ "a", "b", "c", "d", "e", "f", "g", "h" }, 1, kernel.n_in) }
@@ -180,7 +180,7 @@ local function check_edges (spec)
 
   it("has tails that no parameter changes at infinity", function ()
     local class = peri[spec.name]
-    for _, kernel in ipairs(core.kernels()[class.kernels]) do
+    for _, kernel in ipairs(core.kernels(class.kernels)) do
       if (kernel.name == "cdf" or kernel.name == "sf") and kernel.has_partials then
         local names = { unpack({ "a", "b", "c", "d", "e", "f" }, 1, kernel.n_in) }
         local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)

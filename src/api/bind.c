@@ -52,8 +52,7 @@ static const Kernel *kernel_argument (lua_State *L) {
 }
 
 /* `drawn` operands, the first ones, are no arguments but noise. */
-static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
-  const Kernel *kernel = kernel_argument(L);
+static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int drawn) {
   luaL_checkstring(L, 3);
   luaL_checktype(L, 4, LUA_TTABLE);
   luaL_checktype(L, 5, LUA_TTABLE);
@@ -81,21 +80,22 @@ static int bind_as (lua_State *L, lua_CFunction call, int drawn) {
   return 1;
 }
 
-/* All operands are given: a sampler is a function of its noise. */
-static int bind_value (lua_State *L) {
-  const Kernel *kernel = kernel_argument(L);
+static int bind_function (lua_State *L, const Kernel *kernel) {
   if (kernel->rows == NULL && kernel->value == NULL)
     host_fail(L, "bind", "kernel %s is no function of its operands", kernel->name);
-  return bind_as(L, kernel->rows != NULL ? bound_rows : bound_apply, 0);
+  return bind_as(L, kernel, kernel->rows != NULL ? bound_rows : bound_apply, 0);
 }
+
+/* All operands are given: a sampler is a function of its noise. */
+static int bind_value (lua_State *L) { return bind_function(L, kernel_argument(L)); }
 
 static int bind (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   int draws = kernel_draws(kernel);
   if (kernel->signature != NULL)
-    return bind_as(L, draws ? bound_rows_sample : bound_rows, draws);
-  if (draws) return bind_as(L, bound_sample, 1);
-  return bind_value(L);
+    return bind_as(L, kernel, draws ? bound_rows_sample : bound_rows, draws);
+  if (draws) return bind_as(L, kernel, bound_sample, 1);
+  return bind_function(L, kernel);
 }
 
 /* The same, never recorded. */
@@ -114,25 +114,25 @@ static int bind_sum (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->value == NULL)
     host_fail(L, "bind", "kernel %s is not elementwise", kernel->name);
-  return bind_as(L, bound_sum, 0);
+  return bind_as(L, kernel, bound_sum, 0);
 }
 
 static int bind_partials (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->partials == NULL) host_fail(L, "bind", "kernel %s has no partials",
                                          kernel->name);
-  return bind_as(L, bound_partials, 0);
+  return bind_as(L, kernel, bound_partials, 0);
 }
 
 static int bind_adjoint (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->adjoint == NULL) host_fail(L, "bind", "kernel %s has no adjoint",
                                         kernel->name);
-  return bind_as(L, bound_adjoint, 0);
+  return bind_as(L, kernel, bound_adjoint, 0);
 }
 
 static int bind_predicate (lua_State *L) {
-  return bind_as(L, bound_predicate, 0);
+  return bind_as(L, kernel_argument(L), bound_predicate, 0);
 }
 
 

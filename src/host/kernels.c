@@ -5,11 +5,13 @@
 ** The kernels are compiled once for each instruction set (see the Makefile)
 ** and give the same bits in all of them.
 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/host.h"
 
 extern const char *const perilune_classes[];   /* generated, as the tables are */
+extern const unsigned long perilune_kernel_files;   /* in each of these */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
 extern const KernelFile perilune_kernels_avx2[];
@@ -34,15 +36,27 @@ static const KernelFile *kernel_files (const char *set) {
   return perilune_kernels_baseline;
 }
 
-const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
+/* All files, in the order of their names, and one without a name. */
+static const KernelFile *first_file (lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
   const KernelFile *f = lua_touserdata(L, -1);
   lua_pop(L, 1);
-  for (; f->name != NULL; f++) {
-    if (strcmp(f->name, file) != 0) continue;
-    for (const Kernel *k = f->kernels; k->name != NULL; k++)
-      if (strcmp(k->name, name) == 0) return k;
-  }
+  return f;
+}
+
+static int by_name (const void *name, const void *file) {
+  return strcmp(name, ((const KernelFile *)file)->name);
+}
+
+static const KernelFile *find_file (lua_State *L, const char *name) {
+  const KernelFile *f = first_file(L);
+  return bsearch(name, f, perilune_kernel_files, sizeof *f, by_name);
+}
+
+const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
+  const KernelFile *f = find_file(L, file);
+  for (const Kernel *k = f == NULL ? NULL : f->kernels; k != NULL && k->name != NULL; k++)
+    if (strcmp(k->name, name) == 0) return k;
   return NULL;
 }
 
@@ -52,33 +66,44 @@ static void push_kind (lua_State *L, const Kernel *k) {
                   : k->fold != NULL ? "reduction" : k->move != NULL ? "step" : "elementwise");
 }
 
-/* core.kernels() -> {file = {{name =, n_in =, kind =, noise =, signature =,
-   has_partials =, has_adjoint =}, ...}} */
+static void push_kernel (lua_State *L, const Kernel *k) {
+  lua_createtable(L, 0, 7);
+  lua_pushstring(L, k->name);
+  lua_setfield(L, -2, "name");
+  lua_pushinteger(L, k->n_in);
+  lua_setfield(L, -2, "n_in");
+  push_kind(L, k);
+  lua_setfield(L, -2, "kind");
+  lua_pushstring(L, k->noise);
+  lua_setfield(L, -2, "noise");
+  lua_pushstring(L, k->signature);
+  lua_setfield(L, -2, "signature");
+  lua_pushboolean(L, k->partials != NULL);
+  lua_setfield(L, -2, "has_partials");
+  lua_pushboolean(L, k->adjoint != NULL);
+  lua_setfield(L, -2, "has_adjoint");
+}
+
+/* core.kernels(file) -> {{name =, n_in =, kind =, noise =, signature =, has_partials =,
+   has_adjoint =}, ...}, or nil if there is no such file */
 static int kernels (lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &CHOSEN);
-  const KernelFile *f = lua_touserdata(L, -1);
+  const char *file = luaL_checkstring(L, 1);
+  const KernelFile *f = find_file(L, file);
+  if (f == NULL) return lua_pushnil(L), 1;
   lua_newtable(L);
-  for (; f->name != NULL; f++) {
-    lua_newtable(L);
-    for (const Kernel *k = f->kernels; k->name != NULL; k++) {
-      lua_createtable(L, 0, 7);
-      lua_pushstring(L, k->name);
-      lua_setfield(L, -2, "name");
-      lua_pushinteger(L, k->n_in);
-      lua_setfield(L, -2, "n_in");
-      push_kind(L, k);
-      lua_setfield(L, -2, "kind");
-      lua_pushstring(L, k->noise);
-      lua_setfield(L, -2, "noise");
-      lua_pushstring(L, k->signature);
-      lua_setfield(L, -2, "signature");
-      lua_pushboolean(L, k->partials != NULL);
-      lua_setfield(L, -2, "has_partials");
-      lua_pushboolean(L, k->adjoint != NULL);
-      lua_setfield(L, -2, "has_adjoint");
-      lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
-    }
-    lua_setfield(L, -2, f->name);
+  for (const Kernel *k = f->kernels; k->name != NULL; k++) {
+    push_kernel(L, k);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+  return 1;
+}
+
+/* core.kernel_files() -> the names of all files: "normal", "kl/normal", ... */
+static int files (lua_State *L) {
+  lua_newtable(L);
+  for (const KernelFile *f = first_file(L); f->name != NULL; f++) {
+    lua_pushstring(L, f->name);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
   }
   return 1;
 }
@@ -96,6 +121,7 @@ static int classes (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
+  {"kernel_files", files},
   {"classes", classes},
   {NULL, NULL}
 };
