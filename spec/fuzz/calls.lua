@@ -16,7 +16,7 @@ local ARGUMENTS = {
   grad = { "callback" }, value_and_grad = { "callback" }, no_grad = { "callback", "tensor" }, trace = { "callback" },
   func = { "func" }, rng = { "seed" }, kl_div = { "operand", "operand", "kl_div_options?" },
   KLDivLoss = { "kl_div_options?" }, kl_divergence = { "distribution", "distribution", "kl_options?" },
-  kl_explain = { "distribution", "distribution", "kl_options?" }, register_kl = { "class", "class", "callback" },
+  kl_explain = { "distribution", "distribution", "kl_options?" },
   cross_entropy = { "distribution", "distribution" }, jeffreys = { "distribution", "distribution" },
   js_divergence = { "distribution", "distribution" }, wasserstein = { "distribution", "distribution", "positive?" },
   renyi_divergence = { "distribution", "distribution", "positive" }, biject_to = { "constraint" },

@@ -36,7 +36,7 @@ end
 local lookup = getmetatable(peri).__index
 
 -- What changes more than a case can put right, or is made for hosts.
-local APART = { set_threads = true, validate = true, kl_fallback = true, seed = true }
+local APART = { set_threads = true, validate = true, kl_fallback = true, seed = true, register_kl = true }
 
 -- Functions of peri itself, but for the elementwise ones: its own, and fields of modules.
 local function face ()
