@@ -13,27 +13,25 @@
 #ifndef PERILUNE_HAZARD_H
 #define PERILUNE_HAZARD_H
 
-#include "kernel/kernel.h"
+#include "kernel/pointwise.h"
 #include "special/pair.h"
-#include "special/vector.h"
 #include "special/vmath.h"
 
-#define HAZARD_MAX_IN 4   /* x and three parameters */
-
 typedef Pair Hazard (const double v[]);
-typedef double Quantity (const double v[]);
-typedef void Slopes (const double v[], double d[]);
 typedef double OfPair (Pair t);
 typedef double OfNumber (double p);
 
+/* What a family's file says: functions of {x, parameters...} and their slopes. */
+typedef struct HazardLaw {
+  int operands;                            /* x and two or three parameters */
+  int falls;                               /* does t fall as x grows? */
+  Hazard *hazard;                          /* t */
+  Pointwise *log_density, *quantile;       /* quantile: x from {e, parameters...} */
+  PointwiseSlopes *hazard_slopes, *log_density_slopes, *quantile_slopes;
+  Pointwise *mean, *stddev, *entropy;      /* of the parameters alone */
+  PointwiseSlopes *mean_slopes, *stddev_slopes, *entropy_slopes;
+} HazardLaw;
 
-/* the operands of element i; m, how many there are, is a constant */
-VECTOR void gather (int m, const double *const in[], size_t i, double v[]) {
-  v[0] = in[0][i];
-  v[1] = in[1][i];
-  v[2] = in[2][i];
-  v[3] = in[m > 3 ? 3 : 0][i];
-}
 
 /* by times a slope, 0 where either is */
 VECTOR double slope_product (double by, double s) {
@@ -79,18 +77,18 @@ VECTOR double log_arrived_slope (Pair t) { return 1 / vexpm1(t.hi); }
 VECTOR void hazard_value (int m, size_t n, const double *const in[], double *out,
                           Hazard *hazard, OfPair *tail) {
   for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
+    double v[POINT_MAX];
+    point_gather(m, in, i, v);
     out[i] = tail(hazard(v));
   }
 }
 
 VECTOR void hazard_partials (int m, size_t n, const double *const in[], double *const d[],
-                             Hazard *hazard, Slopes *slopes, OfPair *tail_slope) {
+                             Hazard *hazard, PointwiseSlopes *slopes, OfPair *tail_slope) {
   double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
   for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
+    double v[POINT_MAX], s[POINT_MAX];
+    point_gather(m, in, i, v);
     slopes(v, s);
     scatter(m, to, i, tail_slope(hazard(v)), s);
   }
@@ -124,22 +122,22 @@ VECTOR double wait_given (double e) { return e; }
 VECTOR double wait_given_slope (double e) { return (void)e, 1; }
 
 VECTOR void hazard_quantile (int m, size_t n, const double *const in[], double *out,
-                             Quantity *quantile, OfNumber *wait) {
+                             Pointwise *quantile, OfNumber *wait) {
   for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
+    double v[POINT_MAX];
+    point_gather(m, in, i, v);
     v[0] = wait(v[0]);
     out[i] = quantile(v);
   }
 }
 
 VECTOR void hazard_quantile_partials (int m, size_t n, const double *const in[],
-                                      double *const d[], Slopes *slopes, OfNumber *wait,
+                                      double *const d[], PointwiseSlopes *slopes, OfNumber *wait,
                                       OfNumber *wait_slope) {
   double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
   for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
+    double v[POINT_MAX], s[POINT_MAX];
+    point_gather(m, in, i, v);
     double by = wait_slope(v[0]);
     v[0] = wait(v[0]);
     slopes(v, s);
@@ -151,30 +149,16 @@ VECTOR void hazard_quantile_partials (int m, size_t n, const double *const in[],
 /* }====================================================== */
 
 
-/* {=====================================================
-** Densities: functions of the same operands
-** ====================================================== */
-
-VECTOR void hazard_density (int m, size_t n, const double *const in[], double *out,
-                            Quantity *log_density) {
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    out[i] = log_density(v);
-  }
-}
-
+/* the partials of a density */
 VECTOR void hazard_density_partials (int m, size_t n, const double *const in[],
-                                     double *const d[], Slopes *slopes) {
+                                     double *const d[], PointwiseSlopes *slopes) {
   double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
   for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
+    double v[POINT_MAX], s[POINT_MAX];
+    point_gather(m, in, i, v);
     slopes(v, s);
     scatter(m, to, i, 1, s);
   }
 }
-
-/* }====================================================== */
 
 #endif
