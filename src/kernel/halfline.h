@@ -13,12 +13,23 @@
 #ifndef PERILUNE_HALFLINE_H
 #define PERILUNE_HALFLINE_H
 
-#include "kernel/kernel.h"
-#include "special/vector.h"
+#include "kernel/pointwise.h"
 #include "special/vmath.h"
 
 typedef double OfScaled (double x, double scale);
 typedef double OfRatio (double z);
+
+/* What a family's file says. */
+typedef struct HalflineLaw {
+  OfScaled *log_density;                /* g */
+  PointwiseSlopes *log_density_slopes;  /* of log p(x) itself, in {x, scale} */
+  OfScaled *cdf, *sf, *log_cdf, *log_sf;
+  OfRatio *cdf_slope, *sf_slope, *log_cdf_drift, *log_sf_slope;
+  PointwiseSlopes *cdf_slopes, *sf_slopes, *log_sf_slopes;   /* in place of a slope in z */
+  OfRatio *icdf, *icdf_slope, *isf, *isf_slope;
+  OfRatio *from_noise, *from_noise_slope;   /* z from a sampler's noise */
+  double entropy;                           /* of the law with scale 1 */
+} HalflineLaw;
 
 /* below this z, terms of relative order z^2 vanish */
 static const double HALFLINE_TINY = 1e-9;
