@@ -14,12 +14,11 @@
 
 #include "kernel/kernel.h"
 #include "special/pair.h"
-#include "special/vdensity.h"
-#include "special/verf.h"
 #include "special/vmath.h"
 
 #define HALF_LOG_2PI 0.91893853320467274178
 
+/* What a family's file says: the change of variable. */
 typedef struct Change {
   Pair (*y) (double x);
   double (*x) (Pair y);
@@ -108,22 +107,5 @@ VECTOR void transformed_quantile_partials (size_t n, const double *const in[],
     dscale[i] = s == 0 ? 0.0 : s * z;
   }
 }
-
-
-/* {=====================================================
-** Functions of z
-** ====================================================== */
-
-VECTOR double upper_tail (double z) { return vndtr(-z); }
-VECTOR double upper_tail_slope (double z) { return -vdensity(z); }
-VECTOR double log_upper_tail (double z) { return vlog_ndtr(-z); }
-VECTOR double log_upper_tail_slope (double z) { return -vhazard(-z); }
-VECTOR double quantile_slope (double p) { return 1 / vdensity(vndtri(p)); }
-VECTOR double upper_quantile (double q) { return -vndtri(q); }
-VECTOR double upper_quantile_slope (double q) { return -quantile_slope(q); }
-VECTOR double as_it_is (double z) { return z; }
-VECTOR double one (double z) { return (void)z, 1; }
-
-/* }====================================================== */
 
 #endif
