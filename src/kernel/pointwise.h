@@ -16,6 +16,14 @@ enum { POINT_MAX = 4 };   /* operands */
 typedef double Pointwise (const double v[]);
 typedef void PointwiseSlopes (const double v[], double d[]);
 
+/* what pointwise_kernels.h makes kernels of */
+typedef struct PointwiseLaw {
+  int operands;   /* x, or p, and the parameters */
+  Pointwise *log_density, *cdf, *sf, *log_cdf, *log_sf, *icdf, *isf;
+  PointwiseSlopes *log_density_slopes, *cdf_slopes, *sf_slopes, *log_cdf_slopes, *log_sf_slopes,
+                  *icdf_slopes, *isf_slopes;
+} PointwiseLaw;
+
 
 /* the point of element i; m, how many operands there are, is a constant */
 VECTOR void point_gather (int m, const double *const in[], size_t i, double v[]) {
