@@ -16,14 +16,6 @@ enum { POINT_MAX = 4 };   /* operands */
 typedef double Pointwise (const double v[]);
 typedef void PointwiseSlopes (const double v[], double d[]);
 
-/* what pointwise_kernels.h makes kernels of */
-typedef struct PointwiseLaw {
-  int operands;   /* x, or p, and the parameters */
-  Pointwise *log_density, *cdf, *sf, *log_cdf, *log_sf, *icdf, *isf;
-  PointwiseSlopes *log_density_slopes, *cdf_slopes, *sf_slopes, *log_cdf_slopes, *log_sf_slopes,
-                  *icdf_slopes, *isf_slopes;
-} PointwiseLaw;
-
 
 /* the point of element i; m, how many operands there are, is a constant */
 VECTOR void point_gather (int m, const double *const in[], size_t i, double v[]) {
@@ -31,6 +23,13 @@ VECTOR void point_gather (int m, const double *const in[], size_t i, double v[])
   v[1] = in[m > 1 ? 1 : 0][i];
   v[2] = in[m > 2 ? 2 : 0][i];
   v[3] = in[m > 3 ? 3 : 0][i];
+}
+
+VECTOR void point_scatter (int m, const double s[], size_t i, double *const d[]) {
+  d[0][i] = s[0];
+  if (m > 1) d[1][i] = s[1];
+  if (m > 2) d[2][i] = s[2];
+  if (m > 3) d[3][i] = s[3];
 }
 
 VECTOR void pointwise_value (int m, size_t n, const double *const in[], double *out,
@@ -48,10 +47,7 @@ VECTOR void pointwise_partials (int m, size_t n, const double *const in[], doubl
     double v[POINT_MAX], s[POINT_MAX];
     point_gather(m, in, i, v);
     slopes(v, s);
-    d[0][i] = s[0];
-    if (m > 1) d[1][i] = s[1];
-    if (m > 2) d[2][i] = s[2];
-    if (m > 3) d[3][i] = s[3];
+    point_scatter(m, s, i, d);
   }
 }
 

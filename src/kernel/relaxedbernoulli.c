@@ -12,7 +12,7 @@
 */
 #include "kernel/logit.h"
 #include "kernel/moments.h"
-#include "kernel/pointwise.h"
+#include "kernel/sided.h"
 
 
 /* {=====================================================
@@ -74,13 +74,24 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 
-VECTOR Pair z_at (const double v[]) { return standard_of(v[0], logit_of(v[0]), v[1], v[2]); }
+/* z, or -z for the upper tail: the tails are functions of it */
+VECTOR Pair z_at (const double v[], int upper) {
+  Pair z = standard_of(v[0], logit_of(v[0]), v[1], v[2]);
+  return upper ? pair_negative(z) : z;
+}
 
-/* of a function of z, from its slope in z */
-VECTOR void tail_slopes (const double v[], double (*slope) (double z), double d[]) {
+VECTOR double tail (const double v[], int upper) { return sigmoid_of(z_at(v, upper)); }
+
+VECTOR double log_tail (const double v[], int upper) {
+  Pair z = z_at(v, upper);
+  return (z.hi < 0 ? z.hi : 0.0) - log1p_unit(decay(z));
+}
+
+/* of a tail, from its slope in z, or in -z for the upper tail */
+VECTOR void slopes (const double v[], double (*slope) (double z), int upper, double d[]) {
   double x = v[0];
-  Pair y = logit_of(x);
-  double s = slope(standard_of(x, y, v[1], v[2]).hi);
+  Pair y = logit_of(x), z = standard_of(x, y, v[1], v[2]);
+  double s = upper ? -slope(-z.hi) : slope(z.hi);
   int inside = (x > 0) & (x < 1);
   d[0] = inside ? s * v[1] / (x * (1 - x)) : 0;
   d[1] = inside ? s * y.hi : 0;
@@ -88,21 +99,15 @@ VECTOR void tail_slopes (const double v[], double (*slope) (double z), double d[
 }
 
 VECTOR double density (double z) { return vsigmoid(z) * vsigmoid(-z); }
-VECTOR double fall (double z) { return -density(z); }
-VECTOR double log_rise (double z) { return vsigmoid(-z); }
-VECTOR double log_fall (double z) { return -vsigmoid(z); }
+VECTOR double hazard (double z) { return vsigmoid(-z); }
 
-VECTOR double log_tail (Pair z) { return (z.hi < 0 ? z.hi : 0.0) - log1p_unit(decay(z)); }
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, density, upper, d);
+}
 
-VECTOR double lower_tail (const double v[]) { return sigmoid_of(z_at(v)); }
-VECTOR double upper_tail (const double v[]) { return sigmoid_of(pair_negative(z_at(v))); }
-VECTOR double log_lower_tail (const double v[]) { return log_tail(z_at(v)); }
-VECTOR double log_upper_tail (const double v[]) { return log_tail(pair_negative(z_at(v))); }
-
-VECTOR void lower_tail_slopes (const double v[], double d[]) { tail_slopes(v, density, d); }
-VECTOR void upper_tail_slopes (const double v[], double d[]) { tail_slopes(v, fall, d); }
-VECTOR void log_lower_tail_slopes (const double v[], double d[]) { tail_slopes(v, log_rise, d); }
-VECTOR void log_upper_tail_slopes (const double v[], double d[]) { tail_slopes(v, log_fall, d); }
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, hazard, upper, d);
+}
 
 /* }====================================================== */
 
@@ -124,12 +129,12 @@ VECTOR Pair quantile_of (double p, double sign) {
   return (Pair) {sign * hi, sign * z.lo};
 }
 
-VECTOR double quantile_at (const double v[], double sign) {
-  return sigmoid_of(logit_at(quantile_of(v[0], sign), v[1], v[2]));
+VECTOR double quantile (const double v[], int upper) {
+  return sigmoid_of(logit_at(quantile_of(v[0], upper ? -1 : 1), v[1], v[2]));
 }
 
-VECTOR void quantile_slopes_at (const double v[], double sign, double d[]) {
-  double p = v[0], t = v[1];
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = v[0], t = v[1], sign = upper ? -1 : 1;
   Pair y = logit_at(quantile_of(p, sign), t, v[2]);
   double s = slope_at(y) / t;
   d[0] = s == 0 ? 0.0 : sign * s / (p * (1 - p));
@@ -137,23 +142,16 @@ VECTOR void quantile_slopes_at (const double v[], double sign, double d[]) {
   d[2] = s;
 }
 
-VECTOR double quantile (const double v[]) { return quantile_at(v, 1); }
-VECTOR void quantile_slopes (const double v[], double d[]) { quantile_slopes_at(v, 1, d); }
-VECTOR double upper_quantile (const double v[]) { return quantile_at(v, -1); }
-VECTOR void upper_quantile_slopes (const double v[], double d[]) { quantile_slopes_at(v, -1, d); }
-
-static const PointwiseLaw law = {
+static const SidedLaw law = {
   .operands    = 3,
-  .log_density = log_density,    .log_density_slopes = log_density_slopes,
-  .cdf         = lower_tail,     .cdf_slopes         = lower_tail_slopes,
-  .sf          = upper_tail,     .sf_slopes          = upper_tail_slopes,
-  .log_cdf     = log_lower_tail, .log_cdf_slopes     = log_lower_tail_slopes,
-  .log_sf      = log_upper_tail, .log_sf_slopes      = log_upper_tail_slopes,
-  .icdf        = quantile,       .icdf_slopes        = quantile_slopes,
-  .isf         = upper_quantile, .isf_slopes         = upper_quantile_slopes
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
 };
 
-#include "kernel/pointwise_kernels.h"
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 /* }====================================================== */
 
