@@ -206,14 +206,10 @@ static void log_tail_slopes (const double v[], int upper, double d[]) { slopes(v
 ** Quantiles
 ** ====================================================== */
 
-static double stair (double k, const double *params, int upper) {
-  return tail((double[]) {k, params[0], params[1], params[2]}, upper);
-}
-
 static double quantile (const double v[], int upper) {
   Law w = law_at(v);
   double p = v[0], s = w.a + w.b, x, y;
-  Stairs stairs = {stair, NULL, 0, w.n, v + 1};
+  Stairs stairs = {tail, NULL, 0, w.n, 4, v};
   if (!(p >= 0 && p <= 1 && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (p == (upper ? 1 : 0)) return 0;
   if (p == (upper ? 0 : 1)) return w.n;

@@ -7,10 +7,10 @@
 #include "kernel/sided.h"
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
+static inline void log_prob (size_t n, const double *const in[], double *out) {
   pointwise_value(law.operands, n, in, out, law.log_density);
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+static inline void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   pointwise_partials(law.operands, n, in, d, law.log_density_slopes);
 }

@@ -58,10 +58,7 @@ static inline double poisson_near (double z, double rate) {
 }
 
 
-/* poisson.c: the smallest outcome with cdf >= p, with upper tail <= q */
-double poisson_icdf (double p, double rate);
-double poisson_isf (double q, double rate);
-
+/* poisson.c */
 double poisson_entropy (double rate);
 double poisson_entropy_slope (double rate);
 

@@ -93,21 +93,17 @@ static void log_tail_slopes (const double v[], int upper, double d[]) {
 }
 
 
-static double stair (double k, const double *params, int upper) {
-  return tail((double[]) {k, params[0], params[1]}, upper);
-}
-
 /* What the rounding of the logit, and of p and q made of it, may change in a tail: a small part
    of the probability of the outcome next to it. */
-static double stair_noise (double k, const double *params) {
-  double logit = params[1], rounding = 0x1p-50 * (1 + fabs(logit));
-  double log_prob = trials.log_prob(k + 1, params[0], logit);
-  return fmin(rounding * trials.steepness(k, logit), 0.25) * vexp(log_prob);
+static double tail_noise (const double v[]) {
+  double logit = v[2], rounding = 0x1p-50 * (1 + fabs(logit));
+  double log_prob = trials.log_prob(v[0] + 1, v[1], logit);
+  return fmin(rounding * trials.steepness(v[0], logit), 0.25) * vexp(log_prob);
 }
 
 static double quantile (const double v[], int upper) {
   double p = v[0], total = v[1], l = v[2], certain = upper ? 1 : 0;   /* all outcomes reach that */
-  Stairs stairs = {stair, stair_noise, 0, trials.last(total), v + 1};
+  Stairs stairs = {tail, tail_noise, 0, trials.last(total), 3, v};
   if (!(p >= 0 && p <= 1 && total >= 0 && l == l)) return (double)NAN;
   if (p == certain || total == 0 || l == -HUGE_VAL) return 0;
   if (p == 1 - certain) return stairs.last;
