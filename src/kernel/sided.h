@@ -13,13 +13,15 @@
 typedef double Sided (const double v[], int upper);
 typedef void SidedSlopes (const double v[], int upper, double d[]);
 
-/* what sided_kernels.h and density_kernels.h make kernels of */
+/* what sided_kernels.h, density_kernels.h and rsample_kernels.h make kernels of */
 typedef struct SidedLaw {
   int operands;   /* x, or a probability, and the parameters */
   Pointwise *log_density;
   PointwiseSlopes *log_density_slopes;
   Sided *tail, *log_tail, *quantile;
   SidedSlopes *tail_slopes, *log_tail_slopes, *quantile_slopes;
+  Pointwise *from_noise;   /* x from {a sampler's noise, parameters...} */
+  PointwiseSlopes *from_noise_slopes;
 } SidedLaw;
 
 
