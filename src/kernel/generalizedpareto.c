@@ -139,23 +139,31 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[3] = v[2] * quantile_bend(v[0], v[3]);
 }
 
-VECTOR double law_entropy (const double v[]) { return vlog(v[1]) + (1 + v[2]); }
+enum { OPERANDS = 4 };
 
-VECTOR void law_entropy_slopes (const double v[], double d[]) {
-  d[0] = 0;
-  d[1] = 1 / v[1];
-  d[2] = 1;
-}
-
-static const HazardLaw law = {
-  .operands    = 4,
+static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
-  .entropy     = law_entropy, .entropy_slopes     = law_entropy_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
 };
 
 #include "kernel/hazard_kernels.h"
+
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  const double *scale = in[1], *c = in[2];
+  for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + (1 + c[i]);
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *scale = in[1];
+  for (size_t i = 0; i < n; i++) {
+    d[0][i] = 0;
+    d[1][i] = 1 / scale[i];
+    d[2][i] = 1;
+  }
+}
+
 
 const Kernel perilune_generalizedpareto[] = {
   {.name = "log_prob", .n_in = 4, .value = log_prob, .partials = log_prob_partials},

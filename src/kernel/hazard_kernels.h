@@ -1,119 +1,90 @@
 /*
 ** hazard_kernels.h - the kernels of a transformed waiting time (hazard.h)
 **
-** To be included once by a family's file, below its `static const HazardLaw law`. A family
-** lists in its table those that it has functions for.
+** To be included once by a family's file, below its `enum { OPERANDS = ... }`, x and the
+** parameters, and its `static const HazardLaw waiting_time`.
 */
 #include "kernel/hazard.h"
 
 
-static inline void log_prob (size_t n, const double *const in[], double *out) {
-  pointwise_value(law.operands, n, in, out, law.log_density);
+/* by times the slopes s, 0 where either is */
+VECTOR void times_slopes (double by, const double s[], double d[]) {
+  d[0] = slope_product(by, s[0]);
+  d[1] = slope_product(by, s[1]);
+  d[2] = slope_product(by, s[2]);
+  if (OPERANDS > 3) d[3] = slope_product(by, s[3]);
 }
 
-static inline void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_density_partials(law.operands, n, in, d, law.log_density_slopes);
-}
-
-
-VECTOR void tail_value (size_t n, const double *const in[], double *out, OfPair *tail) {
-  hazard_value(law.operands, n, in, out, law.hazard, tail);
-}
-
-VECTOR void tail_partials (size_t n, const double *const in[], double *const d[],
-                           OfPair *tail_slope) {
-  hazard_partials(law.operands, n, in, d, law.hazard, law.hazard_slopes, tail_slope);
-}
-
-static inline void cdf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, law.falls ? waiting : arrived);
-}
-
-static inline void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.falls ? waiting_slope : arrived_slope);
-}
-
-static inline void sf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, law.falls ? arrived : waiting);
-}
-
-static inline void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.falls ? arrived_slope : waiting_slope);
-}
-
-static inline void log_cdf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, law.falls ? log_waiting : log_arrived);
-}
-
-static inline void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.falls ? log_waiting_slope : log_arrived_slope);
-}
-
-static inline void log_sf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, law.falls ? log_arrived : log_waiting);
-}
-
-static inline void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.falls ? log_arrived_slope : log_waiting_slope);
+VECTOR void log_density_slopes_at (const double v[], double d[]) {
+  double s[POINT_MAX];
+  waiting_time.log_density_slopes(v, s);
+  times_slopes(1, s, d);
 }
 
 
-VECTOR void quantile_value (size_t n, const double *const in[], double *out, OfNumber *wait) {
-  hazard_quantile(law.operands, n, in, out, law.quantile, wait);
+/* has x the waiting time below it? */
+VECTOR int is_arrived (int upper) { return upper == waiting_time.falls; }
+
+VECTOR double tail (const double v[], int upper) {
+  Pair t = waiting_time.hazard(v);
+  return is_arrived(upper) ? arrived(t) : waiting(t);
 }
 
-VECTOR void quantile_partials (size_t n, const double *const in[], double *const d[],
-                               OfNumber *wait, OfNumber *wait_slope) {
-  hazard_quantile_partials(law.operands, n, in, d, law.quantile_slopes, wait, wait_slope);
+VECTOR double log_tail (const double v[], int upper) {
+  Pair t = waiting_time.hazard(v);
+  return is_arrived(upper) ? log_arrived(t) : log_waiting(t);
 }
 
-static inline void icdf (size_t n, const double *const in[], double *out) {
-  quantile_value(n, in, out, law.falls ? wait_above : wait_below);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double s[POINT_MAX];
+  Pair t = waiting_time.hazard(v);
+  waiting_time.hazard_slopes(v, s);
+  times_slopes(is_arrived(upper) ? arrived_slope(t) : waiting_slope(t), s, d);
 }
 
-static inline void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  quantile_partials(n, in, d, law.falls ? wait_above : wait_below,
-                    law.falls ? wait_above_slope : wait_below_slope);
-}
-
-static inline void isf (size_t n, const double *const in[], double *out) {
-  quantile_value(n, in, out, law.falls ? wait_below : wait_above);
-}
-
-static inline void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  quantile_partials(n, in, d, law.falls ? wait_below : wait_above,
-                    law.falls ? wait_below_slope : wait_above_slope);
-}
-
-static inline void rsample (size_t n, const double *const in[], double *out) {
-  quantile_value(n, in, out, wait_given);
-}
-
-static inline void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  quantile_partials(n, in, d, wait_given, wait_given_slope);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double s[POINT_MAX];
+  Pair t = waiting_time.hazard(v);
+  waiting_time.hazard_slopes(v, s);
+  times_slopes(is_arrived(upper) ? log_arrived_slope(t) : log_waiting_slope(t), s, d);
 }
 
 
-static inline void mean (size_t n, const double *const in[], double *out) {
-  pointwise_value(law.operands - 1, n, in, out, law.mean);
+VECTOR double wait (double p, int upper) {
+  return is_arrived(upper) ? wait_below(p) : wait_above(p);
 }
 
-static inline void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  pointwise_partials(law.operands - 1, n, in, d, law.mean_slopes);
+VECTOR double quantile_at (const double v[], int upper) {
+  return waiting_time.quantile((double[]) {wait(v[0], upper), v[1], v[2], v[3]});
 }
 
-static inline void stddev (size_t n, const double *const in[], double *out) {
-  pointwise_value(law.operands - 1, n, in, out, law.stddev);
+VECTOR void quantile_slopes_at (const double v[], int upper, double d[]) {
+  double at[] = {wait(v[0], upper), v[1], v[2], v[3]}, s[POINT_MAX];
+  waiting_time.quantile_slopes(at, s);
+  s[0] *= is_arrived(upper) ? wait_below_slope(v[0]) : wait_above_slope(v[0]);
+  times_slopes(1, s, d);
 }
 
-static inline void stddev_partials (size_t n, const double *const in[], double *const d[]) {
-  pointwise_partials(law.operands - 1, n, in, d, law.stddev_slopes);
+/* a sampler's noise is e itself */
+VECTOR double from_wait (const double v[]) { return waiting_time.quantile(v); }
+
+VECTOR void from_wait_slopes (const double v[], double d[]) {
+  double s[POINT_MAX];
+  waiting_time.quantile_slopes(v, s);
+  times_slopes(1, s, d);
 }
 
-static inline void entropy (size_t n, const double *const in[], double *out) {
-  pointwise_value(law.operands - 1, n, in, out, law.entropy);
-}
+VECTOR double log_density_at (const double v[]) { return waiting_time.log_density(v); }
 
-static inline void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  pointwise_partials(law.operands - 1, n, in, d, law.entropy_slopes);
-}
+static const SidedLaw law = {
+  .operands    = OPERANDS,
+  .log_density = log_density_at, .log_density_slopes = log_density_slopes_at,
+  .tail        = tail,           .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,       .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile_at,    .quantile_slopes    = quantile_slopes_at,
+  .from_noise  = from_wait,      .from_noise_slopes  = from_wait_slopes
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/rsample_kernels.h"
+#include "kernel/sided_kernels.h"

@@ -84,6 +84,17 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
 }
 
 
+enum { OPERANDS = 3 };
+
+static const HazardLaw waiting_time = {
+  .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
+
+#include "kernel/hazard_kernels.h"
+
+
 /* G(y), from the smaller of y and b on top of the larger */
 VECTOR double log_moment (double y, double b) {
   double low = y < b ? y : b, high = y < b ? b : y;
@@ -98,12 +109,9 @@ VECTOR double log_moment_slope (double y, double b) {
   return b < 1e-3 * z ? near : far;
 }
 
-VECTOR double law_mean (const double v[]) { return vexp(log_moment(1 / v[0], v[1])); }
-
-VECTOR void law_mean_slopes (const double v[], double d[]) {
-  double y = 1 / v[0], b = v[1], m = vexp(log_moment(y, b));
-  d[0] = -m * log_moment_slope(y, b) * y * y;
-  d[1] = m * log_moment_slope(b, y);
+VECTOR Moment mean_at (double a, double b) {
+  double y = 1 / a, m = vexp(log_moment(y, b));
+  return (Moment) {m, -m * log_moment_slope(y, b) * y * y, m * log_moment_slope(b, y)};
 }
 
 
@@ -135,46 +143,31 @@ static double spread_stddev (double y, double b, double gap) {
   return vexp(0.5 * log_moment(2 * y, b)) * sqrt(-vexpm1(-gap));
 }
 
-static double law_stddev (const double v[]) {
-  double y = 1 / v[0], b = v[1];
-  return spread_stddev(y, b, spread(y, b).gap);
-}
-
-static void law_stddev_slopes (const double v[], double d[]) {
-  double y = 1 / v[0], b = v[1];
+VECTOR Moment stddev_at (double a, double b) {
+  double y = 1 / a;
   Spread s = spread(y, b);
   double sd = spread_stddev(y, b, s.gap), by = 0.5 * sd, odds = vexpm1(s.gap);
-  d[0] = -by * fma(2.0, log_moment_slope(2 * y, b), s.dy / odds) * y * y;
-  d[1] = by * (log_moment_slope(b, 2 * y) + s.db / odds);
+  return (Moment) {
+    sd, -by * fma(2.0, log_moment_slope(2 * y, b), s.dy / odds) * y * y,
+    by * (log_moment_slope(b, 2 * y) + s.db / odds)
+  };
 }
 
 
 /* psi(1 + b) - psi(1) */
 VECTOR double harmonic (double b) { return vdigamma_pos(1 + b) + EULER_GAMMA; }
 
-VECTOR double law_entropy (const double v[]) {
-  double a = v[0], b = v[1];
-  return fma(1 - 1 / a, harmonic(b), 1 - 1 / b) - (vlog(a) + vlog(b));
+VECTOR Moment entropy_at (double a, double b) {
+  return (Moment) {
+    fma(1 - 1 / a, harmonic(b), 1 - 1 / b) - (vlog(a) + vlog(b)), (harmonic(b) / a - 1) / a,
+    fma(1 - 1 / a, vtrigamma_pos(1 + b), (1 / b - 1) / b)
+  };
 }
 
-VECTOR void law_entropy_slopes (const double v[], double d[]) {
-  double a = v[0], b = v[1];
-  d[0] = (harmonic(b) / a - 1) / a;
-  d[1] = fma(1 - 1 / a, vtrigamma_pos(1 + b), (1 / b - 1) / b);
-}
+static const Moments moments = {.mean = mean_at, .stddev = stddev_at, .entropy = entropy_at};
 
+#include "kernel/moments_kernels.h"
 
-static const HazardLaw law = {
-  .operands    = 3,
-  .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
-  .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
-  .mean        = law_mean,    .mean_slopes        = law_mean_slopes,
-  .stddev      = law_stddev,  .stddev_slopes      = law_stddev_slopes,
-  .entropy     = law_entropy, .entropy_slopes     = law_entropy_slopes
-};
-
-#include "kernel/hazard_kernels.h"
 
 const Kernel perilune_kumaraswamy[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},

@@ -44,25 +44,26 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[2] = -x * (v[0] / v[2]) / v[2];
 }
 
-VECTOR double law_entropy (const double v[]) {
-  double scale = v[0], alpha = v[1];
-  return vlog_ratio(scale, alpha) + (1 + 1 / alpha);
-}
+enum { OPERANDS = 3 };
 
-VECTOR void law_entropy_slopes (const double v[], double d[]) {
-  d[0] = 1 / v[0];
-  d[1] = -(1 + 1 / v[1]) / v[1];
-}
-
-static const HazardLaw law = {
-  .operands    = 3,
+static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
-  .entropy     = law_entropy, .entropy_slopes     = law_entropy_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
 };
 
 #include "kernel/hazard_kernels.h"
+
+
+VECTOR Moment entropy_at (double scale, double alpha) {
+  double value = vlog_ratio(scale, alpha) + (1 + 1 / alpha);
+  return (Moment) {value, 1 / scale, -(1 + 1 / alpha) / alpha};
+}
+
+static const Moments moments = {.entropy = entropy_at};
+
+#include "kernel/moments_kernels.h"
+
 
 const Kernel perilune_pareto[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},

@@ -34,34 +34,35 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
 }
 
 
-VECTOR double law_mean (const double v[]) { return power_mean(v[0], DIRECTION * v[1]); }
-VECTOR double law_stddev (const double v[]) { return power_stddev(v[0], DIRECTION * v[1]); }
-VECTOR double law_entropy (const double v[]) { return power_entropy(v[0], DIRECTION * v[1]); }
+enum { OPERANDS = 3 };
 
-VECTOR void law_mean_slopes (const double v[], double d[]) {
-  power_mean_slopes(v[0], DIRECTION * v[1], d);
-  d[1] *= DIRECTION;
-}
-
-VECTOR void law_stddev_slopes (const double v[], double d[]) {
-  power_stddev_slopes(v[0], DIRECTION * v[1], d);
-  d[1] *= DIRECTION;
-}
-
-VECTOR void law_entropy_slopes (const double v[], double d[]) {
-  power_entropy_slopes(v[0], DIRECTION * v[1], d);
-  d[1] *= DIRECTION;
-}
-
-
-static const HazardLaw law = {
-  .operands    = 3,           .falls              = DIRECTION < 0,
+static const HazardLaw waiting_time = {
+  .falls       = DIRECTION < 0,
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
-  .mean        = law_mean,    .mean_slopes        = law_mean_slopes,
-  .stddev      = law_stddev,  .stddev_slopes      = law_stddev_slopes,
-  .entropy     = law_entropy, .entropy_slopes     = law_entropy_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
 };
 
 #include "kernel/hazard_kernels.h"
+
+
+/* a moment as a function of concentration */
+VECTOR Moment directed (Moment m) {
+  return (Moment) {m.value, m.by_first, DIRECTION * m.by_second};
+}
+
+VECTOR Moment mean_at (double scale, double c) {
+  return directed(power_mean(scale, DIRECTION * c));
+}
+
+VECTOR Moment stddev_at (double scale, double c) {
+  return directed(power_stddev(scale, DIRECTION * c));
+}
+
+VECTOR Moment entropy_at (double scale, double c) {
+  return directed(power_entropy(scale, DIRECTION * c));
+}
+
+static const Moments moments = {.mean = mean_at, .stddev = stddev_at, .entropy = entropy_at};
+
+#include "kernel/moments_kernels.h"
