@@ -54,10 +54,9 @@ VECTOR void bent_slopes (const double v[], double s, double d[]) {
   d[1] = x < 0 ? 0.0 : -by_log / scale;
 }
 
-VECTOR void tail_slopes (const double v[], double d[]) { bent_slopes(v, bend(v[0], v[1]), d); }
-
-VECTOR void other_tail_slopes (const double v[], double d[]) {
-  bent_slopes(v, -bend(v[0], v[1]), d);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double s = bend(v[0], v[1]);
+  bent_slopes(v, upper ? -s : s, d);
 }
 
 
@@ -109,10 +108,10 @@ VECTOR double upper_quantile_slope (double q) {
   return -HALF_PI / (s * s);
 }
 
-static const HalflineLaw law = {
-  .log_density = log_density,    .log_density_slopes = log_density_slopes,
-  .cdf         = tail,           .cdf_slopes         = tail_slopes,
-  .sf          = other_tail,     .sf_slopes          = other_tail_slopes,
+static const HalflineLaw halfline = {
+  .log_density = log_density,
+  .cdf         = tail,           .sf                 = other_tail,
+  .tail_slopes = tail_slopes,
   .log_cdf     = log_tail,       .log_cdf_drift      = log_tail_drift,
   .log_sf      = log_other_tail, .log_sf_slopes      = log_other_tail_slopes,
   .icdf        = quantile,       .icdf_slope         = quantile_slope,
@@ -130,7 +129,7 @@ const Kernel perilune_halfcauchy[] = {
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
-  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = halfline_entropy_partials},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 2, .value = icdf,     .partials = icdf_partials,
    .noise = "uniform"},
   {.name = NULL}

@@ -1,86 +1,92 @@
 /*
 ** halfline_kernels.h - the kernels of a family on the half line (halfline.h)
 **
-** To be included once by a family's file, below its `static const HalflineLaw law`. A family
-** lists in its table those that it has functions for.
+** To be included once by a family's file, below its `static const HalflineLaw halfline`.
 */
 #include "kernel/halfline.h"
 
 
-static inline void log_prob (size_t n, const double *const in[], double *out) {
-  halfline_log_density(n, in, out, law.log_density);
+/* g(x, scale) - log(scale) */
+VECTOR double log_density_at (const double v[]) {
+  double inside = halfline.log_density(v[0], v[1]) - vlog(v[1]);
+  return v[0] < 0 ? -HUGE_VAL : inside;
 }
 
-static inline void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  pointwise_partials(2, n, in, d, law.log_density_slopes);
+VECTOR double tail_at (const double v[], int upper) {
+  double x = v[0] <= 0 ? 0.0 : v[0];
+  return upper ? halfline.sf(x, v[1]) : halfline.cdf(x, v[1]);
 }
 
-
-/* by the slope in z, or by those in x and scale */
-VECTOR void tail_partials (size_t n, const double *const in[], double *const d[],
-                           OfRatio *slope, PointwiseSlopes *slopes) {
-  if (slopes) pointwise_partials(2, n, in, d, slopes);
-  else halfline_partials(n, in, d, slope);
-}
-
-static inline void cdf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, law.cdf);
-}
-
-static inline void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.cdf_slope, law.cdf_slopes);
-}
-
-static inline void sf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, law.sf);
-}
-
-static inline void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.sf_slope, law.sf_slopes);
-}
-
-static inline void log_cdf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, law.log_cdf);
-}
-
-static inline void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_drift_partials(n, in, d, law.log_cdf_drift);
-}
-
-static inline void log_sf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, law.log_sf);
-}
-
-static inline void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, law.log_sf_slope, law.log_sf_slopes);
+VECTOR double log_tail_at (const double v[], int upper) {
+  double x = v[0] <= 0 ? 0.0 : v[0];
+  return upper ? halfline.log_sf(x, v[1]) : halfline.log_cdf(x, v[1]);
 }
 
 
-static inline void icdf (size_t n, const double *const in[], double *out) {
-  halfline_quantile(n, in, out, law.icdf);
+/* from the slope in z */
+VECTOR void slopes (const double v[], double z, double slope, double d[]) {
+  double s = slope / v[1];
+  s = v[0] < 0 ? 0.0 : s;
+  d[0] = s;
+  d[1] = -z * s;
 }
 
-static inline void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_quantile_partials(n, in, d, law.icdf, law.icdf_slope);
+/* from the slope in log z */
+VECTOR void drift_slopes (const double v[], double drift, double d[]) {
+  double e = v[0] < 0 ? 0.0 : drift;
+  d[0] = e / v[0];
+  d[1] = -e / v[1];
 }
 
-static inline void isf (size_t n, const double *const in[], double *out) {
-  halfline_quantile(n, in, out, law.isf);
+VECTOR void tail_slopes_at (const double v[], int upper, double d[]) {
+  double z = halfline_ratio(v[0], v[1]);
+  if (halfline.tail_slopes) halfline.tail_slopes(v, upper, d);
+  else slopes(v, z, upper ? halfline.sf_slope(z) : halfline.cdf_slope(z), d);
 }
 
-static inline void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_quantile_partials(n, in, d, law.isf, law.isf_slope);
-}
-
-static inline void rsample (size_t n, const double *const in[], double *out) {
-  halfline_quantile(n, in, out, law.from_noise);
-}
-
-static inline void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_quantile_partials(n, in, d, law.from_noise, law.from_noise_slope);
+VECTOR void log_tail_slopes_at (const double v[], int upper, double d[]) {
+  double z = halfline_ratio(v[0], v[1]);
+  if (!upper) drift_slopes(v, halfline.log_cdf_drift(z), d);
+  else if (halfline.log_sf_slopes) halfline.log_sf_slopes(v, d);
+  else slopes(v, z, halfline.log_sf_slope(z), d);
 }
 
 
-static inline void entropy (size_t n, const double *const in[], double *out) {
-  halfline_entropy(n, in, out, law.entropy);
+/* scale z, z a function of p */
+VECTOR double quantile_at (const double v[], int upper) {
+  return v[1] * (upper ? halfline.isf(v[0]) : halfline.icdf(v[0]));
+}
+
+VECTOR void quantile_slopes_at (const double v[], int upper, double d[]) {
+  d[0] = v[1] * (upper ? halfline.isf_slope(v[0]) : halfline.icdf_slope(v[0]));
+  d[1] = upper ? halfline.isf(v[0]) : halfline.icdf(v[0]);
+}
+
+VECTOR double from_noise (const double v[]) { return v[1] * halfline.from_noise(v[0]); }
+
+VECTOR void from_noise_slopes (const double v[], double d[]) {
+  d[0] = v[1] * halfline.from_noise_slope(v[0]);
+  d[1] = halfline.from_noise(v[0]);
+}
+
+static const SidedLaw law = {
+  .operands    = 2,
+  .log_density = log_density_at, .log_density_slopes = log_density_slopes,
+  .tail        = tail_at,        .tail_slopes        = tail_slopes_at,
+  .log_tail    = log_tail_at,    .log_tail_slopes    = log_tail_slopes_at,
+  .quantile    = quantile_at,    .quantile_slopes    = quantile_slopes_at,
+  .from_noise  = from_noise,     .from_noise_slopes  = from_noise_slopes
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/rsample_kernels.h"
+#include "kernel/sided_kernels.h"
+
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]) + halfline.entropy;
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
 }

@@ -76,8 +76,8 @@ VECTOR double upper_quantile_slope (double q) { return -0.5 / vdensity(upper_qua
 VECTOR double magnitude (double z) { return fabs(z); }
 VECTOR double magnitude_slope (double z) { return copysign(1.0, z); }
 
-static const HalflineLaw law = {
-  .log_density = log_density,    .log_density_slopes = log_density_slopes,
+static const HalflineLaw halfline = {
+  .log_density = log_density,
   .cdf         = lower_tail,     .cdf_slope          = lower_tail_slope,
   .sf          = upper_tail,     .sf_slope           = upper_tail_slope,
   .log_cdf     = log_lower_tail, .log_cdf_drift      = log_lower_tail_drift,
@@ -98,7 +98,7 @@ const Kernel perilune_halfnormal[] = {
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
-  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = halfline_entropy_partials},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 2, .value = rsample,  .partials = rsample_partials,
    .noise = "normal"},
   {.name = NULL}

@@ -73,8 +73,8 @@ VECTOR double upper_quantile_slope (double q) { return -slope_between(q, upper_q
 VECTOR double length (double t) { return sqrt(2 * t); }
 VECTOR double length_slope (double t) { return 1 / sqrt(2 * t); }
 
-static const HalflineLaw law = {
-  .log_density = log_density,    .log_density_slopes = log_density_slopes,
+static const HalflineLaw halfline = {
+  .log_density = log_density,
   .cdf         = lower_tail,     .cdf_slope          = lower_tail_slope,
   .sf          = upper_tail,     .sf_slope           = upper_tail_slope,
   .log_cdf     = log_lower_tail, .log_cdf_drift      = log_lower_tail_drift,
@@ -95,7 +95,7 @@ const Kernel perilune_rayleigh[] = {
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
-  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = halfline_entropy_partials},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "rsample",  .n_in = 2, .value = rsample,  .partials = rsample_partials,
    .noise = "exponential"},
   {.name = NULL}

@@ -6,10 +6,10 @@
 #include "kernel/sided.h"
 
 
-static void rsample (size_t n, const double *const in[], double *out) {
+static inline void rsample (size_t n, const double *const in[], double *out) {
   pointwise_value(law.operands, n, in, out, law.from_noise);
 }
 
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
+static inline void rsample_partials (size_t n, const double *const in[], double *const d[]) {
   pointwise_partials(law.operands, n, in, d, law.from_noise_slopes);
 }
