@@ -141,19 +141,19 @@ VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) 
       out[i] = at_ends(x[i], f(tail_of(x[i], loc[i], concentration[i]), lower), below, above);
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
+static void lower_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_value, 1, 0, 1);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
+static void upper_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_value, 0, 1, 0);
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
+static void log_lower_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_log, 1, -HUGE_VAL, 0);
 }
 
-static void log_sf (size_t n, const double *const in[], double *out) {
+static void log_upper_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_log, 0, 0, -HUGE_VAL);
 }
 
@@ -165,8 +165,10 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 ** ====================================================== */
 
 static double density_at (const double *at) { return log_density(at[0], at[1], at[2]); }
-static double log_cdf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 1); }
-static double log_sf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 0); }
+
+static double log_tail (const double *at, int upper) {
+  return tail_log(tail_of(at[0], at[1], at[2]), !upper);
+}
 
 /* dF/dm = -2l/m^2 e^(2l/m) Phi(-t); and multiplying x, m and l by one factor leaves F */
 static void slopes (const double *at, double *dx) {
@@ -176,24 +178,6 @@ static void slopes (const double *at, double *dx) {
   double share = 2 * vsqrt(concentration / loc) * vsqrt(x / loc) * mills;   /* of dx/dm in x/m */
   dx[0] = x / loc * share;
   dx[1] = x * (1 - share) / concentration;
-}
-
-static const Implicit family = {2, density_at, slopes};
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, NULL);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, NULL);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
 }
 
 /* }====================================================== */
@@ -221,7 +205,9 @@ static double driftless (double p, double q, double concentration) {
 ** Phi(s) < F < 2 Phi(s) and 1 - F < Phi(-s) give a start on the side from which all
 ** steps have one sign.
 */
-static double quantile (double p, double q, double loc, double concentration) {
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
+  double loc = at[1], concentration = at[2];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   if (p == 0 || q == 0) return p == 0 ? 0.0 : HUGE_VAL;
   int lower = p < q;
@@ -240,24 +226,13 @@ static double quantile (double p, double q, double loc, double concentration) {
   return x;
 }
 
-static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
-static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
+enum { OPERANDS = 3 };
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, icdf_at);
-}
+static const Implicit family = {   /* the tails themselves are above */
+  .log_density = density_at, .slopes = slopes, .log_tail = log_tail, .quantile = quantile
+};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, isf_at);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
-}
+#include "kernel/implicit_kernels.h"
 
 /* }====================================================== */
 
@@ -307,17 +282,13 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   }
 }
 
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&family, n, in, d);
-}
-
 
 const Kernel perilune_inversegaussian[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
-  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
-  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
-  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
-  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "cdf",      .n_in = 3, .value = lower_tails, .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = upper_tails, .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_lower_tails, .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_upper_tails, .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},

@@ -169,27 +169,22 @@ static double log_density (const double *at) {
   return log_limited(standardised(at), at[1]) - vlog(at[3]);
 }
 
-static double lower (const double *at) {
-  return standard_cdf(standardised(at), limited(at[1]));
+/* the upper tail is the lower one of -z */
+static double z_at (const double *at, int upper) {
+  return upper ? -standardised(at) : standardised(at);
 }
 
-static double upper (const double *at) {
-  return standard_cdf(-standardised(at), limited(at[1]));
+static double tail (const double *at, int upper) {
+  return standard_cdf(z_at(at, upper), limited(at[1]));
 }
 
-static double log_tail (double z, double df) {
-  return df == HUGE_VAL ? vlog_ndtr(z) : standard_log_cdf(z, limited(df));
+static double log_tail (const double *at, int upper) {
+  double z = z_at(at, upper);
+  return at[1] == HUGE_VAL ? vlog_ndtr(z) : standard_log_cdf(z, limited(at[1]));
 }
 
-static double log_lower (const double *at) { return log_tail(standardised(at), at[1]); }
-static double log_upper (const double *at) { return log_tail(-standardised(at), at[1]); }
-
-static double quantile (const double *at) {
-  return fma(at[3], standard_quantile(at[0], limited(at[1])), at[2]);
-}
-
-static double upper_quantile (const double *at) {
-  return fma(-at[3], standard_quantile(at[0], limited(at[1])), at[2]);
+static double quantile (const double *at, int upper) {
+  return fma(upper ? -at[3] : at[3], standard_quantile(at[0], limited(at[1])), at[2]);
 }
 
 static void slopes (const double *at, double *dx) {
@@ -199,11 +194,10 @@ static void slopes (const double *at, double *dx) {
   dx[2] = z;
 }
 
-static const Implicit family = {.params = 3, .log_density = log_density, .slopes = slopes};
+enum { OPERANDS = 4 };
 
-static const ImplicitTails tails = {
-  .cdf = lower, .sf = upper,
-  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"

@@ -126,25 +126,20 @@ static Arc beyond (Place at, double concentration) {
   return arc(at.angle, at.left, at.left, concentration);
 }
 
-static double lower_tail (double x, double loc, double concentration, int lower) {
-  Place at = place_of(x, loc);
-  if (!(at.left > 0) && x == x) return at.above == lower ? 1.0 : 0.0;
-  Arc a = beyond(at, concentration);
+static double tail (const double *v, int upper) {
+  Place at = place_of(v[0], v[1]);
+  if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 1.0 : 0.0;
+  Arc a = beyond(at, v[2]);
   double t = a.mass * vexp(-a.depth);
-  return at.above == lower ? 1 - t : t;
+  return at.above == !upper ? 1 - t : t;
 }
 
-static double lower_log (double x, double loc, double concentration, int lower) {
-  Place at = place_of(x, loc);
-  if (!(at.left > 0) && x == x) return at.above == lower ? 0.0 : -HUGE_VAL;
-  Arc a = beyond(at, concentration);
-  return at.above == lower ? vlog1p(-a.mass * vexp(-a.depth)) : vlog(a.mass) - a.depth;
+static double log_tail (const double *v, int upper) {
+  Place at = place_of(v[0], v[1]);
+  if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 0.0 : -HUGE_VAL;
+  Arc a = beyond(at, v[2]);
+  return at.above == !upper ? vlog1p(-a.mass * vexp(-a.depth)) : vlog(a.mass) - a.depth;
 }
-
-static double cdf_at (const double *at) { return lower_tail(at[0], at[1], at[2], 1); }
-static double sf_at (const double *at) { return lower_tail(at[0], at[1], at[2], 0); }
-static double log_cdf_at (const double *at) { return lower_log(at[0], at[1], at[2], 1); }
-static double log_sf_at (const double *at) { return lower_log(at[0], at[1], at[2], 0); }
 
 /* of the law on one turn: there is nothing beyond it */
 static double density_at (const double *at) {
@@ -230,26 +225,24 @@ static double tail_angle (double p, double left, double concentration) {
   return fma(error * a.mass, vi0e(concentration) / INV_TWO_PI, angle);
 }
 
-static double quantile (double p, double q, double loc, double concentration) {
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
+  double loc = at[1], concentration = at[2];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
-  double tail = p < q ? p : q, side = p < q ? -1.0 : 1.0, end = turn_end(loc, side);
-  if (tail == 0) return end;
-  if (tail > 0.25) return fma(side, central_angle(0.5 - tail, concentration), loc);
-  double left = left_for(tail, concentration);
-  if (left > 1.5) return fma(side, tail_angle(tail, left, concentration), loc);
+  double part = p < q ? p : q, side = p < q ? -1.0 : 1.0, end = turn_end(loc, side);
+  if (part == 0) return end;
+  if (part > 0.25) return fma(side, central_angle(0.5 - part, concentration), loc);
+  double left = left_for(part, concentration);
+  if (left > 1.5) return fma(side, tail_angle(part, left, concentration), loc);
   Pair turn = exact_sum(loc, side * PI_HIGH);
   double x = turn.hi + (turn.lo + side * (PI_LOW - left));
   return side * (x - end) > 0 ? end : x;
 }
 
-static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
-static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
+enum { OPERANDS = 3 };
 
-static const Implicit family = {.params = 2, .log_density = density_at, .slopes = slopes};
-
-static const ImplicitTails tails = {
-  .cdf = cdf_at, .sf = sf_at,
-  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+static const Implicit family = {
+  .log_density = density_at, .slopes = slopes, .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
@@ -320,7 +313,9 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
   }
 }
 
-static double draw_quantile (double u, const double *k) { return quantile(u, 1 - u, 0, *k); }
+static double draw_quantile (double u, const double *k) {
+  return quantile((double[]) {u, 0, *k}, 0);
+}
 
 static const Rejection BY_REJECTION = {.n_in = 1, .attempt = attempt, .quantile = draw_quantile};
 
