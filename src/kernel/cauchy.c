@@ -10,11 +10,8 @@
 */
 #include "kernel/sided.h"
 #include "kernel/standard.h"
+#include "special/constants.h"
 #include "special/vtrig.h"
-
-#define PI         3.1415926535897932385
-#define INVERSE_PI 0.31830988618379067154
-#define LOG_PI     1.1447298858494001741
 
 
 typedef struct Ray { double t, larger; int far; } Ray;
@@ -65,16 +62,16 @@ VECTOR double smaller_angle (Ray a) {
 }
 
 VECTOR double tail (const double v[], int upper) {
-  double shift = shift_of(v, upper), part = INVERSE_PI * smaller_angle(ray_to(shift, v[2]));
+  double shift = shift_of(v, upper), part = INV_PI * smaller_angle(ray_to(shift, v[2]));
   return shift < 0 ? part : 1 - part;
 }
 
 VECTOR void tail_slopes (const double v[], int upper, double d[]) {
   Ray a = ray_to(v[0] - v[1], v[2]);
-  double sign = upper ? -1 : 1, slope = sign * INVERSE_PI * scale_share(a);
+  double sign = upper ? -1 : 1, slope = sign * INV_PI * scale_share(a);
   d[0] = slope;
   d[1] = -slope;
-  d[2] = sign * INVERSE_PI * copysign(shift_share(a), v[1] - v[0]);
+  d[2] = sign * INV_PI * copysign(shift_share(a), v[1] - v[0]);
 }
 
 
@@ -84,7 +81,7 @@ VECTOR int is_deep (double d, Ray a) { return (d < 0) & a.far & (a.t < 1e-9); }
 VECTOR double log_tail (const double v[], int upper) {
   double shift = shift_of(v, upper), scale = v[2];
   Ray a = ray_to(shift, scale);
-  double part = INVERSE_PI * smaller_angle(a);
+  double part = INV_PI * smaller_angle(a);
   double deep = vlog_ratio(scale, fabs(shift)) - LOG_PI;
   double left = is_deep(shift, a) ? deep : vlog(part), right = vlog1p(-part);
   return shift < 0 ? left : right;

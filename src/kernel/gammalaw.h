@@ -20,13 +20,13 @@
 
 #include "kernel/alike.h"
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/incgamma.h"
 #include "special/pair.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vratio.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
 
 static const double LAW_SADDLE = 8;
 static const double LAW_TINY = 1e-290;   /* below it t may have lost digits: use log t */

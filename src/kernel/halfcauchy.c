@@ -8,11 +8,8 @@
 ** its square need be in range: beyond 1 everything is a function of 1/z.
 */
 #include "kernel/halfline.h"
+#include "special/constants.h"
 #include "special/vtrig.h"
-
-#define LOG_2_OVER_PI (-0.45158270528945486473)
-#define TWO_PI_INVERSE 0.63661977236758134308   /* 2/pi */
-#define HALF_PI 1.5707963267948966192
 
 
 /* z or 1/z, whichever is at most 1 */
@@ -37,13 +34,13 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 /* F as a function of x and scale, or 1 - F of scale and x */
-VECTOR double tail (double a, double b) { return TWO_PI_INVERSE * vatan(a / b); }
+VECTOR double tail (double a, double b) { return TWO_OVER_PI * vatan(a / b); }
 VECTOR double other_tail (double x, double scale) { return tail(scale, x); }
 
 /* F'(z) below z = 1, z F'(z) beyond */
 VECTOR double bend (double x, double scale) {
   double m = lesser(x, scale);
-  return TWO_PI_INVERSE * (x < scale ? 1.0 : m) / fma(m, m, 1);
+  return TWO_OVER_PI * (x < scale ? 1.0 : m) / fma(m, m, 1);
 }
 
 /* The slopes of a function with the slope s below z = 1, and with the slope
@@ -116,7 +113,7 @@ static const HalflineLaw halfline = {
   .log_sf      = log_other_tail, .log_sf_slopes      = log_other_tail_slopes,
   .icdf        = quantile,       .icdf_slope         = quantile_slope,
   .isf         = upper_quantile, .isf_slope          = upper_quantile_slope,
-  .entropy     = 1.8378770664093454836   /* log(2 pi) */
+  .entropy     = LOG_2PI
 };
 
 #include "kernel/halfline_kernels.h"

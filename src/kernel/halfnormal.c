@@ -5,12 +5,9 @@
 **   z = x/scale >= 0
 */
 #include "kernel/halfline.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
-
-#define HALF_LOG_2_OVER_PI (-0.22579135264472743236)
-#define SQRT_2_OVER_PI 0.79788456080286535588
-#define SQRT_HALF 0.70710678118654752440
 
 
 VECTOR double log_density (double x, double scale) {
@@ -59,14 +56,14 @@ VECTOR double log_upper_tail_slope (double z) {
 
 /* sqrt(2) times the inverse of erf or erfc, rounded once */
 VECTOR double quantile (double p) {
-  double z = verfinv(p), x = fma(z, 0.41421356237309504880, z);
+  double z = verfinv(p), x = fma(z, SQRT2_MINUS_1, z);
   return p < 0 ? (double)NAN : x;
 }
 
 VECTOR double quantile_slope (double p) { return 0.5 / vdensity(quantile(p)); }
 
 VECTOR double upper_quantile (double q) {
-  double z = verfcinv(q), x = fma(z, 0.41421356237309504880, z);
+  double z = verfcinv(q), x = fma(z, SQRT2_MINUS_1, z);
   return q > 1 ? (double)NAN : x;
 }
 

@@ -17,6 +17,7 @@
 #include "kernel/outcome.h"
 #include "random/noise.h"
 #include "random/rejection.h"
+#include "special/constants.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
 
@@ -49,7 +50,7 @@ static Law mirrored (Law a) { return (Law) {a.N, a.N - a.K, a.n}; }
 ** ====================================================== */
 
 /* c! = sqrt(size) e^mu c^c e^-c, also for c = 0 */
-VECTOR double size (double c) { return c == 0 ? 1 : 6.2831853071795864769 * c; }
+VECTOR double size (double c) { return c == 0 ? 1 : TWO_PI * c; }
 VECTOR double mu (double c) { return c == 0 ? 0 : stirlerr_above(c < 0.5 ? 0.5 : c); }
 
 /* c log(c/e) + e - c, given d = e - c without cancellation */

@@ -19,12 +19,11 @@
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/expint.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
-#define SQRT_HALF    0.70710678118654752440
 
 enum { BLOCK = 256 };
 
@@ -100,7 +99,7 @@ static double difference (double s, double gap) {
     double y = width * legendre_node[i];
     f[i] = -vexp(-y * (y + 2 * c)) * vexpm1(-2 * SQRT_HALF * gap * y);
   }
-  return 0.56418958354775628695 * width * legendre_sum(f);
+  return INV_SQRT_PI * width * legendre_sum(f);
 }
 
 /* for x > 0, finite */
@@ -174,7 +173,7 @@ static double log_tail (const double *at, int upper) {
 static void slopes (const double *at, double *dx) {
   double x = at[0], concentration = at[2], loc = finite_mean(at[1], concentration);
   double t = (x + loc) / loc * root_of(x, concentration);
-  double mills = 1.2533141373155002512 * scaled_tail(t);
+  double mills = SQRT_HALF_PI * scaled_tail(t);
   double share = 2 * vsqrt(concentration / loc) * vsqrt(x / loc) * mills;   /* of dx/dm in x/m */
   dx[0] = x / loc * share;
   dx[1] = x * (1 - share) / concentration;
@@ -215,7 +214,7 @@ static double quantile (const double *at, int upper) {
   double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
     Tail tail = tail_of(x, loc, concentration);
-    double slope = 0.39894228040143267794 * root_of(x, concentration);
+    double slope = INV_SQRT_2PI * root_of(x, concentration);
     int own = tail.lower == lower;
     slope /= own ? tail.mass : tail_value(tail, lower) / decay(tail.s);
     double move = (vlog(lower ? p : q) - tail_log(tail, lower)) / (lower ? slope : -slope);

@@ -21,6 +21,7 @@
 
 #include "kernel/logit.h"
 #include "kernel/moments.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/vmath.h"
 
@@ -137,7 +138,7 @@ static inline Moment entropy_of (double loc, double scale) {
     m.by_first -= lean;
     m.by_second -= lean * node.z;
   }
-  m.value += vlog(scale) + 1.4189385332046727418;
+  m.value += vlog(scale) + HALF_LOG_2PI_E;
   m.by_second += 1 / scale;
   return m;
 }

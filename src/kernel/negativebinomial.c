@@ -11,6 +11,7 @@
 #include "kernel/poisson.h"
 #include "kernel/trials.h"
 #include "random/gammas.h"
+#include "special/constants.h"
 
 
 /* log P(k) for k >= 0, an integer or at least 1/2 */
@@ -18,7 +19,7 @@ VECTOR double log_prob_at (double k, double r, double logit) {
   Odds o = odds_of(logit);
   double x = k < 0.5 ? 1 : k, n = x + r;
   double mu = stirlerr_above(n) - stirlerr_above(x) - vstirlerr(r);
-  double root = vlog(vsqrt(r) / (vsqrt(n) * vsqrt(x))) - 0.91893853320467274178;
+  double root = vlog(vsqrt(r) / (vsqrt(n) * vsqrt(x))) - HALF_LOG_2PI;
   double inside = mu - trials_deviances(x, r, n, o) + root;
   double none = r == 0 ? 0 : 0 - r * o.log_q;
   double value = r == 0 ? -HUGE_VAL : inside;

@@ -11,6 +11,7 @@
 #include "kernel/alike.h"
 #include "kernel/kernel.h"
 #include "kernel/outcome.h"
+#include "special/constants.h"
 #include "special/verf.h"
 
 
@@ -122,7 +123,7 @@ static const double SERIES[] = {
 static double entropy_far (double rate) {
   double r = 1 / rate, sum = 0;
   for (int k = 9; k >= 0; k--) sum = fma(sum, r, SERIES[k]);
-  return fma(0.5, vlog(rate), 1.4189385332046727418) + sum * r;
+  return fma(0.5, vlog(rate), HALF_LOG_2PI_E) + sum * r;
 }
 
 static double entropy_far_slope (double rate) {

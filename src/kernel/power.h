@@ -13,12 +13,11 @@
 #define PERILUNE_POWER_H
 
 #include "kernel/moments.h"
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vpow.h"
-
-#define EULER_GAMMA 0.57721566490153286061
 
 
 /* {=====================================================

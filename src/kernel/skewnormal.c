@@ -13,15 +13,13 @@
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/owen.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
 #include "special/vtrig.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
-#define SQRT_HALF    0.70710678118654752440
-#define INV_PI       0.31830988618379067154
 
 enum { BLOCK = 256 };
 

@@ -12,6 +12,7 @@
 #include "kernel/implicit.h"
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/verf.h"
 
@@ -44,7 +45,7 @@ VECTOR double gamma_ratio_series (double w) {
 VECTOR double log_constant (double df) {
   double x = 0.5 * df, y = x < 1 ? x + 1 : x, step = x < 1 ? y / (x + 0.5) : 1.0;
   double ratio = step * step * gamma_ratio_series(1 / (y + 1)) / (y + 0.25);
-  return 0.5 * vlog(0.15915494309189533577 * x * ratio);
+  return 0.5 * vlog(INV_TWO_PI * x * ratio);
 }
 
 /* log(1 + z^2/df); beyond e^100 through the root of the quotient */
@@ -201,7 +202,6 @@ static const Implicit family = {
 };
 
 #include "kernel/implicit_kernels.h"
-
 
 
 /* normal/sqrt(2 gamma/df), the gamma variable of shape df/2 */

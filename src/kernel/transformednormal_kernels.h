@@ -5,11 +5,10 @@
 */
 #include "kernel/sided.h"
 #include "kernel/transformednormal.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
 #include "special/vmath.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 VECTOR double normal_z (Pair y, double loc, double scale) {

@@ -15,14 +15,11 @@
 #include "random/noise.h"
 #include "random/rejection.h"
 #include "special/bessel.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 #include "special/vtrig.h"
 
-#define PI_HIGH    3.1415926535897931160
-#define PI_LOW     1.2246467991473531772e-16
-#define LOG_2PI    1.8378770664093454836
-#define INV_TWO_PI 0.15915494309189533577
 
 enum { RETRY = 2 };   /* the first lane of further attempts */
 
@@ -81,7 +78,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 static Place place_of (double x, double loc) {
   Pair d = exact_sum(x, -loc);
   double sign = d.hi < 0 ? -1.0 : 1.0;
-  double left = (PI_HIGH - sign * d.hi) + (PI_LOW - sign * d.lo);
+  double left = (PI - sign * d.hi) + (PI_LOW - sign * d.lo);
   return (Place) {fabs(d.hi), left, d.hi > 0};
 }
 
@@ -156,7 +153,7 @@ static void slopes (const double *at, double *dx) {
   Place place = place_of(at[0], at[1]);
   double s = sin_any(0.5 * place.angle);
   int central = 2 * s * s < vbessel_ratio_c(concentration);
-  Arc a = central ? arc(0, PI_HIGH, place.angle, concentration) : beyond(place, concentration);
+  Arc a = central ? arc(0, PI, place.angle, concentration) : beyond(place, concentration);
   double per_density = a.slope * vexp(2 * concentration * s * s - a.depth)
                      / (INV_TWO_PI / vi0e(concentration));
   dx[0] = 1;
@@ -172,7 +169,7 @@ static void slopes (const double *at, double *dx) {
 
 /* the end of the turn, rounded away from loc, so that no mass is beyond it */
 static double turn_end (double loc, double side) {
-  double end = loc + side * PI_HIGH;
+  double end = loc + side * PI;
   for (double step = 1e-17; place_of(end, loc).left > 0; step *= 2) end += side * step;
   return end;
 }
@@ -181,7 +178,7 @@ static double turn_end (double loc, double side) {
 static double central_angle (double c, double concentration) {
   double peak = INV_TWO_PI / vi0e(concentration), angle = c / peak;
   for (int step = 0; step < 40; step++) {
-    Arc a = arc(0, PI_HIGH, angle, concentration);
+    Arc a = arc(0, PI, angle, concentration);
     double s = vsin(0.5 * angle);
     double move = (c - a.mass) / (peak * vexp(-2 * concentration * s * s));
     angle += move;
@@ -198,14 +195,14 @@ static double left_for (double p, double concentration) {
   double level = INV_TWO_PI / vi0e(concentration), log_p = vlog(p);
   double chord = -0.5 * vndtri(p) / vsqrt(concentration);
   double linear = log_p - vlog(level) + 2 * concentration;   /* log of p/p(pi) */
-  double low = 0, high = linear < 1 ? vexp(linear) : PI_HIGH, left = high;
+  double low = 0, high = linear < 1 ? vexp(linear) : PI, left = high;
   if (chord < 1) {
     double angle = 2 * vatan(chord / vsqrt(fma(-chord, chord, 1)));
-    left = PI_HIGH - angle < high ? PI_HIGH - angle : high;
+    left = PI - angle < high ? PI - angle : high;
   }
-  high = high < PI_HIGH ? high * (1 + 1e-15) : PI_HIGH;
+  high = high < PI ? high * (1 + 1e-15) : PI;
   for (int step = 0; step < 100; step++) {
-    Arc a = arc(PI_HIGH - left, left, left, concentration);
+    Arc a = arc(PI - left, left, left, concentration);
     double error = vlog(a.mass) - a.depth - log_p;
     if (error > 0) high = left; else low = left;
     double next = left * vexp(clamp(-error * a.mass / (left * level), -50.0, 50.0));
@@ -219,7 +216,7 @@ static double left_for (double p, double concentration) {
 
 /* the angle itself, to its own last digit, where it is the smaller of the two */
 static double tail_angle (double p, double left, double concentration) {
-  double angle = PI_HIGH - left;
+  double angle = PI - left;
   Arc a = arc(angle, left, left, concentration);
   double error = vlog(a.mass) - a.depth - vlog(p);
   return fma(error * a.mass, vi0e(concentration) / INV_TWO_PI, angle);
@@ -234,7 +231,7 @@ static double quantile (const double *at, int upper) {
   if (part > 0.25) return fma(side, central_angle(0.5 - part, concentration), loc);
   double left = left_for(part, concentration);
   if (left > 1.5) return fma(side, tail_angle(part, left, concentration), loc);
-  Pair turn = exact_sum(loc, side * PI_HIGH);
+  Pair turn = exact_sum(loc, side * PI);
   double x = turn.hi + (turn.lo + side * (PI_LOW - left));
   return side * (x - end) > 0 ? end : x;
 }
