@@ -75,11 +75,4 @@ static inline Philox philox_seed (uint64_t seed) {
   return (Philox) {.key = {(uint32_t) seed, (uint32_t) (seed >> 32)}, .position = 0};
 }
 
-/* the generator's child of a given number; siblings and parent share no draws */
-static inline Philox philox_child (const Philox *g, uint64_t number) {
-  uint32_t block[4] = {(uint32_t) number, (uint32_t) (number >> 32), 0, 1};
-  philox_block(g->key, block, block);
-  return (Philox) {.key = {block[0], block[1]}, .position = 0};
-}
-
 #endif

@@ -208,11 +208,6 @@ VECTOR void vlgamma_digamma (double x, double *lgamma, double *digamma) {
   *digamma = digamma_given(x, l, r);
 }
 
-VECTOR void vdigamma_trigamma (double x, double *digamma, double *trigamma) {
-  *digamma = vdigamma_pos(x);
-  *trigamma = vtrigamma_pos(x);
-}
-
 /* }====================================================== */
 
 
