@@ -5,12 +5,7 @@
 ** t = rate x^s. For -1 the tails of t change places.
 */
 #include "kernel/gammalaw.h"
-
-enum {
-  BELOW = EXPONENT > 0 ? LAW_LOWER : LAW_UPPER,   /* the tail of t that is x's lower tail */
-  ABOVE = EXPONENT > 0 ? LAW_UPPER : LAW_LOWER
-};
-
+#include "kernel/sided.h"
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   law_log_prob(n, in, out, EXPONENT);
@@ -21,57 +16,49 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 }
 
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, EXPONENT, BELOW);
+/* the tail of t that is a tail of x */
+static inline int tail_of_t (int upper) { return upper == (EXPONENT > 0) ? LAW_UPPER : LAW_LOWER; }
+
+static double tail (const double v[], int upper) {
+  return law_tail(v[0], v[1], v[2], EXPONENT, tail_of_t(upper));
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, EXPONENT, BELOW);
+static double log_tail (const double v[], int upper) {
+  return law_log_tail(v[0], v[1], v[2], EXPONENT, tail_of_t(upper));
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, EXPONENT, ABOVE);
+static double quantile (const double v[], int upper) {
+  return law_quantile(v[0], v[1], v[2], EXPONENT, tail_of_t(upper));
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, EXPONENT, ABOVE);
+static void tail_slopes (const double v[], int upper, double d[]) {
+  law_tail_slopes(v, EXPONENT, tail_of_t(upper), 0, d);
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, EXPONENT, BELOW);
+static void log_tail_slopes (const double v[], int upper, double d[]) {
+  law_tail_slopes(v, EXPONENT, tail_of_t(upper), log_tail(v, upper), d);
 }
 
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, EXPONENT, BELOW);
+static void quantile_slopes (const double v[], int upper, double d[]) {
+  law_quantile_slopes(v, EXPONENT, tail_of_t(upper), d);
 }
 
-static void log_sf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, EXPONENT, ABOVE);
+static void draw_slopes (const double v[], double d[]) {
+  d[0] = 1;
+  law_pathwise(v[0], v[1], v[2], EXPONENT, d);
 }
 
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, EXPONENT, ABOVE);
-}
+static const SidedLaw law = {
+  .operands = 3,
+  .tail     = tail,     .tail_slopes     = tail_slopes,
+  .log_tail = log_tail, .log_tail_slopes = log_tail_slopes,
+  .quantile = quantile, .quantile_slopes = quantile_slopes
+};
 
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, EXPONENT, BELOW);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, EXPONENT, BELOW);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, EXPONENT, ABOVE);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, EXPONENT, ABOVE);
-}
+#include "kernel/sided_kernels.h"
 
 static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  law_draw_partials(n, in, d, EXPONENT);
+  pointwise_partials(3, n, in, d, draw_slopes);
 }
 
 
