@@ -59,15 +59,25 @@ VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
   d[1] = t / rate / rate;
 }
 
+/* the noise is t */
+VECTOR double from_noise (const double v[]) { return v[0] / v[1]; }
+
+VECTOR void from_noise_slopes (const double v[], double d[]) {
+  d[0] = 1 / v[1];
+  d[1] = -v[0] / v[1] / v[1];
+}
+
 static const SidedLaw law = {
   .operands    = 2,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .from_noise  = from_noise,  .from_noise_slopes  = from_noise_slopes
 };
 
 #include "kernel/density_kernels.h"
+#include "kernel/rsample_kernels.h"
 #include "kernel/sided_kernels.h"
 
 
@@ -77,20 +87,6 @@ static void entropy (size_t n, const double *const in[], double *out) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) d[0][i] = -1 / in[0][i];
-}
-
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  const double *e = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = e[i] / rate[i];
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *e = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 1 / rate[i];
-    d[1][i] = -e[i] / rate[i] / rate[i];
-  }
 }
 
 
