@@ -12,6 +12,7 @@
 #define PERILUNE_BETABINOMIALLAW_H
 
 #include "kernel/trials.h"
+#include "special/constants.h"
 
 typedef struct Law { double a, b, n; } Law;
 
@@ -40,7 +41,7 @@ VECTOR double weights (double k, double y, double a, double b, double n, double 
 VECTOR double log_prob_inside (double x, double rest, double a, double b, double n) {
   double k = x < 0.5 ? 0.5 : x, y = rest < 0.5 ? 0.5 : rest, s = a + b, m = n + s;
   double root = vlog(a / (k + a) / k * (n / s * m)) + vlog(b / (y + b) / y);
-  return weights(k, y, a, b, n, vlog1p(n / s)) + fma(0.5, root, -0.91893853320467274178);
+  return weights(k, y, a, b, n, vlog1p(n / s)) + fma(0.5, root, -HALF_LOG_2PI);
 }
 
 /* does n m/s overflow? */
@@ -51,7 +52,7 @@ VECTOR int is_huge (double a, double b, double n) {
 static inline double log_prob_huge (double k, double y, double a, double b, double n) {
   double s = a + b, m = n + s, log_q = vlog_ratio(s, m);
   double root = vlog(a / (k + a)) + vlog(b / (y + b)) + (vlog(n) - vlog(k) - vlog(y) - log_q);
-  return weights(k, y, a, b, n, -log_q) + fma(0.5, root, -0.91893853320467274178);
+  return weights(k, y, a, b, n, -log_q) + fma(0.5, root, -HALF_LOG_2PI);
 }
 
 /* mu(z + h) - mu(z) for z >= 16, the powers of the series taken apart: r^m - q^m = (r - q)(...) */

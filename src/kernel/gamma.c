@@ -9,77 +9,9 @@
 #include "kernel/gammalaw.h"
 #include "random/gammas.h"
 
+enum { EXPONENT = 1 };
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  law_log_prob(n, in, out, 1.0);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_prob_partials(n, in, d, 1.0);
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, 1.0, LAW_LOWER);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, 1.0, LAW_LOWER);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, 1.0, LAW_UPPER);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, 1.0, LAW_UPPER);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, 1.0, LAW_LOWER);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, 1.0, LAW_LOWER);
-}
-
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, 1.0, LAW_UPPER);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, 1.0, LAW_UPPER);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, 1.0, LAW_LOWER);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, 1.0, LAW_LOWER);
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, 1.0, LAW_UPPER);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, 1.0, LAW_UPPER);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  law_entropy(n, in, out, 1.0);
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  law_entropy_partials(n, in, d, 1.0);
-}
+#include "kernel/gammalaw_kernels.h"
 
 
 /* the root comes in twice, so that a tiny draw underflows only if the result does */
@@ -93,10 +25,6 @@ static void rsample (const Philox *g, uint64_t first, size_t n, const double *co
     double root = vexp(-0.5 * depth[i]);
     out[i] = root * out[i] / rate[i] * root;
   }
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  law_draw_partials(n, in, d, 1.0);
 }
 
 

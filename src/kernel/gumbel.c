@@ -80,7 +80,7 @@ static const StandardLaw law = {
   .icdf        = quantile,       .icdf_slope        = quantile_slope,
   .isf         = upper_quantile,   .isf_slope         = upper_quantile_slope,
   .from_noise  = from_beyond,    .from_noise_slope  = from_beyond_slope,
-  .entropy     = 1.5772156649015328606   /* 1 + Euler's constant */
+  .entropy     = 1 + EULER_GAMMA
 };
 
 #include "kernel/standard_kernels.h"

@@ -51,7 +51,7 @@ static const StandardLaw law = {
   .cdf         = lower_tail,     .cdf_slope         = smaller_tail,
   .log_cdf     = log_lower_tail, .log_cdf_slope     = log_lower_tail_slope,
   .icdf        = quantile,       .icdf_slope        = quantile_slope,
-  .entropy     = 1.69314718055994530942,   /* 1 + log 2 */
+  .entropy     = 1 + LN2,
   .symmetric   = 1,
   .moment      = moment,         .moment_share = 1, .moment_constant = -LN2
 };

@@ -20,9 +20,8 @@
 #include "kernel/kernel.h"
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "special/constants.h"
 
-#define HALF_LOG_PI 0.57236494292470008707
-#define SQRT_HALF   0.70710678118654752440
 
 static const double TOLERANCE = 1e-6;    /* of the length of a row */
 static const double LEAST = 0x1p-1022;   /* on a drawn diagonal */

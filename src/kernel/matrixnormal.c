@@ -9,9 +9,8 @@
 */
 #include "kernel/kernel.h"
 #include "linalg/triangle.h"
+#include "special/constants.h"
 #include "special/vmath.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 static double log_diagonal (size_t d, const double *l) {

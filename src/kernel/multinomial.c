@@ -14,6 +14,7 @@
 #include "kernel/summation.h"
 #include "kernel/trials.h"
 #include "random/noise.h"
+#include "special/constants.h"
 
 enum { BLOCK = 64 };
 
@@ -25,7 +26,7 @@ enum { BLOCK = 64 };
 /* r(x) = f(x, x); 0 at 0 */
 VECTOR double own_surprisal (double x) {
   double x1 = x < 0.5 ? 1 : x;
-  double value = fma(0.5, vlog(x1), stirlerr_above(x1) + 0.91893853320467274178);
+  double value = fma(0.5, vlog(x1), stirlerr_above(x1) + HALF_LOG_2PI);
   return x < 0.5 ? 0 : value;
 }
 

@@ -7,10 +7,9 @@
 ** of -z, and logarithms of tails go through the scaled erfc.
 */
 #include "kernel/standard.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 VECTOR double log_density (double z) { return fma(-0.5 * z, z, -HALF_LOG_2PI); }

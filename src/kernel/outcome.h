@@ -16,6 +16,7 @@
 
 #include <float.h>
 
+#include "kernel/sided.h"
 #include "special/vmath.h"
 
 static const double OUTCOME_SLACK = 64 * DBL_EPSILON;
@@ -54,20 +55,23 @@ VECTOR int level_reached (Level v, double tail) {
 ** Searches
 ** ====================================================== */
 
-/* a law with the parameters that its functions are given */
+/* a law: functions of a point {outcome, parameters...} */
 typedef struct Stairs {
-  double (*tail) (double k, const double *params, int upper);
-  double (*noise) (double k, const double *params);   /* NULL where there is none */
-  double first, last;                                 /* outcomes */
-  const double *params;
+  Sided *tail;
+  Pointwise *noise;      /* NULL where there is none */
+  double first, last;    /* outcomes */
+  int operands;
+  const double *point;   /* its parameters count */
 } Stairs;
 
 /* the noise is asked for only where it could decide */
 static inline int outcome_reached (const Stairs *s, double k, Level v) {
-  double tail = s->tail(k, s->params, v.upper);
+  double at[POINT_MAX] = {k};
+  for (int i = 1; i < s->operands; i++) at[i] = s->point[i];
+  double tail = s->tail(at, v.upper);
   if (level_reached(v, tail)) return 1;
   if (s->noise == NULL || fabs(tail - v.p) > 1e-6 * v.p) return 0;
-  v.slack += s->noise(k, s->params);
+  v.slack += s->noise(at);
   return level_reached(v, tail);
 }
 

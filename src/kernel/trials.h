@@ -17,7 +17,6 @@
 #ifndef PERILUNE_TRIALS_H
 #define PERILUNE_TRIALS_H
 
-#include "special/incbeta.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 
@@ -69,113 +68,16 @@ VECTOR double trials_slope (double z, double k, Odds o) {
 }
 
 
-/* {=====================================================
-** Tails
-** ====================================================== */
-
-/*
-** a, and log(d/p) at an outcome k; the law begins at 0 and ends where a = 0
-*/
+/* What a family's file says. The law begins at 0 and ends where a = 0. */
 typedef struct Trials {
-  double (*shape) (double k, double total);
-  double (*log_height) (double k, double total, double logit);
+  double (*log_prob) (double k, double total, double logit);
+  double (*total_slope) (double k, double total, Odds o);   /* of log P */
+  double (*logit_slope) (double k, double total, Odds o);
+  double (*shape) (double k, double total);                 /* a */
+  double (*height) (double k, double total);                /* d/(p P(k)) */
+  double (*steepness) (double k, double logit);             /* d/P(k + 1) */
+  double (*last) (double total);                            /* outcome */
+  double (*start) (double z, double total, Odds o);         /* near the quantile of Phi(z) */
 } Trials;
-
-/* a tail of less than that is its first term, d/a or d/(k + 1) */
-static const double TRIALS_TINY = 1e-290;
-
-/* log P(X <= x), or log P(X > x) */
-static inline double trials_log_tail (const Trials *t, double x, double total, double logit,
-                                      int upper) {
-  double k = floor(x), a = t->shape(k, total);
-  Odds o = odds_of(logit);
-  if (!(k == k && a == a && logit == logit)) return (double)NAN;
-  if (k < 0) return upper ? 0 : -HUGE_VAL;
-  if (a <= 0 || k == HUGE_VAL) return upper ? -HUGE_VAL : 0;
-  if (o.p < TRIALS_TINY || o.q < TRIALS_TINY) {
-    int rare = o.p < TRIALS_TINY;
-    double log_tail = t->log_height(k, total, logit) - o.log_p - vlog(rare ? k + 1 : a);
-    return rare == upper ? log_tail : vlog1mexp(log_tail < 0 ? log_tail : 0);
-  }
-  double bulk = k * o.log_p;   /* all that counts of so far a tail: there are no such beta functions */
-  if (k > 1e290 && bulk > 1e20 * (1 + a)) return upper ? -bulk : 0;
-  return upper ? special_log_betaincc_xy(a, k + 1, o.q, o.p)
-               : special_log_betainc_xy(a, k + 1, o.q, o.p);
-}
-
-static inline double trials_tail (const Trials *t, double x, double total, double logit,
-                                  int upper) {
-  double k = floor(x), a = t->shape(k, total);
-  Odds o = odds_of(logit);
-  if (!(k >= 0 && a > 0 && k < HUGE_VAL && o.p >= TRIALS_TINY && o.q >= TRIALS_TINY))
-    return vexp(trials_log_tail(t, x, total, logit, upper));
-  return upper ? special_betaincc_xy(a, k + 1, o.q, o.p)
-               : special_betainc_xy(a, k + 1, o.q, o.p);
-}
-
-/*
-** What the rounding of the logit, and of p and q made of it, may change in a tail: `slope` is
-** that of the tail along the logit, relative to the probability of the outcome next to it, of
-** which it is a small part.
-*/
-static inline double trials_noise (double slope, double log_prob, double logit) {
-  double rounding = 0x1p-50 * (1 + fabs(logit));
-  return fmin(rounding * slope, 0.25) * vexp(log_prob);
-}
-
-/*
-** Slopes of log P(X <= x) + shift, or of the upper tail's, along total and logit: the
-** shift -log P(X <= x) makes them those of the logarithm, 0 those of the tail itself.
-*/
-static inline void trials_slopes (const Trials *t, double x, double total, double logit,
-                                  int upper, double shift, double *dtotal, double *dlogit) {
-  double k = floor(x), a = t->shape(k, total), da, db;
-  Odds o = odds_of(logit);
-  *dtotal = *dlogit = 0;
-  if (!(k >= 0 && a > 0 && k < HUGE_VAL)) return;
-  if (shift == HUGE_VAL) {   /* an empty tail, whose logarithm goes with that of p^(k+1) or q^a */
-    *dlogit = upper ? k + 1 : -a;
-    return;
-  }
-  double height = vexp(t->log_height(k, total, logit) + shift);   /* d/p */
-  if (!(height > 0)) return;
-  *dlogit = upper ? height * o.p : -height * o.p;
-  if (o.q <= o.p) special_beta_dx(a, k + 1, o.q, &da, &db);
-  else {
-    special_beta_dx(k + 1, a, o.p, &db, &da);
-    da = -da;
-  }
-  *dtotal = (upper ? da : -da) * (height / o.q);
-}
-
-/* the four kernels of tails, operands x, total, logit */
-static inline void trials_tails (const Trials *t, size_t n, const double *const in[],
-                                 double *out, int upper) {
-  for (size_t i = 0; i < n; i++) out[i] = trials_tail(t, in[0][i], in[1][i], in[2][i], upper);
-}
-
-static inline void trials_log_tails (const Trials *t, size_t n, const double *const in[],
-                                     double *out, int upper) {
-  for (size_t i = 0; i < n; i++) out[i] = trials_log_tail(t, in[0][i], in[1][i], in[2][i], upper);
-}
-
-static inline void trials_tail_partials (const Trials *t, size_t n, const double *const in[],
-                                         double *const d[], int upper) {
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 0;
-    trials_slopes(t, in[0][i], in[1][i], in[2][i], upper, 0, &d[1][i], &d[2][i]);
-  }
-}
-
-static inline void trials_log_tail_partials (const Trials *t, size_t n, const double *const in[],
-                                             double *const d[], int upper) {
-  for (size_t i = 0; i < n; i++) {
-    double shift = -trials_log_tail(t, in[0][i], in[1][i], in[2][i], upper);
-    d[0][i] = 0;
-    trials_slopes(t, in[0][i], in[1][i], in[2][i], upper, shift, &d[1][i], &d[2][i]);
-  }
-}
-
-/* }====================================================== */
 
 #endif

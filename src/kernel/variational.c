@@ -10,9 +10,8 @@
 **   loss(joint, log_det, surprise)  = -(joint + log_det + surprise)
 */
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/vmath.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 static void draw (size_t n, const double *const in[], double *out) {

@@ -12,11 +12,10 @@
 #include "random/gammas.h"
 #include "random/noise.h"
 #include "special/bessel_order.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/vtrig.h"
 
-#define LOG_2PI 1.8378770664093454836
-#define PI      3.1415926535897932385
 
 static const double TOLERANCE = 1e-6;
 
