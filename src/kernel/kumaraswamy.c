@@ -62,10 +62,13 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
   double x = v[0], a = v[1], b = v[2];
   Share s = share(x, a, b);
   double pull = s.t_slope - s.t_slope / b;   /* (b - 1) e^u/(1 - e^u) */
-  int inside = (x > 0) & (x < 1);
-  d[0] = inside ? (a - 1 - a * pull) / x : 0;
-  d[1] = inside ? fma(s.l.hi, 1 - pull, 1 / a) : 0;
-  d[2] = inside ? (1 - s.t) / b : 0;
+  double by_x = (a - 1 - a * pull) / x, by_a = fma(s.l.hi, 1 - pull, 1 / a);
+  int inside = (x > 0) & (x < 1), within = (x >= 0) & (x <= 1);
+  /* at ends, where the density may be finite: a = 1 at 0, b = 1 at 1 */
+  double end_x = ((x == 0) & (a == 1)) ? 1 - b : ((x == 1) & (b == 1)) ? a - 1 : 0.0;
+  d[0] = inside ? by_x : end_x;
+  d[1] = within ? (x == 1 ? b / a : by_a) : 0;
+  d[2] = within ? (1 - s.t) / b : 0;
 }
 
 VECTOR double log_quantile (double t, double a, double b) {
