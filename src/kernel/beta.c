@@ -119,11 +119,11 @@ static void slopes (const double *at, double *dx) {
 enum { OPERANDS = 3 };
 
 static const Implicit family = {
-  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail, .quantile = quantile
+  .log_density = log_density, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
-
 
 
 /* the greater gamma is counted as its size, the lesser as what is left beside it */

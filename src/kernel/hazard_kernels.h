@@ -22,7 +22,7 @@ VECTOR void log_density_slopes_at (const double v[], double d[]) {
 }
 
 
-/* has x the waiting time below it? */
+/* is this tail the part that has arrived? */
 VECTOR int is_arrived (int upper) { return upper == waiting_time.falls; }
 
 VECTOR double tail (const double v[], int upper) {

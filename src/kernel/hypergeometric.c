@@ -223,7 +223,9 @@ static double quantile (const double v[], int upper) {
   return outcome_quantile(&stairs, start, level_of(p, upper, outcome_log_slack(p)));
 }
 
-static const SidedLaw law = {.operands = 4, .tail = tail, .log_tail = log_tail, .quantile = quantile};
+static const SidedLaw law = {
+  .operands = 4, .tail = tail, .log_tail = log_tail, .quantile = quantile
+};
 
 #include "kernel/sided_kernels.h"
 

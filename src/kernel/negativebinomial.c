@@ -68,7 +68,8 @@ static void visit_outcomes (Visit *visit, Sums *s) {
 }
 
 static void add_up (Sums *s) {   /* the variance is r p/q^2 */
-  if (exceeds(s, SUMMATION_NORMAL)) s->entropy = summation_normal_entropy(vlog(s->total) + s->l + vsoftplus(s->l));
+  if (exceeds(s, SUMMATION_NORMAL))
+    s->entropy = summation_normal_entropy(vlog(s->total) + s->l + vsoftplus(s->l));
   else visit_outcomes(add_entropy, s);
 }
 

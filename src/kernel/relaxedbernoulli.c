@@ -238,7 +238,8 @@ static Moment cold_variance (Smooth s) {
     tilt += share * node.slope * node.u;
   }
   return (Moment) {fma(-gone, gone, fma(c, 1 - c, value)),
-                   fma(-2 * mean.value, mean.by_first, tilt), fma(-2 * mean.value, mean.by_second, along)};
+                   fma(-2 * mean.value, mean.by_first, tilt),
+                   fma(-2 * mean.value, mean.by_second, along)};
 }
 
 static Moment variance_of (Smooth s) {

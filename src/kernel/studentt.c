@@ -198,7 +198,8 @@ static void slopes (const double *at, double *dx) {
 enum { OPERANDS = 4 };
 
 static const Implicit family = {
-  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail, .quantile = quantile
+  .log_density = log_density, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"

@@ -240,7 +240,8 @@ static double quantile (const double *at, int upper) {
 enum { OPERANDS = 3 };
 
 static const Implicit family = {
-  .log_density = density_at, .slopes = slopes, .tail = tail, .log_tail = log_tail, .quantile = quantile
+  .log_density = density_at, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
