@@ -53,8 +53,8 @@ static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d)
 
 static void values_and_partials (const Kernel *kernel, const double *const in[], size_t n,
                                  double *values, double *const d[]) {
-  if (kernel->both != NULL) {
-    kernel->both(n, in, values, d);
+  if (kernel->shortcuts != NULL && kernel->shortcuts->both != NULL) {
+    kernel->shortcuts->both(n, in, values, d);
     return;
   }
   kernel->partials(n, in, d);
@@ -82,7 +82,7 @@ static void walk_block (const Walk *walk, const double *const in[], size_t first
   for (int k = 0; k < node->n; k++)
     d[k] = is_direct(walk, k) ? walk->to[k].at + first : partials[k];
   if (node->kernel->slow) slow_partials(walk, in, n, d);
-  else if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
+  else if (walk->first_alone) node->kernel->shortcuts->first_partial(n, in, d[0]);
   else if (walk->values == NULL) node->kernel->partials(n, in, d);
   else values_and_partials(node->kernel, in, n, walk->values + first % LOOP_BLOCK, d);
   for (int k = 0; k < node->n; k++)
@@ -92,7 +92,7 @@ static void walk_block (const Walk *walk, const double *const in[], size_t first
 static void total_leaf (const Walk *walk, Blocks *blocks, size_t first, size_t n) {
   double totals[KERNEL_MAX_IN];
   loop_block(walk->loop, first, n, blocks);
-  walk->node->kernel->totals(n, blocks->in, totals);
+  walk->node->kernel->shortcuts->block_sums(n, blocks->in, totals);
   walk->sums[first / LOOP_BLOCK] = totals[0];
   for (int k = 1; k < walk->node->n; k++)
     column(walk, k)[first / LOOP_BLOCK] = walk->above_all == 0 ? 0 : walk->above_all * totals[k];

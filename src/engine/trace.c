@@ -87,8 +87,8 @@ static TraceStep step_of (lua_State *L, Node *node) {
   if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
   if (block != SIZE_MAX) step.block = block;
   step.looks = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
-  if (node->generator != NULL && node->kernel->noise != NULL)
-    step.noise = host_kernel(L, "noise", node->kernel->noise);
+  if (node->generator != NULL && kernel_noise(node->kernel) != NULL)
+    step.noise = host_kernel(L, "noise", kernel_noise(node->kernel));
   return step;
 }
 

@@ -61,9 +61,11 @@ const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
 }
 
 
-static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows"
-                  : k->fold != NULL ? "reduction" : k->move != NULL ? "step" : "elementwise");
+static const char *kind_of (const Kernel *k) {
+  if (k->sampler != NULL) return "sampler";
+  if (k->rows != NULL) return "rows";
+  if (k->reduction != NULL) return "reduction";
+  return k->update != NULL ? "step" : "elementwise";
 }
 
 static void push_kernel (lua_State *L, const Kernel *k) {
@@ -72,15 +74,15 @@ static void push_kernel (lua_State *L, const Kernel *k) {
   lua_setfield(L, -2, "name");
   lua_pushinteger(L, k->n_in);
   lua_setfield(L, -2, "n_in");
-  push_kind(L, k);
+  lua_pushstring(L, kind_of(k));
   lua_setfield(L, -2, "kind");
-  lua_pushstring(L, k->noise);
+  lua_pushstring(L, kernel_noise(k));
   lua_setfield(L, -2, "noise");
-  lua_pushstring(L, k->signature);
+  lua_pushstring(L, k->rows == NULL ? NULL : k->rows->signature);
   lua_setfield(L, -2, "signature");
   lua_pushboolean(L, k->partials != NULL);
   lua_setfield(L, -2, "has_partials");
-  lua_pushboolean(L, k->adjoint != NULL);
+  lua_pushboolean(L, k->rows != NULL && k->rows->adjoint != NULL);
   lua_setfield(L, -2, "has_adjoint");
 }
 

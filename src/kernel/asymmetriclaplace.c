@@ -220,7 +220,7 @@ const Kernel perilune_asymmetriclaplace[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 4, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -138,7 +138,7 @@ static void sample (size_t n, const double *const in[], double *out) {
 
 const Kernel perilune_bernoulli[] = {
   {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials,
-   .both = log_prob_both},
+   .shortcuts = &(const Shortcuts) {.both = log_prob_both}},
   {.name = "cdf",      .n_in = 2, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
@@ -147,6 +147,7 @@ const Kernel perilune_bernoulli[] = {
   {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
-  {.name = "sample",   .n_in = 2, .value = sample,   .noise = "uniform", .integer = 1},
+  {.name = "sample", .n_in = 2, .value = sample, .integer = 1,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

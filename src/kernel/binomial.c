@@ -150,14 +150,14 @@ static double quick (const Hat *h, double u, double v) {
 }
 
 /* what draws from one law share; sum[k] = P(X <= k) as far as it was needed */
-typedef struct Sampler {
+typedef struct SharedDraws {
   double total, logit;
   Hat hat;
   double odds, term, sum[TABLE];   /* odds = p/q of the rarer outcome */
   int filled;
-} Sampler;
+} SharedDraws;
 
-static void sampler_set (Sampler *s, double total, double logit) {
+static void start_draws (SharedDraws *s, double total, double logit) {
   double l = -fabs(logit);
   s->total = total;
   s->logit = logit;
@@ -168,7 +168,7 @@ static void sampler_set (Sampler *s, double total, double logit) {
 }
 
 /* at most TABLE steps: what is left beyond is less than the resolution of u */
-static double walk (Sampler *s, double u) {
+static double walk (SharedDraws *s, double u) {
   int k = 0;
   while (u > s->sum[k] && k < TABLE - 1) {
     if (k == s->filled) {
@@ -186,11 +186,11 @@ void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *tot
                     const double *logit, double *out) {
   double u[BINOMIAL_BLOCK], v[BINOMIAL_BLOCK];
   const double *params[] = {total, logit};
-  Sampler s;
+  SharedDraws s;
   noise_uniform(g, 0, first, n, u);
   noise_uniform(g, 1, first, n, v);
   for (size_t i = 0; i < n; i++) {
-    if (i == 0 || total[i] != s.total || logit[i] != s.logit) sampler_set(&s, total[i], logit[i]);
+    if (i == 0 || total[i] != s.total || logit[i] != s.logit) start_draws(&s, total[i], logit[i]);
     out[i] = s.hat.mean < REJECTION ? walk(&s, u[i]) : quick(&s.hat, u[i], v[i]);
   }
   rejection(&BY_REJECTION, g, RETRY, first, n, params, u, v, out);
@@ -214,6 +214,6 @@ const Kernel perilune_binomial[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 3, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

@@ -10,8 +10,6 @@
 #include "random/noise.h"
 #include "special/vmath.h"
 
-enum { BLOCK = 256 };
-
 
 VECTOR double outcomes (double low, double high) { return high - low + 1; }
 
@@ -68,7 +66,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
                     double *out) {
   const double *low = in[0], *high = in[1];
-  double coarse[BLOCK], fine[BLOCK];
+  double coarse[KERNEL_DRAW_MAX], fine[KERNEL_DRAW_MAX];
   noise_uniform(g, 0, first, n, coarse);
   noise_uniform(g, 1, first, n, fine);
   for (size_t i = 0; i < n; i++) {
@@ -91,6 +89,6 @@ const Kernel perilune_discreteuniform[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 2, .value = entropy},
-  {.name = "sample",   .n_in = 3, .draw = sample, .integer = 1},
+  {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

@@ -21,7 +21,7 @@ const Kernel perilune_frechet[] = {
   {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
   {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

@@ -37,6 +37,7 @@ const Kernel perilune_gamma[] = {
   [GAMMA_ICDF]     = {.name = "icdf", .n_in = 3, .value = icdf, .partials = icdf_partials},
   [GAMMA_ISF]      = {.name = "isf", .n_in = 3, .value = isf, .partials = isf_partials},
   [GAMMA_ENTROPY]  = {.name = "entropy", .n_in = 2, .value = entropy, .partials = entropy_partials},
-  [GAMMA_RSAMPLE]  = {.name = "rsample", .n_in = 3, .draw = rsample, .partials = rsample_partials},
+  [GAMMA_RSAMPLE]  = {.name = "rsample", .n_in = 3, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.draw = rsample}},
   [GAMMA_KERNELS]  = {.name = NULL}
 };

@@ -207,6 +207,7 @@ const Kernel perilune_generalizednormal[] = {
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "variance", .n_in = 3, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

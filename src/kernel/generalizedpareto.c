@@ -176,7 +176,7 @@ const Kernel perilune_generalizedpareto[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 4, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

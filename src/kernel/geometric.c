@@ -138,6 +138,7 @@ const Kernel perilune_geometric[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 2, .value = sample,   .noise = "exponential", .integer = 1},
+  {.name = "sample", .n_in = 2, .value = sample, .integer = 1,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

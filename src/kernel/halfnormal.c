@@ -96,7 +96,7 @@ const Kernel perilune_halfnormal[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 2, .value = rsample,  .partials = rsample_partials,
-   .noise = "normal"},
+  {.name = "rsample", .n_in = 2, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

@@ -355,6 +355,6 @@ const Kernel perilune_hypergeometric[] = {
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .slow = 1, .value = entropy},
   {.name = "mode",     .n_in = 3, .value = mode, .flat = 1},
-  {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
+  {.name = "sample", .n_in = 4, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

@@ -35,6 +35,7 @@ const Kernel perilune_inversegamma[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = rsample,   .partials = rsample_partials},
+  {.name = "rsample", .n_in = 3, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.draw = rsample}},
   {.name = NULL}
 };

@@ -25,8 +25,6 @@
 #include "special/verf.h"
 
 
-enum { BLOCK = 256 };
-
 /* s, t - s, and the smaller tail, mass e^(-s^2/2); plain unless the mass has cancelled */
 typedef struct Tail { double s, gap, mass; int lower, plain; } Tail;
 
@@ -286,7 +284,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *concentration = in[1];
-  double u[BLOCK];
+  double u[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_uniform(g, 1, first, n, u);
   for (size_t i = 0; i < n; i++) {
@@ -308,6 +306,7 @@ const Kernel perilune_inversegaussian[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

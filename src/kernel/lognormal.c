@@ -94,7 +94,7 @@ const Kernel perilune_lognormal[] = {
   {.name = "mode",     .n_in = 2, .value = mode,     .partials = mode_partials},
   {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "normal"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

@@ -181,7 +181,7 @@ const Kernel perilune_loguniform[] = {
   {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
   {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

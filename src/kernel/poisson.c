@@ -319,6 +319,6 @@ const Kernel perilune_poisson[] = {
   {.name = "icdf",     .n_in = 2, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 2, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 2, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 2, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

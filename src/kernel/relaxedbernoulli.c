@@ -373,7 +373,7 @@ const Kernel perilune_relaxedbernoulli[] = {
   {.name = "variance", .n_in = 2, .slow = 1, .value = variance, .partials = variance_partials},
   {.name = "mode",     .n_in = 2, .value = mode,     .partials = mode_partials},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

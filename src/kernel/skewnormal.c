@@ -21,8 +21,6 @@
 #include "special/vtrig.h"
 
 
-enum { BLOCK = 256 };
-
 /* the smaller tail, mass e^-(z^2/2 + depth), and which it is */
 typedef struct Tail { double z, mass, depth; int lower; } Tail;
 
@@ -266,7 +264,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *scale = in[1], *skewness = in[2];
-  double half[BLOCK];
+  double half[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_normal(g, 1, first, n, half);
   for (size_t i = 0; i < n; i++) {
@@ -287,6 +285,7 @@ const Kernel perilune_skewnormal[] = {
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "mode",     .n_in = 3, .value = mode,     .partials = mode_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -259,6 +259,7 @@ const Kernel perilune_studentt[] = {
   {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -410,7 +410,7 @@ const Kernel perilune_truncatednormal[] = {
   {.name = "mean",     .n_in = 4, .value = mean,     .partials = mean_partials},
   {.name = "variance", .n_in = 4, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 4, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 5, .value = rsample,  .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 5, .value = rsample, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

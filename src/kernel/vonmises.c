@@ -342,6 +342,7 @@ const Kernel perilune_vonmises[] = {
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "variance", .n_in = 2, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -260,7 +260,9 @@ static void to_categorical_adjoint (const Batch *b, const double *upstream, doub
 
 
 const Kernel perilune_kl_categorical[] = {
-  {.name = "Categorical", .n_in = 2, .signature = "(k),(k)->()", .rows = to_categorical,
-   .scratch = scratch, .adjoint = to_categorical_adjoint, .adjoint_scratch = scratch},
+  {.name = "Categorical", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = to_categorical, .scratch = scratch,
+     .adjoint = to_categorical_adjoint, .adjoint_scratch = scratch}},
   {.name = NULL}
 };

@@ -106,7 +106,9 @@ static void to_dirichlet_adjoint (const Batch *b, const double *upstream, double
 
 
 const Kernel perilune_kl_dirichlet[] = {
-  {.name = "Dirichlet", .n_in = 2, .signature = "(k),(k)->()", .rows = to_dirichlet,
-   .scratch = scratch, .adjoint = to_dirichlet_adjoint},
+  {.name = "Dirichlet", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = to_dirichlet, .scratch = scratch,
+     .adjoint = to_dirichlet_adjoint}},
   {.name = NULL}
 };
