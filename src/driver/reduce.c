@@ -60,10 +60,10 @@ typedef struct ReduceJob {
 
 static void fold_block (const ReduceJob *job, size_t n, const double *const in[], double *state) {
   LoopBlock mapped;
-  double totals[KERNEL_MAX_IN];
+  double sums[KERNEL_MAX_IN];
   if (job->total) {
-    job->map->shortcuts->block_sums(n, in, totals);
-    state[0] = totals[0];
+    job->map->shortcuts->block_sums(n, in, sums);
+    state[0] = sums[0];
     return;
   }
   if (job->map != NULL) job->map->value(n, in, mapped);

@@ -56,7 +56,7 @@
 #define SUM_SEES_THROUGH_MAX        64
 
 /* Backward passes that also compute the loss, after a loss was read. */
-#define VALUED_PASSES               32
+#define SUM_PASSES               32
 
 /* }====================================================== */
 

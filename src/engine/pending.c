@@ -162,7 +162,7 @@ static double sum_of_values (lua_State *L, const Node *node, const Tensor *const
                              Loop *loop) {
   State *state = host_state(L);
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
-  if (node->walk > 0) state->valued = VALUED_PASSES;
+  if (node->walk > 0) state->with_sums = SUM_PASSES;
   Pool *pool = host_pool(L, loop->size);
   double sum = forward_sum(node, state->sum, in, loop, pool);
   host_check_stopped(L, pool);
