@@ -6,7 +6,7 @@
 ** Logits hold p and 1 - p to full precision, however small either is.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "special/vmath.h"
 
 
@@ -80,7 +80,7 @@ VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
 /* the smallest outcome that reaches p, or an upper tail p; the logit is a rounded number */
 VECTOR double quantile (const double v[], int upper) {
   double p = v[0], l = v[1];
-  Level level = level_of(p, upper, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK));
+  Level level = level_of(p, upper, fma(DBL_EPSILON, fabs(l), QUANTILE_SLACK));
   double outcome = level_reached(level, vsigmoid(level.upper ? l : -l)) ? 0 : 1;
   return ((p >= 0) & (p <= 1)) ? outcome : (double)NAN;
 }

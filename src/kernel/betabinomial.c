@@ -12,7 +12,7 @@
 #include "kernel/betabinomiallaw.h"
 #include "kernel/binomial.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/sided.h"
 #include "kernel/summation.h"
 #include "random/gammas.h"
@@ -218,7 +218,7 @@ static double quantile (const double v[], int upper) {
     special_betaincinv_xy(w.a, w.b, p, upper, &x, &y);
     start = w.n * x;
   }
-  return outcome_quantile(&stairs, start, level_of(p, upper, outcome_log_slack(p)));
+  return outcome_quantile(&stairs, start, level_of(p, upper, quantile_log_slack(p)));
 }
 
 static const SidedLaw law = {

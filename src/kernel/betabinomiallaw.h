@@ -5,13 +5,13 @@
 **
 ** With N(k; a) = Gamma(k + a)/(Gamma(a) k!) p^k q^a, a negative binomial probability, it is
 ** N(k; a) N(y; b)/N(n; s), s = a + b, whatever p is. With p = n/(n + s), for which the
-** means agree, Loader's form (trials.h) of the three leaves nothing to cancel, except at k = 0
+** means agree, Loader's form (binomial_law.h) of the three leaves nothing to cancel, except at k = 0
 ** and k = n, where P can be near 1: there -log P is itself a sum of positive terms.
 */
 #ifndef PERILUNE_BETABINOMIALLAW_H
 #define PERILUNE_BETABINOMIALLAW_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "special/constants.h"
 
 typedef struct Law { double a, b, n; } Law;
@@ -26,7 +26,7 @@ static inline double deviation (Law w) {
 /* mu(k + a) - mu(k) - mu(a) - deviances, for k >= 1/2 */
 VECTOR double half_weight (double k, double a, Odds o) {
   double m = k + a;
-  return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - trials_deviances(k, a, m, o);
+  return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - binomial_deviances(k, a, m, o);
 }
 
 /* log P without log sqrt(a b n m/(s (k + a) (y + b) k y)), m = n + s; `minus_log_q` is that of s/m */

@@ -3,19 +3,19 @@
 **
 **   log P(k) = log(n!/(k! (n - k)!)) + k log p + (n - k) log q,   P(X <= k) = I_q(n - k, k + 1)
 **
-** by Loader's form (trials.h). Logits hold p and q = 1 - p to full precision.
+** by Loader's form (binomial_law.h). Logits hold p and q = 1 - p to full precision.
 ** Slopes along n are those of the formula continued to real n.
 */
 #include "kernel/binomial.h"
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
 #include "random/noise.h"
 
 
 VECTOR double last (double n) { return n; }
 
-VECTOR double total_slope (double k, double n, Odds o) { return trials_slope(n - k + 1, k, o); }
+VECTOR double total_slope (double k, double n, Odds o) { return binomial_slope(n - k + 1, k, o); }
 
 /* k - n p, from the side of the rarer outcome */
 VECTOR double logit_slope (double k, double n, Odds o) {
@@ -32,12 +32,12 @@ static double start (double z, double n, Odds o) {
   return n * o.p + sqrt(n * o.p * o.q) * z + (o.q - o.p) * (z * z - 1) / 6;
 }
 
-static const Trials trials = {
+static const BinomialLaw binomial_law = {
   .log_prob = binomial_log_prob, .total_slope = total_slope, .logit_slope = logit_slope,
   .shape = shape, .height = height, .steepness = steepness, .last = last, .start = start
 };
 
-#include "kernel/trials_kernels.h"
+#include "kernel/binomial_kernels.h"
 
 
 /* {=====================================================

@@ -4,7 +4,7 @@
 #ifndef PERILUNE_BINOMIAL_H
 #define PERILUNE_BINOMIAL_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "random/rejection.h"
 #include "special/constants.h"
 
@@ -15,7 +15,7 @@ VECTOR double binomial_log_prob (double k, double n, double logit) {
   double y = n - k, x1 = k < 0.5 ? 1 : k, y1 = y < 0.5 ? 1 : y, n1 = x1 + y1;
   double mu = stirlerr_above(n1) - stirlerr_above(x1) - stirlerr_above(y1);
   double root = fma(0.5, vlog(x1 * (y1 / n1)), HALF_LOG_2PI);
-  double inside = mu - trials_deviances(x1, y1, n1, o) - root;
+  double inside = mu - binomial_deviances(x1, y1, n1, o) - root;
   double none = y == 0 ? 0 : 0 - y * o.log_q;
   double value = y == 0 ? 0 - k * o.log_p : inside;
   return k == 0 ? none : value;

@@ -7,7 +7,7 @@
 ** integers: slopes along x are 0.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/simplex.h"
 #include "random/noise.h"
 
@@ -167,7 +167,7 @@ static size_t upper_place (size_t k, const double *l, double shift, double targe
 /* logits are rounded, the larger ones by |shift| eps, and sums of k terms as well */
 static double quantile (size_t k, const double *l, double p, int upper) {
   double shift = simplex_shift(k, l), all = simplex_sum(k, l, shift, k);
-  double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, outcome_log_slack(p));
+  double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, quantile_log_slack(p));
   Level v = level_of(p, upper, slack);
   size_t j = v.upper ? upper_place(k, l, shift, (v.p + v.slack) * all)
                      : lower_place(k, l, shift, (v.p - v.slack) * all);

@@ -6,7 +6,7 @@
 ** The ends are integers and take no small steps: there are no partials.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "random/noise.h"
 #include "special/vmath.h"
 

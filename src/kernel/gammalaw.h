@@ -18,7 +18,7 @@
 #ifndef PERILUNE_GAMMALAW_H
 #define PERILUNE_GAMMALAW_H
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
 #include "special/constants.h"
 #include "special/incgamma.h"

@@ -7,7 +7,7 @@
 ** Logits hold p and 1 - p to full precision, however small either is. For
 ** p = 1, s = inf, all of the mass is at 0.
 */
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "special/vmath.h"
 
 
@@ -71,12 +71,12 @@ VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
 
 /*
 ** The smallest outcome k with k + 1 >= h/s, h = -log(1 - p) or -log(q). The quotient counts as
-** reached (outcome.h) if it is missed by what rounding may do to it: to the logit and
+** reached (discrete_quantile.h) if it is missed by what rounding may do to it: to the logit and
 ** to s and h, relatively; and to p by half an ulp, which moves h by ulp/(1 - p).
 */
 VECTOR double outcome_at (double h, double half_ulp, double l) {
   double s = vsoftplus(l), x = h / s;
-  double slack = fma(x, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK), half_ulp / s);
+  double slack = fma(x, fma(DBL_EPSILON, fabs(l), QUANTILE_SLACK), half_ulp / s);
   double k = ceil(x - (slack < 0.25 ? slack : 0.25)) - 1;
   k = k > 0 ? k : 0;
   return s == HUGE_VAL ? 0 : x == HUGE_VAL ? x : k;

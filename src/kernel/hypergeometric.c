@@ -12,9 +12,9 @@
 ** D = sum of c log(c/e) + e - c over cells c and their expectations e: nothing cancels.
 ** The parameters are integers and take no small steps: there are no partials.
 */
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "random/noise.h"
 #include "random/rejection.h"
 #include "special/constants.h"
@@ -220,7 +220,7 @@ static double quantile (const double v[], int upper) {
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (p == (upper ? 0 : 1)) return last_of(a);
   double start = mean_of(a) + sqrt(variance_of(a)) * (upper ? -z : z);
-  return outcome_quantile(&stairs, start, level_of(p, upper, outcome_log_slack(p)));
+  return outcome_quantile(&stairs, start, level_of(p, upper, quantile_log_slack(p)));
 }
 
 static const SidedLaw law = {

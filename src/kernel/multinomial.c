@@ -4,7 +4,7 @@
 **   log P(x) = log(n!/(x_1! ... x_K!)) + sum_j x_j log p_j
 **            = f(n, n) - sum_j f(x_j, n p_j),     f(x, m) = log x! - x log m + m
 **
-** by Loader's form (trials.h): f(x, m) = r(x) + D(x, m), r(x) = mu(x) + log(2 pi x)/2, so
+** by Loader's form (binomial_law.h): f(x, m) = r(x) + D(x, m), r(x) = mu(x) + log(2 pi x)/2, so
 ** that nothing of the size of n log n is left to cancel. Counts are integers: slopes
 ** along x and total_count are 0.
 */
@@ -12,7 +12,7 @@
 #include "kernel/kernel.h"
 #include "kernel/simplex.h"
 #include "kernel/summation.h"
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "random/noise.h"
 #include "special/constants.h"
 
@@ -32,7 +32,7 @@ VECTOR double own_surprisal (double x) {
 
 /* D(x, np), given p and -log p */
 VECTOR double deviance (double x, double n, double p, double log_p) {
-  double value = trials_deviance(x < 0.5 ? 1 : x, n, p, log_p);
+  double value = binomial_deviance(x < 0.5 ? 1 : x, n, p, log_p);
   return x < 0.5 ? n * p : value;
 }
 

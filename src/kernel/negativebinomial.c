@@ -3,13 +3,13 @@
 **
 **   log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log p + r log q,   P(X <= k) = I_q(r, k + 1)
 **
-** by Loader's form (trials.h), r any number above 0; at r = 0 all of the mass is at 0.
+** by Loader's form (binomial_law.h), r any number above 0; at r = 0 all of the mass is at 0.
 ** Logits hold p and q = 1 - p to full precision. A draw is a Poisson number whose rate is
 ** a gamma number of shape r times p/q.
 */
 #include "kernel/kernel.h"
 #include "kernel/poisson.h"
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "random/gammas.h"
 #include "special/constants.h"
 
@@ -20,7 +20,7 @@ VECTOR double log_prob_at (double k, double r, double logit) {
   double x = k < 0.5 ? 1 : k, n = x + r;
   double mu = stirlerr_above(n) - stirlerr_above(x) - vstirlerr(r);
   double root = vlog(vsqrt(r) / (vsqrt(n) * vsqrt(x))) - HALF_LOG_2PI;
-  double inside = mu - trials_deviances(x, r, n, o) + root;
+  double inside = mu - binomial_deviances(x, r, n, o) + root;
   double none = r == 0 ? 0 : 0 - r * o.log_q;
   double value = r == 0 ? -HUGE_VAL : inside;
   return k == 0 ? none : value;
@@ -28,7 +28,7 @@ VECTOR double log_prob_at (double k, double r, double logit) {
 
 VECTOR double last (double r) { return (void)r, HUGE_VAL; }
 
-VECTOR double total_slope (double k, double r, Odds o) { return trials_slope(r, k, o); }
+VECTOR double total_slope (double k, double r, Odds o) { return binomial_slope(r, k, o); }
 VECTOR double logit_slope (double k, double r, Odds o) { return fma(k, o.q, -r * o.p); }
 
 static double shape (double k, double r) { return k == k ? r : k; }
@@ -40,12 +40,12 @@ static double start (double z, double r, Odds o) {
   return r * o.p / o.q + sqrt(r * o.p) / o.q * z + (1 + o.p) / o.q * (z * z - 1) / 6;
 }
 
-static const Trials trials = {
+static const BinomialLaw binomial_law = {
   .log_prob = log_prob_at, .total_slope = total_slope, .logit_slope = logit_slope,
   .shape = shape, .height = height, .steepness = steepness, .last = last, .start = start
 };
 
-#include "kernel/trials_kernels.h"
+#include "kernel/binomial_kernels.h"
 
 
 /* {=====================================================

@@ -8,9 +8,9 @@
 */
 #include "kernel/poisson.h"
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "special/constants.h"
 #include "special/verf.h"
 
@@ -91,7 +91,7 @@ static double quantile (const double v[], int upper) {
   if (p == certain || rate == 0) return 0;
   if (p == 1 - certain || rate == HUGE_VAL) return HUGE_VAL;
   double start = poisson_near(upper ? -vndtri(p) : vndtri(p), rate);
-  return outcome_quantile(&stairs, start, level_of(p, upper, OUTCOME_SLACK));
+  return outcome_quantile(&stairs, start, level_of(p, upper, QUANTILE_SLACK));
 }
 
 static const SidedLaw law = {

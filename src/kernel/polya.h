@@ -6,12 +6,12 @@
 **   P(x) = N(x_1; a_1) ... N(x_K; a_K)/N(n; A),   N(x; a) = Gamma(x + a)/(Gamma(a) x!) p^x q^a
 **
 ** whatever p is. With p = n/(n + A) the means of the negative binomials N are those of the
-** counts, and in Loader's form (trials.h) nothing is left to cancel, however large A is.
+** counts, and in Loader's form (binomial_law.h) nothing is left to cancel, however large A is.
 */
 #ifndef PERILUNE_POLYA_H
 #define PERILUNE_POLYA_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "special/constants.h"
 
 /* n, A, p and q, and minus their logarithms */

@@ -7,7 +7,7 @@
 ** near 1 is taken from its complement.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/poisson.h"
 #include "special/verf.h"
 
@@ -85,7 +85,7 @@ static double quantile (const double v[], int upper) {
   if (g == 1 || r == 0) return 0;
   if (p == (upper ? 0 : 1)) return HUGE_VAL;
   double z = -vndtri(clamp(q / (1 - g), 1e-300, 1));
-  return outcome_quantile(&stairs, poisson_near(z, r), level_of(p, upper, OUTCOME_SLACK));
+  return outcome_quantile(&stairs, poisson_near(z, r), level_of(p, upper, QUANTILE_SLACK));
 }
 
 static const SidedLaw law = {

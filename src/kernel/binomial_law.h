@@ -1,5 +1,5 @@
 /*
-** trials.h - laws that count successes: Binomial, NegativeBinomial, BetaBinomial
+** binomial_law.h - laws that count successes: Binomial, NegativeBinomial, BetaBinomial
 **
 ** With x successes and y failures among n = x + y trials, p + q = 1, the chance of one
 ** given x, log(Gamma(n + 1)/(Gamma(x + 1) Gamma(y + 1)) p^x q^y), is
@@ -14,8 +14,8 @@
 **
 ** with a = n - k for Binomial and a = total_count for NegativeBinomial.
 */
-#ifndef PERILUNE_TRIALS_H
-#define PERILUNE_TRIALS_H
+#ifndef PERILUNE_BINOMIAL_LAW_H
+#define PERILUNE_BINOMIAL_LAW_H
 
 #include "special/vgamma.h"
 #include "special/vmath.h"
@@ -41,7 +41,7 @@ VECTOR double at_outcome (double x, double last, double value) {
 
 
 /* D(x, np) for x > 0, given p and -log p */
-VECTOR double trials_deviance (double x, double n, double p, double log_p) {
+VECTOR double binomial_deviance (double x, double n, double p, double log_p) {
   double m = n * p, d = m - x;
   double near = -x * vlog1pmx(d / x);
   double far = fma(x, vlog_ratio(x, n) + log_p, d);
@@ -49,8 +49,8 @@ VECTOR double trials_deviance (double x, double n, double p, double log_p) {
 }
 
 /* D(x, np) + D(y, nq), n = x + y, both positive */
-VECTOR double trials_deviances (double x, double y, double n, Odds o) {
-  return trials_deviance(x, n, o.p, o.log_p) + trials_deviance(y, n, o.q, o.log_q);
+VECTOR double binomial_deviances (double x, double y, double n, Odds o) {
+  return binomial_deviance(x, n, o.p, o.log_p) + binomial_deviance(y, n, o.q, o.log_q);
 }
 
 /* psi(z + k) - psi(z) - log(1 + k/z) for z >= 9/4, k >= 0 */
@@ -60,7 +60,7 @@ VECTOR double digamma_step (double z, double k) {
 }
 
 /* psi(z + k) - psi(z) + log q, z > 0, without cancellation for large z */
-VECTOR double trials_slope (double z, double k, Odds o) {
+VECTOR double binomial_slope (double z, double k, Odds o) {
   double gap = fma(k, o.q, -z * o.p) / z;   /* (z + k) q/z - 1 */
   double log_gap = fabs(gap) < 0.5 ? vlog1p(gap) : vlog1p(k / z) - o.log_q;
   double near = vdigamma_pos(z + k) - vdigamma_pos(z) - o.log_q;
@@ -69,7 +69,7 @@ VECTOR double trials_slope (double z, double k, Odds o) {
 
 
 /* What a family's file says. The law begins at 0 and ends where a = 0. */
-typedef struct Trials {
+typedef struct BinomialLaw {
   double (*log_prob) (double k, double total, double logit);
   double (*total_slope) (double k, double total, Odds o);   /* of log P */
   double (*logit_slope) (double k, double total, Odds o);
@@ -78,6 +78,6 @@ typedef struct Trials {
   double (*steepness) (double k, double logit);             /* d/P(k + 1) */
   double (*last) (double total);                            /* outcome */
   double (*start) (double z, double total, Odds o);         /* near the quantile of Phi(z) */
-} Trials;
+} BinomialLaw;
 
 #endif

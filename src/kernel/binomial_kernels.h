@@ -1,13 +1,13 @@
 /*
-** trials_kernels.h - the kernels of Binomial and NegativeBinomial (trials.h)
+** binomial_kernels.h - the kernels of Binomial and NegativeBinomial (binomial_law.h)
 **
-** To be included once by a family's file, below its `static const Trials trials`; operands are
-** x, total and logit.
+** To be included once by a family's file, below its `static const BinomialLaw binomial_law`;
+** operands are x, total and logit.
 */
-#include "kernel/outcome.h"
+#include "kernel/binomial_law.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/sided.h"
 #include "kernel/summation.h"
-#include "kernel/trials.h"
 #include "special/incbeta.h"
 
 
@@ -16,13 +16,13 @@
 ** ====================================================== */
 
 VECTOR double log_mass (const double v[]) {
-  return at_outcome(v[0], trials.last(v[1]), trials.log_prob(v[0], v[1], v[2]));
+  return at_outcome(v[0], binomial_law.last(v[1]), binomial_law.log_prob(v[0], v[1], v[2]));
 }
 
 VECTOR void log_mass_slopes (const double v[], double d[]) {
   Odds o = odds_of(v[2]);
-  int inside = is_outcome(v[0], trials.last(v[1]));
-  double by_total = trials.total_slope(v[0], v[1], o), by_logit = trials.logit_slope(v[0], v[1], o);
+  int inside = is_outcome(v[0], binomial_law.last(v[1]));
+  double by_total = binomial_law.total_slope(v[0], v[1], o), by_logit = binomial_law.logit_slope(v[0], v[1], o);
   d[0] = 0;
   d[1] = inside ? by_total : 0;
   d[2] = inside ? by_logit : 0;
@@ -32,14 +32,14 @@ VECTOR void log_mass_slopes (const double v[], double d[]) {
 /* log(d/p) (a long function: once is enough) */
 static __attribute__((noinline))
 double log_height (double k, double total, double logit) {
-  return trials.log_prob(k, total, logit) + vlog(trials.height(k, total));
+  return binomial_law.log_prob(k, total, logit) + vlog(binomial_law.height(k, total));
 }
 
 /* a tail of less than that is its first term, d/a or d/(k + 1) */
 static const double TAIL_TINY = 1e-290;
 
 static double log_tail (const double v[], int upper) {
-  double k = floor(v[0]), total = v[1], logit = v[2], a = trials.shape(k, total);
+  double k = floor(v[0]), total = v[1], logit = v[2], a = binomial_law.shape(k, total);
   Odds o = odds_of(logit);
   if (!(k == k && a == a && logit == logit)) return (double)NAN;
   if (k < 0) return upper ? 0 : -HUGE_VAL;
@@ -56,7 +56,7 @@ static double log_tail (const double v[], int upper) {
 }
 
 static double tail (const double v[], int upper) {
-  double k = floor(v[0]), a = trials.shape(k, v[1]);
+  double k = floor(v[0]), a = binomial_law.shape(k, v[1]);
   Odds o = odds_of(v[2]);
   if (!(k >= 0 && a > 0 && k < HUGE_VAL && o.p >= TAIL_TINY && o.q >= TAIL_TINY))
     return vexp(log_tail(v, upper));
@@ -69,7 +69,7 @@ static double tail (const double v[], int upper) {
 ** those of the logarithm, 0 those of the tail itself.
 */
 static void slopes (const double v[], int upper, double shift, double d[]) {
-  double k = floor(v[0]), total = v[1], logit = v[2], a = trials.shape(k, total), da, db;
+  double k = floor(v[0]), total = v[1], logit = v[2], a = binomial_law.shape(k, total), da, db;
   Odds o = odds_of(logit);
   d[0] = d[1] = d[2] = 0;
   if (!(k >= 0 && a > 0 && k < HUGE_VAL)) return;
@@ -99,18 +99,18 @@ static void log_tail_slopes (const double v[], int upper, double d[]) {
    of the probability of the outcome next to it. */
 static double tail_noise (const double v[]) {
   double logit = v[2], rounding = 0x1p-50 * (1 + fabs(logit));
-  double log_prob = trials.log_prob(v[0] + 1, v[1], logit);
-  return fmin(rounding * trials.steepness(v[0], logit), 0.25) * vexp(log_prob);
+  double log_prob = binomial_law.log_prob(v[0] + 1, v[1], logit);
+  return fmin(rounding * binomial_law.steepness(v[0], logit), 0.25) * vexp(log_prob);
 }
 
 static double quantile (const double v[], int upper) {
   double p = v[0], total = v[1], l = v[2], certain = upper ? 1 : 0;   /* all outcomes reach that */
-  Stairs stairs = {tail, tail_noise, 0, trials.last(total), 3, v};
+  Stairs stairs = {tail, tail_noise, 0, binomial_law.last(total), 3, v};
   if (!(p >= 0 && p <= 1 && total >= 0 && l == l)) return (double)NAN;
   if (p == certain || total == 0 || l == -HUGE_VAL) return 0;
   if (p == 1 - certain) return stairs.last;
-  double start = trials.start(upper ? -vndtri(p) : vndtri(p), total, odds_of(l));
-  return outcome_quantile(&stairs, start, level_of(p, upper, OUTCOME_SLACK));
+  double start = binomial_law.start(upper ? -vndtri(p) : vndtri(p), total, odds_of(l));
+  return outcome_quantile(&stairs, start, level_of(p, upper, QUANTILE_SLACK));
 }
 
 static const SidedLaw law = {
@@ -137,7 +137,7 @@ typedef struct Sums { double total, l, entropy, dtotal, dl; } Sums;
 static __attribute__((noinline))
 void log_probs (size_t n, const double *k, const Sums *s, double *restrict out) {
   double total = s->total, l = s->l;
-  for (size_t i = 0; i < n; i++) out[i] = trials.log_prob(k[i], total, l);
+  for (size_t i = 0; i < n; i++) out[i] = binomial_law.log_prob(k[i], total, l);
 }
 
 static void add_entropy (const Nodes *at, void *state) {
@@ -157,8 +157,8 @@ static void add_slopes (const Nodes *at, void *state) {
   for (size_t i = 0; i < at->n; i++) {
     if (!(p[i] > -1000)) continue;
     double k = at->k[i], share = at->weight[i] * vexp(p[i]) * (p[i] + s->entropy);
-    s->dtotal -= share * trials.total_slope(k, s->total, o);
-    s->dl -= share * trials.logit_slope(k, s->total, o);
+    s->dtotal -= share * binomial_law.total_slope(k, s->total, o);
+    s->dl -= share * binomial_law.logit_slope(k, s->total, o);
   }
 }
 
