@@ -227,8 +227,9 @@ end
 -- Is an element 0, infinite or an end of the support: rounded, perhaps, where the density is another?
 local function is_rounded (d, x)
   if d.support.is_discrete and not d.transforms then return false end
+  local support = d.support.base or d.support   -- that of Independent
   for _, value in ipairs(elements(x)) do
-    if value == 0 or value - value ~= 0 or is_end(d.support, value) then return true end
+    if value == 0 or value - value ~= 0 or is_end(support, value) then return true end
   end
   return false
 end
