@@ -10,7 +10,7 @@
 
 #include "host/host.h"
 
-extern const char *const perilune_classes[];   /* generated, as the tables are */
+extern const char *const perilune_modules[];   /* generated, as the tables are: "folder/name" */
 extern const unsigned long perilune_kernel_files;   /* in each of these */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
@@ -108,20 +108,34 @@ static int files (lua_State *L) {
   return 1;
 }
 
-/* core.classes() -> the names of all distributions, in alphabetical order */
+/* Pushes the names of the files in a folder of lua/perilune, in alphabetical order. */
+static void push_modules (lua_State *L, const char *folder) {
+  size_t length = strlen(folder);
+  lua_newtable(L);
+  for (const char *const *m = perilune_modules; *m != NULL; m++) {
+    if (strncmp(*m, folder, length) != 0 || (*m)[length] != '/') continue;
+    lua_pushstring(L, *m + length + 1);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+}
+
+/* core.modules(folder) -> the names of its files */
+static int modules (lua_State *L) {
+  push_modules(L, luaL_checkstring(L, 1));
+  return 1;
+}
+
+/* core.classes() -> the names of all distributions */
 static int classes (lua_State *L) {
   host_arguments(L, "distributions", 0);
-  lua_newtable(L);
-  for (int i = 0; perilune_classes[i] != NULL; i++) {
-    lua_pushstring(L, perilune_classes[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
+  push_modules(L, "distributions");
   return 1;
 }
 
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
   {"kernel_files", files},
+  {"modules", modules},
   {"classes", classes},
   {NULL, NULL}
 };

@@ -21,7 +21,7 @@ local transforms   = require "perilune.transforms"
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
 local raise         = errors.raise
-local sum_rightmost = transforms.sum_rightmost
+local sum_rightmost = events.sum_rightmost
 local INF = math.huge
 
 -- The largest of the last n dimensions.

@@ -1,0 +1,53 @@
+--- What is loaded when, and that all of it is found by name.
+local peri = require "perilune"
+local core = require "perilune.core"
+
+-- The names of modules that fn loads where nothing is loaded yet, as a set.
+local function loaded_by (fn)
+  local saved, names = {}, {}
+  for name, module in pairs(package.loaded) do
+    if name:find "^perilune" then saved[name] = module end
+  end
+  for name in pairs(saved) do package.loaded[name] = nil end
+  local ok, message = pcall(fn)
+  for name in pairs(package.loaded) do
+    if name:find "^perilune" then names[name:gsub("^perilune%.?", "")] = true end
+  end
+  for name in pairs(names) do package.loaded["perilune." .. name] = nil end
+  for name, module in pairs(saved) do package.loaded[name] = module end
+  assert(ok, message)
+  return names
+end
+
+describe("core.modules", function ()
+  it("lists the files of a folder in alphabetical order", function ()
+    local classes = core.modules "distributions"
+    assert.same(peri.distributions(), classes)
+    assert.equal("AsymmetricLaplace", classes[1])
+    assert.same({}, core.modules "nowhere")
+    assert.same({}, core.modules "distribution")
+  end)
+end)
+
+describe("transforms", function ()
+  local transforms = peri.transforms
+
+  it("are all listed by pairs, loaded or not, and stay the same", function ()
+    local before = {}
+    for name, value in pairs(transforms) do before[name] = value end
+    for _, name in ipairs(core.modules "transforms") do assert.is_table(before[name]) end
+    for _, name in ipairs { "identity", "biject_to", "transform_to" } do assert.is_table(before[name]) end
+    for name in next, before do transforms[name] = nil end
+    for name, value in pairs(transforms) do
+      assert.is_true(name == "identity" or rawequal(before[name], value))
+      before[name] = nil
+    end
+    assert.is_nil(next(before))
+  end)
+
+  it("are loaded one by one", function ()
+    local names = loaded_by(function () return require "perilune.transforms.Exp" end)
+    assert.is_true(names["transforms.Exp"])
+    assert.is_nil(names["transforms.Affine"])
+  end)
+end)
