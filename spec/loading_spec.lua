@@ -29,6 +29,33 @@ describe("core.modules", function ()
   end)
 end)
 
+describe("constraints", function ()
+  local constraints = peri.constraints
+
+  it("are all listed by pairs", function ()
+    local listed = {}
+    for name, value in pairs(constraints) do listed[name] = value end
+    for _, family in ipairs(core.modules "constraints") do
+      for name in pairs(require("perilune.constraints." .. family)) do assert.is_not_nil(listed[name]) end
+    end
+    for _, name in ipairs { "positive", "simplex", "corr_cholesky", "cat" } do assert.is_not_nil(listed[name]) end
+  end)
+
+  it("are the same kinds after a second load", function ()
+    loaded_by(function ()
+      local again = require "perilune.constraints.compound"
+      assert.is_true(rawequal(getmetatable(constraints.real_vector), getmetatable(again.real_vector)))
+      assert.is_true(constraints.real_vector == again.real_vector)
+    end)
+  end)
+
+  it("of rows and matrices are not loaded for those of numbers", function ()
+    local names = loaded_by(function () return require "perilune.distributions.Normal" end)
+    assert.is_true(names["constraints.numbers"])
+    for _, family in ipairs { "compound", "matrices", "rows" } do assert.is_nil(names["constraints." .. family]) end
+  end)
+end)
+
 describe("transforms", function ()
   local transforms = peri.transforms
 

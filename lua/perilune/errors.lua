@@ -66,20 +66,16 @@ function errors.count_arguments (who, methods, names)
   end
 end
 
--- All fields of a module, those that its `find` knows among them.
-local function all_fields (module, add_names)
-  local names = {}
-  add_names(names)
-  for _, name in ipairs(names) do local _ = module[name] end
-  return next, module, nil
-end
-
 --- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
--- more than the table holds, and `add_names(list)` list it; `pairs` finds that too if `whole`. (Names that begin with
--- _ are probed for by others: nil.)
-function errors.module (who, module, find, add_names, whole)
+-- more than the table holds, and `add_names(list)` list it; `load_all()` puts all of it into the table, for `pairs`.
+-- (Names that begin with _ are probed for by others: nil.)
+function errors.module (who, module, find, add_names, load_all)
+  local function all_fields ()
+    load_all()
+    return next, module, nil
+  end
   return setmetatable(module, {
-    __pairs = whole and function () return all_fields(module, add_names) end or nil,
+    __pairs = load_all and all_fields,
     __index = function (_, name)
       if type(name) ~= "string" or name:find "^_" then return nil end
       local value = find and find(name)
