@@ -78,3 +78,15 @@ describe("transforms", function ()
     assert.is_nil(names["transforms.Affine"])
   end)
 end)
+
+describe("what few need", function ()
+  it("is not loaded with all classes", function ()
+    local names = loaded_by(function ()
+      for _, name in ipairs(core.classes()) do require("perilune.distributions." .. name) end
+    end)
+    for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained" } do
+      assert.is_nil(names[name], name)
+    end
+    assert.is_true(names["distributions.Truncated"])
+  end)
+end)

@@ -10,12 +10,14 @@ local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
-local levels       = require "perilune.levels"
+local lazy         = require "perilune.lazy"
 local one_sided    = require "perilune.one_sided"
-local peaks        = require "perilune.peaks"
-local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
+
+local levels       = lazy "levels"
+local peaks        = lazy "peaks"
+local quadrature   = lazy "quadrature"
 
 local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
                                           functions.log

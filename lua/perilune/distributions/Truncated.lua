@@ -11,10 +11,12 @@ local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
-local levels       = require "perilune.levels"
-local peaks        = require "perilune.peaks"
-local quadrature   = require "perilune.quadrature"
+local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
+
+local levels       = lazy "levels"
+local peaks        = lazy "peaks"
+local quadrature   = lazy "quadrature"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
