@@ -29,6 +29,28 @@ describe("core.modules", function ()
   end)
 end)
 
+describe("what C offers", function ()
+  local t = peri.zeros(2)
+
+  it("is there: methods and fields of tensors, and public functions", function ()
+    for _, list in ipairs { core.methods, core.fields, core.public } do assert.is_function(select(2, next(list))) end
+    for name, fn in pairs(core.methods) do assert.equal(fn, t[name]) end
+    for name, fn in pairs(core.fields) do assert.same(fn(t), t[name]) end
+    for name, fn in pairs(core.public) do assert.equal(fn, peri[name]) end
+  end)
+
+  it("has a method and a function for every reduction", function ()
+    for _, kernel in ipairs(core.kernels "reduce") do
+      assert.is_function(t[kernel.name])
+      assert.equal(t[kernel.name], peri[kernel.name])
+    end
+  end)
+
+  it("has a method for every function of rows along a dimension", function ()
+    for _, kernel in ipairs(core.kernels "row/softmax") do assert.is_function(t[kernel.name]) end
+  end)
+end)
+
 describe("constraints", function ()
   local constraints = peri.constraints
 
