@@ -101,6 +101,37 @@ describe("transforms", function ()
   end)
 end)
 
+describe("divergences", function ()
+  local families = require "perilune.kl_families"
+
+  it("are found without other classes", function ()
+    local names = loaded_by(function ()
+      local kl, Normal = require "perilune.kl", require "perilune.distributions.Normal"
+      local Laplace = require "perilune.distributions.Laplace"
+      assert(kl.kl_divergence(Normal(0, 1), Laplace(0, 1)) > 0)
+    end)
+    local classes = {}
+    for name in pairs(names) do classes[#classes + 1] = name:match "^distributions%.(.*)" end
+    table.sort(classes)
+    assert.same({ "Laplace", "Normal" }, classes)
+  end)
+
+  it("follow from the kernels of a class", function ()
+    for _, name in ipairs { "Normal", "Uniform", "Gamma", "TruncatedNormal" } do
+      assert.is_true(families.is_family(peri[name]), name)
+    end
+    for _, name in ipairs { "Poisson", "Chi2", "Delta", "VonMises", "Dirichlet", "Truncated", "Distribution" } do
+      assert.is_false(families.is_family(peri[name]), name)
+    end
+  end)
+
+  it("have kernels in files of the names of the classes", function ()
+    for _, name in ipairs(peri.distributions()) do
+      assert(not peri[name].kernels or peri[name].kernels == name:lower(), name)
+    end
+  end)
+end)
+
 describe("what few need", function ()
   it("is not loaded with all classes", function ()
     local names = loaded_by(function ()
