@@ -9,7 +9,8 @@ local functions = require "perilune.functions"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
 
-local raise = errors.raise
+local raise, byte = errors.raise, string.byte
+local UNDERSCORE  = byte "_"
 
 local Distribution = { __name = "Distribution", params = {}, operands = {}, has_rsample = false }
 Distribution.__index = Distribution
@@ -77,8 +78,11 @@ local function index_of (c)
   end
 end
 
+-- Is this the name of a metamethod? (Asked of many names for each class: no pattern.)
+local function is_event (key) return type(key) == "string" and byte(key) == UNDERSCORE and key:find("^__") ~= nil end
+
 local function is_method (key, value)
-  return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
+  return type(value) == "function" and type(key) == "string" and key ~= "init" and not is_event(key)
 end
 
 -- Makes c a child of `parent` that can be called. What decides how may be given to it later. Methods of ours, which
@@ -121,7 +125,7 @@ function Distribution:extend (name, spec)
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
-    if type(key) == "string" and key:find("^__") then c[key] = value end
+    if is_event(key) then c[key] = value end
   end
   for key, value in pairs(spec) do c[key] = value end
   c.__name, c.super = name, self

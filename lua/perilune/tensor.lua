@@ -2,7 +2,9 @@
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
-local show      = require "perilune.show"
+local lazy      = require "perilune.lazy"
+
+local show = lazy "show"
 
 local raise, no_more = errors.raise, errors.no_more
 
@@ -291,6 +293,6 @@ function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) an
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
-metatable.__tostring = show.tensor
+function metatable.__tostring (t) return show.tensor(t) end
 
 return public

@@ -61,23 +61,26 @@ const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
 }
 
 
-static void push_kind (lua_State *L, const Kernel *k) {
-  lua_pushstring(L, kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows"
-                  : k->fold != NULL ? "reduction" : k->move != NULL ? "step" : "elementwise");
+static const char *kind_of (const Kernel *k) {
+  return kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
+       : k->move != NULL ? "step" : "elementwise";
+}
+
+/* Sets a field of the table on top of the stack, if there is a text for it. */
+static void set_text (lua_State *L, const char *field, const char *text) {
+  if (text == NULL) return;
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, field);
 }
 
 static void push_kernel (lua_State *L, const Kernel *k) {
   lua_createtable(L, 0, 7);
-  lua_pushstring(L, k->name);
-  lua_setfield(L, -2, "name");
+  set_text(L, "name", k->name);
   lua_pushinteger(L, k->n_in);
   lua_setfield(L, -2, "n_in");
-  push_kind(L, k);
-  lua_setfield(L, -2, "kind");
-  lua_pushstring(L, k->noise);
-  lua_setfield(L, -2, "noise");
-  lua_pushstring(L, k->signature);
-  lua_setfield(L, -2, "signature");
+  set_text(L, "kind", kind_of(k));
+  set_text(L, "noise", k->noise);
+  set_text(L, "signature", k->signature);
   lua_pushboolean(L, k->partials != NULL);
   lua_setfield(L, -2, "has_partials");
   lua_pushboolean(L, k->adjoint != NULL);
