@@ -1,9 +1,8 @@
 --- perilune: probabilistic modelling for Lua. This is its face: tensors come
 -- with it, every other name is loaded on first use.
-local core      = require "perilune.core"
-local errors    = require "perilune.errors"
-local functions = require "perilune.functions"
-local tensor    = require "perilune.tensor"   -- any function may make one
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
+require "perilune.tensor"   -- any function may make one
 
 local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
@@ -12,9 +11,7 @@ local modules = {
   Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
-
-local is_class = {}
-for _, name in ipairs(core.classes()) do is_class[name] = true end
+for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
 
 -- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours, what C offers among
 -- them.
@@ -31,13 +28,14 @@ local field_of = {}   -- name -> the module that has it
 for module, names in pairs(fields) do
   for name in names:gmatch("%S+") do field_of[name] = module end
 end
+for _, module in ipairs { "tensor", "functions" } do
+  for name in pairs(require("perilune." .. module)) do field_of[name] = module end
+end
 
 local function find (name)
-  local value
+  local value = nil
   if modules[name] then value = require("perilune." .. modules[name])
-  elseif is_class[name] then value = require("perilune.distributions." .. name)
   elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
-  else value = rawget(functions, name) or tensor[name]
   end
   rawset(peri, name, value)
   return value
@@ -51,9 +49,8 @@ end
 
 -- Nothing is loaded to list them.
 local function other_names (list)
-  for _, names in ipairs { modules, is_class, field_of, functions, tensor } do
-    for name in pairs(names) do list[#list + 1] = name end
-  end
+  for name in pairs(modules) do list[#list + 1] = name end
+  for name in pairs(field_of) do list[#list + 1] = name end
 end
 
 return errors.module("perilune", peri, find, other_names)

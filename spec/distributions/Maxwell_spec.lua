@@ -1,7 +1,9 @@
 require "spec.support.contract".distribution {
   name = "Maxwell",
   points = { { 1 }, { 0.03 }, { 2e5 }, { 1e-6 }, { 1e100 } },
-  kl_points = { { 1 }, { 1.3 }, { 0.3 } },
+  kl_points        = { { 1 }, { 1.3 }, { 0.3 } },
+  extreme_points   = { { 1e300 }, { 1e-300 } },
+  subnormal_points = { { 1 } },
   log_prob = {   -- x, scale, value (50-digit reference)
     { 1, 1, -0.7257913526447274323631 },
     { 0.3, 2.5, -5.389809156919064686641 },
