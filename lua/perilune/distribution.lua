@@ -9,8 +9,7 @@ local functions = require "perilune.functions"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
 
-local raise, byte = errors.raise, string.byte
-local UNDERSCORE  = byte "_"
+local raise = errors.raise
 
 local Distribution = { __name = "Distribution", params = {}, operands = {}, has_rsample = false }
 Distribution.__index = Distribution
@@ -50,6 +49,13 @@ local function bind_kernels (c, file)
   end
 end
 
+-- What Lua fetches raw from the metatable of an instance, its class: a class has copies of its parent's.
+local EVENTS = {
+  "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__idiv", "__band", "__bor", "__bxor", "__bnot",
+  "__shl", "__shr", "__concat", "__len", "__eq", "__lt", "__le", "__call", "__tostring", "__pairs", "__newindex",
+  "__gc", "__close", "__mode", "__metatable",
+}
+
 local function class_tostring (c) return "class " .. class.name(c) end
 
 local function names_of (params)
@@ -78,11 +84,8 @@ local function index_of (c)
   end
 end
 
--- Is this the name of a metamethod? (Asked of many names for each class: no pattern.)
-local function is_event (key) return type(key) == "string" and byte(key) == UNDERSCORE and key:find("^__") ~= nil end
-
 local function is_method (key, value)
-  return type(value) == "function" and type(key) == "string" and key ~= "init" and not is_event(key)
+  return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
 end
 
 -- Makes c a child of `parent` that can be called. What decides how may be given to it later. Methods of ours, which
@@ -124,9 +127,7 @@ function Distribution:extend (name, spec)
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
-  for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
-    if is_event(key) then c[key] = value end
-  end
+  for _, event in ipairs(EVENTS) do c[event] = rawget(self, event) end
   for key, value in pairs(spec) do c[key] = value end
   c.__name, c.super = name, self
   c.params   = c.params or self.params
