@@ -127,6 +127,20 @@ describe("the expectation of a continuous distribution", function ()
     assert(math.abs(value - d:sf(1e8 + 1e-4)) <= error and error < 1e-4)
   end)
 
+  it("states what it does not know of a pole", function ()   -- E |F(X) - c|^k = (c^(1 + k) + (1 - c)^(1 + k))/(1 + k)
+    local cases = {
+      { peri.SkewNormal(0, 1, -2.93), 0.479, -0.659 }, { peri.LogNormal(0.422, 0.221), 0.847, -0.757 },
+      { peri.Logistic(0.64, 0.15), 0.617, -0.732 }, { peri.Frechet(0.517, 4.446), 0.195, -0.787 },
+      { peri.LogitNormal(-0.18, 0.81), 0.642, -0.706 }, { peri.VonMises(0.916, 2.857), 0.615, -0.662 },
+    }
+    for _, case in ipairs(cases) do
+      local d, c, k = table.unpack(case)
+      local value, error = d:expectation(function (x) return peri.abs(d:cdf(x) - c) ^ k end)
+      local off = math.abs(value - (c ^ (1 + k) + (1 - c) ^ (1 + k)) / (1 + k))
+      assert(off <= error and error < 0.05, string.format("%s: off by %g, stated %g", tostring(d), off, error))
+    end
+  end)
+
   it("needs no second round where f is smooth", function ()
     local laws = { peri.Normal(0, 1), peri.Logistic(1, 2), peri.Gamma(2, 1), peri.Beta(2, 3), peri.Laplace(0, 1) }
     for _, d in ipairs(laws) do

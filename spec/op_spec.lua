@@ -128,3 +128,42 @@ describe("partials of incomplete functions at the ends are", function ()
     end)
   end
 end)
+
+describe("powers", function ()
+  local INF = math.huge
+  local x = peri.tensor { 1.7, -2.3, 0.0, -0.0, INF, -INF, 1e-200, 3e200, 0 / 0, 5e-324 }
+
+  local function same (a, b)
+    a, b = a:totable(), b:totable()
+    for i = 1, #a do
+      assert(a[i] == b[i] and 1 / a[i] == 1 / b[i] or a[i] ~= a[i] and b[i] ~= b[i], i .. ": " .. a[i] .. ", " .. b[i])
+    end
+  end
+
+  it("of constant exponents are products, quotients and roots", function ()
+    same(x * x, x ^ 2)
+    same(1 / x, x ^ -1)
+    same(x, x ^ 1)
+    local roots = { math.sqrt(1.7), 0 / 0, 0, 0, INF, INF, 1e-100, math.sqrt(3e200), 0 / 0, 2.2227587494850775e-162 }
+    same(peri.tensor(roots), x ^ 0.5)
+  end)
+
+  it("are the same where exponents differ", function ()
+    for _, exponent in ipairs { 2, -1, 1, 0.5 } do
+      local exponents = peri.full(10, exponent)
+      same(x ^ exponent, x ^ exponents)
+      for i = 1, 10 do
+        exponents[i] = 1.5
+        local mixed = x ^ exponents
+        exponents[i] = exponent
+        for j = 1, 10 do if j ~= i then same((x ^ exponent):narrow(1, j, 1), mixed:narrow(1, j, 1)) end end
+      end
+    end
+  end)
+
+  it("have slopes at 0", function ()
+    for exponent, slope in pairs { [0] = 0, [1] = 1, [2] = 0, [3] = 0 } do
+      assert.equal(slope, peri.grad(function (t) return t ^ exponent end)(0.0), exponent)
+    end
+  end)
+end)

@@ -203,10 +203,11 @@ end
 
 function Distribution:cross_entropy (q, opts) return require "perilune.divergences".cross_entropy(self, q, opts) end
 
---- E[f(X)] and an estimate of its error: see expectation.lua. A class that knows a better way has its own `expected`,
--- which is given arguments that were checked.
-function Distribution:expectation (...) return require "perilune.expectation".checked(self, ...) end
-function Distribution:expected (f, opts) return require "perilune.expectation".expected(self, f, opts) end
+--- E[f(X)] and an estimate of its error: see expectation.lua.
+function Distribution:expectation (...)
+  local expectation = require "perilune.expectation"
+  return expectation.of(self, expectation.checked(self, ...))
+end
 
 -- An end of the support as a plain number, or nil where a batch has several or
 -- it is infinite.

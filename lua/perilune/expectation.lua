@@ -288,19 +288,6 @@ local function shaped (d, x)
   return core.item(x)
 end
 
-local expectation = {}
-
---- The same for arguments that were checked.
-function expectation.expected (d, f, opts)
-  if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
-  local method = by_density
-  if d.support and d.support.is_discrete then method = outcomes.expectation
-  elseif own(d, "icdf") then method = by_quantiles end
-  local value, error = method(d, f, opts)
-  return shaped(d, value), shaped(d, error)
-end
-
-
 local function is_number (x) return type(x) == "number" and x >= 0 end
 local function is_count (x) return math.type(x) == "integer" and x > 0 end
 local function is_parts (x) return type(x) == "table" and x.inner and x.outer end
@@ -335,16 +322,28 @@ local function check (d, who, opts)
   end
 end
 
---- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
--- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
--- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
--- of a discrete distribution no more of them are looked at in between.
+local expectation = {}
+
+--- The arguments f and opts of a method of d, checked: every class that has a better way calls this first.
 function expectation.checked (d, f, opts, ...)
   errors.no_more("expectation(f, opts)", ...)
   local who = class.name(class.of(d)) .. ":expectation"
   f = errors.check_function(who, "f", f)
   check(d, who, opts)
-  return d:expected(f, opts or {})
+  return f, opts or {}
+end
+
+--- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
+-- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
+-- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
+-- of a discrete distribution no more of them are looked at in between.
+function expectation.of (d, f, opts)
+  if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
+  local method = by_density
+  if d.support and d.support.is_discrete then method = outcomes.expectation
+  elseif own(d, "icdf") then method = by_quantiles end
+  local value, error = method(d, f, opts)
+  return shaped(d, value), shaped(d, error)
 end
 
 return expectation

@@ -17,6 +17,7 @@ local where, maximum, abs, sqrt = functions.where, functions.maximum, functions.
 local lt, le, gt = functions.lt, functions.le, functions.gt
 local INF = math.huge
 local ROUNDING = 1e-15       -- no integral is better than this part of that of |f|
+local ROUGH    = 1e-6        -- an error above this part of that integral is that of a pole, jump or kink
 local NOISE    = 2 ^ -46     -- an error below this part of the integral of |f| over the panel is rounding
 local FAINT    = 1e-9        -- one that stays when a panel is cut is so, if it is no more than this
 local NARROW   = 2 ^ -46     -- a panel whose points can still be told apart, relative to its ends
@@ -197,6 +198,12 @@ end
 
 -- The work ----------------------------------------------------------------------
 
+-- 1 for each panel whose points can hardly be told apart any more.
+local function too_narrow (panels, opts)
+  local place = maximum(abs(panels.left), abs(panels.right))
+  return le(panels.right - panels.left, maximum(NARROW * place, opts.finest or 0))
+end
+
 -- 1 for each panel to be cut: one whose error is more than its share, for an element that is not yet good
 -- enough and has panels left. An error that is faint, and was not left behind when a panel was cut, is that of f.
 local function wanting (sums, panels, integral, error, size, opts)
@@ -206,7 +213,7 @@ local function wanting (sums, panels, integral, error, size, opts)
   local width, place = panels.right - panels.left, maximum(abs(panels.left), abs(panels.right))
   local noise = size * (NOISE + 0.25 * NARROW * place / width)   -- of f, and what rounding of x makes of it
   local flags = gt(error, maximum(tolerance / (2 * (sums.first + sums.cuts)), noise))
-                * gt(width, maximum(NARROW * place, opts.finest or 0))
+                * (1 - too_narrow(panels, opts))
   if panels.parent then flags = flags * (1 - gt(error, 0.3 * panels.parent) * le(error, FAINT * size)) end
   local affordable = le(sums.cuts + flags:sum(1), opts.panels or PANELS)
   return flags * gt(total, tolerance) * affordable * (1 - sums.stalled)
@@ -254,6 +261,8 @@ function quadrature.integrate (f, a, b, opts)
     flags = wanting(sums, panels, integral, error, size, opts)
     watch(sums, round, error, flags)
     flags = flags * (round < rounds and 1 - sums.stalled or 0)
+    local poles = too_narrow(panels, opts) * gt(error, ROUGH * size)   -- whose mass is not known
+    error = error + where(poles, 4 * size, 0)
     add(sums, integral, error, size, 1 - flags)
     if core.item(flags:max()) == 0 then break end
     sums.cuts = sums.cuts + flags:sum(1)

@@ -15,3 +15,21 @@ require "spec.support.contract".distribution {
   outside = { { -1, 2, 3 }, { 1.5, 2, 3 }, { math.huge, 0.5, 0.5 } },
   invalid = { { 0, 1 }, { 1, 0 }, { -1, 1 }, { 1, -1 }, { 0 / 0, 1 }, { 1, 0 / 0 }, { 1, { 1, 0 } } },
 }
+
+it("Kumaraswamy has slopes where it ends", function ()
+  local peri = require "perilune"
+  local function slopes (x, a, b)
+    local found = {}
+    for k, at in ipairs { x, a, b } do
+      found[k] = peri.grad(function (t)
+        local v = { x, a, b }
+        v[k] = t
+        return peri.Kumaraswamy(v[2], v[3]):log_prob(v[1])
+      end)(at)
+    end
+    return found
+  end
+  assert.same({ -3, -math.huge, 0.25 }, slopes(0, 1, 4))   -- b (1 - x)^(b - 1)
+  assert.same({ 2, 1 / 3, -math.huge }, slopes(1, 3, 1))   -- a x^(a - 1)
+  assert.same({ 0, 0, 0 }, slopes(-1, 3, 1))
+end)

@@ -53,7 +53,7 @@ int bound_apply (lua_State *L) {
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
     Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
     if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;
-    if (b->kernel->partials_read != READ_ALL && b->is_recorded && engine_defer_linear(L, &call))
+    if (kernel_partials_read(b->kernel) != READ_ALL && b->is_recorded && engine_defer_linear(L, &call))
       return 1;
   }
   if (look == LOOK_OTHER) {

@@ -6,10 +6,6 @@
 #include "api/binding.h"
 
 
-static int has_derivative (const Kernel *k) {
-  return k->partials != NULL || k->adjoint != NULL;
-}
-
 static const char *string_at (lua_State *L, int table, int i) {
   if (lua_rawgeti(L, table, i) != LUA_TSTRING)
     host_fail(L, "bind", "names must be strings");
@@ -65,11 +61,11 @@ static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int 
   memset(b, 0, sizeof *b);
   b->kernel = kernel;
   b->state = host_state(L);
-  b->is_recorded = has_derivative(kernel) && !kernel->flat;
+  b->is_recorded = kernel_differentiates(kernel) && !kernel->flat;
   b->arguments = (int)lua_rawlen(L, 4);
   b->operands = (int)operands;
-  if (kernel->noise != NULL) b->noise = host_kernel(L, "noise", kernel->noise);
-  if (kernel->signature != NULL) rows_parse(kernel, &b->signature);
+  if (kernel_noise(kernel) != NULL) b->noise = host_kernel(L, "noise", kernel_noise(kernel));
+  if (kernel->rows != NULL) rows_parse(kernel, &b->signature);
   b->who = lua_tostring(L, 3);
   lua_pushvalue(L, 3);
   bind_operands(L, b, 4, 5);
@@ -81,9 +77,10 @@ static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int 
 }
 
 static int bind_function (lua_State *L, const Kernel *kernel) {
-  if (kernel->rows == NULL && kernel->value == NULL)
+  int of_rows = kernel->rows != NULL && kernel->rows->run != NULL;
+  if (!of_rows && kernel->value == NULL)
     host_fail(L, "bind", "kernel %s is no function of its operands", kernel->name);
-  return bind_as(L, kernel, kernel->rows != NULL ? bound_rows : bound_apply, 0);
+  return bind_as(L, kernel, of_rows ? bound_rows : bound_apply, 0);
 }
 
 /* All operands are given: a sampler is a function of its noise. */
@@ -91,8 +88,8 @@ static int bind_value (lua_State *L) { return bind_function(L, kernel_argument(L
 
 static int bind (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  int draws = kernel_draws(kernel);
-  if (kernel->signature != NULL)
+  int draws = kernel->sampler != NULL;
+  if (kernel->rows != NULL)
     return bind_as(L, kernel, draws ? bound_rows_sample : bound_rows, draws);
   if (draws) return bind_as(L, kernel, bound_sample, 1);
   return bind_function(L, kernel);
@@ -126,7 +123,7 @@ static int bind_partials (lua_State *L) {
 
 static int bind_adjoint (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  if (kernel->adjoint == NULL) host_fail(L, "bind", "kernel %s has no adjoint",
+  if (kernel->rows == NULL || kernel->rows->adjoint == NULL) host_fail(L, "bind", "kernel %s has no adjoint",
                                         kernel->name);
   return bind_as(L, kernel, bound_adjoint, 0);
 }

@@ -169,7 +169,7 @@ static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
     host_fail(L, "update", "parameter, gradient and memory do not fit together");
   row[0] = x->data;
   for (int r = 1; r < kernel->n_in; r++) row[r] = rows->data + (size_t)(r - 1) * x->size;
-  kernel->move(x->size, grad->data, constant, row);
+  kernel->update(x->size, grad->data, constant, row);
   (*x->version)++;
   (*rows->version)++;
   host_state(L)->walk++;

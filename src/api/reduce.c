@@ -8,13 +8,13 @@
 #include "driver/sizes.h"
 
 
-typedef struct Reduction {
+typedef struct BoundReduction {
   const Kernel *kernel;
   State *state;
   const char *who;       /* for messages; upvalue 2 keeps it alive */
   bool chooses;          /* an element, so there must be one */
   NodeKind kind;         /* of the result for all elements of an elementwise kernel */
-} Reduction;
+} BoundReduction;
 
 /* Which dimensions does argument `index` name? One, a table of them, or for
    nil all: as a set of bits. */
@@ -48,14 +48,14 @@ static int is_outdated (const Node *node) {
 static int is_transparent (const Tensor *t) {
   const Node *node = t == NULL ? NULL : t->node;
   return node != NULL && node->kind == NODE_ELEMENTWISE && !node->freed
-      && !kernel_draws(node->kernel) && !node->kernel->slow
+      && node->kernel->sampler == NULL && !node->kernel->slow
       && (t->data == NULL || t->size <= SUM_SEES_THROUGH_MAX) && !is_outdated(node);
 }
 
 /* Pushes the sum or mean of all elements of a recorded tensor at index 1, as one of what
    those were computed from; returns 0 if it is none of that, or if a finalizer has just
    changed what they were computed from. */
-static int sum_behind (lua_State *L, const Reduction *reduction) {
+static int sum_behind (lua_State *L, const BoundReduction *reduction) {
   const Tensor *t = host_header(L, 1), *in[KERNEL_MAX_IN];
   Tensor header[KERNEL_MAX_IN];
   if (!is_transparent(t)) return 0;
@@ -74,7 +74,7 @@ static int sum_behind (lua_State *L, const Reduction *reduction) {
 }
 
 static int reduce_call (lua_State *L) {
-  const Reduction *reduction = lua_touserdata(L, lua_upvalueindex(1));
+  const BoundReduction *reduction = lua_touserdata(L, lua_upvalueindex(1));
   const Kernel *kernel = reduction->kernel;
   const char *who = reduction->who;
   ptrdiff_t shape[TENSOR_MAX_RANK];
@@ -90,7 +90,7 @@ static int reduce_call (lua_State *L) {
   const Tensor *t = engine_operand(L, 1, who, "self", &header, &number);
   unsigned set = reduced_set(L, who, 2, t->rank);
   size_t count = reduce_line_up(&lines, t, set, &inner);
-  double empty = count == 0 ? kernel->finish(0, &(double){0}) : 0;
+  double empty = count == 0 ? kernel->reduction->finish(0, &(double){0}) : 0;
   if (empty != empty && reduction->chooses)
     host_fail(L, who, "there are no elements to choose from");
   int rank = result_shape(t, set, lua_toboolean(L, 3), shape);
@@ -98,7 +98,7 @@ static int reduce_call (lua_State *L) {
   Recording r = {.state = reduction->state, .who = who, .kind = NODE_REDUCTION,
                  .kernel = kernel, .n = recorded ? 1 : 0, .base = 1, .in = &t,
                  .dimensions = set};
-  if (kernel->slope == NULL && !kernel->flat && engine_is_tracked(r.state, r.n, &t))
+  if (kernel->reduction->slope == NULL && !kernel->flat && engine_is_tracked(r.state, r.n, &t))
     host_fail(L, who, "has no derivative; detach() what should have no gradient here");
   Tensor *out = engine_new_recorded(L, &r, rank, shape, NULL);
   Pool *pool = host_pool(L, t->size);
@@ -114,10 +114,10 @@ static int reduction (lua_State *L) {
   const Kernel *kernel = host_kernel(L, "reduce", name);
   lua_settop(L, 2);
   if (kernel == NULL) host_fail(L, "reduction", "there is no kernel %s", name);
-  Reduction *bound = lua_newuserdatauv(L, sizeof *bound, 0);
-  *bound = (Reduction) {
+  BoundReduction *bound = lua_newuserdatauv(L, sizeof *bound, 0);
+  *bound = (BoundReduction) {
     .kernel = kernel, .state = host_state(L), .who = who,
-    .chooses = kernel->shares || kernel->integer,
+    .chooses = kernel->reduction->unnormalised || kernel->integer,
     .kind = strcmp(name, "sum") == 0 ? NODE_SUM
           : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION
   };

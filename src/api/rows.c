@@ -63,7 +63,7 @@ int bound_rows (lua_State *L) {
   if (out->size == 0) return 1;
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
-                                rows_scratch(&rows, b->kernel->scratch), &scratch);
+                                rows_scratch(&rows, b->kernel->rows->scratch), &scratch);
   rows_run(pool, b->kernel, &b->signature, &rows, scratch, out->data);
   host_check_stopped(L, pool);
   lua_settop(L, result);
@@ -104,7 +104,7 @@ int bound_adjoint (lua_State *L) {
   host_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
-                                rows_scratch(&rows, b->kernel->adjoint_scratch), &scratch);
+                                rows_scratch(&rows, b->kernel->rows->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
   host_check_stopped(L, pool);

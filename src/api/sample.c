@@ -37,9 +37,9 @@ static double draw_number (const Binding *b, const Philox *g,
   double noise, out;
   in[0] = &noise;
   for (int k = 0; k < b->operands; k++) in[1 + k] = &number[k];
-  if (b->noise == NULL) b->kernel->draw(g, g->position, 1, in + 1, &out);
+  if (b->noise == NULL) b->kernel->sampler->draw(g, g->position, 1, in + 1, &out);
   else {
-    b->noise->draw(g, g->position, 1, NULL, &noise);
+    b->noise->sampler->draw(g, g->position, 1, NULL, &noise);
     b->kernel->value(1, in, &out);
   }
   return out;
@@ -50,7 +50,7 @@ static double draw_number (const Binding *b, const Philox *g,
 */
 /* Is it recorded? A trace records all draws, and raises where it cannot draw again. */
 static int records (lua_State *L, const Binding *b, const Operands *o) {
-  int recorded = !b->detached && (b->kernel->partials != NULL || b->kernel->adjoint != NULL)
+  int recorded = !b->detached && kernel_differentiates(b->kernel)
               && (b->state->tracing || engine_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
     host_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
@@ -138,7 +138,7 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
   if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
-                                rows_scratch(rows, b->kernel->scratch), &scratch);
+                                rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   elementwise_noise(pool, b->noise, g, philox_claim(g, noise->size), noise->size, noise->data);
   rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
   host_check_stopped(L, pool);
@@ -148,7 +148,7 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
                          Tensor *out) {
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
-                                rows_scratch(rows, b->kernel->scratch), &scratch);
+                                rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, philox_claim(g, out->size),
             out->data);
   host_check_stopped(L, pool);

@@ -14,7 +14,7 @@ size_t adjoint_scratch (const Node *node, const Pool *pool) {
   }
 }
 
-void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, double *scratch) {
+void adjoint_step (Node *node, const Kernel *sum, bool with_sums, Pool *pool, double *scratch) {
   size_t n;
   if (node_is_flat(node)) return;
   node_fill_gradient(pool, node);
@@ -22,7 +22,7 @@ void adjoint_step (Node *node, const Kernel *sum, bool valued, Pool *pool, doubl
   switch ((NodeKind)node->kind) {
     case NODE_ELEMENTWISE: case NODE_SUM: case NODE_MEAN:
       if ((n = step_block_size(node)) != SIZE_MAX) step_block(node, sum, n);
-      else step_elementwise(node, sum, valued, pool, scratch);
+      else step_elementwise(node, sum, with_sums, pool, scratch);
       break;
     case NODE_ROWS: step_rows(node, pool, scratch); break;
     case NODE_REDUCTION: step_reduction(node, pool); break;

@@ -94,9 +94,9 @@ static void draw_noise (const Node *node, const Kernel *noise, uint64_t position
 size_t forward_scratch (const Node *node, const Pool *pool) {
   Signature signature;
   Rows rows;
-  if (node->kind != NODE_ROWS || node->kernel->scratch == NULL) return 0;
+  if (node->kind != NODE_ROWS || node->kernel->rows->scratch == NULL) return 0;
   step_plan_rows(node, &signature, &rows);
-  return (size_t)pool_threads(pool) * rows_scratch(&rows, node->kernel->scratch);
+  return (size_t)pool_threads(pool) * rows_scratch(&rows, node->kernel->rows->scratch);
 }
 
 void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uint64_t position,

@@ -29,7 +29,7 @@ static const double *repeat (double x, size_t n, double *block) {
 
 static void find_partials (const Node *node, size_t n, const double *const in[],
                            double *const d[]) {
-  if (is_cheap_first(node)) node->kernel->first_partial(n, in, d[0]);
+  if (is_cheap_first(node)) node->kernel->shortcuts->first_partial(n, in, d[0]);
   else node->kernel->partials(n, in, d);
 }
 

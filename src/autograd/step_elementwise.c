@@ -19,7 +19,7 @@ typedef struct Walk {
   const double *above;     /* an element for each of the loop, or NULL: */
   double above_all;
   bool first_alone;        /* no input but the first is tracked, and that is cheap */
-  bool valued;             /* the sum itself is wanted as well */
+  bool with_sums;          /* the sum itself is wanted as well */
   bool total;              /* the kernel sums up everything but slopes of the first input */
   double *values;          /* where those of the leaf at hand go, or NULL */
   size_t leaves;
@@ -53,8 +53,8 @@ static void pass_on (const Walk *walk, int k, size_t first, size_t n, double *d)
 
 static void values_and_partials (const Kernel *kernel, const double *const in[], size_t n,
                                  double *values, double *const d[]) {
-  if (kernel->both != NULL) {
-    kernel->both(n, in, values, d);
+  if (kernel->shortcuts != NULL && kernel->shortcuts->both != NULL) {
+    kernel->shortcuts->both(n, in, values, d);
     return;
   }
   kernel->partials(n, in, d);
@@ -82,7 +82,7 @@ static void walk_block (const Walk *walk, const double *const in[], size_t first
   for (int k = 0; k < node->n; k++)
     d[k] = is_direct(walk, k) ? walk->to[k].at + first : partials[k];
   if (node->kernel->slow) slow_partials(walk, in, n, d);
-  else if (walk->first_alone) node->kernel->first_partial(n, in, d[0]);
+  else if (walk->first_alone) node->kernel->shortcuts->first_partial(n, in, d[0]);
   else if (walk->values == NULL) node->kernel->partials(n, in, d);
   else values_and_partials(node->kernel, in, n, walk->values + first % LOOP_BLOCK, d);
   for (int k = 0; k < node->n; k++)
@@ -90,12 +90,12 @@ static void walk_block (const Walk *walk, const double *const in[], size_t first
 }
 
 static void total_leaf (const Walk *walk, Blocks *blocks, size_t first, size_t n) {
-  double totals[KERNEL_MAX_IN];
+  double sums[KERNEL_MAX_IN];
   loop_block(walk->loop, first, n, blocks);
-  walk->node->kernel->totals(n, blocks->in, totals);
-  walk->sums[first / LOOP_BLOCK] = totals[0];
+  walk->node->kernel->shortcuts->block_sums(n, blocks->in, sums);
+  walk->sums[first / LOOP_BLOCK] = sums[0];
   for (int k = 1; k < walk->node->n; k++)
-    column(walk, k)[first / LOOP_BLOCK] = walk->above_all == 0 ? 0 : walk->above_all * totals[k];
+    column(walk, k)[first / LOOP_BLOCK] = walk->above_all == 0 ? 0 : walk->above_all * sums[k];
 }
 
 static void walk_leaf (const Walk *walk, Blocks *blocks, size_t first, size_t last) {
@@ -113,7 +113,7 @@ static void walk_range (void *data, size_t first, size_t last) {
   Blocks blocks;
   LoopBlock values;
   Walk own;
-  if (walk->valued && !walk->total) {
+  if (walk->with_sums && !walk->total) {
     own = *walk;
     own.values = values;
     walk = &own;
@@ -123,7 +123,7 @@ static void walk_range (void *data, size_t first, size_t last) {
     n = last - first < LOOP_BLOCK ? last - first : LOOP_BLOCK;
     if (!walk->total || walk->node->in[0].tracked) walk_leaf(walk, &blocks, first, first + n);
     if (walk->total) total_leaf(walk, &blocks, first, n);
-    else if (walk->valued) walk->sums[first / LOOP_BLOCK] = sum_of(walk->sum, n, values);
+    else if (walk->with_sums) walk->sums[first / LOOP_BLOCK] = sum_of(walk->sum, n, values);
   }
 }
 
@@ -183,19 +183,19 @@ size_t step_elementwise_need (const Node *node) {
 
 /* Is a sum computed together with its slopes? Not where that of the first input alone costs
    little beside it. */
-static bool is_valued (const Walk *walk, bool valued) {
+static bool computes_sum (const Walk *walk, bool with_sums) {
   return walk->node->result->data == NULL && is_row_major(walk->loop)
-      && (walk->total || (valued && !walk->first_alone));
+      && (walk->total || (with_sums && !walk->first_alone));
 }
 
 /* What a walk is to sum up, with memory for it. */
-static void start_sums (Walk *walk, bool valued, double *scratch) {
+static void start_sums (Walk *walk, bool with_sums, double *scratch) {
   const Node *node = walk->node;
   bool is_sum = node->kind != NODE_ELEMENTWISE;
   walk->sums = scratch;
   walk->leaves = leaves_of(walk->loop->size);
   walk->total = is_sum && reduce_is_total(node->kernel, walk->loop);
-  walk->valued = is_sum && is_valued(walk, valued);
+  walk->with_sums = is_sum && computes_sum(walk, with_sums);
   walk->above_all = above_each(node, walk->loop->size);
 }
 
@@ -204,7 +204,7 @@ static void finish_sums (const Walk *walk, Node *node) {
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked && is_single(walk, k))
       walk->to[k].at[0] += sum_of(walk->sum, walk->leaves, column(walk, k));
-  if (!walk->valued) return;
+  if (!walk->with_sums) return;
   double count = node->kind == NODE_MEAN ? (double)walk->loop->size : 1;
   node->result->data = node_room(node);
   node->result->data[0]
@@ -217,7 +217,7 @@ void step_plan (const Node *node, const Tensor *const in[], Loop *loop) {
     loop_plan_shaped(loop, node->result->rank, node->result->shape, node->n, in);
 }
 
-void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
+void step_elementwise (Node *node, const Kernel *sum, bool with_sums, Pool *pool,
                        double *scratch) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
@@ -228,7 +228,7 @@ void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
   step_plan(node, in, &loop);
   start_walk(&walk, node, &loop, sum, pool);
   if (loop.size == 0) return;
-  start_sums(&walk, valued, loop.size > LOOP_BLOCK ? scratch : leaf);
+  start_sums(&walk, with_sums, loop.size > LOOP_BLOCK ? scratch : leaf);
   for (int k = 0; k < node->n; k++)
     if (node->in[k].tracked) walk.to[k] = target(pool, node, k, loop.feed[k] == FEED_LINEAR);
   bool shared = pool != NULL && is_separate(&walk);

@@ -12,7 +12,7 @@ static size_t line_slopes (const Node *node, const Loop *loop, Blocks *blocks,
   size_t line = first / count, left = (line + 1) * count - first;
   size_t n = left < BACKWARD_BLOCK ? left : BACKWARD_BLOCK;
   loop_block(loop, first, n, blocks);
-  node->kernel->slope(n, blocks->in[0], count, node->result->data[line], d);
+  node->kernel->reduction->slope(n, blocks->in[0], count, node->result->data[line], d);
   return n;
 }
 
@@ -21,7 +21,7 @@ static double line_above (const Node *node, const Loop *loop, Blocks *blocks,
                           size_t count, size_t line, Pool *pool) {
   Block d;
   double sum = 0, above = node->gradient[line];
-  if (!node->kernel->shares || above == 0) return above;
+  if (!node->kernel->reduction->unnormalised || above == 0) return above;
   for (size_t i = 0, n; i < count; i += n) {
     n = line_slopes(node, loop, blocks, count, line * count + i, d);
     for (size_t j = 0; j < n; j++) sum += d[j];

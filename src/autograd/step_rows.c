@@ -25,7 +25,7 @@ size_t step_rows_need (const Node *node, const Pool *pool) {
   Rows rows;
   step_plan_rows(node, &signature, &rows);
   size_t size = (size_t)pool_threads(pool)
-              * rows_scratch(&rows, node->kernel->adjoint_scratch);
+              * rows_scratch(&rows, node->kernel->rows->adjoint_scratch);
   for (int k = 0; k < node->n; k++) size += slopes_size(&rows, &signature, k);
   return size;
 }

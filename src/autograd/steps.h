@@ -23,10 +23,10 @@ void step_block_whole (const Node *node, const Kernel *sum, size_t n, const doub
 /* The loop of any elementwise kernel, over inputs as node_inputs gives them, along its result. */
 void step_plan (const Node *node, const Tensor *const in[], Loop *loop);
 
-/* One of any size. Sums that wait get their values, if `valued`. `scratch` is as many
+/* One of any size. Sums that wait get their values, if `with_sums`. `scratch` is as many
    doubles as there is need for. */
 size_t step_elementwise_need (const Node *node);
-void step_elementwise (Node *node, const Kernel *sum, bool valued, Pool *pool,
+void step_elementwise (Node *node, const Kernel *sum, bool with_sums, Pool *pool,
                        double *scratch);
 
 /* The run of a row kernel that was recorded. */

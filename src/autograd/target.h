@@ -65,7 +65,8 @@ static inline Target target (Pool *pool, const Node *node, int k, bool linear) {
 
 /* Is no input but the first tracked, and that one cheap? */
 static inline bool is_cheap_first (const Node *node) {
-  if (node->kernel->first_partial == NULL) return false;
+  const Shortcuts *shortcuts = node->kernel->shortcuts;
+  if (shortcuts == NULL || shortcuts->first_partial == NULL) return false;
   for (int k = 1; k < node->n; k++)
     if (node->in[k].tracked) return false;
   return true;
@@ -78,7 +79,7 @@ static inline double above_each (const Node *node, size_t n) {
 
 static inline double sum_of (const Kernel *sum, size_t n, const double *d) {
   double state[KERNEL_MAX_WIDTH];
-  sum->fold(n, d, state);
+  sum->reduction->fold(n, d, state);
   return state[0];
 }
 

@@ -99,12 +99,12 @@ static void sample_block (const ElementwiseJob *job, const double *const params[
   double noise[KERNEL_DRAW_MAX];
   uint64_t at = job->position + first;
   if (job->noise == NULL) {
-    job->kernel->draw(job->generator, at, n, params, job->out + first);
+    job->kernel->sampler->draw(job->generator, at, n, params, job->out + first);
     return;
   }
   in[0] = noise;
   for (int k = 0; k < job->loop->n; k++) in[1 + k] = params[k];
-  job->noise->draw(job->generator, at, n, NULL, noise);
+  job->noise->sampler->draw(job->generator, at, n, NULL, noise);
   job->kernel->value(n, in, job->out + first);
 }
 
@@ -174,7 +174,7 @@ bool elementwise_holds (Pool *pool, const Kernel *kernel, const Tensor *t) {
 
 static void noise_range (void *data, size_t first, size_t last) {
   const ElementwiseJob *job = data;
-  job->noise->draw(job->generator, job->position + first, last - first, NULL, job->out + first);
+  job->noise->sampler->draw(job->generator, job->position + first, last - first, NULL, job->out + first);
 }
 
 void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,

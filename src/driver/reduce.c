@@ -30,7 +30,7 @@ static void tree_plant (Tree *tree, const Kernel *kernel) {
 
 static void tree_merge_top (Tree *tree) {
   tree->depth--;
-  tree->kernel->merge(tree->states[tree->depth - 1], tree->states[tree->depth]);
+  tree->kernel->reduction->merge(tree->states[tree->depth - 1], tree->states[tree->depth]);
 }
 
 /* A leaf has been written to states[depth]. */
@@ -60,14 +60,14 @@ typedef struct ReduceJob {
 
 static void fold_block (const ReduceJob *job, size_t n, const double *const in[], double *state) {
   LoopBlock mapped;
-  double totals[KERNEL_MAX_IN];
+  double sums[KERNEL_MAX_IN];
   if (job->total) {
-    job->map->totals(n, in, totals);
-    state[0] = totals[0];
+    job->map->shortcuts->block_sums(n, in, sums);
+    state[0] = sums[0];
     return;
   }
   if (job->map != NULL) job->map->value(n, in, mapped);
-  job->kernel->fold(n, job->map != NULL ? mapped : in[0], state);
+  job->kernel->reduction->fold(n, job->map != NULL ? mapped : in[0], state);
 }
 
 /* State of elements first .. last-1, at least one, by blocks. */
@@ -123,7 +123,7 @@ static void reduce_lines (void *data, size_t first, size_t last) {
   for (; first < last; first++) {
     size_t from = first * job->count;
     fold_range(job, from, from + job->count, state);
-    job->out[first] = job->kernel->finish(job->count, state);
+    job->out[first] = job->kernel->reduction->finish(job->count, state);
   }
 }
 
@@ -154,26 +154,26 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
   ReduceJob job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
   size_t lines = 1;
   if (inner == t->rank && count > 0 && count <= LOOP_BLOCK && tensor_is_contiguous(t)) {
-    kernel->fold(count, t->data, state);          /* a tree of one leaf */
-    out[0] = kernel->finish(count, state);
+    kernel->reduction->fold(count, t->data, state);          /* a tree of one leaf */
+    out[0] = kernel->reduction->finish(count, state);
     return;
   }
   for (int d = 0; d < t->rank - inner; d++) lines *= (size_t)t->shape[d];
   loop_plan_shaped(&loop, t->rank, t->shape, 1, &t);
   if (count == 0)
-    for (size_t i = 0; i < lines; i++) out[i] = kernel->finish(0, state);
+    for (size_t i = 0; i < lines; i++) out[i] = kernel->reduction->finish(0, state);
   else if (count <= CHUNK)
     pool_run(pool, lines, (CHUNK - 1) / count + 1, CHUNK / 8 / count + 1, reduce_lines, &job);
   else for (size_t i = 0; i < lines; i++) {
     fold_line(pool, &job, i, state);
-    out[i] = kernel->finish(count, state);
+    out[i] = kernel->reduction->finish(count, state);
   }
 }
 
 bool reduce_is_total (const Kernel *map, const Loop *loop) {
   for (int k = 1; k < loop->n; k++)
     if (loop->feed[k] != FEED_CONSTANT) return false;
-  return map->totals != NULL;
+  return kernel_has_block_sums(map);
 }
 
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
@@ -182,7 +182,7 @@ double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
   ReduceJob job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
              .total = reduce_is_total(map, loop), .pool = pool};
   if (loop->size > 0) fold_line(pool, &job, 0, state);
-  return kernel->finish(loop->size, state);
+  return kernel->reduction->finish(loop->size, state);
 }
 
 double reduce_states (const Kernel *kernel, size_t blocks, const double *states,
@@ -195,5 +195,5 @@ double reduce_states (const Kernel *kernel, size_t blocks, const double *states,
     tree_grow(&tree);
   }
   if (blocks > 0) tree_finish(&tree, state);
-  return kernel->finish(count, state);
+  return kernel->reduction->finish(count, state);
 }

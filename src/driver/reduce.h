@@ -25,7 +25,7 @@ void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop);
 
-/* Are blocks of the loop summed up by the kernel's `totals`? reduce_mapped does so if they
+/* Are blocks of the loop summed up by the kernel's `block_sums`? reduce_mapped does so if they
    can be, and the sum of stored values may then differ in its last digits. */
 bool reduce_is_total (const Kernel *map, const Loop *loop);
 

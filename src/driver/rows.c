@@ -19,7 +19,7 @@ static int letter_index (Signature *signature, char letter) {
 void rows_parse (const Kernel *kernel, Signature *signature) {
   int operand = 0;
   memset(signature, 0, sizeof *signature);
-  for (const char *c = kernel->signature; *c != '\0'; c++) {
+  for (const char *c = kernel->rows->signature; *c != '\0'; c++) {
     if (*c == ')') operand++;
     if (*c < 'a' || *c > 'z') continue;
     int at = signature->event_rank[operand]++;
@@ -152,12 +152,12 @@ static size_t seek (const Loop *batch, size_t first, const double *at[]) {
 typedef void Work (const RowsJob *job, size_t first, const Batch *b);
 
 static void value (const RowsJob *job, size_t first, const Batch *b) {
-  job->kernel->rows(b, job->out + first * job->rows->out_event);
+  job->kernel->rows->run(b, job->out + first * job->rows->out_event);
 }
 
 static void draw (const RowsJob *job, size_t first, const Batch *b) {
   size_t element = first * job->rows->out_event;
-  job->kernel->draw_rows(job->generator, job->position + element, b,
+  job->kernel->sampler->draw_rows(job->generator, job->position + element, b,
                          job->out + element);
 }
 
@@ -165,7 +165,7 @@ static void adjoint (const RowsJob *job, size_t first, const Batch *b) {
   double *d[KERNEL_MAX_IN];
   for (int k = 0; k < job->rows->batch.n; k++)
     d[k] = job->d[k] + first * rows_event_size(job->rows, job->signature, k);
-  job->kernel->adjoint(b, job->upstream + first * job->rows->out_event, d);
+  job->kernel->rows->adjoint(b, job->upstream + first * job->rows->out_event, d);
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
@@ -234,7 +234,7 @@ static double guess_of_operand (const RowsJob *job, int k) {
 }
 
 static size_t first_slice (const RowsJob *job) {
-  size_t least = job->kernel->side > 0 ? (size_t)job->kernel->side : 1;
+  size_t least = job->kernel->rows->side > 0 ? (size_t)job->kernel->rows->side : 1;
   double most = 1;
   for (int k = 0; k <= job->kernel->n_in; k++) {
     double guess = guess_of_operand(job, k);
@@ -259,8 +259,8 @@ static void run (Pool *pool, RowsJob *job, Task task) {
   job->pool = pool;
   if (pool != NULL) {
     grain = THREADS_MIN_ELEMENTS / work_of_one(kernel, job->signature, job->rows) + 1;
-    if (!kernel->whole) unit = kernel->slow ? 1 : first_slice(job);
-    if (kernel->whole || kernel->slow || is_long(job)) job->stop = (Stop) {pool_stops, pool};
+    if (!kernel->rows->whole) unit = kernel->slow ? 1 : first_slice(job);
+    if (kernel->rows->whole || kernel->slow || is_long(job)) job->stop = (Stop) {pool_stops, pool};
   }
   pool_run(pool, n, grain, unit, task, job);
 }
@@ -279,7 +279,7 @@ size_t rows_scratch (const Rows *rows, Scratch scratch) {
 void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
                double *scratch, double *out) {
   RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows, .scratch = scratch,
-             .scratch_size = rows_scratch(rows, kernel->scratch), .out = out};
+             .scratch_size = rows_scratch(rows, kernel->rows->scratch), .out = out};
   run(pool, &job, value_range);
 }
 
@@ -287,7 +287,7 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, co
                 double *scratch, const struct Philox *g, uint64_t position, double *out) {
   RowsJob job = {.kernel = kernel, .signature = signature, .drawn = 1, .rows = rows,
              .scratch = scratch,
-             .scratch_size = rows_scratch(rows, kernel->scratch), .out = out,
+             .scratch_size = rows_scratch(rows, kernel->rows->scratch), .out = out,
              .generator = g, .position = position};
   run(pool, &job, draw_range);
 }
@@ -298,6 +298,6 @@ void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
   RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows,
              .wanted = wanted,
              .scratch = scratch, .upstream = upstream, .d = d,
-             .scratch_size = rows_scratch(rows, kernel->adjoint_scratch)};
+             .scratch_size = rows_scratch(rows, kernel->rows->adjoint_scratch)};
   run(pool, &job, adjoint_range);
 }

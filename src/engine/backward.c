@@ -108,7 +108,7 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena
   }
   const Walking walking = walking_over(tape), *before = state->walking;
   state->walking = &walking;
-  adjoint_step(node, state->sum, state->valued > 0, pool, scratch);
+  adjoint_step(node, state->sum, state->with_sums > 0, pool, scratch);
   state->walking = before;
   host_check_stopped(L, pool);
   if (scratch != NULL) arena_give_back(arena, scratch, room);
@@ -188,7 +188,7 @@ static int backward (lua_State *L) {
   deliver(L, state, &tape);
   for (size_t i = 0; !retain && i < tape.n; i++)
     if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->freed = true;
-  if (state->valued > 0) state->valued--;
+  if (state->with_sums > 0) state->with_sums--;
   arena_close(L);
   return 0;
 }

@@ -108,7 +108,7 @@ static int depth_of_single (const Tensor *t) {
 
 /* May operand k be uncomputed? Only if no partial reads it. */
 static int may_wait (const Kernel *kernel, int k, int depth) {
-  return depth == 0 || kernel->partials_read == READ_NONE || k == 0;
+  return depth == 0 || kernel_partials_read(kernel) == READ_NONE || k == 0;
 }
 
 /* Can its elements be written to? Those of recorded results cannot. */
@@ -122,7 +122,7 @@ int engine_defer_linear (lua_State *L, const Recording *r) {
   for (int k = 0; k < r->n; k++) {
     int depth = depth_of_single(r->in[k]);
     if (depth < 0 || !may_wait(r->kernel, k, depth)) return 0;
-    if (r->kernel->partials_read == READ_OTHERS && k > 0 && !tensor_is_number(r->in[k]))
+    if (kernel_partials_read(r->kernel) == READ_OTHERS && k > 0 && !tensor_is_number(r->in[k]))
       return 0;
     if (depth > deepest) deepest = depth;
     if (is_open(r->in[k])) open = 1;
@@ -162,7 +162,7 @@ static double sum_of_values (lua_State *L, const Node *node, const Tensor *const
                              Loop *loop) {
   State *state = host_state(L);
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
-  if (node->walk > 0) state->valued = VALUED_PASSES;
+  if (node->walk > 0) state->with_sums = SUM_PASSES;
   Pool *pool = host_pool(L, loop->size);
   double sum = forward_sum(node, state->sum, in, loop, pool);
   host_check_stopped(L, pool);

@@ -59,9 +59,10 @@ static size_t count_elements (lua_State *L, const Recording *r, int rank,
 
 /* Is it all done by one call of the kernel, on operands as they lie? Then no plan is needed to
    go back, or forward again. This is decided here, and nowhere else. Sums along a loop of their
-   own may be taken by kernels' totals, which have other last digits than sums of values. */
+   own may be taken by kernels' block_sums, which have other last digits than sums of values. */
 static bool is_single_block (NodeKind kind, const Kernel *kernel, const Loop *loop) {
-  return elementwise_is_small(kernel, loop) && (kind == NODE_ELEMENTWISE || kernel->totals == NULL);
+  return elementwise_is_small(kernel, loop)
+      && (kind == NODE_ELEMENTWISE || !kernel_has_block_sums(kernel));
 }
 
 static bool is_block (const Recording *r, int rank) {

@@ -8,8 +8,8 @@
 ** anything is written, but for hooks. If one raises, grads are as they were, and results are
 ** something in between, until the next replay.
 **
-** Sums that waited when fn was done, and what was made of them, are late: their values do not
-** count for any gradient, and are computed after the walk back, or in passing.
+** No gradient depends on the values of sums that waited when fn was done, or of what was made of
+** them. They are computed after the backward pass, or during it.
 */
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
@@ -30,7 +30,7 @@ typedef struct TraceStep {
   bool leads;            /* has it tracked inputs? */
   bool looks;            /* hooks may run after it, */
   bool asks;             /* or have run during it */
-  double *late;          /* where the value goes that is computed after the walk, or NULL */
+  double *value_after;   /* where a value goes that is computed after the backward pass, or NULL */
   const Kernel *noise;   /* that feeds a draw */
   size_t size;           /* that it goes through */
 } TraceStep;
@@ -48,7 +48,7 @@ typedef struct Trace {
   int threads;           /* for which that is enough; 0 for none */
   uint64_t released;     /* nothing has begun to wait since then */
   uint64_t walk;         /* number of the last walk back */
-  bool has_late;
+  bool has_value_after;
   size_t n, leaves;
   TraceLeaf *leaf;       /* behind the steps */
   TraceStep step[];      /* the youngest first */
@@ -84,11 +84,11 @@ static TraceStep step_of (lua_State *L, Node *node) {
   TraceStep step = {.node = node, .size = node_extent(node)};
   size_t block = step_block_size(node);
   for (int k = 0; k < node->n; k++) step.leads |= node->in[k].tracked && !node_is_flat(node);
-  if (node->result->data == NULL && node->result->size == 1) step.late = node_room(node);
+  if (node->result->data == NULL && node->result->size == 1) step.value_after = node_room(node);
   if (block != SIZE_MAX) step.block = block;
   step.looks = node->kind == NODE_ELEMENTWISE && node->kernel->slow;
-  if (node->generator != NULL && node->kernel->noise != NULL)
-    step.noise = host_kernel(L, "noise", node->kernel->noise);
+  if (node->generator != NULL && kernel_noise(node->kernel) != NULL)
+    step.noise = host_kernel(L, "noise", kernel_noise(node->kernel));
   return step;
 }
 
@@ -109,7 +109,7 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
     else trace->step[trace->n++] = step_of(L, tape->node[i]);
   for (size_t i = 0; i < trace->n; i++) {
     TraceStep *step = &trace->step[i];
-    trace->has_late |= step->late != NULL;
+    trace->has_value_after |= step->value_after != NULL;
     step->looks |= i % WALK_LOOK == WALK_LOOK - 1;
     step->asks = step->looks || step->block == 0;
   }
@@ -291,20 +291,20 @@ static inline void compute (lua_State *L, const State *state, const Trace *trace
 static void go_forward (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = trace->n; i-- > 0; ) {
     const TraceStep *step = &trace->step[i];
-    if (step->late == NULL) compute(L, state, trace, step);
+    if (step->value_after == NULL) compute(L, state, trace, step);
     if (step->asks && is_stopped(L, state, step)) return;
   }
 }
 
-/* Values of what is late, but for sums that got theirs during a walk back. */
-static void go_late (lua_State *L, const State *state, const Trace *trace, bool walked) {
-  for (size_t i = trace->n; trace->has_late && i-- > 0; ) {
+/* Values that were left for later, but for sums that got theirs during the backward pass. */
+static void compute_after (lua_State *L, const State *state, const Trace *trace, bool walked) {
+  for (size_t i = trace->n; trace->has_value_after && i-- > 0; ) {
     const TraceStep *step = &trace->step[i];
     Tensor *result = step->node->result;
-    if (step->late == NULL) continue;
+    if (step->value_after == NULL) continue;
     if (walked && step->block == 0 && result->data != NULL) result->writes++;
     else {
-      result->data = step->late;
+      result->data = step->value_after;
       compute(L, state, trace, step);
     }
   }
@@ -324,7 +324,7 @@ static void start_back (Trace *trace, uint64_t walk) {
     step->node->gradient = step->gradient;
     step->node->empty = true;
     step->node->walk = walk;
-    if (step->late != NULL && step->block == 0) step->node->result->data = NULL;
+    if (step->value_after != NULL && step->block == 0) step->node->result->data = NULL;
   }
   const Tensor *top = trace->top, *owner = top->owner;
   node_fill_gradient(NULL, owner->node);
@@ -351,12 +351,12 @@ static int begin_writing (lua_State *L, State *state, Trace *trace) {
   return before;
 }
 
-/* Raises if the replay was given up. What is late is there, whatever its value. */
+/* Raises if the replay was given up. Values left for later are there, whatever they are. */
 static void end_writing (lua_State *L, State *state, const Trace *trace, int before) {
   state->writing = before;
   if (!watch_stopped(&state->watch)) return;
   for (size_t i = 0; i < trace->n; i++)
-    if (trace->step[i].late != NULL) trace->step[i].node->result->data = trace->step[i].late;
+    if (trace->step[i].value_after != NULL) trace->step[i].node->result->data = trace->step[i].value_after;
   host_stop(L);
 }
 
@@ -379,7 +379,7 @@ static void walk_back (lua_State *L, State *state, Trace *trace) {
   const Walking walking = {state->walk, check_walk, trace}, *before = state->walking;
   state->walking = &walking;
   go_back(L, state, trace);
-  if (!watch_stopped(&state->watch)) go_late(L, state, trace, true);
+  if (!watch_stopped(&state->watch)) compute_after(L, state, trace, true);
   state->walking = before;
 }
 
@@ -406,7 +406,7 @@ static int replay (lua_State *L) {
   int writing = begin_writing(L, state, trace);
   state->walk++;
   go_forward(L, state, trace);
-  if (!watch_stopped(&state->watch)) go_late(L, state, trace, false);
+  if (!watch_stopped(&state->watch)) compute_after(L, state, trace, false);
   end_writing(L, state, trace, writing);
   lua_pushnumber(L, trace->top->data[0]);
   return 1;

@@ -49,8 +49,8 @@ struct State {
   uint64_t walk;        /* numbers backward passes, and changes that one under way must see */
   struct Tape *tape;    /* the pass during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that passes need; NULL before the first */
-  int valued;           /* passes to come that also compute sums, because one was read after a
-                           pass had left it uncomputed */
+  int with_sums;        /* backward passes to come that also compute sums, because one was read
+                           after a pass had left it uncomputed */
 };
 
 State *host_state (lua_State *L);         /* lives as long as L */

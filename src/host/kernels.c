@@ -62,8 +62,10 @@ const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
 
 
 static const char *kind_of (const Kernel *k) {
-  return kernel_draws(k) ? "sampler" : k->rows != NULL ? "rows" : k->fold != NULL ? "reduction"
-       : k->move != NULL ? "step" : "elementwise";
+  if (k->sampler != NULL) return "sampler";
+  if (k->rows != NULL) return "rows";
+  if (k->reduction != NULL) return "reduction";
+  return k->update != NULL ? "step" : "elementwise";
 }
 
 /* Sets a field of the table on top of the stack, if there is a text for it. */
@@ -79,11 +81,11 @@ static void push_kernel (lua_State *L, const Kernel *k) {
   lua_pushinteger(L, k->n_in);
   lua_setfield(L, -2, "n_in");
   set_text(L, "kind", kind_of(k));
-  set_text(L, "noise", k->noise);
-  set_text(L, "signature", k->signature);
+  set_text(L, "noise", kernel_noise(k));
+  set_text(L, "signature", k->rows == NULL ? NULL : k->rows->signature);
   lua_pushboolean(L, k->partials != NULL);
   lua_setfield(L, -2, "has_partials");
-  lua_pushboolean(L, k->adjoint != NULL);
+  lua_pushboolean(L, k->rows != NULL && k->rows->adjoint != NULL);
   lua_setfield(L, -2, "has_adjoint");
 }
 

@@ -9,7 +9,7 @@
 ** A tail seen from the other side is its own mass plus the other one times 1 - e^t:
 ** nothing cancels, however small the own mass is.
 */
-#include "kernel/kernel.h"
+#include "kernel/sided.h"
 #include "kernel/subnormal.h"
 #include "special/vmath.h"
 
@@ -36,8 +36,8 @@ VECTOR double log_width (double scale, double k) {
 
 typedef struct Place { double z, t; Masses mass; } Place;
 
-VECTOR Place place (double x, double loc, double scale, double k) {
-  double z = (x - loc) / scale;
+VECTOR Place place (const double v[]) {
+  double k = v[3], z = (v[0] - v[1]) / v[2];
   return (Place) {.z = z, .t = z < 0 ? z / k : -z * k, .mass = masses(k)};
 }
 
@@ -51,127 +51,72 @@ VECTOR double speed (int left, double t, Masses m, double k) {
 VECTOR double density (Place a, double k) { return vexp(a.t) / (k + 1 / k); }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = place(x[i], loc[i], scale[i], k[i]).t - log_width(scale[i], k[i]);
-}
+VECTOR double log_density (const double v[]) { return place(v).t - log_width(v[2], v[3]); }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  double *dx = d[0], *dloc = d[1], *dscale = d[2], *dk = d[3];
-  for (size_t i = 0; i < n; i++) {
-    Place a = place(x[i], loc[i], scale[i], k[i]);
-    double slope = (a.z < 0 ? 1 / k[i] : -k[i]) / scale[i];
-    dx[i] = slope;
-    dloc[i] = -slope;
-    dscale[i] = (-1 - a.t) / scale[i];
-    dk[i] = ((a.z < 0 ? -a.t : a.t) - (a.mass.below - a.mass.above)) / k[i];
-  }
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double scale = v[2], k = v[3];
+  Place a = place(v);
+  double slope = (a.z < 0 ? 1 / k : -k) / scale;
+  d[0] = slope;
+  d[1] = -slope;
+  d[2] = (-1 - a.t) / scale;
+  d[3] = ((a.z < 0 ? -a.t : a.t) - (a.mass.below - a.mass.above)) / k;
 }
 
 
 /* {=====================================================
-** Tails: functions of the place and k, and their slopes in z
+** Tails
 ** ====================================================== */
-
-typedef double Tail (Place a, double k);
-
-VECTOR void tail_value (size_t n, const double *const in[], double *out, Tail *f) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = f(place(x[i], loc[i], scale[i], k[i]), k[i]);
-}
-
-VECTOR void tail_partials (size_t n, const double *const in[], double *const d[], Tail *slope) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  double *dx = d[0], *dloc = d[1], *dscale = d[2], *dk = d[3];
-  for (size_t i = 0; i < n; i++) {
-    Place a = place(x[i], loc[i], scale[i], k[i]);
-    double s = slope(a, k[i]), by_x = s / scale[i];
-    dx[i] = by_x;
-    dloc[i] = -by_x;
-    dscale[i] = -slope_times(by_x, a.z);
-    dk[i] = slope_times(s, speed(a.z < 0, a.t, a.mass, k[i]));
-  }
-}
 
 VECTOR double across (double t, double own, double other) { return fma(-other, vexpm1(t), own); }
 
-VECTOR double tail (int inside, double t, double own, double other) {
+VECTOR double tail_at (int inside, double t, double own, double other) {
   double near = own * vexp(t), far = across(t, own, other);
   return inside ? near : far;
 }
 
 /* from the other side, by the smaller of the tail and the rest */
-VECTOR double log_tail (int inside, double t, double own, double other, double log_own) {
+VECTOR double log_tail_at (int inside, double t, double own, double other, double log_own) {
   double rest = other * vexp(t);
   double small = vlog(across(t, own, other)), large = vlog1p(-rest);
   double far = rest < 0.5 ? large : small;
   return inside ? log_own + t : far;
 }
 
-VECTOR double lower_tail (Place a, double k) {
-  return (void)k, tail(a.z < 0, a.t, a.mass.below, a.mass.above);
+VECTOR double tail (const double v[], int upper) {
+  Place a = place(v);
+  return upper ? tail_at(a.z > 0, a.t, a.mass.above, a.mass.below)
+               : tail_at(a.z < 0, a.t, a.mass.below, a.mass.above);
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, lower_tail);
+VECTOR double log_tail (const double v[], int upper) {
+  double k = v[3];
+  Place a = place(v);
+  return upper ? log_tail_at(a.z >= 0, a.t, a.mass.above, a.mass.below, log_mass(1 / k, k))
+               : log_tail_at(a.z <= 0, a.t, a.mass.below, a.mass.above, log_mass(k, 1 / k));
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, density);
+/* of a function of z and k with the slope s in z, as tails move with k */
+VECTOR void slopes (const double v[], Place a, double s, double d[]) {
+  double by_x = s / v[2];
+  d[0] = by_x;
+  d[1] = -by_x;
+  d[2] = -slope_times(by_x, a.z);
+  d[3] = slope_times(s, speed(a.z < 0, a.t, a.mass, v[3]));
 }
 
-
-VECTOR double upper_tail (Place a, double k) {
-  return (void)k, tail(a.z > 0, a.t, a.mass.above, a.mass.below);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  Place a = place(v);
+  double p = density(a, v[3]);
+  slopes(v, a, upper ? -p : p, d);
 }
 
-VECTOR double upper_tail_slope (Place a, double k) { return -density(a, k); }
-
-static void sf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, upper_tail_slope);
-}
-
-
-VECTOR double log_lower_tail (Place a, double k) {
-  return log_tail(a.z <= 0, a.t, a.mass.below, a.mass.above, log_mass(k, 1 / k));
-}
-
-VECTOR double log_lower_tail_slope (Place a, double k) {
-  double far = density(a, k) / across(a.t, a.mass.below, a.mass.above);
-  return a.z <= 0 ? 1 / k : far;
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, log_lower_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, log_lower_tail_slope);
-}
-
-
-VECTOR double log_upper_tail (Place a, double k) {
-  return log_tail(a.z >= 0, a.t, a.mass.above, a.mass.below, log_mass(1 / k, k));
-}
-
-VECTOR double log_upper_tail_slope (Place a, double k) {
-  double far = -density(a, k) / across(a.t, a.mass.above, a.mass.below);
-  return a.z >= 0 ? -k : far;
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  tail_value(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, log_upper_tail_slope);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double k = v[3];
+  Place a = place(v);
+  double far = density(a, k) / (upper ? across(a.t, a.mass.above, a.mass.below)
+                                      : across(a.t, a.mass.below, a.mass.above));
+  slopes(v, a, upper ? (a.z >= 0 ? -k : -far) : (a.z <= 0 ? 1 / k : far), d);
 }
 
 /* }====================================================== */
@@ -193,7 +138,7 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 */
 typedef struct Quantile { int left; double t, p, q; Masses mass; } Quantile;
 
-VECTOR Quantile quantile (Pair p, Pair q, double k) {
+VECTOR Quantile between (Pair p, Pair q, double k) {
   Masses m = masses(k);
   double safe = clamp(k, 1e-150, 1e150);
   Pair square = exact_product(safe, safe), share = pair_product(square, q);
@@ -212,58 +157,41 @@ VECTOR Quantile quantile (Pair p, Pair q, double k) {
   return (Quantile) {.left = left, .t = t, .p = p.hi, .q = q.hi, .mass = m};
 }
 
-VECTOR Quantile by_lower (double p, double k) {
-  return quantile((Pair) {p, 0}, fast_sum(1, -p), k);
-}
-
-VECTOR Quantile by_upper (double q, double k) {
-  return quantile(fast_sum(1, -q), (Pair) {q, 0}, k);
+VECTOR Quantile by_side (double p, double k, int upper) {
+  Pair own = {p, 0}, rest = fast_sum(1, -p);
+  return upper ? between(rest, own, k) : between(own, rest, k);
 }
 
 VECTOR double unfold (Quantile a, double k) { return a.left ? k * a.t : -a.t / k; }
 
-/* dz/dp */
-VECTOR double quantile_slope (Quantile a, double k) {
-  return (a.left ? k : 1 / k) / (a.left ? a.p : a.q);
+VECTOR double quantile (const double v[], int upper) {
+  double k = v[3];
+  return fma(v[2], unfold(by_side(v[0], k, upper), k), v[1]);
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = fma(scale[i], unfold(by_lower(p[i], k[i]), k[i]), loc[i]);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *p = in[0], *scale = in[2], *k = in[3];
-  double *dp = d[0], *dloc = d[1], *dscale = d[2], *dk = d[3];
-  for (size_t i = 0; i < n; i++) {
-    Quantile a = by_lower(p[i], k[i]);
-    dp[i] = scale[i] * quantile_slope(a, k[i]);
-    dloc[i] = 1;
-    dscale[i] = unfold(a, k[i]);
-    dk[i] = -scale[i] * speed(a.left, a.t, a.mass, k[i]);
-  }
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *loc = in[1], *scale = in[2], *k = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = fma(scale[i], unfold(by_upper(q[i], k[i]), k[i]), loc[i]);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *q = in[0], *scale = in[2], *k = in[3];
-  double *dq = d[0], *dloc = d[1], *dscale = d[2], *dk = d[3];
-  for (size_t i = 0; i < n; i++) {
-    Quantile a = by_upper(q[i], k[i]);
-    dq[i] = -scale[i] * quantile_slope(a, k[i]);
-    dloc[i] = 1;
-    dscale[i] = unfold(a, k[i]);
-    dk[i] = -scale[i] * speed(a.left, a.t, a.mass, k[i]);
-  }
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double scale = v[2], k = v[3];
+  Quantile a = by_side(v[0], k, upper);
+  double slope = (a.left ? k : 1 / k) / (a.left ? a.p : a.q);   /* dz/dp */
+  d[0] = (upper ? -scale : scale) * slope;
+  d[1] = 1;
+  d[2] = unfold(a, k);
+  d[3] = -scale * speed(a.left, a.t, a.mass, k);
 }
 
 /* }====================================================== */
+
+
+static const SidedLaw law = {
+  .operands    = 4,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -292,7 +220,7 @@ const Kernel perilune_asymmetriclaplace[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 4, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -6,7 +6,7 @@
 ** Logits hold p and 1 - p to full precision, however small either is.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "special/vmath.h"
 
 
@@ -57,79 +57,42 @@ static void log_prob_both (size_t n, const double *const in[], double *out,
 }
 
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], 0, vsigmoid(-l[i]), 1);
+VECTOR double tail (const double v[], int upper) {
+  return upper ? step(v[0], 1, vsigmoid(v[1]), 0) : step(v[0], 0, vsigmoid(-v[1]), 1);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], 1, vsigmoid(l[i]), 0);
+VECTOR double log_tail (const double v[], int upper) {
+  return upper ? step(v[0], 0, -vsoftplus(-v[1]), -HUGE_VAL)
+               : step(v[0], -HUGE_VAL, -vsoftplus(v[1]), 0);
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++)
-    out[i] = step(x[i], -HUGE_VAL, -vsoftplus(l[i]), 0);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double p = vsigmoid(v[1]), q = vsigmoid(-v[1]);
+  d[0] = 0;
+  d[1] = step(v[0], 0, upper ? p * q : -p * q, 0);
 }
 
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++)
-    out[i] = step(x[i], 0, -vsoftplus(-l[i]), -HUGE_VAL);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  d[0] = 0;
+  d[1] = step(v[0], 0, upper ? vsigmoid(-v[1]) : -vsigmoid(v[1]), 0);
 }
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    dl[i] = step(x[i], 0, -vsigmoid(l[i]) * vsigmoid(-l[i]), 0);
-  }
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    dl[i] = step(x[i], 0, vsigmoid(l[i]) * vsigmoid(-l[i]), 0);
-  }
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    dl[i] = step(x[i], 0, -vsigmoid(l[i]), 0);
-  }
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    dl[i] = step(x[i], 0, vsigmoid(-l[i]), 0);
-  }
-}
-
 
 /* the smallest outcome that reaches p, or an upper tail p; the logit is a rounded number */
-VECTOR double quantile (double p, double l, int upper) {
-  Level v = level_of(p, upper, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK));
-  double outcome = level_reached(v, vsigmoid(v.upper ? l : -l)) ? 0 : 1;
+VECTOR double quantile (const double v[], int upper) {
+  double p = v[0], l = v[1];
+  Level level = level_of(p, upper, fma(DBL_EPSILON, fabs(l), QUANTILE_SLACK));
+  double outcome = level_reached(level, vsigmoid(level.upper ? l : -l)) ? 0 : 1;
   return ((p >= 0) & (p <= 1)) ? outcome : (double)NAN;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], 0);
-}
+static const SidedLaw law = {
+  .operands = 2,
+  .tail     = tail,     .tail_slopes     = tail_slopes,
+  .log_tail = log_tail, .log_tail_slopes = log_tail_slopes,
+  .quantile = quantile
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], 1);
-}
+#include "kernel/sided_kernels.h"
 
 
 /* p softplus(-l) + (1 - p) softplus(l), whose slope is -l p (1 - p) */
@@ -175,7 +138,7 @@ static void sample (size_t n, const double *const in[], double *out) {
 
 const Kernel perilune_bernoulli[] = {
   {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials,
-   .both = log_prob_both},
+   .shortcuts = &(const Shortcuts) {.both = log_prob_both}},
   {.name = "cdf",      .n_in = 2, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 2, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 2, .value = log_cdf,  .partials = log_cdf_partials},
@@ -184,6 +147,7 @@ const Kernel perilune_bernoulli[] = {
   {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
-  {.name = "sample",   .n_in = 2, .value = sample,   .noise = "uniform", .integer = 1},
+  {.name = "sample", .n_in = 2, .value = sample, .integer = 1,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

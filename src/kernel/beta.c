@@ -97,43 +97,33 @@ static double log_density (const double *at) {
 }
 
 /* below and above the support the tails are those of its ends; NaN stays */
-static double lower (const double *at) {
-  return special_betainc(at[1], at[2], clamp(at[0], 0, 1));
+static double tail (const double *at, int upper) {
+  double a = at[1], b = at[2], x = clamp(at[0], 0, 1);
+  return upper ? special_betaincc(a, b, x) : special_betainc(a, b, x);
 }
 
-static double upper (const double *at) {
-  return special_betaincc(at[1], at[2], clamp(at[0], 0, 1));
+static double log_tail (const double *at, int upper) {
+  double a = at[1], b = at[2], x = clamp(at[0], 0, 1);
+  return upper ? special_log_betaincc(a, b, x) : special_log_betainc(a, b, x);
 }
 
-static double log_lower (const double *at) {
-  return special_log_betainc(at[1], at[2], clamp(at[0], 0, 1));
-}
-
-static double log_upper (const double *at) {
-  return special_log_betaincc(at[1], at[2], clamp(at[0], 0, 1));
-}
-
-static double quantile (const double *at) {
-  return special_betaincinv(at[1], at[2], at[0]);
-}
-
-static double upper_quantile (const double *at) {
-  return special_betainccinv(at[1], at[2], at[0]);
+static double quantile (const double *at, int upper) {
+  double a = at[1], b = at[2], p = at[0];
+  return upper ? special_betainccinv(a, b, p) : special_betaincinv(a, b, p);
 }
 
 static void slopes (const double *at, double *dx) {
   special_beta_dx(at[1], at[2], at[0], &dx[0], &dx[1]);
 }
 
-static const Implicit family = {.params = 2, .log_density = log_density, .slopes = slopes};
+enum { OPERANDS = 3 };
 
-static const ImplicitTails tails = {
-  .cdf = lower, .sf = upper,
-  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
-
 
 
 /* the greater gamma is counted as its size, the lesser as what is left beside it */
@@ -185,6 +175,7 @@ const Kernel perilune_beta[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -12,9 +12,11 @@
 #include "kernel/betabinomiallaw.h"
 #include "kernel/binomial.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
+#include "kernel/sided.h"
 #include "kernel/summation.h"
 #include "random/gammas.h"
+#include "special/incbeta.h"
 
 
 /* {=====================================================
@@ -148,9 +150,11 @@ static double normal_number (double k, Law w, int upper) {
   return upper ? -z : z;
 }
 
-/* log P(X <= x), or log P(X > x) */
-static double log_tail (double x, Law w, int upper) {
-  double k = floor(x);
+static Law law_at (const double v[]) { return (Law) {v[1], v[2], v[3]}; }
+
+static double log_tail (const double v[], int upper) {
+  Law w = law_at(v);
+  double k = floor(v[0]);
   int side;
   if (!(k == k && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (k < 0 || k >= w.n) return (k < 0) == upper ? 0 : -HUGE_VAL;
@@ -163,10 +167,11 @@ static double log_tail (double x, Law w, int upper) {
   return side == upper ? value : vlog1mexp(value < 0 ? value : 0);
 }
 
-static double tail (double x, Law w, int upper) {
-  double k = floor(x);
+static double tail (const double v[], int upper) {
+  Law w = law_at(v);
+  double k = floor(v[0]);
   int side;
-  if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(x, w, upper));
+  if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(v, upper));
   if (is_dense(k, w))
     return upper ? special_betaincc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n)
                  : special_betainc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n);
@@ -176,65 +181,23 @@ static double tail (double x, Law w, int upper) {
   return side == upper ? value : 1 - value;
 }
 
-static void tails (size_t n, const double *const in[], double *out, int upper) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = tail(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, upper);
-}
-
-static void log_tails (size_t n, const double *const in[], double *out, int upper) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_tail(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, upper);
-}
-
 /* of the tail, or of its logarithm: relative to the tail */
-static void tail_partials (size_t n, const double *const in[], double *const d[], int upper,
-                           int logarithm) {
-  for (size_t i = 0; i < n; i++) {
-    Law w = {in[1][i], in[2][i], in[3][i]};
-    double k = floor(in[0][i]);
-    d[0][i] = d[1][i] = d[2][i] = d[3][i] = 0;
-    if (!(k >= 0 && k < w.n)) continue;
-    int side = k >= w.n * (w.a / (w.a + w.b));
-    Sums s = tail_sums(k, w, side, add_prob_slopes);
-    double scale = vexp(s.top - (logarithm ? log_tail(k, w, upper) : 0));
-    if (side != upper) scale = -scale;
-    d[1][i] = scale * s.da;
-    d[2][i] = scale * s.db;
-    d[3][i] = scale * s.dn;
-  }
+static void slopes (const double v[], int upper, int logarithm, double d[]) {
+  Law w = law_at(v);
+  double k = floor(v[0]);
+  d[0] = d[1] = d[2] = d[3] = 0;
+  if (!(k >= 0 && k < w.n)) return;
+  int side = k >= w.n * (w.a / (w.a + w.b));
+  Sums s = tail_sums(k, w, side, add_prob_slopes);
+  double scale = vexp(s.top - (logarithm ? log_tail(v, upper) : 0));
+  if (side != upper) scale = -scale;
+  d[1] = scale * s.da;
+  d[2] = scale * s.db;
+  d[3] = scale * s.dn;
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  tails(n, in, out, 0);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  tails(n, in, out, 1);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  log_tails(n, in, out, 0);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  log_tails(n, in, out, 1);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, 0, 0);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, 1, 0);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, 0, 1);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, 1, 1);
-}
+static void tail_slopes (const double v[], int upper, double d[]) { slopes(v, upper, 0, d); }
+static void log_tail_slopes (const double v[], int upper, double d[]) { slopes(v, upper, 1, d); }
 
 /* }====================================================== */
 
@@ -243,14 +206,10 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** Quantiles
 ** ====================================================== */
 
-static double stair (double k, const double *params, int upper) {
-  return tail(k, (Law) {params[0], params[1], params[2]}, upper);
-}
-
-/* the quantile for p, or for the upper tail p */
-static double quantile (double p, Law w, int upper) {
-  double params[] = {w.a, w.b, w.n}, s = w.a + w.b, x, y;
-  Stairs stairs = {stair, NULL, 0, w.n, params};
+static double quantile (const double v[], int upper) {
+  Law w = law_at(v);
+  double p = v[0], s = w.a + w.b, x, y;
+  Stairs stairs = {tail, NULL, 0, w.n, 4, v};
   if (!(p >= 0 && p <= 1 && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (p == (upper ? 1 : 0)) return 0;
   if (p == (upper ? 0 : 1)) return w.n;
@@ -259,18 +218,17 @@ static double quantile (double p, Law w, int upper) {
     special_betaincinv_xy(w.a, w.b, p, upper, &x, &y);
     start = w.n * x;
   }
-  return outcome_quantile(&stairs, start, level_of(p, upper, outcome_log_slack(p)));
+  return outcome_quantile(&stairs, start, level_of(p, upper, quantile_log_slack(p)));
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 0);
-}
+static const SidedLaw law = {
+  .operands = 4,
+  .tail     = tail,     .tail_slopes     = tail_slopes,
+  .log_tail = log_tail, .log_tail_slopes = log_tail_slopes,
+  .quantile = quantile
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 1);
-}
+#include "kernel/sided_kernels.h"
 
 /* }====================================================== */
 
@@ -376,6 +334,6 @@ const Kernel perilune_betabinomial[] = {
   {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 4, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 4, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

@@ -5,13 +5,14 @@
 **
 ** With N(k; a) = Gamma(k + a)/(Gamma(a) k!) p^k q^a, a negative binomial probability, it is
 ** N(k; a) N(y; b)/N(n; s), s = a + b, whatever p is. With p = n/(n + s), for which the
-** means agree, Loader's form (trials.h) of the three leaves nothing to cancel, except at k = 0
+** means agree, Loader's form (binomial_law.h) of the three leaves nothing to cancel, except at k = 0
 ** and k = n, where P can be near 1: there -log P is itself a sum of positive terms.
 */
 #ifndef PERILUNE_BETABINOMIALLAW_H
 #define PERILUNE_BETABINOMIALLAW_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
+#include "special/constants.h"
 
 typedef struct Law { double a, b, n; } Law;
 
@@ -25,7 +26,7 @@ static inline double deviation (Law w) {
 /* mu(k + a) - mu(k) - mu(a) - deviances, for k >= 1/2 */
 VECTOR double half_weight (double k, double a, Odds o) {
   double m = k + a;
-  return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - trials_deviances(k, a, m, o);
+  return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - binomial_deviances(k, a, m, o);
 }
 
 /* log P without log sqrt(a b n m/(s (k + a) (y + b) k y)), m = n + s; `minus_log_q` is that of s/m */
@@ -40,7 +41,7 @@ VECTOR double weights (double k, double y, double a, double b, double n, double 
 VECTOR double log_prob_inside (double x, double rest, double a, double b, double n) {
   double k = x < 0.5 ? 0.5 : x, y = rest < 0.5 ? 0.5 : rest, s = a + b, m = n + s;
   double root = vlog(a / (k + a) / k * (n / s * m)) + vlog(b / (y + b) / y);
-  return weights(k, y, a, b, n, vlog1p(n / s)) + fma(0.5, root, -0.91893853320467274178);
+  return weights(k, y, a, b, n, vlog1p(n / s)) + fma(0.5, root, -HALF_LOG_2PI);
 }
 
 /* does n m/s overflow? */
@@ -51,7 +52,7 @@ VECTOR int is_huge (double a, double b, double n) {
 static inline double log_prob_huge (double k, double y, double a, double b, double n) {
   double s = a + b, m = n + s, log_q = vlog_ratio(s, m);
   double root = vlog(a / (k + a)) + vlog(b / (y + b)) + (vlog(n) - vlog(k) - vlog(y) - log_q);
-  return weights(k, y, a, b, n, -log_q) + fma(0.5, root, -0.91893853320467274178);
+  return weights(k, y, a, b, n, -log_q) + fma(0.5, root, -HALF_LOG_2PI);
 }
 
 /* mu(z + h) - mu(z) for z >= 16, the powers of the series taken apart: r^m - q^m = (r - q)(...) */

@@ -11,11 +11,11 @@
 #ifndef PERILUNE_BETALAW_H
 #define PERILUNE_BETALAW_H
 
+#include "special/constants.h"
 #include "special/incbeta.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
 
 /* shapes whose sum is larger have their density in Loader's form */
 static const double SADDLE = 20;

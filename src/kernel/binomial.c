@@ -3,202 +3,82 @@
 **
 **   log P(k) = log(n!/(k! (n - k)!)) + k log p + (n - k) log q,   P(X <= k) = I_q(n - k, k + 1)
 **
-** by Loader's form (trials.h). Logits hold p and q = 1 - p to full precision.
+** by Loader's form (binomial_law.h). Logits hold p and q = 1 - p to full precision.
 ** Slopes along n are those of the formula continued to real n.
 */
 #include "kernel/binomial.h"
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
-#include "kernel/summation.h"
 #include "random/noise.h"
 
 
-/* {=====================================================
-** Probabilities and tails
-** ====================================================== */
+VECTOR double last (double n) { return n; }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *total = in[1], *l = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = at_outcome(x[i], total[i], binomial_log_prob(x[i], total[i], l[i]));
-}
+VECTOR double total_slope (double k, double n, Odds o) { return binomial_slope(n - k + 1, k, o); }
 
-/* x - n p, from the side of the rarer outcome */
-VECTOR double logit_slope (double x, double n, Odds o) {
-  double failures = fma(n, o.q, -(n - x)), successes = fma(-n, o.p, x);
+/* k - n p, from the side of the rarer outcome */
+VECTOR double logit_slope (double k, double n, Odds o) {
+  double failures = fma(n, o.q, -(n - k)), successes = fma(-n, o.p, k);
   return o.p > o.q ? failures : successes;
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *total = in[1], *l = in[2];
-  double *dx = d[0], *dtotal = d[1], *dl = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Odds o = odds_of(l[i]);
-    int inside = is_outcome(x[i], total[i]);
-    double slope = trials_slope(total[i] - x[i] + 1, x[i], o);
-    dx[i] = 0;
-    dtotal[i] = inside ? slope : 0;
-    dl[i] = inside ? logit_slope(x[i], total[i], o) : 0;
-  }
-}
-
-
 static double shape (double k, double n) { return n - k; }
+static double height (double k, double n) { return n - k; }
+static double steepness (double k, double l) { return (k + 1) * vsigmoid(-l); }
 
-static double log_height (double k, double n, double l) {
-  return binomial_log_prob(k, n, l) + vlog(n - k);
-}
-
-static const Trials LAW = {shape, log_height};
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  trials_tails(&LAW, n, in, out, 0);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  trials_tails(&LAW, n, in, out, 1);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  trials_log_tails(&LAW, n, in, out, 0);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  trials_log_tails(&LAW, n, in, out, 1);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  trials_tail_partials(&LAW, n, in, d, 0);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  trials_tail_partials(&LAW, n, in, d, 1);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  trials_log_tail_partials(&LAW, n, in, d, 0);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  trials_log_tail_partials(&LAW, n, in, d, 1);
-}
-
-/* }====================================================== */
-
-
-/* {=====================================================
-** Quantiles
-** ====================================================== */
-
-static double tail (double k, const double *params, int upper) {
-  return trials_tail(&LAW, k, params[0], params[1], upper);
-}
-
-/* the slope along the logit is (k + 1) q P(k + 1) */
-static double noise (double k, const double *params) {
-  double n = params[0], l = params[1];
-  return trials_noise((k + 1) * vsigmoid(-l), binomial_log_prob(k + 1, n, l), l);
-}
-
-/* near the quantile of a normal number z, by Cornish and Fisher's first terms */
+/* by Cornish and Fisher's first terms */
 static double start (double z, double n, Odds o) {
   return n * o.p + sqrt(n * o.p * o.q) * z + (o.q - o.p) * (z * z - 1) / 6;
 }
 
-/* the quantile for p, or for the upper tail p */
-static double quantile (double p, double n, double l, int upper) {
-  double params[] = {n, l};
-  Stairs stairs = {tail, noise, 0, n, params};
-  if (!(p >= 0 && p <= 1 && n >= 0 && l == l)) return (double)NAN;
-  double certain = upper ? 1 : 0;   /* all outcomes have reached that */
-  if (p == certain || l == -HUGE_VAL) return 0;
-  if (p == 1 - certain) return n;
-  double z = upper ? -vndtri(p) : vndtri(p);
-  return outcome_quantile(&stairs, start(z, n, odds_of(l)), level_of(p, upper, OUTCOME_SLACK));
-}
+static const BinomialLaw binomial_law = {
+  .log_prob = binomial_log_prob, .total_slope = total_slope, .logit_slope = logit_slope,
+  .shape = shape, .height = height, .steepness = steepness, .last = last, .start = start
+};
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 0);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 1);
-}
-
-/* }====================================================== */
+#include "kernel/binomial_kernels.h"
 
 
 /* {=====================================================
-** Entropy, a sum over all outcomes (summation.h)
+** Entropy
 ** ====================================================== */
 
-typedef struct Sums { double n, l, entropy, dn, dl; } Sums;
-
-/* log P at many outcomes of one law, or real numbers between them */
-static void log_probs (size_t n, const double *k, const Sums *s, double *restrict out) {
-  double total = s->n, l = s->l;
-  for (size_t i = 0; i < n; i++) out[i] = binomial_log_prob(k[i], total, l);
-}
-
-static void add_entropy (const Nodes *at, void *state) {
-  Sums *s = state;
-  double p[SUMMATION_BLOCK];
-  log_probs(at->n, at->k, s, p);
-  for (size_t i = 0; i < at->n; i++)
-    if (p[i] > -1000) s->entropy -= at->weight[i] * p[i] * vexp(p[i]);
-}
-
-/* the mean of (log P + entropy) times the slopes of log P */
-static void add_slopes (const Nodes *at, void *state) {
-  Sums *s = state;
-  Odds o = odds_of(s->l);
-  double p[SUMMATION_BLOCK];
-  log_probs(at->n, at->k, s, p);
-  for (size_t i = 0; i < at->n; i++) {
-    if (!(p[i] > -1000)) continue;
-    double k = at->k[i], share = at->weight[i] * vexp(p[i]) * (p[i] + s->entropy);
-    s->dn -= share * trials_slope(s->n - k + 1, k, o);
-    s->dl -= share * logit_slope(k, s->n, o);
-  }
-}
-
-static int exceeds (const Sums *s, double limit) { return s->n * vsigmoid(s->l) > limit; }
+static int exceeds (const Sums *s, double limit) { return s->total * vsigmoid(s->l) > limit; }
 
 static void visit_outcomes (Visit *visit, Sums *s) {
-  double p = vsigmoid(s->l), deviation = sqrt(s->n * p * vsigmoid(-s->l));
-  summation(floor(s->n), s->n * p, deviation, visit, s);
+  double p = vsigmoid(s->l), deviation = sqrt(s->total * p * vsigmoid(-s->l));
+  summation(floor(s->total), s->total * p, deviation, visit, s);
 }
 
 static void add_up (Sums *s) {
   if (exceeds(s, SUMMATION_NORMAL))
-    s->entropy = summation_normal_entropy(vlog(s->n * vsigmoid(s->l) * vsigmoid(-s->l)));
+    s->entropy = summation_normal_entropy(vlog(s->total * vsigmoid(s->l) * vsigmoid(-s->l)));
   else visit_outcomes(add_entropy, s);
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
-    Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
+    Sums s = {.total = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
-    out[i] = s.n >= 0 && s.n < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
+    out[i] = s.total >= 0 && s.total < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
   }
 }
 
 /* of log(2 pi e n p q)/2 - (1/(p q) - 4)/(12 n) */
 static void normal_slopes (Sums *s) {
-  double n = s->n, p = vsigmoid(s->l), q = vsigmoid(-s->l), skewness = (q - p) / (n * p * q);
-  s->dn = (0.5 + (q - p) * skewness / 12) / n;
+  double n = s->total, p = vsigmoid(s->l), q = vsigmoid(-s->l), skewness = (q - p) / (n * p * q);
+  s->dtotal = (0.5 + (q - p) * skewness / 12) / n;
   s->dl = fma(0.5, q - p, skewness / 12);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
-    Sums s = {.n = in[0][i], .l = -fabs(in[1][i])};
+    Sums s = {.total = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
     if (exceeds(&s, SUMMATION_SLOPES)) normal_slopes(&s);
     else visit_outcomes(add_slopes, &s);
-    d[0][i] = s.dn;
+    d[0][i] = s.dtotal;
     d[1][i] = in[1][i] > 0 ? -s.dl : s.dl;
   }
 }
@@ -257,7 +137,7 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
 }
 
 static double rarer_quantile (double u, const double *params) {
-  return quantile(u, params[0], -fabs(params[1]), 0);
+  return quantile((double[]) {u, params[0], -fabs(params[1])}, 0);
 }
 
 static const Rejection BY_REJECTION = {
@@ -270,14 +150,14 @@ static double quick (const Hat *h, double u, double v) {
 }
 
 /* what draws from one law share; sum[k] = P(X <= k) as far as it was needed */
-typedef struct Sampler {
+typedef struct SharedDraws {
   double total, logit;
   Hat hat;
   double odds, term, sum[TABLE];   /* odds = p/q of the rarer outcome */
   int filled;
-} Sampler;
+} SharedDraws;
 
-static void sampler_set (Sampler *s, double total, double logit) {
+static void start_draws (SharedDraws *s, double total, double logit) {
   double l = -fabs(logit);
   s->total = total;
   s->logit = logit;
@@ -288,7 +168,7 @@ static void sampler_set (Sampler *s, double total, double logit) {
 }
 
 /* at most TABLE steps: what is left beyond is less than the resolution of u */
-static double walk (Sampler *s, double u) {
+static double walk (SharedDraws *s, double u) {
   int k = 0;
   while (u > s->sum[k] && k < TABLE - 1) {
     if (k == s->filled) {
@@ -305,15 +185,15 @@ static double walk (Sampler *s, double u) {
 void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *total,
                     const double *logit, double *out) {
   double u[BINOMIAL_BLOCK], v[BINOMIAL_BLOCK];
-  const double *law[] = {total, logit};
-  Sampler s;
+  const double *params[] = {total, logit};
+  SharedDraws s;
   noise_uniform(g, 0, first, n, u);
   noise_uniform(g, 1, first, n, v);
   for (size_t i = 0; i < n; i++) {
-    if (i == 0 || total[i] != s.total || logit[i] != s.logit) sampler_set(&s, total[i], logit[i]);
+    if (i == 0 || total[i] != s.total || logit[i] != s.logit) start_draws(&s, total[i], logit[i]);
     out[i] = s.hat.mean < REJECTION ? walk(&s, u[i]) : quick(&s.hat, u[i], v[i]);
   }
-  rejection(&BY_REJECTION, g, RETRY, first, n, law, u, v, out);
+  rejection(&BY_REJECTION, g, RETRY, first, n, params, u, v, out);
   for (size_t i = 0; i < n; i++) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];
 }
 
@@ -334,6 +214,6 @@ const Kernel perilune_binomial[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 3, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

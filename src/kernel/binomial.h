@@ -4,8 +4,9 @@
 #ifndef PERILUNE_BINOMIAL_H
 #define PERILUNE_BINOMIAL_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "random/rejection.h"
+#include "special/constants.h"
 
 
 /* log P(k) for 0 <= k <= n; neither need be an integer if both are at least 1/2 apart */
@@ -13,8 +14,8 @@ VECTOR double binomial_log_prob (double k, double n, double logit) {
   Odds o = odds_of(logit);
   double y = n - k, x1 = k < 0.5 ? 1 : k, y1 = y < 0.5 ? 1 : y, n1 = x1 + y1;
   double mu = stirlerr_above(n1) - stirlerr_above(x1) - stirlerr_above(y1);
-  double root = fma(0.5, vlog(x1 * (y1 / n1)), 0.91893853320467274178);
-  double inside = mu - trials_deviances(x1, y1, n1, o) - root;
+  double root = fma(0.5, vlog(x1 * (y1 / n1)), HALF_LOG_2PI);
+  double inside = mu - binomial_deviances(x1, y1, n1, o) - root;
   double none = y == 0 ? 0 : 0 - y * o.log_q;
   double value = y == 0 ? 0 - k * o.log_p : inside;
   return k == 0 ? none : value;

@@ -7,7 +7,7 @@
 ** integers: slopes along x are 0.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/simplex.h"
 #include "random/noise.h"
 
@@ -167,7 +167,7 @@ static size_t upper_place (size_t k, const double *l, double shift, double targe
 /* logits are rounded, the larger ones by |shift| eps, and sums of k terms as well */
 static double quantile (size_t k, const double *l, double p, int upper) {
   double shift = simplex_shift(k, l), all = simplex_sum(k, l, shift, k);
-  double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, outcome_log_slack(p));
+  double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, quantile_log_slack(p));
   Level v = level_of(p, upper, slack);
   size_t j = v.upper ? upper_place(k, l, shift, (v.p + v.slack) * all)
                      : lower_place(k, l, shift, (v.p - v.slack) * all);
@@ -210,21 +210,29 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
 
 
 const Kernel perilune_categorical[] = {
-  {.name = "log_prob", .n_in = 2, .signature = "(),(k)->()", .rows = log_prob, .whole = 1,
-   .adjoint = log_prob_adjoint},
-  {.name = "cdf",      .n_in = 2, .signature = "(),(k)->()", .rows = cdf,
-   .adjoint = cdf_adjoint},
-  {.name = "sf",       .n_in = 2, .signature = "(),(k)->()", .rows = sf,
-   .adjoint = sf_adjoint},
-  {.name = "log_cdf",  .n_in = 2, .signature = "(),(k)->()", .rows = log_cdf,
-   .adjoint = log_cdf_adjoint},
-  {.name = "log_sf",   .n_in = 2, .signature = "(),(k)->()", .rows = log_sf,
-   .adjoint = log_sf_adjoint},
-  {.name = "icdf",     .n_in = 2, .signature = "(),(k)->()", .rows = icdf, .flat = 1},
-  {.name = "isf",      .n_in = 2, .signature = "(),(k)->()", .rows = isf, .flat = 1},
-  {.name = "entropy",  .n_in = 1, .signature = "(k)->()",    .rows = simplex_entropy,
-   .adjoint = simplex_entropy_adjoint},
-  {.name = "sample",   .n_in = 2, .signature = "(),(k)->()", .draw_rows = sample, .whole = 1,
-   .scratch = chances_scratch, .integer = 1},
+  {.name = "log_prob", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->()", .run = log_prob, .whole = 1, .adjoint = log_prob_adjoint}},
+  {.name = "cdf", .n_in = 2,
+   .rows = &(const RowKernel) {.signature = "(),(k)->()", .run = cdf, .adjoint = cdf_adjoint}},
+  {.name = "sf", .n_in = 2,
+   .rows = &(const RowKernel) {.signature = "(),(k)->()", .run = sf, .adjoint = sf_adjoint}},
+  {.name = "log_cdf", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->()", .run = log_cdf, .adjoint = log_cdf_adjoint}},
+  {.name = "log_sf", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->()", .run = log_sf, .adjoint = log_sf_adjoint}},
+  {.name = "icdf", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(),(k)->()", .run = icdf}},
+  {.name = "isf", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(),(k)->()", .run = isf}},
+  {.name = "entropy", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = simplex_entropy, .adjoint = simplex_entropy_adjoint}},
+  {.name = "sample", .n_in = 2, .integer = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->()", .whole = 1, .scratch = chances_scratch},
+   .sampler = &(const Sampler) {.draw_rows = sample}},
   {.name = NULL}
 };

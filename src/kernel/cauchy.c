@@ -8,12 +8,10 @@
 ** so that no square overflows, and that atan(t)/pi is the smaller tail, or what it
 ** lacks of 1/2. Far means |d| > scale.
 */
+#include "kernel/sided.h"
 #include "kernel/standard.h"
+#include "special/constants.h"
 #include "special/vtrig.h"
-
-#define PI         3.1415926535897932385
-#define INVERSE_PI 0.31830988618379067154
-#define LOG_PI     1.1447298858494001741
 
 
 typedef struct Ray { double t, larger; int far; } Ray;
@@ -31,7 +29,8 @@ VECTOR double shift_share (Ray a) { return (a.far ? 1.0 : a.t) / fma(a.t, a.t, 1
 
 
 /* log(scale/(pi (1 + t^2) larger^2)), by one logarithm of mantissas and the sum of exponents */
-VECTOR double log_density (double d, double scale) {
+VECTOR double log_density (const double v[]) {
+  double d = v[0] - v[1], scale = v[2];
   Ray a = ray_to(d, scale);
   LogReduction s = mantissa_reduce(scale), l = mantissa_reduce(a.larger);
   double m = s.f / (PI * l.f * l.f * fma(a.t, a.t, 1.0));
@@ -41,24 +40,20 @@ VECTOR double log_density (double d, double scale) {
   return fabs(d) == HUGE_VAL ? -HUGE_VAL : value;
 }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = log_density(x[i] - loc[i], scale[i]);
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  Ray a = ray_to(v[0] - v[1], v[2]);
+  double slope = copysign(2 * shift_share(a), v[1] - v[0]);
+  double bend = (1 - a.t) * (1 + a.t) / fma(a.t, a.t, 1.0) / v[2];
+  d[0] = slope;
+  d[1] = -slope;
+  d[2] = a.far ? bend : -bend;
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  double *dx = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Ray a = ray_to(x[i] - loc[i], scale[i]);
-    double slope = copysign(2 * shift_share(a), loc[i] - x[i]);
-    double bend = (1 - a.t) * (1 + a.t) / fma(a.t, a.t, 1.0) / scale[i];
-    dx[i] = slope;
-    dloc[i] = -slope;
-    dscale[i] = a.far ? bend : -bend;
-  }
-}
 
+/* x - loc, or loc - x for the upper tail, which is the lower one seen from the other side */
+VECTOR double shift_of (const double v[], int upper) {
+  return upper ? v[1] - v[0] : v[0] - v[1];
+}
 
 /* pi times the smaller tail */
 VECTOR double smaller_angle (Ray a) {
@@ -66,124 +61,81 @@ VECTOR double smaller_angle (Ray a) {
   return a.far ? angle : 0.5 * PI - angle;
 }
 
-/* the part below loc + d */
-VECTOR double part_below (double d, double scale) {
-  double tail = INVERSE_PI * smaller_angle(ray_to(d, scale));
-  return d < 0 ? tail : 1 - tail;
+VECTOR double tail (const double v[], int upper) {
+  double shift = shift_of(v, upper), part = INV_PI * smaller_angle(ray_to(shift, v[2]));
+  return shift < 0 ? part : 1 - part;
 }
 
-/* Partials of it, times `sign`. */
-VECTOR void part_slopes (size_t n, const double *const in[], double *const d[], double sign) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  double *dx = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Ray a = ray_to(x[i] - loc[i], scale[i]);
-    double slope = sign * INVERSE_PI * scale_share(a);
-    dx[i] = slope;
-    dloc[i] = -slope;
-    dscale[i] = sign * INVERSE_PI * copysign(shift_share(a), loc[i] - x[i]);
-  }
-}
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = part_below(x[i] - loc[i], scale[i]);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  part_slopes(n, in, d, 1);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = part_below(loc[i] - x[i], scale[i]);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  part_slopes(n, in, d, -1);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  Ray a = ray_to(v[0] - v[1], v[2]);
+  double sign = upper ? -1 : 1, slope = sign * INV_PI * scale_share(a);
+  d[0] = slope;
+  d[1] = -slope;
+  d[2] = sign * INV_PI * copysign(shift_share(a), v[1] - v[0]);
 }
 
 
 /* so deep in the tail that it is t/pi to the last bit, and t may have underflowed */
 VECTOR int is_deep (double d, Ray a) { return (d < 0) & a.far & (a.t < 1e-9); }
 
-VECTOR double log_part_below (double d, double scale) {
-  Ray a = ray_to(d, scale);
-  double tail = INVERSE_PI * smaller_angle(a);
-  double deep = vlog_ratio(scale, fabs(d)) - LOG_PI;
-  double left = is_deep(d, a) ? deep : vlog(tail), right = vlog1p(-tail);
-  return d < 0 ? left : right;
+VECTOR double log_tail (const double v[], int upper) {
+  double shift = shift_of(v, upper), scale = v[2];
+  Ray a = ray_to(shift, scale);
+  double part = INV_PI * smaller_angle(a);
+  double deep = vlog_ratio(scale, fabs(shift)) - LOG_PI;
+  double left = is_deep(shift, a) ? deep : vlog(part), right = vlog1p(-part);
+  return shift < 0 ? left : right;
 }
 
-/* Partials of it with d = sign (x - loc): those of the part over the part. */
-VECTOR void log_part_slopes (size_t n, const double *const in[], double *const d[],
-                             double sign) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  double *dx = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
-    double shift = sign * (x[i] - loc[i]);
-    Ray a = ray_to(shift, scale[i]);
-    double tail = smaller_angle(a), angle = shift < 0 ? tail : PI - tail;
-    double slope = is_deep(shift, a) ? 1 / a.larger : scale_share(a) / angle;
-    double bend = is_deep(shift, a) ? 1 / scale[i] : shift_share(a) / angle;
-    dx[i] = sign * slope;
-    dloc[i] = -sign * slope;
-    dscale[i] = copysign(bend, -shift);
-  }
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = log_part_below(x[i] - loc[i], scale[i]);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  log_part_slopes(n, in, d, 1);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = log_part_below(loc[i] - x[i], scale[i]);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  log_part_slopes(n, in, d, -1);
+/* the slopes of the tail over the tail */
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double sign = upper ? -1 : 1, shift = sign * (v[0] - v[1]);
+  Ray a = ray_to(shift, v[2]);
+  double smaller = smaller_angle(a), angle = shift < 0 ? smaller : PI - smaller;
+  double slope = is_deep(shift, a) ? 1 / a.larger : scale_share(a) / angle;
+  double bend = is_deep(shift, a) ? 1 / v[2] : shift_share(a) / angle;
+  d[0] = sign * slope;
+  d[1] = -sign * slope;
+  d[2] = copysign(bend, -shift);
 }
 
 
 /* the cotangent of pi times the smaller tail; 1 - p is exact where it is taken */
-VECTOR double quantile (double p) {
+VECTOR double standard_point (double p) {
   double tail = p < 0.5 ? p : 1 - p, sine, cosine;
   vsincos2pi(0.5 * tail, &sine, &cosine);
   double z = (p < 0.5 ? -cosine : cosine) / sine;
   return ((p >= 0) & (p <= 1)) ? z : (double)NAN;
 }
 
-VECTOR double quantile_slope (double p) {
+VECTOR double standard_point_slope (double p) {
   double sine, cosine;
   vsincos2pi(0.5 * (p < 0.5 ? p : 1 - p), &sine, &cosine);
   return PI / sine / sine;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, quantile);
+VECTOR double quantile (const double v[], int upper) {
+  double z = standard_point(v[0]);
+  return fma(v[2], upper ? -z : z, v[1]);
 }
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, quantile, quantile_slope);
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double z = standard_point(v[0]), slope = standard_point_slope(v[0]);
+  d[0] = v[2] * (upper ? -slope : slope);
+  d[1] = 1;
+  d[2] = upper ? -z : z;
 }
 
+static const SidedLaw law = {
+  .operands    = 3,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-VECTOR double upper_quantile (double q) { return -quantile(q); }
-VECTOR double upper_quantile_slope (double q) { return -quantile_slope(q); }
-
-static void isf (size_t n, const double *const in[], double *out) {
-  standard_quantile(n, in, out, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  standard_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -200,7 +152,7 @@ const Kernel perilune_cauchy[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -131,7 +131,7 @@ static void rsample (const struct Philox *g, uint64_t first, size_t n, const dou
   for (size_t i = 0, length; i < n; i += length) {
     length = halve(n - i, in[0] + i, shape, rate);
     const double *const gamma[] = {shape, rate};
-    perilune_gamma[GAMMA_RSAMPLE].draw(g, first + i, length, gamma, out + i);
+    perilune_gamma[GAMMA_RSAMPLE].sampler->draw(g, first + i, length, gamma, out + i);
   }
 }
 
@@ -149,6 +149,7 @@ const Kernel perilune_chi2[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 2, .draw = rsample,   .partials = rsample_partials},
+  {.name = "rsample", .n_in = 2, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.draw = rsample}},
   {.name = NULL}
 };

@@ -387,7 +387,7 @@ const Kernel perilune_continuousbernoulli[] = {
   {.name = "mean",     .n_in = 1, .value = mean,     .partials = mean_partials},
   {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 2, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 2, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

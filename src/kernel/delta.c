@@ -99,6 +99,7 @@ const Kernel perilune_delta[] = {
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = no_slope},
   {.name = "icdf",     .n_in = 2, .value = quantile, .partials = quantile_partials},
   {.name = "isf",      .n_in = 2, .value = quantile, .partials = quantile_partials},
-  {.name = "rsample",  .n_in = 2, .draw = rsample,   .partials = rsample_partials},
+  {.name = "rsample", .n_in = 2, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.draw = rsample}},
   {.name = NULL}
 };

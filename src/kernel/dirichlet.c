@@ -458,15 +458,21 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 
 const Kernel perilune_dirichlet[] = {
-  {.name = "log_prob", .n_in = 2, .signature = "(k),(k)->()", .rows = log_prob,
-   .scratch = log_prob_scratch, .adjoint = log_prob_adjoint},
-  {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance,
-   .adjoint = variance_adjoint, .adjoint_scratch = variance_scratch},
-  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode,
-   .adjoint = mode_adjoint},
-  {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 2, .signature = "(k),(k)->(k)", .draw_rows = rsample,
-   .adjoint = rsample_adjoint},
+  {.name = "log_prob", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = log_prob, .scratch = log_prob_scratch,
+     .adjoint = log_prob_adjoint}},
+  {.name = "variance", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = variance, .adjoint = variance_adjoint,
+     .adjoint_scratch = variance_scratch}},
+  {.name = "mode", .n_in = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = mode, .adjoint = mode_adjoint}},
+  {.name = "entropy", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 2,
+   .rows = &(const RowKernel) {.signature = "(k),(k)->(k)", .adjoint = rsample_adjoint},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

@@ -281,10 +281,14 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
 
 
 const Kernel perilune_dirichletmultinomial[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(k),(k),()->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "entropy",  .n_in = 2, .slow = 1, .signature = "(k),()->()",     .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "sample",   .n_in = 3, .signature = "(k),(k),()->(k)", .draw_rows = sample},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k),()->()", .run = log_prob, .adjoint = log_prob_adjoint}},
+  {.name = "entropy", .n_in = 2, .slow = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k),()->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "sample", .n_in = 3,
+   .rows = &(const RowKernel) {.signature = "(k),(k),()->(k)"},
+   .sampler = &(const Sampler) {.draw_rows = sample}},
   {.name = NULL}
 };

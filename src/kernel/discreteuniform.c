@@ -6,83 +6,51 @@
 ** The ends are integers and take no small steps: there are no partials.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "random/noise.h"
 #include "special/vmath.h"
-
-enum { BLOCK = 256 };
 
 
 VECTOR double outcomes (double low, double high) { return high - low + 1; }
 
-/* the parts of all outcomes up to x, and above x */
-VECTOR double below (double x, double low, double high) {
-  return clamp((floor(x) - low + 1) / outcomes(low, high), 0, 1);
+VECTOR double log_mass (const double v[]) {
+  double x = v[0], low = v[1], high = v[2];
+  double level = -vlog(outcomes(low, high)), off = x == x ? -HUGE_VAL : x;
+  int hit = (x >= low) & (x <= high) & (floor(x) == x);
+  return hit ? level : off;
 }
 
-VECTOR double above (double x, double low, double high) {
-  return clamp((high - floor(x)) / outcomes(low, high), 0, 1);
+/* the part of all outcomes up to x, or above x */
+VECTOR double tail (const double v[], int upper) {
+  double x = floor(v[0]), low = v[1], high = v[2];
+  return clamp((upper ? high - x : x - low + 1) / outcomes(low, high), 0, 1);
 }
 
-/* log of a part, given the other */
-VECTOR double log_part (double part, double other) {
+VECTOR double log_tail (const double v[], int upper) {
+  double part = tail(v, upper), other = tail(v, !upper);
   return part < 0.5 ? vlog(part) : vlog1p(-other);
 }
-
-
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double level = -vlog(outcomes(low[i], high[i])), off = x[i] == x[i] ? -HUGE_VAL : x[i];
-    int hit = (x[i] >= low[i]) & (x[i] <= high[i]) & (floor(x[i]) == x[i]);
-    out[i] = hit ? level : off;
-  }
-}
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = below(x[i], low[i], high[i]);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = above(x[i], low[i], high[i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_part(below(x[i], low[i], high[i]), above(x[i], low[i], high[i]));
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_part(above(x[i], low[i], high[i]), below(x[i], low[i], high[i]));
-}
-
 
 /*
 ** The smallest outcome that reaches p, or an upper tail p: of the smaller tail so many
 ** outcomes, give or take what rounding does to their number.
 */
-VECTOR double quantile (double p, double low, double high, int upper) {
-  double n = outcomes(low, high);
-  Level v = level_of(p, upper, 2 * DBL_EPSILON);
-  double count = n * v.p, slack = n * v.slack;
+VECTOR double quantile (const double v[], int upper) {
+  double p = v[0], low = v[1], high = v[2], n = outcomes(low, high);
+  Level level = level_of(p, upper, 2 * DBL_EPSILON);
+  double count = n * level.p, slack = n * level.slack;
   slack = slack < 0.25 ? slack : 0.25;
   double from_low = low + (ceil(count - slack) - 1), from_high = high - floor(count + slack);
-  double k = clamp(v.upper ? from_high : from_low, low, high);
+  double k = clamp(level.upper ? from_high : from_low, low, high);
   return ((p >= 0) & (p <= 1)) ? k : (double)NAN;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 0);
-}
+static const SidedLaw law = {
+  .operands = 3, .log_density = log_mass, .tail = tail, .log_tail = log_tail, .quantile = quantile
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 1);
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -98,7 +66,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
                     double *out) {
   const double *low = in[0], *high = in[1];
-  double coarse[BLOCK], fine[BLOCK];
+  double coarse[KERNEL_DRAW_MAX], fine[KERNEL_DRAW_MAX];
   noise_uniform(g, 0, first, n, coarse);
   noise_uniform(g, 1, first, n, fine);
   for (size_t i = 0; i < n; i++) {
@@ -121,6 +89,6 @@ const Kernel perilune_discreteuniform[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 2, .value = entropy},
-  {.name = "sample",   .n_in = 3, .draw = sample, .integer = 1},
+  {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

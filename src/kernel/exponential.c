@@ -3,108 +3,82 @@
 **
 **   log p(x) = log(rate) - t,    F(x) = 1 - e^-t,    t = rate x >= 0
 */
-#include "kernel/kernel.h"
+#include "kernel/sided.h"
 #include "special/vmath.h"
 
 
 /* t, and 0 below the support, where cdf and sf are those of x = 0 */
-static inline double waited (double x, double rate) {
-  return x < 0 ? 0.0 : rate * x;
+VECTOR double waited (const double v[]) { return v[0] < 0 ? 0.0 : v[1] * v[0]; }
+
+VECTOR double log_density (const double v[]) {
+  double inside = fma(-v[1], v[0], vlog(v[1]));
+  return v[0] < 0 ? -HUGE_VAL : inside;
+}
+
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  d[0] = v[0] < 0 ? 0 : -v[1];
+  d[1] = v[0] < 0 ? 0 : 1 / v[1] - v[0];
 }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double inside = fma(-rate[i], x[i], vlog(rate[i]));
-    out[i] = x[i] < 0 ? -HUGE_VAL : inside;
-  }
+VECTOR double tail (const double v[], int upper) {
+  double t = waited(v);
+  return upper ? vexp(-t) : -vexpm1(-t);
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = x[i] < 0 ? 0 : -rate[i];
-    d[1][i] = x[i] < 0 ? 0 : 1 / rate[i] - x[i];
-  }
+VECTOR double log_tail (const double v[], int upper) {
+  double t = waited(v);
+  return upper ? -t : vlog1mexp(-t);
 }
-
 
 /* A function g of t has the partials g' rate and g' x. */
-static inline void waited_partials (size_t i, double x, double rate, double slope,
-                                    double *const d[]) {
-  double inside = x < 0 ? 0 : slope;
-  d[0][i] = inside * rate;
-  d[1][i] = slope_times(inside, x);
+VECTOR void slopes (const double v[], double slope, double d[]) {
+  double inside = v[0] < 0 ? 0 : slope;
+  d[0] = inside * v[1];
+  d[1] = slope_times(inside, v[0]);
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = -vexpm1(-waited(in[0][i], in[1][i]));
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double e = vexp(-waited(v));
+  slopes(v, upper ? -e : e, d);
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    waited_partials(i, in[0][i], in[1][i], vexp(-waited(in[0][i], in[1][i])), d);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vexp(-waited(in[0][i], in[1][i]));
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    waited_partials(i, in[0][i], in[1][i], -vexp(-waited(in[0][i], in[1][i])), d);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog1mexp(-waited(in[0][i], in[1][i]));
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    waited_partials(i, in[0][i], in[1][i], 1 / vexpm1(waited(in[0][i], in[1][i])), d);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = -waited(in[0][i], in[1][i]);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) waited_partials(i, in[0][i], in[1][i], -1, d);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, upper ? -1 : 1 / vexpm1(waited(v)), d);
 }
 
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double x = -vlog1p(-p[i]) / rate[i];
-    out[i] = p[i] < 0 ? (double)NAN : x;
-  }
+VECTOR double quantile (const double v[], int upper) {
+  double p = v[0], t = upper ? -vlog(p) : -vlog1p(-p);
+  return (upper ? p > 1 : p < 0) ? (double)NAN : t / v[1];
 }
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *p = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 1 / ((1 - p[i]) * rate[i]);
-    d[1][i] = vlog1p(-p[i]) / rate[i] / rate[i];
-  }
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = v[0], rate = v[1], t = upper ? vlog(p) : vlog1p(-p);
+  d[0] = (upper ? -1 : 1) / ((upper ? p : 1 - p) * rate);
+  d[1] = t / rate / rate;
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double x = -vlog(q[i]) / rate[i];
-    out[i] = q[i] > 1 ? (double)NAN : x;
-  }
+/* the noise is t */
+VECTOR double from_noise (const double v[]) { return v[0] / v[1]; }
+
+VECTOR void from_noise_slopes (const double v[], double d[]) {
+  d[0] = 1 / v[1];
+  d[1] = -v[0] / v[1] / v[1];
 }
 
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *q = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = -1 / (q[i] * rate[i]);
-    d[1][i] = vlog(q[i]) / rate[i] / rate[i];
-  }
-}
+static const SidedLaw law = {
+  .operands    = 2,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .from_noise  = from_noise,  .from_noise_slopes  = from_noise_slopes
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/rsample_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -113,20 +87,6 @@ static void entropy (size_t n, const double *const in[], double *out) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) d[0][i] = -1 / in[0][i];
-}
-
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  const double *e = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = e[i] / rate[i];
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *e = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 1 / rate[i];
-    d[1][i] = -e[i] / rate[i] / rate[i];
-  }
 }
 
 
@@ -139,7 +99,7 @@ const Kernel perilune_exponential[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 2, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 2, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

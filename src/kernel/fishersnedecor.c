@@ -135,42 +135,29 @@ static Odds odds_of (const double *at) {
 }
 
 /* a tail, or a quantile, of the limit law; the tails of an inverse are exchanged */
-static double limit (const double *at, int tail,
+static double limit (const double *at, int upper,
                      double (*of) (double, double, double, double, int)) {
   Limit l = limit_of(at[1], at[2]);
-  int other = tail == LAW_LOWER ? LAW_UPPER : LAW_LOWER;
-  return of(at[0], l.shape, l.shape, l.s, l.s > 0 ? tail : other);
+  return of(at[0], l.shape, l.shape, l.s, upper == (l.s > 0) ? LAW_UPPER : LAW_LOWER);
 }
 
-static double lower (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_tail);
-  return beta_tail(shape1(at), shape2(at), odds_of(at));
+static double tail (const double *at, int upper) {
+  if (is_limit(at[1], at[2])) return limit(at, upper, law_tail);
+  double a = shape1(at), b = shape2(at);
+  return upper ? beta_tail(b, a, flipped(odds_of(at))) : beta_tail(a, b, odds_of(at));
 }
 
-static double upper (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_tail);
-  return beta_tail(shape2(at), shape1(at), flipped(odds_of(at)));
+static double log_tail (const double *at, int upper) {
+  if (is_limit(at[1], at[2])) return limit(at, upper, law_log_tail);
+  double a = shape1(at), b = shape2(at);
+  return upper ? beta_log_tail(b, a, flipped(odds_of(at))) : beta_log_tail(a, b, odds_of(at));
 }
 
-static double log_lower (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_log_tail);
-  return beta_log_tail(shape1(at), shape2(at), odds_of(at));
-}
-
-static double log_upper (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_log_tail);
-  return beta_log_tail(shape2(at), shape1(at), flipped(odds_of(at)));
-}
-
-static double quantile (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_LOWER, law_quantile);
-  return odds_times(beta_quantile(shape1(at), shape2(at), at[0]), shape2(at) / shape1(at));
-}
-
-static double upper_quantile (const double *at) {
-  if (is_limit(at[1], at[2])) return limit(at, LAW_UPPER, law_quantile);
-  Odds o = flipped(beta_quantile(shape2(at), shape1(at), at[0]));
-  return odds_times(o, shape2(at) / shape1(at));
+static double quantile (const double *at, int upper) {
+  if (is_limit(at[1], at[2])) return limit(at, upper, law_quantile);
+  double a = shape1(at), b = shape2(at);
+  Odds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
+  return odds_times(o, b / a);
 }
 
 /* log x = log u + log(df2/df1) */
@@ -181,15 +168,14 @@ static void slopes (const double *at, double *dx) {
   dx[1] = x > 0 && x < HUGE_VAL ? x * fma(0.5, db, 0.5 / shape2(at)) : 0;
 }
 
-static const Implicit family = {.params = 2, .log_density = log_density, .slopes = slopes};
+enum { OPERANDS = 3 };
 
-static const ImplicitTails tails = {
-  .cdf = lower, .sf = upper,
-  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
-
 
 
 /* (df2/df1) g1/g2 with two gamma variables */
@@ -241,6 +227,7 @@ const Kernel perilune_fishersnedecor[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -6,8 +6,8 @@
 **   log p(x) = g - log x,   g = a log t - t - log Gamma(a)
 **   F(x)     = P(a, t) for s = 1,  Q(a, t) for s = -1
 **
-** s = 1 is Gamma(a, rate), s = -1 is InverseGamma(a, rate). The loops over x, a and rate
-** are written here, once, and always inlined, so that s is a constant in them.
+** s = 1 is Gamma(a, rate), s = -1 is InverseGamma(a, rate). The functions
+** and loops of x, a and rate are written here, once, with s a constant in them.
 ** From a = LAW_SADDLE on, g is taken in Loader's form (2000), where nothing large cancels:
 **
 **   g = log(a/(2 pi))/2 - mu(a) - D,   D = a log(a/t) + t - a
@@ -18,15 +18,15 @@
 #ifndef PERILUNE_GAMMALAW_H
 #define PERILUNE_GAMMALAW_H
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/incgamma.h"
 #include "special/pair.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vratio.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
 
 static const double LAW_SADDLE = 8;
 static const double LAW_TINY = 1e-290;   /* below it t may have lost digits: use log t */
@@ -215,35 +215,16 @@ static inline double law_log_tail (double x, double a, double b, double s, int t
 }
 
 /* the slopes of a tail, or of its logarithm if level is that, else 0 */
-static inline void law_tail_slopes (size_t i, const double *const in[], double *const d[],
-                                    double s, int tail, double level) {
-  double x = in[0][i], a = in[1][i], b = in[2][i];
+static inline void law_tail_slopes (const double v[], double s, int tail, double level,
+                                    double d[]) {
+  double x = v[0], a = v[1], b = v[2];
   Pair t = law_argument(x, b, s);
   double sign = tail == LAW_LOWER ? 1 : -1;   /* of the slope in t */
   double mass = sign * vexp(law_log_mass(x, a, b, t, s) - level);
   int flat = law_outside(x, s) || mass == 0;
-  d[0][i] = flat ? 0 : s * mass / x;
-  d[1][i] = flat ? 0 : -mass * law_log_slope(x, a, b, t, s);
-  d[2][i] = flat ? 0 : mass / b;
-}
-
-VECTOR void law_tails (size_t n, const double *const in[], double *out, double s, int tail) {
-  for (size_t i = 0; i < n; i++) out[i] = law_tail(in[0][i], in[1][i], in[2][i], s, tail);
-}
-
-VECTOR void law_tails_partials (size_t n, const double *const in[], double *const d[],
-                                double s, int tail) {
-  for (size_t i = 0; i < n; i++) law_tail_slopes(i, in, d, s, tail, 0);
-}
-
-VECTOR void law_log_tails (size_t n, const double *const in[], double *out, double s, int tail) {
-  for (size_t i = 0; i < n; i++) out[i] = law_log_tail(in[0][i], in[1][i], in[2][i], s, tail);
-}
-
-VECTOR void law_log_tails_partials (size_t n, const double *const in[], double *const d[],
-                                    double s, int tail) {
-  for (size_t i = 0; i < n; i++)
-    law_tail_slopes(i, in, d, s, tail, law_log_tail(in[0][i], in[1][i], in[2][i], s, tail));
+  d[0] = flat ? 0 : s * mass / x;
+  d[1] = flat ? 0 : -mass * law_log_slope(x, a, b, t, s);
+  d[2] = flat ? 0 : mass / b;
 }
 
 /* }====================================================== */
@@ -262,32 +243,17 @@ static inline double law_quantile (double p, double a, double b, double s, int t
 }
 
 /* dx/da and dx/db at fixed probability */
-static inline void law_pathwise (size_t i, double x, double a, double b, double s,
-                                 double *const d[]) {
+static inline void law_pathwise (double x, double a, double b, double s, double d[]) {
   Pair t = law_argument(x, b, s);
-  d[1][i] = x == 0 ? 0 : s * x * law_log_slope(x, a, b, t, s);
-  d[2][i] = -s * x / b;
+  d[1] = x == 0 ? 0 : s * x * law_log_slope(x, a, b, t, s);
+  d[2] = -s * x / b;
 }
 
-VECTOR void law_quantiles (size_t n, const double *const in[], double *out, double s, int tail) {
-  for (size_t i = 0; i < n; i++) out[i] = law_quantile(in[0][i], in[1][i], in[2][i], s, tail);
-}
-
-VECTOR void law_quantiles_partials (size_t n, const double *const in[], double *const d[],
-                                    double s, int tail) {
-  double sign = tail == LAW_LOWER ? s : -s;
-  for (size_t i = 0; i < n; i++) {
-    double a = in[1][i], b = in[2][i], x = law_quantile(in[0][i], a, b, s, tail);
-    d[0][i] = sign * x * vexp(-law_log_mass(x, a, b, law_argument(x, b, s), s));
-    law_pathwise(i, x, a, b, s, d);
-  }
-}
-
-VECTOR void law_draw_partials (size_t n, const double *const in[], double *const d[], double s) {
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 1;
-    law_pathwise(i, in[0][i], in[1][i], in[2][i], s, d);
-  }
+static inline void law_quantile_slopes (const double v[], double s, int tail, double d[]) {
+  double a = v[1], b = v[2], x = law_quantile(v[0], a, b, s, tail);
+  double width = x * vexp(-law_log_mass(x, a, b, law_argument(x, b, s), s));
+  d[0] = tail == LAW_LOWER ? s * width : -s * width;
+  law_pathwise(x, a, b, s, d);
 }
 
 /* }====================================================== */

@@ -10,6 +10,7 @@
 
 #include "kernel/kernel.h"
 #include "linalg/triangle.h"
+#include "special/constants.h"
 #include "special/vmath.h"
 
 enum { SIDE = 32 };
@@ -17,7 +18,7 @@ enum { SIDE = 32 };
 
 /* d/2 log(2 pi) */
 static inline double half_log_2pi (size_t d) {
-  return 0.91893853320467274178 * (double)d;
+  return HALF_LOG_2PI * (double)d;
 }
 
 static inline double log_diagonal (size_t d, const double *l) {

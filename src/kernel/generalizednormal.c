@@ -75,20 +75,19 @@ static double log_share (double z, double shape) {
   return y < TINY ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
 }
 
-static double lower_tail (double z, double shape) {
-  double t = 0.5 * share(z, shape);
+static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
+
+/* the upper tail is the lower one of -z */
+static double tail (const double *at, int upper) {
+  double z = upper ? -z_at(at) : z_at(at), t = 0.5 * share(z, at[3]);
   return z > 0 ? 1 - t : t;
 }
 
-static double lower_log (double z, double shape) {
-  return z > 0 ? vlog1p(-0.5 * share(z, shape)) : log_share(z, shape) - LN2;
+static double log_tail (const double *at, int upper) {
+  double z = upper ? -z_at(at) : z_at(at);
+  return z > 0 ? vlog1p(-0.5 * share(z, at[3])) : log_share(z, at[3]) - LN2;
 }
 
-static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
-static double cdf_at (const double *at) { return lower_tail(z_at(at), at[3]); }
-static double sf_at (const double *at) { return lower_tail(-z_at(at), at[3]); }
-static double log_cdf_at (const double *at) { return lower_log(z_at(at), at[3]); }
-static double log_sf_at (const double *at) { return lower_log(-z_at(at), at[3]); }
 static double density_at (const double *at) { return log_density(at[0], at[1], at[2], at[3]); }
 
 /* dz/db = -(z/b) (log|z| + a^2 (dy/da)/y) at fixed P(a, y); a psi(1 + a) in the limit y = 0 */
@@ -116,20 +115,18 @@ static double distance (double tail, double shape) {
   return y < TINY ? inner * gamma1p(a) : power(y, a);
 }
 
-static double quantile (double p, double q, const double *at) {
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   double z = distance(p < q ? p : q, at[3]);
   return fma(at[2], p < q ? -z : z, at[1]);
 }
 
-static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at); }
-static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at); }
+enum { OPERANDS = 4 };
 
-static const Implicit family = {.params = 3, .log_density = density_at, .slopes = slopes};
-
-static const ImplicitTails tails = {
-  .cdf = cdf_at, .sf = sf_at,
-  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+static const Implicit family = {
+  .log_density = density_at, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
@@ -210,6 +207,7 @@ const Kernel perilune_generalizednormal[] = {
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "variance", .n_in = 3, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

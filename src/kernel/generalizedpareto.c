@@ -141,77 +141,15 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[3] = v[2] * quantile_bend(v[0], v[3]);
 }
 
+enum { OPERANDS = 4 };
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  hazard_density(4, n, in, out, log_density);
-}
+static const HazardLaw waiting_time = {
+  .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_density_partials(4, n, in, d, log_density_slopes);
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(4, n, in, out, hazard, arrived);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(4, n, in, d, hazard, hazard_slopes, arrived_slope);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  hazard_value(4, n, in, out, hazard, waiting);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(4, n, in, d, hazard, hazard_slopes, waiting_slope);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(4, n, in, out, hazard, log_arrived);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(4, n, in, d, hazard, hazard_slopes, log_arrived_slope);
-}
-
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  hazard_value(4, n, in, out, hazard, log_waiting);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(4, n, in, d, hazard, hazard_slopes, log_waiting_slope);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(4, n, in, out, quantile, wait_below);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(4, n, in, d, quantile_slopes, wait_below, wait_below_slope);
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(4, n, in, out, quantile, wait_above);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(4, n, in, d, quantile_slopes, wait_above, wait_above_slope);
-}
-
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  hazard_quantile(4, n, in, out, quantile, wait_given);
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(4, n, in, d, quantile_slopes, wait_given, wait_given_slope);
-}
+#include "kernel/hazard_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -238,7 +176,7 @@ const Kernel perilune_generalizedpareto[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 4, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

@@ -7,8 +7,7 @@
 ** Logits hold p and 1 - p to full precision, however small either is. For
 ** p = 1, s = inf, all of the mass is at 0.
 */
-#include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "special/vmath.h"
 
 
@@ -24,45 +23,28 @@ VECTOR double hazard (double x, double l) {
   return x < 0 ? 0 : inside;
 }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double off = x[i] == x[i] ? -HUGE_VAL : x[i];
-    double failures = x[i] == 0 ? 0 : x[i] * vsoftplus(l[i]);
-    out[i] = is_outcome(x[i]) ? 0 - vsoftplus(-l[i]) - failures : off;
-  }
+VECTOR double log_mass (const double v[]) {
+  double x = v[0], l = v[1], off = x == x ? -HUGE_VAL : x;
+  double failures = x == 0 ? 0 : x * vsoftplus(l);
+  return is_outcome(x) ? 0 - vsoftplus(-l) - failures : off;
 }
 
 /* 1 - p - x p */
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double slope = fma(-x[i], vsigmoid(l[i]), vsigmoid(-l[i]));
-    dx[i] = 0;
-    dl[i] = is_outcome(x[i]) ? slope : 0;
-  }
+VECTOR void log_mass_slopes (const double v[], double d[]) {
+  double slope = fma(-v[0], vsigmoid(v[1]), vsigmoid(-v[1]));
+  d[0] = 0;
+  d[1] = is_outcome(v[0]) ? slope : 0;
 }
 
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = 0 - vexpm1(-hazard(x[i], l[i]));
+VECTOR double tail (const double v[], int upper) {
+  double h = hazard(v[0], v[1]);
+  return upper ? vexp(-h) : 0 - vexpm1(-h);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vexp(-hazard(x[i], l[i]));
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog1mexp(-hazard(x[i], l[i]));
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = 0 - hazard(x[i], l[i]);
+VECTOR double log_tail (const double v[], int upper) {
+  double h = hazard(v[0], v[1]);
+  return upper ? 0 - h : vlog1mexp(-h);
 }
 
 /* d hazard/dl = (x + 1) p, or 0 where the hazard does not change the tail */
@@ -72,75 +54,51 @@ VECTOR double hazard_slope (double x, double l, double hazard) {
   return x < 0 ? 0 : inside;
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double h = hazard(x[i], l[i]);
-    dx[i] = 0;
-    dl[i] = hazard_slope(x[i], l[i], h) * vexp(-h);
-  }
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double h = hazard(x[i], l[i]);
-    dx[i] = 0;
-    dl[i] = -hazard_slope(x[i], l[i], h) * vexp(-h);
-  }
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double h = hazard(v[0], v[1]), slope = hazard_slope(v[0], v[1], h);
+  d[0] = 0;
+  d[1] = (upper ? -slope : slope) * vexp(-h);
 }
 
 /* e^-h/(1 - e^-h) = 1/(e^h - 1) */
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double h = hazard(x[i], l[i]);
-    dx[i] = 0;
-    dl[i] = x[i] < 0 ? 0 : hazard_slope(x[i], l[i], h) / vexpm1(h);
-  }
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *l = in[1];
-  double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    dl[i] = -hazard_slope(x[i], l[i], hazard(x[i], l[i]));
-  }
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double h = hazard(v[0], v[1]), slope = hazard_slope(v[0], v[1], h);
+  double lower = v[0] < 0 ? 0 : slope / vexpm1(h);
+  d[0] = 0;
+  d[1] = upper ? -slope : lower;
 }
 
 
 /*
 ** The smallest outcome k with k + 1 >= h/s, h = -log(1 - p) or -log(q). The quotient counts as
-** reached (outcome.h) if it is missed by what rounding may do to it: to the logit and
+** reached (discrete_quantile.h) if it is missed by what rounding may do to it: to the logit and
 ** to s and h, relatively; and to p by half an ulp, which moves h by ulp/(1 - p).
 */
-VECTOR double quantile (double h, double half_ulp, double l) {
+VECTOR double outcome_at (double h, double half_ulp, double l) {
   double s = vsoftplus(l), x = h / s;
-  double slack = fma(x, fma(DBL_EPSILON, fabs(l), OUTCOME_SLACK), half_ulp / s);
+  double slack = fma(x, fma(DBL_EPSILON, fabs(l), QUANTILE_SLACK), half_ulp / s);
   double k = ceil(x - (slack < 0.25 ? slack : 0.25)) - 1;
   k = k > 0 ? k : 0;
   return s == HUGE_VAL ? 0 : x == HUGE_VAL ? x : k;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double ulp = p[i] > 0.5 ? 0x1p-54 / (1 - p[i]) : 0, k = quantile(-vlog1p(-p[i]), ulp, l[i]);
-    out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? k : (double)NAN;
-  }
+VECTOR double quantile (const double v[], int upper) {
+  double p = v[0], l = v[1], ulp = p > 0.5 ? 0x1p-54 / (1 - p) : 0;
+  double lower = outcome_at(-vlog1p(-p), ulp, l);
+  double k = upper ? outcome_at(-vlog(p), p > 0.5 ? 0x1p-53 : 0, l) : lower;
+  return ((p >= 0) & (p <= 1)) ? k : (double)NAN;
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double k = quantile(-vlog(q[i]), q[i] > 0.5 ? 0x1p-53 : 0, l[i]);
-    out[i] = ((q[i] >= 0) & (q[i] <= 1)) ? k : (double)NAN;
-  }
-}
+static const SidedLaw law = {
+  .operands    = 2,
+  .log_density = log_mass, .log_density_slopes = log_mass_slopes,
+  .tail        = tail,     .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail, .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 /* e^-l s, which is also minus the slope of the entropy; 1 in the limit of small p */
@@ -180,6 +138,7 @@ const Kernel perilune_geometric[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 2, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 2, .value = sample,   .noise = "exponential", .integer = 1},
+  {.name = "sample", .n_in = 2, .value = sample, .integer = 1,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

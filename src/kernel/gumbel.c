@@ -80,7 +80,7 @@ static const StandardLaw law = {
   .icdf        = quantile,       .icdf_slope        = quantile_slope,
   .isf         = upper_quantile,   .isf_slope         = upper_quantile_slope,
   .from_noise  = from_beyond,    .from_noise_slope  = from_beyond_slope,
-  .entropy     = 1.5772156649015328606   /* 1 + Euler's constant */
+  .entropy     = 1 + EULER_GAMMA
 };
 
 #include "kernel/standard_kernels.h"
@@ -94,7 +94,7 @@ const Kernel perilune_gumbel[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

@@ -8,11 +8,8 @@
 ** its square need be in range: beyond 1 everything is a function of 1/z.
 */
 #include "kernel/halfline.h"
+#include "special/constants.h"
 #include "special/vtrig.h"
-
-#define LOG_2_OVER_PI (-0.45158270528945486473)
-#define TWO_PI_INVERSE 0.63661977236758134308   /* 2/pi */
-#define HALF_PI 1.5707963267948966192
 
 
 /* z or 1/z, whichever is at most 1 */
@@ -27,61 +24,36 @@ VECTOR double log_density (double x, double scale) {
   return LOG_2_OVER_PI - (x < scale ? near : far);
 }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  halfline_log_density(n, in, out, log_density);
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double x = v[0], scale = v[1], m = lesser(x, scale), p = 1 / fma(m, m, 1);
+  double balance = (m - 1) * (m + 1) * p;
+  int near = x < scale;
+  double slope = near ? -2 * m * p / scale : -2 * p / x;
+  d[0] = x < 0 ? 0.0 : slope;
+  d[1] = x < 0 ? 0.0 : (near ? balance : -balance) / scale;
 }
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double m = lesser(x[i], scale[i]), p = 1 / fma(m, m, 1);
-    double balance = (m - 1) * (m + 1) * p;
-    int near = x[i] < scale[i];
-    double slope = near ? -2 * m * p / scale[i] : -2 * p / x[i];
-    dx[i] = x[i] < 0 ? 0.0 : slope;
-    dscale[i] = x[i] < 0 ? 0.0 : (near ? balance : -balance) / scale[i];
-  }
-}
-
 
 /* F as a function of x and scale, or 1 - F of scale and x */
-VECTOR double tail (double a, double b) { return TWO_PI_INVERSE * vatan(a / b); }
+VECTOR double tail (double a, double b) { return TWO_OVER_PI * vatan(a / b); }
 VECTOR double other_tail (double x, double scale) { return tail(scale, x); }
 
 /* F'(z) below z = 1, z F'(z) beyond */
 VECTOR double bend (double x, double scale) {
   double m = lesser(x, scale);
-  return TWO_PI_INVERSE * (x < scale ? 1.0 : m) / fma(m, m, 1);
+  return TWO_OVER_PI * (x < scale ? 1.0 : m) / fma(m, m, 1);
 }
 
-/* The partials of a function with the slope s below z = 1, and with the slope
+/* The slopes of a function with the slope s below z = 1, and with the slope
    s in log z beyond. */
-VECTOR void bent_partials (size_t i, double x, double scale, double s, double *dx,
-                           double *dscale) {
-  double by_log = x < scale ? x / scale * s : s;
-  dx[i] = x < 0 ? 0.0 : s / (x < scale ? scale : x);
-  dscale[i] = x < 0 ? 0.0 : -by_log / scale;
+VECTOR void bent_slopes (const double v[], double s, double d[]) {
+  double x = v[0], scale = v[1], by_log = x < scale ? x / scale * s : s;
+  d[0] = x < 0 ? 0.0 : s / (x < scale ? scale : x);
+  d[1] = x < 0 ? 0.0 : -by_log / scale;
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, tail);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++)
-    bent_partials(i, in[0][i], in[1][i], bend(in[0][i], in[1][i]), dx, dscale);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, other_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++)
-    bent_partials(i, in[0][i], in[1][i], -bend(in[0][i], in[1][i]), dx, dscale);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double s = bend(v[0], v[1]);
+  bent_slopes(v, upper ? -s : s, d);
 }
 
 
@@ -101,26 +73,9 @@ VECTOR double log_tail_drift (double z) {
   return z < HALFLINE_TINY ? 1.0 : inside;
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, log_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_drift_partials(n, in, d, log_tail_drift);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  halfline_value(n, in, out, log_other_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double r = scale[i] / x[i], inside = -bend(x[i], scale[i]) / tail(scale[i], x[i]);
-    double s = ((x[i] > 0) & (r < HALFLINE_TINY)) ? -1.0 : inside;
-    bent_partials(i, x[i], scale[i], s, dx, dscale);
-  }
+VECTOR void log_other_tail_slopes (const double v[], double d[]) {
+  double x = v[0], scale = v[1], r = scale / x, inside = -bend(x, scale) / tail(scale, x);
+  bent_slopes(v, ((x > 0) & (r < HALFLINE_TINY)) ? -1.0 : inside, d);
 }
 
 
@@ -138,15 +93,6 @@ VECTOR double quantile_slope (double p) {
   return HALF_PI / (c * c);
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  halfline_quantile(n, in, out, quantile);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_quantile_partials(n, in, d, quantile, quantile_slope);
-}
-
-
 VECTOR double upper_quantile (double q) {
   double s, c;
   vsincos2pi(0.25 * q, &s, &c);
@@ -159,20 +105,18 @@ VECTOR double upper_quantile_slope (double q) {
   return -HALF_PI / (s * s);
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  halfline_quantile(n, in, out, upper_quantile);
-}
+static const HalflineLaw halfline = {
+  .log_density = log_density,
+  .cdf         = tail,           .sf                 = other_tail,
+  .tail_slopes = tail_slopes,
+  .log_cdf     = log_tail,       .log_cdf_drift      = log_tail_drift,
+  .log_sf      = log_other_tail, .log_sf_slopes      = log_other_tail_slopes,
+  .icdf        = quantile,       .icdf_slope         = quantile_slope,
+  .isf         = upper_quantile, .isf_slope          = upper_quantile_slope,
+  .entropy     = LOG_2PI
+};
 
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  halfline_quantile_partials(n, in, d, upper_quantile, upper_quantile_slope);
-}
-
-
-/* log(2 pi) */
-static void entropy (size_t n, const double *const in[], double *out) {
-  halfline_entropy(n, in, out, 1.8378770664093454836);
-}
-
+#include "kernel/halfline_kernels.h"
 
 const Kernel perilune_halfcauchy[] = {
   {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials},
@@ -182,8 +126,8 @@ const Kernel perilune_halfcauchy[] = {
   {.name = "log_sf",   .n_in = 2, .value = log_sf,   .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
-  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = halfline_entropy_partials},
-  {.name = "rsample",  .n_in = 2, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
+  {.name = "rsample", .n_in = 2, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -6,47 +6,32 @@
 ** If t increases, 1 - F(x) = e^-t and t is the cumulative hazard; if it falls,
 ** F(x) = e^-t and the two tails change places. A kernel gives t as a pair (an
 ** exponent of -700 magnifies its rounding), x(e), and their slopes, all
-** VECTOR functions of the operands v[0] = x or e, v[1], ... = parameters; the
-** loops are written here, once, and inlined. Outside the support t is 0 or inf
-** with slopes 0.
+** VECTOR functions of a point {x or e, parameters...}. Outside the support t is 0 or
+** inf with slopes 0.
 */
 #ifndef PERILUNE_HAZARD_H
 #define PERILUNE_HAZARD_H
 
-#include "kernel/kernel.h"
+#include "kernel/sided.h"
 #include "special/pair.h"
-#include "special/vector.h"
 #include "special/vmath.h"
 
-#define HAZARD_MAX_IN 4   /* x and three parameters */
-
 typedef Pair Hazard (const double v[]);
-typedef double Quantity (const double v[]);
-typedef void Slopes (const double v[], double d[]);
-typedef double OfPair (Pair t);
-typedef double OfNumber (double p);
 
+/* What a family's file says: functions of {x, parameters...} and their slopes. */
+typedef struct HazardLaw {
+  int falls;                            /* does t fall as x grows? */
+  Hazard *hazard;                       /* t */
+  Pointwise *log_density, *quantile;    /* quantile: x from {e, parameters...} */
+  PointwiseSlopes *hazard_slopes, *log_density_slopes, *quantile_slopes;
+} HazardLaw;
 
-/* the operands of element i; m, how many there are, is a constant */
-VECTOR void gather (int m, const double *const in[], size_t i, double v[]) {
-  v[0] = in[0][i];
-  v[1] = in[1][i];
-  v[2] = in[2][i];
-  v[3] = in[m > 3 ? 3 : 0][i];
-}
 
 /* by times a slope, 0 where either is */
 VECTOR double slope_product (double by, double s) {
   double product = by * s;
   product = by == 0 ? 0.0 : product;
   return s == 0 ? 0.0 : product;
-}
-
-VECTOR void scatter (int m, double *const d[], size_t i, double by, const double s[]) {
-  d[0][i] = slope_product(by, s[0]);
-  d[1][i] = slope_product(by, s[1]);
-  d[2][i] = slope_product(by, s[2]);
-  if (m > 3) d[3][i] = slope_product(by, s[3]);
 }
 
 
@@ -76,26 +61,6 @@ VECTOR double log_waiting_slope (Pair t) { return (void)t, -1; }
 VECTOR double log_arrived (Pair t) { return vlog1mexp(-t.hi); }
 VECTOR double log_arrived_slope (Pair t) { return 1 / vexpm1(t.hi); }
 
-VECTOR void hazard_value (int m, size_t n, const double *const in[], double *out,
-                          Hazard *hazard, OfPair *tail) {
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    out[i] = tail(hazard(v));
-  }
-}
-
-VECTOR void hazard_partials (int m, size_t n, const double *const in[], double *const d[],
-                             Hazard *hazard, Slopes *slopes, OfPair *tail_slope) {
-  double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    slopes(v, s);
-    scatter(m, to, i, tail_slope(hazard(v)), s);
-  }
-}
-
 /* }====================================================== */
 
 
@@ -118,62 +83,6 @@ VECTOR double wait_above (double q) {
 }
 
 VECTOR double wait_above_slope (double q) { return -1 / q; }
-
-/* a sampler's noise is e itself */
-VECTOR double wait_given (double e) { return e; }
-VECTOR double wait_given_slope (double e) { return (void)e, 1; }
-
-VECTOR void hazard_quantile (int m, size_t n, const double *const in[], double *out,
-                             Quantity *quantile, OfNumber *wait) {
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    v[0] = wait(v[0]);
-    out[i] = quantile(v);
-  }
-}
-
-VECTOR void hazard_quantile_partials (int m, size_t n, const double *const in[],
-                                      double *const d[], Slopes *slopes, OfNumber *wait,
-                                      OfNumber *wait_slope) {
-  double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    double by = wait_slope(v[0]);
-    v[0] = wait(v[0]);
-    slopes(v, s);
-    s[0] *= by;
-    scatter(m, to, i, 1, s);
-  }
-}
-
-/* }====================================================== */
-
-
-/* {=====================================================
-** Densities: functions of the same operands
-** ====================================================== */
-
-VECTOR void hazard_density (int m, size_t n, const double *const in[], double *out,
-                            Quantity *log_density) {
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    out[i] = log_density(v);
-  }
-}
-
-VECTOR void hazard_density_partials (int m, size_t n, const double *const in[],
-                                     double *const d[], Slopes *slopes) {
-  double *const to[] = {d[0], d[1], d[2], d[m > 3 ? 3 : 0]};
-  for (size_t i = 0; i < n; i++) {
-    double v[HAZARD_MAX_IN], s[HAZARD_MAX_IN];
-    gather(m, in, i, v);
-    slopes(v, s);
-    scatter(m, to, i, 1, s);
-  }
-}
 
 /* }====================================================== */
 

@@ -12,11 +12,12 @@
 ** D = sum of c log(c/e) + e - c over cells c and their expectations e: nothing cancels.
 ** The parameters are integers and take no small steps: there are no partials.
 */
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "random/noise.h"
 #include "random/rejection.h"
+#include "special/constants.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
 
@@ -49,7 +50,7 @@ static Law mirrored (Law a) { return (Law) {a.N, a.N - a.K, a.n}; }
 ** ====================================================== */
 
 /* c! = sqrt(size) e^mu c^c e^-c, also for c = 0 */
-VECTOR double size (double c) { return c == 0 ? 1 : 6.2831853071795864769 * c; }
+VECTOR double size (double c) { return c == 0 ? 1 : TWO_PI * c; }
 VECTOR double mu (double c) { return c == 0 ? 0 : stirlerr_above(c < 0.5 ? 0.5 : c); }
 
 /* c log(c/e) + e - c, given d = e - c without cancellation */
@@ -164,28 +165,29 @@ static Tail tail_up (double x, Law a) { return tail_down((a.n - x) - 1, mirrored
 static double tail_value (Tail t) { return vexp(t.log_head) * t.sum; }
 static double tail_log (Tail t) { return t.log_head + vlog(t.sum); }
 
-static double lower (double x, Law a) {
-  double k = floor(x);
-  if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k >= last_of(a) : x;
-  return k < mean_of(a) ? tail_value(tail_down(k, a)) : 1 - tail_value(tail_up(k, a));
+static Law law_at (const double v[]) { return (Law) {v[1], v[2], v[3]}; }
+
+static double off_support (double k, Law a, int upper) {
+  return upper ? k < last_of(a) : k >= last_of(a);
 }
 
-static double upper (double x, Law a) {
-  double k = floor(x);
-  if (!(k >= first_of(a) && k < last_of(a))) return k == k ? k < last_of(a) : x;
-  return k < mean_of(a) ? 1 - tail_value(tail_down(k, a)) : tail_value(tail_up(k, a));
+/* from the side without the mean */
+static double tail (const double v[], int upper) {
+  Law a = law_at(v);
+  double k = floor(v[0]);
+  if (!(k >= first_of(a) && k < last_of(a))) return k == k ? off_support(k, a, upper) : v[0];
+  int above = !(k < mean_of(a));
+  double value = tail_value(above ? tail_up(k, a) : tail_down(k, a));
+  return above == upper ? value : 1 - value;
 }
 
-static double log_lower (double x, Law a) {
-  double k = floor(x);
-  if (!(k >= first_of(a) && k < last_of(a))) return vlog(lower(x, a));
-  return k < mean_of(a) ? tail_log(tail_down(k, a)) : vlog1p(-tail_value(tail_up(k, a)));
-}
-
-static double log_upper (double x, Law a) {
-  double k = floor(x);
-  if (!(k >= first_of(a) && k < last_of(a))) return vlog(upper(x, a));
-  return k < mean_of(a) ? vlog1p(-tail_value(tail_down(k, a))) : tail_log(tail_up(k, a));
+static double log_tail (const double v[], int upper) {
+  Law a = law_at(v);
+  double k = floor(v[0]);
+  if (!(k >= first_of(a) && k < last_of(a))) return vlog(tail(v, upper));
+  int above = !(k < mean_of(a));
+  Tail t = above ? tail_up(k, a) : tail_down(k, a);
+  return above == upper ? tail_log(t) : vlog1p(-tail_value(t));
 }
 
 /* }====================================================== */
@@ -210,47 +212,22 @@ static void log_prob (size_t n, const double *const in[], double *out) {
     if (is_likely(out[i])) out[i] = log_likely(x[i], (Law) {N[i], K[i], draws[i]});
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = lower(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
-}
 
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = upper(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_lower(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_upper(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]});
-}
-
-
-static double tail (double k, const double *law, int is_upper) {
-  Law a = {law[0], law[1], law[2]};
-  return is_upper ? upper(k, a) : lower(k, a);
-}
-
-/* the quantile for p, or for the upper tail p */
-static double quantile (double p, Law a, int is_upper) {
-  double law[] = {a.N, a.K, a.n}, z = vndtri(clamp(p, 1e-300, 1 - 0x1p-53));
-  Stairs stairs = {tail, NULL, first_of(a), last_of(a), law};
+static double quantile (const double v[], int upper) {
+  Law a = law_at(v);
+  double p = v[0], z = vndtri(clamp(p, 1e-300, 1 - 0x1p-53));
+  Stairs stairs = {tail, NULL, first_of(a), last_of(a), 4, v};
   if (!(p >= 0 && p <= 1)) return (double)NAN;
-  if (p == (is_upper ? 0 : 1)) return last_of(a);
-  double start = mean_of(a) + sqrt(variance_of(a)) * (is_upper ? -z : z);
-  return outcome_quantile(&stairs, start, level_of(p, is_upper, outcome_log_slack(p)));
+  if (p == (upper ? 0 : 1)) return last_of(a);
+  double start = mean_of(a) + sqrt(variance_of(a)) * (upper ? -z : z);
+  return outcome_quantile(&stairs, start, level_of(p, upper, quantile_log_slack(p)));
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 0);
-}
+static const SidedLaw law = {
+  .operands = 4, .tail = tail, .log_tail = log_tail, .quantile = quantile
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
-    out[i] = quantile(in[0][i], (Law) {in[1][i], in[2][i], in[3][i]}, 1);
-}
+#include "kernel/sided_kernels.h"
 
 
 /*
@@ -344,8 +321,8 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
   }
 }
 
-static double draw_quantile (double u, const double *law) {
-  return quantile(u, (Law) {law[0], law[1], law[2]}, 0);
+static double draw_quantile (double u, const double *params) {
+  return quantile((double[]) {u, params[0], params[1], params[2]}, 0);
 }
 
 static const Rejection BY_REJECTION = {.n_in = 3, .attempt = attempt, .quantile = draw_quantile};
@@ -378,6 +355,6 @@ const Kernel perilune_hypergeometric[] = {
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 3, .slow = 1, .value = entropy},
   {.name = "mode",     .n_in = 3, .value = mode, .flat = 1},
-  {.name = "sample",   .n_in = 4, .draw = sample, .integer = 1},
+  {.name = "sample", .n_in = 4, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

@@ -1,60 +1,64 @@
 /*
-** implicit_kernels.h - the kernels of a family that is given point by point (implicit.h)
+** implicit_kernels.h - the kernels of a family that is given with its slopes (implicit.h)
 **
-** To be included once by a family's file, below its `static const Implicit family` and
-** `static const ImplicitTails tails`.
+** To be included once by a family's file, below its `enum { OPERANDS = ... }`, x and the
+** parameters, and its `static const Implicit family`.
 */
 #include "kernel/implicit.h"
+#include "special/vmath.h"
 
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.cdf);
+static double tail_at (const double v[], int upper) { return family.tail(v, upper); }
+static double log_tail_at (const double v[], int upper) { return family.log_tail(v, upper); }
+static double quantile_at (const double v[], int upper) { return family.quantile(v, upper); }
+
+/* of a tail with this density; where there is none, or x does not move, nothing changes */
+static void density_slopes (const double v[], double density, double d[]) {
+  double dx[POINT_MAX];
+  family.slopes(v, dx);
+  d[0] = density;
+  for (int k = 1; k < OPERANDS; k++)
+    d[k] = density == 0 || dx[k - 1] == 0 ? 0.0 : -density * dx[k - 1];
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, NULL);
+static void tail_slopes_at (const double v[], int upper, double d[]) {
+  double density = vexp(family.log_density(v));
+  density_slopes(v, upper ? -density : density, d);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.sf);
+/* the density is divided by the tail */
+static void log_tail_slopes_at (const double v[], int upper, double d[]) {
+  double log_density = family.log_density(v);
+  double divisor = log_density > -HUGE_VAL ? family.log_tail(v, upper) : 0;
+  double density = vexp(log_density - divisor);
+  density_slopes(v, upper ? -density : density, d);
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, NULL);
+static void quantile_slopes_at (const double v[], int upper, double d[]) {
+  double at[POINT_MAX];
+  memcpy(at, v, OPERANDS * sizeof *at);
+  at[0] = family.quantile(v, upper);
+  family.slopes(at, d + 1);
+  double width = vexp(-family.log_density(at));
+  d[0] = upper ? -width : width;
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.log_cdf);
+/* of a sampler that draws by itself */
+static void draw_slopes (const double v[], double d[]) {
+  d[0] = 1;
+  family.slopes(v, d + 1);
 }
 
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, tails.log_cdf);
-}
+static const SidedLaw law = {
+  .operands = OPERANDS,
+  .tail     = tail_at,     .tail_slopes     = tail_slopes_at,
+  .log_tail = log_tail_at, .log_tail_slopes = log_tail_slopes_at,
+  .quantile = quantile_at, .quantile_slopes = quantile_slopes_at
+};
 
-static void log_sf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.log_sf);
-}
+#include "kernel/sided_kernels.h"
 
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, tails.log_sf);
-}
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.icdf);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, 1, tails.icdf);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, tails.isf);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, -1, tails.isf);
-}
 
 static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&family, n, in, d);
+  pointwise_partials(OPERANDS, n, in, d, draw_slopes);
 }

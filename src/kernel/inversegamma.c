@@ -8,77 +8,9 @@
 #include "kernel/gammalaw.h"
 #include "random/gammas.h"
 
+enum { EXPONENT = -1 };
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  law_log_prob(n, in, out, -1.0);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_prob_partials(n, in, d, -1.0);
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, -1.0, LAW_UPPER);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, -1.0, LAW_UPPER);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  law_tails(n, in, out, -1.0, LAW_LOWER);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_tails_partials(n, in, d, -1.0, LAW_LOWER);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, -1.0, LAW_UPPER);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, -1.0, LAW_UPPER);
-}
-
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  law_log_tails(n, in, out, -1.0, LAW_LOWER);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_log_tails_partials(n, in, d, -1.0, LAW_LOWER);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, -1.0, LAW_UPPER);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, -1.0, LAW_UPPER);
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  law_quantiles(n, in, out, -1.0, LAW_LOWER);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  law_quantiles_partials(n, in, d, -1.0, LAW_LOWER);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  law_entropy(n, in, out, -1.0);
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  law_entropy_partials(n, in, d, -1.0);
-}
+#include "kernel/gammalaw_kernels.h"
 
 
 /* the root comes in twice, so that a huge draw overflows only if the result does */
@@ -93,10 +25,6 @@ static void rsample (const Philox *g, uint64_t first, size_t n, const double *co
   }
 }
 
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  law_draw_partials(n, in, d, -1.0);
-}
-
 
 const Kernel perilune_inversegamma[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
@@ -107,6 +35,7 @@ const Kernel perilune_inversegamma[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = rsample,   .partials = rsample_partials},
+  {.name = "rsample", .n_in = 3, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.draw = rsample}},
   {.name = NULL}
 };

@@ -19,14 +19,11 @@
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/expint.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
-#define SQRT_HALF    0.70710678118654752440
-
-enum { BLOCK = 256 };
 
 /* s, t - s, and the smaller tail, mass e^(-s^2/2); plain unless the mass has cancelled */
 typedef struct Tail { double s, gap, mass; int lower, plain; } Tail;
@@ -84,7 +81,7 @@ VECTOR double scaled_tail (double s) {
   return erfcx_positive(a > 1e300 ? 1e300 : a);
 }
 
-VECTOR Tail tail_at (double s, double t, double root) {
+VECTOR Tail tail_between (double s, double t, double root) {
   double es = scaled_tail(s), et = scaled_tail(t), sum = 0.5 * (es + et), e = decay(s);
   int lower = (s < 0) & (sum * e <= 0.5);
   double above = s < 0 ? 2 / e - es : es;   /* erfcx(s'); where it is used, s > -0.7 */
@@ -94,15 +91,15 @@ VECTOR Tail tail_at (double s, double t, double root) {
 /* not plain where l/x or x/m leaves the range of doubles: s and t are equal or NaN there */
 VECTOR Tail tail_fast (double x, double mean, double concentration) {
   double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
-  return tail_at((x - loc) / loc * root, (x + loc) / loc * root, root);
+  return tail_between((x - loc) / loc * root, (x + loc) / loc * root, root);
 }
 
 static Tail tail_wide (double x, double mean, double concentration) {
   double root = vsqrt(concentration) / vsqrt(x), loc = finite_mean(mean, concentration);
   double far = vsqrt(x) / loc * vsqrt(concentration);
   far = far < 1e155 ? far : 1e155;   /* the square is infinite */
-  if (x / loc > 1e150) return tail_at(far, far, root);
-  return tail_at((x - loc) / loc * root, (x + loc) / loc * root, root);
+  if (x / loc > 1e150) return tail_between(far, far, root);
+  return tail_between((x - loc) / loc * root, (x + loc) / loc * root, root);
 }
 
 /* half the difference by its integral, which ends where y (y + 2s') is large enough */
@@ -114,7 +111,7 @@ static double difference (double s, double gap) {
     double y = width * legendre_node[i];
     f[i] = -vexp(-y * (y + 2 * c)) * vexpm1(-2 * SQRT_HALF * gap * y);
   }
-  return 0.56418958354775628695 * width * legendre_sum(f);
+  return INV_SQRT_PI * width * legendre_sum(f);
 }
 
 /* for x > 0, finite */
@@ -157,19 +154,19 @@ VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) 
       out[i] = at_ends(x[i], f(tail_of(x[i], loc[i], concentration[i]), lower), below, above);
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
+static void lower_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_value, 1, 0, 1);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
+static void upper_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_value, 0, 1, 0);
 }
 
-static void log_cdf (size_t n, const double *const in[], double *out) {
+static void log_lower_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_log, 1, -HUGE_VAL, 0);
 }
 
-static void log_sf (size_t n, const double *const in[], double *out) {
+static void log_upper_tails (size_t n, const double *const in[], double *out) {
   tails(n, in, out, tail_log, 0, 0, -HUGE_VAL);
 }
 
@@ -181,35 +178,19 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 ** ====================================================== */
 
 static double density_at (const double *at) { return log_density(at[0], at[1], at[2]); }
-static double log_cdf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 1); }
-static double log_sf_at (const double *at) { return tail_log(tail_of(at[0], at[1], at[2]), 0); }
+
+static double log_tail (const double *at, int upper) {
+  return tail_log(tail_of(at[0], at[1], at[2]), !upper);
+}
 
 /* dF/dm = -2l/m^2 e^(2l/m) Phi(-t); and multiplying x, m and l by one factor leaves F */
 static void slopes (const double *at, double *dx) {
   double x = at[0], concentration = at[2], loc = finite_mean(at[1], concentration);
   double t = (x + loc) / loc * root_of(x, concentration);
-  double mills = 1.2533141373155002512 * scaled_tail(t);
+  double mills = SQRT_HALF_PI * scaled_tail(t);
   double share = 2 * vsqrt(concentration / loc) * vsqrt(x / loc) * mills;   /* of dx/dm in x/m */
   dx[0] = x / loc * share;
   dx[1] = x * (1 - share) / concentration;
-}
-
-static const Implicit family = {2, density_at, slopes};
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, NULL);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, NULL);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, 1, log_cdf_at);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_tail_partials(&family, n, in, d, -1, log_sf_at);
 }
 
 /* }====================================================== */
@@ -237,7 +218,9 @@ static double driftless (double p, double q, double concentration) {
 ** Phi(s) < F < 2 Phi(s) and 1 - F < Phi(-s) give a start on the side from which all
 ** steps have one sign.
 */
-static double quantile (double p, double q, double loc, double concentration) {
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
+  double loc = at[1], concentration = at[2];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   if (p == 0 || q == 0) return p == 0 ? 0.0 : HUGE_VAL;
   int lower = p < q;
@@ -245,7 +228,7 @@ static double quantile (double p, double q, double loc, double concentration) {
   double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
     Tail tail = tail_of(x, loc, concentration);
-    double slope = 0.39894228040143267794 * (vsqrt(concentration) / vsqrt(x));
+    double slope = INV_SQRT_2PI * (vsqrt(concentration) / vsqrt(x));
     int own = tail.lower == lower;
     slope /= own ? tail.mass : tail_value(tail, lower) / decay(tail.s);
     double move = (vlog(lower ? p : q) - tail_log(tail, lower)) / (lower ? slope : -slope);
@@ -256,24 +239,13 @@ static double quantile (double p, double q, double loc, double concentration) {
   return x;
 }
 
-static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
-static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
+enum { OPERANDS = 3 };
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, icdf_at);
-}
+static const Implicit family = {   /* the tails themselves are above */
+  .log_density = density_at, .slopes = slopes, .log_tail = log_tail, .quantile = quantile
+};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, 1, icdf_at);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  implicit_value(&family, n, in, out, isf_at);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_quantile_partials(&family, n, in, d, -1, isf_at);
-}
+#include "kernel/implicit_kernels.h"
 
 /* }====================================================== */
 
@@ -312,7 +284,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *concentration = in[1];
-  double u[BLOCK];
+  double u[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_uniform(g, 1, first, n, u);
   for (size_t i = 0; i < n; i++) {
@@ -324,20 +296,17 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   }
 }
 
-static void draw_partials (size_t n, const double *const in[], double *const d[]) {
-  implicit_draw_partials(&family, n, in, d);
-}
-
 
 const Kernel perilune_inversegaussian[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
-  {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
-  {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
-  {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
-  {.name = "log_sf",   .n_in = 3, .value = log_sf,   .partials = log_sf_partials},
+  {.name = "cdf",      .n_in = 3, .value = lower_tails, .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .value = upper_tails, .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .value = log_lower_tails, .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .value = log_upper_tails, .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -37,11 +37,17 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 
 const Kernel perilune_inversewishart[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(d,d),(),(d,d)->()", .rows = log_prob,
-   .scratch = wishart_two, .adjoint = log_prob_adjoint, .adjoint_scratch = wishart_two},
-  {.name = "entropy",  .n_in = 2, .signature = "(),(d,d)->()",       .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 3, .signature = "(d,d),(),(d,d)->(d,d)", .draw_rows = rsample,
-   .scratch = wishart_two, .adjoint = rsample_adjoint, .adjoint_scratch = wishart_two},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d),(),(d,d)->()", .run = log_prob, .scratch = wishart_two,
+     .adjoint = log_prob_adjoint, .adjoint_scratch = wishart_two}},
+  {.name = "entropy", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d,d)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d),(),(d,d)->(d,d)", .scratch = wishart_two, .adjoint = rsample_adjoint,
+     .adjoint_scratch = wishart_two},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

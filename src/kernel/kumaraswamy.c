@@ -62,10 +62,13 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
   double x = v[0], a = v[1], b = v[2];
   Share s = share(x, a, b);
   double pull = s.t_slope - s.t_slope / b;   /* (b - 1) e^u/(1 - e^u) */
-  int inside = (x > 0) & (x < 1);
-  d[0] = inside ? (a - 1 - a * pull) / x : 0;
-  d[1] = inside ? fma(s.l.hi, 1 - pull, 1 / a) : 0;
-  d[2] = inside ? (1 - s.t) / b : 0;
+  double by_x = (a - 1 - a * pull) / x, by_a = fma(s.l.hi, 1 - pull, 1 / a);
+  int inside = (x > 0) & (x < 1), within = (x >= 0) & (x <= 1);
+  /* at ends, where the density may be finite: a = 1 at 0, b = 1 at 1 */
+  double end_x = ((x == 0) & (a == 1)) ? 1 - b : ((x == 1) & (b == 1)) ? a - 1 : 0.0;
+  d[0] = inside ? by_x : end_x;
+  d[1] = within ? (x == 1 ? b / a : by_a) : 0;
+  d[2] = within ? (1 - s.t) / b : 0;
 }
 
 VECTOR double log_quantile (double t, double a, double b) {
@@ -84,76 +87,15 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
 }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  hazard_density(3, n, in, out, log_density);
-}
+enum { OPERANDS = 3 };
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_density_partials(3, n, in, d, log_density_slopes);
-}
+static const HazardLaw waiting_time = {
+  .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, arrived);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, arrived_slope);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, waiting);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, waiting_slope);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, log_arrived);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, log_arrived_slope);
-}
-
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, log_waiting);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, log_waiting_slope);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_below);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_below, wait_below_slope);
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_above);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_above, wait_above_slope);
-}
-
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_given);
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_given, wait_given_slope);
-}
+#include "kernel/hazard_kernels.h"
 
 
 /* G(y), from the smaller of y and b on top of the larger */
@@ -170,17 +112,9 @@ VECTOR double log_moment_slope (double y, double b) {
   return b < 1e-3 * z ? near : far;
 }
 
-static void mean (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vexp(log_moment(1 / in[0][i], in[1][i]));
-}
-
-static void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double y = 1 / a[i], m = vexp(log_moment(y, b[i]));
-    d[0][i] = -m * log_moment_slope(y, b[i]) * y * y;
-    d[1][i] = m * log_moment_slope(b[i], y);
-  }
+VECTOR Moment mean_at (double a, double b) {
+  double y = 1 / a, m = vexp(log_moment(y, b));
+  return (Moment) {m, -m * log_moment_slope(y, b) * y * y, m * log_moment_slope(b, y)};
 }
 
 
@@ -212,40 +146,30 @@ static double spread_stddev (double y, double b, double gap) {
   return vexp(0.5 * log_moment(2 * y, b)) * sqrt(-vexpm1(-gap));
 }
 
-static void stddev (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
-    double y = 1 / in[0][i], b = in[1][i];
-    out[i] = spread_stddev(y, b, spread(y, b).gap);
-  }
-}
-
-static void stddev_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double y = 1 / in[0][i], b = in[1][i];
-    Spread s = spread(y, b);
-    double sd = spread_stddev(y, b, s.gap), by = 0.5 * sd, odds = vexpm1(s.gap);
-    d[0][i] = -by * fma(2.0, log_moment_slope(2 * y, b), s.dy / odds) * y * y;
-    d[1][i] = by * (log_moment_slope(b, 2 * y) + s.db / odds);
-  }
+VECTOR Moment stddev_at (double a, double b) {
+  double y = 1 / a;
+  Spread s = spread(y, b);
+  double sd = spread_stddev(y, b, s.gap), by = 0.5 * sd, odds = vexpm1(s.gap);
+  return (Moment) {
+    sd, -by * fma(2.0, log_moment_slope(2 * y, b), s.dy / odds) * y * y,
+    by * (log_moment_slope(b, 2 * y) + s.db / odds)
+  };
 }
 
 
-static void entropy (size_t n, const double *const in[], double *out) {
-  const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double harmonic = vdigamma_pos(1 + b[i]) + EULER_GAMMA;
-    out[i] = fma(1 - 1 / a[i], harmonic, 1 - 1 / b[i]) - (vlog(a[i]) + vlog(b[i]));
-  }
+/* psi(1 + b) - psi(1) */
+VECTOR double harmonic (double b) { return vdigamma_pos(1 + b) + EULER_GAMMA; }
+
+VECTOR Moment entropy_at (double a, double b) {
+  return (Moment) {
+    fma(1 - 1 / a, harmonic(b), 1 - 1 / b) - (vlog(a) + vlog(b)), (harmonic(b) / a - 1) / a,
+    fma(1 - 1 / a, vtrigamma_pos(1 + b), (1 / b - 1) / b)
+  };
 }
 
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double harmonic = vdigamma_pos(1 + b[i]) + EULER_GAMMA;
-    d[0][i] = (harmonic / a[i] - 1) / a[i];
-    d[1][i] = fma(1 - 1 / a[i], vtrigamma_pos(1 + b[i]), (1 / b[i] - 1) / b[i]);
-  }
-}
+static const Moments moments = {.mean = mean_at, .stddev = stddev_at, .entropy = entropy_at};
+
+#include "kernel/moments_kernels.h"
 
 
 const Kernel perilune_kumaraswamy[] = {
@@ -259,7 +183,7 @@ const Kernel perilune_kumaraswamy[] = {
   {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
   {.name = "stddev",   .n_in = 2, .slow = 1, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

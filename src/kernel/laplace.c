@@ -51,7 +51,7 @@ static const StandardLaw law = {
   .cdf         = lower_tail,     .cdf_slope         = smaller_tail,
   .log_cdf     = log_lower_tail, .log_cdf_slope     = log_lower_tail_slope,
   .icdf        = quantile,       .icdf_slope        = quantile_slope,
-  .entropy     = 1.69314718055994530942,   /* 1 + log 2 */
+  .entropy     = 1 + LN2,
   .symmetric   = 1,
   .moment      = moment,         .moment_share = 1, .moment_constant = -LN2
 };
@@ -60,7 +60,7 @@ static const StandardLaw law = {
 
 const Kernel perilune_laplace[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,
-   .totals = log_prob_totals},
+   .shortcuts = &(const Shortcuts) {.block_sums = log_prob_totals}},
   {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
@@ -68,7 +68,7 @@ const Kernel perilune_laplace[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

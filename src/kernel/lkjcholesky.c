@@ -20,9 +20,8 @@
 #include "kernel/kernel.h"
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "special/constants.h"
 
-#define HALF_LOG_PI 0.57236494292470008707
-#define SQRT_HALF   0.70710678118654752440
 
 static const double TOLERANCE = 1e-6;    /* of the length of a row */
 static const double LEAST = 0x1p-1022;   /* on a drawn diagonal */
@@ -339,15 +338,20 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 
 const Kernel perilune_lkjcholesky[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(d,d),(),(d)->()",    .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "mean",     .n_in = 2, .signature = "(),(d)->(d,d)",       .rows = mean,
-   .adjoint = mean_adjoint},
-  {.name = "variance", .n_in = 2, .signature = "(),(d)->(d,d)",       .rows = variance,
-   .adjoint = variance_adjoint},
-  {.name = "entropy",  .n_in = 2, .signature = "(),(d)->()",          .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 3, .signature = "(d,d),(),(d)->(d,d)", .draw_rows = rsample,
-   .adjoint = rsample_adjoint},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d),(),(d)->()", .run = log_prob, .adjoint = log_prob_adjoint}},
+  {.name = "mean", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d)->(d,d)", .run = mean, .adjoint = mean_adjoint}},
+  {.name = "variance", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d)->(d,d)", .run = variance, .adjoint = variance_adjoint}},
+  {.name = "entropy", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 3,
+   .rows = &(const RowKernel) {.signature = "(d,d),(),(d)->(d,d)", .adjoint = rsample_adjoint},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

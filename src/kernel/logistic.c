@@ -54,7 +54,7 @@ const Kernel perilune_logistic[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

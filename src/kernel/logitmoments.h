@@ -19,11 +19,11 @@
 #ifndef PERILUNE_LOGITMOMENTS_H
 #define PERILUNE_LOGITMOMENTS_H
 
+#include "kernel/logit.h"
+#include "kernel/moments.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/vmath.h"
-
-/* slopes with respect to loc and scale */
-typedef struct Moment { double value, by_loc, by_scale; } Moment;
 
 /* nodes first, first + 1, ..., last; z = step k, or v = step k if stretched */
 typedef struct Rule { double loc, scale, step, first, last; int stretched; } Rule;
@@ -91,8 +91,8 @@ static inline Moment mean_of (double loc, double scale) {
     Node node = node_of(&r, k);
     double x = vsigmoid(node.y), slope = x * vsigmoid(-node.y) * node.weight;
     m.value += node.weight * x;
-    m.by_loc += slope;
-    m.by_scale += slope * (scale < 1 ? scale * (1 - 2 * x) : node.z);
+    m.by_first += slope;
+    m.by_second += slope * (scale < 1 ? scale * (1 - 2 * x) : node.z);
   }
   return m;
 }
@@ -119,17 +119,12 @@ static inline Moment stddev_of (double loc, double scale) {
     double x = vsigmoid(node.y), slope = x * vsigmoid(-node.y);
     double gone = departure(node, loc, scale), u = (gone - centre) / mean;
     m.value += node.weight * u * u;
-    m.by_loc += node.weight * u * (scale < 1 ? gone * (1 - x - vsigmoid(loc)) : slope);
-    m.by_scale += node.weight * u * slope * node.z;
+    m.by_first += node.weight * u * (scale < 1 ? gone * (1 - x - vsigmoid(loc)) : slope);
+    m.by_second += node.weight * u * slope * node.z;
   }
   double root = sqrt(m.value);
   if (root == 0) return m;
-  return (Moment) {mean * root, m.by_loc / root, m.by_scale / root};
-}
-
-/* log(x(1 - x)) */
-VECTOR double logistic_log_slope (double y) {
-  return fma(-2.0, log1p_unit(vexp(-fabs(y))), -fabs(y));
+  return (Moment) {mean * root, m.by_first / root, m.by_second / root};
 }
 
 /* log(scale) + log(2 pi e)/2 + E log(x(1 - x)) */
@@ -140,11 +135,11 @@ static inline Moment entropy_of (double loc, double scale) {
     Node node = node_of(&r, k);
     double lean = vtanh(0.5 * node.y) * node.weight;
     m.value += node.weight * logistic_log_slope(node.y);
-    m.by_loc -= lean;
-    m.by_scale -= lean * node.z;
+    m.by_first -= lean;
+    m.by_second -= lean * node.z;
   }
-  m.value += vlog(scale) + 1.4189385332046727418;
-  m.by_scale += 1 / scale;
+  m.value += vlog(scale) + HALF_LOG_2PI_E;
+  m.by_second += 1 / scale;
   return m;
 }
 
@@ -177,8 +172,6 @@ static inline Moment mode_of (double loc, double scale) {
 ** Moments for any loc
 ** ====================================================== */
 
-typedef Moment MomentOf (double loc, double scale);
-
 /* Beyond 1e300 nodes would overflow; there x, 0 or 1, is that of smaller loc and scale. */
 static inline double shrink (double scale) { return scale > 1e300 ? 0x1p-60 : 1; }
 
@@ -188,19 +181,19 @@ static inline Moment small_side (double loc, double scale, MomentOf *of) {
     return (Moment) {(double)NAN, (double)NAN, (double)NAN};
   double k = shrink(scale);
   Moment m = of(-fabs(loc) * k, scale * k);
-  return (Moment) {m.value, k * m.by_loc, k * m.by_scale};
+  return (Moment) {m.value, k * m.by_first, k * m.by_second};
 }
 
 /* of places of x, which -loc turns into places of 1 - x */
 static inline Moment place_at (double loc, double scale, MomentOf *of) {
   Moment m = small_side(loc, scale, of);
-  return loc > 0 ? (Moment) {1 - m.value, m.by_loc, -m.by_scale} : m;
+  return loc > 0 ? (Moment) {1 - m.value, m.by_first, -m.by_second} : m;
 }
 
 /* of what is the same for x and 1 - x */
 static inline Moment width_at (double loc, double scale, MomentOf *of) {
   Moment m = small_side(loc, scale, of);
-  return loc > 0 ? (Moment) {m.value, -m.by_loc, m.by_scale} : m;
+  return loc > 0 ? (Moment) {m.value, -m.by_first, m.by_second} : m;
 }
 
 static inline Moment mean_at (double loc, double scale) { return place_at(loc, scale, mean_of); }
@@ -211,7 +204,7 @@ static inline Moment stddev_at (double loc, double scale) { return width_at(loc,
 static inline Moment entropy_at (double loc, double scale) {
   Moment m = width_at(loc, scale, entropy_of);
   double k = shrink(scale);
-  return (Moment) {m.value / k, m.by_loc / k, m.by_scale / k};
+  return (Moment) {m.value / k, m.by_first / k, m.by_second / k};
 }
 
 /* }====================================================== */

@@ -6,6 +6,7 @@
 **
 ** Moments are exponentials of loc + k scale^2, the exponent taken as a pair.
 */
+#include "kernel/moments.h"
 #include "kernel/transformednormal.h"
 #include "special/vpow.h"
 
@@ -23,75 +24,11 @@ VECTOR double exp_of (Pair y) {
 VECTOR double same (double x) { return x; }
 VECTOR double constant (double x) { return (void)x, 1; }
 
-static const Change EXP = {.y = log_of, .x = exp_of, .dx_dy = same, .dx_dy_at = exp_of,
-                           .log_dx_dy = same, .growth = constant};
+static const Change change = {
+  .y = log_of, .x = exp_of, .dx_dy = same, .dx_dy_at = exp_of, .log_dx_dy = same, .growth = constant
+};
 
-
-static void log_prob (size_t n, const double *const in[], double *out) {
-  transformed_log_density(n, in, out, EXP);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_log_density_partials(n, in, d, EXP);
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  transformed_value(n, in, out, EXP, vndtr);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_partials(n, in, d, EXP, vdensity);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  transformed_value(n, in, out, EXP, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_partials(n, in, d, EXP, upper_tail_slope);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  transformed_value(n, in, out, EXP, vlog_ndtr);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_partials(n, in, d, EXP, vhazard);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  transformed_value(n, in, out, EXP, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_partials(n, in, d, EXP, log_upper_tail_slope);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  transformed_quantile(n, in, out, EXP, vndtri);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_quantile_partials(n, in, d, EXP, vndtri, quantile_slope);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  transformed_quantile(n, in, out, EXP, upper_quantile);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_quantile_partials(n, in, d, EXP, upper_quantile, upper_quantile_slope);
-}
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  transformed_quantile(n, in, out, EXP, as_it_is);
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  transformed_quantile_partials(n, in, d, EXP, as_it_is, one);
-}
+#include "kernel/transformednormal_kernels.h"
 
 
 /* e^(h (loc + k scale^2)) for powers of two h and small k */
@@ -100,30 +37,14 @@ VECTOR double exp_square (double loc, double scale, double k, double h) {
   return exp_of((Pair) {h * y.hi, h * fma(k, t.lo, y.lo)});
 }
 
-static void mean (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = exp_square(in[0][i], in[1][i], 0.5, 1);
+VECTOR Moment mean_at (double loc, double scale) {
+  double m = exp_square(loc, scale, 0.5, 1);
+  return (Moment) {m, m, scale * m};
 }
 
-static void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dloc = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double m = exp_square(in[0][i], in[1][i], 0.5, 1);
-    dloc[i] = m;
-    dscale[i] = in[1][i] * m;
-  }
-}
-
-static void mode (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = exp_square(in[0][i], in[1][i], -1, 1);
-}
-
-static void mode_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dloc = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double m = exp_square(in[0][i], in[1][i], -1, 1);
-    dloc[i] = m;
-    dscale[i] = -2 * in[1][i] * m;
-  }
+VECTOR Moment mode_at (double loc, double scale) {
+  double m = exp_square(loc, scale, -1, 1);
+  return (Moment) {m, m, -2 * scale * m};
 }
 
 
@@ -145,32 +66,21 @@ VECTOR double deviation_drift (double scale) {
   return fma(r, 1 / spread(scale), scale);
 }
 
-static void stddev (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = deviation(in[0][i], in[1][i]);
-}
-
-static void stddev_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dloc = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double s = deviation(in[0][i], in[1][i]);
-    dloc[i] = s;
-    dscale[i] = deviation_drift(in[1][i]) * s;
-  }
+VECTOR Moment stddev_at (double loc, double scale) {
+  double s = deviation(loc, scale);
+  return (Moment) {s, s, deviation_drift(scale) * s};
 }
 
 
-static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] + (vlog(in[1][i]) + (0.5 + HALF_LOG_2PI));
+VECTOR Moment entropy_at (double loc, double scale) {
+  return (Moment) {loc + (vlog(scale) + (0.5 + HALF_LOG_2PI)), 1, 1 / scale};
 }
 
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  double *dloc = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dloc[i] = 1;
-    dscale[i] = 1 / in[1][i];
-  }
-}
+static const Moments moments = {
+  .mean = mean_at, .mode = mode_at, .stddev = stddev_at, .entropy = entropy_at
+};
 
+#include "kernel/moments_kernels.h"
 
 const Kernel perilune_lognormal[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
@@ -184,7 +94,7 @@ const Kernel perilune_lognormal[] = {
   {.name = "mode",     .n_in = 2, .value = mode,     .partials = mode_partials},
   {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "normal"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

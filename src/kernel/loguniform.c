@@ -8,30 +8,25 @@
 **
 **   mean = (high - low)/L,    stddev = mean sqrt(r coth r - 1)
 */
-#include "kernel/kernel.h"
+#include "kernel/moments.h"
+#include "kernel/sided.h"
 #include "special/vmath.h"
 #include "special/vpow.h"
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double level = -vlog(vlog_ratio(high[i], low[i])) - vlog(x[i]);
-    double off = x[i] == x[i] ? -HUGE_VAL : x[i];
-    out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? level : off;
-  }
+VECTOR double length_of (const double v[]) { return vlog_ratio(v[2], v[1]); }
+
+VECTOR double log_density (const double v[]) {
+  double x = v[0], level = -vlog(length_of(v)) - vlog(x), off = x == x ? -HUGE_VAL : x;
+  return ((x >= v[1]) & (x <= v[2])) ? level : off;
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  double *dx = d[0], *dlow = d[1], *dhigh = d[2];
-  for (size_t i = 0; i < n; i++) {
-    double inside = ((x[i] >= low[i]) & (x[i] <= high[i])) ? 1.0 : 0.0;
-    double slope = inside / vlog_ratio(high[i], low[i]);
-    dx[i] = inside == 0 ? 0.0 : -1 / x[i];
-    dlow[i] = slope / low[i];
-    dhigh[i] = -slope / high[i];
-  }
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double x = v[0], inside = ((x >= v[1]) & (x <= v[2])) ? 1.0 : 0.0;
+  double slope = inside / length_of(v);
+  d[0] = inside == 0 ? 0.0 : -1 / x;
+  d[1] = slope / v[1];
+  d[2] = -slope / v[2];
 }
 
 
@@ -43,83 +38,34 @@ VECTOR double share (double x, double a, double b) {
   return near < 0.5 ? near : 1 - far;
 }
 
-VECTOR double share_below (double x, double low, double high) {
-  return share(clamp(x, low, high), low, high);
+VECTOR double tail (const double v[], int upper) {
+  return share(clamp(v[0], v[1], v[2]), v[upper ? 2 : 1], v[upper ? 1 : 2]);
 }
 
-VECTOR double share_above (double x, double low, double high) {
-  return share(clamp(x, low, high), high, low);
+VECTOR double log_tail (const double v[], int upper) {
+  double part = tail(v, upper), other = tail(v, !upper), near = vlog(part), far = vlog1p(-other);
+  return part < 0.5 ? near : far;
 }
 
-/* log of the part below, given the part above */
-VECTOR double log_share (double below, double above) {
-  double near = vlog(below), far = vlog1p(-above);
-  return below < 0.5 ? near : far;
-}
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = share_below(x[i], low[i], high[i]);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = share_above(x[i], low[i], high[i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_share(share_below(x[i], low[i], high[i]), share_above(x[i], low[i], high[i]));
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_share(share_above(x[i], low[i], high[i]), share_below(x[i], low[i], high[i]));
-}
-
-
-/* Partials that are these numbers over L times x, low and high; 0 off the support. */
-VECTOR void slopes (size_t i, const double *const in[], double by_x, double by_low,
-                    double by_high, double *const d[]) {
-  double x = in[0][i], low = in[1][i], high = in[2][i], inverse = 1 / vlog_ratio(high, low);
+/* Partials that are these numbers over L times x and the ends on the tail's side and on the
+   other; 0 off the support. */
+VECTOR void slopes (const double v[], int upper, double by_x, double by_near, double by_far,
+                    double d[]) {
+  double x = v[0], low = v[1], high = v[2], inverse = 1 / length_of(v);
   int outside = (x < low) | (x > high);
-  d[0][i] = outside ? 0.0 : by_x * inverse / x;
-  d[1][i] = outside ? 0.0 : by_low * inverse / low;
-  d[2][i] = outside ? 0.0 : by_high * inverse / high;
+  d[0] = outside ? 0.0 : by_x * inverse / x;
+  d[1] = outside ? 0.0 : (upper ? by_far : by_near) * inverse / low;
+  d[2] = outside ? 0.0 : (upper ? by_near : by_far) * inverse / high;
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double below = share_below(in[0][i], in[1][i], in[2][i]);
-    double above = share_above(in[0][i], in[1][i], in[2][i]);
-    slopes(i, in, 1, -above, -below, d);
-  }
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double part = tail(v, upper), other = tail(v, !upper), sign = upper ? -1 : 1;
+  slopes(v, upper, sign, -sign * other, -sign * part, d);
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double below = share_below(in[0][i], in[1][i], in[2][i]);
-    double above = share_above(in[0][i], in[1][i], in[2][i]);
-    slopes(i, in, -1, above, below, d);
-  }
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double below = share_below(in[0][i], in[1][i], in[2][i]);
-    double above = share_above(in[0][i], in[1][i], in[2][i]);
-    slopes(i, in, 1 / below, -above / below, -1, d);
-  }
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double below = share_below(in[0][i], in[1][i], in[2][i]);
-    double above = share_above(in[0][i], in[1][i], in[2][i]);
-    slopes(i, in, -1 / above, 1, below / above, d);
-  }
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double part = tail(v, upper), other = tail(v, !upper), sign = upper ? -1 : 1;
+  slopes(v, upper, sign / part, -sign * other / part, -sign, d);
 }
 
 
@@ -139,37 +85,27 @@ VECTOR double point (double p, double a, double b) {
   return ((p >= 0) & (p <= 1)) ? x : (double)NAN;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  const double *p = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = point(p[i], low[i], high[i]);
+VECTOR double quantile (const double v[], int upper) {
+  return point(v[0], v[upper ? 2 : 1], v[upper ? 1 : 2]);
 }
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *p = in[0], *low = in[1], *high = in[2];
-  double *dp = d[0], *dlow = d[1], *dhigh = d[2];
-  for (size_t i = 0; i < n; i++) {
-    double x = point(p[i], low[i], high[i]);
-    dp[i] = x * vlog_ratio(high[i], low[i]);
-    dlow[i] = (1 - p[i]) * (x / low[i]);
-    dhigh[i] = p[i] * (x / high[i]);
-  }
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = v[0], x = quantile(v, upper);
+  d[0] = (upper ? -x : x) * length_of(v);
+  d[1] = (upper ? p : 1 - p) * (x / v[1]);
+  d[2] = (upper ? 1 - p : p) * (x / v[2]);
 }
 
-static void isf (size_t n, const double *const in[], double *out) {
-  const double *q = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = point(q[i], high[i], low[i]);
-}
+static const SidedLaw law = {
+  .operands    = 3,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *q = in[0], *low = in[1], *high = in[2];
-  double *dq = d[0], *dlow = d[1], *dhigh = d[2];
-  for (size_t i = 0; i < n; i++) {
-    double x = point(q[i], high[i], low[i]);
-    dq[i] = -x * vlog_ratio(high[i], low[i]);
-    dlow[i] = q[i] * (x / low[i]);
-    dhigh[i] = (1 - q[i]) * (x / high[i]);
-  }
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 /* (e^x - 1 - x)/x^2 */
@@ -178,19 +114,9 @@ VECTOR double second_difference (double x) {
   return fabs(x) < 0.34 ? near : far;
 }
 
-static void mean (size_t n, const double *const in[], double *out) {
-  const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = (high[i] - low[i]) / vlog_ratio(high[i], low[i]);
-}
-
-static void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *low = in[0], *high = in[1];
-  double *dlow = d[0], *dhigh = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double length = vlog_ratio(high[i], low[i]);
-    dlow[i] = second_difference(length);
-    dhigh[i] = second_difference(-length);
-  }
+VECTOR Moment mean_at (double low, double high) {
+  double length = vlog_ratio(high, low);
+  return (Moment) {(high - low) / length, second_difference(length), second_difference(-length)};
 }
 
 
@@ -225,41 +151,23 @@ VECTOR double variation_slope (double r) {
   return r < 1e-9 ? 0.28867513459481288225 : inside;
 }
 
-static void stddev (size_t n, const double *const in[], double *out) {
-  const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double length = vlog_ratio(high[i], low[i]);
-    out[i] = (high[i] - low[i]) / length * variation(0.5 * length);
-  }
+VECTOR Moment stddev_at (double low, double high) {
+  double length = vlog_ratio(high, low), v = variation(0.5 * length);
+  double s = variation_slope(0.5 * length);
+  Moment mean = mean_at(low, high);
+  return (Moment) {mean.value * v, fma(mean.by_first, v, -(mean.value / low) * s),
+                   fma(mean.by_second, v, mean.value / high * s)};
 }
 
-static void stddev_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *low = in[0], *high = in[1];
-  double *dlow = d[0], *dhigh = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double length = vlog_ratio(high[i], low[i]), mean = (high[i] - low[i]) / length;
-    double v = variation(0.5 * length), s = variation_slope(0.5 * length);
-    dlow[i] = fma(second_difference(length), v, -(mean / low[i]) * s);
-    dhigh[i] = fma(second_difference(-length), v, mean / high[i] * s);
-  }
+VECTOR Moment entropy_at (double low, double high) {
+  double length = vlog_ratio(high, low), slope = 1 / length;
+  return (Moment) {0.5 * (vlog(low) + vlog(high)) + vlog(length), (0.5 - slope) / low,
+                   (0.5 + slope) / high};
 }
 
+static const Moments moments = {.mean = mean_at, .stddev = stddev_at, .entropy = entropy_at};
 
-static void entropy (size_t n, const double *const in[], double *out) {
-  const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++)
-    out[i] = 0.5 * (vlog(low[i]) + vlog(high[i])) + vlog(vlog_ratio(high[i], low[i]));
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *low = in[0], *high = in[1];
-  double *dlow = d[0], *dhigh = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double slope = 1 / vlog_ratio(high[i], low[i]);
-    dlow[i] = (0.5 - slope) / low[i];
-    dhigh[i] = (0.5 + slope) / high[i];
-  }
-}
+#include "kernel/moments_kernels.h"
 
 
 const Kernel perilune_loguniform[] = {
@@ -273,7 +181,7 @@ const Kernel perilune_loguniform[] = {
   {.name = "mean",     .n_in = 2, .value = mean,     .partials = mean_partials},
   {.name = "stddev",   .n_in = 2, .value = stddev,   .partials = stddev_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

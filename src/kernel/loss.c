@@ -143,11 +143,13 @@ static void kl_div_logits_adjoint (const Batch *b, const double *upstream, doubl
 
 
 const Kernel perilune_loss[] = {
-  {.name = "kl_div",     .n_in = 2, .value = kl_div,     .partials = kl_div_partials,
-   .first_partial = kl_div_first},
+  {.name = "kl_div", .n_in = 2, .value = kl_div, .partials = kl_div_partials,
+   .shortcuts = &(const Shortcuts) {.first_partial = kl_div_first}},
   {.name = "kl_div_log", .n_in = 2, .value = kl_div_log, .partials = kl_div_log_partials,
-   .first_partial = kl_div_log_first},
-  {.name = "kl_div_logits", .n_in = 2, .signature = "(k),(k)->()", .rows = kl_div_logits,
-   .scratch = row_scratch, .adjoint = kl_div_logits_adjoint},
+   .shortcuts = &(const Shortcuts) {.first_partial = kl_div_log_first}},
+  {.name = "kl_div_logits", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = kl_div_logits, .scratch = row_scratch,
+     .adjoint = kl_div_logits_adjoint}},
   {.name = NULL}
 };

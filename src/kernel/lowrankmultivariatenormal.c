@@ -258,11 +258,18 @@ static size_t for_slopes (const size_t dims[]) {
 static size_t for_noise (const size_t dims[]) { return dims[1]; }
 
 const Kernel perilune_lowrankmultivariatenormal[] = {
-  {.name = "log_prob", .n_in = 4, .signature = "(d),(d),(d,k),(d)->()", .rows = log_prob,
-   .whole = 1, .scratch = for_factor, .adjoint = log_prob_adjoint, .adjoint_scratch = for_slopes},
-  {.name = "entropy",  .n_in = 3, .signature = "(d),(d,k),(d)->()",     .rows = entropy,
-   .whole = 1, .scratch = for_factor, .adjoint = entropy_adjoint, .adjoint_scratch = for_factor},
-  {.name = "rsample",  .n_in = 4, .signature = "(d),(d),(d,k),(d)->(d)", .draw_rows = rsample,
-   .whole = 1, .scratch = for_noise, .adjoint = rsample_adjoint, .adjoint_scratch = for_factor},
+  {.name = "log_prob", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d),(d,k),(d)->()", .run = log_prob, .whole = 1, .scratch = for_factor,
+     .adjoint = log_prob_adjoint, .adjoint_scratch = for_slopes}},
+  {.name = "entropy", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d,k),(d)->()", .run = entropy, .whole = 1, .scratch = for_factor,
+     .adjoint = entropy_adjoint, .adjoint_scratch = for_factor}},
+  {.name = "rsample", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d),(d,k),(d)->(d)", .whole = 1, .scratch = for_noise,
+     .adjoint = rsample_adjoint, .adjoint_scratch = for_factor},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

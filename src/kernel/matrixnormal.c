@@ -9,9 +9,8 @@
 */
 #include "kernel/kernel.h"
 #include "linalg/triangle.h"
+#include "special/constants.h"
 #include "special/vmath.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 static double log_diagonal (size_t d, const double *l) {
@@ -208,11 +207,17 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 static size_t one (const size_t dims[]) { return dims[0] * dims[1]; }
 
 const Kernel perilune_matrixnormal[] = {
-  {.name = "log_prob", .n_in = 4, .signature = "(n,p),(n,p),(n,n),(p,p)->()", .rows = log_prob,
-   .scratch = one, .adjoint = log_prob_adjoint, .adjoint_scratch = one},
-  {.name = "entropy",  .n_in = 3, .signature = "(n,p),(n,n),(p,p)->()",       .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 4, .signature = "(n,p),(n,p),(n,n),(p,p)->(n,p)", .rows = rsample,
-   .scratch = one, .adjoint = rsample_adjoint, .adjoint_scratch = one, .noise = "normal"},
+  {.name = "log_prob", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(n,p),(n,p),(n,n),(p,p)->()", .run = log_prob, .scratch = one,
+     .adjoint = log_prob_adjoint, .adjoint_scratch = one}},
+  {.name = "entropy", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(n,p),(n,n),(p,p)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(n,p),(n,p),(n,n),(p,p)->(n,p)", .run = rsample, .scratch = one,
+     .adjoint = rsample_adjoint, .adjoint_scratch = one},
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

@@ -8,44 +8,32 @@
 ** t has the law Gamma(3/2, 1): quantiles are those of it, and a draw is the root of twice an
 ** exponential number and a squared normal one.
 */
-#include "kernel/kernel.h"
+#include "kernel/halfline.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/incgamma.h"
 #include "special/verf.h"
 #include "special/vmath.h"
 
-static const double C = 0.79788456080286535588, LOG_C = -0.22579135264472743236;
 static const double LOG_C_3 = -1.3244036413128371238;   /* log(c/3) */
-static const double HALF_ROOT = 0.70710678118654752440;
-static const double NEAR = 1.5;    /* below it F comes from S, above it from 1 - F */
-static const double FAR = 40;      /* from here on e^-t is 0 */
-enum { TERMS = 20 };               /* of S for z < NEAR */
+static const double NEAR = 1.5;   /* below it F comes from S, above it from 1 - F */
+static const double FAR = 40;     /* from here on e^-t is 0 */
+enum { TERMS = 20 };              /* of S for z < NEAR */
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *scale = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double z = x[i] / scale[i];
-    double inside = fma(-0.5 * z, z, fma(2.0, vlog_ratio(x[i], scale[i]), LOG_C));
-    inside = z == HUGE_VAL ? -HUGE_VAL : inside - vlog(scale[i]);   /* no inf - inf */
-    out[i] = x[i] < 0 ? -HUGE_VAL : inside;
-  }
+/* log z beyond the range of z; x = inf brings inf - inf */
+VECTOR double log_density (double x, double scale) {
+  double z = x / scale;
+  double inside = fma(-0.5 * z, z, fma(2.0, vlog_ratio(x, scale), HALF_LOG_2_OVER_PI));
+  return z == HUGE_VAL ? -HUGE_VAL : inside;
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double z = x[i] / scale[i];
-    dx[i] = x[i] < 0 ? 0.0 : 2 / x[i] - z / scale[i];
-    dscale[i] = x[i] < 0 ? 0.0 : fma(z, z, -3) / scale[i];
-  }
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double x = v[0], scale = v[1], z = x / scale;
+  d[0] = x < 0 ? 0.0 : 2 / x - z / scale;
+  d[1] = x < 0 ? 0.0 : fma(z, z, -3) / scale;
 }
 
-
-/* {=====================================================
-** Functions of z >= 0
-** ====================================================== */
 
 VECTOR double least (double a, double b) { return a > b ? b : a; }
 
@@ -63,150 +51,64 @@ VECTOR double series (double z) {
 }
 
 /* (1 - F)/e^-t */
-VECTOR double excess (double z) { return fma(C, z, verfcx(z * HALF_ROOT)); }
+VECTOR double excess (double z) { return fma(SQRT_2_OVER_PI, z, verfcx(z * SQRT_HALF)); }
 
-VECTOR double upper_tail (double z) { return bell(z) * excess(least(z, FAR)); }
+VECTOR double above (double z) { return bell(z) * excess(least(z, FAR)); }
 
-VECTOR double lower_tail (double z) {
-  double near = C / 3 * z * z * z * bell(z) * series(z);
-  return z < NEAR ? near : 1 - upper_tail(z);
+VECTOR double below (double z) {
+  double near = SQRT_2_OVER_PI / 3 * z * z * z * bell(z) * series(z);
+  return z < NEAR ? near : 1 - above(z);
 }
 
-/* dF/dz */
+/* dF/dz, and d(1 - F)/dz */
 VECTOR double density (double z) {
   double y = least(z, FAR);
-  return C * y * y * bell(z);
+  return SQRT_2_OVER_PI * y * y * bell(z);
 }
+VECTOR double fall (double z) { return -density(z); }
 
-/* }====================================================== */
-
-
-/* {=====================================================
-** Tails
-** ====================================================== */
-
-VECTOR double ratio (double x, double scale) { return (x <= 0 ? 0.0 : x) / scale; }
-
-/* finite, so that z times a vanishing slope is 0 */
-VECTOR double finite_ratio (double x, double scale) {
-  return least(ratio(x, scale), 1.7976931348623157e308);
-}
-
-/* From the slope in z; nothing changes below 0. */
-VECTOR void spread_slope (double x, double scale, double slope, double *dx, double *dscale) {
-  double s = x < 0 ? 0.0 : slope / scale;
-  *dx = s;
-  *dscale = -finite_ratio(x, scale) * s;
-}
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = lower_tail(ratio(in[0][i], in[1][i]));
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  for (size_t i = 0; i < n; i++)
-    spread_slope(x[i], scale[i], density(finite_ratio(x[i], scale[i])), &d[0][i], &d[1][i]);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = upper_tail(ratio(in[0][i], in[1][i]));
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  for (size_t i = 0; i < n; i++)
-    spread_slope(x[i], scale[i], -density(finite_ratio(x[i], scale[i])), &d[0][i], &d[1][i]);
-}
+VECTOR double lower_tail (double x, double scale) { return below(x / scale); }
+VECTOR double upper_tail (double x, double scale) { return above(x / scale); }
 
 
 /* near 0 it is log z^3, beyond the range of z */
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *scale = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double z = ratio(x[i], scale[i]), above = x[i] <= 0 ? 0.0 : x[i];
-    double power = fma(3.0, vlog_ratio(above, scale[i]), LOG_C_3);
-    double near = fma(-0.5 * z, z, power) + vlog(series(z)), far = vlog1p(-upper_tail(z));
-    out[i] = z < NEAR ? near : far;
-  }
+VECTOR double log_lower_tail (double x, double scale) {
+  double z = x / scale, power = fma(3.0, vlog_ratio(x, scale), LOG_C_3);
+  double near = fma(-0.5 * z, z, power) + vlog(series(z)), far = vlog1p(-above(z));
+  return z < NEAR ? near : far;
 }
 
-/* from the slope in log z, which is 3/S near 0 */
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  double *dx = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
-    double z = finite_ratio(x[i], scale[i]);
-    double near = 3 / series(z), far = z * density(z) / lower_tail(z);
-    double e = x[i] < 0 ? 0.0 : z < NEAR ? near : far;
-    dx[i] = e / x[i];
-    dscale[i] = -e / scale[i];
-  }
+VECTOR double log_lower_tail_drift (double z) {
+  double near = 3 / series(z), far = z * density(z) / below(z);
+  return z < NEAR ? near : far;
 }
 
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
-    double z = ratio(in[0][i], in[1][i]);
-    double near = vlog1p(-lower_tail(z)), far = fma(-0.5 * z, z, vlog(excess(z)));
-    out[i] = z < NEAR ? near : z == HUGE_VAL ? -HUGE_VAL : far;
-  }
+VECTOR double log_upper_tail (double x, double scale) {
+  double z = x / scale;
+  double near = vlog1p(-below(z)), far = fma(-0.5 * z, z, vlog(excess(z)));
+  return z < NEAR ? near : z == HUGE_VAL ? -HUGE_VAL : far;
 }
 
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *scale = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double z = finite_ratio(x[i], scale[i]);
-    double slope = -C * z * (z / excess(z));
-    spread_slope(x[i], scale[i], slope, &d[0][i], &d[1][i]);
-  }
-}
-
-/* }====================================================== */
+VECTOR double log_upper_tail_slope (double z) { return -SQRT_2_OVER_PI * z * (z / excess(z)); }
 
 
-/* {=====================================================
-** Quantiles, entropy, draws
-** ====================================================== */
+VECTOR double quantile (double p) { return sqrt(2 * special_gammaincinv(1.5, p)); }
+VECTOR double quantile_slope (double p) { return 1 / density(quantile(p)); }
+VECTOR double upper_quantile (double q) { return sqrt(2 * special_gammainccinv(1.5, q)); }
+VECTOR double upper_quantile_slope (double q) { return -1 / density(upper_quantile(q)); }
 
-static double lower_quantile (double p) { return sqrt(2 * special_gammaincinv(1.5, p)); }
-static double upper_quantile (double q) { return sqrt(2 * special_gammainccinv(1.5, q)); }
+static const HalflineLaw halfline = {
+  .log_density = log_density,
+  .cdf         = lower_tail,     .cdf_slope          = density,
+  .sf          = upper_tail,     .sf_slope           = fall,
+  .log_cdf     = log_lower_tail, .log_cdf_drift      = log_lower_tail_drift,
+  .log_sf      = log_upper_tail, .log_sf_slope       = log_upper_tail_slope,
+  .icdf        = quantile,       .icdf_slope         = quantile_slope,
+  .isf         = upper_quantile, .isf_slope          = upper_quantile_slope,
+  .entropy     = HALF_LOG_2PI + EULER_GAMMA - 0.5
+};
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[1][i] * lower_quantile(in[0][i]);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double z = lower_quantile(in[0][i]);
-    d[0][i] = in[1][i] / density(z);
-    d[1][i] = z;
-  }
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[1][i] * upper_quantile(in[0][i]);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double z = upper_quantile(in[0][i]);
-    d[0][i] = -in[1][i] / density(z);
-    d[1][i] = z;
-  }
-}
-
-
-/* log(2 pi)/2 + Euler's constant - 1/2, and log(scale) */
-static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]) + 0.99615419810620560239;
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
-}
+#include "kernel/halfline_kernels.h"
 
 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
@@ -227,8 +129,6 @@ static void draw_partials (size_t n, const double *const in[], double *const d[]
   }
 }
 
-/* }====================================================== */
-
 
 const Kernel perilune_maxwell[] = {
   {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials},
@@ -239,6 +139,7 @@ const Kernel perilune_maxwell[] = {
   {.name = "icdf",     .n_in = 2, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 2, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 2, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample",  .n_in = 2, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

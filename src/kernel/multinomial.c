@@ -4,7 +4,7 @@
 **   log P(x) = log(n!/(x_1! ... x_K!)) + sum_j x_j log p_j
 **            = f(n, n) - sum_j f(x_j, n p_j),     f(x, m) = log x! - x log m + m
 **
-** by Loader's form (trials.h): f(x, m) = r(x) + D(x, m), r(x) = mu(x) + log(2 pi x)/2, so
+** by Loader's form (binomial_law.h): f(x, m) = r(x) + D(x, m), r(x) = mu(x) + log(2 pi x)/2, so
 ** that nothing of the size of n log n is left to cancel. Counts are integers: slopes
 ** along x and total_count are 0.
 */
@@ -12,8 +12,9 @@
 #include "kernel/kernel.h"
 #include "kernel/simplex.h"
 #include "kernel/summation.h"
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
 #include "random/noise.h"
+#include "special/constants.h"
 
 enum { BLOCK = 64 };
 
@@ -25,13 +26,13 @@ enum { BLOCK = 64 };
 /* r(x) = f(x, x); 0 at 0 */
 VECTOR double own_surprisal (double x) {
   double x1 = x < 0.5 ? 1 : x;
-  double value = fma(0.5, vlog(x1), stirlerr_above(x1) + 0.91893853320467274178);
+  double value = fma(0.5, vlog(x1), stirlerr_above(x1) + HALF_LOG_2PI);
   return x < 0.5 ? 0 : value;
 }
 
 /* D(x, np), given p and -log p */
 VECTOR double deviance (double x, double n, double p, double log_p) {
-  double value = trials_deviance(x < 0.5 ? 1 : x, n, p, log_p);
+  double value = binomial_deviance(x < 0.5 ? 1 : x, n, p, log_p);
   return x < 0.5 ? n * p : value;
 }
 
@@ -391,12 +392,16 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
 
 
 const Kernel perilune_multinomial[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(k),(),(k)->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "mode",     .n_in = 2, .signature = "(),(k)->(k)",    .rows = mode, .flat = 1},
-  {.name = "entropy",  .n_in = 2, .slow = 1, .signature = "(),(k)->()",     .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "sample",   .n_in = 3, .signature = "(k),(),(k)->(k)", .draw_rows = sample,
-   .scratch = sample_scratch},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(),(k)->()", .run = log_prob, .adjoint = log_prob_adjoint}},
+  {.name = "mode", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(),(k)->(k)", .run = mode}},
+  {.name = "entropy", .n_in = 2, .slow = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "sample", .n_in = 3,
+   .rows = &(const RowKernel) {.signature = "(k),(),(k)->(k)", .scratch = sample_scratch},
+   .sampler = &(const Sampler) {.draw_rows = sample}},
   {.name = NULL}
 };

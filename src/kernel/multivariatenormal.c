@@ -110,11 +110,17 @@ static size_t side (const size_t dims[]) { return SIDE * dims[0]; }
 static size_t pair (const size_t dims[]) { return 2 * dims[0]; }
 
 const Kernel perilune_multivariatenormal[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(d),(d),(d,d)->()", .rows = log_prob,
-   .side = SIDE, .scratch = side, .adjoint = log_prob_adjoint, .adjoint_scratch = pair},
-  {.name = "entropy",  .n_in = 2, .signature = "(d),(d,d)->()",     .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 3, .signature = "(d),(d),(d,d)->(d)", .rows = rsample,
-   .side = SIDE, .scratch = side, .adjoint = rsample_adjoint, .noise = "normal"},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d),(d,d)->()", .run = log_prob, .side = SIDE, .scratch = side,
+     .adjoint = log_prob_adjoint, .adjoint_scratch = pair}},
+  {.name = "entropy", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d,d)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d),(d,d)->(d)", .run = rsample, .side = SIDE, .scratch = side,
+     .adjoint = rsample_adjoint},
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

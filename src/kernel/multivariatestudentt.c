@@ -279,11 +279,17 @@ static size_t side (const size_t dims[]) { return SIDE * dims[0]; }
 static size_t pair (const size_t dims[]) { return 2 * dims[0]; }
 
 const Kernel perilune_multivariatestudentt[] = {
-  {.name = "log_prob", .n_in = 4, .signature = "(d),(),(d),(d,d)->()", .rows = log_prob,
-   .side = SIDE, .scratch = side, .adjoint = log_prob_adjoint, .adjoint_scratch = pair},
-  {.name = "entropy",  .n_in = 3, .signature = "(),(d),(d,d)->()",     .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 4, .signature = "(d),(),(d),(d,d)->(d)", .draw_rows = rsample,
-   .side = SIDE, .scratch = side, .adjoint = rsample_adjoint, .adjoint_scratch = pair},
+  {.name = "log_prob", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(),(d),(d,d)->()", .run = log_prob, .side = SIDE, .scratch = side,
+     .adjoint = log_prob_adjoint, .adjoint_scratch = pair}},
+  {.name = "entropy", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d),(d,d)->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(),(d),(d,d)->(d)", .side = SIDE, .scratch = side,
+     .adjoint = rsample_adjoint, .adjoint_scratch = pair},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

@@ -2,7 +2,12 @@
 ** noise.c - the streams that samplers are made of, as kernels
 */
 #include "kernel/kernel.h"
+#include "random/gammas.h"
 #include "random/noise.h"
+#include "random/rejection.h"
+
+_Static_assert(KERNEL_DRAW_MAX <= GAMMAS_BLOCK && KERNEL_DRAW_MAX <= REJECTION_BLOCK,
+               "samplers have buffers for as many elements as they are asked for");
 
 
 static void uniform (const Philox *g, uint64_t first, size_t n,
@@ -32,8 +37,10 @@ static void partials (size_t n, const double *const in[], double *const d[]) {
 
 
 const Kernel perilune_noise[] = {
-  {.name = "uniform",     .n_in = 1, .draw = uniform,     .partials = partials},
-  {.name = "normal",      .n_in = 1, .draw = normal,      .partials = partials},
-  {.name = "exponential", .n_in = 1, .draw = exponential, .partials = partials},
+  {.name = "uniform", .n_in = 1, .partials = partials,
+   .sampler = &(const Sampler) {.draw = uniform}},
+  {.name = "normal", .n_in = 1, .partials = partials, .sampler = &(const Sampler) {.draw = normal}},
+  {.name = "exponential", .n_in = 1, .partials = partials,
+   .sampler = &(const Sampler) {.draw = exponential}},
   {.name = NULL}
 };

@@ -7,10 +7,9 @@
 ** of -z, and logarithms of tails go through the scaled erfc.
 */
 #include "kernel/standard.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 VECTOR double log_density (double z) { return fma(-0.5 * z, z, -HALF_LOG_2PI); }
@@ -38,7 +37,7 @@ static const StandardLaw law = {
 
 const Kernel perilune_normal[] = {
   {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials,
-   .totals = log_prob_totals},
+   .shortcuts = &(const Shortcuts) {.block_sums = log_prob_totals}},
   {.name = "cdf",      .n_in = 3, .value = cdf,      .partials = cdf_partials},
   {.name = "sf",       .n_in = 3, .value = sf,       .partials = sf_partials},
   {.name = "log_cdf",  .n_in = 3, .value = log_cdf,  .partials = log_cdf_partials},
@@ -46,7 +45,7 @@ const Kernel perilune_normal[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = standard_entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "normal"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "normal"}},
   {.name = NULL}
 };

@@ -84,16 +84,22 @@ static void mode (const Batch *b, double *out) {
 
 
 const Kernel perilune_onehotcategorical[] = {
-  {.name = "log_prob", .n_in = 2, .signature = "(k),(k)->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "mean",     .n_in = 1, .signature = "(k)->(k)",    .rows = mean,
-   .adjoint = mean_adjoint},
-  {.name = "variance", .n_in = 1, .signature = "(k)->(k)",    .rows = variance,
-   .adjoint = variance_adjoint},
-  {.name = "mode",     .n_in = 1, .signature = "(k)->(k)",    .rows = mode, .flat = 1},
-  {.name = "entropy",  .n_in = 1, .signature = "(k)->()",     .rows = simplex_entropy,
-   .adjoint = simplex_entropy_adjoint},
-  {.name = "sample",   .n_in = 2, .signature = "(),(k)->(k)", .rows = simplex_draw_rows,
-   .noise = "uniform", .scratch = chances_scratch},
+  {.name = "log_prob", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = log_prob, .adjoint = log_prob_adjoint}},
+  {.name = "mean", .n_in = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = mean, .adjoint = mean_adjoint}},
+  {.name = "variance", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = variance, .adjoint = variance_adjoint}},
+  {.name = "mode", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = mode}},
+  {.name = "entropy", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = simplex_entropy, .adjoint = simplex_entropy_adjoint}},
+  {.name = "sample", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->(k)", .run = simplex_draw_rows, .scratch = chances_scratch},
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -20,8 +20,10 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 
 const Kernel perilune_onehotcategoricalstraightthrough[] = {
-  {.name = "rsample", .n_in = 2, .signature = "(),(k)->(k)", .rows = simplex_draw_rows,
-   .adjoint = rsample_adjoint, .noise = "uniform",
-   .scratch = chances_scratch},
+  {.name = "rsample", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(),(k)->(k)", .run = simplex_draw_rows, .adjoint = rsample_adjoint,
+     .scratch = chances_scratch},
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

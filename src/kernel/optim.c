@@ -90,11 +90,11 @@ static void adagrad (size_t n, const double *gradient, const double *c, double *
 
 
 const Kernel perilune_optim[] = {
-  {.name = "descent",        .n_in = 1, .move = descent},
-  {.name = "sgd",            .n_in = 2, .move = sgd},
-  {.name = "adam",           .n_in = 3, .move = adam},
-  {.name = "rmsprop",        .n_in = 2, .move = rmsprop},
-  {.name = "rmsprop_moving", .n_in = 4, .move = rmsprop_moving},
-  {.name = "adagrad",        .n_in = 2, .move = adagrad},
+  {.name = "descent", .n_in = 1, .update = descent},
+  {.name = "sgd", .n_in = 2, .update = sgd},
+  {.name = "adam", .n_in = 3, .update = adam},
+  {.name = "rmsprop", .n_in = 2, .update = rmsprop},
+  {.name = "rmsprop_moving", .n_in = 4, .update = rmsprop_moving},
+  {.name = "adagrad", .n_in = 2, .update = adagrad},
   {.name = NULL}
 };

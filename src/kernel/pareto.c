@@ -44,91 +44,25 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[2] = -x * (v[0] / v[2]) / v[2];
 }
 
+enum { OPERANDS = 3 };
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  hazard_density(3, n, in, out, log_density);
+static const HazardLaw waiting_time = {
+  .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
+
+#include "kernel/hazard_kernels.h"
+
+
+VECTOR Moment entropy_at (double scale, double alpha) {
+  double value = vlog_ratio(scale, alpha) + (1 + 1 / alpha);
+  return (Moment) {value, 1 / scale, -(1 + 1 / alpha) / alpha};
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_density_partials(3, n, in, d, log_density_slopes);
-}
+static const Moments moments = {.entropy = entropy_at};
 
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, arrived);
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, arrived_slope);
-}
-
-
-static void sf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, waiting);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, waiting_slope);
-}
-
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, log_arrived);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, log_arrived_slope);
-}
-
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  hazard_value(3, n, in, out, hazard, log_waiting);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_partials(3, n, in, d, hazard, hazard_slopes, log_waiting_slope);
-}
-
-
-static void icdf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_below);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_below, wait_below_slope);
-}
-
-
-static void isf (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_above);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_above, wait_above_slope);
-}
-
-
-static void rsample (size_t n, const double *const in[], double *out) {
-  hazard_quantile(3, n, in, out, quantile, wait_given);
-}
-
-static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
-  hazard_quantile_partials(3, n, in, d, quantile_slopes, wait_given, wait_given_slope);
-}
-
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  const double *scale = in[0], *alpha = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog_ratio(scale[i], alpha[i]) + (1 + 1 / alpha[i]);
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *scale = in[0], *alpha = in[1];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = 1 / scale[i];
-    d[1][i] = -(1 + 1 / alpha[i]) / alpha[i];
-  }
-}
+#include "kernel/moments_kernels.h"
 
 
 const Kernel perilune_pareto[] = {
@@ -140,7 +74,7 @@ const Kernel perilune_pareto[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = rsample_partials,
-   .noise = "exponential"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = rsample_partials,
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

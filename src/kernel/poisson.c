@@ -8,9 +8,10 @@
 */
 #include "kernel/poisson.h"
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
+#include "special/constants.h"
 #include "special/verf.h"
 
 
@@ -59,96 +60,48 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 
 /* {=====================================================
-** Tails
+** Tails and quantiles
 ** ====================================================== */
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_cdf(in[0][i], in[1][i]);
+static double tail (const double v[], int upper) {
+  return upper ? poisson_sf(v[0], v[1]) : poisson_cdf(v[0], v[1]);
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_sf(in[0][i], in[1][i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_log_cdf(in[0][i], in[1][i]);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_log_sf(in[0][i], in[1][i]);
+static double log_tail (const double v[], int upper) {
+  return upper ? poisson_log_sf(v[0], v[1]) : poisson_log_cdf(v[0], v[1]);
 }
 
 /* d P(X <= k)/d rate = -P(k); for the logarithms relative to the tail */
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *rate = in[1];
-  double *dx = d[0], *drate = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    drate[i] = -vexp(poisson_log_step(x[i], rate[i]));
-  }
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double p = vexp(poisson_log_step(v[0], v[1]));
+  d[0] = 0;
+  d[1] = upper ? p : -p;
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *rate = in[1];
-  double *dx = d[0], *drate = d[1];
-  for (size_t i = 0; i < n; i++) {
-    dx[i] = 0;
-    drate[i] = vexp(poisson_log_step(x[i], rate[i]));
-  }
+static void log_tail_slopes (const double v[], int upper, double d[]) {
+  double log_p = poisson_log_step(v[0], v[1]), p = vexp(log_p - log_tail(v, upper));
+  d[0] = 0;
+  d[1] = log_p == -HUGE_VAL ? 0 : upper ? p : -p;
 }
 
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double p = poisson_log_step(x[i], rate[i]);
-    d[0][i] = 0;
-    d[1][i] = p == -HUGE_VAL ? 0 : -vexp(p - poisson_log_cdf(x[i], rate[i]));
-  }
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *rate = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double p = poisson_log_step(x[i], rate[i]);
-    d[0][i] = 0;
-    d[1][i] = p == -HUGE_VAL ? 0 : vexp(p - poisson_log_sf(x[i], rate[i]));
-  }
-}
-
-/* }====================================================== */
-
-
-/* {=====================================================
-** Quantiles
-** ====================================================== */
-
-static double tail (double k, const double *rate, int upper) {
-  return upper ? poisson_sf(k, *rate) : poisson_cdf(k, *rate);
-}
-
-double poisson_icdf (double p, double rate) {
-  Stairs stairs = {tail, NULL, 0, HUGE_VAL, &rate};
+static double quantile (const double v[], int upper) {
+  double p = v[0], rate = v[1], certain = upper ? 1 : 0;   /* all outcomes reach that */
+  Stairs stairs = {tail, NULL, 0, HUGE_VAL, 2, v};
   if (!(p >= 0 && p <= 1 && rate >= 0)) return (double)NAN;
-  if (p == 0 || rate == 0) return 0;
-  if (p == 1 || rate == HUGE_VAL) return HUGE_VAL;
-  return outcome_quantile(&stairs, poisson_near(vndtri(p), rate), level_of(p, 0, OUTCOME_SLACK));
+  if (p == certain || rate == 0) return 0;
+  if (p == 1 - certain || rate == HUGE_VAL) return HUGE_VAL;
+  double start = poisson_near(upper ? -vndtri(p) : vndtri(p), rate);
+  return outcome_quantile(&stairs, start, level_of(p, upper, QUANTILE_SLACK));
 }
 
-double poisson_isf (double q, double rate) {
-  Stairs stairs = {tail, NULL, 0, HUGE_VAL, &rate};
-  if (!(q >= 0 && q <= 1 && rate >= 0)) return (double)NAN;
-  if (q == 1 || rate == 0) return 0;
-  if (q == 0 || rate == HUGE_VAL) return HUGE_VAL;
-  return outcome_quantile(&stairs, poisson_near(-vndtri(q), rate), level_of(q, 1, OUTCOME_SLACK));
-}
+static const SidedLaw law = {
+  .operands = 2,
+  .tail     = tail,     .tail_slopes     = tail_slopes,
+  .log_tail = log_tail, .log_tail_slopes = log_tail_slopes,
+  .quantile = quantile
+};
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_icdf(in[0][i], in[1][i]);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_isf(in[0][i], in[1][i]);
-}
+#include "kernel/sided_kernels.h"
 
 /* }====================================================== */
 
@@ -170,7 +123,7 @@ static const double SERIES[] = {
 static double entropy_far (double rate) {
   double r = 1 / rate, sum = 0;
   for (int k = 9; k >= 0; k--) sum = fma(sum, r, SERIES[k]);
-  return fma(0.5, vlog(rate), 1.4189385332046727418) + sum * r;
+  return fma(0.5, vlog(rate), HALF_LOG_2PI_E) + sum * r;
 }
 
 static double entropy_far_slope (double rate) {
@@ -317,9 +270,11 @@ static void quick (size_t n, const double *rate, const double *u, const double *
     if (rate[i] < REJECTION) out[i] = walk(u[i], rate[i]);
 }
 
-static double quantile (double u, const double *rate) { return poisson_icdf(u, *rate); }
+static double draw_quantile (double u, const double *rate) {
+  return quantile((double[]) {u, *rate}, 0);
+}
 
-static const Rejection LAW = {.n_in = 1, .attempt = attempt, .quantile = quantile};
+static const Rejection BY_REJECTION = {.n_in = 1, .attempt = attempt, .quantile = draw_quantile};
 
 static void draw_by_rejection (const Philox *g, uint64_t first, size_t n, const double *rate,
                                double *out) {
@@ -327,7 +282,7 @@ static void draw_by_rejection (const Philox *g, uint64_t first, size_t n, const 
   memcpy(u, out, n * sizeof *u);
   noise_uniform(g, 1, first, n, v);
   quick(n, rate, u, v, out);
-  rejection(&LAW, g, RETRY, first, n, &rate, u, v, out);
+  rejection(&BY_REJECTION, g, RETRY, first, n, &rate, u, v, out);
 }
 
 static int all_small (size_t n, const double *rate) {
@@ -364,6 +319,6 @@ const Kernel perilune_poisson[] = {
   {.name = "icdf",     .n_in = 2, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 2, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 1, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 2, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 2, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

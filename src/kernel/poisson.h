@@ -13,6 +13,7 @@
 
 #include "random/noise.h"
 #include "random/rejection.h"
+#include "special/constants.h"
 #include "special/incgamma.h"
 #include "special/vgamma.h"
 
@@ -20,7 +21,7 @@
 /* log P(k) at an outcome k >= 0 */
 VECTOR double poisson_log_prob (double k, double rate) {
   double k1 = k < 1 ? 1 : k;
-  double stirling = fma(0.5, vlog(k1), 0.91893853320467274178) + stirlerr_above(k1);
+  double stirling = fma(0.5, vlog(k1), HALF_LOG_2PI) + stirlerr_above(k1);
   return k == 0 ? 0 - rate : -(vbd0(k1, rate) + stirling);
 }
 
@@ -58,10 +59,7 @@ static inline double poisson_near (double z, double rate) {
 }
 
 
-/* poisson.c: the smallest outcome with cdf >= p, with upper tail <= q */
-double poisson_icdf (double p, double rate);
-double poisson_isf (double q, double rate);
-
+/* poisson.c */
 double poisson_entropy (double rate);
 double poisson_entropy_slope (double rate);
 

@@ -6,12 +6,13 @@
 **   P(x) = N(x_1; a_1) ... N(x_K; a_K)/N(n; A),   N(x; a) = Gamma(x + a)/(Gamma(a) x!) p^x q^a
 **
 ** whatever p is. With p = n/(n + A) the means of the negative binomials N are those of the
-** counts, and in Loader's form (trials.h) nothing is left to cancel, however large A is.
+** counts, and in Loader's form (binomial_law.h) nothing is left to cancel, however large A is.
 */
 #ifndef PERILUNE_POLYA_H
 #define PERILUNE_POLYA_H
 
-#include "kernel/trials.h"
+#include "kernel/binomial_law.h"
+#include "special/constants.h"
 
 /* n, A, p and q, and minus their logarithms */
 typedef struct Urn { double n, total; Odds o; } Urn;
@@ -32,14 +33,14 @@ VECTOR double polya_log_weight (double x, double a, Urn u) {
   double x1 = x < 0.5 ? 1 : x, m = x1 + a, d = fma(x1, u.o.q, -a * u.o.p);
   double mu = stirlerr_above(m) - stirlerr_above(x1) - vstirlerr(a);
   double apart = polya_deviance(x1, -d, m, u.o.log_p) + polya_deviance(a, d, m, u.o.log_q);
-  double value = (mu - apart) + fma(0.5, vlog(a / m / x1), -0.91893853320467274178);
+  double value = (mu - apart) + fma(0.5, vlog(a / m / x1), -HALF_LOG_2PI);
   return x < 0.5 ? -a * u.o.log_q : value;
 }
 
 /* log N(x; a) at the mean x = na/A, where both deviances are 0 */
 static inline double polya_log_peak (double x, double a) {
   double m = x + a, mu = stirlerr_above(m) - stirlerr_above(x) - vstirlerr(a);
-  return mu + fma(0.5, vlog(a / m / x), -0.91893853320467274178);
+  return mu + fma(0.5, vlog(a / m / x), -HALF_LOG_2PI);
 }
 
 static inline double polya_log_whole (Urn u) { return polya_log_peak(u.n, u.total); }

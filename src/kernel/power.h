@@ -12,12 +12,12 @@
 #ifndef PERILUNE_POWER_H
 #define PERILUNE_POWER_H
 
+#include "kernel/moments.h"
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vpow.h"
-
-#define EULER_GAMMA 0.57721566490153286061
 
 
 /* {=====================================================
@@ -181,41 +181,26 @@ VECTOR Gap moment_gap (double y, double z1, double z2) {
   return (Gap) {small ? near.value : fma(-2.0, l1, l2), small ? near.slope : 2 * (d2 - d1)};
 }
 
-VECTOR double power_mean (double scale, double k) {
-  double z = (k + 1) / k;
-  double m = scaled_exp(scale, (Pair) {vlgamma_pos(z), 0.0});
-  return z > 0 ? m : HUGE_VAL;
-}
-
-VECTOR void power_mean_slopes (double scale, double k, double d[]) {
-  double z = (k + 1) / k, m = power_mean(scale, k);
-  d[0] = m / scale;
-  d[1] = z > 0 ? -m * vdigamma_pos(z) / k / k : 0;
+VECTOR Moment power_mean (double scale, double k) {
+  double z = (k + 1) / k, inside = scaled_exp(scale, (Pair) {vlgamma_pos(z), 0.0});
+  double m = z > 0 ? inside : HUGE_VAL;
+  return (Moment) {m, m / scale, z > 0 ? -m * vdigamma_pos(z) / k / k : 0};
 }
 
 /* sd^2 = scale^2 Gamma(z2) (1 - e^-gap) */
-VECTOR double power_stddev (double scale, double k) {
+VECTOR Moment power_stddev (double scale, double k) {
   double z1 = (k + 1) / k, z2 = (k + 2) / k;
-  double gap = moment_gap(1 / k, z1, z2).value;
-  double sd = scaled_exp(scale, (Pair) {0.5 * vlgamma_pos(z2), 0.0}) * sqrt(-vexpm1(-gap));
-  return z2 > 0 ? sd : HUGE_VAL;
-}
-
-VECTOR void power_stddev_slopes (double scale, double k, double d[]) {
-  double z1 = (k + 1) / k, z2 = (k + 2) / k, sd = power_stddev(scale, k);
   Gap gap = moment_gap(1 / k, z1, z2);
+  double root = sqrt(-vexpm1(-gap.value));
+  double inside = scaled_exp(scale, (Pair) {0.5 * vlgamma_pos(z2), 0.0}) * root;
+  double sd = z2 > 0 ? inside : HUGE_VAL;
   double rate = vdigamma_pos(z2) + 0.5 * gap.slope / vexpm1(gap.value);
-  d[0] = sd / scale;
-  d[1] = z2 > 0 ? -sd * rate / k / k : 0;
+  return (Moment) {sd, sd / scale, z2 > 0 ? -sd * rate / k / k : 0};
 }
 
-VECTOR double power_entropy (double scale, double k) {
-  return vlog_ratio(scale, fabs(k)) + fma(EULER_GAMMA, 1 - 1 / k, 1.0);
-}
-
-VECTOR void power_entropy_slopes (double scale, double k, double d[]) {
-  d[0] = 1 / scale;
-  d[1] = (EULER_GAMMA / k - 1) / k;
+VECTOR Moment power_entropy (double scale, double k) {
+  double value = vlog_ratio(scale, fabs(k)) + fma(EULER_GAMMA, 1 - 1 / k, 1.0);
+  return (Moment) {value, 1 / scale, (EULER_GAMMA / k - 1) / k};
 }
 
 /* }====================================================== */

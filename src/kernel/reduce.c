@@ -257,31 +257,44 @@ static void any_merge (double *state, const double *next) {
 
 
 const Kernel perilune_reduce[] = {
-  {.name = "sum",       .n_in = 1, .width = 1, .fold = sum_fold,
-   .merge = sum_merge,  .finish = sum_finish, .slope = sum_slope},
-  {.name = "mean",      .n_in = 1, .width = 1, .fold = sum_fold,
-   .merge = sum_merge,  .finish = mean_finish, .slope = mean_slope},
-  {.name = "prod",      .n_in = 1, .width = 1, .fold = prod_fold,
-   .merge = prod_merge, .finish = prod_finish},
-  {.name = "max",       .n_in = 1, .width = 1, .fold = max_fold,
-   .merge = max_merge,  .finish = first_value, .slope = extreme_slope,
-   .shares = 1},
-  {.name = "min",       .n_in = 1, .width = 1, .fold = min_fold,
-   .merge = min_merge,  .finish = first_value, .slope = extreme_slope,
-   .shares = 1},
-  {.name = "argmax",    .n_in = 1, .width = 3, .fold = argmax_fold,
-   .merge = argmax_merge, .finish = place_finish, .flat = 1, .integer = 1},
-  {.name = "argmin",    .n_in = 1, .width = 3, .fold = argmin_fold,
-   .merge = argmax_merge, .finish = place_finish, .flat = 1, .integer = 1},
-  {.name = "logsumexp", .n_in = 1, .width = 2, .fold = logsumexp_fold,
-   .merge = logsumexp_merge, .finish = logsumexp_finish, .slope = logsumexp_slope},
-  {.name = "var",       .n_in = 1, .width = 3, .fold = var_fold,
-   .merge = var_merge,  .finish = var_finish},
-  {.name = "std",       .n_in = 1, .width = 3, .fold = var_fold,
-   .merge = var_merge,  .finish = std_finish},
-  {.name = "all",       .n_in = 1, .width = 1, .fold = all_fold,
-   .merge = all_merge,  .finish = all_finish, .flat = 1},
-  {.name = "any",       .n_in = 1, .width = 1, .fold = any_fold,
-   .merge = any_merge,  .finish = sum_finish, .flat = 1},
+  {.name = "sum", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = sum_fold, .merge = sum_merge, .finish = sum_finish, .slope = sum_slope}},
+  {.name = "mean", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = sum_fold, .merge = sum_merge, .finish = mean_finish, .slope = mean_slope}},
+  {.name = "prod", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = prod_fold, .merge = prod_merge, .finish = prod_finish}},
+  {.name = "max", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = max_fold, .merge = max_merge, .finish = first_value,
+     .slope = extreme_slope, .unnormalised = 1}},
+  {.name = "min", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = min_fold, .merge = min_merge, .finish = first_value,
+     .slope = extreme_slope, .unnormalised = 1}},
+  {.name = "argmax", .n_in = 1, .flat = 1, .integer = 1,
+   .reduction = &(const Reduction) {
+     .width = 3, .fold = argmax_fold, .merge = argmax_merge, .finish = place_finish}},
+  {.name = "argmin", .n_in = 1, .flat = 1, .integer = 1,
+   .reduction = &(const Reduction) {
+     .width = 3, .fold = argmin_fold, .merge = argmax_merge, .finish = place_finish}},
+  {.name = "logsumexp", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 2, .fold = logsumexp_fold, .merge = logsumexp_merge, .finish = logsumexp_finish,
+     .slope = logsumexp_slope}},
+  {.name = "var", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 3, .fold = var_fold, .merge = var_merge, .finish = var_finish}},
+  {.name = "std", .n_in = 1,
+   .reduction = &(const Reduction) {
+     .width = 3, .fold = var_fold, .merge = var_merge, .finish = std_finish}},
+  {.name = "all", .n_in = 1, .flat = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = all_fold, .merge = all_merge, .finish = all_finish}},
+  {.name = "any", .n_in = 1, .flat = 1,
+   .reduction = &(const Reduction) {
+     .width = 1, .fold = any_fold, .merge = any_merge, .finish = sum_finish}},
   {.name = NULL}
 };

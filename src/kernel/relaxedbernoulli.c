@@ -10,8 +10,9 @@
 ** into E s(l + TU): one of the two, s(m + aU) with a <= 1, is smooth enough for the
 ** trapezoidal rule.
 */
-#include "kernel/kernel.h"
 #include "kernel/logit.h"
+#include "kernel/moments.h"
+#include "kernel/sided.h"
 
 
 /* {=====================================================
@@ -53,93 +54,59 @@ VECTOR double excess (Pair a, Pair b) {
   return fabs(b.hi) < 1e15 ? value : d.hi;
 }
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *t = in[1], *l = in[2];
-  for (size_t i = 0; i < n; i++) {
-    Pair y = logit_of(x[i]), z = standard_of(x[i], y, t[i], l[i]);
-    double spread = log1p_unit(decay(y)) - log1p_unit(decay(z));
-    double inside = fma(2.0, spread, excess(y, z) + vlog(t[i]));
-    out[i] = density_edges(x[i], t[i], l[i], inside);
-  }
+VECTOR double log_density (const double v[]) {
+  double x = v[0], t = v[1], l = v[2];
+  Pair y = logit_of(x), z = standard_of(x, y, t, l);
+  double spread = log1p_unit(decay(y)) - log1p_unit(decay(z));
+  double inside = fma(2.0, spread, excess(y, z) + vlog(t));
+  return density_edges(x, t, l, inside);
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *t = in[1], *l = in[2];
-  double *dx = d[0], *dt = d[1], *dl = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Pair y = logit_of(x[i]);
-    double lean = vtanh(0.5 * standard_of(x[i], y, t[i], l[i]).hi);
-    double by_x = fma(-t[i], lean, fma(2.0, x[i], -1)) / (x[i] * (1 - x[i]));
-    int inside = (x[i] > 0) & (x[i] < 1);
-    dx[i] = inside ? by_x : 0;
-    dt[i] = inside ? fma(-y.hi, lean, 1 / t[i]) : 0;
-    dl[i] = inside ? lean : 0;
-  }
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double x = v[0], t = v[1], l = v[2];
+  Pair y = logit_of(x);
+  double lean = vtanh(0.5 * standard_of(x, y, t, l).hi);
+  double by_x = fma(-t, lean, fma(2.0, x, -1)) / (x * (1 - x));
+  int inside = (x > 0) & (x < 1);
+  d[0] = inside ? by_x : 0;
+  d[1] = inside ? fma(-y.hi, lean, 1 / t) : 0;
+  d[2] = inside ? lean : 0;
 }
 
 
-typedef double OfPair (Pair z);
-typedef double OfStandard (double z);
-
-/* out = f(z), for cdf, sf and their logarithms */
-VECTOR void tail_values (size_t n, const double *const in[], double *out, OfPair *f) {
-  const double *x = in[0], *t = in[1], *l = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = f(standard_of(x[i], logit_of(x[i]), t[i], l[i]));
+/* z, or -z for the upper tail: the tails are functions of it */
+VECTOR Pair z_at (const double v[], int upper) {
+  Pair z = standard_of(v[0], logit_of(v[0]), v[1], v[2]);
+  return upper ? pair_negative(z) : z;
 }
 
-VECTOR void tail_partials (size_t n, const double *const in[], double *const d[],
-                           OfStandard *slope) {
-  const double *x = in[0], *t = in[1], *l = in[2];
-  double *dx = d[0], *dt = d[1], *dl = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Pair y = logit_of(x[i]);
-    double s = slope(standard_of(x[i], y, t[i], l[i]).hi);
-    int inside = (x[i] > 0) & (x[i] < 1);
-    dx[i] = inside ? s * t[i] / (x[i] * (1 - x[i])) : 0;
-    dt[i] = inside ? s * y.hi : 0;
-    dl[i] = inside ? -s : 0;
-  }
+VECTOR double tail (const double v[], int upper) { return sigmoid_of(z_at(v, upper)); }
+
+VECTOR double log_tail (const double v[], int upper) {
+  Pair z = z_at(v, upper);
+  return (z.hi < 0 ? z.hi : 0.0) - log1p_unit(decay(z));
 }
 
-VECTOR double upper_tail (Pair z) { return sigmoid_of(pair_negative(z)); }
-VECTOR double log_lower_tail (Pair z) { return (z.hi < 0 ? z.hi : 0.0) - log1p_unit(decay(z)); }
-VECTOR double log_upper_tail (Pair z) { return log_lower_tail(pair_negative(z)); }
+/* of a tail, from its slope in z, or in -z for the upper tail */
+VECTOR void slopes (const double v[], double (*slope) (double z), int upper, double d[]) {
+  double x = v[0];
+  Pair y = logit_of(x), z = standard_of(x, y, v[1], v[2]);
+  double s = upper ? -slope(-z.hi) : slope(z.hi);
+  int inside = (x > 0) & (x < 1);
+  d[0] = inside ? s * v[1] / (x * (1 - x)) : 0;
+  d[1] = inside ? s * y.hi : 0;
+  d[2] = inside ? -s : 0;
+}
 
 VECTOR double density (double z) { return vsigmoid(z) * vsigmoid(-z); }
-VECTOR double upper_tail_slope (double z) { return -density(z); }
-VECTOR double log_lower_tail_slope (double z) { return vsigmoid(-z); }
-VECTOR double log_upper_tail_slope (double z) { return -vsigmoid(z); }
+VECTOR double hazard (double z) { return vsigmoid(-z); }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  tail_values(n, in, out, sigmoid_of);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, density, upper, d);
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, density);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  tail_values(n, in, out, upper_tail);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, upper_tail_slope);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  tail_values(n, in, out, log_lower_tail);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, log_lower_tail_slope);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  tail_values(n, in, out, log_upper_tail);
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  tail_partials(n, in, d, log_upper_tail_slope);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, hazard, upper, d);
 }
 
 /* }====================================================== */
@@ -162,40 +129,29 @@ VECTOR Pair quantile_of (double p, double sign) {
   return (Pair) {sign * hi, sign * z.lo};
 }
 
-VECTOR void quantiles (size_t n, const double *const in[], double *out, double sign) {
-  const double *p = in[0], *t = in[1], *l = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = sigmoid_of(logit_at(quantile_of(p[i], sign), t[i], l[i]));
+VECTOR double quantile (const double v[], int upper) {
+  return sigmoid_of(logit_at(quantile_of(v[0], upper ? -1 : 1), v[1], v[2]));
 }
 
-VECTOR void quantile_partials (size_t n, const double *const in[], double *const d[],
-                               double sign) {
-  const double *p = in[0], *t = in[1], *l = in[2];
-  double *dp = d[0], *dt = d[1], *dl = d[2];
-  for (size_t i = 0; i < n; i++) {
-    Pair y = logit_at(quantile_of(p[i], sign), t[i], l[i]);
-    double s = slope_at(y) / t[i];
-    dp[i] = s == 0 ? 0.0 : sign * s / (p[i] * (1 - p[i]));
-    dt[i] = s == 0 ? 0.0 : -s * y.hi;
-    dl[i] = s;
-  }
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = v[0], t = v[1], sign = upper ? -1 : 1;
+  Pair y = logit_at(quantile_of(p, sign), t, v[2]);
+  double s = slope_at(y) / t;
+  d[0] = s == 0 ? 0.0 : sign * s / (p * (1 - p));
+  d[1] = s == 0 ? 0.0 : -s * y.hi;
+  d[2] = s;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  quantiles(n, in, out, 1);
-}
+static const SidedLaw law = {
+  .operands    = 3,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  quantile_partials(n, in, d, 1);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  quantiles(n, in, out, -1);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  quantile_partials(n, in, d, -1);
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 /* }====================================================== */
 
@@ -212,9 +168,6 @@ static const double DEPTH = 760;   /* of m, beyond which x is 0 */
 
 /* a law with l <= 0; `cold` says T <= 1, for which m = l and a = T, else l/T and 1/T */
 typedef struct Smooth { double m, a; int cold; } Smooth;
-
-/* a moment and its slopes */
-typedef struct Moment { double value, by_t, by_l; } Moment;
 
 typedef struct Node { double u, x, slope, gone, weight; } Node;
 
@@ -285,7 +238,8 @@ static Moment cold_variance (Smooth s) {
     tilt += share * node.slope * node.u;
   }
   return (Moment) {fma(-gone, gone, fma(c, 1 - c, value)),
-                   fma(-2 * mean.value, mean.by_t, tilt), fma(-2 * mean.value, mean.by_l, along)};
+                   fma(-2 * mean.value, mean.by_first, tilt),
+                   fma(-2 * mean.value, mean.by_second, along)};
 }
 
 static Moment variance_of (Smooth s) {
@@ -304,8 +258,8 @@ static Moment entropy_of (double t, Smooth s) {
   }
   Moment m = back(s, value, along, tilt);
   double by_factor = s.cold ? value / t : 0;
-  return (Moment) {fma(factor, m.value, 2 - vlog(t)), fma(factor, m.by_t - by_factor, -1 / t),
-                   factor * m.by_l};
+  return (Moment) {fma(factor, m.value, 2 - vlog(t)), fma(factor, m.by_first - by_factor, -1 / t),
+                   factor * m.by_second};
 }
 
 /* }====================================================== */
@@ -364,12 +318,12 @@ static int is_law (double t, double l) { return (t > 0) & (t < HUGE_VAL) & (l ==
 
 /* of places of x, which -l turns into places of 1 - x */
 static Moment place (double l, Moment m) {
-  return l > 0 ? (Moment) {1 - m.value, -m.by_t, m.by_l} : m;
+  return l > 0 ? (Moment) {1 - m.value, -m.by_first, m.by_second} : m;
 }
 
 /* of what is the same for x and 1 - x */
 static Moment width (double l, Moment m) {
-  return l > 0 ? (Moment) {m.value, m.by_t, -m.by_l} : m;
+  return l > 0 ? (Moment) {m.value, m.by_first, -m.by_second} : m;
 }
 
 static Moment mean_at (double t, double l) {
@@ -389,55 +343,20 @@ static Moment entropy_at (double t, double l) {
 
 static Moment mode_at (double t, double l) { return place(l, mode_of(t, -fabs(l))); }
 
-typedef Moment MomentAt (double t, double l);
-
-static inline Moment moment_of_law (double t, double l, MomentAt *at) {
+static Moment moment_of_law (double t, double l, MomentOf *at) {
   return is_law(t, l) ? at(t, l) : (Moment) {(double)NAN, (double)NAN, (double)NAN};
 }
 
-static inline void values (size_t n, const double *const in[], double *out, MomentAt *at) {
-  for (size_t i = 0; i < n; i++) out[i] = moment_of_law(in[0][i], in[1][i], at).value;
-}
+static Moment law_mean (double t, double l) { return moment_of_law(t, l, mean_at); }
+static Moment law_mode (double t, double l) { return moment_of_law(t, l, mode_at); }
+static Moment law_variance (double t, double l) { return moment_of_law(t, l, variance_at); }
+static Moment law_entropy (double t, double l) { return moment_of_law(t, l, entropy_at); }
 
-static inline void slopes (size_t n, const double *const in[], double *const d[], MomentAt *at) {
-  for (size_t i = 0; i < n; i++) {
-    Moment m = moment_of_law(in[0][i], in[1][i], at);
-    d[0][i] = m.by_t;
-    d[1][i] = m.by_l;
-  }
-}
+static const Moments moments = {
+  .mean = law_mean, .mode = law_mode, .variance = law_variance, .entropy = law_entropy
+};
 
-static void mean (size_t n, const double *const in[], double *out) {
-  values(n, in, out, mean_at);
-}
-
-static void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  slopes(n, in, d, mean_at);
-}
-
-static void variance (size_t n, const double *const in[], double *out) {
-  values(n, in, out, variance_at);
-}
-
-static void variance_partials (size_t n, const double *const in[], double *const d[]) {
-  slopes(n, in, d, variance_at);
-}
-
-static void mode (size_t n, const double *const in[], double *out) {
-  values(n, in, out, mode_at);
-}
-
-static void mode_partials (size_t n, const double *const in[], double *const d[]) {
-  slopes(n, in, d, mode_at);
-}
-
-static void entropy (size_t n, const double *const in[], double *out) {
-  values(n, in, out, entropy_at);
-}
-
-static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  slopes(n, in, d, entropy_at);
-}
+#include "kernel/moments_kernels.h"
 
 /* }====================================================== */
 
@@ -454,7 +373,7 @@ const Kernel perilune_relaxedbernoulli[] = {
   {.name = "variance", .n_in = 2, .slow = 1, .value = variance, .partials = variance_partials},
   {.name = "mode",     .n_in = 2, .value = mode,     .partials = mode_partials},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -203,9 +203,14 @@ static size_t one_row (const size_t dims[]) { return dims[0]; }
 
 
 const Kernel perilune_relaxedonehotcategorical[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(k),(),(k)->()", .rows = log_prob,
-   .adjoint = log_prob_adjoint, .scratch = five_rows, .adjoint_scratch = five_rows},
-  {.name = "rsample",  .n_in = 3, .signature = "(k),(),(k)->(k)", .rows = rsample,
-   .adjoint = rsample_adjoint, .adjoint_scratch = one_row, .noise = "exponential"},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(),(k)->()", .run = log_prob, .adjoint = log_prob_adjoint,
+     .scratch = five_rows, .adjoint_scratch = five_rows}},
+  {.name = "rsample", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(),(k)->(k)", .run = rsample, .adjoint = rsample_adjoint,
+     .adjoint_scratch = one_row},
+   .sampler = &(const Sampler) {.noise = "exponential"}},
   {.name = NULL}
 };

@@ -13,17 +13,13 @@
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/owen.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
 #include "special/vtrig.h"
 
-#define HALF_LOG_2PI 0.91893853320467274178
-#define SQRT_HALF    0.70710678118654752440
-#define INV_PI       0.31830988618379067154
-
-enum { BLOCK = 256 };
 
 /* the smaller tail, mass e^-(z^2/2 + depth), and which it is */
 typedef struct Tail { double z, mass, depth; int lower; } Tail;
@@ -108,10 +104,15 @@ static double tail_log (Tail t, int lower) {
 }
 
 static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
-static double cdf_at (const double *at) { return tail_value(tail_of(z_at(at), at[3]), 1); }
-static double sf_at (const double *at) { return tail_value(tail_of(z_at(at), at[3]), 0); }
-static double log_cdf_at (const double *at) { return tail_log(tail_of(z_at(at), at[3]), 1); }
-static double log_sf_at (const double *at) { return tail_log(tail_of(z_at(at), at[3]), 0); }
+
+static double tail (const double *at, int upper) {
+  return tail_value(tail_of(z_at(at), at[3]), !upper);
+}
+
+static double log_tail (const double *at, int upper) {
+  return tail_log(tail_of(z_at(at), at[3]), !upper);
+}
+
 static double density_at (const double *at) { return log_standard(z_at(at), at[3]) - vlog(at[2]); }
 
 /* dF/dw = -2 phi(z) phi(wz)/(1 + w^2), and the density is 2 phi(z) Phi(wz) */
@@ -147,10 +148,10 @@ static double start (double p, double q, double skewness) {
   return SQRT2 * verfinv(p - centre);
 }
 
-static double quantile (double p, double q, double skewness) {
+static double standard_quantile (double p, double q, double skewness) {
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   if (p == 0 || q == 0) return p == 0 ? -HUGE_VAL : HUGE_VAL;
-  if (skewness < 0) return -quantile(q, p, -skewness);
+  if (skewness < 0) return -standard_quantile(q, p, -skewness);
   int lower = p < q;
   double goal = vlog(lower ? p : q), z = start(p, q, skewness);
   double least = 1e-17 / hypotenuse(skewness);
@@ -163,19 +164,16 @@ static double quantile (double p, double q, double skewness) {
   return z;
 }
 
-static double icdf_at (const double *at) {
-  return fma(at[2], quantile(at[0], 1 - at[0], at[3]), at[1]);
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
+  return fma(at[2], standard_quantile(p, q, at[3]), at[1]);
 }
 
-static double isf_at (const double *at) {
-  return fma(at[2], quantile(1 - at[0], at[0], at[3]), at[1]);
-}
+enum { OPERANDS = 4 };
 
-static const Implicit family = {.params = 3, .log_density = density_at, .slopes = slopes};
-
-static const ImplicitTails tails = {
-  .cdf = cdf_at, .sf = sf_at,
-  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+static const Implicit family = {
+  .log_density = density_at, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
@@ -266,7 +264,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *scale = in[1], *skewness = in[2];
-  double half[BLOCK];
+  double half[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_normal(g, 1, first, n, half);
   for (size_t i = 0; i < n; i++) {
@@ -287,6 +285,7 @@ const Kernel perilune_skewnormal[] = {
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "mode",     .n_in = 3, .value = mode,     .partials = mode_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -13,7 +13,7 @@
 #ifndef PERILUNE_STANDARD_H
 #define PERILUNE_STANDARD_H
 
-#include "kernel/alike.h"
+#include "kernel/repeated.h"
 #include "kernel/kernel.h"
 #include "special/vector.h"
 #include "special/vmath.h"

@@ -12,6 +12,7 @@
 #include "kernel/implicit.h"
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/verf.h"
 
@@ -44,7 +45,7 @@ VECTOR double gamma_ratio_series (double w) {
 VECTOR double log_constant (double df) {
   double x = 0.5 * df, y = x < 1 ? x + 1 : x, step = x < 1 ? y / (x + 0.5) : 1.0;
   double ratio = step * step * gamma_ratio_series(1 / (y + 1)) / (y + 0.25);
-  return 0.5 * vlog(0.15915494309189533577 * x * ratio);
+  return 0.5 * vlog(INV_TWO_PI * x * ratio);
 }
 
 /* log(1 + z^2/df); beyond e^100 through the root of the quotient */
@@ -169,27 +170,22 @@ static double log_density (const double *at) {
   return log_limited(standardised(at), at[1]) - vlog(at[3]);
 }
 
-static double lower (const double *at) {
-  return standard_cdf(standardised(at), limited(at[1]));
+/* the upper tail is the lower one of -z */
+static double z_at (const double *at, int upper) {
+  return upper ? -standardised(at) : standardised(at);
 }
 
-static double upper (const double *at) {
-  return standard_cdf(-standardised(at), limited(at[1]));
+static double tail (const double *at, int upper) {
+  return standard_cdf(z_at(at, upper), limited(at[1]));
 }
 
-static double log_tail (double z, double df) {
-  return df == HUGE_VAL ? vlog_ndtr(z) : standard_log_cdf(z, limited(df));
+static double log_tail (const double *at, int upper) {
+  double z = z_at(at, upper);
+  return at[1] == HUGE_VAL ? vlog_ndtr(z) : standard_log_cdf(z, limited(at[1]));
 }
 
-static double log_lower (const double *at) { return log_tail(standardised(at), at[1]); }
-static double log_upper (const double *at) { return log_tail(-standardised(at), at[1]); }
-
-static double quantile (const double *at) {
-  return fma(at[3], standard_quantile(at[0], limited(at[1])), at[2]);
-}
-
-static double upper_quantile (const double *at) {
-  return fma(-at[3], standard_quantile(at[0], limited(at[1])), at[2]);
+static double quantile (const double *at, int upper) {
+  return fma(upper ? -at[3] : at[3], standard_quantile(at[0], limited(at[1])), at[2]);
 }
 
 static void slopes (const double *at, double *dx) {
@@ -199,15 +195,14 @@ static void slopes (const double *at, double *dx) {
   dx[2] = z;
 }
 
-static const Implicit family = {.params = 3, .log_density = log_density, .slopes = slopes};
+enum { OPERANDS = 4 };
 
-static const ImplicitTails tails = {
-  .cdf = lower, .sf = upper,
-  .log_cdf = log_lower, .log_sf = log_upper, .icdf = quantile, .isf = upper_quantile
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
-
 
 
 /* normal/sqrt(2 gamma/df), the gamma variable of shape df/2 */
@@ -264,6 +259,7 @@ const Kernel perilune_studentt[] = {
   {.name = "icdf",     .n_in = 4, .slow = 1, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 4, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

@@ -19,6 +19,7 @@
 #ifndef PERILUNE_SUMMATION_H
 #define PERILUNE_SUMMATION_H
 
+#include "special/constants.h"
 #include "special/verf.h"
 #include "special/vmath.h"
 
@@ -113,7 +114,7 @@ static inline void summation (double last, double centre, double deviation, Visi
 static const double SUMMATION_NORMAL = 0x1p50, SUMMATION_SLOPES = 0x1p20;
 
 static inline double summation_normal_entropy (double log_variance) {
-  return fma(0.5, log_variance, 1.4189385332046727418);
+  return fma(0.5, log_variance, HALF_LOG_2PI_E);
 }
 
 #endif

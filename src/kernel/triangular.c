@@ -8,7 +8,7 @@
 ** parts on the other. Seen from the other end the law is the same, so upper
 ** tails are lower ones with low and high exchanged, distances and all.
 */
-#include "kernel/kernel.h"
+#include "kernel/sided.h"
 #include "special/vmath.h"
 
 
@@ -22,32 +22,26 @@ VECTOR int inside (double x, double low, double high) {
 }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2], *peak = in[3];
-  for (size_t i = 0; i < n; i++) {
-    int left = rises(x[i], high[i], peak[i]);
-    double part = left ? x[i] - low[i] : high[i] - x[i];
-    double whole = left ? peak[i] - low[i] : high[i] - peak[i];
-    double level = (LN2 - vlog(high[i] - low[i])) + vlog_ratio(part, whole);
-    level = x[i] < low[i] ? -HUGE_VAL : level;
-    out[i] = x[i] > high[i] ? -HUGE_VAL : level;
-  }
+VECTOR double log_density (const double v[]) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3];
+  int left = rises(x, high, peak);
+  double part = left ? x - low : high - x, whole = left ? peak - low : high - peak;
+  double level = (LN2 - vlog(high - low)) + vlog_ratio(part, whole);
+  level = x < low ? -HUGE_VAL : level;
+  return x > high ? -HUGE_VAL : level;
 }
 
 /* Log of (x - low)/(width side) with side = peak - low, or the same seen from high. */
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *low = in[1], *high = in[2], *peak = in[3];
-  double *dx = d[0], *dlow = d[1], *dhigh = d[2], *dpeak = d[3];
-  for (size_t i = 0; i < n; i++) {
-    int left = rises(x[i], high[i], peak[i]), on = inside(x[i], low[i], high[i]);
-    double end = left ? low[i] : high[i], part = x[i] - end, side = peak[i] - end;
-    double own = (x[i] - peak[i]) / (part * side), fade = 1 / (high[i] - low[i]);
-    double at_low = (left ? own : 0.0) + fade, at_high = (left ? 0.0 : own) - fade;
-    dx[i] = on ? 1 / part : 0.0;
-    dlow[i] = on ? at_low : 0.0;
-    dhigh[i] = on ? at_high : 0.0;
-    dpeak[i] = on ? -1 / side : 0.0;
-  }
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3];
+  int left = rises(x, high, peak), on = inside(x, low, high);
+  double end = left ? low : high, part = x - end, side = peak - end;
+  double own = (x - peak) / (part * side), fade = 1 / (high - low);
+  double at_low = (left ? own : 0.0) + fade, at_high = (left ? 0.0 : own) - fade;
+  d[0] = on ? 1 / part : 0.0;
+  d[1] = on ? at_low : 0.0;
+  d[2] = on ? at_high : 0.0;
+  d[3] = on ? -1 / side : 0.0;
 }
 
 
@@ -63,12 +57,10 @@ VECTOR double mass (double gone, double past, double side, double rest) {
   return rest <= 0 ? 1.0 : m;
 }
 
-VECTOR double below (double x, double low, double high, double peak) {
-  return mass(x - low, x - peak, peak - low, high - x);
-}
-
-VECTOR double above (double x, double low, double high, double peak) {
-  return mass(high - x, peak - x, high - peak, x - low);
+VECTOR double tail (const double v[], int upper) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3];
+  return upper ? mass(high - x, peak - x, high - peak, x - low)
+               : mass(x - low, x - peak, peak - low, high - x);
 }
 
 /* log of the near part, which may be too small for a double, given the other */
@@ -80,26 +72,10 @@ VECTOR double log_mass (double gone, double past, double side, double rest, doub
   return gone <= 0 ? -HUGE_VAL : tail;
 }
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = below(in[0][i], in[1][i], in[2][i], in[3][i]);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = above(in[0][i], in[1][i], in[2][i], in[3][i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2], *peak = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_mass(x[i] - low[i], x[i] - peak[i], peak[i] - low[i], high[i] - x[i],
-                      above(x[i], low[i], high[i], peak[i]));
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2], *peak = in[3];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_mass(high[i] - x[i], peak[i] - x[i], high[i] - peak[i], x[i] - low[i],
-                      below(x[i], low[i], high[i], peak[i]));
+VECTOR double log_tail (const double v[], int upper) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3], other = tail(v, !upper);
+  return upper ? log_mass(high - x, peak - x, high - peak, x - low, other)
+               : log_mass(x - low, x - peak, peak - low, high - x, other);
 }
 
 /* by times s, 0 where by is: s overflows beside an end */
@@ -110,45 +86,28 @@ VECTOR double slope_product (double by, double s) {
 
 /* T = (x - end)^2/(width side) is the tail on x's own side of the peak: a function of x has
    `left` or `right` times the slopes of log T. */
-VECTOR void slopes (size_t i, const double *const in[], double left, double right,
-                    double *const d[]) {
-  double x = in[0][i], low = in[1][i], high = in[2][i], peak = in[3][i];
+VECTOR void slopes (const double v[], double left, double right, double d[]) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3];
   int rising = rises(x, high, peak), on = inside(x, low, high);
   double by = rising ? left : right, end = rising ? low : high;
   double reach = 2 / (x - end), side = fabs(peak - end), fade = 1 / (high - low);
   double own = rising ? 1 / side : -1 / side;
   double at_low = (rising ? own - reach : 0.0) + fade;
   double at_high = (rising ? 0.0 : own - reach) - fade;
-  d[0][i] = on ? slope_product(by, reach) : 0.0;
-  d[1][i] = on ? slope_product(by, at_low) : 0.0;
-  d[2][i] = on ? slope_product(by, at_high) : 0.0;
-  d[3][i] = on ? -by * own : 0.0;
+  d[0] = on ? slope_product(by, reach) : 0.0;
+  d[1] = on ? slope_product(by, at_low) : 0.0;
+  d[2] = on ? slope_product(by, at_high) : 0.0;
+  d[3] = on ? -by * own : 0.0;
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    slopes(i, in, below(in[0][i], in[1][i], in[2][i], in[3][i]),
-           -above(in[0][i], in[1][i], in[2][i], in[3][i]), d);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  double own = tail(v, upper), other = tail(v, !upper);
+  slopes(v, upper ? -other : own, upper ? own : -other, d);
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    slopes(i, in, -below(in[0][i], in[1][i], in[2][i], in[3][i]),
-           above(in[0][i], in[1][i], in[2][i], in[3][i]), d);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double f = below(in[0][i], in[1][i], in[2][i], in[3][i]);
-    slopes(i, in, 1, -above(in[0][i], in[1][i], in[2][i], in[3][i]) / f, d);
-  }
-}
-
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
-    double s = above(in[0][i], in[1][i], in[2][i], in[3][i]);
-    slopes(i, in, -below(in[0][i], in[1][i], in[2][i], in[3][i]) / s, 1, d);
-  }
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  double own = tail(v, upper), other = tail(v, !upper);
+  slopes(v, upper ? -other / own : 1, upper ? 1 : -other / own, d);
 }
 
 
@@ -170,37 +129,36 @@ VECTOR double point (double p, double low, double high, double peak) {
   return ((p >= 0) & (p <= 1)) ? x : (double)NAN;
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = point(in[0][i], in[1][i], in[2][i], in[3][i]);
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = point(in[0][i], in[2][i], in[1][i], in[3][i]);
+VECTOR double quantile (const double v[], int upper) {
+  return point(v[0], v[upper ? 2 : 1], v[upper ? 1 : 2], v[3]);
 }
 
 /* Slopes of end + sqrt(p width side) with end = low, or of high - sqrt(q width side); the
-   distance is part. sign is dp/d(operand). */
-VECTOR void point_slopes (size_t i, double p, double q, const double *const in[], double sign,
-                          double *const d[]) {
-  double low = in[1][i], high = in[2][i], peak = in[3][i], width = high - low;
+   distance is part. */
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = upper ? 1 - v[0] : v[0], q = upper ? v[0] : 1 - v[0];
+  double low = v[1], high = v[2], peak = v[3], width = high - low;
   double m = (peak - low) / width, rest = (high - peak) / width;
   int left = p <= m;
-  double share = left ? m : rest, tail = left ? p : q;
-  double half = 0.5 * sqrt(tail) * sqrt(share) * width, by_width = half / width;
+  double share = left ? m : rest, side = left ? p : q;
+  double half = 0.5 * sqrt(side) * sqrt(share) * width, by_width = half / width;
   double by_side = by_width / share;
-  d[0][i] = sign * half / tail;
-  d[1][i] = left ? 1 - by_width - by_side : by_width;
-  d[2][i] = left ? by_width : 1 - by_width - by_side;
-  d[3][i] = by_side;
+  d[0] = (upper ? -half : half) / side;
+  d[1] = left ? 1 - by_width - by_side : by_width;
+  d[2] = left ? by_width : 1 - by_width - by_side;
+  d[3] = by_side;
 }
 
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) point_slopes(i, in[0][i], 1 - in[0][i], in, 1, d);
-}
+static const SidedLaw law = {
+  .operands    = 4,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) point_slopes(i, 1 - in[0][i], in[0][i], in, -1, d);
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -228,7 +186,7 @@ const Kernel perilune_triangular[] = {
   {.name = "icdf",     .n_in = 4, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 4, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 3, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 4, .value = icdf,     .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 4, .value = icdf, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

@@ -9,6 +9,7 @@
 #include "kernel/kernel.h"
 #include "kernel/subnormal.h"
 #include "kernel/truncatednormal.h"
+#include "special/constants.h"
 
 enum { BLOCK = 128 };   /* quantiles at a time */
 
@@ -225,7 +226,7 @@ VECTOR double central (Law l, double h, double x) {
   Ends e = ends_of(l);
   double excess = e.near < HUGE_VAL ? e.side * e.height * descent(e.near, e.gap) : 0.0;
   double all = verf(SQRT_HALF * e.near) + verf(SQRT_HALF * e.far);
-  double g = fma(0.39894228040143267794, excess, h * all), z = SQRT2 * verfinv(clamp(g, -0.1, 0.1));
+  double g = fma(INV_SQRT_2PI, excess, h * all), z = SQRT2 * verfinv(clamp(g, -0.1, 0.1));
   int close = (l.r == 0) & (fabs(g) < 0.1) & (fabs(z) < 0.5 * e.near);
   return close ? fma(l.scale, z, l.loc) : x;
 }
@@ -409,7 +410,7 @@ const Kernel perilune_truncatednormal[] = {
   {.name = "mean",     .n_in = 4, .value = mean,     .partials = mean_partials},
   {.name = "variance", .n_in = 4, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 4, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 5, .value = rsample,  .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 5, .value = rsample, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

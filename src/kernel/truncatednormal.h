@@ -14,13 +14,12 @@
 #ifndef PERILUNE_TRUNCATEDNORMAL_H
 #define PERILUNE_TRUNCATEDNORMAL_H
 
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
 #include "special/vmath.h"
 
-#define SQRT_HALF_PI 1.2533141373155002512
-#define SQRT_HALF    0.70710678118654752440
 
 /* one element's parameters; the mode as x, and r = |mode - loc|/scale */
 typedef struct Law { double loc, scale, low, high, mode, r; } Law;

@@ -5,126 +5,76 @@
 **
 ** Everything is measured from the nearer end, so that either tail is exact.
 */
-#include "kernel/kernel.h"
+#include "kernel/sided.h"
 #include "special/vmath.h"
 
 
-static inline double inside (double x, double low, double high) {
-  return ((x >= low) & (x <= high)) ? 1.0 : 0.0;
+VECTOR int inside (const double v[]) { return (v[0] >= v[1]) & (v[0] <= v[2]); }
+
+VECTOR double log_density (const double v[]) {
+  double x = v[0], level = -vlog(v[2] - v[1]), off = x == x ? -HUGE_VAL : x;
+  return inside(v) ? level : off;
 }
 
-/* (x - low)/(high - low), kept within 0 and 1; NaN stays */
-static inline double share (double x, double low, double high) {
-  return clamp((x - low) / (high - low), 0.0, 1.0);
-}
-
-/* log of the part below, given the part above */
-static inline double log_share (double below, double above) {
-  return below < 0.5 ? vlog(below) : vlog1p(-above);
-}
-
-/* the point with the part p of [low, high] below it */
-static inline double point (double p, double low, double high) {
-  double width = high - low, up = fma(p, width, low), down = fma(p - 1, width, high);
-  double x = p < 0.5 ? up : down;
-  return ((p >= 0) & (p <= 1)) ? x : (double)NAN;
+VECTOR void log_density_slopes (const double v[], double d[]) {
+  double slope = (inside(v) ? 1.0 : 0.0) / (v[2] - v[1]);
+  d[0] = 0;
+  d[1] = slope;
+  d[2] = -slope;
 }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double level = -vlog(high[i] - low[i]), off = x[i] == x[i] ? -HUGE_VAL : x[i];
-    out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? level : off;
-  }
+/* (x - low)/(high - low), or from high for the upper tail, within 0 and 1; NaN stays */
+VECTOR double tail (const double v[], int upper) {
+  double from = v[upper ? 2 : 1], to = v[upper ? 1 : 2];
+  return clamp((v[0] - from) / (to - from), 0.0, 1.0);
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double slope = inside(x[i], low[i], high[i]) / (high[i] - low[i]);
-    d[0][i] = 0;
-    d[1][i] = slope;
-    d[2][i] = -slope;
-  }
-}
-
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = share(x[i], low[i], high[i]);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = share(x[i], high[i], low[i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_share(share(x[i], low[i], high[i]), share(x[i], high[i], low[i]));
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++)
-    out[i] = log_share(share(x[i], high[i], low[i]), share(x[i], low[i], high[i]));
+VECTOR double log_tail (const double v[], int upper) {
+  double part = tail(v, upper), other = tail(v, !upper);
+  return part < 0.5 ? vlog(part) : vlog1p(-other);
 }
 
 /* The slopes of F, times `by`: 1/F for log F, -1 for the upper tail. */
-static inline void slopes (size_t i, double x, double low, double high, double by,
-                           double *const d[]) {
-  double slope = inside(x, low, high) * by / (high - low);
-  d[0][i] = slope;
-  d[1][i] = -slope * share(x, high, low);
-  d[2][i] = -slope * share(x, low, high);
+VECTOR void slopes (const double v[], double by, double d[]) {
+  double slope = (inside(v) ? 1.0 : 0.0) * by / (v[2] - v[1]);
+  d[0] = slope;
+  d[1] = -slope * tail(v, 1);
+  d[2] = -slope * tail(v, 0);
 }
 
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) slopes(i, in[0][i], in[1][i], in[2][i], 1, d);
+VECTOR void tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, upper ? -1 : 1, d);
 }
 
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) slopes(i, in[0][i], in[1][i], in[2][i], -1, d);
+VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, (upper ? -1 : 1) / tail(v, upper), d);
 }
 
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    slopes(i, in[0][i], in[1][i], in[2][i], 1 / share(in[0][i], in[1][i], in[2][i]), d);
+/* the point with the part p of [low, high] below it, or above it */
+VECTOR double quantile (const double v[], int upper) {
+  double p = v[0], from = v[upper ? 2 : 1], to = v[upper ? 1 : 2], width = to - from;
+  double near = fma(p, width, from), far = fma(p - 1, width, to), x = p < 0.5 ? near : far;
+  return ((p >= 0) & (p <= 1)) ? x : (double)NAN;
 }
 
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
-    slopes(i, in[0][i], in[1][i], in[2][i], -1 / share(in[0][i], in[2][i], in[1][i]), d);
+VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
+  double p = v[0];
+  d[0] = upper ? v[1] - v[2] : v[2] - v[1];
+  d[1] = upper ? p : 1 - p;
+  d[2] = upper ? 1 - p : p;
 }
 
+static const SidedLaw law = {
+  .operands    = 3,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+};
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = point(in[0][i], in[1][i], in[2][i]);
-}
-
-static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *p = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = high[i] - low[i];
-    d[1][i] = 1 - p[i];
-    d[2][i] = p[i];
-  }
-}
-
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = point(in[0][i], in[2][i], in[1][i]);
-}
-
-static void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *q = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) {
-    d[0][i] = low[i] - high[i];
-    d[1][i] = q[i];
-    d[2][i] = 1 - q[i];
-  }
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
@@ -158,7 +108,7 @@ const Kernel perilune_uniform[] = {
   {.name = "icdf",     .n_in = 3, .value = icdf,     .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .value = isf,      .partials = isf_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .value = rsample,  .partials = icdf_partials,
-   .noise = "uniform"},
+  {.name = "rsample", .n_in = 3, .value = rsample, .partials = icdf_partials,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}
 };

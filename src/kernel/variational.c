@@ -10,9 +10,8 @@
 **   loss(joint, log_det, surprise)  = -(joint + log_det + surprise)
 */
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/vmath.h"
-
-#define HALF_LOG_2PI 0.91893853320467274178
 
 
 static void draw (size_t n, const double *const in[], double *out) {
@@ -59,6 +58,7 @@ static void loss_partials (size_t n, const double *const in[], double *const d[]
 const Kernel perilune_variational[] = {
   {.name = "draw",     .n_in = 3, .value = draw,     .partials = draw_partials},
   {.name = "surprise", .n_in = 2, .value = surprise, .partials = surprise_partials},
-  {.name = "loss",     .n_in = 3, .value = loss,     .partials = loss_partials, .partials_read = READ_NONE},
+  {.name = "loss", .n_in = 3, .value = loss, .partials = loss_partials,
+   .shortcuts = &(const Shortcuts) {.partials_read = READ_NONE}},
   {.name = NULL}
 };

@@ -15,14 +15,11 @@
 #include "random/noise.h"
 #include "random/rejection.h"
 #include "special/bessel.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 #include "special/vtrig.h"
 
-#define PI_HIGH    3.1415926535897931160
-#define PI_LOW     1.2246467991473531772e-16
-#define LOG_2PI    1.8378770664093454836
-#define INV_TWO_PI 0.15915494309189533577
 
 enum { RETRY = 2 };   /* the first lane of further attempts */
 
@@ -81,7 +78,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 static Place place_of (double x, double loc) {
   Pair d = exact_sum(x, -loc);
   double sign = d.hi < 0 ? -1.0 : 1.0;
-  double left = (PI_HIGH - sign * d.hi) + (PI_LOW - sign * d.lo);
+  double left = (PI - sign * d.hi) + (PI_LOW - sign * d.lo);
   return (Place) {fabs(d.hi), left, d.hi > 0};
 }
 
@@ -127,25 +124,20 @@ static Arc beyond (Place at, double concentration) {
   return arc(at.angle, at.left, at.left, concentration);
 }
 
-static double lower_tail (double x, double loc, double concentration, int lower) {
-  Place at = place_of(x, loc);
-  if (!(at.left > 0) && x == x) return at.above == lower ? 1.0 : 0.0;
-  Arc a = beyond(at, concentration);
+static double tail (const double *v, int upper) {
+  Place at = place_of(v[0], v[1]);
+  if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 1.0 : 0.0;
+  Arc a = beyond(at, v[2]);
   double t = a.mass * vexp(-a.depth);
-  return at.above == lower ? 1 - t : t;
+  return at.above == !upper ? 1 - t : t;
 }
 
-static double lower_log (double x, double loc, double concentration, int lower) {
-  Place at = place_of(x, loc);
-  if (!(at.left > 0) && x == x) return at.above == lower ? 0.0 : -HUGE_VAL;
-  Arc a = beyond(at, concentration);
-  return at.above == lower ? vlog1p(-a.mass * vexp(-a.depth)) : vlog(a.mass) - a.depth;
+static double log_tail (const double *v, int upper) {
+  Place at = place_of(v[0], v[1]);
+  if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 0.0 : -HUGE_VAL;
+  Arc a = beyond(at, v[2]);
+  return at.above == !upper ? vlog1p(-a.mass * vexp(-a.depth)) : vlog(a.mass) - a.depth;
 }
-
-static double cdf_at (const double *at) { return lower_tail(at[0], at[1], at[2], 1); }
-static double sf_at (const double *at) { return lower_tail(at[0], at[1], at[2], 0); }
-static double log_cdf_at (const double *at) { return lower_log(at[0], at[1], at[2], 1); }
-static double log_sf_at (const double *at) { return lower_log(at[0], at[1], at[2], 0); }
 
 /* of the law on one turn: there is nothing beyond it */
 static double density_at (const double *at) {
@@ -162,7 +154,7 @@ static void slopes (const double *at, double *dx) {
   Place place = place_of(at[0], at[1]);
   double s = sin_any(0.5 * place.angle);
   int central = 2 * s * s < vbessel_ratio_c(concentration);
-  Arc a = central ? arc(0, PI_HIGH, place.angle, concentration) : beyond(place, concentration);
+  Arc a = central ? arc(0, PI, place.angle, concentration) : beyond(place, concentration);
   double per_density = a.slope * vexp(2 * (concentration * s * s) - a.depth)
                      / (INV_TWO_PI / vi0e(concentration));
   dx[0] = 1;
@@ -178,7 +170,7 @@ static void slopes (const double *at, double *dx) {
 
 /* the end of the turn, rounded away from loc, so that no mass is beyond it */
 static double turn_end (double loc, double side) {
-  double end = loc + side * PI_HIGH;
+  double end = loc + side * PI;
   for (double step = 1e-17; place_of(end, loc).left > 0; step *= 2) end += side * step;
   return end;
 }
@@ -187,7 +179,7 @@ static double turn_end (double loc, double side) {
 static double central_angle (double c, double concentration) {
   double peak = INV_TWO_PI / vi0e(concentration), angle = c / peak;
   for (int step = 0; step < 40; step++) {
-    Arc a = arc(0, PI_HIGH, angle, concentration);
+    Arc a = arc(0, PI, angle, concentration);
     double s = vsin(0.5 * angle);
     double move = (c - a.mass) / (peak * vexp(-2 * (concentration * s * s)));
     angle += move;
@@ -204,14 +196,14 @@ static double left_for (double p, double concentration) {
   double level = INV_TWO_PI / vi0e(concentration), log_p = vlog(p);
   double chord = -0.5 * vndtri(p) / vsqrt(concentration);
   double linear = log_p - vlog(level) + 2 * concentration;   /* log of p/p(pi) */
-  double low = 0, high = linear < 1 ? vexp(linear) : PI_HIGH, left = high;
+  double low = 0, high = linear < 1 ? vexp(linear) : PI, left = high;
   if (chord < 1) {
     double angle = 2 * vatan(chord / vsqrt(fma(-chord, chord, 1)));
-    left = PI_HIGH - angle < high ? PI_HIGH - angle : high;
+    left = PI - angle < high ? PI - angle : high;
   }
-  high = high < PI_HIGH ? high * (1 + 1e-15) : PI_HIGH;
+  high = high < PI ? high * (1 + 1e-15) : PI;
   for (int step = 0; step < 100; step++) {
-    Arc a = arc(PI_HIGH - left, left, left, concentration);
+    Arc a = arc(PI - left, left, left, concentration);
     double error = vlog(a.mass) - a.depth - log_p;
     if (error > 0) high = left; else low = left;
     double next = left * vexp(clamp(-error * a.mass / (left * level), -50.0, 50.0));
@@ -225,32 +217,31 @@ static double left_for (double p, double concentration) {
 
 /* the angle itself, to its own last digit, where it is the smaller of the two */
 static double tail_angle (double p, double left, double concentration) {
-  double angle = PI_HIGH - left;
+  double angle = PI - left;
   Arc a = arc(angle, left, left, concentration);
   double error = vlog(a.mass) - a.depth - vlog(p);
   return fma(error * a.mass, vi0e(concentration) / INV_TWO_PI, angle);
 }
 
-static double quantile (double p, double q, double loc, double concentration) {
+static double quantile (const double *at, int upper) {
+  double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
+  double loc = at[1], concentration = at[2];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
-  double tail = p < q ? p : q, side = p < q ? -1.0 : 1.0, end = turn_end(loc, side);
-  if (tail == 0) return end;
-  if (tail > 0.25) return fma(side, central_angle(0.5 - tail, concentration), loc);
-  double left = left_for(tail, concentration);
-  if (left > 1.5) return fma(side, tail_angle(tail, left, concentration), loc);
-  Pair turn = exact_sum(loc, side * PI_HIGH);
+  double part = p < q ? p : q, side = p < q ? -1.0 : 1.0, end = turn_end(loc, side);
+  if (part == 0) return end;
+  if (part > 0.25) return fma(side, central_angle(0.5 - part, concentration), loc);
+  double left = left_for(part, concentration);
+  if (left > 1.5) return fma(side, tail_angle(part, left, concentration), loc);
+  Pair turn = exact_sum(loc, side * PI);
   double x = turn.hi + (turn.lo + side * (PI_LOW - left));
   return side * (x - end) > 0 ? end : x;
 }
 
-static double icdf_at (const double *at) { return quantile(at[0], 1 - at[0], at[1], at[2]); }
-static double isf_at (const double *at) { return quantile(1 - at[0], at[0], at[1], at[2]); }
+enum { OPERANDS = 3 };
 
-static const Implicit family = {.params = 2, .log_density = density_at, .slopes = slopes};
-
-static const ImplicitTails tails = {
-  .cdf = cdf_at, .sf = sf_at,
-  .log_cdf = log_cdf_at, .log_sf = log_sf_at, .icdf = icdf_at, .isf = isf_at
+static const Implicit family = {
+  .log_density = density_at, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
@@ -321,7 +312,9 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
   }
 }
 
-static double draw_quantile (double u, const double *k) { return quantile(u, 1 - u, 0, *k); }
+static double draw_quantile (double u, const double *k) {
+  return quantile((double[]) {u, 0, *k}, 0);
+}
 
 static const Rejection BY_REJECTION = {.n_in = 1, .attempt = attempt, .quantile = draw_quantile};
 
@@ -349,6 +342,7 @@ const Kernel perilune_vonmises[] = {
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,      .partials = isf_partials},
   {.name = "variance", .n_in = 2, .value = variance, .partials = variance_partials},
   {.name = "entropy",  .n_in = 2, .value = entropy,  .partials = entropy_partials},
-  {.name = "rsample",  .n_in = 3, .draw = draw,      .partials = draw_partials},
+  {.name = "rsample", .n_in = 3, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}
 };

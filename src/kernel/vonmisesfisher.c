@@ -12,11 +12,10 @@
 #include "random/gammas.h"
 #include "random/noise.h"
 #include "special/bessel_order.h"
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/vtrig.h"
 
-#define LOG_2PI 1.8378770664093454836
-#define PI      3.1415926535897932385
 
 static const double TOLERANCE = 1e-6;
 
@@ -321,15 +320,19 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
 
 
 const Kernel perilune_vonmisesfisher[] = {
-  {.name = "log_prob", .n_in = 3, .signature = "(d),(d),()->()",  .rows = log_prob,
-   .adjoint = log_prob_adjoint},
-  {.name = "mean",     .n_in = 2, .signature = "(d),()->(d)",     .rows = mean,
-   .adjoint = mean_adjoint},
-  {.name = "variance", .n_in = 2, .signature = "(d),()->(d)",     .rows = variance,
-   .adjoint = variance_adjoint},
-  {.name = "entropy",  .n_in = 2, .signature = "(d),()->()",      .rows = entropy,
-   .adjoint = entropy_adjoint},
-  {.name = "rsample",  .n_in = 3, .signature = "(d),(d),()->(d)", .draw_rows = rsample,
-   .adjoint = rsample_adjoint},
+  {.name = "log_prob", .n_in = 3,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d),()->()", .run = log_prob, .adjoint = log_prob_adjoint}},
+  {.name = "mean", .n_in = 2,
+   .rows = &(const RowKernel) {.signature = "(d),()->(d)", .run = mean, .adjoint = mean_adjoint}},
+  {.name = "variance", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(d),()->(d)", .run = variance, .adjoint = variance_adjoint}},
+  {.name = "entropy", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(d),()->()", .run = entropy, .adjoint = entropy_adjoint}},
+  {.name = "rsample", .n_in = 3,
+   .rows = &(const RowKernel) {.signature = "(d),(d),()->(d)", .adjoint = rsample_adjoint},
+   .sampler = &(const Sampler) {.draw_rows = rsample}},
   {.name = NULL}
 };

@@ -26,10 +26,9 @@
 #include "linalg/triangle.h"
 #include "random/gammas.h"
 #include "random/noise.h"
+#include "special/constants.h"
 
 static const double WISHART_TOLERANCE = 1e-6;   /* of the largest element, across the diagonal */
-static const double QUARTER_LOG_PI = 0.28618247146235004353;
-static const double HALF_LOG_2 = 0.34657359027997265471;
 
 /* of T_ii in draws, which thus neither vanish nor overflow unless their scale does */
 static const double WISHART_LEAST = 0x1p-450;
@@ -171,7 +170,7 @@ static inline void wishart_entropy (const Batch *b, double *out, double s) {
   double m = (double)d + 1, one = 1;
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 1, r);
-    double sum = (double)d * fma(HALF_LOG_2 * s, m, QUARTER_LOG_PI * (m - 2));
+    double sum = (double)d * fma(HALF_LN2 * s, m, QUARTER_LOG_PI * (m - 2));
     for (size_t k = 0; k < d; k++) {
       double a = 0.5 * (*event(b, 0, r) - (double)k), e;
       law_entropy(1, (const double *[]) {&a, &one}, &e, 0.5 * (s * m - (double)k));

@@ -7,7 +7,7 @@
 ** near 1 is taken from its complement.
 */
 #include "kernel/kernel.h"
-#include "kernel/outcome.h"
+#include "kernel/discrete_quantile.h"
 #include "kernel/poisson.h"
 #include "special/verf.h"
 
@@ -24,119 +24,80 @@ VECTOR double log_zero (double g, double r) {
 }
 
 
-static void log_prob (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *g = in[1], *r = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double open = vlog1p(-g[i]) + poisson_log_prob(x[i], r[i]);
-    out[i] = poisson_at_outcome(x[i], x[i] == 0 ? log_zero(g[i], r[i]) : open);
-  }
+VECTOR double log_mass (const double v[]) {
+  double x = v[0], g = v[1], r = v[2], open = vlog1p(-g) + poisson_log_prob(x, r);
+  return poisson_at_outcome(x, x == 0 ? log_zero(g, r) : open);
 }
 
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *g = in[1], *r = in[2];
-  double *dx = d[0], *dg = d[1], *dr = d[2];
-  for (size_t i = 0; i < n; i++) {
-    double p = zero(g[i], r[i]), hit = poisson_at_outcome(x[i], 0) == 0 ? 1 : 0;
-    double gate = x[i] == 0 ? -vexpm1(-r[i]) / p : -1 / (1 - g[i]);
-    double rate = x[i] == 0 ? (g[i] - 1) * vexp(-r[i]) / p : (x[i] - r[i]) / r[i];
-    dx[i] = 0;
-    dg[i] = hit == 0 ? 0 : gate;
-    dr[i] = hit == 0 ? 0 : rate;
-  }
+VECTOR void log_mass_slopes (const double v[], double d[]) {
+  double x = v[0], g = v[1], r = v[2], p = zero(g, r), hit = poisson_at_outcome(x, 0) == 0 ? 1 : 0;
+  double gate = x == 0 ? -vexpm1(-r) / p : -1 / (1 - g);
+  double rate = x == 0 ? (g - 1) * vexp(-r) / p : (x - r) / r;
+  d[0] = 0;
+  d[1] = hit == 0 ? 0 : gate;
+  d[2] = hit == 0 ? 0 : rate;
 }
 
 
-static double lower (double x, double g, double r) {
-  return x < 0 ? 0 : fma(1 - g, poisson_cdf(x, r), g);
+static double tail (const double v[], int upper) {
+  double x = v[0], g = v[1], r = v[2];
+  if (x < 0) return upper ? 1 : 0;
+  return upper ? (1 - g) * poisson_sf(x, r) : fma(1 - g, poisson_cdf(x, r), g);
 }
 
-static double upper (double x, double g, double r) {
-  return x < 0 ? 1 : (1 - g) * poisson_sf(x, r);
-}
-
-static double log_lower (double x, double g, double r) {
-  double above = upper(x, g, r);
-  if (above < 0.5) return vlog1p(-above);
-  return g == 0 ? poisson_log_cdf(x, r) : vlog(lower(x, g, r));
-}
-
-static double log_upper (double x, double g, double r) {
-  double below = lower(x, g, r);
-  return below < 0.5 ? vlog1p(-below) : vlog1p(-g) + poisson_log_sf(x, r);
-}
-
-static void cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = lower(in[0][i], in[1][i], in[2][i]);
-}
-
-static void sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = upper(in[0][i], in[1][i], in[2][i]);
-}
-
-static void log_cdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_lower(in[0][i], in[1][i], in[2][i]);
-}
-
-static void log_sf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_upper(in[0][i], in[1][i], in[2][i]);
+static double log_tail (const double v[], int upper) {
+  double x = v[0], g = v[1], r = v[2], other = tail(v, !upper);
+  if (other < 0.5) return vlog1p(-other);
+  if (upper) return vlog1p(-g) + poisson_log_sf(x, r);
+  return g == 0 ? poisson_log_cdf(x, r) : vlog(tail(v, 0));
 }
 
 /* the slopes of the cdf times `by`: Pois(X > k) in the gate, -(1 - g) Pois(k) in the rate */
-static void slopes (size_t i, const double *const in[], double by, double *const d[]) {
-  double x = in[0][i], g = in[1][i], r = in[2][i];
-  double p = vexp(poisson_log_step(x, r));
-  d[0][i] = 0;
-  d[1][i] = x >= 0 ? by * poisson_sf(x, r) : 0;
-  d[2][i] = x >= 0 ? by * (g - 1) * p : 0;
-}
-
-static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) slopes(i, in, 1, d);
-}
-
-static void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) slopes(i, in, -1, d);
-}
-
-static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) slopes(i, in, 1 / lower(in[0][i], in[1][i], in[2][i]), d);
+static void slopes (const double v[], double by, double d[]) {
+  double x = v[0], g = v[1], r = v[2], p = vexp(poisson_log_step(x, r));
+  d[0] = 0;
+  d[1] = x >= 0 ? by * poisson_sf(x, r) : 0;
+  d[2] = x >= 0 ? by * (g - 1) * p : 0;
 }
 
 /* relative to a tail that may underflow */
-static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *x = in[0], *g = in[1], *r = in[2];
-  for (size_t i = 0; i < n; i++) {
-    double slope = vexp(poisson_log_step(x[i], r[i]) - poisson_log_sf(x[i], r[i]));
-    int inside = (x[i] >= 0) & (x[i] < HUGE_VAL);
-    d[0][i] = 0;
-    d[1][i] = inside ? -1 / (1 - g[i]) : 0;
-    d[2][i] = inside ? slope : 0;
-  }
+static void log_upper_slopes (const double v[], double d[]) {
+  double x = v[0], slope = vexp(poisson_log_step(x, v[2]) - poisson_log_sf(x, v[2]));
+  int inside = (x >= 0) & (x < HUGE_VAL);
+  d[0] = 0;
+  d[1] = inside ? -1 / (1 - v[1]) : 0;
+  d[2] = inside ? slope : 0;
 }
 
-
-static double tail (double k, const double *params, int is_upper) {
-  return is_upper ? upper(k, params[0], params[1]) : lower(k, params[0], params[1]);
+static void tail_slopes (const double v[], int upper, double d[]) {
+  slopes(v, upper ? -1 : 1, d);
 }
 
-/* the quantile for p, or for the upper tail p */
-static double quantile (double p, double g, double r, int is_upper) {
-  double params[] = {g, r}, q = is_upper ? p : 1 - p;
-  Stairs stairs = {tail, NULL, 0, HUGE_VAL, params};
+static void log_tail_slopes (const double v[], int upper, double d[]) {
+  if (upper) log_upper_slopes(v, d);
+  else slopes(v, 1 / tail(v, 0), d);
+}
+
+static double quantile (const double v[], int upper) {
+  double p = v[0], g = v[1], r = v[2], q = upper ? p : 1 - p;
+  Stairs stairs = {tail, NULL, 0, HUGE_VAL, 3, v};
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (g == 1 || r == 0) return 0;
-  if (p == (is_upper ? 0 : 1)) return HUGE_VAL;
+  if (p == (upper ? 0 : 1)) return HUGE_VAL;
   double z = -vndtri(clamp(q / (1 - g), 1e-300, 1));
-  return outcome_quantile(&stairs, poisson_near(z, r), level_of(p, is_upper, OUTCOME_SLACK));
+  return outcome_quantile(&stairs, poisson_near(z, r), level_of(p, upper, QUANTILE_SLACK));
 }
 
-static void icdf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 0);
-}
+static const SidedLaw law = {
+  .operands    = 3,
+  .log_density = log_mass, .log_density_slopes = log_mass_slopes,
+  .tail        = tail,     .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail, .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile
+};
 
-static void isf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = quantile(in[0][i], in[1][i], in[2][i], 1);
-}
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
 
 
 /* -P(0) log P(0) - (1 - g) log(1 - g) (1 - e^-r) + (1 - g) (H - r e^-r), H that of Poisson(r) */
@@ -178,6 +139,6 @@ const Kernel perilune_zeroinflatedpoisson[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf, .flat = 1},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy,  .partials = entropy_partials},
-  {.name = "sample",   .n_in = 3, .draw = sample,    .integer = 1},
+  {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

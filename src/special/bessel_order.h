@@ -19,6 +19,7 @@
 #ifndef PERILUNE_BESSEL_ORDER_H
 #define PERILUNE_BESSEL_ORDER_H
 
+#include "special/constants.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 
@@ -85,7 +86,7 @@ static inline DebyeSum debye_sum (double q, double t) {
 static inline BesselOrder bessel_order_debye (double v, double x, double r) {
   double t = 1 / r, p = v * t, g = x * t, p1 = 1 + p;
   DebyeSum s = debye_sum(p * p, t);
-  double root = fma(0.5, vlog(r), 0.91893853320467274178);
+  double root = fma(0.5, vlog(r), HALF_LOG_2PI);
   double half = 0.5 + s.first, past = fma(2 * g, g, -1), curve = fma(g * g, s.second, half * past);
   return (BesselOrder) {
     .log_scaled = fma(-v, vlog(v + r), v * (v / (x + r))) - (root - s.value),
@@ -109,7 +110,7 @@ static inline BesselOrder bessel_order_series (double v, double x, double r) {
   double total = fma(h, sum, 1), back = middle > 0 ? middle / h : 0;   /* w_0/h = 1/h */
   double shift = (first - back) / total, mean = back + shift;
   double variance = fma(-h * shift, shift, fma(back, middle, second) / total);
-  double start = fma(v, 0.69314718055994530942, vlgamma_pos(v + 1));
+  double start = fma(v, LN2, vlgamma_pos(v + 1));
   return (BesselOrder) {
     .log_scaled = vlog1p(h * sum) - x - start,
     .share      = 0.5 * mean,

@@ -9,6 +9,7 @@
 #ifndef PERILUNE_EXPINT_H
 #define PERILUNE_EXPINT_H
 
+#include "special/constants.h"
 #include "special/vmath.h"
 
 /* e1e, and z e1e(z) - 1, which is z times its derivative and cancels for large z */
@@ -20,7 +21,7 @@ static inline ExpIntegral exp_integral_series (double z) {
     term *= -z / k;
     sum -= term / k;
   }
-  double value = vexp(z) * (sum - 0.57721566490153286061 - vlog(z));
+  double value = vexp(z) * (sum - EULER_GAMMA - vlog(z));
   return (ExpIntegral) {value, z == 0 ? -1 : fma(z, value, -1)};
 }
 

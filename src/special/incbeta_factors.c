@@ -5,6 +5,7 @@
 ** binomial probabilities, with its exponent as a pair of doubles, so that
 ** exp(-700) is as accurate as exp(-7).
 */
+#include "special/constants.h"
 #include "special/incbeta_parts.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
@@ -57,11 +58,10 @@ Pair incbeta_mode_exponent (Point s) {
 
 /* D at the mode: sqrt(a b/(2 pi (a+b))) and Stirling's corrections; a, b > 1 */
 double incbeta_mode_height (double a, double b) {
-  const double inverse_2pi = 0.15915494309189533577;
   double n = a + b;
   double root = (a < b) ? a * (b / n) : b * (a / n);
   double correction = vstirlerr(n) - vstirlerr(a) - vstirlerr(b);
-  return sqrt(root * inverse_2pi) * vexp(correction);
+  return sqrt(root * INV_TWO_PI) * vexp(correction);
 }
 
 /*

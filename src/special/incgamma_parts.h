@@ -7,6 +7,7 @@
 #ifndef PERILUNE_INCGAMMA_PARTS_H
 #define PERILUNE_INCGAMMA_PARTS_H
 
+#include "special/constants.h"
 #include "special/pair.h"
 
 
@@ -15,8 +16,6 @@ typedef struct Tail { Pair e; double m, d; int upper; } Tail;
 
 /* h is the continued fraction of the upper tail or the series of the lower, dh its derivative in a */
 typedef struct Dual { double h, dh; } Dual;
-
-static const double SQRT_2PI = 2.5066282746310005024;
 
 
 /* incgamma_factors.c */

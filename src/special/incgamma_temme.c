@@ -5,6 +5,7 @@
 **
 ** where eta^2/2 = mu - log(1 + mu), mu = (x - a)/a, and eta has the sign of mu
 */
+#include "special/constants.h"
 #include "special/incgamma_parts.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
@@ -14,7 +15,6 @@
 /* T = sum C_k(eta) a^-k and its partial derivatives */
 typedef struct Uniform { double t, dt_deta, dt_da; } Uniform;
 
-static const double SQRT_HALF = 0.70710678118654752440;
 
 /*
 ** Coefficients of eta^n in C_k(eta), from C_0 = 1/mu - 1/eta and

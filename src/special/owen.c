@@ -13,13 +13,11 @@
 **
 ** where T has a short range and little cancels.
 */
+#include "special/constants.h"
 #include "special/legendre.h"
 #include "special/owen.h"
 #include "special/verf.h"
 #include "special/vmath.h"
-
-static const double INV_PI = 0.31830988618379067154;
-static const double SQRT_HALF = 0.70710678118654752440;
 
 
 /* 2 T(h, a) for 0 <= a <= 1 and h of moderate size */

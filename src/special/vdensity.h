@@ -4,6 +4,7 @@
 #ifndef PERILUNE_VDENSITY_H
 #define PERILUNE_VDENSITY_H
 
+#include "special/constants.h"
 #include "special/verf.h"
 #include "special/vmath.h"
 
@@ -12,12 +13,12 @@
 VECTOR double vdensity (double z) {
   double square = z * z, rest = fma(z, z, -square);
   double p = exp_pair(clamp(-0.5 * square, -800.0, 0.0), square < 1600 ? -0.5 * rest : 0.0);
-  return 0.39894228040143267794 * p;
+  return INV_SQRT_2PI * p;
 }
 
 /* phi(z)/Phi(z), the slope of log Phi: no tail underflows on the way */
 VECTOR double vhazard (double z) {
-  double left = 0.79788456080286535588 / verfcx(-0.70710678118654752440 * z);
+  double left = SQRT_2_OVER_PI / verfcx(-SQRT_HALF * z);
   return z < 0 ? left : vdensity(z) / vndtr(z);
 }
 

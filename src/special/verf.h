@@ -12,6 +12,7 @@
 #ifndef PERILUNE_VERF_H
 #define PERILUNE_VERF_H
 
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vector.h"
 #include "special/vmath.h"
@@ -120,7 +121,7 @@ VECTOR double verfcx (double x) {
 /* Phi(x) = erfc(-x/sqrt(2))/2; 0 from -38.5 down */
 VECTOR double vndtr (double x) {
   double a = clamp(fabs(x), 0.0, 40.0);
-  double t = 0.5 * gauss_tail(0.5 * a, a, a * 0.70710678118654752440);
+  double t = 0.5 * gauss_tail(0.5 * a, a, a * SQRT_HALF);
   return x > 0 ? 1.0 - t : t;
 }
 
@@ -133,7 +134,7 @@ VECTOR double vlog_ndtr (double x) {
   double a = fabs(x);
   double c = a > 40.0 ? 40.0 : a;
   double h = 0.5 * c * c;
-  double r = 0.5 * erfcx_positive((a > 1e160 ? 1e160 : a) * 0.70710678118654752440);
+  double r = 0.5 * erfcx_positive((a > 1e160 ? 1e160 : a) * SQRT_HALF);
   double upper = exp_pair(-h, -fma(0.5 * c, c, -h)) * r;
   Pair u = fast_sum(1.0, -upper);
   double l = vlog(x > 0 ? u.hi : r);
@@ -207,7 +208,7 @@ VECTOR double verfcinv (double y) {
 /* sqrt(2) z as z + (sqrt(2) - 1) z, rounded once */
 VECTOR double vndtri (double p) {
   double z = erf_quantile(2.0 * (p - 0.5), 2.0 * (p > 0.5 ? 1.0 - p : p));
-  return fma(z, 0.41421356237309504880, z);
+  return fma(z, SQRT2_MINUS_1, z);
 }
 
 /* }====================================================== */

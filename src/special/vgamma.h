@@ -16,6 +16,7 @@
 #ifndef PERILUNE_VGAMMA_H
 #define PERILUNE_VGAMMA_H
 
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vector.h"
 #include "special/vmath.h"
@@ -207,11 +208,6 @@ VECTOR void vlgamma_digamma (double x, double *lgamma, double *digamma) {
   *digamma = digamma_given(x, l, r);
 }
 
-VECTOR void vdigamma_trigamma (double x, double *digamma, double *trigamma) {
-  *digamma = vdigamma_pos(x);
-  *trigamma = vtrigamma_pos(x);
-}
-
 /* }====================================================== */
 
 
@@ -225,7 +221,7 @@ VECTOR void vdigamma_trigamma (double x, double *digamma, double *trigamma) {
 */
 VECTOR double lgamma_reflected (double a, Pair l, double r) {
   double near = lgamma1p_near(a < 1.0 ? a : a - 1.0);
-  double sine = fabs(sinpi_near(fraction_near(a))) * 0.31830988618379067154;
+  double sine = fabs(sinpi_near(fraction_near(a))) * INV_PI;
   double t = sine * (a >= 1.0 && a < 2.5 ? a : 1.0);
   Pair m = log_sum(t, log_scale(t));
   double al = a * l.hi;
@@ -233,7 +229,7 @@ VECTOR double lgamma_reflected (double a, Pair l, double r) {
   Pair h = exact_sum(m.hi, 0.5 * l.hi);
   Pair q = exact_sum(p.hi, h.hi);
   double low = (fma(a, l.hi, -al) + fma(a, l.lo, p.lo)) + (q.lo + h.lo) + (m.lo + 0.5 * l.lo);
-  double far = q.hi + (low + (0.91893853320467274178 + binet_far(r)));
+  double far = q.hi + (low + (HALF_LOG_2PI + binet_far(r)));
   return a < 2.5 ? (near + m.hi) + m.lo : far;
 }
 
@@ -252,7 +248,7 @@ VECTOR double vlgamma (double x) {
 VECTOR double vdigamma (double x) {
   double a = fabs(x);
   double f = fraction_near(a);
-  double cot = 3.14159265358979323846 * sinpi_near(0.5 - fabs(f)) / sinpi_near(f);
+  double cot = PI * sinpi_near(0.5 - fabs(f)) / sinpi_near(f);
   double r = 1.0 / a;
   Pair l = log_sum(a, 1.0);
   double far = fma(-0.5, r, l.hi) + (l.lo - digamma_far(r * r));
@@ -275,7 +271,7 @@ VECTOR double vtrigamma (double x) {
   double shift = a < 1.0 ? 1.0 : 0.0;
   double r = 1.0 / a;
   double t = trigamma_above(a + shift);
-  double c = 3.14159265358979323846 / sinpi_near(fraction_near(a));
+  double c = PI / sinpi_near(fraction_near(a));
   double below = a < 1.0 ? 0.0 : r;
   double reflected = fma(c, c, fma(below, below, -t));
   double value = fma(shift * r, r, t);
@@ -329,7 +325,7 @@ VECTOR double vbetaln (double a, double b) {
   double raised = given < 0.5 ? 1.0 + low / given : 1.0;
   double h = clamp(low / high, 4.9406564584124654e-324, 1.0);
   double bulk = fma(low, vlog(h / (1.0 + h)), -high * vlog1p(h));
-  double root = vlog(raised * sqrt(1.0 + h) / sqrt(low)) + 0.91893853320467274178;
+  double root = vlog(raised * sqrt(1.0 + h) / sqrt(low)) + HALF_LOG_2PI;
   double mu = (vstirlerr(low) - stirlerr_above(low + high)) + stirlerr_above(high);
   double value = bulk + (root + mu);
   value = high == HUGE_VAL ? -high : value;

@@ -10,6 +10,7 @@
 #ifndef PERILUNE_VMATH_H
 #define PERILUNE_VMATH_H
 
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vector.h"
 
@@ -21,10 +22,8 @@ typedef struct ExpReduction { double hi, lo, scale, scale1, scale2; } ExpReducti
 typedef struct LogReduction { double n, f, error; } LogReduction;
 
 
-static const double LN2 = 0.69314718055994530942;
 static const double LN2_HIGH = 0.69314718055966295651;  /* 41 bits: n LN2_HIGH is exact */
 static const double LN2_LOW = 2.8235290563031577103e-13;
-static const double SQRT2 = 1.4142135623730950488;
 
 
 VECTOR double vsqrt (double x) {
@@ -210,7 +209,7 @@ VECTOR double vlog1p (double x) {
 VECTOR double log1p_unit (double x) {
   double d = x - 1.0;
   double error = x - (d + 1.0);
-  int far = x > 0.41421356237309504880;
+  int far = x > SQRT2_MINUS_1;
   return log_assemble((LogReduction) {
     .n = far ? -1.0 : 0.0, .f = far ? 0.5 * d : x, .error = far ? 0.5 * error : 0.0
   });

@@ -16,6 +16,7 @@
 #ifndef PERILUNE_VSHAPE_H
 #define PERILUNE_VSHAPE_H
 
+#include "special/divided.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vratio.h"
@@ -24,26 +25,15 @@
    was fitted with 60 digits */
 #define SHAPE_SHIFT 0.6875
 
-/* a polynomial at u1, its divided differences [u1, u1] and [u1, u1, u2] */
-typedef struct Divided { double value, slope, twice; } Divided;
-
 
 /* where shape_near has all its digits, and far from the ends of the range */
 VECTOR int shape_plain (double a1, double a2) {
   return (a1 > 0x1p-6) & (a1 < 0x1p300) & (a2 > 0x1p-6) & (a2 < 0x1p300);
 }
 
-/* Horner's scheme, carried on to the differences */
-VECTOR Divided divided_step (Divided p, double u1, double u2, double coefficient) {
-  return (Divided) {
-    .value = fma(p.value, u1, coefficient),
-    .slope = fma(p.slope, u1, p.value), .twice = fma(p.twice, u2, p.slope)
-  };
-}
-
-/* F and its differences */
-VECTOR Divided binet_divided (double u1, double u2) {
-  Divided p = {0.0027348465211863573682, 0, 0};
+/* F[u1, u1] + u2 F[u1, u1, u2] */
+VECTOR double binet_rise (double u1, double u2) {
+  Divided p = divided_start(0.0027348465211863573682);
   p = divided_step(p, u1, u2, -0.015915016760252849236);
   p = divided_step(p, u1, u2, 0.046926642839335698452);
   p = divided_step(p, u1, u2, -0.090215767472732852474);
@@ -62,19 +52,13 @@ VECTOR Divided binet_divided (double u1, double u2) {
   p = divided_step(p, u1, u2, 0.021350097761663000731);
   p = divided_step(p, u1, u2, 0.03661024305391904473);
   p = divided_step(p, u1, u2, 0.057291666666678102762);
-  p = divided_step(p, u1, u2, 0.083333333333333333333);
-  p = divided_step(p, u1, u2, 0);
-  return p;
+  return divided_step(p, u1, u2, 0.083333333333333333333).rise;
 }
 
-/*
-** The remainder of mu for y >= 1 and d = y2 - y1, which is
-**   mu(y2) - mu(y1) - mu'(y1) d = (u2 - u1)^2 (F[u1, u1, u2] + F'(u1)/u2)
-*/
+/* The remainder of mu for y >= 1 and d = y2 - y1 (divided.h). */
 VECTOR double binet_remainder (double u1, double u2, double d) {
-  Divided p = binet_divided(u1, u2);
   double gap = d * u1;
-  return gap * gap * u2 * fma(p.twice, u2, p.slope);
+  return gap * gap * u2 * binet_rise(u1, u2);
 }
 
 /* F' */

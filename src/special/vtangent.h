@@ -15,6 +15,7 @@
 #ifndef PERILUNE_VTANGENT_H
 #define PERILUNE_VTANGENT_H
 
+#include "special/divided.h"
 #include "special/vmath.h"
 
 /* from here on mu is F; M is off by at most 2^-49.9 of the gap */
@@ -30,31 +31,20 @@ VECTOR TangentLog tangent_log (double r, double e) {
   return (TangentLog) {l.n == 0, s, tail, fma(-l.n, LN2, fma(2.0, s, tail))};
 }
 
-/* F, F[a,a] and F[a,a,b] over u, by Horner's rule for all three */
-typedef struct TangentSlopes { double p, q, r; } TangentSlopes;
-
-VECTOR TangentSlopes tangent_term (TangentSlopes f, double ua, double ub, double c) {
-  f.p = fma(f.p, ua, c);
-  f.q = fma(f.q, ua, f.p);
-  f.r = fma(f.r, ub, f.q);
-  return f;
-}
-
 /* F[a,a] + u_b F[a,a,b]; fitted for the error of mu'' relative to psi' */
 VECTOR double tangent_series (double ua, double ub) {
-  const double c = 0.0005196817774139045774;
-  TangentSlopes f = {c, c, c};
-  f = tangent_term(f, ua, ub, -0.00170014806532732107335);
-  f = tangent_term(f, ua, ub, 0.00255600998006284952435);
-  f = tangent_term(f, ua, ub, -0.00169262326195970968385);
-  f = tangent_term(f, ua, ub, 0.000443777720812370651604);
-  f = tangent_term(f, ua, ub, 0.00104554334023830528978);
-  f = tangent_term(f, ua, ub, 0.00111829776562683236037);
-  f = tangent_term(f, ua, ub, 0.00183548787251311165724);
-  f = tangent_term(f, ua, ub, 0.00624994316451706268356);
-  f = tangent_term(f, ua, ub, 0.0180555617729267109827);
-  f = tangent_term(f, ua, ub, 0.0416666662978510814555);
-  return tangent_term(f, ua, ub, 0.0833333333453747428851).r;
+  Divided f = divided_start(0.0005196817774139045774);
+  f = divided_step(f, ua, ub, -0.00170014806532732107335);
+  f = divided_step(f, ua, ub, 0.00255600998006284952435);
+  f = divided_step(f, ua, ub, -0.00169262326195970968385);
+  f = divided_step(f, ua, ub, 0.000443777720812370651604);
+  f = divided_step(f, ua, ub, 0.00104554334023830528978);
+  f = divided_step(f, ua, ub, 0.00111829776562683236037);
+  f = divided_step(f, ua, ub, 0.00183548787251311165724);
+  f = divided_step(f, ua, ub, 0.00624994316451706268356);
+  f = divided_step(f, ua, ub, 0.0180555617729267109827);
+  f = divided_step(f, ua, ub, 0.0416666662978510814555);
+  return divided_step(f, ua, ub, 0.0833333333453747428851).rise;
 }
 
 /* M for a, b >= 2 */

@@ -11,6 +11,7 @@
 #ifndef PERILUNE_VTRIG_H
 #define PERILUNE_VTRIG_H
 
+#include "special/constants.h"
 #include "special/pair.h"
 #include "special/vector.h"
 
@@ -19,7 +20,7 @@
 static const double TRIG_LIMIT = 35184372088832.0;  /* 2^45 */
 
 /* 2/pi in words of 32 bits after the point, enough for the largest exponent */
-static const uint32_t TWO_OVER_PI[39] = {
+static const uint32_t TWO_OVER_PI_BITS[39] = {
   0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
   0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
   0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
@@ -158,7 +159,7 @@ static inline Pair trig_reduce_far (double x, uint64_t *quadrant) {
   for (int half = 0; half < 2; half++) {
     uint64_t carry = 0, factor = half ? m >> 32 : m & 0xffffffff;
     for (int i = 0; i < 8; i++) {
-      carry += factor * TWO_OVER_PI[first + 7 - i] + product[i + half];
+      carry += factor * TWO_OVER_PI_BITS[first + 7 - i] + product[i + half];
       product[i + half] = (uint32_t) carry;
       carry >>= 32;
     }
@@ -218,7 +219,7 @@ VECTOR double atan_series (double z) {
 /* atan x = base + atan(t), t = x, (x - 1)/(x + 1) or -1/x with base 0, pi/4, pi/2 */
 VECTOR double vatan (double x) {
   double a = fabs(x);
-  int far = a > 2.4142135623730950488, middle = a > 0.41421356237309504880;
+  int far = a > 2.4142135623730950488, middle = a > SQRT2_MINUS_1;
   double num = far ? -1.0 : (middle ? a - 1.0 : a);
   double den = far ? a : (middle ? a + 1.0 : 1.0);
   double base = far ? 1.570796326794896558 : (middle ? 0.78539816339744827900 : 0.0);

@@ -178,7 +178,8 @@ end
 
 --- E[f(X)] component by component: each is integrated where it lives. The batch of components is
 -- laid out for f as more rows.
-function MixtureSameFamily:expected (f, opts)
+function MixtureSameFamily:expectation (...)
+  local f, opts = require "perilune.expectation".checked(self, ...)
   local rank, k = #self.batch_shape, self.mixture_distribution.support.high
   local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
   for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end

@@ -186,7 +186,9 @@ function TransformedDistribution:mode ()
   return peaks.mode(self, function (s) return self.transform:forward(peaks.quantile(self.base_dist, s)) end)
 end
 
-function TransformedDistribution:expected (f, opts) return self.law:expectation(f, opts) end
+function TransformedDistribution:expectation (...)
+  return self.law:expectation(require "perilune.expectation".checked(self, ...))
+end
 
 function TransformedDistribution:rsample (shape, rng)
   if not self.has_rsample then

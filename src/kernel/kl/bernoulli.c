@@ -1,15 +1,15 @@
 /*
 ** bernoulli.c - KL(Bernoulli || q)
 **
-** To Bernoulli, on logits (odds.h).
+** To Bernoulli, on logits (bernoulli_kl.h).
 */
 #include "kernel/kernel.h"
-#include "kernel/odds.h"
+#include "kernel/bernoulli_kl.h"
 
 
 static void to_bernoulli (size_t n, const double *const in[], double *out) {
   const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = odds_divergence(a[i], b[i]);
+  for (size_t i = 0; i < n; i++) out[i] = bernoulli_kl_divergence(a[i], b[i]);
 }
 
 /* -p (1 - p)(b - a), and the rise of p; 0 for a coin that is certain */
@@ -19,7 +19,7 @@ static void to_bernoulli_partials (size_t n, const double *const in[], double *c
   for (size_t i = 0; i < n; i++) {
     double spread = vsigmoid(a[i]) * vsigmoid(-a[i]), slope = spread * (a[i] - b[i]);
     da[i] = spread == 0 ? 0 : slope;
-    db[i] = odds_rise(a[i], b[i]);
+    db[i] = bernoulli_kl_rise(a[i], b[i]);
   }
 }
 

@@ -6,14 +6,14 @@
 **   KL = gap(a1, a2 - a1) + gap(b1, b2 - b1) - gap(a1 + b1, a2 + b2 - a1 - b1)
 */
 #include "kernel/kernel.h"
-#include "kernel/shares.h"
+#include "kernel/beta_kl.h"
 #include "special/vgamma.h"
 
 
 /* false for NaN */
 VECTOR int plain (double a1, double b1, double a2, double b2) {
-  int above = (a1 > SHARES_TINY) & (b1 > SHARES_TINY) & (a2 > SHARES_TINY) & (b2 > SHARES_TINY);
-  return above & (a1 + b1 < SHARES_LARGE) & (a2 + b2 < SHARES_LARGE);
+  int above = (a1 > BETA_KL_TINY) & (b1 > BETA_KL_TINY) & (a2 > BETA_KL_TINY) & (b2 > BETA_KL_TINY);
+  return above & (a1 + b1 < BETA_KL_LARGE) & (a2 + b2 < BETA_KL_LARGE);
 }
 
 static void to_beta (size_t n, const double *const in[], double *out) {
@@ -27,7 +27,7 @@ static void to_beta (size_t n, const double *const in[], double *out) {
   }
   for (size_t i = 0; odd && i < n; i++) {
     double p[] = {a1[i], b1[i]}, q[] = {a2[i], b2[i]};
-    if (!plain(a1[i], b1[i], a2[i], b2[i])) out[i] = shares_divergence(2, p, q);
+    if (!plain(a1[i], b1[i], a2[i], b2[i])) out[i] = beta_kl_divergence(2, p, q);
   }
 }
 

@@ -11,7 +11,7 @@
 */
 #include "kernel/kernel.h"
 #include "kernel/simplex.h"
-#include "kernel/together.h"
+#include "kernel/row_blocks.h"
 #include "special/pair.h"
 #include "special/vmath.h"
 #include "special/vrun.h"
@@ -37,11 +37,11 @@ typedef struct Rows {
 } Rows;
 
 static size_t scratch (const size_t dims[]) {
-  return rows_together(dims[0]) * (4 * dims[0] + 1);
+  return rows_in_block(dims[0]) * (4 * dims[0] + 1);
 }
 
 static Rows rows_at (size_t k, double *at) {
-  size_t most = rows_together(k), n = most * k;
+  size_t most = rows_in_block(k), n = most * k;
   return (Rows) {.k = k, .most = most, .room = {at, at + n}, .weight = at + 2 * n,
                  .apart = at + 3 * n, .sum = at + 4 * n};
 }
@@ -260,7 +260,9 @@ static void to_categorical_adjoint (const Batch *b, const double *upstream, doub
 
 
 const Kernel perilune_kl_categorical[] = {
-  {.name = "Categorical", .n_in = 2, .signature = "(k),(k)->()", .rows = to_categorical,
-   .scratch = scratch, .adjoint = to_categorical_adjoint, .adjoint_scratch = scratch},
+  {.name = "Categorical", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = to_categorical, .scratch = scratch,
+     .adjoint = to_categorical_adjoint, .adjoint_scratch = scratch}},
   {.name = NULL}
 };

@@ -15,7 +15,7 @@
 ** ones, where the laws are exponential, nothing else is left.
 */
 #include "kernel/kernel.h"
-#include "kernel/odds.h"
+#include "kernel/bernoulli_kl.h"
 #include "special/legendre.h"
 #include "special/vratio.h"
 
@@ -37,7 +37,7 @@ static double mean_of (double a) {
 
 /* e^d - 1 - d for |d| <= 4 */
 VECTOR double above_tangent (double d) {
-  double near = d * d * odds_curve(clamp(d, -1.0, 1.0)), far = vexpm1(d) - d;
+  double near = d * d * bernoulli_kl_curve(clamp(d, -1.0, 1.0)), far = vexpm1(d) - d;
   return fabs(d) <= 1 ? near : far;
 }
 

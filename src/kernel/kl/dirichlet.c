@@ -9,8 +9,8 @@
 ** Short rows are computed together.
 */
 #include "kernel/kernel.h"
-#include "kernel/shares.h"
-#include "kernel/together.h"
+#include "kernel/beta_kl.h"
+#include "kernel/row_blocks.h"
 #include "special/vgamma.h"
 
 
@@ -23,11 +23,11 @@ typedef struct Rows {
 } Rows;
 
 static size_t scratch (const size_t dims[]) {
-  return rows_together(dims[0]) * (3 * dims[0] + 4);
+  return rows_in_block(dims[0]) * (3 * dims[0] + 4);
 }
 
 static Rows rows_at (size_t k, double *at) {
-  size_t most = rows_together(k), n = most * k;
+  size_t most = rows_in_block(k), n = most * k;
   double *whole = at + 3 * n;
   return (Rows) {.k = k, .most = most, .room = {at, at + n}, .term = at + 2 * n,
                  .whole = {whole, whole + most, whole + 2 * most}, .gap = whole + 3 * most};
@@ -58,7 +58,7 @@ static int totals (size_t k, const double *a, const double *b, double *from, dou
     least = less < least ? less : least;
     known &= less == less;
   }
-  return known & (least > SHARES_TINY) & (*from < SHARES_LARGE) & (*to < SHARES_LARGE);
+  return known & (least > BETA_KL_TINY) & (*from < BETA_KL_LARGE) & (*to < BETA_KL_LARGE);
 }
 
 static double sum_of (size_t k, const double *x) {
@@ -77,7 +77,7 @@ static void divergences (const Rows *s, double *out) {
   whole_gaps(s);
   for (size_t i = 0; i < s->rows; i++)
     out[i] = out[i] != 0 ? sum_of(k, s->term + i * k) - s->gap[i]
-                         : shares_divergence(k, s->a + i * k, s->b + i * k);
+                         : beta_kl_divergence(k, s->a + i * k, s->b + i * k);
 }
 
 static void to_dirichlet (const Batch *b, double *out) {
@@ -106,7 +106,9 @@ static void to_dirichlet_adjoint (const Batch *b, const double *upstream, double
 
 
 const Kernel perilune_kl_dirichlet[] = {
-  {.name = "Dirichlet", .n_in = 2, .signature = "(k),(k)->()", .rows = to_dirichlet,
-   .scratch = scratch, .adjoint = to_dirichlet_adjoint},
+  {.name = "Dirichlet", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k)->()", .run = to_dirichlet, .scratch = scratch,
+     .adjoint = to_dirichlet_adjoint}},
   {.name = NULL}
 };

@@ -12,11 +12,11 @@
 #ifndef PERILUNE_KL_EXTREME_H
 #define PERILUNE_KL_EXTREME_H
 
+#include "special/constants.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 #include "special/vratio.h"
 
-#define EULER 0.57721566490153286061
 #define SLOPE_AT_2 0.42278433509846713939   /* psi(2) = 1 - gamma */
 
 /* r as a quotient, e = r - 1, and z */
@@ -68,7 +68,7 @@ VECTOR ExtremeSlopes extreme_slopes (Extremes p) {
   double r = p.above / p.below, q = extreme_remainder(r, p.e);
   return (ExtremeSlopes) {
     .rise = vexpm1(p.z + fma(SLOPE_AT_2, p.e, q)),
-    .psi = vdigamma_pos(1 + r), .tilt = vdigamma_pos(r) + EULER
+    .psi = vdigamma_pos(1 + r), .tilt = vdigamma_pos(r) + EULER_GAMMA
   };
 }
 

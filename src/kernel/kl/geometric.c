@@ -2,12 +2,12 @@
 ** geometric.c - KL(Geometric || q)
 **
 ** To Geometric, on logits a of p and b of q: the divergence of one throw of the coin
-** (odds.h) times the 1/p throws that it takes. For p below e^-600 the law is exponential,
+** (bernoulli_kl.h) times the 1/p throws that it takes. For p below e^-600 the law is exponential,
 **
 **   KL = log(1 + e^b)/e^a - 1 - D,   D = b - a
 */
 #include "kernel/kernel.h"
-#include "kernel/odds.h"
+#include "kernel/bernoulli_kl.h"
 
 static const double RARE = -600;
 
@@ -15,12 +15,12 @@ static const double RARE = -600;
 VECTOR double rare_divergence (double a, double b) {
   double gap = b - a, root = vexp(-0.5 * a);
   double ratio = b < -36 ? vexp(gap) : vsoftplus(b) * root * root;
-  double near = gap * gap * odds_curve(gap), far = (ratio - 1) - gap;
-  return fabs(gap) <= ODDS_NEAR ? near : far;
+  double near = gap * gap * bernoulli_kl_curve(gap), far = (ratio - 1) - gap;
+  return fabs(gap) <= BERNOULLI_KL_NEAR ? near : far;
 }
 
 VECTOR double divergence (double a, double b) {
-  double value = odds_divergence(a, b) / vsigmoid(a), rare = rare_divergence(a, b);
+  double value = bernoulli_kl_divergence(a, b) / vsigmoid(a), rare = rare_divergence(a, b);
   return a < RARE ? rare : value;
 }
 
@@ -35,7 +35,7 @@ static void to_geometric_partials (size_t n, const double *const in[], double *c
   double *da = d[0], *db = d[1];
   for (size_t i = 0; i < n; i++) {
     double rest = vsigmoid(-a[i]), slope = -rest * ((b[i] - a[i]) + divergence(a[i], b[i]));
-    double rise = a[i] < RARE ? vexpm1(b[i] - a[i]) : odds_rise(a[i], b[i]) / vsigmoid(a[i]);
+    double rise = a[i] < RARE ? vexpm1(b[i] - a[i]) : bernoulli_kl_rise(a[i], b[i]) / vsigmoid(a[i]);
     da[i] = rest == 0 ? 0 : slope;
     db[i] = rise;
   }

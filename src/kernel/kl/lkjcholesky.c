@@ -87,7 +87,8 @@ static void to_lkjcholesky_adjoint (const Batch *b, const double *upstream, doub
 
 
 const Kernel perilune_kl_lkjcholesky[] = {
-  {.name = "LKJCholesky", .n_in = 4, .signature = "(),(d),(),(d)->()", .rows = to_lkjcholesky,
-   .adjoint = to_lkjcholesky_adjoint},
+  {.name = "LKJCholesky", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d),(),(d)->()", .run = to_lkjcholesky, .adjoint = to_lkjcholesky_adjoint}},
   {.name = NULL}
 };

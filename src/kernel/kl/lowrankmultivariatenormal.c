@@ -313,8 +313,9 @@ static size_t for_adjoint (const size_t dims[]) { return dims[0] * (5 * dims[0] 
 
 const Kernel perilune_kl_lowrankmultivariatenormal[] = {
   {.name = "LowRankMultivariateNormal", .n_in = 6,
-   .signature = "(d),(d,k),(d),(d),(d,l),(d)->()", .rows = to_lowrankmultivariatenormal,
-   .scratch = for_value, .adjoint = to_lowrankmultivariatenormal_adjoint,
-   .adjoint_scratch = for_adjoint},
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d,k),(d),(d),(d,l),(d)->()", .run = to_lowrankmultivariatenormal,
+     .scratch = for_value, .adjoint = to_lowrankmultivariatenormal_adjoint,
+     .adjoint_scratch = for_adjoint}},
   {.name = NULL}
 };

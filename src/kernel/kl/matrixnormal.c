@@ -125,8 +125,9 @@ static size_t for_adjoint (const size_t dims[]) {
 }
 
 const Kernel perilune_kl_matrixnormal[] = {
-  {.name = "MatrixNormal", .n_in = 6, .signature = "(n,p),(n,n),(p,p),(n,p),(n,n),(p,p)->()",
-   .rows = to_matrixnormal, .scratch = for_value, .adjoint = to_matrixnormal_adjoint,
-   .adjoint_scratch = for_adjoint},
+  {.name = "MatrixNormal", .n_in = 6,
+   .rows = &(const RowKernel) {
+     .signature = "(n,p),(n,n),(p,p),(n,p),(n,n),(p,p)->()", .run = to_matrixnormal,
+     .scratch = for_value, .adjoint = to_matrixnormal_adjoint, .adjoint_scratch = for_adjoint}},
   {.name = NULL}
 };

@@ -185,8 +185,9 @@ static size_t for_adjoint (const size_t dims[]) {
 }
 
 const Kernel perilune_kl_multivariatenormal[] = {
-  {.name = "MultivariateNormal", .n_in = 4, .signature = "(d),(d,d),(d),(d,d)->()",
-   .rows = to_multivariatenormal, .scratch = for_value,
-   .adjoint = to_multivariatenormal_adjoint, .adjoint_scratch = for_adjoint},
+  {.name = "MultivariateNormal", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(d,d),(d),(d,d)->()", .run = to_multivariatenormal, .scratch = for_value,
+     .adjoint = to_multivariatenormal_adjoint, .adjoint_scratch = for_adjoint}},
   {.name = NULL}
 };

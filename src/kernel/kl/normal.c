@@ -75,6 +75,6 @@ static void to_normal_both (size_t n, const double *const in[], double *out,
 
 const Kernel perilune_kl_normal[] = {
   {.name = "Normal", .n_in = 4, .value = to_normal, .partials = to_normal_partials,
-   .both = to_normal_both},
+   .shortcuts = &(const Shortcuts) {.both = to_normal_both}},
   {.name = NULL}
 };

@@ -46,7 +46,9 @@ static void to_vonmisesfisher_adjoint (const Batch *b, const double *upstream, d
 
 
 const Kernel perilune_kl_vonmisesfisher[] = {
-  {.name = "VonMisesFisher", .n_in = 4, .signature = "(d),(),(d),()->()",
-   .rows = to_vonmisesfisher, .adjoint = to_vonmisesfisher_adjoint},
+  {.name = "VonMisesFisher", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(d),(),(d),()->()", .run = to_vonmisesfisher,
+     .adjoint = to_vonmisesfisher_adjoint}},
   {.name = NULL}
 };

@@ -100,7 +100,9 @@ static size_t for_adjoint (const size_t dims[]) {
 }
 
 const Kernel perilune_kl_wishart[] = {
-  {.name = "Wishart", .n_in = 4, .signature = "(),(d,d),(),(d,d)->()", .rows = to_wishart,
-   .scratch = for_value, .adjoint = to_wishart_adjoint, .adjoint_scratch = for_adjoint},
+  {.name = "Wishart", .n_in = 4,
+   .rows = &(const RowKernel) {
+     .signature = "(),(d,d),(),(d,d)->()", .run = to_wishart, .scratch = for_value,
+     .adjoint = to_wishart_adjoint, .adjoint_scratch = for_adjoint}},
   {.name = NULL}
 };

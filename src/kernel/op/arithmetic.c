@@ -2,8 +2,10 @@
 ** arithmetic.c - the operators of Lua, and what stands beside them
 */
 #include <math.h>
+#include <string.h>
 
 #include "kernel/kernel.h"
+#include "kernel/repeated.h"
 #include "special/vmath.h"
 #include "special/vpow.h"
 
@@ -89,20 +91,51 @@ static void mod_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
-static void power (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vpow(x[i], y[i]);
+/* x^(1/2): adding 0 makes -0 into 0 */
+VECTOR double root_at (double x) { return x == -HUGE_VAL ? HUGE_VAL : sqrt(x) + 0.0; }
+
+/* squares, roots, reciprocals and x itself are exactly rounded, whatever else is in the block */
+VECTOR double power_at (double x, double y) {
+  double general = vpow(x, y), root = root_at(x);
+  double plain = y == 2 ? x * x : y == -1 ? 1 / x : y == 1 ? x : root;
+  return ((y == 2) | (y == -1) | (y == 1) | (y == 0.5)) ? plain : general;
 }
 
-/* y x^(y-1), 0 for y = 0;  x^y log x, 0 for x = 0 and y > 0 */
-static void power_partials (size_t n, const double *const in[], double *const d[]) {
+/* of a constant exponent, the same without computing the general form; is it such a one? */
+static int plain_power (size_t n, const double *x, double y, double *out) {
+  if (y == 2) for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
+  else if (y == -1) for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
+  else if (y == 0.5) for (size_t i = 0; i < n; i++) out[i] = root_at(x[i]);
+  else if (y == 1) memcpy(out, x, n * sizeof *out);
+  else return 0;
+  return 1;
+}
+
+static void power (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
-    double slope = y[i] * vpow(x[i], y[i] - 1);
-    d[0][i] = y[i] == 0 ? 0 : slope;
+  if (all_same(n, y) && plain_power(n, x, y[0], out)) return;
+  for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
+}
+
+/* y x^(y - 1), 0 for y = 0 */
+static void power_first (size_t n, const double *const in[], double *d) {
+  const double *x = in[0], *y = in[1];
+  if (all_same(n, y) && y[0] != 0 && plain_power(n, x, y[0] - 1, d)) {
+    for (size_t i = 0; i < n; i++) d[i] *= y[0];
+    return;
   }
   for (size_t i = 0; i < n; i++) {
-    double slope = vpow(x[i], y[i]) * vlog(x[i]);
+    double slope = y[i] * power_at(x[i], y[i] - 1);
+    d[i] = y[i] == 0 ? 0 : slope;
+  }
+}
+
+/* and x^y log x, 0 for x = 0 and y > 0 */
+static void power_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *y = in[1];
+  power_first(n, in, d[0]);
+  for (size_t i = 0; i < n; i++) {
+    double slope = power_at(x[i], y[i]) * vlog(x[i]);
     d[1][i] = ((x[i] == 0) & (y[i] > 0)) ? 0 : slope;
   }
 }
@@ -280,18 +313,19 @@ static void minimum_partials (size_t n, const double *const in[], double *const 
 
 
 const Kernel perilune_op_arithmetic[] = {
-  {.name = "add",        .n_in = 2, .value = add,           .partials = add_partials,
-   .partials_read = READ_NONE},
-  {.name = "sub",        .n_in = 2, .value = sub,           .partials = sub_partials,
-   .partials_read = READ_NONE},
-  {.name = "mul",        .n_in = 2, .value = mul,           .partials = mul_partials,
-   .first_partial = mul_first, .partials_read = READ_OTHERS},
-  {.name = "div",        .n_in = 2, .value = divide,        .partials = divide_partials,
-   .first_partial = divide_first, .partials_read = READ_OTHERS},
+  {.name = "add", .n_in = 2, .value = add, .partials = add_partials,
+   .shortcuts = &(const Shortcuts) {.partials_read = READ_NONE}},
+  {.name = "sub", .n_in = 2, .value = sub, .partials = sub_partials,
+   .shortcuts = &(const Shortcuts) {.partials_read = READ_NONE}},
+  {.name = "mul", .n_in = 2, .value = mul, .partials = mul_partials,
+   .shortcuts = &(const Shortcuts) {.first_partial = mul_first, .partials_read = READ_OTHERS}},
+  {.name = "div", .n_in = 2, .value = divide, .partials = divide_partials,
+   .shortcuts = &(const Shortcuts) {.first_partial = divide_first, .partials_read = READ_OTHERS}},
   {.name = "mod",        .n_in = 2, .value = mod,           .partials = mod_partials},
-  {.name = "pow",        .n_in = 2, .value = power,         .partials = power_partials},
-  {.name = "neg",        .n_in = 1, .value = neg,           .partials = neg_partials,
-   .partials_read = READ_NONE},
+  {.name = "pow", .n_in = 2, .value = power, .partials = power_partials,
+   .shortcuts = &(const Shortcuts) {.first_partial = power_first}},
+  {.name = "neg", .n_in = 1, .value = neg, .partials = neg_partials,
+   .shortcuts = &(const Shortcuts) {.partials_read = READ_NONE}},
   {.name = "abs",        .n_in = 1, .value = absolute,      .partials = absolute_partials},
   {.name = "sign",       .n_in = 1, .value = sign,          .partials = flat_partials},
   {.name = "square",     .n_in = 1, .value = square,        .partials = square_partials},

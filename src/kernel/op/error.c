@@ -4,12 +4,9 @@
 **   erf' = 2/sqrt(pi) e^(-x^2),    Phi' = phi,    phi(z) = e^(-z^2/2)/sqrt(2 pi)
 */
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/vdensity.h"
 #include "special/verf.h"
-
-#define TWO_OVER_SQRT_PI 1.1283791670955125739
-#define HALF_SQRT_PI     0.88622692545275801365
-#define ONE_OVER_SQRT_PI 0.56418958354775628695
 
 
 static void erf_value (size_t n, const double *const in[], double *out) {
@@ -42,7 +39,7 @@ static void erfcx_partials (size_t n, const double *const in[], double *const d[
   for (size_t i = 0; i < n; i++) {
     double x = in[0][i], t = 0.5 / (x * x), sum = 1;
     for (int k = 17; k >= 3; k -= 2) sum = fma(-k * t, sum, 1);
-    double far = -ONE_OVER_SQRT_PI * 2 * t * sum;
+    double far = -INV_SQRT_PI * 2 * t * sum;
     double near = fma(2 * x, verfcx(x), -TWO_OVER_SQRT_PI);
     d[0][i] = x > 20 ? far : near;
   }

@@ -6,6 +6,7 @@
 ** -(dx/da) dP/dx.
 */
 #include "kernel/kernel.h"
+#include "special/constants.h"
 #include "special/incbeta.h"
 #include "special/incgamma.h"
 #include "special/vgamma.h"
@@ -23,7 +24,7 @@ static double product (double density, double slope) {
 static double gamma_density (double a, double x) {
   if (x == 0) return power_at_zero(a);
   double log_density = -vbd0(a, x) - vstirlerr(a);
-  return sqrt(a * 0.15915494309189533577) * vexp(log_density) / x;
+  return sqrt(a * INV_TWO_PI) * vexp(log_density) / x;
 }
 
 /* dI/dx = x^(a-1) (1-x)^(b-1) / B(a, b) */
@@ -33,7 +34,7 @@ static double beta_density (double a, double b, double x) {
   if (y == 0) return a * power_at_zero(b);
   double log_density = vstirlerr(n) - vstirlerr(a) - vstirlerr(b)
                      - vbd0(a, n * x) - vbd0(b, n * y);
-  return sqrt(a * b / n * 0.15915494309189533577) * vexp(log_density) / (x * y);
+  return sqrt(a * b / n * INV_TWO_PI) * vexp(log_density) / (x * y);
 }
 
 

@@ -180,19 +180,29 @@ static void positive_semidefinite (const Batch *b, double *out) {
 
 
 const Kernel perilune_row_constraint[] = {
-  {.name = "simplex",          .n_in = 1, .flat = 1, .signature = "(k)->()", .rows = simplex},
-  {.name = "one_hot",          .n_in = 1, .flat = 1, .signature = "(k)->()", .rows = one_hot},
-  {.name = "ordered_vector",   .n_in = 1, .flat = 1, .signature = "(k)->()", .rows = ordered},
-  {.name = "sphere",           .n_in = 1, .flat = 1, .signature = "(k)->()", .rows = sphere},
-  {.name = "multinomial",      .n_in = 2, .flat = 1, .signature = "(k),()->()",
-   .rows = multinomial},
-  {.name = "lower_triangular", .n_in = 1, .flat = 1, .signature = "(d,d)->()", .rows = lower},
-  {.name = "lower_cholesky",   .n_in = 1, .flat = 1, .signature = "(d,d)->()", .rows = cholesky},
-  {.name = "corr_cholesky",    .n_in = 1, .flat = 1, .signature = "(d,d)->()", .rows = corr},
-  {.name = "symmetric",        .n_in = 1, .flat = 1, .signature = "(d,d)->()", .rows = symmetric},
-  {.name = "positive_definite", .n_in = 1, .flat = 1, .signature = "(d,d)->()",
-   .rows = positive_definite, .scratch = one_matrix},
-  {.name = "positive_semidefinite", .n_in = 1, .flat = 1, .signature = "(d,d)->()",
-   .rows = positive_semidefinite, .scratch = matrix_and_flags},
+  {.name = "simplex", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = simplex}},
+  {.name = "one_hot", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = one_hot}},
+  {.name = "ordered_vector", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = ordered}},
+  {.name = "sphere", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = sphere}},
+  {.name = "multinomial", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k),()->()", .run = multinomial}},
+  {.name = "lower_triangular", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d)->()", .run = lower}},
+  {.name = "lower_cholesky", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d)->()", .run = cholesky}},
+  {.name = "corr_cholesky", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d)->()", .run = corr}},
+  {.name = "symmetric", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d)->()", .run = symmetric}},
+  {.name = "positive_definite", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->()", .run = positive_definite, .scratch = one_matrix}},
+  {.name = "positive_semidefinite", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->()", .run = positive_semidefinite, .scratch = matrix_and_flags}},
   {.name = NULL}
 };

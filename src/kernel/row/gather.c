@@ -45,7 +45,8 @@ static void gather_adjoint (const Batch *b, const double *upstream, double *cons
 
 
 const Kernel perilune_row_gather[] = {
-  {.name = "gather", .n_in = 2, .signature = "(k,m),(n)->(n,m)", .rows = gather,
-   .adjoint = gather_adjoint},
+  {.name = "gather", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k,m),(n)->(n,m)", .run = gather, .adjoint = gather_adjoint}},
   {.name = NULL}
 };

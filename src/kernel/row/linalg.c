@@ -106,15 +106,20 @@ static void inverse_spread (const Batch *b, double *out) {
 
 
 const Kernel perilune_row_linalg[] = {
-  {.name = "cholesky",           .n_in = 1, .signature = "(d,d)->(d,d)", .rows = cholesky,
-   .adjoint = cholesky_adjoint, .adjoint_scratch = matrix},
-  {.name = "cholesky_inverse",   .n_in = 1, .signature = "(d,d)->(d,d)", .rows = cholesky_inverse,
-   .adjoint = cholesky_inverse_adjoint, .adjoint_scratch = matrix},
-  {.name = "triangular_inverse", .n_in = 1, .signature = "(d,d)->(d,d)", .rows = triangular_inverse,
-   .adjoint = triangular_inverse_adjoint},
-  {.name = "spread",             .n_in = 2, .flat = 1, .signature = "(d,d),(d,d)->()",
-   .rows = spread, .scratch = matrix},
-  {.name = "inverse_spread",     .n_in = 2, .flat = 1, .signature = "(d,d),(d,d)->()",
-   .rows = inverse_spread},
+  {.name = "cholesky", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = cholesky, .adjoint = cholesky_adjoint,
+     .adjoint_scratch = matrix}},
+  {.name = "cholesky_inverse", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = cholesky_inverse, .adjoint = cholesky_inverse_adjoint,
+     .adjoint_scratch = matrix}},
+  {.name = "triangular_inverse", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = triangular_inverse, .adjoint = triangular_inverse_adjoint}},
+  {.name = "spread", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d),(d,d)->()", .run = spread, .scratch = matrix}},
+  {.name = "inverse_spread", .n_in = 2, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(d,d),(d,d)->()", .run = inverse_spread}},
   {.name = NULL}
 };

@@ -208,13 +208,17 @@ static void dot_adjoint (const Batch *b, const double *upstream, double *const d
 
 
 const Kernel perilune_row_matmul[] = {
-  {.name = "matmul", .n_in = 2, .signature = "(m,k),(k,n)->(m,n)", .rows = matmul,
-   .adjoint = matmul_adjoint, .adjoint_scratch = scratch},
-  {.name = "vecmat", .n_in = 2, .signature = "(k),(k,n)->(n)", .rows = vecmat,
-   .adjoint = vecmat_adjoint},
-  {.name = "matvec", .n_in = 2, .signature = "(m,k),(k)->(m)", .rows = matvec,
-   .adjoint = matvec_adjoint},
-  {.name = "dot",    .n_in = 2, .signature = "(k),(k)->()",    .rows = dot,
-   .adjoint = dot_adjoint},
+  {.name = "matmul", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(m,k),(k,n)->(m,n)", .run = matmul, .adjoint = matmul_adjoint,
+     .adjoint_scratch = scratch}},
+  {.name = "vecmat", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(k,n)->(n)", .run = vecmat, .adjoint = vecmat_adjoint}},
+  {.name = "matvec", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(m,k),(k)->(m)", .run = matvec, .adjoint = matvec_adjoint}},
+  {.name = "dot", .n_in = 2,
+   .rows = &(const RowKernel) {.signature = "(k),(k)->()", .run = dot, .adjoint = dot_adjoint}},
   {.name = NULL}
 };

@@ -158,8 +158,10 @@ static void ends (const Batch *b, double *out) {
 
 
 const Kernel perilune_row_panel[] = {
-  {.name = "measure", .n_in = 4, .signature = "(k),(),(n,r),(m)->(m)", .rows = measure},
-  {.name = "ends",    .n_in = 3, .signature = "(k),(),()->(k)", .rows = ends, .scratch = one_row},
-  {.name = "order",   .n_in = 1, .signature = "(k)->(k)", .rows = order},
+  {.name = "measure", .n_in = 4,
+   .rows = &(const RowKernel) {.signature = "(k),(),(n,r),(m)->(m)", .run = measure}},
+  {.name = "ends", .n_in = 3,
+   .rows = &(const RowKernel) {.signature = "(k),(),()->(k)", .run = ends, .scratch = one_row}},
+  {.name = "order", .n_in = 1, .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = order}},
   {.name = NULL}
 };

@@ -81,8 +81,11 @@ static void std_adjoint (const Batch *b, const double *upstream, double *const d
 
 
 const Kernel perilune_row_reduce[] = {
-  {.name = "prod", .n_in = 1, .signature = "(k)->()", .rows = prod, .adjoint = prod_adjoint},
-  {.name = "var",  .n_in = 1, .signature = "(k)->()", .rows = var,  .adjoint = var_adjoint},
-  {.name = "std",  .n_in = 1, .signature = "(k)->()", .rows = std,  .adjoint = std_adjoint},
+  {.name = "prod", .n_in = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = prod, .adjoint = prod_adjoint}},
+  {.name = "var", .n_in = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = var, .adjoint = var_adjoint}},
+  {.name = "std", .n_in = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", .run = std, .adjoint = std_adjoint}},
   {.name = NULL}
 };

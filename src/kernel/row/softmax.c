@@ -68,11 +68,14 @@ static void cumsum_adjoint (const Batch *b, const double *upstream, double *cons
 
 
 const Kernel perilune_row_softmax[] = {
-  {.name = "softmax",     .n_in = 1, .signature = "(k)->(k)", .rows = softmax,
-   .adjoint = softmax_adjoint},
-  {.name = "log_softmax", .n_in = 1, .signature = "(k)->(k)", .rows = log_softmax,
-   .adjoint = log_softmax_adjoint},
-  {.name = "cumsum",      .n_in = 1, .signature = "(k)->(k)", .rows = cumsum,
-   .adjoint = cumsum_adjoint},
+  {.name = "softmax", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = softmax, .adjoint = softmax_adjoint}},
+  {.name = "log_softmax", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = log_softmax, .adjoint = log_softmax_adjoint}},
+  {.name = "cumsum", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = cumsum, .adjoint = cumsum_adjoint}},
   {.name = NULL}
 };

@@ -539,36 +539,60 @@ static void positive_definite_log_det_adjoint (const Batch *b, const double *ups
 
 
 const Kernel perilune_row_transform[] = {
-  {.name = "stick_breaking", .n_in = 2, .signature = "(k),(n)->(n)", .rows = stick_breaking,
-   .adjoint = stick_breaking_adjoint},
-  {.name = "stick_breaking_inverse", .n_in = 2, .signature = "(n),(k)->(k)",
-   .rows = stick_breaking_inverse, .adjoint = stick_breaking_inverse_adjoint},
-  {.name = "stick_breaking_log_det", .n_in = 1, .signature = "(k)->()",
-   .rows = stick_breaking_log_det, .adjoint = stick_breaking_log_det_adjoint},
-  {.name = "corr_cholesky", .n_in = 2, .signature = "(k),(d)->(d,d)", .rows = corr_cholesky,
-   .adjoint = corr_cholesky_adjoint},
-  {.name = "corr_cholesky_inverse", .n_in = 2, .signature = "(d,d),(k)->(k)",
-   .rows = corr_cholesky_inverse, .adjoint = corr_cholesky_inverse_adjoint},
-  {.name = "corr_cholesky_log_det", .n_in = 1, .signature = "(k)->()",
-   .rows = corr_cholesky_log_det, .adjoint = corr_cholesky_log_det_adjoint},
-  {.name = "ordered", .n_in = 1, .signature = "(k)->(k)", .rows = ordered,
-   .adjoint = ordered_adjoint},
-  {.name = "ordered_inverse", .n_in = 1, .signature = "(k)->(k)", .rows = ordered_inverse,
-   .adjoint = ordered_inverse_adjoint},
-  {.name = "ordered_log_det", .n_in = 1, .signature = "(k)->()", .rows = ordered_log_det,
-   .adjoint = ordered_log_det_adjoint},
-  {.name = "lower_cholesky", .n_in = 1, .signature = "(d,d)->(d,d)", .rows = lower_cholesky,
-   .adjoint = lower_cholesky_adjoint, .adjoint_scratch = one_matrix},
-  {.name = "lower_cholesky_inverse", .n_in = 1, .signature = "(d,d)->(d,d)",
-   .rows = lower_cholesky_inverse, .adjoint = lower_cholesky_inverse_adjoint},
-  {.name = "lower_cholesky_log_det", .n_in = 1, .signature = "(d,d)->()",
-   .rows = lower_cholesky_log_det, .adjoint = lower_cholesky_log_det_adjoint},
-  {.name = "positive_definite", .n_in = 1, .signature = "(d,d)->(d,d)", .rows = positive_definite,
-   .adjoint = positive_definite_adjoint, .scratch = one_matrix, .adjoint_scratch = one_matrix},
-  {.name = "positive_definite_inverse", .n_in = 1, .signature = "(d,d)->(d,d)",
-   .rows = positive_definite_inverse, .adjoint = positive_definite_inverse_adjoint,
-   .adjoint_scratch = one_matrix},
-  {.name = "positive_definite_log_det", .n_in = 1, .signature = "(d,d)->()",
-   .rows = positive_definite_log_det, .adjoint = positive_definite_log_det_adjoint},
+  {.name = "stick_breaking", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(n)->(n)", .run = stick_breaking, .adjoint = stick_breaking_adjoint}},
+  {.name = "stick_breaking_inverse", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(n),(k)->(k)", .run = stick_breaking_inverse,
+     .adjoint = stick_breaking_inverse_adjoint}},
+  {.name = "stick_breaking_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = stick_breaking_log_det,
+     .adjoint = stick_breaking_log_det_adjoint}},
+  {.name = "corr_cholesky", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(k),(d)->(d,d)", .run = corr_cholesky, .adjoint = corr_cholesky_adjoint}},
+  {.name = "corr_cholesky_inverse", .n_in = 2,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d),(k)->(k)", .run = corr_cholesky_inverse,
+     .adjoint = corr_cholesky_inverse_adjoint}},
+  {.name = "corr_cholesky_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = corr_cholesky_log_det,
+     .adjoint = corr_cholesky_log_det_adjoint}},
+  {.name = "ordered", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = ordered, .adjoint = ordered_adjoint}},
+  {.name = "ordered_inverse", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->(k)", .run = ordered_inverse, .adjoint = ordered_inverse_adjoint}},
+  {.name = "ordered_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = ordered_log_det, .adjoint = ordered_log_det_adjoint}},
+  {.name = "lower_cholesky", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = lower_cholesky, .adjoint = lower_cholesky_adjoint,
+     .adjoint_scratch = one_matrix}},
+  {.name = "lower_cholesky_inverse", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = lower_cholesky_inverse,
+     .adjoint = lower_cholesky_inverse_adjoint}},
+  {.name = "lower_cholesky_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->()", .run = lower_cholesky_log_det,
+     .adjoint = lower_cholesky_log_det_adjoint}},
+  {.name = "positive_definite", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = positive_definite, .adjoint = positive_definite_adjoint,
+     .scratch = one_matrix, .adjoint_scratch = one_matrix}},
+  {.name = "positive_definite_inverse", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->(d,d)", .run = positive_definite_inverse,
+     .adjoint = positive_definite_inverse_adjoint, .adjoint_scratch = one_matrix}},
+  {.name = "positive_definite_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->()", .run = positive_definite_log_det,
+     .adjoint = positive_definite_log_det_adjoint}},
   {.name = NULL}
 };

@@ -1,21 +1,21 @@
 /*
-** together.h - short rows of a batch, computed together
+** row_blocks.h - short rows of a batch, computed together
 **
 ** A loop over the elements of several rows is as fast as one over a long row.
 */
-#ifndef PERILUNE_TOGETHER_H
-#define PERILUNE_TOGETHER_H
+#ifndef PERILUNE_ROW_BLOCKS_H
+#define PERILUNE_ROW_BLOCKS_H
 
 #include <string.h>
 
 #include "kernel/kernel.h"
 
-enum { TOGETHER = 256 };   /* elements, unless a row has more */
+enum { ROW_BLOCK = 256 };   /* elements, unless a row has more */
 
 
 /* how many rows of k elements */
-static inline size_t rows_together (size_t k) {
-  return k > 0 && k < TOGETHER ? TOGETHER / k : 1;
+static inline size_t rows_in_block (size_t k) {
+  return k > 0 && k < ROW_BLOCK ? ROW_BLOCK / k : 1;
 }
 
 /* operand o of `rows` rows from r on: where they are, or gathered in `room` */

@@ -1,10 +1,10 @@
 /*
-** alike.h - is a block of parameters one value repeated, as a scalar parameter gives?
+** repeated.h - is a block of parameters one value repeated, as a scalar parameter gives?
 **
 ** What depends on parameters alone may then be computed once, with the same bits.
 */
-#ifndef PERILUNE_ALIKE_H
-#define PERILUNE_ALIKE_H
+#ifndef PERILUNE_REPEATED_H
+#define PERILUNE_REPEATED_H
 
 #include <stddef.h>
 #include <string.h>

@@ -1,24 +1,25 @@
 /*
-** outcome.h - quantiles of laws on the integers
+** discrete_quantile.h - quantiles of laws on the integers
 **
 ** icdf(p) is the smallest outcome k with P(X <= k) >= p, isf(q) the smallest with
 ** P(X > k) <= q. A level above 1/2 is compared with the other tail, 1 - p being exact, so that
 ** tails are small and have all their digits. A tail that is as good as at the level has reached
 ** it, because levels are often tails themselves: it may miss the level by
 **
-**   - OUTCOME_SLACK times the level, more than most of our tails are off by; those that are
-**     exp of a sum lose 4 eps more for each power of e (outcome_log_slack),
+**   - QUANTILE_SLACK times the level, more than most of our tails are off by; those that are
+**     exp of a sum lose 4 eps more for each power of e (quantile_log_slack),
 **   - 2^-54, half an ulp, where the level was between 1/2 and 1,
 **   - `noise`, where rounded parameters move the tail by more than that.
 */
-#ifndef PERILUNE_OUTCOME_H
-#define PERILUNE_OUTCOME_H
+#ifndef PERILUNE_DISCRETE_QUANTILE_H
+#define PERILUNE_DISCRETE_QUANTILE_H
 
 #include <float.h>
 
+#include "kernel/sided.h"
 #include "special/vmath.h"
 
-static const double OUTCOME_SLACK = 64 * DBL_EPSILON;
+static const double QUANTILE_SLACK = 64 * DBL_EPSILON;
 
 
 /* {=====================================================
@@ -36,9 +37,9 @@ VECTOR Level level_of (double p, int upper, double relative) {
 }
 
 /* `relative` for tails that are computed as exponentials */
-static inline double outcome_log_slack (double p) {
+static inline double quantile_log_slack (double p) {
   double small = p > 0.5 ? 1 - p : p;
-  return small > 0 ? fma(-4 * DBL_EPSILON, vlog(small), OUTCOME_SLACK) : OUTCOME_SLACK;
+  return small > 0 ? fma(-4 * DBL_EPSILON, vlog(small), QUANTILE_SLACK) : QUANTILE_SLACK;
 }
 
 /* does a tail, of the side that the level has, reach it? */
@@ -54,20 +55,23 @@ VECTOR int level_reached (Level v, double tail) {
 ** Searches
 ** ====================================================== */
 
-/* a law with the parameters that its functions are given */
+/* a law: functions of a point {outcome, parameters...} */
 typedef struct Stairs {
-  double (*tail) (double k, const double *params, int upper);
-  double (*noise) (double k, const double *params);   /* NULL where there is none */
-  double first, last;                                 /* outcomes */
-  const double *params;
+  Sided *tail;
+  Pointwise *noise;      /* NULL where there is none */
+  double first, last;    /* outcomes */
+  int operands;
+  const double *point;   /* its parameters count */
 } Stairs;
 
 /* the noise is asked for only where it could decide */
 static inline int outcome_reached (const Stairs *s, double k, Level v) {
-  double tail = s->tail(k, s->params, v.upper);
+  double at[POINT_MAX] = {k};
+  for (int i = 1; i < s->operands; i++) at[i] = s->point[i];
+  double tail = s->tail(at, v.upper);
   if (level_reached(v, tail)) return 1;
   if (s->noise == NULL || fabs(tail - v.p) > 1e-6 * v.p) return 0;
-  v.slack += s->noise(k, s->params);
+  v.slack += s->noise(at);
   return level_reached(v, tail);
 }
 

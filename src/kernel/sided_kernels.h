@@ -1,0 +1,56 @@
+/*
+** sided_kernels.h - the kernels of tails and quantiles (sided.h)
+**
+** To be included once by a family's file, below its `static const SidedLaw law`. A family
+** lists in its table those that it has functions for.
+*/
+#include "kernel/sided.h"
+
+
+static inline void cdf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.tail, 0);
+}
+
+static inline void cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.tail_slopes, 0);
+}
+
+static inline void sf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.tail, 1);
+}
+
+static inline void sf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.tail_slopes, 1);
+}
+
+static inline void log_cdf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.log_tail, 0);
+}
+
+static inline void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.log_tail_slopes, 0);
+}
+
+static inline void log_sf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.log_tail, 1);
+}
+
+static inline void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.log_tail_slopes, 1);
+}
+
+static inline void icdf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.quantile, 0);
+}
+
+static inline void icdf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.quantile_slopes, 0);
+}
+
+static inline void isf (size_t n, const double *const in[], double *out) {
+  sided_value(law.operands, n, in, out, law.quantile, 1);
+}
+
+static inline void isf_partials (size_t n, const double *const in[], double *const d[]) {
+  sided_partials(law.operands, n, in, d, law.quantile_slopes, 1);
+}
