@@ -24,10 +24,10 @@ Distribution.event_shape = SCALAR
 
 -- Classes --------------------------------------------------------------------
 
+local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "rng" }   -- arguments of methods
+
 -- Methods straight from the kernels of src/kernel/<file>.c: operands are those
 -- of the class, preceded by x where the kernel takes one more.
-local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "rng" }   -- arguments
-
 local function bind_kernels (c, file)
   local kernels = core.kernels(file)
   if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end

@@ -16,11 +16,11 @@ for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. nam
 -- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours, what C offers among
 -- them.
 local fields = {
-  construct   = "validate",
-  divergences = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
-  gradient    = "func grad no_grad param trace value_and_grad",
-  kl          = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
-  kl_div      = "kl_div KLDivLoss",
+  construct     = "validate",
+  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  gradient      = "func grad no_grad param trace value_and_grad",
+  kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
+  kl_div        = "kl_div KLDivLoss",
   unconstrained = "biject_to transform_to",
 }
 
