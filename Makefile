@@ -66,8 +66,8 @@ KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
 OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
-             $(BUILD)/classes.o
-CLASSES   := $(sort $(wildcard lua/perilune/distributions/*.lua))
+             $(BUILD)/modules.o
+MODULES   := $(sort $(wildcard lua/perilune/*/*.lua))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
@@ -102,17 +102,17 @@ $(BUILD)/src/%.o: src/%.c
 # dates of the files.
 $(BUILD)/names: FORCE
 	@mkdir -p $(@D)
-	@echo $(KERNELS) $(CLASSES) | cmp -s - $@ || echo $(KERNELS) $(CLASSES) > $@
+	@echo $(KERNELS) $(MODULES) | cmp -s - $@ || echo $(KERNELS) $(MODULES) > $@
 
-# The names of all distributions, for hosts that cannot look into a folder.
-$(BUILD)/classes.o: $(BUILD)/classes.c
+# The names of all files in folders of lua/perilune, for hosts that cannot look into one.
+$(BUILD)/modules.o: $(BUILD)/modules.c
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/classes.c: $(BUILD)/names Makefile
+$(BUILD)/modules.c: $(BUILD)/names Makefile
 	@mkdir -p $(@D)
-	@{ echo 'extern const char *const perilune_classes[];'; \
-	   echo 'const char *const perilune_classes[] = {'; \
-	   for f in $(CLASSES:lua/perilune/distributions/%.lua=%); do echo "  \"$$f\","; done; \
+	@{ echo 'extern const char *const perilune_modules[];'; \
+	   echo 'const char *const perilune_modules[] = {'; \
+	   for f in $(MODULES:lua/perilune/%.lua=%); do echo "  \"$$f\","; done; \
 	   echo '  0'; echo '};'; \
 	   echo 'extern const unsigned long perilune_kernel_files;'; \
 	   echo 'const unsigned long perilune_kernel_files = $(words $(KERNELS));'; } > $@

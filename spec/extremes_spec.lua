@@ -1,5 +1,6 @@
 -- Every method of every law of single numbers at extreme valid parameters: soon done, inside the support.
-local peri = require "perilune"
+local peri     = require "perilune"
+local contract = require "spec.support.contract"
 
 local SECONDS = 1   -- for a call that should take some milliseconds, on a machine that is busy
 local HUGE, TINY = 1e300, 1e-300
@@ -57,6 +58,11 @@ local POINTS = {
   Weibull             = { { 1, HUGE }, { 1, TINY }, { 1, 1e-2 } },
   ZeroInflatedPoisson = { { 0.5, HUGE }, { TINY, 1e15 }, { 1 - 2 ^ -53, 1e15 }, { 0.5, 1e8 } },
 }
+
+-- Those of other classes come from their specs.
+for _, name in ipairs(peri.distributions()) do
+  POINTS[name] = POINTS[name] or contract.of(name).extreme_points
+end
 
 -- Laws made of others, of vectors, or without parameters that could be extreme.
 local ELSEWHERE = {}

@@ -70,6 +70,17 @@ for _, file in ipairs(core.kernel_files()) do
   end
 end
 
+it("hypot neither overflows nor underflows on the way, and has slopes there", function ()
+  local x = peri.param { 3, 0, 3e300, 3e-310, -3 }
+  local h = peri.hypot(x, peri.tensor { 4, 0, 4e300, 4e-310, 0 })
+  local values = h:detach():totable()
+  for i, value in ipairs { 5, 0, 5e300, 5e-310, 3 } do
+    assert(math.abs(values[i] - value) <= 2 ^ -52 * value + 5e-324, i)
+  end
+  h:sum():backward()
+  for i, slope in ipairs { 0.6, 0, 0.6, 0.6, -1 } do assert(math.abs(x.grad:at(i) - slope) < 1e-12, i) end
+end)
+
 it("log_poch has all digits however small k is beside a", function ()
   for _, row in ipairs {   -- a, k, value (60-digit reference)
     { 0.3, 0.2, -0.52343305189337547 }, { 2.5, -2.2, 0.81111512434515698 }, { 1e-8, 3e-9, -0.26236426619913798 },

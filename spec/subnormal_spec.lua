@@ -1,6 +1,7 @@
 -- Quantiles of subnormal probabilities, and of the last one before 1: inside the support, monotone, and such that
 -- the tail there is the probability that was asked for.
-local peri = require "perilune"
+local peri     = require "perilune"
+local contract = require "spec.support.contract"
 
 local INF, LARGEST, SMALLEST, EPS = math.huge, 1.7976931348623157e308, 5e-324, 2.0 ^ -52
 
@@ -40,6 +41,11 @@ local POINTS = {
   VonMises            = { { 0, 1 }, { 1, 10 }, { 0, 1000 } },
   Weibull             = { { 1, 2 }, { 1, 0.5 }, { 2, 10 } },
 }
+
+-- Those of other classes come from their specs.
+for _, name in ipairs(peri.distributions()) do
+  POINTS[name] = POINTS[name] or contract.of(name).subnormal_points
+end
 
 local DISCRETE = {
   Bernoulli = true, BetaBinomial = true, Binomial = true, Categorical = true, DiscreteUniform = true, Geometric = true,

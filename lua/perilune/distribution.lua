@@ -24,27 +24,37 @@ Distribution.event_shape = SCALAR
 
 -- Classes --------------------------------------------------------------------
 
+local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "rng" }   -- arguments of methods
+
 -- Methods straight from the kernels of src/kernel/<file>.c: operands are those
 -- of the class, preceded by x where the kernel takes one more.
 local function bind_kernels (c, file)
   local kernels = core.kernels(file)
   if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end
-  local fields = {}
-  for i, name in ipairs(c.operands) do fields[i] = "self." .. name end
+  local fields, with_x = {}, { "x" }
+  for i, name in ipairs(c.operands) do
+    fields[i] = "self." .. name
+    with_x[i + 1] = fields[i]
+  end
   for _, kernel in ipairs(kernels) do
-    local arguments, operands = { "self" }, { table.unpack(fields) }
-    if kernel.kind == "sampler" then arguments = { "self", "shape", "rng" }
-    elseif kernel.n_in == #fields + 1 then
-      arguments[2] = "x"
-      table.insert(operands, 1, "x")
+    local arguments, operands, name = ALONE, fields, kernel.name
+    if kernel.kind == "sampler" then arguments = DRAWING
+    elseif kernel.n_in == #with_x then arguments, operands = WITH_X, with_x
     end
-    c[kernel.name] = core.bind(file, kernel.name, c.__name .. ":" .. kernel.name, arguments, operands)
-    if kernel.name == "rsample" then   -- what can be differentiated can be drawn
+    rawset(c, name, core.bind(file, name, c.__name .. ":" .. name, arguments, operands))
+    if name == "rsample" then   -- what can be differentiated can be drawn
       c.has_rsample = true
-      c.sample = core.bind_detached(file, "rsample", c.__name .. ":sample", arguments, operands)
+      rawset(c, "sample", core.bind_detached(file, name, c.__name .. ":sample", arguments, operands))
     end
   end
 end
+
+-- What Lua fetches raw from the metatable of an instance, its class: a class has copies of its parent's.
+local EVENTS = {
+  "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__idiv", "__band", "__bor", "__bxor", "__bnot",
+  "__shl", "__shr", "__concat", "__len", "__eq", "__lt", "__le", "__call", "__tostring", "__pairs", "__newindex",
+  "__gc", "__close", "__mode", "__metatable",
+}
 
 local function class_tostring (c) return "class " .. class.name(c) end
 
@@ -117,9 +127,7 @@ function Distribution:extend (name, spec)
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
-  for key, value in pairs(self) do   -- metamethods are fetched raw: copy them
-    if type(key) == "string" and key:find("^__") then c[key] = value end
-  end
+  for _, event in ipairs(EVENTS) do c[event] = rawget(self, event) end
   for key, value in pairs(spec) do c[key] = value end
   c.__name, c.super = name, self
   c.params   = c.params or self.params

@@ -67,15 +67,21 @@ function errors.count_arguments (who, methods, names)
 end
 
 --- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
--- more than the table holds, and `add_names(list)` list it. (Names that begin with _ are probed for by others: nil.)
-function errors.module (who, module, find, add_names)
+-- more than the table holds, and `add_names(list)` list it; `load_all()` puts all of it into the table, for `pairs`.
+-- (Names that begin with _ are probed for by others: nil.)
+function errors.module (who, module, find, add_names, load_all)
+  local function all_fields ()
+    load_all()
+    return next, module, nil
+  end
   return setmetatable(module, {
+    __pairs = load_all and all_fields,
     __index = function (_, name)
       if type(name) ~= "string" or name:find "^_" then return nil end
       local value = find and find(name)
       if value ~= nil then return value end
       local names = {}
-      for known in pairs(module) do names[#names + 1] = known end
+      for known in next, module do names[#names + 1] = known end
       if add_names then add_names(names) end
       local near = core.nearest(name, names)
       raise("%s has no %s%s", who, name, near and "; did you mean " .. near .. "?" or "")

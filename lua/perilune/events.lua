@@ -1,4 +1,4 @@
---- Events: what a distribution of rows or matrices is asked about must have their shape.
+--- Events: the last dimensions of what a distribution of rows or matrices gives, or is asked about.
 local class  = require "perilune.class"
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
@@ -17,6 +17,12 @@ end
 function events.argument (d, name, x, of)
   if not core.is_tensor(x) then x = core.operand(x, class.name(class.of(d)) .. ":" .. name, of or "x") end
   if not core.ends_with(x, d.event_shape) then events.refuse(d, name, x) end
+  return x
+end
+
+--- x summed over its last n dimensions.
+function events.sum_rightmost (x, n)
+  for _ = 1, n do x = x:sum(-1) end
   return x
 end
 

@@ -3,13 +3,13 @@
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
 
-local operands = { "x", "y", "z", "w" }
+local operands = { { "x" }, { "x", "y" }, { "x", "y", "z" }, { "x", "y", "z", "w" } }   -- of so many
 
 local functions = {}
 for _, file in ipairs(core.kernel_files()) do
   if file:find("^op/") then
     for _, kernel in ipairs(core.kernels(file)) do
-      local names = { table.unpack(operands, 1, kernel.n_in) }
+      local names = operands[kernel.n_in]
       functions[kernel.name] = core.bind(file, kernel.name, kernel.name, names, names)
     end
   end

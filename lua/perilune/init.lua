@@ -13,15 +13,15 @@ local modules = {
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
 
--- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours.
+-- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours, what C offers among
+-- them.
 local fields = {
-  construct   = "validate",
-  core        = "rng seed set_threads",
-  divergences = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
-  gradient    = "func grad no_grad param trace value_and_grad",
-  kl          = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
-  kl_div      = "kl_div KLDivLoss",
-  transforms  = "biject_to transform_to",
+  construct     = "validate",
+  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  gradient      = "func grad no_grad param trace value_and_grad",
+  kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
+  kl_div        = "kl_div KLDivLoss",
+  unconstrained = "biject_to transform_to",
 }
 
 local field_of = {}   -- name -> the module that has it

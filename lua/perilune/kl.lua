@@ -3,6 +3,7 @@ local class      = require "perilune.class"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
 local functions  = require "perilune.functions"
+local families   = require "perilune.kl_families"
 local fallback   = require "perilune.kl_fallback"
 local kl_pairs   = require "perilune.kl_pairs"
 local rules      = require "perilune.kl_rules"
@@ -96,54 +97,62 @@ end
 local roundings = setmetatable({}, weak)   -- of a function of p and q: another, that bounds its rounding error
 
 local function from_statistics (P, Q)
-  local formula, rounding = statistics.pair(P.__name, Q.__name)
+  local formula, rounding = statistics.pair(P, Q)
   local fn = fused(where_within(function (p, q) return fallback.not_negative(formula(p, q)) end))
   roundings[fn] = rounding
   return fn
 end
 
+-- Names of our own classes, and which of them has the kernels of a file.
+local ours, class_of_file = {}, {}
+for _, name in ipairs(core.classes()) do
+  ours[name], class_of_file[name:lower()] = true, name
+end
+
 -- [name of P][name of Q] -> function (P, Q) that gives the function of p and q
-local built_in = {}
+local listed, ruled = {}, {}
 
-local function list (P, Q, make)
-  built_in[P] = built_in[P] or {}
-  built_in[P][Q] = built_in[P][Q] or make   -- the first to come is the best
+local function list (pairs_of, P, Q, make)
+  pairs_of[P] = pairs_of[P] or {}
+  pairs_of[P][Q] = pairs_of[P][Q] or make   -- the first to come is the best
 end
 
-for _, pair in ipairs(kl_pairs.kernels) do list(pair[1], pair[2], bind_kernel) end
-for _, pair in ipairs(kl_pairs.formulas) do list(pair[1], pair[2], function () return fused(pair[3]) end) end
+for _, file in ipairs(core.kernel_files()) do
+  local P = class_of_file[file:match "^kl/(.*)$"]
+  for _, kernel in ipairs(P and core.kernels(file) or {}) do
+    if ours[kernel.name] then list(listed, P, kernel.name, bind_kernel) end
+  end
+end
+for _, pair in ipairs(kl_pairs.formulas) do list(listed, pair[1], pair[2], function () return fused(pair[3]) end) end
 for _, pair in ipairs(kl_pairs.conditional) do
-  list(pair[1], pair[2], function () return where_closed(pair[3], pair[4]) end)
+  list(listed, pair[1], pair[2], function () return where_closed(pair[3], pair[4]) end)
 end
-for _, pair in ipairs(kl_pairs.infinite) do
-  for P in pair[1]:gmatch("%S+") do
-    for Q in pair[2]:gmatch("%S+") do list(P, Q, infinite) end
-  end
-end
-for _, P in ipairs(statistics.families) do
-  for Q in pairs(statistics.forms) do
-    if statistics.pair(P, Q) then list(P, Q, from_statistics) end
-  end
+for _, rule in ipairs(rules) do list(ruled, rule[1], rule[2], function () return or_fall_back(rule[3]) end) end
+
+-- What makes the function for two classes of ours, or nil: a pair that is listed is better than one that follows
+-- from what the classes say, and that is better than a rule.
+local function built_in (P, Q)
+  local p, q = P.__name, Q.__name
+  if listed[p] and listed[p][q] then return listed[p][q] end
+  if families.is_infinite(P, Q) then return infinite end
+  if statistics.has_pair(P, Q) then return from_statistics end
+  return ruled[p] and ruled[p][q]
 end
 
-local ours = {}   -- names of our own classes
-for _, name in ipairs(core.classes()) do ours[name] = true end
+local function class_named (name)
+  return require(name == "Distribution" and "perilune.distribution" or "perilune.distributions." .. name)
+end
 
-for _, rule in ipairs(rules) do list(rule[1], rule[2], function () return or_fall_back(rule[3]) end) end
-
--- The name of a class that is one of ours, or nil.
-local function own_name (c)
+local function is_ours (c)
   local name = rawget(c, "__name")
-  if c == require "perilune.distribution" then return name end
-  return ours[name] and require("perilune.distributions." .. name) == c and name or nil
+  return (ours[name] or name == "Distribution") and class_named(name) == c
 end
 
 -- The function registered for exactly (P, Q), or nil.
 local function registered (P, Q)
   local row = registry[P]
   if row and row[Q] then return row[Q] end
-  local p, q = own_name(P), own_name(Q)
-  local make = p and q and built_in[p] and built_in[p][q]
+  local make = is_ours(P) and is_ours(Q) and built_in(P, Q)
   return make and make(P, Q) or nil
 end
 
@@ -193,14 +202,16 @@ end
 --- The names of all registered pairs, { { "P", "Q" }, ... } in alphabetical order.
 function kl.kl_pairs (...)
   errors.no_more("kl_pairs()", ...)
-  local all = {}
-  for P, row in pairs(built_in) do
-    for Q in pairs(row) do all[#all + 1] = { P, Q } end
+  local all, names = {}, core.classes()
+  names[#names + 1] = "Distribution"
+  for _, p in ipairs(names) do
+    for _, q in ipairs(names) do
+      if built_in(class_named(p), class_named(q)) then all[#all + 1] = { p, q } end
+    end
   end
   for P, row in pairs(registry) do
     for Q in pairs(row) do
-      local p, q = own_name(P), own_name(Q)
-      local replaced = p and q and built_in[p] and built_in[p][q]
+      local replaced = is_ours(P) and is_ours(Q) and built_in(P, Q)
       if not replaced then all[#all + 1] = { class.name(P), class.name(Q) } end
     end
   end

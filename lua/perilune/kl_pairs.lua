@@ -1,41 +1,10 @@
---- The closed forms of KL(P || Q), one line a pair. See kl_statistics.lua for those that follow from
--- statistics of p.
+--- The closed forms of KL(P || Q) that are formulas, one line a pair. A kernel of src/kernel/kl/<p>.c that has the
+-- name of a class is a pair as well (kl.lua), and others follow from statistics of p (kl_statistics.lua).
 local core         = require "perilune.core"
 local f            = require "perilune.functions"
 local not_negative = require "perilune.kl_fallback".not_negative
 
 local kl_pairs = {}
-
---- Pairs whose kernel is named Q in src/kernel/kl/<kernels of P>.c, on the operands of p and then of q.
-kl_pairs.kernels = {
-  { "AsymmetricLaplace",         "AsymmetricLaplace" },
-  { "Bernoulli",                 "Bernoulli" },
-  { "Beta",                      "Beta" },
-  { "Categorical",               "Categorical" },
-  { "Cauchy",                    "Cauchy" },
-  { "ContinuousBernoulli",       "ContinuousBernoulli" },
-  { "Dirichlet",                 "Dirichlet" },
-  { "Exponential",               "Exponential" },
-  { "Gamma",                     "Gamma" },
-  { "Geometric",                 "Geometric" },
-  { "Gumbel",                    "Gumbel" },
-  { "InverseGaussian",           "InverseGaussian" },
-  { "LKJCholesky",               "LKJCholesky" },
-  { "Laplace",                   "Laplace" },
-  { "LogUniform",                "LogUniform" },
-  { "LowRankMultivariateNormal", "LowRankMultivariateNormal" },
-  { "MatrixNormal",              "MatrixNormal" },
-  { "MultivariateNormal",        "MultivariateNormal" },
-  { "Normal",                    "Normal" },
-  { "Pareto",                    "Pareto" },
-  { "Poisson",                   "Poisson" },
-  { "TruncatedNormal",           "TruncatedNormal" },
-  { "Uniform",                   "Uniform" },
-  { "VonMises",                  "VonMises" },
-  { "VonMisesFisher",            "VonMisesFisher" },
-  { "Weibull",                   "Weibull" },
-  { "Wishart",                   "Wishart" },
-}
 
 -- A kernel of src/kernel/kl as a function of numbers or tensors.
 local function kernel (file, name, n)
@@ -48,12 +17,12 @@ local categorical = kernel("categorical", "Categorical", 2)
 local cauchy      = kernel("cauchy", "Cauchy", 4)
 local gamma       = kernel("gamma", "Gamma", 4)
 local geometric   = kernel("geometric", "Geometric", 2)
-local logistic    = kernel("logistic", "Logistic", 4)
+local logistic    = kernel("logistic", "same_scale", 4)
 local normal      = kernel("normal", "Normal", 4)
 local vectors     = kernel("multivariatenormal", "MultivariateNormal", 4)
 local weibull     = kernel("weibull", "Weibull", 4)
 local wishart     = kernel("wishart", "Wishart", 4)
-local generalized_normal = kernel("generalizednormal", "GeneralizedNormal", 4)
+local generalized_normal = kernel("generalizednormal", "same_loc", 4)
 
 local SQRT2, INF = math.sqrt(2), math.huge
 
@@ -140,17 +109,6 @@ kl_pairs.conditional = {
   { "Normal", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(SQRT2 * p.scale, 2, q.scale, q.shape)
   end },
-}
-
---- Pairs that are infinite whatever their parameters: q has no density where p has some.
-local bounded  = "Beta ContinuousBernoulli Kumaraswamy LogUniform LogitNormal Triangular Uniform"
-local positive = "Exponential FisherSnedecor Frechet Gamma HalfCauchy HalfNormal InverseGamma InverseGaussian "
-                 .. "LogNormal Pareto Rayleigh Weibull"
-local real     = "AsymmetricLaplace Cauchy GeneralizedNormal Gumbel Laplace Logistic Normal SkewNormal StudentT"
-
-kl_pairs.infinite = {
-  { real, bounded }, { real, positive }, { positive, bounded },
-  { "Beta ContinuousBernoulli Kumaraswamy LogitNormal " .. positive:gsub("Pareto ", ""), "Pareto" },   -- begins above 0
 }
 
 -- Counts without an upper bound have no finite divergence to a bounded law, unless all of their mass is at 0.

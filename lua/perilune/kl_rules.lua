@@ -5,9 +5,9 @@
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local events       = require "perilune.events"
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
-local transforms   = require "perilune.transforms"
 
 local where = functions.where
 local INF   = math.huge
@@ -37,7 +37,7 @@ local function peeled (d, n)
   return rest == 0 and d.base_dist or class.of(d)(d.base_dist, rest)
 end
 
-local function summed (x, n) return core.is_tensor(x) and transforms.sum_rightmost(x, n) or x end
+local function summed (x, n) return core.is_tensor(x) and events.sum_rightmost(x, n) or x end
 
 -- KL of independent parts is the sum of theirs; of as many dimensions as both have apart.
 local function independent (p, q, opts)

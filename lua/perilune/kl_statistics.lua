@@ -4,8 +4,10 @@
 --
 -- `forms` says for each q which statistics of X its -E[log q(X)] needs, and what it makes of them;
 -- `statistics` says of which p they are known. A pair is closed where all of them are; where p has
--- mass outside the support of q it is infinite (kl.lua).
+-- mass outside the support of q it is infinite (kl.lua). A class may bring its own: `kl_form` = { "log square",
+-- function (q, E) } as in a form here, and `kl_statistics` = { log = function (p), ... } as in the tables below.
 local f        = require "perilune.functions"
+local families = require "perilune.kl_families"
 local rounding = require "perilune.rounding"
 
 local log, exp, lgamma, digamma, trigamma = f.log, f.exp, f.lgamma, f.digamma, f.trigamma
@@ -23,11 +25,13 @@ local ROUNDING     = 2.0 ^ -48   -- of a term, or of a parameter
 local forms = {}   -- [name of q] = { needs = { names of statistics }, terms = function (q, E) }
 
 -- terms(q, E) returns all terms of the sum, one by one: how large they are says how it is rounded.
-local function form (name, statistics, terms)
+local function new_form (statistics, terms)
   local needs = {}
   for statistic in statistics:gmatch("%S+") do needs[#needs + 1] = statistic end
-  forms[name] = { needs = needs, terms = terms }
+  return { needs = needs, terms = terms }
 end
+
+local function form (name, statistics, terms) forms[name] = new_form(statistics, terms) end
 
 form("Normal", "square", function (q, E) return log(q.scale), HALF_LOG_2PI, 0.5 * E.square(q.loc, q.scale) end)
 form("HalfNormal", "square", function (q, E) return log(q.scale), HALF_LOG_PI_2, 0.5 * E.square(0, q.scale) end)
@@ -101,22 +105,14 @@ end)
 
 local statistics = {}
 
--- Families of single real numbers: E X and E ((X - c)/s)^2 are known of them all.
-local families = {
-  "AsymmetricLaplace", "Beta", "Cauchy", "ContinuousBernoulli", "Exponential", "FisherSnedecor", "Frechet", "Gamma",
-  "GeneralizedNormal", "GeneralizedPareto", "Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "InverseGaussian",
-  "Kumaraswamy", "Laplace", "LogNormal", "LogUniform", "Logistic", "LogitNormal", "Normal", "Pareto", "Rayleigh",
-  "SkewNormal", "StudentT", "Triangular", "TruncatedNormal", "Uniform", "Weibull",
-}
-
-statistics.mean, statistics.square = {}, {}
-for _, name in ipairs(families) do
-  statistics.mean[name] = function (p) return p:mean() end
-  statistics.square[name] = function (p, c, s)
+-- E X and E ((X - c)/s)^2, which are known of every family
+local moments = {
+  mean   = function (p) return p:mean() end,
+  square = function (p, c, s)
     local spread = p:stddev() / s
     return where(f.isfinite(spread), square(spread) + square((p:mean() - c) / s), INF)   -- infinite, never unknown
-  end
-end
+  end,
+}
 
 -- log(1 + u)/u - 1, for u > 0
 local function slack (u)
@@ -176,10 +172,13 @@ local log_variance = {
 }
 
 -- E ((log X - c)/s)^2
+local function log_square_of (mean, variance)
+  return function (p, c, s) return variance(p) / square(s) + square((mean(p) - c) / s) end
+end
+
 statistics.log_square = {}
 for name, variance in pairs(log_variance) do
-  local mean = statistics.log[name]
-  statistics.log_square[name] = function (p, c, s) return variance(p) / square(s) + square((mean(p) - c) / s) end
+  statistics.log_square[name] = log_square_of(statistics.log[name], variance)
 end
 function statistics.log_square.Uniform (p, c, s)   -- log low may be -inf
   local spread = where(f.gt(p.low, 0), log_variance.Uniform(p), 1)
@@ -241,10 +240,10 @@ statistics.power = {
 }
 
 -- E 1/X
+local function reciprocal_of (power) return function (p) return power(p, -1) end end
+
 statistics.reciprocal = { InverseGaussian = function (p) return 1 / p.loc + 1 / p.concentration end }
-for name, power in pairs(statistics.power) do
-  statistics.reciprocal[name] = function (p) return power(p, -1) end
-end
+for name, power in pairs(statistics.power) do statistics.reciprocal[name] = reciprocal_of(power) end
 
 -- E log(1 - X)
 statistics.log_rest = {
@@ -362,7 +361,39 @@ statistics.exp = {
 }
 
 
-local kl_statistics = { families = families, forms = forms }
+local kl_statistics = {}
+
+-- What a class brings with it, and what follows from that.
+local function own_statistic (own, name)
+  if name == "log_square" and own.log_variance then return log_square_of(own.log, own.log_variance) end
+  if name == "reciprocal" and own.power then return reciprocal_of(own.power) end
+  return own[name]
+end
+
+-- A statistic of the class P as a function of p and more, or nil.
+local function statistic_of (P, name)
+  if not families.is_family(P) then return nil end
+  local own = rawget(P, "kl_statistics")
+  return moments[name] or statistics[name] and statistics[name][P.__name] or own and own_statistic(own, name)
+end
+
+local own_forms = setmetatable({}, { __mode = "k" })   -- [Q] = the form that a class brings with it
+
+local function form_of (Q)
+  local own = rawget(Q, "kl_form")
+  if own and not own_forms[Q] then own_forms[Q] = new_form(own[1], own[2]) end
+  return forms[Q.__name] or own_forms[Q]
+end
+
+--- Is there such a pair?
+function kl_statistics.has_pair (P, Q)
+  local of_q = form_of(Q)
+  if not (of_q and families.is_family(P)) then return false end
+  for _, name in ipairs(of_q.needs) do
+    if not statistic_of(P, name) then return false end
+  end
+  return true
+end
 
 local function sum (first, ...)
   for i = 1, select("#", ...) do first = first + select(i, ...) end
@@ -375,18 +406,14 @@ local function size_of (first, ...)
   return size
 end
 
-local function neighbours (d, c) return rounding.neighbours(d, require("perilune.distributions." .. c), ROUNDING) end
+local function neighbours (d, c) return rounding.neighbours(d, c, ROUNDING) end
 
---- KL(p || q) for p of the class named P and q of that named Q as a function of both, for which p has
--- no mass outside the support of q; or nil where a statistic is not known. And another, of how far rounding
--- may take it: by the size of its terms, and by what it is for parameters a few ulps away.
+--- KL(p || q) for p of the class P and q of Q, which are a pair, as a function of both, for which p has no mass
+-- outside the support of q. And another, of how far rounding may take it: by the size of its terms, and by what it is
+-- for parameters a few ulps away.
 function kl_statistics.pair (P, Q)
-  local of_q, known = forms[Q], {}
-  if not of_q then return nil end
-  for _, name in ipairs(of_q.needs) do
-    known[name] = statistics[name][P]
-    if not known[name] then return nil end
-  end
+  local of_q, known = form_of(Q), {}
+  for _, name in ipairs(of_q.needs) do known[name] = statistic_of(P, name) end
   local function terms (p, q)
     local E = {}
     for name, statistic in pairs(known) do

@@ -2,7 +2,9 @@
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
-local show      = require "perilune.show"
+local lazy      = require "perilune.lazy"
+
+local show = lazy "show"
 
 local raise, no_more = errors.raise, errors.no_more
 
@@ -10,22 +12,15 @@ local methods = {}   -- t:name(...)
 local public  = {}   -- peri.name(...)
 
 for name, fn in pairs(functions) do methods[name] = fn end
+for name, fn in pairs(core.methods) do methods[name] = fn end
+for name, fn in pairs(core.public) do public[name] = fn end
 
-for _, name in ipairs { "totable", "item", "numel", "select", "narrow", "transpose", "permute",
-                        "expand", "reshape", "contiguous", "clone", "at", "copy", "detach", "backward" } do
-  methods[name] = core[name]
-end
-
-for _, name in ipairs { "tensor", "zeros", "ones", "full", "arange", "linspace", "eye",
-                        "is_tensor", "item" } do
-  public[name] = core[name]
-end
-
-for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all", "any" } do
-  methods[name] = core.reduction(name, "Tensor:" .. name, false)
+for _, kernel in ipairs(core.kernels "reduce") do
+  methods[kernel.name] = core.reduction(kernel.name, "Tensor:" .. kernel.name)
 end
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
-for _, name in ipairs { "prod", "std", "var" } do
+for _, kernel in ipairs(core.kernels "row/reduce") do
+  local name = kernel.name
   local plain = methods[name]
   local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
   methods[name] = function (t, dims, keep, ...)
@@ -49,13 +44,7 @@ for _, name in ipairs { "prod", "std", "var" } do
     return #result == 0 and values or values:reshape(result)
   end
 end
-for _, name in ipairs { "max", "min", "argmax", "argmin" } do   -- these choose an element
-  methods[name] = core.reduction(name, "Tensor:" .. name, true)
-end
-for _, name in ipairs { "sum", "mean", "prod", "logsumexp", "std", "var", "all", "any", "max", "min", "argmax",
-                        "argmin" } do
-  public[name] = methods[name]   -- of numbers and tables too
-end
+for _, kernel in ipairs(core.kernels "reduce") do public[kernel.name] = methods[kernel.name] end   -- of tables too
 
 
 local function fail (who, ...) raise("%s: %s", who, string.format(...)) end
@@ -90,9 +79,9 @@ local function along (name)
   end
 end
 
-methods.softmax     = along "softmax"
-methods.log_softmax = along "log_softmax"
-local cumsum        = along "cumsum"
+for _, kernel in ipairs(core.kernels "row/softmax") do methods[kernel.name] = along(kernel.name) end
+
+local cumsum = methods.cumsum
 
 --- t:cumsum(dim), or of all elements in order.
 function methods.cumsum (t, dim, ...)
@@ -302,8 +291,8 @@ function metatable.__le (a, b) return number(a) <= number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end
 function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) and methods.equal(a, b) end
 metatable.__len      = core.length
-metatable.__index    = core.indexer(methods, { shape = core.shape, grad = core.grad }, indexed)
+metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
-metatable.__tostring = show.tensor
+function metatable.__tostring (t) return show.tensor(t) end
 
 return public

@@ -152,18 +152,4 @@ function check.mismatch (f, operands, fixed, tolerance, compared)
   end
 end
 
---- The points that the spec of a distribution gives to the contract, or nil.
-function check.points (name)
-  local points
-  local function ignore () end
-  local env = setmetatable({ describe = ignore, it = ignore }, { __index = _G })
-  function env.require (module)
-    if module ~= "spec.support.contract" then return require(module) end
-    return setmetatable({ distribution = function (spec) points = spec.points end }, { __index = require(module) })
-  end
-  local chunk = loadfile("spec/distributions/" .. name .. "_spec.lua", "t", env)
-  if chunk then chunk() end
-  return points
-end
-
 return check

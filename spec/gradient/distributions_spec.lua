@@ -1,8 +1,9 @@
 -- Every distribution at the points of its spec: gradients of its methods with respect to every parameter, through
 -- the public API, against slopes.
-local peri  = require "perilune"
-local core  = require "perilune.core"
-local check = require "spec.gradient.check"
+local peri     = require "perilune"
+local core     = require "perilune.core"
+local check    = require "spec.gradient.check"
+local contract = require "spec.support.contract"
 
 local unpack = table.unpack
 
@@ -68,7 +69,7 @@ setup(function () peri.validate(false) end)
 teardown(function () peri.validate(true) end)
 
 for _, name in ipairs(core.classes()) do
-  local class, points = peri[name], check.points(name)
+  local class, points = peri[name], contract.of(name).points
   for _, method in ipairs(points and { "log_prob", "cdf", "entropy", "mean", "variance", "rsample" } or {}) do
     if refused[name] and refused[name][method] then
       it(name .. ":" .. method .. " of integers has no derivative", function ()

@@ -1,7 +1,8 @@
 -- Every registered pair of laws on single numbers: the gradient of kl_divergence with respect to all parameters of
 -- both, against slopes.
-local peri  = require "perilune"
-local check = require "spec.gradient.check"
+local peri     = require "perilune"
+local check    = require "spec.gradient.check"
+local contract = require "spec.support.contract"
 
 local unpack = table.unpack
 
@@ -9,7 +10,7 @@ local unpack = table.unpack
 local known = {}
 
 local function points (name)
-  if known[name] == nil then known[name] = check.points(name) or false end
+  if known[name] == nil then known[name] = contract.of(name).points or false end
   return known[name]
 end
 

@@ -1,7 +1,7 @@
 -- What is constant but for jumps has the derivative 0 and says nothing: quantiles, modes and draws of counts.
-local peri  = require "perilune"
-local core  = require "perilune.core"
-local check = require "spec.gradient.check"
+local peri     = require "perilune"
+local core     = require "perilune.core"
+local contract = require "spec.support.contract"
 
 local unpack = table.unpack
 
@@ -39,7 +39,7 @@ end
 
 local discrete = 0
 for _, name in ipairs(core.classes()) do
-  local class, points = peri[name], check.points(name)
+  local class, points = peri[name], contract.of(name).points
   local d = points and class(unpack(points[1]))
   if d and d.support and d.support.is_discrete then
     discrete = discrete + 1

@@ -78,8 +78,12 @@ local smooth = {   -- where to compare partials with slopes
 
 local names = { "a", "b", "c", "d" }
 
+-- Kernels for some parameters only have names of their own.
+local special = { Logistic = "same_scale", GeneralizedNormal = "same_loc" }
+
 local function bound (name)
   local file = "kl/" .. name:lower()
+  name = special[name] or name
   return contract.kernel_value(file, { name = name, n_in = 4 }), core.bind_partials(file, name, name, names, names)
 end
 

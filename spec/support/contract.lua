@@ -434,4 +434,18 @@ function contract.distribution (spec)
   end)
 end
 
+--- What the spec of a distribution gives to the contract; empty, if it gives nothing.
+function contract.of (name)
+  local given = {}
+  local function ignore () end
+  local env = setmetatable({ describe = ignore, it = ignore }, { __index = _G })
+  function env.require (module)
+    if module ~= "spec.support.contract" then return require(module) end
+    return setmetatable({ distribution = function (spec) given = spec end }, { __index = contract })
+  end
+  local chunk = loadfile("spec/distributions/" .. name .. "_spec.lua", "t", env)
+  if chunk then chunk() end
+  return given
+end
+
 return contract

@@ -39,11 +39,14 @@ end
 --- The lines of a table.
 function golden.lines (name) return append_lines({}, name) end
 
---- The lines of all tables on a family of distributions.
+--- The lines of all tables on a family of distributions, and of one with its name.
 function golden.family (name)
   local lines = {}
   for _, table_name in ipairs(FAMILY_TABLES) do append_lines(lines, table_name, '"dist": "' .. name .. '"') end
-  return lines
+  local own = io.open("spec/support/reference/" .. name .. ".jsonl")
+  if not own then return lines end
+  own:close()
+  return append_lines(lines, name)
 end
 
 --- The distribution that a line is about: `lua` is a constructor in full.

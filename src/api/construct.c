@@ -101,8 +101,7 @@ static int new_eye (lua_State *L) {
 }
 
 
-
-static const luaL_Reg functions[] = {
+static const luaL_Reg public_functions[] = {
   {"tensor",    new_tensor},
   {"zeros",     new_zeros},
   {"ones",      new_ones},
@@ -114,5 +113,5 @@ static const luaL_Reg functions[] = {
 };
 
 void api_open_construct (lua_State *L) {
-  luaL_setfuncs(L, functions, 0);
+  host_list(L, "public", public_functions);
 }

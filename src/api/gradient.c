@@ -132,19 +132,29 @@ int api_set_grad (lua_State *L) {
 }
 
 
+static const luaL_Reg methods[] = {
+  {"detach", detach},
+  {NULL, NULL}
+};
+
+static const luaL_Reg fields[] = {
+  {"grad", get_grad},
+  {NULL, NULL}
+};
+
 static const luaL_Reg functions[] = {
   {"param",     param},
   {"bare",      bare},
-  {"detach",    detach},
   {"tracked",   tracked},
   {"no_grad",   no_grad},
   {"with_grad", with_grad},
   {"record",    record},
   {"fused",     fused},
-  {"grad",      get_grad},
   {NULL, NULL}
 };
 
 void api_open_gradient (lua_State *L) {
+  host_list(L, "methods", methods);
+  host_list(L, "fields", fields);
   luaL_setfuncs(L, functions, 0);
 }

@@ -136,9 +136,13 @@ static int indexer (lua_State *L) {
 }
 
 
+static const luaL_Reg methods[] = {
+  {"at",   at},
+  {"copy", copy},
+  {NULL, NULL}
+};
+
 static const luaL_Reg functions[] = {
-  {"at",       at},
-  {"copy",     copy},
   {"length",   length},
   {"newindex", set_index},
   {"indexer",  indexer},
@@ -146,5 +150,6 @@ static const luaL_Reg functions[] = {
 };
 
 void api_open_index (lua_State *L) {
+  host_list(L, "methods", methods);
   luaL_setfuncs(L, functions, 0);
 }

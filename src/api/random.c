@@ -210,9 +210,13 @@ static int block (lua_State *L) {
 }
 
 
+static const luaL_Reg public_functions[] = {
+  {"rng",  rng},
+  {"seed", seed},
+  {NULL, NULL}
+};
+
 static const luaL_Reg functions[] = {
-  {"rng",    rng},
-  {"seed",   seed},
   {"philox", block},
   {NULL, NULL}
 };
@@ -248,5 +252,6 @@ void api_open_random (lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &DEFAULT);
   }
   lua_pop(L, 1);
+  host_list(L, "public", public_functions);
   luaL_setfuncs(L, functions, 0);
 }

@@ -107,16 +107,17 @@ static int reduce_call (lua_State *L) {
   return api_return(L, out, kernel);
 }
 
-/* core.reduction(name, who, chooses): a reduction that chooses an element
-   refuses to do so among none. */
+/* core.reduction(name, who): a reduction that gives an element, or the place of one, refuses to
+   choose it among none. */
 static int reduction (lua_State *L) {
   const char *name = luaL_checkstring(L, 1), *who = luaL_checkstring(L, 2);
   const Kernel *kernel = host_kernel(L, "reduce", name);
-  lua_settop(L, 3);
+  lua_settop(L, 2);
   if (kernel == NULL) host_fail(L, "reduction", "there is no kernel %s", name);
   BoundReduction *bound = lua_newuserdatauv(L, sizeof *bound, 0);
   *bound = (BoundReduction) {
-    .kernel = kernel, .state = host_state(L), .who = who, .chooses = lua_toboolean(L, 3),
+    .kernel = kernel, .state = host_state(L), .who = who,
+    .chooses = kernel->reduction->unnormalised || kernel->integer,
     .kind = strcmp(name, "sum") == 0 ? NODE_SUM
           : strcmp(name, "mean") == 0 ? NODE_MEAN : NODE_REDUCTION
   };

@@ -95,18 +95,34 @@ static int table_kind (lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {
-  {"operand",   operand},
-  {"totable",   totable},
+static const luaL_Reg methods[] = {
+  {"totable", totable},
+  {"item",    item},
+  {"numel",   numel},
+  {NULL, NULL}
+};
+
+static const luaL_Reg fields[] = {
+  {"shape", shape},
+  {NULL, NULL}
+};
+
+static const luaL_Reg public_functions[] = {
   {"item",      item},
-  {"shape",     shape},
-  {"numel",     numel},
-  {"rank",      rank},
   {"is_tensor", is_tensor},
+  {NULL, NULL}
+};
+
+static const luaL_Reg functions[] = {
+  {"operand",    operand},
+  {"rank",       rank},
   {"table_kind", table_kind},
   {NULL, NULL}
 };
 
 void api_open_tensor (lua_State *L) {
+  host_list(L, "methods", methods);
+  host_list(L, "fields", fields);
+  host_list(L, "public", public_functions);
   luaL_setfuncs(L, functions, 0);
 }

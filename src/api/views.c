@@ -272,21 +272,26 @@ static int ends_with (lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {
+static const luaL_Reg methods[] = {
   {"select",     view_select},
   {"narrow",     view_narrow},
-  {"pieces",     pieces},
   {"transpose",  view_transpose},
   {"permute",    view_permute},
   {"expand",     view_expand},
   {"reshape",    view_reshape},
   {"contiguous", contiguous},
   {"clone",      clone},
+  {NULL, NULL}
+};
+
+static const luaL_Reg functions[] = {
+  {"pieces",          pieces},
   {"broadcast_shape", broadcast_shape},
-  {"ends_with",  ends_with},
+  {"ends_with",       ends_with},
   {NULL, NULL}
 };
 
 void api_open_views (lua_State *L) {
+  host_list(L, "methods", methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -197,4 +197,5 @@ static int backward (lua_State *L) {
 void engine_open_backward (lua_State *L) {
   walk_push_function(L, backward);
   lua_setfield(L, -2, "backward");
+  host_list_field(L, "methods", "backward");
 }

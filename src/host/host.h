@@ -169,6 +169,13 @@ Pool *host_pool_scratch (lua_State *L, const char *who, size_t work, size_t size
 /* kernels.c: or NULL */
 const Kernel *host_kernel (lua_State *L, const char *file, const char *name);
 
+/* What the field `name` of the table on top of the stack is for Lua is said by a list in another
+   field: "methods" of tensors, "fields" of tensors (functions of one), and what is "public". */
+void host_list_field (lua_State *L, const char *list, const char *name);
+
+/* Adds functions to the table on top of the stack, and to a list. */
+void host_list (lua_State *L, const char *list, const luaL_Reg *functions);
+
 /* Each adds its functions to the table on top of the stack. */
 void host_open_errors  (lua_State *L);
 void host_open_tensors (lua_State *L);

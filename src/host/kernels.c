@@ -10,7 +10,7 @@
 
 #include "host/host.h"
 
-extern const char *const perilune_classes[];   /* generated, as the tables are */
+extern const char *const perilune_modules[];   /* generated, as the tables are: "folder/name" */
 extern const unsigned long perilune_kernel_files;   /* in each of these */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
@@ -68,18 +68,21 @@ static const char *kind_of (const Kernel *k) {
   return k->update != NULL ? "step" : "elementwise";
 }
 
+/* Sets a field of the table on top of the stack, if there is a text for it. */
+static void set_text (lua_State *L, const char *field, const char *text) {
+  if (text == NULL) return;
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, field);
+}
+
 static void push_kernel (lua_State *L, const Kernel *k) {
   lua_createtable(L, 0, 7);
-  lua_pushstring(L, k->name);
-  lua_setfield(L, -2, "name");
+  set_text(L, "name", k->name);
   lua_pushinteger(L, k->n_in);
   lua_setfield(L, -2, "n_in");
-  lua_pushstring(L, kind_of(k));
-  lua_setfield(L, -2, "kind");
-  lua_pushstring(L, kernel_noise(k));
-  lua_setfield(L, -2, "noise");
-  lua_pushstring(L, k->rows == NULL ? NULL : k->rows->signature);
-  lua_setfield(L, -2, "signature");
+  set_text(L, "kind", kind_of(k));
+  set_text(L, "noise", kernel_noise(k));
+  set_text(L, "signature", k->rows == NULL ? NULL : k->rows->signature);
   lua_pushboolean(L, k->partials != NULL);
   lua_setfield(L, -2, "has_partials");
   lua_pushboolean(L, k->rows != NULL && k->rows->adjoint != NULL);
@@ -110,20 +113,34 @@ static int files (lua_State *L) {
   return 1;
 }
 
-/* core.classes() -> the names of all distributions, in alphabetical order */
+/* Pushes the names of the files in a folder of lua/perilune, in alphabetical order. */
+static void push_modules (lua_State *L, const char *folder) {
+  size_t length = strlen(folder);
+  lua_newtable(L);
+  for (const char *const *m = perilune_modules; *m != NULL; m++) {
+    if (strncmp(*m, folder, length) != 0 || (*m)[length] != '/') continue;
+    lua_pushstring(L, *m + length + 1);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+}
+
+/* core.modules(folder) -> the names of its files */
+static int modules (lua_State *L) {
+  push_modules(L, luaL_checkstring(L, 1));
+  return 1;
+}
+
+/* core.classes() -> the names of all distributions */
 static int classes (lua_State *L) {
   host_arguments(L, "distributions", 0);
-  lua_newtable(L);
-  for (int i = 0; perilune_classes[i] != NULL; i++) {
-    lua_pushstring(L, perilune_classes[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
+  push_modules(L, "distributions");
   return 1;
 }
 
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
   {"kernel_files", files},
+  {"modules", modules},
   {"classes", classes},
   {NULL, NULL}
 };

@@ -88,7 +88,7 @@ static void new_keeper (lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &KEEPER);
 }
 
-static const luaL_Reg functions[] = {
+static const luaL_Reg public_functions[] = {
   {"set_threads", set_threads},
   {NULL, NULL}
 };
@@ -96,5 +96,5 @@ static const luaL_Reg functions[] = {
 void host_open_threads (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &KEEPER) == LUA_TNIL) new_keeper(L);
   lua_pop(L, 1);
-  luaL_setfuncs(L, functions, 0);
+  host_list(L, "public", public_functions);
 }

@@ -7,7 +7,6 @@ local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local events       = require "perilune.events"
 local show         = require "perilune.show"
-local transforms   = require "perilune.transforms"
 
 local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
 
@@ -72,11 +71,11 @@ function Independent:log_prob (x)
   local each = self.base_dist:log_prob(x)
   local parts = #event == n and event or { table.unpack(event, 1, n) }
   if not core.ends_with(each, parts) then events.refuse(self, "log_prob", x) end
-  return transforms.sum_rightmost(each, n)
+  return events.sum_rightmost(each, n)
 end
 
 function Independent:entropy ()
-  return transforms.sum_rightmost(self.base_dist:entropy(), self.reinterpreted_batch_ndims)
+  return events.sum_rightmost(self.base_dist:entropy(), self.reinterpreted_batch_ndims)
 end
 
 function Independent:with_batch (shape)

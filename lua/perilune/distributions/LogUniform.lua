@@ -8,6 +8,7 @@ local LogUniform = Distribution:extend("LogUniform", {
     { "low",  constraints.positive },
     { "high", function (self) return constraints.greater_than(self.low) end },
   },
+  range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
   help = {
     summary = "every order of magnitude between the two ends alike",

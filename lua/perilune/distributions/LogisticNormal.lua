@@ -12,9 +12,11 @@ local construct               = require "perilune.construct"
 local core                    = require "perilune.core"
 local raise                   = require "perilune.errors".raise
 local functions               = require "perilune.functions"
-local peaks                   = require "perilune.peaks"
+local lazy                    = require "perilune.lazy"
 local tensor                  = require "perilune.tensor"
 local transforms              = require "perilune.transforms"
+
+local peaks                   = lazy "peaks"
 
 local params = {
   { "loc",   constraints.real,     event = 1 },               -- one for each cut

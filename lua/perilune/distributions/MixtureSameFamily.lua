@@ -1,7 +1,7 @@
 --- MixtureSameFamily(mixture, component): one of K distributions of a family, chosen at random.
 --
 -- The rightmost dimension of the component's batch is the mixture. Whatever is asked of the mixture is
--- asked of all components, with a dimension put in for them, and summed with the weights.
+-- asked of all components, with a dimension put in for them, and summed with the weights (mixture_sums.lua).
 local Distribution = require "perilune.distribution"
 local Categorical  = require "perilune.distributions.Categorical"
 local Independent  = require "perilune.distributions.Independent"
@@ -10,20 +10,17 @@ local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
-local levels       = require "perilune.levels"
+local lazy         = require "perilune.lazy"
 local one_sided    = require "perilune.one_sided"
-local peaks        = require "perilune.peaks"
-local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
 
-local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
-                                          functions.log
+local search = lazy "mixture_search"
+local sums   = lazy "mixture_sums"
+
+local where, maximum, exp = functions.where, functions.maximum, functions.exp
 local raise = errors.raise
-local INF   = math.huge
 local TINY  = 2 ^ -1022
-local FEW   = 32       -- components that are added one by one
-local DEEP  = 1e-290   -- tails below have quantiles by logarithms
 
 
 -- Construction ------------------------------------------------------------------
@@ -137,57 +134,10 @@ function MixtureSameFamily:with_batch (shape)
 end
 
 
--- Sums over components -----------------------------------------------------------
-
--- x with a dimension for the components, before those of the event. Each component has its copy, so
--- that loops run along x and not along the few components.
-local function padded (self, x)
-  if type(x) == "number" then return x end
-  x = core.is_tensor(x) and x or core.tensor(x)
-  local shape, k, last = core.shape(x), self.mixture_distribution.support.high, #self.event_shape
-  local order = {}
-  for d = 1, #shape do order[d] = d + 1 end
-  table.insert(order, #shape - last + 1, 1)
-  return x:expand(k, table.unpack(shape)):contiguous():permute(table.unpack(order))
-end
-
--- The components' values put together: one by one where they are few, which is faster than a
--- reduction of short rows.
-local function folded (values, dim, pair, all)
-  local shape = core.shape(values)
-  local k = shape[#shape + dim + 1]
-  if k > FEW then return values[all](values, dim) end
-  local total = values:select(dim, 1)
-  for j = 2, k do total = pair(total, values:select(dim, j)) end
-  return total
-end
-
--- log of the sum of exp(values) with the weights, without components of no weight.
-local function log_mixed (self, values)
-  local w = self.log_weights
-  local terms = w + values
-  if self.some_dead then terms = where(w:eq(-INF), -INF, terms) end
-  local total = folded(terms, -1, functions.logaddexp, "logsumexp")
-  if not self.lost_slopes then return total end
-  local share = exp(core.bare(values) - one_sided.beside(total))
-  return total + (self.lost_slopes * where(functions.lt(share, INF), share, 0)):sum(-1)
-end
-
--- The weighted sum of values of shape { batch..., K, event... }.
-local function mixed (self, values)
-  local w, lost = self.weights, self.lost_slopes
-  for _ = 1, #self.event_shape do w, lost = w:unsqueeze(-1), lost and lost:unsqueeze(-1) end
-  local terms = w * values
-  if self.some_dead then terms = where(w:eq(0), 0, terms) end
-  if lost then
-    local bare = core.bare(values)
-    terms = terms + lost * where(functions.lt(functions.abs(bare), INF), bare, 0)
-  end
-  return folded(terms, -1 - #self.event_shape, functions.add, "sum")
-end
+-- Densities, tails and moments ----------------------------------------------------
 
 function MixtureSameFamily:log_prob (x)
-  return log_mixed(self, self.component_distribution:log_prob(padded(self, x)))
+  return sums.log_mixed(self, self.component_distribution:log_prob(sums.padded(self, x)))
 end
 
 -- Refuses what vectors do not have.
@@ -196,51 +146,34 @@ local function check_univariate (self, name)
   raise("%s has no %s: an event has shape %s", class.name(class.of(self)), name, show.shape(self.event_shape))
 end
 
--- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
-local function log_tails (self, x)
-  local d = self.component_distribution
-  x = padded(self, x)
-  local below, above = log_mixed(self, d:log_cdf(x)), log_mixed(self, d:log_sf(x))
-  return where(functions.le(above, below), functions.log1p(-exp(above)), below),
-         where(functions.lt(below, above), functions.log1p(-exp(below)), above)
-end
-
 function MixtureSameFamily:log_cdf (x)
   check_univariate(self, "log_cdf")
-  return (log_tails(self, x))
+  return (sums.log_tails(self, x))
 end
 
 function MixtureSameFamily:log_sf (x)
   check_univariate(self, "log_sf")
-  return (select(2, log_tails(self, x)))
-end
-
--- P(X <= x) and P(X > x); the larger is what the smaller leaves.
-local function tails (self, x)
-  local d = self.component_distribution
-  x = padded(self, x)
-  local below, above = mixed(self, d:cdf(x)), mixed(self, d:sf(x))
-  return where(functions.le(above, below), 1 - above, below), where(functions.lt(below, above), 1 - below, above)
+  return (select(2, sums.log_tails(self, x)))
 end
 
 function MixtureSameFamily:cdf (x)
   check_univariate(self, "cdf")
-  return (tails(self, x))
+  return (sums.tails(self, x))
 end
 
 function MixtureSameFamily:sf (x)
   check_univariate(self, "sf")
-  return (select(2, tails(self, x)))
+  return (select(2, sums.tails(self, x)))
 end
 
-function MixtureSameFamily:mean () return mixed(self, self.component_distribution:mean()) end
+function MixtureSameFamily:mean () return sums.mixed(self, self.component_distribution:mean()) end
 
 --- The law of total variance: within components, and between their means.
 function MixtureSameFamily:variance ()
   local means = self.component_distribution:mean()
-  local mean = padded(self, mixed(self, means))
+  local mean = sums.padded(self, sums.mixed(self, means))
   local between = where(functions.eq(means, mean), 0, means - mean)
-  return mixed(self, self.component_distribution:variance() + between * between)
+  return sums.mixed(self, self.component_distribution:variance() + between * between)
 end
 
 --- E[f(X)] component by component: each is integrated where it lives. The batch of components is
@@ -263,12 +196,12 @@ function MixtureSameFamily:expectation (...)
   local options = {}
   for key, value in pairs(opts) do options[key] = value end
   options.points = {}
-  for i, x in ipairs(opts.points or {}) do options.points[i] = padded(self, x) end
+  for i, x in ipairs(opts.points or {}) do options.points[i] = sums.padded(self, x) end
   if options.parts then
     options.parts = { inner = by_rows(options.parts.inner), outer = by_rows(options.parts.outer) }
   end
   local value, error = self.component_distribution:expectation(by_rows(f), options)
-  return mixed(self, value), mixed(self, error)
+  return sums.mixed(self, value), sums.mixed(self, error)
 end
 
 function MixtureSameFamily:entropy ()
@@ -276,70 +209,7 @@ function MixtureSameFamily:entropy ()
 end
 
 
--- Quantiles ----------------------------------------------------------------------
-
--- The least and the greatest of the components' values, those of no weight left out.
-local function range (self, values)
-  local dead = self.log_weights:eq(-INF)
-  return where(dead, INF, values):min(-1), where(dead, -INF, values):max(-1)
-end
-
-local function any (flags)
-  flags = core.tensor(flags)
-  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
-end
-
--- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
-local function plain_quantile (self, tail, upper, low, high)
-  local sign = where(upper, -1, 1)
-  return quadrature.root(function (x)
-    local below, above = tails(self, x)
-    local reached = where(upper, above, below)
-    return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
-  end, low, high)
-end
-
--- The same by logarithms alone, for tails that have few digits.
-local function deep_quantile (self, tail, upper, low, high)
-  local sign, goal = where(upper, -1, 1), log(tail)
-  return quadrature.root(function (x)
-    local below, above = log_tails(self, x)
-    local reached = where(upper, above, below)
-    return sign * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high)
-end
-
-local function continuous_quantile (self, tail, upper, low, high)
-  local deep = functions.lt(tail, DEEP)
-  local x = plain_quantile(self, tail, upper, low, high)
-  if not any(deep) then return x end
-  return where(deep, deep_quantile(self, tail, upper, low, high), x)
-end
-
--- The smallest outcome that reaches it.
-local function discrete_quantile (self, tail, upper, low, high, level)
-  for _ = 1, 128 do
-    local x = functions.floor(quadrature.middle(low, high))
-    local below, above = tails(self, x)
-    local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
-    high = where(enough, x, high)
-    low  = where(enough, low, minimum(x + 1, high))
-    if not any(functions.lt(low, high)) then break end
-  end
-  return high
-end
-
--- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
--- between those of the components. `level` is the tail that was asked for, or 1 minus it.
-local function quantile (self, tail, upper, level)
-  local d, each = self.component_distribution, padded(self, tail)
-  local low, high = range(self, where(padded(self, upper), d:isf(each), d:icdf(each)))
-  local edge = functions.eq(tail, 0)
-  low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
-  local find = self.support and self.support.is_discrete and discrete_quantile or continuous_quantile
-  local x = find(self, tail, upper, low, high, level)
-  return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
-end
+-- Quantiles and mode --------------------------------------------------------------
 
 local function as_number (p) return type(p) == "table" and core.tensor(p) or p end
 
@@ -347,45 +217,20 @@ function MixtureSameFamily:icdf (p)
   check_univariate(self, "icdf")
   p = as_number(p)
   local upper = functions.gt(p, 0.5)
-  return quantile(self, where(upper, 1 - p, p), upper, p)
+  return search.quantile(self, where(upper, 1 - p, p), upper, p)
 end
 
 function MixtureSameFamily:isf (q)
   check_univariate(self, "isf")
   q = as_number(q)
   local upper = functions.le(q, 0.5)
-  return quantile(self, where(upper, q, 1 - q), upper, q)
+  return search.quantile(self, where(upper, q, 1 - q), upper, q)
 end
 
 
--- Mode ---------------------------------------------------------------------------
-
-local GRID, ZOOMS = 33, 9   -- each zoom narrows 16 times
-
---- The global mode. For components of one mode each it lies between the least and the greatest of
--- theirs: a grid there and the modes themselves are compared, then finer grids around the best. A peak
--- narrower than a thirtieth of that range that is no component's own may be missed.
 function MixtureSameFamily:mode ()
   check_univariate(self, "mode")
-  local modes, order = self.component_distribution:mode(), { #self.batch_shape + 1 }
-  for d = 1, #self.batch_shape do order[d + 1] = d end
-  local low, high = range(self, modes)
-  local discrete = self.support and self.support.is_discrete
-  local candidates, single = modes:permute(table.unpack(order)), functions.eq(low, high)
-  local fractions = core.linspace(0, 1, GRID)
-  for _ = 1, #self.batch_shape do fractions = fractions:unsqueeze(-1) end
-  local best, top
-  for _ = 1, ZOOMS do
-    local grid = low + (high - low) * fractions
-    if discrete then grid = functions.floor(grid) end
-    best, top = peaks.highest(self, tensor.cat { candidates, grid })
-    local step = (high - low) / (GRID - 1)
-    if discrete then step = maximum(1, functions.ceil(step)) end
-    low, high = maximum(low, best - step), minimum(high, best + step)
-    candidates = core.is_tensor(best) and best:unsqueeze(1) or core.tensor { best }
-  end
-  if discrete then return best end
-  return where(single, best, peaks.summit(self, best, top))
+  return search.mode(self)
 end
 
 
@@ -427,7 +272,7 @@ local function row_with_slopes (self, row)
   local base, numbers, log_weights = self.component_distribution.base_dist, {}, self.log_weights
   for j = 1, self.event_shape[1] do numbers[j] = row:select(-1, j) end
   for j = 1, #numbers do
-    local at = padded(self, tensor.stack(numbers, -1))
+    local at = sums.padded(self, tensor.stack(numbers, -1))
     local density = base:log_prob(at)
     local weights = tensor.softmax(log_weights + density:narrow(-1, 1, j):sum(-1) - density:select(-1, j))
     numbers[j] = with_slopes(numbers[j], weights, base:cdf(at):select(-1, j), base:sf(at):select(-1, j),
@@ -445,7 +290,7 @@ function MixtureSameFamily:rsample (shape, rng)
   local x, d = drawn(self, shape, rng), self.component_distribution
   if not core.tracked(self:log_prob(x)) then return x end
   if #self.event_shape > 0 then return row_with_slopes(self, x) end
-  local at = padded(self, x)
+  local at = sums.padded(self, x)
   return with_slopes(x, self.weights, d:cdf(at), d:sf(at), d:prob(at))
 end
 

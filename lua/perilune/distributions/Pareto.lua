@@ -9,6 +9,7 @@ local Pareto = Distribution:extend("Pareto", {
     { "scale", constraints.positive, default = 1 },
     { "alpha", constraints.positive, default = 1 },
   },
+  range = "above zero",
   init = function (self) self.support = constraints.interval(self.scale, math.huge) end,
   help = {
     summary = "the power law above scale",

@@ -13,6 +13,7 @@ return Distribution:extend("RelaxedBernoulli", {
   },
   operands = { "temperature", "logits" },
   support = constraints.unit_interval,
+  kl_moments = false,   -- its mean and variance are integrals themselves
   help = {
     summary = "a coin whose outcome may lie between 0 and 1, near these ends if the temperature is low",
     params  = {

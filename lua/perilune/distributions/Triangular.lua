@@ -10,6 +10,7 @@ local Triangular = Distribution:extend("Triangular", {
     { "high", function (self) return constraints.greater_than(self.low) end, default = 1 },
     { "peak", function (self) return constraints.interval(self.low, self.high) end, default = 0.5 },
   },
+  range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
   help = {
     summary = "a density that rises straight to its peak and falls straight from it",

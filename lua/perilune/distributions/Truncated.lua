@@ -11,17 +11,16 @@ local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
-local levels       = require "perilune.levels"
-local peaks        = require "perilune.peaks"
-local quadrature   = require "perilune.quadrature"
+local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
 
-local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local exp, log, log1p              = functions.exp, functions.log, functions.log1p
-local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
-local INF    = math.huge
-local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
-local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
+local peaks      = lazy "peaks"
+local truncation = lazy "truncation"
+
+local where, maximum, minimum = functions.where, functions.maximum, functions.minimum
+local exp, log, log1p         = functions.exp, functions.log, functions.log1p
+local lt, gt                  = functions.lt, functions.gt
+local INF = math.huge
 
 local function any (x)
   if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
@@ -29,38 +28,6 @@ local function any (x)
 end
 
 local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
-
-
--- Masses of intervals ------------------------------------------------------------
-
--- Nodes and weights of the five-point rule of Gauss on [-1, 1].
-local RULE = {
-  { 0, 0.56888888888888888889 },
-  { -0.53846931010568309104, 0.47862867049936646804 }, { 0.53846931010568309104, 0.47862867049936646804 },
-  { -0.90617984593866399280, 0.23692688505618908751 }, { 0.90617984593866399280, 0.23692688505618908751 },
-}
-
--- log of the mass between a and b where the density hardly changes.
-local function log_sliver (base, a, b)
-  local centre, half = 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a
-  local sum = -INF
-  for _, node in ipairs(RULE) do
-    sum = functions.logaddexp(sum, base:log_prob(centre + node[1] * half) + math.log(node[2]))
-  end
-  return sum + log(half)
-end
-
--- log P(a < X <= b) of the base.
-local function log_mass (base, a, b)
-  local below, above = base:log_cdf(b), base:log_sf(a)
-  local upper = lt(above, below)
-  local large, small = where(upper, above, below), where(upper, base:log_sf(b), base:log_cdf(a))
-  local gap = small - large
-  local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
-  if base.support and base.support.is_discrete then return mass end
-  local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return any(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
-end
 
 
 -- Construction -------------------------------------------------------------------
@@ -103,7 +70,7 @@ local function complete (self)
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
   self.first, self.last, self.from = first, last, discrete and first - 1 or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
-  self.log_mass = log_mass(base, self.from, last)
+  self.log_mass = truncation.log_mass(base, self.from, last)
   self.below_first, self.above_first = base:log_cdf(self.from), base:log_sf(self.from)
   self.below_last, self.above_last = base:log_cdf(last), base:log_sf(last)
   self.has_rsample = base.has_rsample
@@ -174,103 +141,22 @@ end
 
 function Truncated:log_prob (x) return core.fused(log_density, self, argument(self, "x", x)) end
 
--- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
-local function log_tails (self, x)
-  x = minimum(maximum(argument(self, "x", x), self.from), self.last)
-  local below = log_mass(self.base, self.from, x) - self.log_mass
-  local above = log_mass(self.base, x, self.last) - self.log_mass
-  return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
-end
-
-function Truncated:log_cdf (x) return (log_tails(self, x)) end
-function Truncated:log_sf (x) return (select(2, log_tails(self, x))) end
+function Truncated:log_cdf (x) return (truncation.log_tails(self, argument(self, "x", x))) end
+function Truncated:log_sf (x) return (select(2, truncation.log_tails(self, argument(self, "x", x)))) end
 function Truncated:cdf (x) return exp(self:log_cdf(x)) end
 function Truncated:sf (x) return exp(self:log_sf(x)) end
 
 
 -- Quantiles ----------------------------------------------------------------------
 
--- The distance from an end to the quantile of a small mass there, of density nearly constant: Newton
--- steps on the mass of the sliver. `side` is 1 at the lower end and -1 at the upper.
-local function distance (self, start, side, target)
-  local step = exp(target - self.base:log_prob(start))
-  for _ = 1, 3 do
-    local x = start + side * step
-    local found = log_sliver(self.base, minimum(start, x), maximum(start, x))
-    step = step - functions.expm1(found - target) * exp(target - self.base:log_prob(x))
-  end
-  return step
-end
-
--- Quantiles close to an end that cuts the base, where the tails of the base say little.
-local function mend (self, x, log_p, log_q)
-  local target, other = log_p + self.log_mass, log_q + self.log_mass
-  local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first))
-  local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last))
-  if any(low) then
-    local found = self.first + distance(self, self.first, 1, target)
-    x = where(low * lt(found, self.last), found, x)
-  end
-  if any(high) then
-    local found = self.last - distance(self, self.last, -1, other)
-    x = where(high * gt(found, self.first), found, x)
-  end
-  return x
-end
-
--- The quantile of the base whose lower or upper tail has this logarithm, too small for a number.
-local function deep_quantile (self, target, upper)
-  local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
-  local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
-  return quadrature.root(function (x)
-    local reached = where(upper, base:log_sf(x), base:log_cdf(x))
-    return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
-  end, self.from, self.last, start)
-end
-
--- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
--- the base there is an average of those at the ends; the smaller is inverted.
-local function quantile (self, log_p, log_q)
-  local base, average = self.base, functions.logaddexp
-  local below = average(log_q + self.below_first, log_p + self.below_last)
-  local above = average(log_q + self.above_first, log_p + self.above_last)
-  local upper = lt(above, below)
-  local target = where(upper, above, below)
-  local mass = exp(target)
-  local x = where(upper, base:isf(mass), base:icdf(mass))
-  local deep = lt(target, DEEP) * gt(target, -INF)
-  if any(deep) then x = where(deep, deep_quantile(self, target, upper), x) end
-  x = minimum(maximum(x, self.first), self.last)
-  return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
-end
-
--- The smallest outcome that reaches p, or whose upper tail is at most q; x is off by one at most. `level` is
--- the one of p and q that was asked for.
-local function settled (self, x, log_p, log_q, level)
-  local upper, small = lt(log_q, log_p), minimum(level, 1 - level)
-  local function enough (k)
-    local below, above = log_tails(self, k)
-    return levels.reached(self, k, exp(where(upper, above, below)), small, upper, level)
-  end
-  x = functions.round(x)
-  local less = maximum(x - 1, self.first)
-  x = where(enough(less), less, x)
-  return where(enough(x), x, minimum(x + 1, self.last))
-end
-
-local function inverse (self, log_p, log_q, level)
-  local x = quantile(self, log_p, log_q)
-  return self.support.is_discrete and settled(self, x, log_p, log_q, level) or mend(self, x, log_p, log_q)
-end
-
 function Truncated:icdf (p)
   p = argument(self, "p", p)
-  return inverse(self, log(p), log1p(-p), p)
+  return truncation.inverse(self, log(p), log1p(-p), p)
 end
 
 function Truncated:isf (q)
   q = argument(self, "q", q)
-  return inverse(self, log1p(-q), log(q), q)
+  return truncation.inverse(self, log1p(-q), log(q), q)
 end
 
 
@@ -319,9 +205,9 @@ local function drawn (self, shape, rng)
   local u = Uniform(0, 1)
   if rawget(self, "batch_shape") then u = u:expand(self.batch_shape) end
   u = u:sample(shape, rng)
-  local x = quantile(self, log(u), log1p(-u))
+  local x = truncation.quantile(self, log(u), log1p(-u))
   if not self.support.is_discrete then return x end
-  x = settled(self, x, log(u), log1p(-u), u)
+  x = truncation.settled(self, x, log(u), log1p(-u), u)
   return type(x) == "number" and math.tointeger(x) or x
 end
 

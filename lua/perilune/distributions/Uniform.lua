@@ -9,6 +9,7 @@ local Uniform = Distribution:extend("Uniform", {
     { "low",  constraints.real, default = 0 },
     { "high", function (self) return constraints.greater_than(self.low) end, default = 1 },
   },
+  range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
   help = {
     summary = "every value between the two ends alike",

@@ -9,6 +9,7 @@ local VonMises = Distribution:extend("VonMises", {
     { "concentration", constraints.nonnegative, default = 1 },
   },
   support = constraints.real,
+  kl_moments = false,   -- those of directions are no expectations of x
   help = {
     summary = "the bell curve of directions; cdf counts from loc - pi to loc + pi, variance is 1 - E cos(x - loc)",
     params  = { loc = "mean direction, in radians", concentration = "1/variance, nearly, where it is large" },

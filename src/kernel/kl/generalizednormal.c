@@ -69,7 +69,7 @@ static void to_generalizednormal_partials (size_t n, const double *const in[],
 
 
 const Kernel perilune_kl_generalizednormal[] = {
-  {.name = "GeneralizedNormal", .n_in = 4, .value = to_generalizednormal,
+  {.name = "same_loc", .n_in = 4, .value = to_generalizednormal,
    .partials = to_generalizednormal_partials},
   {.name = NULL}
 };

@@ -55,6 +55,6 @@ static void to_logistic_partials (size_t n, const double *const in[], double *co
 
 
 const Kernel perilune_kl_logistic[] = {
-  {.name = "Logistic", .n_in = 4, .value = to_logistic, .partials = to_logistic_partials},
+  {.name = "same_scale", .n_in = 4, .value = to_logistic, .partials = to_logistic_partials},
   {.name = NULL}
 };

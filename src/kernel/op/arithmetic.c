@@ -255,6 +255,49 @@ static void maximum_partials (size_t n, const double *const in[], double *const 
 }
 
 
+/*
+** sqrt(x^2 + y^2). The larger is brought to where squares neither overflow nor lose digits, and the
+** root is corrected by what it leaves over (Borges, An improved algorithm for hypot(a, b), 2019).
+*/
+typedef struct Legs { double large, small, unit; } Legs;
+
+VECTOR Legs scaled_legs (double x, double y) {
+  double a = fabs(x), b = fabs(y);
+  double large = a > b ? a : b, small = a > b ? b : a;
+  double unit = large > 0x1p500 ? 0x1p600 : large < 0x1p-400 ? 0x1p-600 : 1.0;
+  return (Legs) {large / unit, small / unit, unit};
+}
+
+VECTOR double long_side (Legs l) {
+  double a = l.large, b = l.small, h = sqrt(fma(a, a, b * b));
+  double squared = h * h, leg = a * a;
+  double rest = fma(-b, b, squared - leg) + (fma(h, h, -squared) - fma(a, a, -leg));
+  return h > 0 ? h - rest / (2 * h) : h;
+}
+
+static void hypotenuse (size_t n, const double *const in[], double *out) {
+  const double *x = in[0], *y = in[1];
+  for (size_t i = 0; i < n; i++) {
+    Legs l = scaled_legs(x[i], y[i]);
+    double h = long_side(l) * l.unit;
+    h = l.large == HUGE_VAL ? l.large : h;
+    out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : h;
+  }
+}
+
+/* at the origin, as that of abs, 0 */
+static void hypotenuse_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *x = in[0], *y = in[1];
+  double *dx = d[0], *dy = d[1];
+  for (size_t i = 0; i < n; i++) {
+    Legs l = scaled_legs(x[i], y[i]);
+    double h = long_side(l);
+    dx[i] = h == 0 ? 0.0 : x[i] / l.unit / h;
+    dy[i] = h == 0 ? 0.0 : y[i] / l.unit / h;
+  }
+}
+
+
 static void minimum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
@@ -293,5 +336,6 @@ const Kernel perilune_op_arithmetic[] = {
   {.name = "round",      .n_in = 1, .value = round_nearest, .partials = flat_partials},
   {.name = "maximum",    .n_in = 2, .value = maximum,       .partials = maximum_partials},
   {.name = "minimum",    .n_in = 2, .value = minimum,       .partials = minimum_partials},
+  {.name = "hypot",      .n_in = 2, .value = hypotenuse,    .partials = hypotenuse_partials},
   {.name = NULL}
 };

@@ -1,0 +1,107 @@
+--- Constraint: what all constraints have, and how a kind of them is made. A family of kinds is a file of constraints/.
+--
+-- `rule` completes the sentence "scale must be ..."; `violation(x)` gives nothing
+-- when all of x satisfies the constraint, else the first offender (a number, or a text
+-- for a row or a matrix) and its indices; `holds(x)` says it for each event, 1 or 0;
+-- `check(x)` for all in one boolean. A constraint speaks of events of `event_dim`
+-- dimensions. Those on the real line have ends, `low` and `high`, which belong to
+-- them unless `left_open`, `right_open`.
+--
+-- Two constraints of one kind with equal parameters are equal. A kind is the metatable
+-- of its constraints, and makes them when called: constraints.greater_than(2).
+local class  = require "perilune.class"
+local core   = require "perilune.core"
+local errors = require "perilune.errors"
+local show   = require "perilune.show"
+require "perilune.tensor"
+
+local raise = errors.raise
+
+local constraint = {}
+
+local Constraint = { event_dim = 0, is_discrete = false, params = {} }
+Constraint.__index = Constraint
+
+--- Does every event of x satisfy the constraint?
+function Constraint:check (x) return self:violation(x) == nil end
+
+errors.count_arguments("Constraint", Constraint, "check")
+
+local function same_list (a, b)
+  for i = 1, math.max(#a, #b) do
+    if a[i] ~= b[i] then return false end
+  end
+  return true
+end
+
+--- Are these parameters the same: numbers, tensors, or lists of such?
+function constraint.same (a, b)
+  local plain = core.table_kind(a) == "data" and core.table_kind(b) == "data"
+  return a == b or plain and same_list(a, b)
+end
+
+local function equal (a, b)
+  local kind = getmetatable(a)
+  if kind ~= getmetatable(b) then return false end
+  for _, name in ipairs(kind.params) do
+    if not constraint.same(a[name], b[name]) then return false end
+  end
+  return true
+end
+
+local function text_of (value)
+  if core.table_kind(value) ~= "data" then return show.parameter(value) end
+  local parts = {}
+  for i, part in ipairs(value) do parts[i] = text_of(part) end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function describe (self)
+  local parts = {}
+  for i, name in ipairs(self.params) do parts[i] = text_of(self[name]) end
+  return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
+end
+
+-- A parameter as it is kept: a table of numbers becomes a tensor.
+local function kept (kind, name, value)
+  if type(value) == "number" then return value end
+  if value == nil then raise("%s: %s is missing", kind.name, name) end
+  return core.operand(value, kind.name, name)
+end
+
+-- A constraint of a kind. None that is made so has more than two parameters.
+local function make (kind, ...)
+  local params, a, b = kind.params, ...
+  errors.check_arguments(kind.name, params, ...)
+  local first, second = params[1], params[2]
+  if second then return setmetatable({ [first] = kept(kind, first, a), [second] = kept(kind, second, b) }, kind) end
+  return setmetatable(first and { [first] = kept(kind, first, a) } or {}, kind)
+end
+
+--- A kind of constraints, with its `params`, `rule`, `violation` and `holds`. It is the same after a second load.
+function constraint.kind (name, kind)
+  kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, equal, describe
+  kind.__name = name .. " constraint"
+  errors.count_arguments(kind.__name, kind, "holds rule violation")
+  local function kind_name () return "kind " .. name end
+  setmetatable(kind, { __index = Constraint, __call = make, __tostring = kind_name })
+  return core.keep("constraint " .. name, kind)
+end
+
+--- A constraint with a name of its own, equal to those of its kind.
+function constraint.named (name, c)
+  c.name, c.params = name, {}
+  return c
+end
+
+--- Is this a constraint?
+function constraint.is_constraint (c)
+  return type(c) == "table" and c.violation ~= nil and c.params ~= nil and not class.is_class(c)
+end
+
+--- What is to be checked, as a tensor.
+function constraint.as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
+constraint.Constraint = Constraint
+
+return constraint

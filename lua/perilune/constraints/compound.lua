@@ -1,0 +1,163 @@
+--- Constraints made of others.
+local constraint = require "perilune.constraint"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local layout     = require "perilune.layout"
+local numbers    = require "perilune.constraints.numbers"
+local show       = require "perilune.show"
+local tensor     = require "perilune.tensor"
+
+local raise = errors.raise
+
+local compound = {}
+
+-- Answers for each of the last n dimensions together.
+local function joined (answers, n)
+  for _ = 1, n do answers = answers:min(-1) end
+  return answers
+end
+
+-- Events of n more dimensions, in which each part satisfies the base.
+local Independent = constraint.kind("independent", {
+  params = { "base", "dims" },
+  rule = function (self) return self.base:rule() end,
+  violation = function (self, x) return self.base:violation(x) end,
+  holds = function (self, x)
+    x = constraint.as_tensor(x)
+    local n = self.event_dim
+    if core.rank(x) < n then
+      raise("constraint: x must have at least %d dimension%s, got %s", n, n == 1 and "" or "s", show.value(x))
+    end
+    return joined(self.base:holds(x), self.dims)
+  end,
+})
+
+--- The base for each part of events of n more dimensions.
+function compound.independent (base, dims, ...)
+  errors.no_more("independent(base, dims)", ...)
+  if not constraint.is_constraint(base) then
+    raise("independent: base must be a constraint, got %s", show.value(base))
+  elseif math.type(dims) ~= "integer" or dims < 0 then
+    raise("independent: dims must be a non-negative integer, got %s", show.value(dims))
+  end
+  if dims == 0 then return base end
+  if getmetatable(base) == Independent then base, dims = base.base, base.dims + dims end
+  local self = setmetatable({ base = base, dims = dims }, Independent)
+  self.event_dim, self.is_discrete = base.event_dim + dims, base.is_discrete
+  return self
+end
+
+compound.real_vector = constraint.named("real_vector", compound.independent(numbers.real, 1))
+
+
+-- Parts along a dimension ---------------------------------------------------------
+
+local function largest_event (list)
+  local largest, discrete = 0, false
+  for _, c in ipairs(list) do
+    largest, discrete = math.max(largest, c.event_dim), discrete or c.is_discrete
+  end
+  return largest, discrete
+end
+
+-- The rules of all parts.
+local function parts_rule (self)
+  local rules = {}
+  for i, c in ipairs(self.list) do rules[i] = c:rule() end
+  return (self.name == "cat" and "made of parts that are " or "made of slices that are ") .. table.concat(rules, ", ")
+end
+
+-- Answers of the parts of x: together where parts lie within one event, else side by side.
+local function parts_holds (self, x, join)
+  local answers, within = {}, self:is_within(core.rank(x))
+  for i, c in ipairs(self.list) do
+    local extra = self.part_event_dim - c.event_dim
+    answers[i] = joined(c:holds(self:part(x, i)), extra)
+    if within and i > 1 then answers[i] = answers[i] * answers[i - 1] end
+  end
+  return within and answers[#answers] or join(answers, self.dim)
+end
+
+-- The first part that is wrong; `place` corrects its indices.
+local function parts_violation (self, x)
+  x = constraint.as_tensor(x)
+  for i, c in ipairs(self.list) do
+    local found = { c:violation(self:part(x, i)) }
+    if found[1] ~= nil then
+      self:place(found, i, #core.shape(x))
+      return table.unpack(found)
+    end
+  end
+end
+
+local function positive_dim (dim, rank) return dim > 0 and dim or dim + rank + 1 end
+
+local function check_parts (name, list)
+  if core.table_kind(list) ~= "data" or #list == 0 then
+    raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
+  end
+  core.check_list(name, "constraints", list)
+  for i, c in ipairs(list) do
+    if not constraint.is_constraint(c) then
+      raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c))
+    end
+  end
+end
+
+local Cat = constraint.kind("cat", {
+  params = { "list", "dim", "lengths" }, rule = parts_rule, violation = parts_violation,
+  -- Does the dimension lie within the events of an x of this rank?
+  is_within = function (self, rank) return rank - positive_dim(self.dim, rank) < self.event_dim end,
+  holds = function (self, x) return parts_holds(self, constraint.as_tensor(x), tensor.cat) end,
+  part = function (self, x, i)
+    local at = 1
+    for j = 1, i - 1 do at = at + self.lengths[j] end
+    return x:narrow(self.dim, at, self.lengths[i])
+  end,
+  place = function (self, found, i, rank)
+    local d = 1 + positive_dim(self.dim, rank)
+    for j = 1, found[d] and i - 1 or 0 do found[d] = found[d] + self.lengths[j] end
+  end,
+})
+
+--- Parts of the given lengths (1 each unless told) along a dimension.
+function compound.cat (list, dim, lengths, ...)
+  errors.no_more("cat(constraints, dim, lengths)", ...)
+  check_parts("cat", list)
+  local self = setmetatable({ list = list, dim = layout.dimension("cat", dim or 1) }, Cat)
+  self.lengths = layout.lengths("cat", lengths, #list)
+  self.event_dim, self.is_discrete = largest_event(list)
+  self.part_event_dim = self.event_dim
+  return self
+end
+
+local Stack = constraint.kind("stack", {
+  params = { "list", "dim" }, rule = parts_rule, violation = parts_violation,
+  is_within = function (self) return self.dim < 0 and -self.dim <= self.part_event_dim + 1 end,
+  holds = function (self, x) return parts_holds(self, constraint.as_tensor(x), tensor.stack) end,
+  part = function (self, x, i) return x:select(self.dim, i) end,
+  place = function (self, found, i, rank)
+    local d = 1 + positive_dim(self.dim, rank)
+    if d <= #found + 1 then table.insert(found, d, i) end
+  end,
+})
+
+--- Slices along a dimension, each with a constraint of its own.
+function compound.stack (list, dim, ...)
+  errors.no_more("stack(constraints, dim)", ...)
+  check_parts("stack", list)
+  local self = setmetatable({ list = list, dim = layout.dimension("stack", dim or 1) }, Stack)
+  self.part_event_dim, self.is_discrete = largest_event(list)
+  self.event_dim = self.part_event_dim + (self:is_within() and 1 or 0)
+  return self
+end
+
+local function undecided (_, _)
+  raise("constraints.dependent depends on other parameters and cannot be checked by itself")
+end
+
+compound.dependent = constraint.kind("dependent", {
+  rule = function () return "what other parameters allow" end, violation = undecided, holds = undecided,
+})()
+
+return compound

@@ -1,0 +1,279 @@
+--- Stages of a TransformedDistribution: the law of y = map(x), x from the law below, a distribution or another stage.
+--
+-- A stage knows the densities, tails, quantiles and moments of its values.
+local core       = require "perilune.core"
+local raise      = require "perilune.errors".raise
+local events     = require "perilune.events"
+local functions  = require "perilune.functions"
+local lazy       = require "perilune.lazy"
+local levels     = require "perilune.levels"
+local transforms = require "perilune.transforms"
+
+local quadrature = lazy "quadrature"
+
+local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
+                                          functions.log
+local sum_rightmost = events.sum_rightmost
+local INF = math.huge
+
+local stages = {}
+
+-- The largest of the last n dimensions.
+local function any (flags, n)
+  for _ = 1, n do flags = flags:max(-1) end
+  return flags
+end
+
+
+-- One to one ---------------------------------------------------------------------------
+
+local Stage = {}
+Stage.__index = Stage
+
+-- -inf outside the support, NaN for NaN.
+local function masked (self, y, value)
+  local support, event_dim = self.support, self.event_dim
+  if event_dim == 0 then
+    if support.low == -INF and support.high == INF then return value end
+    return where(support:holds(y), value, -abs(y) - INF)
+  end
+  local outside = any(1 - support:holds(y), event_dim - support.event_dim)
+  return where(any(functions.isnan(y), event_dim), 0 / 0, where(outside, -INF, value))
+end
+
+-- A discrete x whose image is y but for rounding.
+local function settled (self, y)
+  local x = self.map:inverse(y)
+  local whole = functions.round(x)
+  local close = functions.le(abs(self.map:forward(whole) - y), 4e-15 * abs(y))
+  return where(close, whole, x)
+end
+
+-- log p where y lies in the support; elsewhere nonsense. An image is exact: what lies in it
+-- comes from the support below.
+local function log_density (self, y)
+  local x, below = self.map:inverse(y), self.below
+  local is_inside = self.is_exact and getmetatable(below) == Stage
+  local density = is_inside and log_density(below, x) or below:log_prob(x)
+  local stretch = sum_rightmost(self.map:log_abs_det_jacobian(x, y), self.extra)
+  if self.is_affine then return density - stretch end
+  return where(functions.eq(density, -INF), -INF, density - stretch)   -- whatever the stretch
+end
+
+function Stage:log_prob (y)
+  if self.is_discrete then
+    local x = settled(self, y)
+    return where(functions.eq(x, x), self.below:log_prob(x), -abs(y) - INF)   -- x is NaN where no x has this image
+  end
+  return masked(self, y, log_density(self, y))
+end
+
+-- The tail below y that is called `rising` where map increases, `falling` where it decreases:
+-- there P(Y <= y) is P(X >= x).
+local function tail (self, y, rising, falling)
+  local map, below, sign = self.map, self.below, self.map.sign
+  y = minimum(maximum(y, self.support.low), self.support.high)
+  local x = self.is_discrete and settled(self, y) or map:inverse(y)
+  local from_above = self.is_discrete and functions.ceil(x) - 1 or x
+  if sign == 1 then return below[rising](below, x) end
+  if sign == -1 then return below[falling](below, from_above) end
+  return where(functions.gt(sign, 0), below[rising](below, x), below[falling](below, from_above))
+end
+
+function Stage:cdf (y) return tail(self, y, "cdf", "sf") end
+function Stage:sf (y) return tail(self, y, "sf", "cdf") end
+function Stage:log_cdf (y) return tail(self, y, "log_cdf", "log_sf") end
+function Stage:log_sf (y) return tail(self, y, "log_sf", "log_cdf") end
+
+-- The quantile by the one of the law below that is called `rising` where map increases, `falling` where it
+-- decreases. There the smallest y is the largest x: the outcome after the one that reaches p exactly. `beyond` is
+-- 1 if levels above p lead there, -1 if those below do.
+local function quantile (self, p, rising, falling, beyond)
+  local map, below, sign = self.map, self.below, self.map.sign
+  if sign == 1 then return map:forward(below[rising](below, p)) end
+  local other = self.is_discrete and levels.beyond(p, beyond) or p
+  if sign == -1 then return map:forward(below[falling](below, other)) end
+  return map:forward(where(functions.gt(sign, 0), below[rising](below, p), below[falling](below, other)))
+end
+
+function Stage:icdf (p) return quantile(self, p, "icdf", "isf", -1) end
+function Stage:isf (q) return quantile(self, q, "isf", "icdf", 1) end
+
+-- opts of an expectation over y for one over x: points where f has kinks, and the inner part of f.
+local function options_below (self, opts)
+  local options = {}
+  for key, value in pairs(opts or {}) do options[key] = value end
+  options.points = {}
+  for _, y in ipairs(opts and opts.points or {}) do self:add_preimages(y, options.points) end
+  if opts and opts.parts then
+    local inner = opts.parts.inner
+    options.parts = { inner = function (x) return inner(self.map:forward(x)) end, outer = opts.parts.outer }
+  end
+  return options
+end
+
+function Stage:add_preimages (y, list) list[#list + 1] = self.map:inverse(y) end
+
+function Stage:expectation (f, opts)
+  return self.below:expectation(function (x) return f(self.map:forward(x)) end, options_below(self, opts))
+end
+
+local function identity (y) return y end
+
+function Stage:mean ()
+  if self.is_affine or self.is_reshape then return self.map:forward(self.below:mean()) end
+  return (self:expectation(identity))
+end
+
+function Stage:variance ()
+  if self.is_reshape then return self.map:forward(self.below:variance()) end
+  if self.is_affine then return self.map.scale * self.map.scale * self.below:variance() end
+  local mean = self:mean()
+  local variance = self:expectation(function (y) return (y - mean) ^ 2 end)
+  return where(functions.isinf(mean), INF, variance)
+end
+
+function Stage:stddev ()
+  if self.is_reshape then return self.map:forward(self.below:stddev()) end
+  if self.is_affine then return abs(self.map.scale) * self.below:stddev() end
+  return functions.sqrt(self:variance())
+end
+
+-- H(Y) = H(X) + E log|dy/dx|
+function Stage:entropy ()
+  local below = self.below:entropy()
+  if self.is_discrete or self.is_reshape then return below end
+  if self.is_affine then
+    return below + sum_rightmost(self.map:log_abs_det_jacobian(self.below:mean()), self.extra)
+  end
+  return below + self.below:expectation(function (x) return self.map:log_abs_det_jacobian(x) end)
+end
+
+
+-- |X|: every y > 0 has two preimages -------------------------------------------------------
+
+local Folded = setmetatable({}, Stage)
+Folded.__index = Folded
+
+function Folded:log_prob (y)
+  local plus, minus = self.below:log_prob(y), self.below:log_prob(-y)
+  local both = functions.logaddexp(plus, minus)
+  if self.is_discrete then both = where(functions.eq(y, 0), plus, both) end
+  return masked(self, y, both)
+end
+
+-- P(X < -y)
+local function left_of (self, name, y)
+  return self.below[name](self.below, self.is_discrete and functions.ceil(-y) - 1 or -y)
+end
+
+function Folded:sf (y)
+  return where(functions.lt(y, 0), 1, self.below:sf(y) + left_of(self, "cdf", y))
+end
+
+-- The logarithm of a tail that is log_tail where it is small, else that of 1 - other.
+local function log_of (log_tail, other) return where(functions.lt(other, 0.5), functions.log1p(-other), log_tail) end
+
+function Folded:log_sf (y)
+  local outer = functions.logaddexp(self.below:log_sf(y), left_of(self, "log_cdf", y))
+  return where(functions.lt(y, 0), 0, log_of(outer, self:cdf(y)))
+end
+
+-- P(-y <= X <= y) as an integral of the density, for y close to 0.
+local function mass_near_zero (self, y, shape)
+  local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
+  local density = quadrature.integrate(function (t)
+    return where(functions.gt(row, 0), functions.exp(self:log_prob(row * t)), 0)
+  end, 0, 1, { shape = shape })
+  return row * density
+end
+
+local function is_any (flags)
+  if type(flags) == "number" then return flags ~= 0 end
+  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
+end
+
+-- P(-y <= X <= y), the difference of those tails that are small
+function Folded:cdf (y)
+  local low, high = left_of(self, "cdf", y), self.below:cdf(y)
+  local low_sf, high_sf = left_of(self, "sf", y), self.below:sf(y)
+  local inner = where(functions.lt(high, 0.5), high - low,
+                      where(functions.lt(low_sf, 0.5), low_sf - high_sf, 1 - (low + high_sf)))
+  local cancelled = functions.lt(inner, 0.05 * minimum(high, low_sf)) * functions.gt(y, 0)
+  if not self.is_discrete and is_any(cancelled) then
+    local shape = core.is_tensor(inner) and core.shape(inner) or {}
+    inner = where(cancelled, mass_near_zero(self, y, shape), inner)
+    inner = #shape == 0 and type(y) == "number" and core.is_tensor(inner) and core.item(inner) or inner
+  end
+  return where(functions.lt(y, 0), 0, inner)
+end
+
+function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
+
+-- Where the smaller tail is as large as it should be. It lies within what either half of the
+-- outer mass says; a small inner mass is that of the density at 0 as a first guess.
+local function folded_quantile (self, p, q)
+  if self.is_discrete then raise("TransformedDistribution has no quantiles of discrete magnitudes") end
+  local upper, small = functions.lt(q, 0.5), minimum(q, 0.5)
+  local half = 0.5 * small
+  local function outermost (u) return maximum(abs(self.below:icdf(u)), abs(self.below:isf(u))) end
+  local reach = outermost(half)
+  local target = where(upper, log(q), log(p))
+  local noise = 2 ^ -51 * maximum(1, abs(target))
+  local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
+  local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
+  local y = quadrature.root(function (x)
+    local reached = where(upper, self:log_sf(x), self:log_cdf(x))
+    return where(upper, target - reached, reached - target), functions.exp(self:log_prob(x) - reached), noise
+  end, 0 * reach, reach, guess)
+  y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
+  local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
+  return where(nonsense, 0 / 0, y)
+end
+
+function Folded:icdf (p) return folded_quantile(self, p, 1 - p) end
+function Folded:isf (q) return folded_quantile(self, 1 - q, q) end
+
+function Folded.add_preimages (_, y, list) list[#list + 1], list[#list + 2] = y, -y end
+
+function Folded:expectation (f, opts)   -- |x| has a kink at 0
+  local options = options_below(self, opts)
+  options.points[#options.points + 1] = 0
+  return self.below:expectation(function (x) return f(abs(x)) end, options)
+end
+
+function Folded:entropy ()
+  return -self:expectation(function (y)
+    local density = self:log_prob(y)
+    return where(functions.eq(density, -INF), 0, density)
+  end)
+end
+
+
+-- Which it is -----------------------------------------------------------------------------
+
+-- A support with is_discrete: the values of a transform of integers lie apart.
+local function discrete_support (support)
+  local copy = { is_discrete = true }
+  for key, value in pairs(support) do copy[key] = value end
+  return setmetatable(copy, getmetatable(support))
+end
+
+--- Is t a transform of the kind with this name?
+function stages.is_kind (t, name) return getmetatable(t) == transforms[name] end
+
+--- The stage of a map on top of a law with this support and rank of events.
+function stages.on (below, map, support, event_dim, is_discrete)
+  local image = support and map:image(support) or map.codomain
+  local stage = {
+    below = below, map = map, is_discrete = is_discrete, is_affine = stages.is_kind(map, "Affine"),
+    is_reshape = stages.is_kind(map, "Reshape"),
+    support = is_discrete and discrete_support(image) or image,
+    is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil,
+    extra = event_dim - map.domain.event_dim,
+    event_dim = event_dim + map.codomain.event_dim - map.domain.event_dim,
+  }
+  return setmetatable(stage, stages.is_kind(map, "Abs") and stage.event_dim == 0 and Folded or Stage)
+end
+
+return stages

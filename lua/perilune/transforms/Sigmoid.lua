@@ -1,0 +1,11 @@
+--- Sigmoid: 1/(1 + e^-x).
+local constraints = require "perilune.constraints"
+local functions   = require "perilune.functions"
+local transform   = require "perilune.transform"
+
+return transform.kind("Sigmoid", {
+  codomain = constraints.unit_interval, sign = 1,
+  forward = transform.plain(functions.sigmoid),
+  inverse = transform.plain(functions.logit),
+  log_det = function (_, x) return -functions.softplus(-x) - functions.softplus(x) end,
+})

@@ -1,0 +1,137 @@
+--- Masses of intervals, tails and quantiles of a Truncated distribution.
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local lazy       = require "perilune.lazy"
+local levels     = require "perilune.levels"
+
+local quadrature = lazy "quadrature"
+
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local exp, log, log1p              = functions.exp, functions.log, functions.log1p
+local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
+local INF    = math.huge
+local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
+local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
+
+local truncation = {}
+
+local function any (x)
+  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
+  return x ~= 0
+end
+
+-- Nodes and weights of the five-point rule of Gauss on [-1, 1].
+local RULE = {
+  { 0, 0.56888888888888888889 },
+  { -0.53846931010568309104, 0.47862867049936646804 }, { 0.53846931010568309104, 0.47862867049936646804 },
+  { -0.90617984593866399280, 0.23692688505618908751 }, { 0.90617984593866399280, 0.23692688505618908751 },
+}
+
+-- log of the mass between a and b where the density hardly changes.
+local function log_sliver (base, a, b)
+  local centre, half = 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a
+  local sum = -INF
+  for _, node in ipairs(RULE) do
+    sum = functions.logaddexp(sum, base:log_prob(centre + node[1] * half) + math.log(node[2]))
+  end
+  return sum + log(half)
+end
+
+--- log P(a < X <= b) of the base.
+function truncation.log_mass (base, a, b)
+  local below, above = base:log_cdf(b), base:log_sf(a)
+  local upper = lt(above, below)
+  local large, small = where(upper, above, below), where(upper, base:log_sf(b), base:log_cdf(a))
+  local gap = small - large
+  local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
+  if base.support and base.support.is_discrete then return mass end
+  local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
+  return any(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
+end
+
+--- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
+function truncation.log_tails (self, x)
+  x = minimum(maximum(x, self.from), self.last)
+  local below = truncation.log_mass(self.base, self.from, x) - self.log_mass
+  local above = truncation.log_mass(self.base, x, self.last) - self.log_mass
+  return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
+end
+
+
+-- Quantiles ----------------------------------------------------------------------
+
+-- The distance from an end to the quantile of a small mass there, of density nearly constant: Newton
+-- steps on the mass of the sliver. `side` is 1 at the lower end and -1 at the upper.
+local function distance (self, start, side, target)
+  local step = exp(target - self.base:log_prob(start))
+  for _ = 1, 3 do
+    local x = start + side * step
+    local found = log_sliver(self.base, minimum(start, x), maximum(start, x))
+    step = step - functions.expm1(found - target) * exp(target - self.base:log_prob(x))
+  end
+  return step
+end
+
+-- Quantiles close to an end that cuts the base, where the tails of the base say little.
+local function mend (self, x, log_p, log_q)
+  local target, other = log_p + self.log_mass, log_q + self.log_mass
+  local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first))
+  local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last))
+  if any(low) then
+    local found = self.first + distance(self, self.first, 1, target)
+    x = where(low * lt(found, self.last), found, x)
+  end
+  if any(high) then
+    local found = self.last - distance(self, self.last, -1, other)
+    x = where(high * gt(found, self.first), found, x)
+  end
+  return x
+end
+
+-- The quantile of the base whose lower or upper tail has this logarithm, too small for a number.
+local function deep_quantile (self, target, upper)
+  local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
+  local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
+  return quadrature.root(function (x)
+    local reached = where(upper, base:log_sf(x), base:log_cdf(x))
+    return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
+  end, self.from, self.last, start)
+end
+
+--- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
+-- the base there is an average of those at the ends; the smaller is inverted.
+function truncation.quantile (self, log_p, log_q)
+  local base, average = self.base, functions.logaddexp
+  local below = average(log_q + self.below_first, log_p + self.below_last)
+  local above = average(log_q + self.above_first, log_p + self.above_last)
+  local upper = lt(above, below)
+  local target = where(upper, above, below)
+  local mass = exp(target)
+  local x = where(upper, base:isf(mass), base:icdf(mass))
+  local deep = lt(target, DEEP) * gt(target, -INF)
+  if any(deep) then x = where(deep, deep_quantile(self, target, upper), x) end
+  x = minimum(maximum(x, self.first), self.last)
+  return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
+end
+
+--- The smallest outcome that reaches p, or whose upper tail is at most q; x is off by one at most. `level` is
+-- the one of p and q that was asked for.
+function truncation.settled (self, x, log_p, log_q, level)
+  local upper, small = lt(log_q, log_p), minimum(level, 1 - level)
+  local function enough (k)
+    local below, above = truncation.log_tails(self, k)
+    return levels.reached(self, k, exp(where(upper, above, below)), small, upper, level)
+  end
+  x = functions.round(x)
+  local less = maximum(x - 1, self.first)
+  x = where(enough(less), less, x)
+  return where(enough(x), x, minimum(x + 1, self.last))
+end
+
+--- The same for all laws: outcomes, and quantiles close to an end, are put right.
+function truncation.inverse (self, log_p, log_q, level)
+  local x = truncation.quantile(self, log_p, log_q)
+  return self.support.is_discrete and truncation.settled(self, x, log_p, log_q, level) or mend(self, x, log_p, log_q)
+end
+
+return truncation
