@@ -17,6 +17,7 @@
 #define PERILUNE_VECTOR_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,17 @@
 #define VECTOR static inline __attribute__((always_inline))
 #else
 #define VECTOR static __attribute__((unused))
+#endif
+
+/*
+** Each i below n, in any order: no element reads what another one wrote. Blocks do not overlap
+** (kernel.h), so gcc need not compile a loop twice, once for the case that they do. (Of `restrict`
+** it heeds parameters only, and partials are written through pointers in an array.)
+*/
+#if defined(__GNUC__) && !defined(__clang__)
+#define EACH(i, n) _Pragma("GCC ivdep") for (size_t i = 0; i < (n); i++)
+#else
+#define EACH(i, n) for (size_t i = 0; i < (n); i++)
 #endif
 
 

@@ -9,13 +9,13 @@
 
 
 static void fill (size_t n, double *out, double value) {
-  for (size_t i = 0; i < n; i++) out[i] = value;
+  EACH (i, n) out[i] = value;
 }
 
 
 static void add (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] + y[i];
+  EACH (i, n) out[i] = x[i] + y[i];
 }
 
 static void add_partials (size_t n, const double *const in[], double *const d[]) {
@@ -27,7 +27,7 @@ static void add_partials (size_t n, const double *const in[], double *const d[])
 
 static void sub (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] - y[i];
+  EACH (i, n) out[i] = x[i] - y[i];
 }
 
 static void sub_partials (size_t n, const double *const in[], double *const d[]) {
@@ -39,43 +39,43 @@ static void sub_partials (size_t n, const double *const in[], double *const d[])
 
 static void mul (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] * y[i];
+  EACH (i, n) out[i] = x[i] * y[i];
 }
 
 static void mul_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = y[i];
-  for (size_t i = 0; i < n; i++) d[1][i] = x[i];
+  EACH (i, n) d[0][i] = y[i];
+  EACH (i, n) d[1][i] = x[i];
 }
 
 
 static void mul_first (size_t n, const double *const in[], double *d) {
   const double *y = in[1];
-  for (size_t i = 0; i < n; i++) d[i] = y[i];
+  EACH (i, n) d[i] = y[i];
 }
 
 
 static void divide (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] / y[i];
+  EACH (i, n) out[i] = x[i] / y[i];
 }
 
 static void divide_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
-  for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
+  EACH (i, n) d[0][i] = 1 / y[i];
+  EACH (i, n) d[1][i] = -(x[i] / y[i]) / y[i];
 }
 
 static void divide_first (size_t n, const double *const in[], double *d) {
   const double *y = in[1];
-  for (size_t i = 0; i < n; i++) d[i] = 1 / y[i];
+  EACH (i, n) d[i] = 1 / y[i];
 }
 
 
 /* x - floor(x/y) y, the sign of y, as Lua's % */
 static void mod (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double m = fmod(x[i], y[i]);
     int opposite = ((m > 0) & (y[i] < 0)) | ((m < 0) & (y[i] > 0));
     out[i] = opposite ? m + y[i] : m;
@@ -85,23 +85,23 @@ static void mod (size_t n, const double *const in[], double *out) {
 static void mod_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   fill(n, d[0], 1);
-  for (size_t i = 0; i < n; i++) d[1][i] = -floor(x[i] / y[i]);
+  EACH (i, n) d[1][i] = -floor(x[i] / y[i]);
 }
 
 
 static void power (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vpow(x[i], y[i]);
+  EACH (i, n) out[i] = vpow(x[i], y[i]);
 }
 
 /* y x^(y-1), 0 for y = 0;  x^y log x, 0 for x = 0 and y > 0 */
 static void power_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double slope = y[i] * vpow(x[i], y[i] - 1);
     d[0][i] = y[i] == 0 ? 0 : slope;
   }
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double slope = vpow(x[i], y[i]) * vlog(x[i]);
     d[1][i] = ((x[i] == 0) & (y[i] > 0)) ? 0 : slope;
   }
@@ -110,7 +110,7 @@ static void power_partials (size_t n, const double *const in[], double *const d[
 
 static void neg (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = -x[i];
+  EACH (i, n) out[i] = -x[i];
 }
 
 static void neg_partials (size_t n, const double *const in[], double *const d[]) {
@@ -121,12 +121,12 @@ static void neg_partials (size_t n, const double *const in[], double *const d[])
 
 static void absolute (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = fabs(x[i]);
+  EACH (i, n) out[i] = fabs(x[i]);
 }
 
 static void absolute_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double sign = copysign(1, x[i]);
     d[0][i] = x[i] == 0 ? 0 : sign;
   }
@@ -135,7 +135,7 @@ static void absolute_partials (size_t n, const double *const in[], double *const
 
 static void sign (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double s = copysign(1, x[i]);
     out[i] = ((x[i] > 0) | (x[i] < 0)) ? s : x[i];   /* NaN and zeros stay */
   }
@@ -150,51 +150,51 @@ static void flat_partials (size_t n, const double *const in[], double *const d[]
 
 static void square (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
+  EACH (i, n) out[i] = x[i] * x[i];
 }
 
 static void square_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = 2 * x[i];
+  EACH (i, n) d[0][i] = 2 * x[i];
 }
 
 
 static void square_root (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = sqrt(x[i]);
+  EACH (i, n) out[i] = sqrt(x[i]);
 }
 
 static void square_root_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = 0.5 / sqrt(x[i]);
+  EACH (i, n) d[0][i] = 0.5 / sqrt(x[i]);
 }
 
 
 static void reciprocal (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
+  EACH (i, n) out[i] = 1 / x[i];
 }
 
 static void reciprocal_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = -1 / x[i] / x[i];
+  EACH (i, n) d[0][i] = -1 / x[i] / x[i];
 }
 
 
 static void round_down (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = floor(x[i]);
+  EACH (i, n) out[i] = floor(x[i]);
 }
 
 static void round_up (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = ceil(x[i]);
+  EACH (i, n) out[i] = ceil(x[i]);
 }
 
 /* to the nearest integer, ties to even */
 static void round_nearest (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double magic = copysign(0x1p52, x[i]), rounded = (x[i] + magic) - magic;
     out[i] = fabs(x[i]) < 0x1p52 ? copysign(rounded, x[i]) : x[i];
   }
@@ -204,7 +204,7 @@ static void round_nearest (size_t n, const double *const in[], double *out) {
 /* NaN if either is, as all that follows a NaN */
 static void maximum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double larger = x[i] > y[i] ? x[i] : y[i];
     out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : larger;
   }
@@ -214,7 +214,7 @@ static void maximum (size_t n, const double *const in[], double *out) {
 static void maximum_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   for (int k = 0; k < 2; k++) {
-    for (size_t i = 0; i < n; i++) {
+    EACH (i, n) {
       double own = k == 0 ? x[i] : y[i], other = k == 0 ? y[i] : x[i];
       d[k][i] = 0.5 * (own >= other) + 0.5 * (own > other);
     }
@@ -224,7 +224,7 @@ static void maximum_partials (size_t n, const double *const in[], double *const 
 
 static void minimum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EACH (i, n) {
     double smaller = x[i] < y[i] ? x[i] : y[i];
     out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : smaller;
   }
