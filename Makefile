@@ -60,8 +60,9 @@ WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto -ffat-lto-objects)
 MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
 VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
 FLAGS_avx2 = -mavx2 -mfma
-# Before FMA, x86-64 gains nothing by vectors (see special/vector.h).
-FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-O2))
+# Before FMA, x86-64 gains nothing by vectors or inlining (see special/vector.h): most of the
+# time is spent in the C library's fma.
+FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
@@ -81,22 +82,36 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
         need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
+	@$(call progress)
 
 # --- building ---------------------------------------------------------------
 
+# On a terminal one line says how far it is, written over and over; elsewhere there are only
+# the last two steps. What compilers say shows in full, one file's after the other's.
+# $(call progress,text), $(call compile,text,flags)
+progress = $(if $(MAKE_TERMOUT),printf '\r\033[K%s' '$(1)',:)
+counted  = $(eval DONE += x)$(if $(TOTAL),,$(eval TOTAL := $(files_to_compile)))[$(words $(DONE))/$(TOTAL)]
+compile  = $(call progress,$(if $(MAKE_TERMOUT),$(counted) )$(1)); \
+           $(CC) $(CFLAGS) $(OWN_CFLAGS) $(2) -c -o $@ $< 2> $@.said; status=$$?; \
+           if [ -s $@.said ]; then $(call progress); cat $@.said >&2; fi; rm -f $@.said; exit $$status
+files_to_compile = $(shell MAKEFLAGS= $(MAKE) -n TOTAL=0 CC='$(CC)' BUILD='$(BUILD)' \
+                     VARIANTS='$(VARIANTS)' all 2>/dev/null | grep -c 'said; status')
+
+# All cores, unless a make above has said how many.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+
 $(MODULE): $(OBJECTS)
 	@mkdir -p $(@D)
-	@echo "link $@"
+	@$(if $(MAKE_TERMOUT),$(call progress,link $@),echo "link $@")
 	@$(CC) -shared $(LIBFLAG) $(SANITIZE) $(OPT) $(WHOLE) -o $@ $(OBJECTS) -lm -lpthread
 
 $(LIBRARY): $(OBJECTS)
-	@echo "pack $@"
+	@$(if $(MAKE_TERMOUT),$(call progress,pack $@),echo "pack $@")
 	@rm -f $@ && $(AR) rcs $@ $(OBJECTS)
 
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
-	@echo "cc $<"
-	@$(CC) $(CFLAGS) $(OWN_CFLAGS) $(WHOLE) $(HAVE) -c -o $@ $<
+	@$(call compile,$<,$(WHOLE) $(HAVE))
 
 # The names found by wildcard; touched only when one comes or goes, whatever the
 # dates of the files.
@@ -120,8 +135,7 @@ $(BUILD)/modules.c: $(BUILD)/names Makefile
 define variant_rules
 $(BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	@echo "cc $$< ($(1))"
-	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) $$(VECTORISE) $$(FLAGS_$(1)) -c -o $$@ $$<
+	@$$(call compile,$$< ($(1)),$$(VECTORISE) $$(FLAGS_$(1)))
 
 $(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
 	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
@@ -148,11 +162,11 @@ $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 # --- the two commands -------------------------------------------------------
 
 demo: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) examples/tour.lua
 
 test: need-test
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(BUSTED) --output=spec/support/output.lua spec
 
 # --- quality ----------------------------------------------------------------
@@ -168,34 +182,34 @@ lint: need-lint
 	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 
 bench: need-bench
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
 
 # Counts depend on the flags: a build of its own, all of it for AVX2 with FMA.
 perf-guard: need-guard
-	@$(MAKE) --no-print-directory -s BUILD=build/guard CC=gcc CFLAGS= OPT=-O3 SANITIZE= \
+	@$(MAKE) --no-print-directory -s $(JOBS) BUILD=build/guard CC=gcc CFLAGS= OPT=-O3 SANITIZE= \
 	  VARIANTS=baseline FLAGS_baseline='$(FLAGS_avx2)' all
 	@CC=gcc BUILD=build/guard LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' UPDATE='$(UPDATE)' \
 	  sh bench/guard/run
 
 samplers: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
 
 steps: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/steps.lua
 
 examples: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@for f in examples/*.lua; do echo "== $$f"; $(RUN) $(LUA) $$f || exit 1; done
 
 docs: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
 
 host: need-build
-	@$(MAKE) --no-print-directory -s all
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
@@ -206,7 +220,7 @@ MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gr
 .PHONY: sanitized
 sanitized: need-asan
 	@CC='$(CC)' sh .ci/lua/build build/asan/lua
-	@$(MAKE) --no-print-directory -s BUILD=build/asan OPT='-O1 -g' \
+	@$(MAKE) --no-print-directory -s $(JOBS) BUILD=build/asan OPT='-O1 -g' \
 	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer' all
 
 asan: sanitized
@@ -226,7 +240,7 @@ FUZZ_ASAN = allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_lim
 fuzz: FUZZ_BUILD = $(if $(PLAIN),$(BUILD),build/asan)
 fuzz: FUZZ_LUA   = $(if $(PLAIN),$(LUA),build/asan/lua/checking)
 fuzz: $(if $(PLAIN),need-build,sanitized)
-	@$(if $(PLAIN),$(MAKE) --no-print-directory -s all)
+	@$(if $(PLAIN),$(MAKE) --no-print-directory -s $(JOBS) all)
 	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(FUZZ_BUILD)/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
 	  FUZZ_LUA='$(FUZZ_LUA)' FUZZ_PATIENCE=$(if $(PLAIN),3,10) FUZZ_SECONDS='$(SECONDS)' FUZZ_COUNT='$(COUNT)' \
 	  FUZZ_SEED='$(SEED)' FUZZ_IGNORE='$(IGNORE)' $(LUA) spec/fuzz/main.lua

@@ -236,7 +236,7 @@ static int view_reshape (lua_State *L) {
 
 /* core.broadcast_shape(x, ...) -> shape, or nil and why there is none */
 static int broadcast_shape (lua_State *L) {
-  const Tensor *in[KERNEL_MAX_IN];
+  const Tensor *in[KERNEL_MAX_IN] = {NULL};
   Tensor header[KERNEL_MAX_IN];
   double number[KERNEL_MAX_IN];
   ptrdiff_t shape[TENSOR_MAX_RANK];

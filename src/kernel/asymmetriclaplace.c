@@ -196,13 +196,13 @@ static const SidedLaw law = {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *scale = in[1], *k = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = 1 + log_width(scale[i], k[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = 1 + log_width(scale[i], k[i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1], *k = in[2];
   double *dloc = d[0], *dscale = d[1], *dk = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Masses m = masses(k[i]);
     dloc[i] = 0;
     dscale[i] = 1 / scale[i];

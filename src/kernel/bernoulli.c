@@ -26,7 +26,7 @@ VECTOR double step (double x, double before, double middle, double after) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double log_p = -vsoftplus(x[i] == 1 ? -l[i] : l[i]);
     out[i] = at_outcome(x[i], log_p, log_p);
   }
@@ -36,7 +36,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double missed = vsigmoid(x[i] == 1 ? -l[i] : l[i]), slope = at_outcome(x[i], missed, -missed);
     dx[i] = 0;
     dl[i] = fabs(slope) <= 1 ? slope : 0;
@@ -47,7 +47,7 @@ static void log_prob_both (size_t n, const double *const in[], double *out,
                            double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double against = x[i] == 1 ? -l[i] : l[i], log_p = -vsoftplus(against);
     double missed = vsigmoid(against), slope = at_outcome(x[i], missed, -missed);
     out[i] = at_outcome(x[i], log_p, log_p);
@@ -98,7 +98,7 @@ static const SidedLaw law = {
 /* p softplus(-l) + (1 - p) softplus(l), whose slope is -l p (1 - p) */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = fabs(l[i]), rare = vsigmoid(-a);
     double sum = fma(rare, vsoftplus(a), vsigmoid(a) * vsoftplus(-a));
     out[i] = a == HUGE_VAL ? 0 : sum;
@@ -108,7 +108,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = -l[i] * vsigmoid(l[i]) * vsigmoid(-l[i]);
     dl[i] = fabs(l[i]) == HUGE_VAL ? 0 : slope;
   }
@@ -117,13 +117,13 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 
 static void variance (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = vsigmoid(l[i]) * vsigmoid(-l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsigmoid(l[i]) * vsigmoid(-l[i]);
 }
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double p = vsigmoid(l[i]), q = vsigmoid(-l[i]);
     dl[i] = p * q * (q - p);
   }
@@ -132,7 +132,7 @@ static void variance_partials (size_t n, const double *const in[], double *const
 
 static void sample (size_t n, const double *const in[], double *out) {
   const double *u = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = u[i] < vsigmoid(l[i]) ? 1 : 0;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = u[i] < vsigmoid(l[i]) ? 1 : 0;
 }
 
 

@@ -52,12 +52,12 @@ VECTOR double saddle_density (double x, double a, double b) {
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *a = in[1], *b = in[2];
   uint64_t large = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     out[i] = plain_density(x[i], a[i], b[i]);
     large |= a[i] + b[i] > SADDLE;
   }
   if (!large) return;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double saddle = saddle_density(x[i], a[i], b[i]);
     out[i] = a[i] + b[i] > SADDLE ? saddle : out[i];
   }
@@ -72,7 +72,7 @@ VECTOR double excess (double x, double e, double a, double n) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *a = in[1], *b = in[2];
   double *dx = d[0], *da = d[1], *db = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double y = 1 - x[i], sum = a[i] + b[i], away = beyond_mean(x[i], a[i], b[i]);
     int inside = (x[i] >= 0) & (x[i] <= 1);
     double slope = (a[i] - 1) / x[i] - (b[i] - 1) / y;
@@ -132,7 +132,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK], size0[GAMMAS_BLOCK], depth0[GAMMAS_BLOCK];
   gammas(g, 0, first, n, in[0], size1, depth1);
   gammas(g, GAMMAS_LANES, first, n, in[1], size0, depth0);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double gap = depth1[i] - depth0[i], less = vexp(-fabs(gap));
     double part1 = gap > 0 ? less : 1.0, part0 = gap > 0 ? 1.0 : less;
     double w1 = 0.25 * size1[i], w0 = 0.25 * size0[i];
@@ -146,7 +146,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
 /* betaln - (a - 1) psi(a) - (b - 1) psi(b) + (n - 2) psi(n), its logarithms gathered */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double sum = a[i] + b[i];
     double logs = fma(-3, vlog(sum), vlog(a[i]) + vlog(b[i]));
     double psi = fma(-2, digamma_rest(sum), digamma_rest(a[i]) + digamma_rest(b[i]));
@@ -158,7 +158,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a = in[0], *b = in[1];
   double *da = d[0], *db = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double sum = a[i] + b[i], both = 2 * (1 + trigamma_rest(sum)) / sum;
     da[i] = trigamma_gap(a[i], b[i]) + ((1 + trigamma_rest(a[i])) / a[i] - both);
     db[i] = trigamma_gap(b[i], a[i]) + ((1 + trigamma_rest(b[i])) / b[i] - both);

@@ -26,7 +26,7 @@
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *a = in[1], *b = in[2], *total = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inside = log_prob_inside(x[i], total[i] - x[i], a[i], b[i], total[i]);
     out[i] = at_outcome(x[i], total[i], inside);
     odd |= (x[i] == 0) | (x[i] == total[i]) | is_huge(a[i], b[i], total[i]);
@@ -41,7 +41,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *a = in[1], *b = in[2], *total = in[3];
   double *dx = d[0], *da = d[1], *db = d[2], *dtotal = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double s = a[i] + b[i], y = total[i] - x[i];
     int inside = is_outcome(x[i], total[i]);
     double slope_a = shape_slope(x[i], a[i], total[i], s);
@@ -292,7 +292,7 @@ static Sums summed (double a, double b, double n) {
 double betabinomial_entropy (double a, double b, double n) { return summed(a, b, n).sum + 0; }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = in[0][i], b = in[1][i], total = in[2][i];
     out[i] = a > 0 && b > 0 && total >= 0 ? betabinomial_entropy(a, b, total) : (double)NAN;
   }
@@ -319,7 +319,7 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
   double size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK], size0[GAMMAS_BLOCK], depth0[GAMMAS_BLOCK];
   gammas(g, BINOMIAL_LANES, first, n, in[0], size1, depth1);
   gammas(g, BINOMIAL_LANES + GAMMAS_LANES, first, n, in[1], size0, depth0);
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     size1[i] = vlog(size1[i] / size0[i]) + (depth0[i] - depth1[i]);
   binomial_draw(g, first, n, in[2], size1, out);
 }

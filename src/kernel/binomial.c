@@ -58,7 +58,7 @@ static void add_up (Sums *s) {
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
+  EVERY for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
     Sums s = {.total = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
     out[i] = s.total >= 0 && s.total < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
@@ -127,7 +127,7 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
   const double *total = in[0], *logit = in[1];
   double top[BINOMIAL_BLOCK];
   tops(n, total, logit, top);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Hat h = hat_of(total[i], logit[i]);
     double edge = 0.5 - fabs(u[i] - 0.5), x = proposal(h, u[i], edge), k = clamp(x, 0, total[i]);
     double bound = vlog(v[i] * h.alpha / (h.a / (edge * edge) + h.b));
@@ -194,7 +194,7 @@ void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *tot
     out[i] = s.hat.mean < REJECTION ? walk(&s, u[i]) : quick(&s.hat, u[i], v[i]);
   }
   rejection(&BY_REJECTION, g, RETRY, first, n, params, u, v, out);
-  for (size_t i = 0; i < n; i++) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];
 }
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],

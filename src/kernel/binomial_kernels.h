@@ -137,7 +137,7 @@ typedef struct Sums { double total, l, entropy, dtotal, dl; } Sums;
 static __attribute__((noinline))
 void log_probs (size_t n, const double *k, const Sums *s, double *restrict out) {
   double total = s->total, l = s->l;
-  for (size_t i = 0; i < n; i++) out[i] = binomial_law.log_prob(k[i], total, l);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = binomial_law.log_prob(k[i], total, l);
 }
 
 static void add_entropy (const Nodes *at, void *state) {

@@ -190,9 +190,9 @@ static void isf (const Batch *b, double *out) { quantiles(b, out, 1); }
 /* draws of one row of logits: each uniform number is replaced by the outcome it makes */
 static void choose (size_t n, const Chances *c, double *x) {
   if (c->guide == NULL)
-    for (size_t i = 0; i < n; i++) x[i] = (double)(ptrdiff_t)(halved(c, x[i]) + 1);
+    EVERY for (size_t i = 0; i < n; i++) x[i] = (double)(ptrdiff_t)(halved(c, x[i]) + 1);
   else
-    for (size_t i = 0; i < n; i++) x[i] = (double)(ptrdiff_t)(guided(c, x[i]) + 1);
+    EVERY for (size_t i = 0; i < n; i++) x[i] = (double)(ptrdiff_t)(guided(c, x[i]) + 1);
 }
 
 static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {

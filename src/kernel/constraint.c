@@ -4,63 +4,64 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "special/vector.h"
 
 
 /* any number but NaN */
 static void real (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[0][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[0][i];
 }
 
 static void positive (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > 0;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] > 0;
 }
 
 static void nonnegative (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= 0;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= 0;
 }
 
 /* the same without infinities, or with one of them: what a parameter may be unless it says more */
 static void finite_real (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
 }
 
 static void finite_positive (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = (in[0][i] > 0) & (in[0][i] < INFINITY);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = (in[0][i] > 0) & (in[0][i] < INFINITY);
 }
 
 static void finite_nonnegative (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = (in[0][i] >= 0) & (in[0][i] < INFINITY);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = (in[0][i] >= 0) & (in[0][i] < INFINITY);
 }
 
 static void real_above (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > -INFINITY;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] > -INFINITY;
 }
 
 static void real_below (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] < INFINITY;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] < INFINITY;
 }
 
 static void greater_than (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
 }
 
 static void interval (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = (in[0][i] >= in[1][i]) & (in[0][i] <= in[2][i]);
 }
 
 static void half_open_interval (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = (in[0][i] >= in[1][i]) & (in[0][i] < in[2][i]);
 }
 
 static void left_open_interval (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = (in[0][i] > in[1][i]) & (in[0][i] <= in[2][i]);
 }
 
 static void integer_interval (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = in[0][i];
     out[i] = (x >= in[1][i]) & (x <= in[2][i]) & (floor(x) == x)
            & (fabs(x) < INFINITY);
@@ -69,7 +70,7 @@ static void integer_interval (size_t n, const double *const in[], double *out) {
 
 /* the number of one of in[1] things, from 1, or from -1 backwards */
 static void place (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = fabs(in[0][i]);
     out[i] = (x >= 1) & (x <= in[1][i]) & (floor(x) == x);
   }

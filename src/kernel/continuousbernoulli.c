@@ -204,7 +204,7 @@ VECTOR double lower_slope (double x, double l, double scale) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double off = x[i] == x[i] ? -HUGE_VAL : x[i];
     out[i] = inside(x[i]) ? log_density(x[i], l[i]) : off;
   }
@@ -213,7 +213,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dx[i] = inside(x[i]) ? l[i] : 0;
     dl[i] = inside(x[i]) ? x[i] - mean_of(l[i]) : 0;
   }
@@ -222,22 +222,22 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 static void cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = lower(x[i], l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = lower(x[i], l[i]);
 }
 
 static void sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = upper(x[i], l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = upper(x[i], l[i]);
 }
 
 static void log_cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = log_lower(x[i], l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_lower(x[i], l[i]);
 }
 
 static void log_sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = log_upper(x[i], l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_upper(x[i], l[i]);
 }
 
 /* The slopes of F times e^scale: 1/F for log F. */
@@ -249,25 +249,27 @@ VECTOR void slopes (double x, double l, double scale, double sign, double *dx, d
 static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, 1, &dx[i], &dl[i]);
+  EVERY for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, 1, &dx[i], &dl[i]);
 }
 
 static void sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, -1, &dx[i], &dl[i]);
+  EVERY for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, -1, &dx[i], &dl[i]);
 }
 
 static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) slopes(x[i], l[i], -log_lower(x[i], l[i]), 1, &dx[i], &dl[i]);
+  EVERY for (size_t i = 0; i < n; i++)
+    slopes(x[i], l[i], -log_lower(x[i], l[i]), 1, &dx[i], &dl[i]);
 }
 
 static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) slopes(x[i], l[i], -log_upper(x[i], l[i]), -1, &dx[i], &dl[i]);
+  EVERY for (size_t i = 0; i < n; i++)
+    slopes(x[i], l[i], -log_upper(x[i], l[i]), -1, &dx[i], &dl[i]);
 }
 
 
@@ -307,7 +309,7 @@ VECTOR double quantile_any (double p, double q, double l) {
 static void icdf (size_t n, const double *const in[], double *out) {
   const double *p = in[0], *l = in[1];
   uint64_t steep = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     out[i] = quantile(p[i], 1 - p[i], l[i]);
     steep |= l[i] > STEEP;
   }
@@ -317,14 +319,14 @@ static void icdf (size_t n, const double *const in[], double *out) {
 
 static void isf (size_t n, const double *const in[], double *out) {
   const double *q = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = quantile_any(1 - q[i], q[i], l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = quantile_any(1 - q[i], q[i], l[i]);
 }
 
 /* 1/p(x) and -(dF/dl)/p(x) */
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *p = in[0], *l = in[1];
   double *dp = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = quantile_any(p[i], 1 - p[i], l[i]), density = log_density(x, l[i]);
     dp[i] = vexp(-density);
     dl[i] = -lower_slope(x, l[i], -density);
@@ -334,7 +336,7 @@ static void icdf_partials (size_t n, const double *const in[], double *const d[]
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *q = in[0], *l = in[1];
   double *dq = d[0], *dl = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = quantile_any(1 - q[i], q[i], l[i]), density = log_density(x, l[i]);
     dq[i] = -vexp(-density);
     dl[i] = -lower_slope(x, l[i], -density);
@@ -344,35 +346,35 @@ static void isf_partials (size_t n, const double *const in[], double *const d[])
 
 static void mean (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = mean_of(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = mean_of(l[i]);
 }
 
 static void mean_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) dl[i] = variance_of(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) dl[i] = variance_of(l[i]);
 }
 
 static void variance (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = variance_of(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = variance_of(l[i]);
 }
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) dl[i] = variance_slope(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) dl[i] = variance_slope(l[i]);
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = entropy_of(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = entropy_of(l[i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) dl[i] = -l[i] * variance_of(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) dl[i] = -l[i] * variance_of(l[i]);
 }
 
 

@@ -23,34 +23,34 @@ VECTOR double step (double x, double v, double before, double after) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = at(x[i], v[i], 0, -HUGE_VAL);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = at(x[i], v[i], 0, -HUGE_VAL);
 }
 
 static void cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 0, 1);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 0, 1);
 }
 
 static void sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 1, 0);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 1, 0);
 }
 
 static void log_cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], -HUGE_VAL, 0);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], -HUGE_VAL, 0);
 }
 
 static void log_sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 0, -HUGE_VAL);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = step(x[i], v[i], 0, -HUGE_VAL);
 }
 
 /* all of these are constant wherever they have a slope */
 static void no_slope (size_t n, const double *const in[], double *const d[]) {
   double *dx = d[0], *dv = d[1];
   (void)in;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dx[i] = 0;
     dv[i] = 0;
   }
@@ -60,13 +60,13 @@ static void no_slope (size_t n, const double *const in[], double *const d[]) {
 /* of p or q alike */
 static void quantile (size_t n, const double *const in[], double *out) {
   const double *p = in[0], *v = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? v[i] : (double)NAN;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = ((p[i] >= 0) & (p[i] <= 1)) ? v[i] : (double)NAN;
 }
 
 static void quantile_partials (size_t n, const double *const in[], double *const d[]) {
   double *dp = d[0], *dv = d[1];
   (void)in;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dp[i] = 0;
     dv[i] = 1;
   }
@@ -78,13 +78,13 @@ static void rsample (const struct Philox *g, uint64_t first, size_t n, const dou
   const double *v = in[0];
   (void)g;
   (void)first;
-  for (size_t i = 0; i < n; i++) out[i] = v[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = v[i];
 }
 
 static void rsample_partials (size_t n, const double *const in[], double *const d[]) {
   double *dx = d[0], *dv = d[1];
   (void)in;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dx[i] = 1;
     dv[i] = 1;
   }

@@ -92,13 +92,13 @@ static void totals (Rows *s) {
 }
 
 static void log_gammas_of (size_t n, const double *a, double *restrict term) {
-  for (size_t i = 0; i < n; i++) term[i] = -vlgamma_pos(a[i]);
+  EVERY for (size_t i = 0; i < n; i++) term[i] = -vlgamma_pos(a[i]);
 }
 
 /* log(a)/2 - mu(a), and log(a/A) */
 static void widths (size_t n, const double *a, const double *total, double *restrict term,
                     double *restrict level) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double width = fma(0.5, vlog(a[i]), -vstirlerr(a[i])), old = term[i];
     term[i] = total[i] > LARGE ? width : old;
     level[i] = vlog(a[i] / total[i]);
@@ -122,7 +122,7 @@ static void constants (Rows *s) {
 
 /* (a - 1) log x; at x = 0 nothing for a = 1 */
 static void powers (size_t n, const double *x, const double *a, double *restrict term) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double value = (a[i] - 1) * vlog(x[i]);
     term[i] = a[i] == 1 && x[i] == 0 ? 0.0 : value;
   }
@@ -145,7 +145,7 @@ VECTOR double ratio_series (double z) {
 /* -D(a, A x) - log x within a factor 3, NaN beyond it; rows with a small A keep their terms */
 static void near_deviances (size_t n, const double *x, const double *a, const double *total,
                             const double *level, double *restrict term) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double d = fma(total[i], x[i], -a[i]), s = d / fma(total[i], x[i], a[i]), old = term[i];
     double value = fma(s, fma(a[i] - 1, ratio_series(s * s), -(d + 2)), -level[i]);
     double near = fabs(s) <= 0.5 ? value : (double)NAN;
@@ -367,7 +367,7 @@ VECTOR double sum_of (Term *term, size_t k, const double *a, double total) {
   double sum = 0, t[BLOCK];
   for (size_t j = 0; j < k; j += BLOCK) {
     size_t n = k - j < BLOCK ? k - j : BLOCK;
-    for (size_t i = 0; i < n; i++) t[i] = term(a[j + i], total);
+    EVERY for (size_t i = 0; i < n; i++) t[i] = term(a[j + i], total);
     for (size_t i = 0; i < n; i++) sum += t[i];
   }
   return sum;
@@ -420,7 +420,7 @@ static void log_gammas (const Philox *g, uint64_t element, size_t n, const Batch
   double shape[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
   gather(b, 0, r, j, n, shape);
   gammas(g, 0, element, n, shape, size, depth);
-  for (size_t i = 0; i < n; i++) out[i] = vlog(size[i]) - depth[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(size[i]) - depth[i];
 }
 
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {

@@ -55,7 +55,7 @@ static const SidedLaw law = {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog(outcomes(low[i], high[i]));
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(outcomes(low[i], high[i]));
 }
 
 
@@ -69,7 +69,7 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
   double coarse[KERNEL_DRAW_MAX], fine[KERNEL_DRAW_MAX];
   noise_uniform(g, 0, first, n, coarse);
   noise_uniform(g, 1, first, n, fine);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double count = outcomes(low[i], high[i]);
     Pair u = exact_product(count, coarse[i]);
     u = exact_sum(u.hi, fma(count * 0x1p-52, fine[i] - 0.5, u.lo));

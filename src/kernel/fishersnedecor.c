@@ -82,7 +82,7 @@ VECTOR double saddle_density (double x, double freedom1, double freedom2) {
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
   uint64_t large = 0, limits = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     out[i] = plain_density(x[i], df1[i], df2[i]);
     large |= (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2);
     limits |= is_limit(df1[i], df2[i]);
@@ -99,7 +99,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
   double *dx = d[0], *ddf1 = d[1], *ddf2 = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double one = finite_df(df1[i]), two = finite_df(df2[i]);
     double a = 0.5 * one, b = 0.5 * two, first, second, rest = digamma_rest(a + b);
     double slope = (a * ((1 - x[i]) / fma(one / two, x[i], 1.0)) - 1) / x[i];
@@ -183,13 +183,13 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
                   double *out) {
   double shape1[GAMMAS_BLOCK] = {0}, size1[GAMMAS_BLOCK], depth1[GAMMAS_BLOCK];
   double shape2[GAMMAS_BLOCK] = {0}, size2[GAMMAS_BLOCK], depth2[GAMMAS_BLOCK];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     shape1[i] = 0.5 * finite_df(in[0][i]);
     shape2[i] = 0.5 * finite_df(in[1][i]);
   }
   gammas(g, 0, first, n, shape1, size1, depth1);
   gammas(g, GAMMAS_LANES, first, n, shape2, size2, depth2);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double ratio = (size1[i] / shape1[i]) / (size2[i] / shape2[i]);
     out[i] = ratio * vexp(depth2[i] - depth1[i]);
   }
@@ -200,7 +200,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
 
 /* betaln + a (psi(n) - psi(a)) + b (psi(n) - psi(b)) + log(b/a) + psi(a) - psi(b) */
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = 0.5 * finite_df(in[0][i]), b = 0.5 * finite_df(in[1][i]);
     double logs = vlog(a + b) - vlog(a) - vlog(b), psi = digamma_rest(a) - digamma_rest(b);
     out[i] = fma(0.5, logs, entropy_rest(a, b)) + psi;
@@ -210,7 +210,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *df1 = in[0], *df2 = in[1];
   double *ddf1 = d[0], *ddf2 = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = 0.5 * finite_df(df1[i]), b = 0.5 * finite_df(df2[i]);
     ddf1[i] = 0.5 * (trigamma_gap(a, b) + trigamma_rest(a) / a);
     ddf2[i] = 0.5 * (trigamma_gap(b, a) - trigamma_rest(b) / b);

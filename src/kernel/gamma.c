@@ -20,8 +20,8 @@ static void rsample (const Philox *g, uint64_t first, size_t n, const double *co
   const double *a = in[0], *rate = in[1];
   double depth[GAMMAS_BLOCK];
   int deep = gammas(g, 0, first, n, a, out, depth);
-  if (!deep) for (size_t i = 0; i < n; i++) out[i] /= rate[i];
-  else for (size_t i = 0; i < n; i++) {
+  if (!deep) EVERY for (size_t i = 0; i < n; i++) out[i] /= rate[i];
+  else EVERY for (size_t i = 0; i < n; i++) {
     double root = vexp(-0.5 * depth[i]);
     out[i] = root * out[i] / rate[i] * root;
   }

@@ -116,7 +116,7 @@ VECTOR double law_saddle (double a, Pair t, double constant) {
 /* (never inlined: beside other tests of a, gcc makes branches of those of lgamma) */
 static __attribute__((noinline))
 void law_plain_constants (size_t n, const double *a, const double *b, double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = law_constant(a[i], b[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = law_constant(a[i], b[i]);
 }
 
 /* one constant for all is the common case: it is computed once, with the same bits */
@@ -133,7 +133,7 @@ static inline void law_constants (size_t n, const double *a, const double *b, in
 VECTOR void law_log_prob_large (size_t n, const double *const in[], double *out, double s) {
   const double *x = in[0], *a = in[1], *b = in[2];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Pair t = law_argument(x[i], b[i], s);
     double plain = law_plain(x[i], a[i], b[i], out[i], s);
     double saddle = law_saddle(a[i], t, out[i]) - vlog(x[i]);
@@ -154,7 +154,7 @@ VECTOR void law_log_prob (size_t n, const double *const in[], double *out, doubl
   for (size_t i = 0; i < n; i++) large |= a[i] >= LAW_SADDLE;
   law_constants(n, a, b, large != 0, out);
   if (large) law_log_prob_large(n, in, out, s);
-  else for (size_t i = 0; i < n; i++) out[i] = law_plain(x[i], a[i], b[i], out[i], s);
+  else EVERY for (size_t i = 0; i < n; i++) out[i] = law_plain(x[i], a[i], b[i], out[i], s);
 }
 
 /* d log p/da = log t - psi(a) = log(t/a) + (log a - psi(a)) */
@@ -169,7 +169,7 @@ VECTOR void law_log_prob_partials (size_t n, const double *const in[], double *c
                                    double s) {
   const double *x = in[0], *a = in[1], *b = in[2];
   double *dx = d[0], *da = d[1], *db = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Pair t = law_argument(x[i], b[i], s);
     double gap = (a[i] - t.hi) - t.lo, along = fma(s, gap, -1.0) / x[i];
     double shape = law_shape_slope(x[i], a[i], b[i], t, s);
@@ -269,7 +269,7 @@ static inline void law_quantile_slopes (const double v[], double s, int tail, do
 */
 VECTOR void law_entropy (size_t n, const double *const in[], double *out, double s) {
   const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double r = 1 / a[i], q = fma(0.5, r, digamma_far(r * r)), psi, lgamma;
     vlgamma_digamma(a[i], &lgamma, &psi);
     double near = fma(s - a[i], psi, a[i] + lgamma);
@@ -283,7 +283,7 @@ VECTOR void law_entropy (size_t n, const double *const in[], double *out, double
 VECTOR void law_entropy_partials (size_t n, const double *const in[], double *const d[], double s) {
   const double *a = in[0], *b = in[1];
   double *da = d[0], *db = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = vtrigamma_pos(a[i]), h = trigamma_series(1 / (a[i] + 1));
     double near = fma(s - a[i], slope, 1.0), far = fma(s, slope, -h / a[i]);
     da[i] = a[i] < 1 ? near : far;

@@ -36,13 +36,13 @@ VECTOR double log_density (double x, double loc, double scale, double shape) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *shape = in[3];
-  for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], scale[i], shape[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], scale[i], shape[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *shape = in[3];
   double *dx = d[0], *dloc = d[1], *dscale = d[2], *dshape = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i], a = 1 / shape[i], y = power(fabs(z), shape[i]);
     double slope = z == 0 ? 0.0 : -shape[i] * y / z;
     double twist = z == 0 ? 0.0 : -y * vlog(fabs(z));
@@ -146,13 +146,13 @@ VECTOR double variance_of (double scale, double a) {
 
 static void variance (size_t n, const double *const in[], double *out) {
   const double *scale = in[1], *shape = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = variance_of(scale[i], 1 / shape[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = variance_of(scale[i], 1 / shape[i]);
 }
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1], *shape = in[2];
   double *dloc = d[0], *dscale = d[1], *dshape = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = 1 / shape[i], v = variance_of(scale[i], a);
     dloc[i] = 0;
     dscale[i] = 2 * v / scale[i];
@@ -162,7 +162,7 @@ static void variance_partials (size_t n, const double *const in[], double *const
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *scale = in[1], *shape = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = 1 / shape[i];
     out[i] = a + vlgamma_pos(1 + a) + vlog(2 * scale[i]);
   }
@@ -171,7 +171,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1], *shape = in[2];
   double *dloc = d[0], *dscale = d[1], *dshape = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = 1 / shape[i];
     dloc[i] = 0;
     dscale[i] = 1 / scale[i];
@@ -185,10 +185,10 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
                   double *out) {
   const double *loc = in[0], *scale = in[1], *shape = in[2];
   double raised[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];   /* depths are 0 */
-  for (size_t i = 0; i < n; i++) raised[i] = 1 + 1 / shape[i];
+  EVERY for (size_t i = 0; i < n; i++) raised[i] = 1 + 1 / shape[i];
   noise_uniform(g, 0, first, n, out);
   gammas(g, 1, first, n, raised, size, depth);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double z = 2 * (out[i] - 0.5) * power(size[i], 1 / shape[i]);
     out[i] = fma(scale[i], z, loc[i]);
   }

@@ -154,12 +154,12 @@ static const HazardLaw waiting_time = {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *scale = in[1], *c = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + (1 + c[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + (1 + c[i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     d[0][i] = 0;
     d[1][i] = 1 / scale[i];
     d[2][i] = 1;

@@ -112,20 +112,20 @@ VECTOR double entropy_of_failures (double l) {
 /* -log p - (1 - p)/p log(1 - p) */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *l = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = vsoftplus(-l[i]) + entropy_of_failures(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsoftplus(-l[i]) + entropy_of_failures(l[i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *l = in[0];
   double *dl = d[0];
-  for (size_t i = 0; i < n; i++) dl[i] = -entropy_of_failures(l[i]);
+  EVERY for (size_t i = 0; i < n; i++) dl[i] = -entropy_of_failures(l[i]);
 }
 
 
 /* an exponential waiting time counted in steps of s */
 static void sample (size_t n, const double *const in[], double *out) {
   const double *e = in[0], *l = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = floor(e[i] / vsoftplus(l[i]));
+  EVERY for (size_t i = 0; i < n; i++) out[i] = floor(e[i] / vsoftplus(l[i]));
 }
 
 

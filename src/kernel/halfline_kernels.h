@@ -84,9 +84,9 @@ static const SidedLaw law = {
 
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]) + halfline.entropy;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]) + halfline.entropy;
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
 }

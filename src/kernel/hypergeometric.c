@@ -202,13 +202,13 @@ static int is_likely (double log) { return log > -LN2 && log < 1; }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *N = in[1], *K = in[2], *draws = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law a = {N[i], K[i], draws[i]};
     double first = first_of(a), last = last_of(a), off = x[i] == x[i] ? -HUGE_VAL : x[i];
     int hit = (x[i] >= first) & (x[i] <= last) & (floor(x[i]) == x[i]);
     out[i] = hit ? log_mass(x[i], offset(x[i], a), a) : off;
   }
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     if (is_likely(out[i])) out[i] = log_likely(x[i], (Law) {N[i], K[i], draws[i]});
 }
 
@@ -248,11 +248,11 @@ static double entropy_of (Law a) {
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = entropy_of((Law) {in[0][i], in[1][i], in[2][i]});
+  EVERY for (size_t i = 0; i < n; i++) out[i] = entropy_of((Law) {in[0][i], in[1][i], in[2][i]});
 }
 
 static void mode (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = mode_of((Law) {in[0][i], in[1][i], in[2][i]});
+  EVERY for (size_t i = 0; i < n; i++) out[i] = mode_of((Law) {in[0][i], in[1][i], in[2][i]});
 }
 
 
@@ -299,7 +299,7 @@ static void log_modes (size_t n, const double *const in[], double *restrict log)
 static void propose (size_t n, const double *const in[], const double *u, const double *v,
                      double *restrict out) {
   const double *N = in[0], *K = in[1], *draws = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law a = {N[i], K[i], draws[i]};
     double width = fma(1.7155277699214135, sqrt(variance_of(a) + 0.5), 0.8989161620588988);
     double x = floor(mean_of(a) + 0.5 + width * (v[i] - 0.5) / u[i]);
@@ -314,7 +314,7 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
   double top[REJECTION_BLOCK];
   log_modes(n, in, top);
   propose(n, in, u, v, out);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law a = {N[i], K[i], draws[i]};
     double gap = log_mass(out[i], offset(out[i], a), a) - top[i];
     out[i] = 2 * vlog(u[i]) <= gap ? out[i] : (double)NAN;

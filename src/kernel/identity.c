@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "special/vector.h"
 
 
 static void identity (size_t n, const double *const in[], double *out) {
@@ -12,7 +13,7 @@ static void identity (size_t n, const double *const in[], double *out) {
 
 static void identity_partials (size_t n, const double *const in[], double *const d[]) {
   (void)in;
-  for (size_t i = 0; i < n; i++) d[0][i] = 1;
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1;
 }
 
 

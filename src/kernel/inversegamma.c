@@ -19,7 +19,7 @@ static void rsample (const Philox *g, uint64_t first, size_t n, const double *co
   const double *a = in[0], *rate = in[1];
   double depth[GAMMAS_BLOCK];
   gammas(g, 0, first, n, a, out, depth);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double root = vexp(0.5 * depth[i]);
     out[i] = root * (rate[i] / out[i]) * root;
   }

@@ -54,12 +54,12 @@ VECTOR double log_density (double x, double mean, double concentration) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], concentration[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_density(x[i], loc[i], concentration[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double root = root_of(x[i], concentration[i]), inside = x[i] > 0 ? 1.0 : 0.0;
     double m = finite_mean(loc[i], concentration[i]);
     double s = (x[i] - m) / m * root, t = (x[i] + m) / m * root;
@@ -144,7 +144,7 @@ VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) 
                    int lower, double below, double above) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Tail tail = tail_fast(x[i], loc[i], concentration[i]);
     out[i] = at_ends(x[i], f(tail, lower), below, above);
     odd |= !tail.plain;
@@ -257,7 +257,7 @@ static const Implicit family = {   /* the tails themselves are above */
 /* (1 + log(2 pi m^3/l))/2 - 3/2 e^z E1(z), z = 2l/m */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *loc = in[0], *concentration = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double m = finite_mean(loc[i], concentration[i]);
     double gap = vlog(m) - exp_integral(2 * concentration[i] / m).value;
     out[i] = fma(1.5, gap, 0.5 + HALF_LOG_2PI) - 0.5 * vlog(concentration[i]);
@@ -266,7 +266,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *loc = in[0], *concentration = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double m = finite_mean(loc[i], concentration[i]);
     double pull = exp_integral(2 * concentration[i] / m).pull;
     d[0][i] = 1.5 * (1 + pull) / m;
@@ -287,7 +287,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double u[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_uniform(g, 1, first, n, u);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double m = finite_mean(loc[i], concentration[i]);
     double c = 0.5 * out[i] * out[i] * (m / concentration[i]);
     double up = 1 + c + vsqrt(c) * vsqrt(c + 2), down = 1 / up;

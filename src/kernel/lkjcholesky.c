@@ -47,7 +47,7 @@ static double squares (size_t n, const double *x) {
 }
 
 static void fill_zero (size_t n, double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = 0;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = 0;
 }
 
 

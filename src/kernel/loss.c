@@ -13,7 +13,7 @@
 
 
 static void any_terms (size_t n, const double *x, const double *t, double shift, double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double term = fma(t[i], vlog(t[i]) - (x[i] - shift), 0.0);
     out[i] = ((t[i] == 0) & (x[i] == x[i])) ? 0 : term;
   }
@@ -24,7 +24,7 @@ static void run_of_terms (size_t n, const double *x, const double *t, double shi
                           double *restrict out) {
   LogRun run;
   uint64_t odd = (uint64_t)log_run(n, t, &run);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double term = fma(t[i], log_run_at(&run, i) - (x[i] - shift), 0.0);
     out[i] = term;
     odd |= term != term;
@@ -43,13 +43,13 @@ static void kl_div (size_t n, const double *const in[], double *out) {
 }
 
 static void kl_div_first (size_t n, const double *const in[], double *d) {
-  for (size_t i = 0; i < n; i++) d[i] = 0 - in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) d[i] = 0 - in[1][i];
 }
 
 /* -t and log t + 1 - x */
 static void kl_div_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *t = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = vlog(t[i]) + 1 - x[i];
     d[0][i] = 0 - t[i];
     d[1][i] = slope;
@@ -59,20 +59,20 @@ static void kl_div_partials (size_t n, const double *const in[], double *const d
 
 static void kl_div_log (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *t = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double term = vexp(t[i]) * (t[i] - x[i]);
     out[i] = ((t[i] == -HUGE_VAL) & (x[i] == x[i])) ? 0 : term;
   }
 }
 
 static void kl_div_log_first (size_t n, const double *const in[], double *d) {
-  for (size_t i = 0; i < n; i++) d[i] = 0 - vexp(in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[i] = 0 - vexp(in[1][i]);
 }
 
 /* -e^t and e^t (t - x + 1) */
 static void kl_div_log_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *t = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double p = vexp(t[i]), slope = p * (t[i] - x[i] + 1);
     d[0][i] = 0 - p;
     d[1][i] = t[i] == -HUGE_VAL ? 0 : slope;
@@ -94,7 +94,7 @@ static double weights_from (size_t k, const double *x, double shift, double *res
   for (size_t j = 0; j < k; j += RUN) {
     size_t n = run_length(k - j);
     exp_run(n, x + j, shift, &run);
-    for (size_t i = 0; i < n; i++) e[j + i] = exp_run_at(&run, i);
+    EVERY for (size_t i = 0; i < n; i++) e[j + i] = exp_run_at(&run, i);
   }
   return simplex_total(k, e);
 }

@@ -321,7 +321,7 @@ static void conditional_logits (size_t k, const double *l, double *out) {
 static void invert (size_t n, const double *u, const double *total, const double *logit,
                     double *restrict out) {
   double term[ROWS], sum[ROWS], mean[ROWS], odds[ROWS];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double l = -fabs(logit[i]), none = vexp(-total[i] * vsoftplus(l));
     mean[i] = total[i] * vsigmoid(l);
     odds[i] = vexp(l);
@@ -332,7 +332,7 @@ static void invert (size_t n, const double *u, const double *total, const double
   for (int k = 0; k < STEPS && moving; k++) {
     double at = k, next = 1.0 / (k + 1);
     moving = 0;
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       term[i] *= (total[i] - at) * next * odds[i];
       uint64_t beyond = (out[i] == at) & (u[i] > sum[i])
                       & ((at <= mean[i]) | (term[i] > NEGLIGIBLE));

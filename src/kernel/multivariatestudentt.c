@@ -193,7 +193,7 @@ static void stretches (const Philox *g, uint64_t first, const Batch *b, size_t r
   size_t d = b->dims[0], at_once = d <= SHORT ? GAMMAS_BLOCK / SHORT : 1;
   for (size_t k = 0; k < rows; k += at_once) {
     size_t n = ((rows - k < at_once ? rows - k : at_once) - 1) * d + 1;
-    for (size_t i = 0; i < n; i++) shape[i] = 0.5 * limited(*event(b, 0, r + k + i / d));
+    EVERY for (size_t i = 0; i < n; i++) shape[i] = 0.5 * limited(*event(b, 0, r + k + i / d));
     gammas(g, 0, first + (r + k) * d, n, shape, size, depth);
     for (size_t i = 0; i < n; i += d)
       factor[k + i / d] = sqrt(shape[i] / size[i]) * vexp(0.5 * depth[i]);

@@ -109,7 +109,7 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
   const double *r = in[0], *l = in[1];
   double size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK], rate[GAMMAS_BLOCK];
   gammas(g, POISSON_LANES, first, n, r, size, depth);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double mean = size[i] * vexp(l[i] - depth[i]);
     rate[i] = r[i] == 0 ? 0 : mean;
   }

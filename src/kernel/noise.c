@@ -5,6 +5,7 @@
 #include "random/gammas.h"
 #include "random/noise.h"
 #include "random/rejection.h"
+#include "special/vector.h"
 
 _Static_assert(KERNEL_DRAW_MAX <= GAMMAS_BLOCK && KERNEL_DRAW_MAX <= REJECTION_BLOCK,
                "samplers have buffers for as many elements as they are asked for");
@@ -32,7 +33,7 @@ static void exponential (const Philox *g, uint64_t first, size_t n,
 /* of a draw that depends on nothing: so that it can be recorded */
 static void partials (size_t n, const double *const in[], double *const d[]) {
   (void)in;
-  for (size_t i = 0; i < n; i++) d[0][i] = 1;
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1;
 }
 
 

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "special/vector.h"
 
 static double decayed (double g, double x, double clip, double decay) {
   double below = g > clip ? clip : g;
@@ -29,13 +30,13 @@ static double blend (double keep, double old, double x) {
 
 static void descent (size_t n, const double *gradient, const double *c, double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], *x = row[0];
-  for (size_t i = 0; i < n; i++) x[i] -= lr * decayed(gradient[i], x[i], clip, decay);
+  EVERY for (size_t i = 0; i < n; i++) x[i] -= lr * decayed(gradient[i], x[i], clip, decay);
 }
 
 static void sgd (size_t n, const double *gradient, const double *c, double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], keep = c[3], take = c[4];
   double direct = c[5], through = c[6], *x = row[0], *m = row[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], clip, decay), momentum = keep * m[i] + take * g;
     m[i] = momentum;
     x[i] -= lr * (direct * g + through * momentum);
@@ -45,7 +46,7 @@ static void sgd (size_t n, const double *gradient, const double *c, double *cons
 static void adam (size_t n, const double *gradient, const double *c, double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], shrink = c[3], b1 = c[4], b2 = c[5];
   double correct = c[6], eps = c[7], *x = row[0], *m = row[1], *v = row[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], clip, decay);
     double momentum = blend(b1, m[i], g), square = blend(b2, v[i], g * g);
     m[i] = momentum;
@@ -56,7 +57,7 @@ static void adam (size_t n, const double *gradient, const double *c, double *con
 
 static void rmsprop (size_t n, const double *gradient, const double *c, double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], b = c[3], eps = c[6], *x = row[0], *v = row[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], clip, decay), square = blend(b, v[i], g * g);
     v[i] = square;
     x[i] -= lr * (g / (sqrt(square) + eps));
@@ -67,7 +68,7 @@ static void rmsprop_moving (size_t n, const double *gradient, const double *c,
                             double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], b = c[3], keep = c[4], centred = c[5];
   double eps = c[6], *x = row[0], *m = row[1], *v = row[2], *a = row[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], clip, decay);
     double square = blend(b, v[i], g * g), mean = blend(b, a[i], g);
     double spread = square - centred * mean * mean;   /* rounding may make it negative */
@@ -81,7 +82,7 @@ static void rmsprop_moving (size_t n, const double *gradient, const double *c,
 
 static void adagrad (size_t n, const double *gradient, const double *c, double *const row[]) {
   double clip = c[0], decay = c[1], lr = c[2], eps = c[3], *x = row[0], *t = row[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], clip, decay), total = t[i] + g * g;
     t[i] = total;
     x[i] -= lr * g / (sqrt(total) + eps);

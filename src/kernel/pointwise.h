@@ -34,7 +34,7 @@ VECTOR void point_scatter (int m, const double s[], size_t i, double *const d[])
 
 VECTOR void pointwise_value (int m, size_t n, const double *const in[], double *out,
                              Pointwise *f) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double v[POINT_MAX];
     point_gather(m, in, i, v);
     out[i] = f(v);
@@ -43,7 +43,7 @@ VECTOR void pointwise_value (int m, size_t n, const double *const in[], double *
 
 VECTOR void pointwise_partials (int m, size_t n, const double *const in[], double *const d[],
                                 PointwiseSlopes *slopes) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double v[POINT_MAX], s[POINT_MAX];
     point_gather(m, in, i, v);
     slopes(v, s);

@@ -34,12 +34,12 @@ VECTOR int is_plain (double x, double rate) {
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *rate = in[1];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     out[i] = poisson_at_outcome(x[i], fma(x[i], vlog(rate[i]), -rate[i]) - log_factorial(x[i]));
     odd |= !is_plain(x[i], rate[i]);
   }
   if (!odd) return;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double loader = poisson_at_outcome(x[i], poisson_log_prob(x[i], rate[i]));
     out[i] = is_plain(x[i], rate[i]) ? out[i] : loader;
   }
@@ -49,7 +49,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *rate = in[1];
   double *dx = d[0], *drate = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = x[i] == 0 ? -1 : (x[i] - rate[i]) / rate[i];
     dx[i] = 0;
     drate[i] = poisson_at_outcome(x[i], 0) == 0 ? slope : 0;
@@ -164,11 +164,11 @@ double poisson_entropy_slope (double rate) {
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = poisson_entropy(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = poisson_entropy(in[0][i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = poisson_entropy_slope(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = poisson_entropy_slope(in[0][i]);
 }
 
 /* }====================================================== */
@@ -223,7 +223,7 @@ static void walk_from_table (size_t n, double rate, double *u) {
   int32_t k[POISSON_BLOCK];
   Table t;
   tabulate(rate, &t);
-  for (size_t i = 0; i < n; i++) k[i] = (int32_t)(u[i] * CELLS);
+  EVERY for (size_t i = 0; i < n; i++) k[i] = (int32_t)(u[i] * CELLS);
   for (size_t i = 0; i < n; i++) {
     uint64_t reached = bits_of(u[i]);
     int32_t j = t.guide[k[i]];
@@ -231,7 +231,7 @@ static void walk_from_table (size_t n, double rate, double *u) {
     while (reached > t.sum[j]) j++;
     k[i] = j;
   }
-  for (size_t i = 0; i < n; i++) u[i] = k[i];
+  EVERY for (size_t i = 0; i < n; i++) u[i] = k[i];
 }
 
 /* what u proposes at a rate >= 10, and how: edge is the distance of u from the nearer of 0, 1 */
@@ -251,7 +251,7 @@ VECTOR Proposal propose (double rate, double u) {
 static void attempt (size_t n, const double *const in[], const double *u, const double *v,
                      double *out) {
   const double *rate = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Proposal p = propose(rate[i], u[i]);
     double height = 1.1307 + 1.1397 / (p.b - 3.4);
     double bound = vlog(v[i] * height / (p.a / (p.edge * p.edge) + p.b));
@@ -261,12 +261,12 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
 }
 
 static void quick (size_t n, const double *rate, const double *u, const double *v, double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Proposal p = propose(rate[i] < REJECTION ? REJECTION : rate[i], u[i]);
     int accept = (p.edge >= 0.07) & (v[i] <= 0.91 - 3.6224 / (p.b - 2));
     out[i] = accept ? p.k : (double)NAN;
   }
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     if (rate[i] < REJECTION) out[i] = walk(u[i], rate[i]);
 }
 
@@ -299,7 +299,7 @@ void poisson_draw (const Philox *g, uint64_t first, size_t n, const double *rate
   noise_uniform(g, 0, first, n, out);
   if (n >= 16 && is_one_small(n, rate)) walk_from_table(n, rate[0], out);
   else if (!all_small(n, rate)) draw_by_rejection(g, first, n, rate, out);
-  else for (size_t i = 0; i < n; i++) out[i] = walk(out[i], rate[i]);
+  else EVERY for (size_t i = 0; i < n; i++) out[i] = walk(out[i], rate[i]);
 }
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],

@@ -52,12 +52,12 @@ static double mean_finish (size_t count, const double *state) {
 
 static void sum_slope (size_t n, const double *x, size_t count, double value, double *d) {
   (void)x, (void)count, (void)value;
-  for (size_t i = 0; i < n; i++) d[i] = 1;
+  EVERY for (size_t i = 0; i < n; i++) d[i] = 1;
 }
 
 static void mean_slope (size_t n, const double *x, size_t count, double value, double *d) {
   (void)x, (void)value;
-  for (size_t i = 0; i < n; i++) d[i] = 1 / (double)count;
+  EVERY for (size_t i = 0; i < n; i++) d[i] = 1 / (double)count;
 }
 
 
@@ -99,7 +99,7 @@ static void max_fold (size_t n, const double *x, double *state) {
 /* shared by those that are as large */
 static void extreme_slope (size_t n, const double *x, size_t count, double value, double *d) {
   (void)count;
-  for (size_t i = 0; i < n; i++) d[i] = x[i] == value;
+  EVERY for (size_t i = 0; i < n; i++) d[i] = x[i] == value;
 }
 
 static void max_merge (double *state, const double *next) {
@@ -186,7 +186,7 @@ static double logsumexp_finish (size_t count, const double *state) {
 static void logsumexp_slope (size_t n, const double *x, size_t count, double value,
                              double *d) {
   (void)count;
-  for (size_t i = 0; i < n; i++) d[i] = x[i] == -INFINITY ? 0 : vexp(x[i] - value);
+  EVERY for (size_t i = 0; i < n; i++) d[i] = x[i] == -INFINITY ? 0 : vexp(x[i] - value);
 }
 
 

@@ -27,7 +27,7 @@ typedef struct SidedLaw {
 
 VECTOR void sided_value (int m, size_t n, const double *const in[], double *out, Sided *f,
                          int upper) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double v[POINT_MAX];
     point_gather(m, in, i, v);
     out[i] = f(v, upper);
@@ -36,7 +36,7 @@ VECTOR void sided_value (int m, size_t n, const double *const in[], double *out,
 
 VECTOR void sided_partials (int m, size_t n, const double *const in[], double *const d[],
                             SidedSlopes *slopes, int upper) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double v[POINT_MAX], s[POINT_MAX];
     point_gather(m, in, i, v);
     slopes(v, upper, s);

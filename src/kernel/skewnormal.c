@@ -40,14 +40,14 @@ VECTOR double log_standard (double z, double skewness) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *skewness = in[3];
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = log_standard((x[i] - loc[i]) / scale[i], skewness[i]) - vlog(scale[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *skewness = in[3];
   double *dx = d[0], *dloc = d[1], *dscale = d[2], *dskewness = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i], hazard = vhazard(leaning(z, skewness[i]));
     double slope = fma(skewness[i], hazard, -z);
     dx[i] = slope / scale[i];
@@ -202,12 +202,12 @@ static double standard_mode (double skewness) {
 
 static void mode (size_t n, const double *const in[], double *out) {
   const double *loc = in[0], *scale = in[1], *skewness = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = fma(scale[i], standard_mode(skewness[i]), loc[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fma(scale[i], standard_mode(skewness[i]), loc[i]);
 }
 
 static void mode_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1], *skewness = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double w = skewness[i], z = standard_mode(w), y = w * z, hazard = vhazard(y);
     double bend = hazard * (y + hazard);
     d[0][i] = 1;
@@ -241,7 +241,7 @@ static double integral (double w, double (*f) (double, double)) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *scale = in[1], *skewness = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double shrinkage = integral(fabs(skewness[i]), shrinkage_integrand) + LN2;
     out[i] = vlog(scale[i]) + (0.5 + HALF_LOG_2PI - shrinkage);
   }
@@ -249,7 +249,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale = in[1], *skewness = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = integral(fabs(skewness[i]), slope_integrand);
     d[0][i] = 0;
     d[1][i] = 1 / scale[i];
@@ -267,7 +267,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double half[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_normal(g, 1, first, n, half);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double root = hypotenuse(skewness[i]);
     double z = fma(skewness[i] / root, fabs(half[i]), out[i] / root);
     out[i] = fma(scale[i], z, loc[i]);

@@ -40,14 +40,14 @@ typedef struct StandardLaw {
 VECTOR void standard_value (size_t n, const double *const in[], double *out,
                             Standard *f) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = f((x[i] - loc[i]) / scale[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = f((x[i] - loc[i]) / scale[i]);
 }
 
 VECTOR void standard_partials (size_t n, const double *const in[],
                                double *const d[], Standard *slope) {
   const double *x = in[0], *loc = in[1], *scale = in[2];
   double *dx = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double z = (x[i] - loc[i]) / scale[i], s = slope(z) / scale[i];
     dx[i] = s;
     dloc[i] = -s;
@@ -62,10 +62,10 @@ VECTOR void standard_log_density (size_t n, const double *const in[], double *ou
   const double *x = in[0], *loc = in[1], *scale = in[2];
   if (all_same(n, scale)) {
     double shared = scale[0], log_shared = vlog(shared);
-    for (size_t i = 0; i < n; i++) out[i] = g((x[i] - loc[i]) / shared) - log_shared;
+    EVERY for (size_t i = 0; i < n; i++) out[i] = g((x[i] - loc[i]) / shared) - log_shared;
     return;
   }
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = g((x[i] - loc[i]) / scale[i]) - vlog(scale[i]);
 }
 
@@ -80,7 +80,7 @@ VECTOR void standard_log_density_partials (size_t n, const double *const in[],
   double *dx = d[0], *dloc = d[1], *dscale = d[2];
   if (all_same(n, scale) && to_middle(scale[0]) == 1) {
     double inverse = 1 / scale[0];
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       double z = (x[i] - loc[i]) * inverse, s = slope(z);
       dx[i] = s * inverse;
       dloc[i] = -s * inverse;
@@ -88,7 +88,7 @@ VECTOR void standard_log_density_partials (size_t n, const double *const in[],
     }
     return;
   }
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double by = to_middle(scale[i]), inverse = 1 / (scale[i] * by);
     double z = (x[i] - loc[i]) * by * inverse, s = slope(z);
     dx[i] = s * inverse * by;
@@ -130,7 +130,7 @@ VECTOR void standard_log_density_totals (size_t n, const double *const in[], dou
 VECTOR void standard_quantile (size_t n, const double *const in[], double *out,
                                Standard *f) {
   const double *p = in[0], *loc = in[1], *scale = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = fma(scale[i], f(p[i]), loc[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fma(scale[i], f(p[i]), loc[i]);
 }
 
 VECTOR void standard_quantile_partials (size_t n, const double *const in[],
@@ -138,7 +138,7 @@ VECTOR void standard_quantile_partials (size_t n, const double *const in[],
                                         Standard *slope) {
   const double *p = in[0], *scale = in[2];
   double *dp = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dp[i] = scale[i] * slope(p[i]);
     dloc[i] = 1;
     dscale[i] = f(p[i]);
@@ -150,14 +150,14 @@ VECTOR void standard_quantile_partials (size_t n, const double *const in[],
 VECTOR void standard_entropy (size_t n, const double *const in[], double *out,
                               double constant) {
   const double *scale = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + constant;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(scale[i]) + constant;
 }
 
 static inline void standard_entropy_partials (size_t n, const double *const in[],
                                               double *const d[]) {
   const double *scale = in[1];
   double *dloc = d[0], *dscale = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     dloc[i] = 0;
     dscale[i] = 1 / scale[i];
   }

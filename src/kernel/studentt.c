@@ -68,7 +68,7 @@ VECTOR double log_limited (double z, double df) {
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df = in[1], *loc = in[2], *scale = in[3];
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = log_limited((x[i] - loc[i]) / scale[i], df[i]) - vlog(scale[i]);
 }
 
@@ -93,7 +93,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *df = in[1], *loc = in[2], *scale = in[3];
   double *dx = d[0], *ddf = d[1];
   double *dloc = d[2], *dscale = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / scale[i], z = (x[i] - loc[i]) * inverse, k = limited(df[i]);
     double pull = z == 0 ? 0.0 : (k + 1) / (k / z + z);
     dx[i] = -pull * inverse;
@@ -210,10 +210,10 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
                   double *out) {
   const double *df = in[0], *loc = in[1], *scale = in[2];
   double shape[GAMMAS_BLOCK] = {0}, size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
-  for (size_t i = 0; i < n; i++) shape[i] = 0.5 * limited(df[i]);
+  EVERY for (size_t i = 0; i < n; i++) shape[i] = 0.5 * limited(df[i]);
   gammas(g, 0, first, n, shape, size, depth);
   noise_normal(g, GAMMAS_LANES, first, n, out);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double stretch = vsqrt(shape[i] / size[i]) * vexp(0.5 * depth[i]);
     out[i] = fma(scale[i], out[i] * stretch, loc[i]);
   }
@@ -225,7 +225,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
 /* (df + 1)/2 (psi((df + 1)/2) - psi(df/2)) - c + log(2 pi)/2 + log(scale) */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *df = in[0], *scale = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double k = limited(df[i]), step = digamma_step(0.5 * k) + 1 / k;
     out[i] = fma(0.5 * (k + 1), step, vlog(scale[i])) - log_constant(k);
   }
@@ -242,7 +242,7 @@ VECTOR double entropy_slope (double df) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *df = in[0], *scale = in[2];
   double *ddf = d[0], *dloc = d[1], *dscale = d[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     ddf[i] = entropy_slope(limited(df[i]));
     dloc[i] = 0;
     dscale[i] = 1 / scale[i];

@@ -163,12 +163,12 @@ static const SidedLaw law = {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog(0.5 * (high[i] - low[i])) + 0.5;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(0.5 * (high[i] - low[i])) + 0.5;
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = 1 / (high[i] - low[i]);
     d[0][i] = -slope;
     d[1][i] = slope;

@@ -20,7 +20,7 @@ enum { BLOCK = 128 };   /* quantiles at a time */
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_of(loc[i], scale[i], low[i], high[i]);
     Depth depth = depth_at(l, x[i]);
     double inside = -depth.hi - (depth.lo + vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]));
@@ -41,7 +41,7 @@ VECTOR void spread (size_t i, Law l, double x, double in_z, double in_a, double 
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in + 1, i);
     double x = in[0][i], mass = part(l, l.low, l.high).mass;
     double inside = ((x >= l.low) & (x <= l.high)) ? 1.0 : 0.0;
@@ -53,7 +53,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 static void cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Split s = split(law_of(loc[i], scale[i], low[i], high[i]), clamp(x[i], low[i], high[i]));
     double lower = amount(s.lower), upper = amount(s.upper);
     out[i] = x[i] == x[i] ? lower / (lower + upper) : x[i];
@@ -62,7 +62,7 @@ static void cdf (size_t n, const double *const in[], double *out) {
 
 static void sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Split s = split(law_of(loc[i], scale[i], low[i], high[i]), clamp(x[i], low[i], high[i]));
     double lower = amount(s.lower), upper = amount(s.upper);
     out[i] = x[i] == x[i] ? upper / (lower + upper) : x[i];
@@ -83,13 +83,14 @@ VECTOR double log_lower (double x, double loc, double scale, double low, double 
 
 static void log_cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) out[i] = log_lower(x[i], loc[i], scale[i], low[i], high[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_lower(x[i], loc[i], scale[i], low[i], high[i]);
 }
 
 /* the upper tail is the lower one of the mirror image */
 static void log_sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) out[i] = log_lower(-x[i], -loc[i], scale[i], -high[i], -low[i]);
+  EVERY for (size_t i = 0; i < n; i++)
+    out[i] = log_lower(-x[i], -loc[i], scale[i], -high[i], -low[i]);
 }
 
 /*
@@ -99,7 +100,7 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 */
 static void tail_partials (size_t n, const double *const in[], double *const d[], double sign,
                            int logarithm) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in + 1, i);
     double x = in[0][i];
     Split s = split(l, clamp(x, l.low, l.high));
@@ -200,10 +201,10 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
   const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
   double rest[BLOCK];
   uint64_t moving = 1;
-  for (size_t i = 0; i < n; i++) rest[i] = 0;
+  EVERY for (size_t i = 0; i < n; i++) rest[i] = 0;
   for (int step = 0; moving && step < 16; step++) {
     moving = 0;
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       Law l = law_of(loc[i], scale[i], low[i], high[i]);
       double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
       double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
@@ -234,16 +235,16 @@ VECTOR double central (Law l, double h, double x) {
 /* at most BLOCK quantiles, in[0] being the probability below or, if `upper`, above */
 static void quantile_block (size_t n, const double *const in[], int upper, double *restrict x) {
   const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
     x[i] = start(law_of(loc[i], scale[i], low[i], high[i]), p, q);
   }
   polish(n, in, upper, x);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double h = upper ? 0.5 - given[i] : given[i] - 0.5;
     x[i] = central(law_of(loc[i], scale[i], low[i], high[i]), h, x[i]);
   }
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double zero = upper ? high[i] : low[i], one = upper ? low[i] : high[i];
     double inside = given[i] == 0 ? zero : (given[i] == 1 ? one : x[i]);
     x[i] = ((given[i] >= 0) & (given[i] <= 1)) ? inside : (double) NAN;
@@ -264,7 +265,7 @@ static void isf (size_t n, const double *const in[], double *out) { quantiles(n,
 /* dx/dp = scale/g, dx/d low = q p(a)/g, dx/d high = p p(b)/g; g relative to the mode */
 static void quantile_partials (size_t n, const double *const in[], int upper, double *const d[]) {
   quantiles(n, in, upper, d[0]);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in + 1, i);
     double given = in[0][i], p = upper ? 1 - given : given, q = upper ? given : 1 - given;
     double x = d[0][i], mass = part(l, l.low, l.high).mass, density = decay(depth_at(l, x)) / mass;
@@ -294,13 +295,13 @@ VECTOR int is_plain (Law l) {
 static void mend (size_t n, const double *const in[], double *out) {
   double x[BLOCK];
   quantile_block(n, in, 0, x);
-  for (size_t i = 0; i < n; i++) out[i] = is_plain(law_at(in + 1, i)) ? out[i] : x[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = is_plain(law_at(in + 1, i)) ? out[i] : x[i];
 }
 
 static void rsample (size_t n, const double *const in[], double *out) {
   const double *u = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4], *at[5];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_of(loc[i], scale[i], low[i], high[i]);
     out[i] = clamp(near_start(l, u[i], 1 - u[i]), low[i], high[i]);
     odd |= !is_plain(l);
@@ -326,18 +327,18 @@ static double mean_inside (Law l) {
 }
 
 static void mean (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
     out[i] = fma(l.scale, l.r == 0 ? mean_inside(l) : moments(l).mean, l.mode);
   }
 }
 
 static void variance (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = moments(law_at(in, i)).variance;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = moments(law_at(in, i)).variance;
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
     Moments m = moments(l);
     out[i] = m.depth + vlog(m.mass * l.scale);
@@ -358,7 +359,7 @@ static void spread_moment (size_t i, Law l, double factor, double in_a, double i
 static double finite_gap (double gap) { return gap < HUGE_VAL ? gap : 0.0; }
 
 static void mean_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
     Moments m = moments(l);
     double up = finite_gap((l.high - l.mode) / l.scale - m.mean);
@@ -369,7 +370,7 @@ static void mean_partials (size_t n, const double *const in[], double *const d[]
 }
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
     Moments m = moments(l);
     double up = finite_gap((l.high - l.mode) / l.scale - m.mean);
@@ -386,7 +387,7 @@ static double entropy_slope (double p, double entropy) {
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_at(in, i);
     Moments m = moments(l);
     double h = m.depth + vlog(m.mass);

@@ -79,12 +79,12 @@ static const SidedLaw law = {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = vlog(high[i] - low[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(high[i] - low[i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *low = in[0], *high = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = 1 / (high[i] - low[i]);
     d[0][i] = -slope;
     d[1][i] = slope;
@@ -95,7 +95,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 /* u <= 1 - 2^-53 outweighs the rounding of the width: never above high */
 static void rsample (size_t n, const double *const in[], double *out) {
   const double *u = in[0], *low = in[1], *high = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = fma(u[i], high[i] - low[i], low[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fma(u[i], high[i] - low[i], low[i]);
 }
 
 

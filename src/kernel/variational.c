@@ -16,12 +16,12 @@
 
 static void draw (size_t n, const double *const in[], double *out) {
   const double *noise = in[0], *loc = in[1], *w = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = loc[i] + vexp(w[i]) * noise[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = loc[i] + vexp(w[i]) * noise[i];
 }
 
 static void draw_partials (size_t n, const double *const in[], double *const d[]) {
   const double *noise = in[0], *w = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double scale = vexp(w[i]);
     d[0][i] = scale;
     d[1][i] = 1;
@@ -32,12 +32,12 @@ static void draw_partials (size_t n, const double *const in[], double *const d[]
 
 static void surprise (size_t n, const double *const in[], double *out) {
   const double *noise = in[0], *w = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = w[i] + (0.5 * noise[i] * noise[i] + HALF_LOG_2PI);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = w[i] + (0.5 * noise[i] * noise[i] + HALF_LOG_2PI);
 }
 
 static void surprise_partials (size_t n, const double *const in[], double *const d[]) {
   const double *noise = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     d[0][i] = noise[i];
     d[1][i] = 1;
   }
@@ -46,12 +46,12 @@ static void surprise_partials (size_t n, const double *const in[], double *const
 
 static void loss (size_t n, const double *const in[], double *out) {
   const double *joint = in[0], *log_det = in[1], *surprised = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = -(joint[i] + log_det[i] + surprised[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = -(joint[i] + log_det[i] + surprised[i]);
 }
 
 static void loss_partials (size_t n, const double *const in[], double *const d[]) {
   (void)in;
-  for (size_t i = 0; i < n; i++) d[0][i] = d[1][i] = d[2][i] = -1;
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = d[1][i] = d[2][i] = -1;
 }
 
 

@@ -48,7 +48,7 @@ static double odd_log_density (double x, double loc, double concentration) {
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double half = 0.5 * (x[i] - loc[i]);
     out[i] = log_density(vsin(half), concentration[i]);
     odd |= !(fabs(x[i] - loc[i]) < TRIG_LIMIT);
@@ -59,7 +59,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double half = 0.5 * (x[i] - loc[i]), s, c;
     sincos_any(half, &s, &c);
     d[0][i] = -2 * concentration[i] * s * c;
@@ -263,11 +263,11 @@ VECTOR double ratio_slope (double k) {
 
 /* 1 - A(k): the circular variance */
 static void variance (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vbessel_ratio_c(in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vbessel_ratio_c(in[1][i]);
 }
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     d[0][i] = 0;
     d[1][i] = -ratio_slope(in[1][i]);
   }
@@ -276,12 +276,12 @@ static void variance_partials (size_t n, const double *const in[], double *const
 /* log(2 pi I0) - k A = log(2 pi i0e) + k (1 - A) */
 static void entropy (size_t n, const double *const in[], double *out) {
   const double *k = in[1];
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = fma(k[i], vbessel_ratio_c(k[i]), LOG_2PI + vlog(vi0e(k[i])));
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     d[0][i] = 0;
     d[1][i] = -in[1][i] * ratio_slope(in[1][i]);
   }
@@ -302,7 +302,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 */
 static void attempt (size_t n, const double *const in[], const double *u, const double *v,
                      double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double s, c, k = in[0][i];
     double root = k < 1e8 ? vsqrt(fma(4 * k, k, 1)) : 2 * k, spread = fma(2, k, root);
     vsincos2pi(0.5 * u[i] - 0.25, &s, &c);
@@ -324,9 +324,9 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double u[REJECTION_BLOCK], v[REJECTION_BLOCK];
   noise_uniform(g, 0, first, n, u);
   noise_uniform(g, 1, first, n, v);
-  for (size_t i = 0; i < n; i++) out[i] = (double) NAN;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = (double) NAN;
   rejection(&BY_REJECTION, g, RETRY, first, n, in + 1, u, v, out);
-  for (size_t i = 0; i < n; i++) out[i] += loc[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] += loc[i];
 }
 
 /* }====================================================== */

@@ -79,7 +79,7 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *m = event(b, 1, r), k = *event(b, 2, r);
     double in = inside(n, x), up = in == 0 ? 0 : upstream[r] * in;
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       double pull = up == 0 ? 0 : up * k * (m[i] - x[i]);
       d[0][r * n + i] = pull;
       d[1][r * n + i] = -pull;
@@ -110,7 +110,7 @@ static void mean_adjoint (const Batch *b, const double *upstream, double *const 
   for (size_t r = 0; r < b->n; r++, upstream += n) {
     const double *m = event(b, 0, r), k = *event(b, 1, r);
     BesselOrder bessel = bessel_at(n, k);
-    for (size_t i = 0; i < n; i++) d[0][r * n + i] = k * bessel.share * upstream[i];
+    EVERY for (size_t i = 0; i < n; i++) d[0][r * n + i] = k * bessel.share * upstream[i];
     d[1][r] = bessel.slope * dot(n, m, upstream);
   }
 }
@@ -155,7 +155,7 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   size_t n = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double k = *event(b, 1, r);
-    for (size_t i = 0; i < n; i++) d[0][r * n + i] = 0;
+    EVERY for (size_t i = 0; i < n; i++) d[0][r * n + i] = 0;
     d[1][r] = -upstream[r] * k * bessel_at(n, k).slope;
   }
 }
@@ -311,7 +311,7 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++, upstream += n) {
     const double *x = event(b, 0, r), *m = event(b, 1, r);
     double cosine = dot(n, x, m), along = dot(n, m, upstream);
-    for (size_t i = 0; i < n; i++) d[1][r * n + i] = fma(cosine, upstream[i], -along * x[i]);
+    EVERY for (size_t i = 0; i < n; i++) d[1][r * n + i] = fma(cosine, upstream[i], -along * x[i]);
     d[2][r] = concentration_slope(n, x, m, *event(b, 2, r), upstream);
   }
 }

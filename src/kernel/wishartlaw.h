@@ -212,9 +212,9 @@ static inline void wishart_diagonal (const Philox *g, uint64_t first, size_t d, 
   double shape[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
   for (size_t from = 0, n; from < d; from += n) {
     n = d - from < GAMMAS_BLOCK ? d - from : GAMMAS_BLOCK;
-    for (size_t i = 0; i < n; i++) shape[i] = wishart_shape(d, from + i, df, s);
+    EVERY for (size_t i = 0; i < n; i++) shape[i] = wishart_shape(d, from + i, df, s);
     gammas(g, 0, first + from, n, shape, size, depth);
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       double root = sqrt(2 * size[i]) * vexp(-0.5 * depth[i]);
       t[(from + i) * (d + 1)] = root < WISHART_LEAST ? WISHART_LEAST : root;
     }

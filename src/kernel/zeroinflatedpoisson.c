@@ -102,7 +102,7 @@ static const SidedLaw law = {
 
 /* -P(0) log P(0) - (1 - g) log(1 - g) (1 - e^-r) + (1 - g) (H - r e^-r), H that of Poisson(r) */
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = in[0][i], r = in[1][i], open = 1 - g, p = zero(g, r);
     double at_zero = p > 0 ? -p * log_zero(g, r) : 0;
     double gate = open > 0 ? open * vlog1p(-g) * vexpm1(-r) : 0;
@@ -111,7 +111,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double g = in[0][i], r = in[1][i], e = vexp(-r);
     double gap = log_zero(g, r) - vlog1p(-g);
     d[0][i] = fma(vexpm1(-r), gap, fma(r, e, -poisson_entropy(r)));
@@ -126,7 +126,7 @@ static void sample (const Philox *g, uint64_t first, size_t n, const double *con
   double u[POISSON_BLOCK];
   poisson_draw(g, first, n, rate, out);
   noise_uniform(g, GATE_LANE, first, n, u);
-  for (size_t i = 0; i < n; i++) out[i] = u[i] < gate[i] ? 0 : out[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = u[i] < gate[i] ? 0 : out[i];
 }
 
 

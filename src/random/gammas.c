@@ -38,7 +38,7 @@ VECTOR double root_of (double shape) {
 static void attempt (size_t n, const double *const in[], const double *z, const double *u,
                      double *restrict size) {
   const double *shape = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double d = raised(shape[i]) - 1.0 / 3, s = z[i] / root_of(shape[i]);
     double h = 3 * d * (vlog1pmx(s) + s * s * (0.5 - s * (1.0 / 3)));
     size[i] = ((s > -1) & (vlog(u[i]) < h)) ? d * cube(s) : (double)NAN;
@@ -68,14 +68,14 @@ static Shapes shapes_of (size_t n, const double *shape) {
 /* what depends on the shape alone and takes long is computed once where that is enough */
 static void roots (size_t n, const double *shape, int same, double *restrict root) {
   double one = same ? root_of(shape[0]) : 0;
-  if (same) for (size_t i = 0; i < n; i++) root[i] = one;
-  else for (size_t i = 0; i < n; i++) root[i] = root_of(shape[i]);
+  if (same) EVERY for (size_t i = 0; i < n; i++) root[i] = one;
+  else EVERY for (size_t i = 0; i < n; i++) root[i] = root_of(shape[i]);
 }
 
 /* from roots in `size` to sizes, NaN where the quick test does not accept */
 static void quick (size_t n, const double *shape, const double *z, const double *u,
                    double *restrict size) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double d = raised(shape[i]) - 1.0 / 3, s = z[i] / size[i], s2 = s * s;
     double bound = 3 * d * s2 * s2 * (s < 0 ? fma(-0.34741, s, 0.25) : 0.25);
     int accept = (s > -0.5) & (u[i] < 1 - bound);
@@ -86,7 +86,7 @@ static void quick (size_t n, const double *shape, const double *z, const double 
 static void depths (const Philox *g, uint32_t lane, uint64_t first, size_t n,
                     const double *shape, double *restrict depth) {
   noise_exponential(g, lane, first, n, depth);
-  for (size_t i = 0; i < n; i++) depth[i] = shape[i] < 1 ? depth[i] / shape[i] : 0.0;
+  EVERY for (size_t i = 0; i < n; i++) depth[i] = shape[i] < 1 ? depth[i] / shape[i] : 0.0;
 }
 
 int gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const double *shape,
@@ -98,7 +98,7 @@ int gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const doub
   roots(n, shape, all.same, size);
   quick(n, shape, z, u, size);
   rejection(&LAW, g, lane + RETRY, first, n, &shape, z, u, size);
-  if (all.none_small) for (size_t i = 0; i < n; i++) depth[i] = 0;
+  if (all.none_small) EVERY for (size_t i = 0; i < n; i++) depth[i] = 0;
   else depths(g, lane + EXPONENTIAL, first, n, shape, depth);
   return !all.none_small;
 }

@@ -173,7 +173,7 @@ static void fill_units (const uint32_t key[2], uint32_t lane, uint64_t position,
                         double *out) {
   uint64_t word[ELEMENTS];
   fill_words(key, lane, position, n, word);
-  for (size_t i = 0; i < n; i++) out[i] = philox_unit(word[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = philox_unit(word[i]);
 }
 
 static void fill_pairs (const uint32_t key[2], uint32_t lane, const uint64_t *position,
@@ -204,7 +204,7 @@ static void exponential (const uint32_t key[2], uint32_t lane, uint64_t position
                          double *restrict out) {
   uint64_t word[ELEMENTS];
   fill_words(key, lane, position, n, word);
-  for (size_t i = 0; i < n; i++) out[i] = -log_unit(word[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = -log_unit(word[i]);
 }
 
 /* two loops, because both the logarithm and the square root wait for the divider */

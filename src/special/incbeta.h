@@ -47,6 +47,5 @@ void special_betaincinv_xy (double a, double b, double p, int upper,
 */
 void special_beta_dx (double a, double b, double x, double *da, double *db);
 double special_beta_dx_da (double a, double b, double x);
-double special_beta_dx_db (double a, double b, double x);
 
 #endif

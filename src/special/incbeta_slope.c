@@ -135,9 +135,3 @@ double special_beta_dx_da (double a, double b, double x) {
   special_beta_dx(a, b, x, &da, &db);
   return da;
 }
-
-double special_beta_dx_db (double a, double b, double x) {
-  double da, db;
-  special_beta_dx(a, b, x, &da, &db);
-  return db;
-}

@@ -17,6 +17,7 @@
 #define PERILUNE_VECTOR_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +25,17 @@
 #define VECTOR static inline __attribute__((always_inline))
 #else
 #define VECTOR static __attribute__((unused))
+#endif
+
+/*
+** EVERY for (...): in any order, since no element reads what another one wrote. Blocks do not
+** overlap (kernel.h), so gcc need not compile a loop twice, once for the case that they do. (Of
+** `restrict` it heeds parameters only, and partials are written through pointers in an array.)
+*/
+#if defined(__GNUC__) && !defined(__clang__)
+#define EVERY _Pragma("GCC ivdep")
+#else
+#define EVERY
 #endif
 
 

@@ -9,6 +9,7 @@
 
 bool tensor_count (int rank, const ptrdiff_t shape[], size_t *size) {
   size_t nonzero = 1, total = 1;
+  *size = 0;
   for (int d = 0; d < rank; d++) {
     size_t extent = (size_t)shape[d];
     total *= extent;

@@ -56,7 +56,7 @@ VECTOR double divergence (double excess, Terms a) {
 static void to_asymmetriclaplace (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *s1 = in[1], *k1 = in[2], *m2 = in[3], *s2 = in[4], *k2 = in[5];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Terms a = terms_of(m1[i], s1[i], k1[i], m2[i], s2[i], k2[i]);
     out[i] = divergence(vexcess(a.r, a.e), a);
     odd |= !vratio_plain(a.r, 1);
@@ -79,7 +79,7 @@ static void to_asymmetriclaplace (size_t n, const double *const in[], double *ou
 */
 static void to_asymmetriclaplace_partials (size_t n, const double *const in[], double *const d[]) {
   const double *m1 = in[0], *s1 = in[1], *k1 = in[2], *m2 = in[3], *s2 = in[4], *k2 = in[5];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Terms a = terms_of(m1[i], s1[i], k1[i], m2[i], s2[i], k2[i]);
     double c1 = sum_of(k1[i]), side = m1[i] < m2[i] ? -1 : 1, j = side < 0 ? 1 / k1[i] : k1[i];
     double h1 = (k1[i] - 1 / k1[i]) / c1, h2 = (k2[i] - 1 / k2[i]) / sum_of(k2[i]);

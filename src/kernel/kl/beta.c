@@ -19,7 +19,7 @@ VECTOR int plain (double a1, double b1, double a2, double b2) {
 static void to_beta (size_t n, const double *const in[], double *out) {
   const double *a1 = in[0], *b1 = in[1], *a2 = in[2], *b2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double da = a2[i] - a1[i], db = b2[i] - b1[i];
     double parts = vtangent_gap(a1[i], a2[i], da) + vtangent_gap(b1[i], b2[i], db);
     out[i] = parts - vtangent_gap(a1[i] + b1[i], a2[i] + b2[i], da + db);
@@ -34,7 +34,7 @@ static void to_beta (size_t n, const double *const in[], double *out) {
 static void to_beta_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a1 = in[0], *b1 = in[1], *a2 = in[2], *b2 = in[3];
   double *da1 = d[0], *db1 = d[1], *da2 = d[2], *db2 = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double s1 = a1[i] + b1[i], s2 = a2[i] + b2[i], da = a2[i] - a1[i], db = b2[i] - b1[i];
     double whole = vtrigamma_pos(s1) * (da + db), rise = vdigamma_pos(s2) - vdigamma_pos(s1);
     da1[i] = fma(-vtrigamma_pos(a1[i]), da, whole);

@@ -87,7 +87,7 @@ VECTOR double counted_from (double origin, double l, double m) {
 }
 
 static void add_lost (size_t n, const double *l, const double *m, double *restrict d) {
-  for (size_t i = 0; i < n; i++) d[i] += exact_sum(m[i], -l[i]).lo;
+  EVERY for (size_t i = 0; i < n; i++) d[i] += exact_sum(m[i], -l[i]).lo;
 }
 
 /* those of d up to `most` */
@@ -244,7 +244,7 @@ static void slopes (const Rows *s, const double *upstream, double *dl, double *d
   for (size_t i = 0; i < s->rows; i++) sum[i] = vlog1p(sum[i]);
   for (size_t i = 0; i < s->rows; i++)
     for (size_t j = i * k; j < (i + 1) * k; j++) apart[j] -= sum[i];
-  for (size_t i = 0; i < n; i++) dm[i] *= vexpm1(apart[i]);
+  EVERY for (size_t i = 0; i < n; i++) dm[i] *= vexpm1(apart[i]);
   for (size_t i = 0, at = 0; i < s->rows; i++, at += k)
     if (!(sum[i] < INFINITY)) any_slopes(k, s->l + at, s->m + at, upstream[i], dl + at, dm + at);
 }

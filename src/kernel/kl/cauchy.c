@@ -26,7 +26,7 @@ VECTOR int plain (double s1, double s2, double kl) {
 static void to_cauchy (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double half1 = 0.5 / s1[i], half2 = 0.5 / s2[i], e = s1[i] - s2[i], gap = m1[i] - m2[i];
     out[i] = vlog1p(fma(e * half1, e * half2, (gap * half1) * (gap * half2)));
     odd |= !plain(s1[i], s2[i], out[i]);
@@ -39,7 +39,7 @@ static void to_cauchy (size_t n, const double *const in[], double *out) {
 /* with a = (s1 - s2)/(s1 + s2), y = D/(s1 + s2) */
 static void to_cauchy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double sum = s1[i] + s2[i], a = (s1[i] - s2[i]) / sum, y = (m1[i] - m2[i]) / sum;
     double share = 1 / fma(y, y, 1), pull = 2 * (y * share) / sum;
     d[0][i] = pull;

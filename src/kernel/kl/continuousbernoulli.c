@@ -64,7 +64,7 @@ static double divergence (double l1, double l2) {
 }
 
 static void to_continuousbernoulli (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = divergence(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = divergence(in[0][i], in[1][i]);
 }
 
 /* the mean of the law, counted from 1/2: its sign is that of l */
@@ -85,7 +85,7 @@ static double variance_of (double a) {
 /* -(variance of p) (b - a), and what the mean gains */
 static void to_continuousbernoulli_partials (size_t n, const double *const in[],
                                              double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double l1 = in[0][i], l2 = in[1][i];
     d[0][i] = l1 == l2 ? 0 : variance_of(fabs(l1)) * (l1 - l2);
     d[1][i] = l1 == l2 ? 0 : offset(l2) - offset(l1);

@@ -35,7 +35,7 @@ static Rows rows_at (size_t k, double *at) {
 
 
 static void gaps (size_t n, const double *a, const double *b, double *restrict out) {
-  for (size_t i = 0; i < n; i++) out[i] = vtangent_gap(a[i], b[i], b[i] - a[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vtangent_gap(a[i], b[i], b[i] - a[i]);
 }
 
 static void whole_gaps (const Rows *s) {

@@ -10,7 +10,7 @@
 static void to_exponential (size_t n, const double *const in[], double *out) {
   const double *rate1 = in[0], *rate2 = in[1];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / rate1[i], r = rate2[i] * inverse;
     out[i] = vexcess(r, (rate2[i] - rate1[i]) * inverse);
     odd |= !vratio_plain(r, rate1[i]);
@@ -22,7 +22,7 @@ static void to_exponential (size_t n, const double *const in[], double *out) {
 
 static void to_exponential_partials (size_t n, const double *const in[], double *const d[]) {
   const double *rate1 = in[0], *rate2 = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double e = (rate2[i] - rate1[i]) / rate1[i];
     d[0][i] = -e / rate1[i];
     d[1][i] = e / rate2[i];

@@ -52,7 +52,7 @@ static double to_gamma_wide (double a1, double b1, double a2, double b2) {
 static void to_gamma (size_t n, const double *const in[], double *out) {
   const double *a1 = in[0], *b1 = in[1], *a2 = in[2], *b2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / (a2[i] * b1[i]), s = a1[i] * b2[i] * inverse;
     double e = products_apart(a1[i], b1[i], a2[i], b2[i]) * inverse;
     out[i] = fma(a2[i], vexcess(s, e), shape_near(a1[i], a2[i], a2[i] - a1[i]));
@@ -86,7 +86,7 @@ VECTOR double log_tilt (double a1, double b1, double a2, double b2) {
 static void to_gamma_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a1 = in[0], *b1 = in[1], *a2 = in[2], *b2 = in[3];
   double *da1 = d[0], *db1 = d[1], *da2 = d[2], *db2 = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double e = a2[i] * means_apart(a1[i], b1[i], a2[i], b2[i]), gap = a2[i] - a1[i];
     double tilt = log_tilt(a1[i], b1[i], a2[i], b2[i]);
     da1[i] = fma(-gap, shape_curvature(a1[i]), e / a1[i]);

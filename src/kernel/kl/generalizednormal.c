@@ -45,7 +45,7 @@ static double shape_less_excess (Widths w, double shape1, double shape2) {
 }
 
 static void to_generalizednormal (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Widths w = widths(in[0][i], in[1][i], in[2][i], in[3][i]);
     out[i] = fma(w.a2, exp_excess(w.v) + w.bend, shape_less_excess(w, in[1][i], in[3][i]));
   }
@@ -54,7 +54,7 @@ static void to_generalizednormal (size_t n, const double *const in[], double *ou
 static void to_generalizednormal_partials (size_t n, const double *const in[],
                                            double *const d[]) {
   const double *scale1 = in[0], *shape1 = in[1], *scale2 = in[2], *shape2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Widths w = widths(scale1[i], shape1[i], scale2[i], shape2[i]);
     double rise = vexpm1(w.v), moment = w.a2 * vexp(w.v), psi = vdigamma_pos(w.a1 + w.r);
     double own = w.a1 * vdigamma_pos(1 + w.a1), gap = vlog_ratio(scale1[i], scale2[i]);

@@ -26,14 +26,14 @@ VECTOR double divergence (double a, double b) {
 
 static void to_geometric (size_t n, const double *const in[], double *out) {
   const double *a = in[0], *b = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = divergence(a[i], b[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = divergence(a[i], b[i]);
 }
 
 /* -(1 - p)(D + KL), and the rise of p over p */
 static void to_geometric_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a = in[0], *b = in[1];
   double *da = d[0], *db = d[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double rest = vsigmoid(-a[i]), slope = -rest * ((b[i] - a[i]) + divergence(a[i], b[i]));
     double rise = a[i] < RARE ? vexpm1(b[i] - a[i]) : bernoulli_kl_rise(a[i], b[i]) / vsigmoid(a[i]);
     da[i] = rest == 0 ? 0 : slope;

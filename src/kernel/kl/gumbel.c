@@ -15,13 +15,13 @@ VECTOR Extremes extremes (double loc1, double scale1, double loc2, double scale2
 }
 
 static void to_gumbel (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = extreme_divergence(extremes(in[0][i], in[1][i], in[2][i], in[3][i]));
 }
 
 static void to_gumbel_partials (size_t n, const double *const in[], double *const d[]) {
   const double *loc1 = in[0], *scale1 = in[1], *loc2 = in[2], *scale2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Extremes p = extremes(loc1[i], scale1[i], loc2[i], scale2[i]);
     ExtremeSlopes s = extreme_slopes(p);
     double r = scale1[i] / scale2[i];

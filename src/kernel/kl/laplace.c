@@ -22,7 +22,7 @@ static double to_laplace_wide (double m1, double s1, double m2, double s2) {
 static void to_laplace (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / s2[i], r = s1[i] * inverse, e = (s1[i] - s2[i]) * inverse;
     double t = fabs(m1[i] - m2[i]) / s1[i];
     out[i] = fma(r, vdelay(t), vexcess(r, e));
@@ -36,7 +36,7 @@ static void to_laplace (size_t n, const double *const in[], double *out) {
 /* (1 + t) e^-t - 1 = delay + t (e^-t - 1) */
 static void to_laplace_partials (size_t n, const double *const in[], double *const d[]) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double e = (s1[i] - s2[i]) / s2[i], r = s1[i] / s2[i];
     double t = fabs(m1[i] - m2[i]) / s1[i], fall = vexpm1(-t), delay = vdelay(t);
     double slope = copysign(fall, m1[i] - m2[i]) / s2[i];   /* of the sign of m1 - m2 */

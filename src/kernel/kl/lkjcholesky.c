@@ -81,7 +81,7 @@ static void to_lkjcholesky_adjoint (const Batch *b, const double *upstream, doub
     }
     d[0][r] = -upstream[r] * gap * curve;
     d[2][r] = upstream[r] * slope;
-    for (size_t i = 0; i < n; i++) d[1][r * n + i] = d[3][r * n + i] = 0;
+    EVERY for (size_t i = 0; i < n; i++) d[1][r * n + i] = d[3][r * n + i] = 0;
   }
 }
 

@@ -36,12 +36,12 @@ VECTOR double divergence (double y) {
 
 static void to_logistic (size_t n, const double *const in[], double *out) {
   const double *loc1 = in[0], *loc2 = in[2], *scale2 = in[3];
-  for (size_t i = 0; i < n; i++) out[i] = divergence(fabs(loc1[i] - loc2[i]) / scale2[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = divergence(fabs(loc1[i] - loc2[i]) / scale2[i]);
 }
 
 static void to_logistic_partials (size_t n, const double *const in[], double *const d[]) {
   const double *loc1 = in[0], *loc2 = in[2], *scale2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double y = (loc1[i] - loc2[i]) / scale2[i], k = divergence(fabs(y)), x = y * y;
     double steep = fabs(y) < FAR ? (x - k * (k + 2)) / (2 * y) : copysign(1.0, y);
     double along = y == 0 ? 0 : steep;

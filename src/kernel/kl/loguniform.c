@@ -11,7 +11,7 @@
 /* w2 - w1 as a sum of two gaps, neither negative: nothing cancels */
 static void to_loguniform (size_t n, const double *const in[], double *out) {
   const double *low1 = in[0], *high1 = in[1], *low2 = in[2], *high2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double gaps = vlog_ratio(low1[i], low2[i]) + vlog_ratio(high2[i], high1[i]);
     double kl = vlog1p(gaps / vlog_ratio(high1[i], low1[i]));
     int known = (low1[i] < high1[i]) & (low2[i] < high2[i]);
@@ -22,7 +22,7 @@ static void to_loguniform (size_t n, const double *const in[], double *out) {
 
 static void to_loguniform_partials (size_t n, const double *const in[], double *const d[]) {
   const double *low1 = in[0], *high1 = in[1], *low2 = in[2], *high2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double within = ((low2[i] <= low1[i]) & (high1[i] <= high2[i])) ? 1 : 0;
     double slope1 = within / vlog_ratio(high1[i], low1[i]);
     double slope2 = within / vlog_ratio(high2[i], low2[i]);

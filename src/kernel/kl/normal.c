@@ -20,7 +20,7 @@ static double to_normal_wide (double m1, double s1, double m2, double s2) {
 /* Puts right what is not plain. */
 static void mend (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     if (!vratio_plain(s1[i] * (1 / s2[i]), s2[i]))
       out[i] = to_normal_wide(m1[i], s1[i], m2[i], s2[i]);
 }
@@ -28,7 +28,7 @@ static void mend (size_t n, const double *const in[], double *out) {
 static void to_normal (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / s2[i], r = s1[i] * inverse;
     double e = (s1[i] - s2[i]) * inverse, y = (m1[i] - m2[i]) * inverse;
     out[i] = 0.5 * fma(e, e, y * y) + vexcess(r, e);
@@ -41,7 +41,7 @@ static void to_normal_partials (size_t n, const double *const in[], double *cons
   const double *m1 = in[0], *s1 = in[1], *m2 = in[2], *s2 = in[3];
   double *dm1 = d[0], *ds1 = d[1];
   double *dm2 = d[2], *ds2 = d[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / s2[i];
     double e = (s1[i] - s2[i]) * inverse, y = (m1[i] - m2[i]) * inverse;
     double gap = e * (e + 2);                /* r^2 - 1 */
@@ -58,7 +58,7 @@ static void to_normal_both (size_t n, const double *const in[], double *out,
   double *dm1 = d[0], *ds1 = d[1];
   double *dm2 = d[2], *ds2 = d[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / s2[i], r = s1[i] * inverse;
     double e = (s1[i] - s2[i]) * inverse, y = (m1[i] - m2[i]) * inverse;
     double gap = e * (e + 2);

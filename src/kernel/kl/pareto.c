@@ -18,7 +18,7 @@ VECTOR double beyond (double scale1, double scale2) {
 static void to_pareto (size_t n, const double *const in[], double *out) {
   const double *scale1 = in[0], *alpha1 = in[1], *scale2 = in[2], *alpha2 = in[3];
   uint64_t odd = 0;
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double inverse = 1 / alpha1[i], r = alpha2[i] * inverse;
     double shift = vlog_ratio(scale1[i], scale2[i]);
     double kl = fma(alpha2[i], shift, vexcess(r, (alpha2[i] - alpha1[i]) * inverse));
@@ -32,7 +32,7 @@ static void to_pareto (size_t n, const double *const in[], double *out) {
 
 static void to_pareto_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale1 = in[0], *alpha1 = in[1], *scale2 = in[2], *alpha2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double e = (alpha2[i] - alpha1[i]) / alpha1[i], within = scale1[i] >= scale2[i] ? 1 : 0;
     double shift = scale1[i] >= scale2[i] ? vlog_ratio(scale1[i], scale2[i]) : 0;
     d[0][i] = within * (alpha2[i] / scale1[i]);

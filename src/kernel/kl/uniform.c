@@ -11,7 +11,7 @@
 /* width2 - width1 as a sum of two gaps, neither negative: nothing cancels */
 static void to_uniform (size_t n, const double *const in[], double *out) {
   const double *low1 = in[0], *high1 = in[1], *low2 = in[2], *high2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double gaps = (low1[i] - low2[i]) + (high2[i] - high1[i]);
     double kl = vlog1p(gaps / (high1[i] - low1[i]));
     int known = (low1[i] < high1[i]) & (low2[i] < high2[i]);
@@ -22,7 +22,7 @@ static void to_uniform (size_t n, const double *const in[], double *out) {
 
 static void to_uniform_partials (size_t n, const double *const in[], double *const d[]) {
   const double *low1 = in[0], *high1 = in[1], *low2 = in[2], *high2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double within = ((low2[i] <= low1[i]) & (high1[i] <= high2[i])) ? 1 : 0;
     double slope1 = within / (high1[i] - low1[i]);
     double slope2 = within / (high2[i] - low2[i]);

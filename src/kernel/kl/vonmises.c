@@ -20,9 +20,9 @@ static double turn (double m1, double m2) {
 /* all as if far apart; those that are not in a second loop */
 static void to_vonmises (size_t n, const double *const in[], double *out) {
   const double *m1 = in[0], *k1 = in[1], *m2 = in[2], *k2 = in[3];
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = fma(vbessel_ratio_c(k1[i]), k2[i] - k1[i], vlog_ratio(vi0e(k2[i]), vi0e(k1[i])));
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double gap = bessel_near(0, k1[i], k2[i]) ? bessel_gap(0, k1[i], k2[i]) : out[i];
     out[i] = fma(k2[i] * vbessel_i1_over_i0(k1[i]), turn(m1[i], m2[i]), gap);
   }
@@ -31,7 +31,7 @@ static void to_vonmises (size_t n, const double *const in[], double *out) {
 /* by k1: A'(k1) (k1 - k2 + 2 k2 s^2);  by k2: A(k2) - A(k1) + 2 A(k1) s^2 */
 static void to_vonmises_partials (size_t n, const double *const in[], double *const d[]) {
   const double *m1 = in[0], *k1 = in[1], *m2 = in[2], *k2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = vbessel_i1_over_i0(k1[i]), twice = turn(m1[i], m2[i]);
     double pull = k2[i] * a * sin_any(m1[i] - m2[i]);
     d[0][i] = pull;

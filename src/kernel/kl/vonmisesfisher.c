@@ -35,7 +35,7 @@ static void to_vonmisesfisher_adjoint (const Batch *b, const double *upstream, d
     double k1 = *event(b, 1, r), k2 = *event(b, 3, r), up = upstream[r];
     BesselOrder one = bessel_order(v, k1);
     double length = k1 * one.share, half = half_square(n, m1, m2);
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       d[0][r * n + i] = up * k2 * length * (m1[i] - m2[i]);
       d[2][r * n + i] = -d[0][r * n + i];
     }

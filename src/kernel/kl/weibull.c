@@ -14,13 +14,13 @@ VECTOR Extremes extremes (double scale1, double k1, double scale2, double k2) {
 }
 
 static void to_weibull (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = extreme_divergence(extremes(in[0][i], in[1][i], in[2][i], in[3][i]));
 }
 
 static void to_weibull_partials (size_t n, const double *const in[], double *const d[]) {
   const double *scale1 = in[0], *k1 = in[1], *scale2 = in[2], *k2 = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     ExtremeSlopes s = extreme_slopes(extremes(scale1[i], k1[i], scale2[i], k2[i]));
     double gap = vlog_ratio(scale1[i], scale2[i]), r = k2[i] / k1[i];
     d[0][i] = s.rise * k2[i] / scale1[i];

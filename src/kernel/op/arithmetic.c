@@ -11,13 +11,13 @@
 
 
 static void fill (size_t n, double *out, double value) {
-  for (size_t i = 0; i < n; i++) out[i] = value;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = value;
 }
 
 
 static void add (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] + y[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] + y[i];
 }
 
 static void add_partials (size_t n, const double *const in[], double *const d[]) {
@@ -29,7 +29,7 @@ static void add_partials (size_t n, const double *const in[], double *const d[])
 
 static void sub (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] - y[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] - y[i];
 }
 
 static void sub_partials (size_t n, const double *const in[], double *const d[]) {
@@ -41,43 +41,43 @@ static void sub_partials (size_t n, const double *const in[], double *const d[])
 
 static void mul (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] * y[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] * y[i];
 }
 
 static void mul_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = y[i];
-  for (size_t i = 0; i < n; i++) d[1][i] = x[i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = y[i];
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = x[i];
 }
 
 
 static void mul_first (size_t n, const double *const in[], double *d) {
   const double *y = in[1];
-  for (size_t i = 0; i < n; i++) d[i] = y[i];
+  EVERY for (size_t i = 0; i < n; i++) d[i] = y[i];
 }
 
 
 static void divide (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] / y[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] / y[i];
 }
 
 static void divide_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
-  for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / y[i];
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = -(x[i] / y[i]) / y[i];
 }
 
 static void divide_first (size_t n, const double *const in[], double *d) {
   const double *y = in[1];
-  for (size_t i = 0; i < n; i++) d[i] = 1 / y[i];
+  EVERY for (size_t i = 0; i < n; i++) d[i] = 1 / y[i];
 }
 
 
 /* x - floor(x/y) y, the sign of y, as Lua's % */
 static void mod (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double m = fmod(x[i], y[i]);
     int opposite = ((m > 0) & (y[i] < 0)) | ((m < 0) & (y[i] > 0));
     out[i] = opposite ? m + y[i] : m;
@@ -87,7 +87,7 @@ static void mod (size_t n, const double *const in[], double *out) {
 static void mod_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   fill(n, d[0], 1);
-  for (size_t i = 0; i < n; i++) d[1][i] = -floor(x[i] / y[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = -floor(x[i] / y[i]);
 }
 
 
@@ -103,9 +103,9 @@ VECTOR double power_at (double x, double y) {
 
 /* of a constant exponent, the same without computing the general form; is it such a one? */
 static int plain_power (size_t n, const double *x, double y, double *out) {
-  if (y == 2) for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
-  else if (y == -1) for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
-  else if (y == 0.5) for (size_t i = 0; i < n; i++) out[i] = root_at(x[i]);
+  if (y == 2) EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
+  else if (y == -1) EVERY for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
+  else if (y == 0.5) EVERY for (size_t i = 0; i < n; i++) out[i] = root_at(x[i]);
   else if (y == 1) memcpy(out, x, n * sizeof *out);
   else return 0;
   return 1;
@@ -114,17 +114,17 @@ static int plain_power (size_t n, const double *x, double y, double *out) {
 static void power (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   if (all_same(n, y) && plain_power(n, x, y[0], out)) return;
-  for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
 }
 
 /* y x^(y - 1), 0 for y = 0 */
 static void power_first (size_t n, const double *const in[], double *d) {
   const double *x = in[0], *y = in[1];
   if (all_same(n, y) && y[0] != 0 && plain_power(n, x, y[0] - 1, d)) {
-    for (size_t i = 0; i < n; i++) d[i] *= y[0];
+    EVERY for (size_t i = 0; i < n; i++) d[i] *= y[0];
     return;
   }
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = y[i] * power_at(x[i], y[i] - 1);
     d[i] = y[i] == 0 ? 0 : slope;
   }
@@ -134,7 +134,7 @@ static void power_first (size_t n, const double *const in[], double *d) {
 static void power_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   power_first(n, in, d[0]);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = power_at(x[i], y[i]) * vlog(x[i]);
     d[1][i] = ((x[i] == 0) & (y[i] > 0)) ? 0 : slope;
   }
@@ -143,7 +143,7 @@ static void power_partials (size_t n, const double *const in[], double *const d[
 
 static void neg (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = -x[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = -x[i];
 }
 
 static void neg_partials (size_t n, const double *const in[], double *const d[]) {
@@ -154,12 +154,12 @@ static void neg_partials (size_t n, const double *const in[], double *const d[])
 
 static void absolute (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = fabs(x[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(x[i]);
 }
 
 static void absolute_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double sign = copysign(1, x[i]);
     d[0][i] = x[i] == 0 ? 0 : sign;
   }
@@ -168,7 +168,7 @@ static void absolute_partials (size_t n, const double *const in[], double *const
 
 static void sign (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double s = copysign(1, x[i]);
     out[i] = ((x[i] > 0) | (x[i] < 0)) ? s : x[i];   /* NaN and zeros stay */
   }
@@ -183,51 +183,51 @@ static void flat_partials (size_t n, const double *const in[], double *const d[]
 
 static void square (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
 }
 
 static void square_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = 2 * x[i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 2 * x[i];
 }
 
 
 static void square_root (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = sqrt(x[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = sqrt(x[i]);
 }
 
 static void square_root_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = 0.5 / sqrt(x[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 0.5 / sqrt(x[i]);
 }
 
 
 static void reciprocal (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
 }
 
 static void reciprocal_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = -1 / x[i] / x[i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = -1 / x[i] / x[i];
 }
 
 
 static void round_down (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = floor(x[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = floor(x[i]);
 }
 
 static void round_up (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) out[i] = ceil(x[i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = ceil(x[i]);
 }
 
 /* to the nearest integer, ties to even */
 static void round_nearest (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double magic = copysign(0x1p52, x[i]), rounded = (x[i] + magic) - magic;
     out[i] = fabs(x[i]) < 0x1p52 ? copysign(rounded, x[i]) : x[i];
   }
@@ -237,7 +237,7 @@ static void round_nearest (size_t n, const double *const in[], double *out) {
 /* NaN if either is, as all that follows a NaN */
 static void maximum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double larger = x[i] > y[i] ? x[i] : y[i];
     out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : larger;
   }
@@ -247,7 +247,7 @@ static void maximum (size_t n, const double *const in[], double *out) {
 static void maximum_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
   for (int k = 0; k < 2; k++) {
-    for (size_t i = 0; i < n; i++) {
+    EVERY for (size_t i = 0; i < n; i++) {
       double own = k == 0 ? x[i] : y[i], other = k == 0 ? y[i] : x[i];
       d[k][i] = 0.5 * (own >= other) + 0.5 * (own > other);
     }
@@ -300,7 +300,7 @@ static void hypotenuse_partials (size_t n, const double *const in[], double *con
 
 static void minimum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double smaller = x[i] < y[i] ? x[i] : y[i];
     out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : smaller;
   }

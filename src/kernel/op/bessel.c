@@ -8,12 +8,12 @@
 
 
 static void i0e (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vi0e(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vi0e(in[0][i]);
 }
 
 /* i1e - sign(x) i0e = -sign(x) i0e (1 - A(|x|)) */
 static void i0e_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = in[0][i];
     d[0][i] = copysign(vi0e(x) * vbessel_ratio_c(fabs(x)), -x);
   }
@@ -21,12 +21,12 @@ static void i0e_partials (size_t n, const double *const in[], double *const d[])
 
 
 static void i1e (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vi1e(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vi1e(in[0][i]);
 }
 
 /* i0e (1 - A - A/|x|), of which A/|x| is 1/2 at 0 */
 static void i1e_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = fabs(in[0][i]), ratio = vbessel_i1_over_i0(x) / x;
     d[0][i] = vi0e(x) * (vbessel_ratio_c(x) - (x == 0 ? 0.5 : ratio));
   }
@@ -34,13 +34,13 @@ static void i1e_partials (size_t n, const double *const in[], double *const d[])
 
 
 static void i1_over_i0 (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vbessel_i1_over_i0(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vbessel_i1_over_i0(in[0][i]);
 }
 
 /* 1 - A^2 - A/x; for large x, where that cancels, the derivative of A's
    asymptotic series in t = 1/x */
 static void i1_over_i0_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = fabs(in[0][i]), a = vbessel_i1_over_i0(x), t = 1 / x;
     double series = fma(t, fma(t, fma(t, fma(t, fma(t, 3219.0 / 512, 65.0 / 32),
                     25.0 / 32), 3.0 / 8), 1.0 / 4), 1.0 / 2);

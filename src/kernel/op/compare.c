@@ -4,48 +4,49 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "special/vector.h"
 
 
 static void eq (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[1][i];
 }
 
 static void ne (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[1][i];
 }
 
 static void lt (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] < in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] < in[1][i];
 }
 
 static void le (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] <= in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] <= in[1][i];
 }
 
 static void gt (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
 }
 
 static void ge (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= in[1][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= in[1][i];
 }
 
 static void is_nan (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[0][i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[0][i];
 }
 
 static void is_inf (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) == INFINITY;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) == INFINITY;
 }
 
 static void is_finite (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
 }
 
 /* |x - y| <= absolute + relative |y|; equal infinities are close, NaN never */
 static void is_close (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1], *relative = in[2], *absolute = in[3];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double bound = absolute[i] + relative[i] * fabs(y[i]);
     int near = fabs(x[i] - y[i]) <= bound && fabs(y[i]) < INFINITY;
     out[i] = near || x[i] == y[i];
@@ -56,14 +57,14 @@ static void is_close (size_t n, const double *const in[], double *out) {
 /* condition ? x : y; a NaN condition counts as yes, as any number but 0 */
 static void where (size_t n, const double *const in[], double *out) {
   const double *condition = in[0], *x = in[1], *y = in[2];
-  for (size_t i = 0; i < n; i++) out[i] = condition[i] != 0 ? x[i] : y[i];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = condition[i] != 0 ? x[i] : y[i];
 }
 
 static void where_partials (size_t n, const double *const in[], double *const d[]) {
   const double *condition = in[0];
-  for (size_t i = 0; i < n; i++) d[0][i] = 0;
-  for (size_t i = 0; i < n; i++) d[1][i] = condition[i] != 0;
-  for (size_t i = 0; i < n; i++) d[2][i] = condition[i] == 0;
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 0;
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = condition[i] != 0;
+  EVERY for (size_t i = 0; i < n; i++) d[2][i] = condition[i] == 0;
 }
 
 

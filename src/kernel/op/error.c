@@ -10,33 +10,33 @@
 
 
 static void erf_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = verf(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = verf(in[0][i]);
 }
 
 static void erf_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     d[0][i] = TWO_OVER_SQRT_PI * vexp(-in[0][i] * in[0][i]);
 }
 
 
 static void erfc_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = verfc(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = verfc(in[0][i]);
 }
 
 static void erfc_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     d[0][i] = -TWO_OVER_SQRT_PI * vexp(-in[0][i] * in[0][i]);
 }
 
 
 static void erfcx (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = verfcx(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = verfcx(in[0][i]);
 }
 
 /* 2x erfcx(x) - 2/sqrt(pi); for large x, where that cancels, its asymptotic
    series -(1 - 3t + 15t^2 - ...)/(sqrt(pi) x^2), t = 1/(2x^2) */
 static void erfcx_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = in[0][i], t = 0.5 / (x * x), sum = 1;
     for (int k = 17; k >= 3; k -= 2) sum = fma(-k * t, sum, 1);
     double far = -INV_SQRT_PI * 2 * t * sum;
@@ -47,11 +47,11 @@ static void erfcx_partials (size_t n, const double *const in[], double *const d[
 
 
 static void erfinv (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = verfinv(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = verfinv(in[0][i]);
 }
 
 static void erfinv_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double y = verfinv(in[0][i]);
     d[0][i] = HALF_SQRT_PI * vexp(y * y);
   }
@@ -59,11 +59,11 @@ static void erfinv_partials (size_t n, const double *const in[], double *const d
 
 
 static void erfcinv (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = verfcinv(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = verfcinv(in[0][i]);
 }
 
 static void erfcinv_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double y = verfcinv(in[0][i]);
     d[0][i] = -HALF_SQRT_PI * vexp(y * y);
   }
@@ -71,29 +71,29 @@ static void erfcinv_partials (size_t n, const double *const in[], double *const 
 
 
 static void ndtr (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vndtr(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vndtr(in[0][i]);
 }
 
 static void ndtr_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = vdensity(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vdensity(in[0][i]);
 }
 
 
 static void log_ndtr (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog_ndtr(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog_ndtr(in[0][i]);
 }
 
 static void log_ndtr_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = vhazard(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vhazard(in[0][i]);
 }
 
 
 static void ndtri (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vndtri(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vndtri(in[0][i]);
 }
 
 static void ndtri_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / vdensity(vndtri(in[0][i]));
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / vdensity(vndtri(in[0][i]));
 }
 
 

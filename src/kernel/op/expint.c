@@ -6,11 +6,11 @@
 
 
 static void e1e (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = exp_integral(in[0][i]).value;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = exp_integral(in[0][i]).value;
 }
 
 static void e1e_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = exp_integral(in[0][i]).pull / in[0][i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = exp_integral(in[0][i]).pull / in[0][i];
 }
 
 

@@ -6,80 +6,80 @@
 
 
 static void exponential (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vexp(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vexp(in[0][i]);
 }
 
 static void exponential_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = vexp(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vexp(in[0][i]);
 }
 
 
 static void expm1_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vexpm1(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vexpm1(in[0][i]);
 }
 
 
 static void logarithm (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]);
 }
 
 static void logarithm_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / in[0][i];
 }
 
 
 static void log1p_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog1p(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog1p(in[0][i]);
 }
 
 static void log1p_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / (1 + in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / (1 + in[0][i]);
 }
 
 
 /* log(1 - e^x), x < 0; slope -e^x/(1 - e^x) */
 static void log1mexp (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlog1mexp(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlog1mexp(in[0][i]);
 }
 
 static void log1mexp_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = -1 / vexpm1(-in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = -1 / vexpm1(-in[0][i]);
 }
 
 
 static void logaddexp (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlogaddexp(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlogaddexp(in[0][i], in[1][i]);
 }
 
 static void logaddexp_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(x[i] - y[i]);
-  for (size_t i = 0; i < n; i++) d[1][i] = vsigmoid(y[i] - x[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(x[i] - y[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = vsigmoid(y[i] - x[i]);
 }
 
 
 static void softplus (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vsoftplus(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsoftplus(in[0][i]);
 }
 
 static void softplus_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(in[0][i]);
 }
 
 
 static void sigmoid (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vsigmoid(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsigmoid(in[0][i]);
 }
 
 static void sigmoid_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(in[0][i]) * vsigmoid(-in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vsigmoid(in[0][i]) * vsigmoid(-in[0][i]);
 }
 
 
 /* log(x/(1 - x)), the inverse of sigmoid: odd about its zero 1/2, where it is
    -log1p((1 - 2x)/x), and log y - log1p(-y) in either tail */
 static void logit (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double x = in[0][i], y = x < 0.5 ? x : 1 - x;
     double tail = vlog(y) - vlog1p(-y);
     double middle = -vlog1p((1 - 2 * x) / x);
@@ -89,17 +89,17 @@ static void logit (size_t n, const double *const in[], double *out) {
 }
 
 static void logit_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / (in[0][i] * (1 - in[0][i]));
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / (in[0][i] * (1 - in[0][i]));
 }
 
 
 static void tanh_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vtanh(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vtanh(in[0][i]);
 }
 
 /* 1 - tanh^2 = 4 e^-2|x| / (1 + e^-2|x|)^2 */
 static void tanh_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double e = vexp(-2 * fabs(in[0][i]));
     d[0][i] = 4 * e / ((1 + e) * (1 + e));
   }
@@ -109,7 +109,7 @@ static void tanh_partials (size_t n, const double *const in[], double *const d[]
 /* x log y and x log(1 + y), 0 where x is 0 and y is no NaN */
 static void xlogy (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double product = x[i] * vlog(y[i]);
     out[i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : product;
   }
@@ -117,8 +117,8 @@ static void xlogy (size_t n, const double *const in[], double *out) {
 
 static void xlogy_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = vlog(y[i]);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vlog(y[i]);
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = x[i] / y[i];
     d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }
@@ -126,7 +126,7 @@ static void xlogy_partials (size_t n, const double *const in[], double *const d[
 
 static void xlog1py (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double product = x[i] * vlog1p(y[i]);
     out[i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : product;
   }
@@ -134,8 +134,8 @@ static void xlog1py (size_t n, const double *const in[], double *out) {
 
 static void xlog1py_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *y = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = vlog1p(y[i]);
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = vlog1p(y[i]);
+  EVERY for (size_t i = 0; i < n; i++) {
     double slope = x[i] / (1 + y[i]);
     d[1][i] = ((x[i] == 0) & (y[i] == y[i])) ? 0 : slope;
   }

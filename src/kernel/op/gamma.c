@@ -7,15 +7,15 @@
 
 
 static void lgamma_value (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vlgamma(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vlgamma(in[0][i]);
 }
 
 static void digamma (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vdigamma(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vdigamma(in[0][i]);
 }
 
 static void trigamma (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vtrigamma(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vtrigamma(in[0][i]);
 }
 
 static void lgamma_partials (size_t n, const double *const in[], double *const d[]) {
@@ -27,26 +27,26 @@ static void digamma_partials (size_t n, const double *const in[], double *const 
 }
 
 static void trigamma_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = special_polygamma(2, in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = special_polygamma(2, in[0][i]);
 }
 
 
 /* The order is an integer: there is no derivative with respect to it. */
 static void polygamma (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_polygamma(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_polygamma(in[0][i], in[1][i]);
 }
 
 static void polygamma_partials (size_t n, const double *const in[], double *const d[]) {
   const double *order = in[0], *x = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = NAN;
-  for (size_t i = 0; i < n; i++) d[1][i] = special_polygamma(order[i] + 1, x[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = NAN;
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = special_polygamma(order[i] + 1, x[i]);
 }
 
 
 /* Hurwitz zeta(s, q). The derivative with respect to s has no closed form;
    it is taken by a central difference of fourth order. */
 static void zeta (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_zeta(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_zeta(in[0][i], in[1][i]);
 }
 
 static double zeta_slope (double s, double q) {
@@ -58,20 +58,20 @@ static double zeta_slope (double s, double q) {
 
 static void zeta_partials (size_t n, const double *const in[], double *const d[]) {
   const double *s = in[0], *q = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = zeta_slope(s[i], q[i]);
-  for (size_t i = 0; i < n; i++) d[1][i] = -s[i] * special_zeta(s[i] + 1, q[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = zeta_slope(s[i], q[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = -s[i] * special_zeta(s[i] + 1, q[i]);
 }
 
 
 /* log B(a, b) */
 static void betaln (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vbetaln(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vbetaln(in[0][i], in[1][i]);
 }
 
 static void betaln_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a = in[0], *b = in[1];
   for (int k = 0; k < 2; k++) {
-    for (size_t i = 0; i < n; i++)
+    EVERY for (size_t i = 0; i < n; i++)
       d[k][i] = vdigamma(in[k][i]) - vdigamma(a[i] + b[i]);
   }
 }

@@ -39,11 +39,11 @@ static double beta_density (double a, double b, double x) {
 
 
 static void gammainc (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_gammainc(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_gammainc(in[0][i], in[1][i]);
 }
 
 static void gammainc_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
     d[0][i] = -product(density, special_gamma_dx_da(a, x));
     d[1][i] = density;
@@ -51,11 +51,11 @@ static void gammainc_partials (size_t n, const double *const in[], double *const
 }
 
 static void gammaincc (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_gammaincc(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_gammaincc(in[0][i], in[1][i]);
 }
 
 static void gammaincc_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = in[1][i], density = gamma_density(a, x);
     d[0][i] = product(density, special_gamma_dx_da(a, x));
     d[1][i] = -density;
@@ -64,11 +64,11 @@ static void gammaincc_partials (size_t n, const double *const in[], double *cons
 
 
 static void gammaincinv (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_gammaincinv(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_gammaincinv(in[0][i], in[1][i]);
 }
 
 static void gammaincinv_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = special_gammaincinv(a, in[1][i]);
     d[0][i] = special_gamma_dx_da(a, x);
     d[1][i] = 1 / gamma_density(a, x);
@@ -76,11 +76,11 @@ static void gammaincinv_partials (size_t n, const double *const in[], double *co
 }
 
 static void gammainccinv (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = special_gammainccinv(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = special_gammainccinv(in[0][i], in[1][i]);
 }
 
 static void gammainccinv_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) {
+  EVERY for (size_t i = 0; i < n; i++) {
     double a = in[0][i], x = special_gammainccinv(a, in[1][i]);
     d[0][i] = special_gamma_dx_da(a, x);
     d[1][i] = -1 / gamma_density(a, x);
@@ -89,7 +89,7 @@ static void gammainccinv_partials (size_t n, const double *const in[], double *c
 
 
 static void betainc (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = special_betainc(in[0][i], in[1][i], in[2][i]);
 }
 
@@ -105,7 +105,7 @@ static void betainc_partials (size_t n, const double *const in[], double *const 
 }
 
 static void betaincinv (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++)
+  EVERY for (size_t i = 0; i < n; i++)
     out[i] = special_betaincinv(in[0][i], in[1][i], in[2][i]);
 }
 

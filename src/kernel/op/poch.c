@@ -30,7 +30,7 @@ static double log_poch_at (double a, double k) {
 }
 
 static void log_poch (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = log_poch_at(in[0][i], in[1][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = log_poch_at(in[0][i], in[1][i]);
 }
 
 /* psi(a + k) - psi(a) */
@@ -43,8 +43,8 @@ static double digamma_gap (double a, double k) {
 
 static void log_poch_partials (size_t n, const double *const in[], double *const d[]) {
   const double *a = in[0], *k = in[1];
-  for (size_t i = 0; i < n; i++) d[0][i] = digamma_gap(a[i], k[i]);
-  for (size_t i = 0; i < n; i++) d[1][i] = vdigamma(a[i] + k[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = digamma_gap(a[i], k[i]);
+  EVERY for (size_t i = 0; i < n; i++) d[1][i] = vdigamma(a[i] + k[i]);
 }
 
 

@@ -17,12 +17,12 @@ static void mend (size_t n, const double *x, double *out, double (*any) (double)
 }
 
 static void sine (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]);
   mend(n, in[0], out, sin_any);
 }
 
 static void cosine (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vcos(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vcos(in[0][i]);
   mend(n, in[0], out, cos_any);
 }
 
@@ -32,29 +32,29 @@ static void sine_partials (size_t n, const double *const in[], double *const d[]
 
 static void cosine_partials (size_t n, const double *const in[], double *const d[]) {
   sine(n, in, d[0]);
-  for (size_t i = 0; i < n; i++) d[0][i] = -d[0][i];
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = -d[0][i];
 }
 
 
 static double tan_any (double x) { return sin_any(x) / cos_any(x); }
 
 static void tangent (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]) / vcos(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]) / vcos(in[0][i]);
   mend(n, in[0], out, tan_any);
 }
 
 static void tangent_partials (size_t n, const double *const in[], double *const d[]) {
   cosine(n, in, d[0]);
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / (d[0][i] * d[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / (d[0][i] * d[0][i]);
 }
 
 
 static void arc_tangent (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = vatan(in[0][i]);
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vatan(in[0][i]);
 }
 
 static void arc_tangent_partials (size_t n, const double *const in[], double *const d[]) {
-  for (size_t i = 0; i < n; i++) d[0][i] = 1 / fma(in[0][i], in[0][i], 1);
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = 1 / fma(in[0][i], in[0][i], 1);
 }
 
 

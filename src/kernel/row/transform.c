@@ -25,7 +25,7 @@
 
 
 static void fill (size_t n, double *out, double value) {
-  for (size_t i = 0; i < n; i++) out[i] = value;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = value;
 }
 
 
