@@ -288,24 +288,37 @@ local function any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
+-- One tail of the mixture, the upper one where `upper`; only those that are asked for are computed.
+local function asked (self, x, upper, mix, lower_tail, upper_tail)
+  local d, at = self.component_distribution, padded(self, x)
+  if not any(upper) then return mix(self, d[lower_tail](d, at)) end
+  if not any(1 - upper) then return mix(self, d[upper_tail](d, at)) end
+  return where(upper, mix(self, d[upper_tail](d, at)), mix(self, d[lower_tail](d, at)))
+end
+
+-- The end of a bracket away from the tail, where a search begins: if all but one component have next to nothing of the
+-- tail, its quantile is close by.
+local function inner_end (upper, low, high)
+  local x = where(upper, low, high)
+  return where(functions.isfinite(x), x, quadrature.middle(low, high))
+end
+
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
 local function plain_quantile (self, tail, upper, low, high)
   local sign = where(upper, -1, 1)
   return quadrature.root(function (x)
-    local below, above = tails(self, x)
-    local reached = where(upper, above, below)
+    local reached = asked(self, x, upper, mixed, "cdf", "sf")
     return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
-  end, low, high)
+  end, low, high, inner_end(upper, low, high))
 end
 
 -- The same by logarithms alone, for tails that have few digits.
 local function deep_quantile (self, tail, upper, low, high)
   local sign, goal = where(upper, -1, 1), log(tail)
   return quadrature.root(function (x)
-    local below, above = log_tails(self, x)
-    local reached = where(upper, above, below)
+    local reached = asked(self, x, upper, log_mixed, "log_cdf", "log_sf")
     return sign * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high)
+  end, low, high, inner_end(upper, low, high))
 end
 
 local function continuous_quantile (self, tail, upper, low, high)
@@ -328,14 +341,42 @@ local function discrete_quantile (self, tail, upper, low, high, level)
   return high
 end
 
+-- More than quantiles of components miss their levels by.
+local SLACK = 1e-6
+
+local function is_discrete (self) return self.support and self.support.is_discrete end
+
+-- Ends between which the quantile of a tail lies. Where all components have at most that tail so does the mixture, and
+-- where all have at least that. Closer, unless levels are rounded: w times a component's own tail is at most the whole,
+-- w being the weights, and for one of K components it is at least the K-th part.
+local function bracket (self, tail, upper)
+  local d, k, each = self.component_distribution, self.mixture_distribution.support.high, padded(self, tail)
+  local is_upper = padded(self, upper)
+  local farthest = where(is_upper, -INF, INF)   -- from the end of the tail
+  local function quantiles (p)
+    if not any(upper) then return d:icdf(p) end
+    if not any(1 - upper) then return d:isf(p) end
+    return where(is_upper, d:isf(p), d:icdf(p))
+  end
+  local function outermost (p)
+    local low, high = range(self, where(functions.lt(p, 1), quantiles(minimum(p, 1)), farthest))
+    return where(upper, high, low)
+  end
+  local low, high = range(self, quantiles(each))
+  if is_discrete(self) then return low, high end
+  local share, is_exact = each / maximum(self.weights, TINY), functions.ge(tail, DEEP)
+  local outer, inner = outermost((1 - SLACK) / k * share), outermost((1 + SLACK) * share)
+  return where(is_exact, maximum(low, where(upper, inner, outer)), low),
+         where(is_exact, minimum(high, where(upper, outer, inner)), high)
+end
+
 -- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 local function quantile (self, tail, upper, level)
-  local d, each = self.component_distribution, padded(self, tail)
-  local low, high = range(self, where(padded(self, upper), d:isf(each), d:icdf(each)))
+  local low, high = bracket(self, tail, upper)
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
-  local find = self.support and self.support.is_discrete and discrete_quantile or continuous_quantile
+  local find = is_discrete(self) and discrete_quantile or continuous_quantile
   local x = find(self, tail, upper, low, high, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
 end
