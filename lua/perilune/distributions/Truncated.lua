@@ -3,7 +3,10 @@
 -- With Z = P(low <= X <= high) of the base, p(x) = base p(x)/Z within. Masses of intervals are differences
 -- of whichever tail of the base is the smaller, in logarithms, so that an interval far out in a tail is
 -- as good as any other.
+local Categorical  = require "perilune.distributions.Categorical"
 local Distribution = require "perilune.distribution"
+local Mixture      = require "perilune.distributions.MixtureSameFamily"
+local Transformed  = require "perilune.distributions.TransformedDistribution"
 local Uniform      = require "perilune.distributions.Uniform"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -15,6 +18,7 @@ local levels       = require "perilune.levels"
 local peaks        = require "perilune.peaks"
 local quadrature   = require "perilune.quadrature"
 local show         = require "perilune.show"
+local transforms   = require "perilune.transforms"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
@@ -132,6 +136,8 @@ local function check_mass (c, self)
   end
 end
 
+local Truncated
+
 local function make (c, ...)
   local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
   check_base(c, base)
@@ -143,7 +149,7 @@ local function make (c, ...)
   return self
 end
 
-local Truncated = Distribution:extend("Truncated", {
+Truncated = Distribution:extend("Truncated", {
   construct = make,
   help = {
     summary = "any distribution of single numbers, cut to an interval",
@@ -274,6 +280,99 @@ function Truncated:isf (q)
 end
 
 
+-- What is left of a mixture ------------------------------------------------------------
+--
+-- Its quantiles are a search, and those of what is made of it are searches within searches. So whatever is cut and
+-- transformed on the way is traced back to the mixture itself.
+
+-- Intervals { low, high } of x with images under map in the given ones.
+local function preimages (map, intervals)
+  local list = {}
+  for _, ends in ipairs(intervals) do
+    if getmetatable(map) == transforms.Abs then
+      list[#list + 1], list[#list + 2] = ends, { -ends[2], -ends[1] }
+    else
+      local low, high, rises = map:inverse(ends[1]), map:inverse(ends[2]), gt(map.sign, 0)
+      list[#list + 1] = { where(rises, low, high), where(rises, high, low) }
+    end
+  end
+  return list
+end
+
+-- The mixture that self is left of, a list of the transforms on the way, first to last, and the intervals of the
+-- mixture that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
+local function traced (self)
+  local law, maps, intervals = self.base, {}, { { self.first, self.last } }
+  while class.of(law) == Truncated or class.of(law) == Transformed do
+    if class.of(law) == Truncated then
+      for _, ends in ipairs(intervals) do
+        ends[1], ends[2] = maximum(ends[1], law.first), minimum(ends[2], law.last)
+      end
+    end
+    for i = #(law.transforms or {}), 1, -1 do
+      intervals = preimages(law.transforms[i], intervals)
+      table.insert(maps, 1, law.transforms[i])
+    end
+    law = law.base or law.base_dist
+  end
+  local is_plain = class.of(law) == Mixture and not law.support.is_discrete and not law.lost_slopes
+  if is_plain then return law, maps, intervals end
+end
+
+-- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
+-- that have no part in it have no weight, and stay whole.
+local function piece (law, low, high, batch)
+  local shape, component = { table.unpack(batch) }, law.component_distribution
+  shape[#shape + 1] = law.mixture_distribution.support.high
+  low  = (core.is_tensor(low) and low or core.tensor(low)):unsqueeze(-1)
+  high = (core.is_tensor(high) and high or core.tensor(high)):unsqueeze(-1)
+  local cut = assemble(Truncated, component, low, high, shape)
+  local weights = law.log_weights + where(gt(cut.log_mass, -INF), cut.log_mass, -INF)
+  local top = weights:max(-1, true)
+  local dead = 1 - gt(exp(weights - top), 0)
+  if any(dead) then
+    cut = assemble(Truncated, component, where(dead, -INF, low), where(dead, INF, high), shape)
+    weights = where(dead, -INF, weights)
+  end
+  return Mixture(Categorical { logits = where(eq(top, -INF), 0, weights) }, cut), weights:logsumexp(-1)
+end
+
+--- The law as that of mixtures after a list of transforms, { law =, maps =, share = } each, with their shares of the
+-- mass; nil for laws that are not left of a mixture.
+function Truncated:in_parts ()
+  local law, maps, intervals = traced(self)
+  if not law then return nil end
+  local list, total, batch = {}, -INF, self.batch_shape
+  for i, ends in ipairs(intervals) do
+    local part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
+    list[i] = { law = part, maps = maps, log_mass = mass }
+    total = functions.logaddexp(total, mass)
+  end
+  for _, part in ipairs(list) do part.share = exp(part.log_mass - total) end
+  return list
+end
+
+-- Values that rounding has moved out of the interval are moved back before f sees them.
+local function within (self, f) return function (x) return f(minimum(maximum(x, self.first), self.last)) end end
+
+--- E[f(X)]: of what is left of a mixture, that of each component.
+function Truncated:expected (f, opts)
+  local list = self:in_parts()
+  if not list then return Distribution.expected(self, f, opts) end
+  local options, sum, error = {}, 0, 0
+  for key, value in pairs(opts) do options[key] = value end
+  if opts.parts then options.parts = { inner = within(self, opts.parts.inner), outer = opts.parts.outer } end
+  for _, part in ipairs(list) do
+    if any(part.share) then
+      local value, its_error = Transformed(part.law, part.maps):expected(within(self, f), options)
+      local dead = eq(part.share, 0)
+      sum, error = sum + where(dead, 0, part.share * value), error + where(dead, 0, part.share * its_error)
+    end
+  end
+  return sum, error
+end
+
+
 -- Moments and samples ----------------------------------------------------------------
 
 function Truncated:mean () return (self:expectation(function (x) return x end)) end
@@ -293,11 +392,9 @@ local function has_peaks (d)
   return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
 end
 
-local function at_odds (self) return function (s) return peaks.quantile(self, s) end end
-
 local function highest_peak (self)
-  if not self.support.is_discrete then return peaks.mode(self, at_odds(self)) end
-  local place = at_odds(self)
+  if not self.support.is_discrete then return peaks.mode(self, self) end
+  local function place (s) return peaks.quantile(self, s) end
   return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
 end
 
