@@ -339,6 +339,34 @@ describe("MixtureSameFamily", function ()
     end
   end)
 
+  it("finds outcomes in few steps as well", function ()
+    local components = {
+      peri.Poisson { 3, 30 }, peri.Poisson { 3, 1e15 }, peri.NegativeBinomial({ 1e-3, 100 }, { 0.5, 0.999999 }),
+      peri.Binomial({ 10, 1e12 }, 0.5), peri.Geometric { 0.5, 1e-9 },
+    }
+    local levels = 0.5 * peri.exp(peri.linspace(-30, 0, 100))
+    for _, component in ipairs(components) do
+      local d = Mixture(Categorical { 0.3, 0.7 }, component)
+      for quantile, tail in pairs { icdf = "cdf", isf = "sf" } do
+        local part, steps = d.component_distribution, 0
+        part[tail] = function (...)
+          steps = steps + 1
+          return component[tail](...)
+        end
+        local x = d[quantile](d, levels)
+        part[tail] = nil
+        assert(steps <= 12, string.format("%s:%s takes %d steps", tostring(d), quantile, steps))
+        local blur = peri.minimum(2 ^ -47 * (1 + x), 0.26)   -- rounded rates move outcomes
+        local slack = 1e-12 * levels + blur * (d:prob(x) + d:prob(x + 1))
+        local here, before = d[tail](d, x), d[tail](d, x - 1)
+        local first, second = here, before
+        if tail == "sf" then first, second = before, here end
+        assert(peri.ge(first, levels - slack):min() == 1 and peri.le(second, levels + slack):min() == 1,
+               string.format("%s:%s", tostring(d), quantile))
+      end
+    end
+  end)
+
   it("refuses what is no mixture", function ()
     local function message (...) return select(2, pcall(Mixture, ...)) end
     assert.matches("MixtureSameFamily: mixture_distribution must be a Categorical, got 3", message(3, Normal()))

@@ -24,6 +24,7 @@ local INF   = math.huge
 local TINY  = 2 ^ -1022
 local FEW   = 32       -- components that are added one by one
 local DEEP  = 1e-290   -- tails below have quantiles by logarithms
+local NEXT  = 2 ^ -53 * (1 + 2 ^ -10)   -- this part of a number leads to the next
 
 
 -- Construction ------------------------------------------------------------------
@@ -328,28 +329,45 @@ local function continuous_quantile (self, tail, upper, low, high)
   return where(deep, deep_quantile(self, tail, upper, low, high), x)
 end
 
--- The smallest outcome that reaches it.
+-- To the next outcome, or where doubles are further apart to the next of them.
+local function stride (x) return maximum(1, NEXT * functions.abs(x)) end
+
+-- The smallest outcome that reaches it: Newton's method as above, with a halving of the bracket where the steps do not
+-- become smaller.
 local function discrete_quantile (self, tail, upper, low, high, level)
-  for _ = 1, 128 do
-    local x = functions.floor(quadrature.middle(low, high))
-    local below, above = tails(self, x)
-    local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
+  local sign, before = where(upper, -1, 1), INF
+  local x = inner_end(upper, low, high)
+  for _ = 1, 200 do
+    local reached = asked(self, x, upper, mixed, "cdf", "sf")
+    local enough = levels.reached(self, x, reached, tail, upper, level)
     high = where(enough, x, high)
-    low  = where(enough, low, minimum(x + 1, high))
+    low  = where(enough, low, minimum(x + stride(x), high))
     if not any(functions.lt(low, high)) then break end
+    local step = sign * log(tail / reached) * reached / self:prob(x)
+    local newton, size = functions.floor(x + step), functions.abs(step)
+    local inside = functions.ge(newton, low - 1) * functions.le(newton, high + 1)
+    local trusted = inside * functions.le(size, 0.5 * before)
+    local next = where(trusted, newton, functions.floor(quadrature.middle(low, high)))
+    x = maximum(low, minimum(next, high - stride(high)))
+    before = where(trusted, maximum(size, 2), INF)
   end
   return high
 end
 
--- More than quantiles of components miss their levels by.
-local SLACK = 1e-6
+-- More than quantiles of components miss their levels by, and than 1 - p is rounded by.
+local SLACK, ROUNDED = 1e-6, 2 ^ -50
+
+-- Outcomes next to x, so that rounding does not matter.
+local function margin (x) return maximum(2, 2 ^ -46 * functions.abs(x)) end
+local function less (x) return functions.floor(x - margin(x)) end
+local function more (x) return functions.ceil(x + margin(x)) end
 
 local function is_discrete (self) return self.support and self.support.is_discrete end
 
 -- Ends between which the quantile of a tail lies. Where all components have at most that tail so does the mixture, and
 -- where all have at least that. Closer, unless levels are rounded: w times a component's own tail is at most the whole,
 -- w being the weights, and for one of K components it is at least the K-th part.
-local function bracket (self, tail, upper)
+local function bracket (self, tail, upper, level)
   local d, k, each = self.component_distribution, self.mixture_distribution.support.high, padded(self, tail)
   local is_upper = padded(self, upper)
   local farthest = where(is_upper, -INF, INF)   -- from the end of the tail
@@ -363,17 +381,19 @@ local function bracket (self, tail, upper)
     return where(upper, high, low)
   end
   local low, high = range(self, quantiles(each))
-  if is_discrete(self) then return low, high end
-  local share, is_exact = each / maximum(self.weights, TINY), functions.ge(tail, DEEP)
-  local outer, inner = outermost((1 - SLACK) / k * share), outermost((1 + SLACK) * share)
-  return where(is_exact, maximum(low, where(upper, inner, outer)), low),
-         where(is_exact, minimum(high, where(upper, outer, inner)), high)
+  local w, is_exact = maximum(self.weights, TINY), functions.ge(tail, DEEP)
+  local rounded = padded(self, where(functions.gt(level, 0.5), ROUNDED, 0))
+  local outer = outermost(maximum((1 - SLACK) * each - rounded, 0) / (k * w))
+  local inner = outermost(((1 + SLACK) * each + rounded) / w)
+  local first, last = where(upper, inner, outer), where(upper, outer, inner)
+  if is_discrete(self) then first, last = less(first), more(last) end
+  return where(is_exact, maximum(low, first), low), where(is_exact, minimum(high, last), high)
 end
 
 -- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 local function quantile (self, tail, upper, level)
-  local low, high = bracket(self, tail, upper)
+  local low, high = bracket(self, tail, upper, level)
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
   local find = is_discrete(self) and discrete_quantile or continuous_quantile
