@@ -243,7 +243,10 @@ local function quantile (self, log_p, log_q)
   local upper = lt(above, below)
   local target = where(upper, above, below)
   local mass = exp(target)
-  local x = where(upper, base:isf(mass), base:icdf(mass))
+  local x
+  if not any(upper) then x = base:icdf(mass)
+  elseif not any(1 - upper) then x = base:isf(mass)
+  else x = where(upper, base:isf(mass), base:icdf(mass)) end
   local deep = lt(target, DEEP) * gt(target, -INF)
   if any(deep) then x = where(deep, deep_quantile(self, target, upper), x) end
   x = minimum(maximum(x, self.first), self.last)
