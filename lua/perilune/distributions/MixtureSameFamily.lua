@@ -297,8 +297,8 @@ local function asked (self, x, upper, mix, lower_tail, upper_tail)
   return where(upper, mix(self, d[upper_tail](d, at)), mix(self, d[lower_tail](d, at)))
 end
 
--- The end of a bracket away from the tail, where a search begins: if all but one component have next to nothing of the
--- tail, its quantile is close by.
+-- The end of a bracket away from the tail, where a search begins: if one component has nearly all of the tail, the
+-- quantile is close by.
 local function inner_end (upper, low, high)
   local x = where(upper, low, high)
   return where(functions.isfinite(x), x, quadrature.middle(low, high))
@@ -365,29 +365,23 @@ local function more (x) return functions.ceil(x + margin(x)) end
 local function is_discrete (self) return self.support and self.support.is_discrete end
 
 -- Ends between which the quantile of a tail lies. Where all components have at most that tail so does the mixture, and
--- where all have at least that. Closer, unless levels are rounded: w times a component's own tail is at most the whole,
--- w being the weights, and for one of K components it is at least the K-th part.
+-- where all have at least that. Closer, unless levels are rounded: weight times a component's own tail is no more than
+-- the whole.
 local function bracket (self, tail, upper, level)
-  local d, k, each = self.component_distribution, self.mixture_distribution.support.high, padded(self, tail)
-  local is_upper = padded(self, upper)
-  local farthest = where(is_upper, -INF, INF)   -- from the end of the tail
+  local d, each, is_upper = self.component_distribution, padded(self, tail), padded(self, upper)
   local function quantiles (p)
     if not any(upper) then return d:icdf(p) end
     if not any(1 - upper) then return d:isf(p) end
     return where(is_upper, d:isf(p), d:icdf(p))
   end
-  local function outermost (p)
-    local low, high = range(self, where(functions.lt(p, 1), quantiles(minimum(p, 1)), farthest))
-    return where(upper, high, low)
-  end
-  local low, high = range(self, quantiles(each))
-  local w, is_exact = maximum(self.weights, TINY), functions.ge(tail, DEEP)
   local rounded = padded(self, where(functions.gt(level, 0.5), ROUNDED, 0))
-  local outer = outermost(maximum((1 - SLACK) * each - rounded, 0) / (k * w))
-  local inner = outermost(((1 + SLACK) * each + rounded) / w)
-  local first, last = where(upper, inner, outer), where(upper, outer, inner)
+  local share = ((1 + SLACK) * each + rounded) / maximum(self.weights, TINY)
+  local farthest = where(functions.lt(share, 1), quantiles(minimum(share, 1)), where(is_upper, -INF, INF))
+  local last, first = range(self, farthest)   -- for lower tails and for upper ones
   if is_discrete(self) then first, last = less(first), more(last) end
-  return where(is_exact, maximum(low, first), low), where(is_exact, minimum(high, last), high)
+  local low, high = range(self, quantiles(each))
+  local is_exact = functions.ge(tail, DEEP)
+  return where(upper * is_exact, maximum(low, first), low), where((1 - upper) * is_exact, minimum(high, last), high)
 end
 
 -- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
