@@ -298,6 +298,19 @@ describe("Truncated", function ()
     close((moments(peri.tensor(1 + h)) - moments(peri.tensor(1 - h))) / (2 * h), peri.grad(moments)(1), 1e-8)
   end)
 
+  it("does not search beyond all numbers", function ()
+    local d, calls = Truncated(peri.StudentT(0.01)), 0
+    local log_sf = d.base.log_sf
+    d.base.log_sf = function (...)
+      calls = calls + 1
+      return log_sf(...)
+    end
+    local x = d:isf { 0.25, 1e-305 }
+    assert.equal(d.base:isf(0.25), x[1])
+    assert.equal(INF, x[2])
+    assert(calls <= 4, calls)
+  end)
+
   it("refuses empty intervals and what has no mass", function ()
     local function message (...) return select(2, pcall(Truncated, ...)) end
     assert.matches("Truncated: base must be a distribution, got 3", message(3))

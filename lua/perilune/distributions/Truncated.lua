@@ -224,14 +224,17 @@ local function mend (self, x, log_p, log_q)
   return x
 end
 
--- The quantile of the base whose lower or upper tail has this logarithm, too small for a number.
-local function deep_quantile (self, target, upper)
+-- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
+-- is not searched for beyond all numbers.
+local function deep_quantile (self, target, upper, deep)
   local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
+  deep = deep * functions.isfinite(start)
+  if not any(deep) then return start end
   return quadrature.root(function (x)
     local reached = where(upper, base:log_sf(x), base:log_cdf(x))
     return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
-  end, self.from, self.last, start)
+  end, where(deep, self.from, start), where(deep, self.last, start), start)
 end
 
 -- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
@@ -248,7 +251,7 @@ local function quantile (self, log_p, log_q)
   elseif not any(1 - upper) then x = base:isf(mass)
   else x = where(upper, base:isf(mass), base:icdf(mass)) end
   local deep = lt(target, DEEP) * gt(target, -INF)
-  if any(deep) then x = where(deep, deep_quantile(self, target, upper), x) end
+  if any(deep) then x = where(deep, deep_quantile(self, target, upper, deep), x) end
   x = minimum(maximum(x, self.first), self.last)
   return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
 end
