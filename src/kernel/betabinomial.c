@@ -4,8 +4,8 @@
 **   log P(k) = log(n!/(k! y!)) + log(B(k + a, y + b)/B(a, b)),   y = n - k
 **
 ** as in betabinomiallaw.h. Tails and entropy are sums over outcomes, of which a thousand or so
-** are enough however large n is (summation.h). Slopes along n are those of the formulas continued
-** to real n.
+** are enough however large n is (summation.h); tails of many outcomes are integrals where that is
+** as exact. Slopes along n are those of the formulas continued to real n.
 */
 #include "kernel/betabinomial.h"
 
@@ -122,7 +122,7 @@ static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
 /* a tail that leaves enough to the other for that to keep its digits */
 static const double LEAVES_ENOUGH = 0.9375;
 
-/* the sum of the smaller tail, which is the one without the mean, or else the other; or a short one */
+/* the sum of the smaller tail, the one without the mean or else the other; or of a short one */
 static Sums smaller_tail (double k, Law w, int *upper) {
   *upper = k >= w.n * (w.a / (w.a + w.b));
   Sums s = tail_sums(k, w, *upper, add_prob);
