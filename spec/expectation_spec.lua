@@ -86,6 +86,14 @@ describe("the expectation of a continuous distribution", function ()
     assert(math.abs(value + 5.1347150438188882) <= error and error < 1)
   end)
 
+  it("loses nothing at infinite ends of a batch", function ()
+    local function exp (x) return peri.exp(x) end
+    local one, error = peri.Truncated(peri.Normal(1, 1), -math.huge, 0.7):expectation(exp)
+    local all, errors = peri.Truncated(peri.Normal({ 1, 0 }, 1), -math.huge, { 0.7, 100 }):expectation(exp)
+    assert(math.abs(all[1] - one) <= 1e-14 and errors[1] <= 2 * error)
+    assert(math.abs(all[2] - math.exp(0.5)) <= errors[2] and errors[2] < 1e-13)
+  end)
+
   it("knows the kinks of densities, and those it is told", function ()
     local points
     local function counted (f)

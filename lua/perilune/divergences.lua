@@ -219,7 +219,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 
 -- Adds where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter; unless
 -- there are more than JUMPS. Then their steps are not resolved in any case, and CUTS of panels have to do, or SOME if
--- both have steps: quantiles of BetaBinomial take a millisecond each.
+-- both have steps: some quantiles of BetaBinomial take a millisecond each.
 local JUMPS, LEAST, CUTS, SOME = 256, 1e-13, 64, 16
 
 local function add_jumps (list, d)

@@ -34,7 +34,7 @@ local own, rows, any = batches.own, batches.rows, batches.any
 -- Is x so close to the end e that nothing is left of the distance?
 local function is_at (x, e)
   if type(e) == "number" and abs(e) == INF then return 0 end
-  return functions.le(abs(x - e), 2 ^ -52 * abs(e))
+  return functions.le(abs(x - e), 2 ^ -52 * abs(e)) * functions.isfinite(e)
 end
 
 -- What quadrature cannot see: f at points that were rounded to an end of the support, or where x or its square

@@ -10,7 +10,9 @@ local tensor     = require "perilune.tensor"
 local where, maximum, minimum, exp, log = functions.where, functions.maximum, functions.minimum, functions.exp,
                                           functions.log
 local INF  = math.huge
+local TINY = 2 ^ -1022
 local DEEP = 1e-290   -- tails below have quantiles by logarithms
+local NEXT = 2 ^ -53 * (1 + 2 ^ -10)   -- this part of a number leads to the next
 
 local mixture_search = {}
 
@@ -25,24 +27,37 @@ local function any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
+-- One tail of the mixture, the upper one where `upper`; only those that are asked for are computed.
+local function asked (self, x, upper, mix, lower_tail, upper_tail)
+  local d, at = self.component_distribution, sums.padded(self, x)
+  if not any(upper) then return mix(self, d[lower_tail](d, at)) end
+  if not any(1 - upper) then return mix(self, d[upper_tail](d, at)) end
+  return where(upper, mix(self, d[upper_tail](d, at)), mix(self, d[lower_tail](d, at)))
+end
+
+-- The end of a bracket away from the tail, where a search begins: if one component has nearly all of the tail, the
+-- quantile is close by.
+local function inner_end (upper, low, high)
+  local x = where(upper, low, high)
+  return where(functions.isfinite(x), x, quadrature.middle(low, high))
+end
+
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
 local function plain_quantile (self, tail, upper, low, high)
   local sign = where(upper, -1, 1)
   return quadrature.root(function (x)
-    local below, above = sums.tails(self, x)
-    local reached = where(upper, above, below)
+    local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
     return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
-  end, low, high)
+  end, low, high, inner_end(upper, low, high))
 end
 
 -- The same by logarithms alone, for tails that have few digits.
 local function deep_quantile (self, tail, upper, low, high)
   local sign, goal = where(upper, -1, 1), log(tail)
   return quadrature.root(function (x)
-    local below, above = sums.log_tails(self, x)
-    local reached = where(upper, above, below)
+    local reached = asked(self, x, upper, sums.log_mixed, "log_cdf", "log_sf")
     return sign * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high)
+  end, low, high, inner_end(upper, low, high))
 end
 
 local function continuous_quantile (self, tail, upper, low, high)
@@ -52,27 +67,68 @@ local function continuous_quantile (self, tail, upper, low, high)
   return where(deep, deep_quantile(self, tail, upper, low, high), x)
 end
 
--- The smallest outcome that reaches it.
+-- To the next outcome, or where doubles are further apart to the next of them.
+local function stride (x) return maximum(1, NEXT * functions.abs(x)) end
+
+-- The smallest outcome that reaches it: Newton's method as above, with a halving of the bracket where the steps do not
+-- become smaller.
 local function discrete_quantile (self, tail, upper, low, high, level)
-  for _ = 1, 128 do
-    local x = functions.floor(quadrature.middle(low, high))
-    local below, above = sums.tails(self, x)
-    local enough = levels.reached(self, x, where(upper, above, below), tail, upper, level)
+  local sign, before = where(upper, -1, 1), INF
+  local x = inner_end(upper, low, high)
+  for _ = 1, 200 do
+    local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
+    local enough = levels.reached(self, x, reached, tail, upper, level)
     high = where(enough, x, high)
-    low  = where(enough, low, minimum(x + 1, high))
+    low  = where(enough, low, minimum(x + stride(x), high))
     if not any(functions.lt(low, high)) then break end
+    local step = sign * log(tail / reached) * reached / self:prob(x)
+    local newton, size = functions.floor(x + step), functions.abs(step)
+    local inside = functions.ge(newton, low - 1) * functions.le(newton, high + 1)
+    local trusted = inside * functions.le(size, 0.5 * before)
+    local next = where(trusted, newton, functions.floor(quadrature.middle(low, high)))
+    x = maximum(low, minimum(next, high - stride(high)))
+    before = where(trusted, maximum(size, 2), INF)
   end
   return high
+end
+
+-- More than quantiles of components miss their levels by, and than 1 - p is rounded by.
+local SLACK, ROUNDED = 1e-6, 2 ^ -50
+
+-- Outcomes next to x, so that rounding does not matter.
+local function margin (x) return maximum(2, 2 ^ -46 * functions.abs(x)) end
+local function less (x) return functions.floor(x - margin(x)) end
+local function more (x) return functions.ceil(x + margin(x)) end
+
+local function is_discrete (self) return self.support and self.support.is_discrete end
+
+-- Ends between which the quantile of a tail lies. Where all components have at most that tail so does the mixture, and
+-- where all have at least that. Closer, unless levels are rounded: weight times a component's own tail is no more than
+-- the whole.
+local function bracket (self, tail, upper, level)
+  local d, each, is_upper = self.component_distribution, sums.padded(self, tail), sums.padded(self, upper)
+  local function quantiles (p)
+    if not any(upper) then return d:icdf(p) end
+    if not any(1 - upper) then return d:isf(p) end
+    return where(is_upper, d:isf(p), d:icdf(p))
+  end
+  local rounded = sums.padded(self, where(functions.gt(level, 0.5), ROUNDED, 0))
+  local share = ((1 + SLACK) * each + rounded) / maximum(self.weights, TINY)
+  local farthest = where(functions.lt(share, 1), quantiles(minimum(share, 1)), where(is_upper, -INF, INF))
+  local last, first = range(self, farthest)   -- for lower tails and for upper ones
+  if is_discrete(self) then first, last = less(first), more(last) end
+  local low, high = range(self, quantiles(each))
+  local is_exact = functions.ge(tail, DEEP)
+  return where(upper * is_exact, maximum(low, first), low), where((1 - upper) * is_exact, minimum(high, last), high)
 end
 
 --- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
-  local d, each = self.component_distribution, sums.padded(self, tail)
-  local low, high = range(self, where(sums.padded(self, upper), d:isf(each), d:icdf(each)))
+  local low, high = bracket(self, tail, upper, level)
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
-  local find = self.support and self.support.is_discrete and discrete_quantile or continuous_quantile
+  local find = is_discrete(self) and discrete_quantile or continuous_quantile
   local x = find(self, tail, upper, low, high, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))
 end

@@ -1,6 +1,10 @@
 --- Where a density of single numbers is highest, for classes without a formula for it.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
+local lazy      = require "perilune.lazy"
+local tensor    = require "perilune.tensor"
+
+local truncated_mixture = lazy "truncated_mixture"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
@@ -78,9 +82,15 @@ function peaks.search (height, centre, reach)
   return centre, top
 end
 
---- The highest peak of a density between the ends of the support, or at one. place(s) goes through the support
--- as quantiles do, e^s being odds. Of several peaks a narrow one may be missed.
-function peaks.mode (d, place)
+-- x after all maps in turn.
+local function mapped (maps, x)
+  for _, map in ipairs(maps) do x = map:forward(x) end
+  return x
+end
+
+-- The highest peak of a density between the ends of its support, or at one. place(s) goes through the support as
+-- quantiles do, e^s being odds.
+local function peak_along (d, place)
   local function height (s) return d:log_prob(place(s)) end
   local s, top = peaks.search(height, core.zeros(d.batch_shape), FARTHEST)
   for _ = 1, 2 do s, top = climb(height, s, top, 3e-3, 1) end
@@ -89,6 +99,50 @@ function peaks.mode (d, place)
     local limit = d.support[name]
     best = where(functions.ge(d:log_prob(limit), nearly(top)), limit, best)
   end
+  return best
+end
+
+-- The last dimension of x first, or the first last.
+local function turned (x, forth)
+  local rank, order = #core.shape(x), {}
+  for k = 1, rank do order[k] = forth and (k - 2) % rank + 1 or k % rank + 1 end
+  return x:permute(table.unpack(order))
+end
+
+-- f for values with a dimension of components at their end, which f does not know.
+local function each_of (f) return function (x) return turned(f(turned(x, true)), false) end end
+
+-- The same along the quantiles of each component of a mixture, of which the best is taken: those of the mixture are
+-- slow, and leave a narrow component little room.
+local function peak_of_mixture (d, mixture, maps)
+  local component = mixture.component_distribution
+  local density, image = each_of(function (x) return d:log_prob(x) end),
+                         each_of(function (x) return mapped(maps, x) end)
+  local function each (limit)
+    limit = core.is_tensor(limit) and limit or core.tensor(limit)
+    return limit:unsqueeze(-1):expand(component.batch_shape)
+  end
+  local view = {
+    batch_shape = component.batch_shape, support = { low = each(d.support.low), high = each(d.support.high) },
+    log_prob = function (_, x) return density(x) end,
+  }
+  local best = peak_along(view, function (s) return image(peaks.quantile(component, s)) end)
+  return (peaks.highest(d, turned(best, true)))
+end
+
+--- The highest peak of the density of d, which is the law of values of `law` after `maps`. Of several peaks a narrow
+-- one may be missed.
+function peaks.mode (d, law, maps)
+  maps = maps or {}
+  if law.component_distribution then return peak_of_mixture(d, law, maps) end
+  local found = {}
+  for i, part in ipairs(truncated_mixture.parts(law) or {}) do
+    local whole = { table.unpack(part.maps) }
+    for _, map in ipairs(maps) do whole[#whole + 1] = map end
+    found[i] = peak_of_mixture(d, part.law, whole)
+  end
+  if #found > 0 then return (peaks.highest(d, tensor.stack(found))) end
+  local best = peak_along(d, function (s) return mapped(maps, peaks.quantile(law, s)) end)
   return rawget(d, "batch_shape") == nil and core.item(best) or best
 end
 

@@ -280,13 +280,18 @@ end
 
 local ULP, TINY = 2.0 ^ -52, 2.0 ^ -1074
 
+-- Are the ends far apart, and not of opposite signs?
+local function is_wide (low, high)
+  local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
+  return maximum(lt(4 * least, most), lt(4 * most, least)) * functions.ge(low * functions.sign(high), 0)
+         * functions.ge(high * functions.sign(low), 0)
+end
+
 --- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, a
 -- step of the size of one end where the other is infinite, and 0 where both are.
 function quadrature.middle (low, high)
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
-  local ratio = maximum(lt(4 * least, most), lt(4 * most, least)) * functions.ge(low * functions.sign(high), 0)
-                * functions.ge(high * functions.sign(low), 0)
-  local half = where(ratio, functions.sign(low + high) * sqrt(least) * sqrt(most), 0.5 * low + 0.5 * high)
+  local half = where(is_wide(low, high), functions.sign(low + high) * sqrt(least) * sqrt(most), 0.5 * low + 0.5 * high)
   half = where(functions.eq(high, INF), low + maximum(1, abs(low)), half)
   half = where(functions.eq(low, -INF), high - maximum(1, abs(high)), half)
   return where(functions.isnan(half) * functions.eq(low, -high), 0, half)
@@ -299,18 +304,23 @@ end
 
 --- The root of an increasing function between low and high, numbers or tensors; either end may be
 -- infinite, and `start` lies between. g(x) returns the value, the slope, and the rounding error of the
--- value. Newton's method, with a halving of the bracket where that leaves it or does not halve the value.
+-- value. Newton's method, in logarithms where the bracket is wide, with a halving of it where that leaves it or
+-- does not halve the value; a value close to its rounding error that Newton's method does not halve is settled.
 function quadrature.root (g, low, high, start)
   local middle = quadrature.middle
-  local x, before, done = start or middle(low, high), INF, 0
+  local x, before, done, trusted = start or middle(low, high), INF, 0, 0
   for _ = 1, 200 do
     local value, slope, noise = g(x)
     local size = abs(value)
     low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
-    local newton = x - value / slope
+    local step = -value / slope
+    local newton = x + step
+    local by_ratio = x * functions.exp(step / x)
+    newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
     local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
-    local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), le(size, noise))
-    local trusted = inside * maximum(settled, le(size, 0.5 * before))
+    local is_noise = maximum(le(size, noise), trusted * le(size, 64 * noise) * gt(size, 0.5 * before))
+    local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
+    trusted = inside * maximum(settled, le(size, 0.5 * before))
     local next = where(trusted, newton, where(settled, x, middle(low, high)))
     local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled)
     x, before, done = where(done, x, next), size, maximum(done, 1 - moves)

@@ -1,8 +1,9 @@
---- Masses of intervals, tails and quantiles of a Truncated distribution.
-local core       = require "perilune.core"
-local functions  = require "perilune.functions"
-local lazy       = require "perilune.lazy"
-local levels     = require "perilune.levels"
+--- What a Truncated distribution is made of: masses of intervals, tails and quantiles.
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local functions   = require "perilune.functions"
+local lazy        = require "perilune.lazy"
+local levels      = require "perilune.levels"
 
 local quadrature = lazy "quadrature"
 
@@ -88,14 +89,17 @@ local function mend (self, x, log_p, log_q)
   return x
 end
 
--- The quantile of the base whose lower or upper tail has this logarithm, too small for a number.
-local function deep_quantile (self, target, upper)
+-- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
+-- is not searched for beyond all numbers.
+local function deep_quantile (self, target, upper, deep)
   local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
+  deep = deep * functions.isfinite(start)
+  if not any(deep) then return start end
   return quadrature.root(function (x)
     local reached = where(upper, base:log_sf(x), base:log_cdf(x))
     return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
-  end, self.from, self.last, start)
+  end, where(deep, self.from, start), where(deep, self.last, start), start)
 end
 
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
@@ -107,9 +111,12 @@ function truncation.quantile (self, log_p, log_q)
   local upper = lt(above, below)
   local target = where(upper, above, below)
   local mass = exp(target)
-  local x = where(upper, base:isf(mass), base:icdf(mass))
+  local x
+  if not any(upper) then x = base:icdf(mass)
+  elseif not any(1 - upper) then x = base:isf(mass)
+  else x = where(upper, base:isf(mass), base:icdf(mass)) end
   local deep = lt(target, DEEP) * gt(target, -INF)
-  if any(deep) then x = where(deep, deep_quantile(self, target, upper), x) end
+  if any(deep) then x = where(deep, deep_quantile(self, target, upper, deep), x) end
   x = minimum(maximum(x, self.first), self.last)
   return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
 end
@@ -132,6 +139,34 @@ end
 function truncation.inverse (self, log_p, log_q, level)
   local x = truncation.quantile(self, log_p, log_q)
   return self.support.is_discrete and truncation.settled(self, x, log_p, log_q, level) or mend(self, x, log_p, log_q)
+end
+
+
+-- Construction -------------------------------------------------------------------
+
+-- What methods need: the ends within the base's support, the mass, and the tails of the base at the
+-- ends. `from` is where the mass begins: below the first outcome, for discrete ones.
+local function complete (self)
+  local base = self.base
+  local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
+  local discrete = base.support and base.support.is_discrete
+  if discrete then first, last = functions.ceil(first), functions.floor(last) end
+  self.first, self.last, self.from = first, last, discrete and first - 1 or first
+  self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
+  self.log_mass = truncation.log_mass(base, self.from, last)
+  self.below_first, self.above_first = base:log_cdf(self.from), base:log_sf(self.from)
+  self.below_last, self.above_last = base:log_cdf(last), base:log_sf(last)
+  self.has_rsample = base.has_rsample
+  return self
+end
+
+-- An end for each element of the batch; a recorded one stays recorded.
+local function spread (x, batch) return (core.is_tensor(x) and x or core.tensor(x)):expand(batch) end
+
+--- A law of this class, its parts not checked.
+function truncation.assemble (c, base, low, high, batch)
+  if batch then base, low, high = base:expand(batch), spread(low, batch), spread(high, batch) end
+  return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
 end
 
 return truncation

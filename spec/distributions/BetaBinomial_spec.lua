@@ -90,4 +90,39 @@ describe("BetaBinomial", function ()
       assert.near(1, d:mode() / (n / 3), 1e-14)
     end
   end)
+
+  it("has tails to all digits where they are integrals", function ()
+    -- for b = 1, P(X <= k) is the product of (k + i)/(n + i) for i = 1, ..., a; for a = 1 the other tail is so too
+    local function product (k, n, terms)
+      local value = 1
+      for i = 1, terms do value = value * ((k + i) / (n + i)) end
+      return value
+    end
+    for _, n in ipairs { 1e9, 1e12, 1e15, 2 ^ 60, 2 ^ 100 } do
+      for _, k in ipairs { 1000, 1300, 5e4, 1e6 } do
+        for _, a in ipairs { 1, 2, 4, 10 } do
+          local exact = product(k, n, a)
+          assert.near(1, peri.BetaBinomial(a, 1, n):cdf(k) / exact, 1e-14 - 4e-16 * math.log(exact))
+          assert.near(1, peri.BetaBinomial(a, 1, n):log_cdf(k) / math.log(exact), 1e-15)
+        end
+      end
+      local above = n <= 2 ^ 60 and 2048 or 2 ^ 60
+      for _, b in ipairs { 1, 2, 8 } do
+        assert.near(1, peri.BetaBinomial(1, b, n):sf(n - above) / product(above - 1, n, b), 2e-14)
+      end
+    end
+  end)
+
+  it("has quantiles that reach their levels, however many outcomes there are", function ()
+    for _, n in ipairs { 1e6, 1e9, 1e15 } do
+      for _, shape in ipairs { { 2, 3 }, { 0.5, 0.3 }, { 1e-3, 1e-2 }, { 1e3, 2e3 } } do
+        local d = peri.BetaBinomial(shape[1], shape[2], n)
+        for _, p in ipairs { 1e-30, 1e-9, 1e-3, 0.2, 0.5 } do
+          local x, y, slack = d:icdf(p), d:isf(p), 1e-12 * p
+          assert(d:cdf(x) >= p - slack and (x == 0 or d:cdf(x - 1) <= p + slack))
+          assert(d:sf(y) <= p + slack and (y == 0 or d:sf(y - 1) >= p - slack))
+        end
+      end
+    end
+  end)
 end)

@@ -313,6 +313,60 @@ describe("MixtureSameFamily", function ()
     end
   end)
 
+  it("finds quantiles in few steps, however its components lie", function ()
+    local mixtures = {
+      Normal({ -1, 2 }, { 0.5, 1 }), Normal({ 0, 1e6 }, { 1, 1e-3 }), Normal({ -1e300, 1e300 }, { 1e-300, 1e200 }),
+      peri.Gamma({ 0.5, 3 }, { 1, 2 }), peri.Gamma({ 1e-3, 3 }, { 1, 2 }), peri.Beta({ 0.5, 3 }, 2),
+      peri.StudentT({ 2.5, 5 }, { -1, 3 }, 1), peri.StudentT({ 0.05, 0.1 }, { -1, 3 }, 1), peri.Cauchy({ 0, 5 }, 1),
+      peri.LogNormal({ -100, 300 }, { 10, 1 }), peri.Uniform({ 0, 2 }, { 1, 3 }),
+    }
+    local levels = 0.5 * peri.exp(peri.linspace(-30, 0, 300))
+    for _, component in ipairs(mixtures) do
+      local d = Mixture(Categorical { 0.3, 0.7 }, component)
+      for quantile, tail in pairs { icdf = "cdf", isf = "sf" } do
+        local part, steps = d.component_distribution, 0
+        part[tail] = function (...)
+          steps = steps + 1
+          return component[tail](...)
+        end
+        local x = d[quantile](d, levels)
+        part[tail] = nil
+        assert(steps <= 12, string.format("%s:%s takes %d steps", tostring(d), quantile, steps))
+        local wide = peri.lt(peri.abs(x) * d:prob(x) * 2 ^ -52, 1e-14 * levels)   -- x is not rounded too much
+        local off = peri.where(wide, peri.abs(d[tail](d, x) / levels - 1), 0):max()
+        assert(off < 1e-13, string.format("%s:%s misses levels by %g", tostring(d), quantile, off))
+      end
+    end
+  end)
+
+  it("finds outcomes in few steps as well", function ()
+    local components = {
+      peri.Poisson { 3, 30 }, peri.Poisson { 3, 1e15 }, peri.NegativeBinomial({ 1e-3, 100 }, { 0.5, 0.999999 }),
+      peri.Binomial({ 10, 1e12 }, 0.5), peri.Geometric { 0.5, 1e-9 },
+    }
+    local levels = 0.5 * peri.exp(peri.linspace(-30, 0, 100))
+    for _, component in ipairs(components) do
+      local d = Mixture(Categorical { 0.3, 0.7 }, component)
+      for quantile, tail in pairs { icdf = "cdf", isf = "sf" } do
+        local part, steps = d.component_distribution, 0
+        part[tail] = function (...)
+          steps = steps + 1
+          return component[tail](...)
+        end
+        local x = d[quantile](d, levels)
+        part[tail] = nil
+        assert(steps <= 12, string.format("%s:%s takes %d steps", tostring(d), quantile, steps))
+        local blur = peri.minimum(2 ^ -47 * (1 + x), 0.26)   -- rounded rates move outcomes
+        local slack = 1e-12 * levels + blur * (d:prob(x) + d:prob(x + 1))
+        local here, before = d[tail](d, x), d[tail](d, x - 1)
+        local first, second = here, before
+        if tail == "sf" then first, second = before, here end
+        assert(peri.ge(first, levels - slack):min() == 1 and peri.le(second, levels + slack):min() == 1,
+               string.format("%s:%s", tostring(d), quantile))
+      end
+    end
+  end)
+
   it("refuses what is no mixture", function ()
     local function message (...) return select(2, pcall(Mixture, ...)) end
     assert.matches("MixtureSameFamily: mixture_distribution must be a Categorical, got 3", message(3, Normal()))

@@ -227,6 +227,90 @@ describe("Truncated", function ()
                    refusal(function () return Truncated(peri.Poisson(3), 1):rsample() end))
   end)
 
+  -- What is left of mixtures, transformed before or after, or cut twice.
+  local function left_of_mixtures ()
+    local t, Transformed, Mixture = peri.transforms, peri.TransformedDistribution, peri.MixtureSameFamily
+    local five = Mixture(peri.Categorical { 0.1, 0.2, 0.3, 0.2, 0.2 },
+                         Normal({ -10, -1, 0, 3, 100 }, { 1, 0.1, 2, 1, 10 }))
+    local gammas = Mixture(peri.Categorical { 0.3, 0.7 }, peri.Gamma({ 0.5, 3 }, { 1, 2 }))
+    local batch = Mixture(peri.Categorical { { 0.3, 0.7 }, { 0, 1 } }, Normal({ { -1, 2 }, { 0, 1 } }, 1))
+    return {
+      Truncated(five, -5, 97), Truncated(Truncated(five, -1.14, 100), 9, INF), Truncated(gammas, 0.1, 2),
+      Truncated(Transformed(five, t.Tanh()), 0.1, 0.9), Truncated(Transformed(gammas, t.Tanh()), 0.1, 0.9),
+      Truncated(Transformed(five, t.Abs()), 0.05, 3), Truncated(Transformed(gammas, t.Abs()), 0.05, 3),
+      Transformed(Truncated(gammas, 0.1, 2), t.Affine(0, -2)),
+      Truncated(Transformed(batch, { t.Affine({ 0.5, 1 }, { -2, 1.5 }), t.Abs(), t.Affine(0, -1) }), { -3, -2 }, -0.5),
+      Truncated(Transformed(batch, t.Exp()), { 0.5, 0 }, { 3, 2 }),
+    }
+  end
+
+  -- E f(X) by the density alone, between the ends of the support.
+  local function by_density (d, f)
+    local low, high = peri.tensor(d.support.low), peri.tensor(d.support.high)
+    return require "perilune.quadrature".integrate(function (u)
+      local x = low + (high - low) * u
+      return f(x) * d:prob(x) * (high - low)
+    end, 0, 1, { shape = d.batch_shape, points = { 0.1, 0.3, 0.5, 0.7, 0.9 }, as_tensor = true })
+  end
+
+  it("integrates what is left of a mixture without its quantiles", function ()
+    local Mixture = peri.MixtureSameFamily
+    for _, d in ipairs(left_of_mixtures()) do
+      local icdf, isf, calls = Mixture.icdf, Mixture.isf, 0
+      Mixture.icdf, Mixture.isf = function (...) calls = calls + 1 return icdf(...) end,
+                                  function (...) calls = calls + 1 return isf(...) end
+      local mean, error = d:expectation(function (x) return x end)
+      local entropy = d:entropy()
+      d:mode()
+      Mixture.icdf, Mixture.isf = icdf, isf
+      assert(calls == 0, string.format("%s: %d quantiles", tostring(d), calls))
+      local expected = by_density(d, function (x) return x end)
+      local gap = peri.abs(mean - expected)
+      local bound = error + 1e-12 * peri.abs(expected)
+      assert(peri.tensor(peri.le(gap, bound) * peri.lt(error, 1e-10 * peri.abs(expected))):min() == 1,
+             string.format("%s: mean %s +- %s, expected %s", tostring(d), mean, error, expected))
+      expected = by_density(d, function (x) return -d:log_prob(x) end)
+      assert(peri.tensor(peri.lt(peri.abs(entropy - expected), 1e-9)):min() == 1,
+             string.format("%s: entropy %s, expected %s", tostring(d), entropy, expected))
+    end
+  end)
+
+  it("has the mode of what is left of a mixture at its highest point", function ()
+    for _, d in ipairs(left_of_mixtures()) do
+      local low, high = peri.tensor(d.support.low), peri.tensor(d.support.high)
+      local u = peri.linspace(0, 1, 2001)
+      for _ = 1, #d.batch_shape do u = u:unsqueeze(-1) end
+      local highest = d:log_prob(peri.minimum(low + (high - low) * u, high)):max(1)
+      local top = d:log_prob(d:mode())
+      assert(peri.tensor(peri.ge(top, highest - 1e-9)):min() == 1,
+             string.format("%s: %s at the mode, %s elsewhere", tostring(d), top, highest))
+    end
+  end)
+
+  it("has derivatives of moments of what is left of a mixture", function ()
+    local function moments (w)
+      local mixture = peri.MixtureSameFamily(peri.Categorical { probs = peri.stack { 0.3 * w, 1 - 0.3 * w } },
+                                             Normal(peri.stack { w, -2 * w }, peri.stack { w + 1, 0.5 * w }))
+      local d = Truncated(peri.TransformedDistribution(mixture, peri.transforms.Abs()), 0.3, 2 * w)
+      return d:mean() + d:entropy()
+    end
+    local h = 1e-5
+    close((moments(peri.tensor(1 + h)) - moments(peri.tensor(1 - h))) / (2 * h), peri.grad(moments)(1), 1e-8)
+  end)
+
+  it("does not search beyond all numbers", function ()
+    local d, calls = Truncated(peri.StudentT(0.01)), 0
+    local log_sf = d.base.log_sf
+    d.base.log_sf = function (...)
+      calls = calls + 1
+      return log_sf(...)
+    end
+    local x = d:isf { 0.25, 1e-305 }
+    assert.equal(d.base:isf(0.25), x[1])
+    assert.equal(INF, x[2])
+    assert(calls <= 4, calls)
+  end)
+
   it("refuses empty intervals and what has no mass", function ()
     local function message (...) return select(2, pcall(Truncated, ...)) end
     assert.matches("Truncated: base must be a distribution, got 3", message(3))

@@ -4,8 +4,8 @@
 **   log P(k) = log(n!/(k! y!)) + log(B(k + a, y + b)/B(a, b)),   y = n - k
 **
 ** as in betabinomiallaw.h. Tails and entropy are sums over outcomes, of which a thousand or so
-** are enough however large n is (summation.h). Slopes along n are those of the formulas continued
-** to real n.
+** are enough however large n is (summation.h); tails of many outcomes are integrals where that is
+** as exact. Slopes along n are those of the formulas continued to real n.
 */
 #include "kernel/betabinomial.h"
 
@@ -119,21 +119,59 @@ static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
   return s;
 }
 
-/* the sum of the smaller tail, which is the one without the mean, or else the other */
+/* a tail that leaves enough to the other for that to keep its digits */
+static const double LEAVES_ENOUGH = 0.9375;
+
+/* the sum of the smaller tail, the one without the mean or else the other; or of a short one */
 static Sums smaller_tail (double k, Law w, int *upper) {
   *upper = k >= w.n * (w.a / (w.a + w.b));
   Sums s = tail_sums(k, w, *upper, add_prob);
-  if (vexp(s.top) * s.sum <= 0.5) return s;
+  int is_short = (*upper ? w.n - k : k) < SUMMATION_SHORT;
+  if (vexp(s.top) * s.sum <= (is_short ? LEAVES_ENOUGH : 0.5)) return s;
   *upper = !*upper;
   return tail_sums(k, w, *upper, add_prob);
 }
 
 /*
-** So far from both ends that neighbours differ in no digit: the outcomes are those of n times a
-** Beta(a, b) number.
+** The sum over outcomes up to k is close to an integral: with l = k + (a + 1)/2 and
+** h = n - k + (b - 1)/2 it is
+**
+**   P(X <= k) = I(a, b; l/(l + h)) R,    R = Gamma(k + a + 1)/Gamma(k + 1) l^-a
+**
+** but for a part of (1 + b)^3/h^2 and, as R is exact where k is much smaller than n,
+** (1 + a)^3/l^2 min(1, (1 + b) k/n); log R is a series in 1/l^2. Of the upper tail a and b, l and h
+** change places.
 */
-static int is_dense (double k, Law w) {
-  return fmin(k / (1 + w.a), (w.n - k) / (1 + w.b)) > 0x1p53;
+static int is_smooth (Law w, double l, double h) {
+  double a = 1 + w.a, b = 1 + w.b;
+  double here = a / l * (a / l) * a * fmin(1, b * (l / w.n)), there = b / h * (b / h) * b;
+  return l >= SUMMATION_SHORT && l > 64 * a && here < 0x1p-50 && there < 0x1p-50;
+}
+
+static double log_smooth_factor (double a, double l) {
+  double q = a * a, r = 1 / (l * l), c = a * (q - 1);
+  double c2 = (3 * q - 7) / 960, c3 = fma(3 * q - 18, q, 31) / 8064;
+  return -c * r * fma(r, fma(r, c3, c2), 1.0 / 24);
+}
+
+/* a tail, or its logarithm, as such an integral; NAN where it is none */
+static double smooth_tail (double k, Law w, int upper, int logarithm) {
+  double low = k + 0.5 * (w.a + 1), high = (w.n - k) + 0.5 * (w.b - 1), s = w.n + 0.5 * (w.a + w.b);
+  Law own = upper ? (Law) {w.b, w.a, w.n} : w;
+  double l = upper ? high : low, h = upper ? low : high;
+  if (!(floor(w.n) == w.n && is_smooth(own, l, h))) return (double)NAN;
+  double factor = log_smooth_factor(own.a, l);
+  return logarithm ? special_log_betainc_xy(own.a, own.b, l / s, h / s) + factor
+                   : special_betainc_xy(own.a, own.b, l / s, h / s) * vexp(factor);
+}
+
+/* the smaller tail so, or one that leaves enough to the other; or NAN */
+static double smaller_smooth_tail (double k, Law w, int *upper) {
+  int first = k >= w.n * (w.a / (w.a + w.b));
+  double one = smooth_tail(k, w, first, 0), other = one <= 0.5 ? 1 : smooth_tail(k, w, !first, 0);
+  *upper = one <= 0.5 || !(other <= 0.5 || one > other) ? first : !first;
+  double value = *upper == first ? one : other;
+  return value <= LEAVES_ENOUGH ? value : (double)NAN;
 }
 
 /*
@@ -158,9 +196,8 @@ static double log_tail (const double v[], int upper) {
   int side;
   if (!(k == k && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
   if (k < 0 || k >= w.n) return (k < 0) == upper ? 0 : -HUGE_VAL;
-  if (is_dense(k, w))
-    return upper ? special_log_betaincc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n)
-                 : special_log_betainc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n);
+  double small = smaller_smooth_tail(k, w, &side);
+  if (small >= 0) return side == upper ? smooth_tail(k, w, side, 1) : vlog1p(-small);
   if (is_narrow(w)) return vlog_ndtr(normal_number(k, w, upper));
   Sums s = smaller_tail(k, w, &side);
   double value = s.top + vlog(s.sum);
@@ -172,9 +209,8 @@ static double tail (const double v[], int upper) {
   double k = floor(v[0]);
   int side;
   if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(v, upper));
-  if (is_dense(k, w))
-    return upper ? special_betaincc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n)
-                 : special_betainc_xy(w.a, w.b, k / w.n, (w.n - k) / w.n);
+  double small = smaller_smooth_tail(k, w, &side);
+  if (small >= 0) return side == upper ? small : 1 - small;
   if (is_narrow(w)) return vndtr(normal_number(k, w, upper));
   Sums s = smaller_tail(k, w, &side);
   double value = vexp(s.top) * s.sum;
@@ -214,11 +250,12 @@ static double quantile (const double v[], int upper) {
   if (p == (upper ? 1 : 0)) return 0;
   if (p == (upper ? 0 : 1)) return w.n;
   double start = w.n * (w.a / s) + deviation(w) * (upper ? -vndtri(p) : vndtri(p));
-  if (w.n > s) {   /* the probability varies more than the count */
+  if (w.n > s) {   /* the probability varies more than the count: an integral, see above */
+    double scale = w.n + 0.5 * s;
     special_betaincinv_xy(w.a, w.b, p, upper, &x, &y);
-    start = w.n * x;
+    start = x < y ? fma(x, scale, -0.5 * (w.a + 1)) : w.n - fma(y, scale, 0.5 * (1 - w.b));
   }
-  return outcome_quantile(&stairs, start, level_of(p, upper, quantile_log_slack(p)));
+  return outcome_quantile(&stairs, ceil(start), level_of(p, upper, quantile_log_slack(p)));
 }
 
 static const SidedLaw law = {

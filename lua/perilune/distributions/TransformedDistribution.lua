@@ -183,7 +183,7 @@ function TransformedDistribution:mode ()
   if keeps_heights(self) then return self.transform:forward(self.base_dist:mode()) end
   if class.of(self.law) == Independent then return self.law:mode() end
   check_ordered(self, "mode")
-  return peaks.mode(self, function (s) return self.transform:forward(peaks.quantile(self.base_dist, s)) end)
+  return peaks.mode(self, self.base_dist, self.transforms)
 end
 
 function TransformedDistribution:expectation (...)

@@ -16,6 +16,7 @@ local show         = require "perilune.show"
 
 local peaks      = lazy "peaks"
 local truncation = lazy "truncation"
+local truncated_mixture = lazy "truncated_mixture"
 
 local where, maximum, minimum = functions.where, functions.maximum, functions.minimum
 local exp, log, log1p         = functions.exp, functions.log, functions.log1p
@@ -61,30 +62,6 @@ local function batch_of (c, base, low, high)
   return shape
 end
 
--- What methods need: the ends within the base's support, the mass, and the tails of the base at the
--- ends. `from` is where the mass begins: below the first outcome, for discrete ones.
-local function complete (self)
-  local base = self.base
-  local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
-  local discrete = base.support and base.support.is_discrete
-  if discrete then first, last = functions.ceil(first), functions.floor(last) end
-  self.first, self.last, self.from = first, last, discrete and first - 1 or first
-  self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
-  self.log_mass = truncation.log_mass(base, self.from, last)
-  self.below_first, self.above_first = base:log_cdf(self.from), base:log_sf(self.from)
-  self.below_last, self.above_last = base:log_cdf(last), base:log_sf(last)
-  self.has_rsample = base.has_rsample
-  return self
-end
-
--- An end for each element of the batch; a recorded one stays recorded.
-local function spread (x, batch) return (core.is_tensor(x) and x or core.tensor(x)):expand(batch) end
-
-local function assemble (c, base, low, high, batch)
-  if batch then base, low, high = base:expand(batch), spread(low, batch), spread(high, batch) end
-  return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
-end
-
 local function check_order (c, base, low, high)
   if base.support and base.support.is_discrete then return end
   local rule = constraints.greater_than(low)
@@ -105,7 +82,7 @@ local function make (c, ...)
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)
   check_order(c, base, low, high)
-  local self = assemble(c, base, low, high, batch)
+  local self = truncation.assemble(c, base, low, high, batch)
   check_mass(c, self)
   return self
 end
@@ -128,7 +105,7 @@ end
 
 function Truncated:with_batch (shape)
   shape = core.to_shape(shape, "Truncated:with_batch")
-  return assemble(class.of(self), self.base, self.low, self.high, shape)
+  return truncation.assemble(class.of(self), self.base, self.low, self.high, shape)
 end
 
 
@@ -162,6 +139,14 @@ end
 
 -- Moments and samples ----------------------------------------------------------------
 
+function Truncated:expectation (...)
+  local expectation = require "perilune.expectation"
+  local f, opts = expectation.checked(self, ...)
+  local value, error = truncated_mixture.expectation(self, f, opts)
+  if value then return value, error end
+  return expectation.of(self, f, opts)
+end
+
 function Truncated:mean () return (self:expectation(function (x) return x end)) end
 
 function Truncated:variance ()
@@ -179,11 +164,9 @@ local function has_peaks (d)
   return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
 end
 
-local function at_odds (self) return function (s) return peaks.quantile(self, s) end end
-
 local function highest_peak (self)
-  if not self.support.is_discrete then return peaks.mode(self, at_odds(self)) end
-  local place = at_odds(self)
+  if not self.support.is_discrete then return peaks.mode(self, self) end
+  local function place (s) return peaks.quantile(self, s) end
   return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
 end
 

@@ -1,0 +1,114 @@
+--- What is left of a mixture that is cut, transformed, or both.
+--
+-- Quantiles of a mixture are a search, and those of what is made of it are searches within searches. So whatever is cut
+-- and transformed on the way is traced back to the mixture itself, whose components are cut one by one.
+local Categorical  = require "perilune.distributions.Categorical"
+local Mixture      = require "perilune.distributions.MixtureSameFamily"
+local Transformed  = require "perilune.distributions.TransformedDistribution"
+local Truncated    = require "perilune.distributions.Truncated"
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local transforms   = require "perilune.transforms"
+local truncation   = require "perilune.truncation"
+
+local where, maximum, minimum, exp = functions.where, functions.maximum, functions.minimum, functions.exp
+local gt, eq = functions.gt, functions.eq
+local INF = math.huge
+
+local truncated_mixture = {}
+
+local function any (x)
+  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
+  return x ~= 0
+end
+
+-- Intervals { low, high } of x with images under map in the given ones.
+local function preimages (map, intervals)
+  local list = {}
+  for _, ends in ipairs(intervals) do
+    if getmetatable(map) == transforms.Abs then
+      list[#list + 1], list[#list + 2] = ends, { -ends[2], -ends[1] }
+    else
+      local low, high, rises = map:inverse(ends[1]), map:inverse(ends[2]), gt(map.sign, 0)
+      list[#list + 1] = { where(rises, low, high), where(rises, high, low) }
+    end
+  end
+  return list
+end
+
+-- The mixture that self is left of, a list of the transforms on the way, first to last, and the intervals of the
+-- mixture that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
+local function traced (self)
+  local law, maps, intervals = self.base, {}, { { self.first, self.last } }
+  while class.of(law) == Truncated or class.of(law) == Transformed do
+    if class.of(law) == Truncated then
+      for _, ends in ipairs(intervals) do
+        ends[1], ends[2] = maximum(ends[1], law.first), minimum(ends[2], law.last)
+      end
+    end
+    for i = #(law.transforms or {}), 1, -1 do
+      intervals = preimages(law.transforms[i], intervals)
+      table.insert(maps, 1, law.transforms[i])
+    end
+    law = law.base or law.base_dist
+  end
+  local is_discrete = law.support and law.support.is_discrete
+  if class.of(law) == Mixture and not is_discrete and not law.lost_slopes then return law, maps, intervals end
+end
+
+-- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
+-- that have no part in it have no weight, and stay whole.
+local function piece (law, low, high, batch)
+  local shape, component = { table.unpack(batch) }, law.component_distribution
+  shape[#shape + 1] = law.mixture_distribution.support.high
+  low  = (core.is_tensor(low) and low or core.tensor(low)):unsqueeze(-1)
+  high = (core.is_tensor(high) and high or core.tensor(high)):unsqueeze(-1)
+  local cut = truncation.assemble(Truncated, component, low, high, shape)
+  local weights = law.log_weights + where(gt(cut.log_mass, -INF), cut.log_mass, -INF)
+  local top = weights:max(-1, true)
+  local dead = 1 - gt(exp(weights - top), 0)
+  if any(dead) then
+    cut = truncation.assemble(Truncated, component, where(dead, -INF, low), where(dead, INF, high), shape)
+    weights = where(dead, -INF, weights)
+  end
+  return Mixture(Categorical { logits = where(eq(top, -INF), 0, weights) }, cut), weights:logsumexp(-1)
+end
+
+--- The law as that of mixtures after a list of transforms, { law =, maps =, share = } each, with their shares of the
+-- mass; nil for laws that are not left of one.
+function truncated_mixture.parts (self)
+  if class.of(self) ~= Truncated then return nil end
+  local law, maps, intervals = traced(self)
+  if not law then return nil end
+  local list, total, batch = {}, -INF, self.batch_shape
+  for i, ends in ipairs(intervals) do
+    local part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
+    list[i] = { law = part, maps = maps, log_mass = mass }
+    total = functions.logaddexp(total, mass)
+  end
+  for _, part in ipairs(list) do part.share = exp(part.log_mass - total) end
+  return list
+end
+
+-- Values that rounding has moved out of the interval are moved back before f sees them.
+local function within (self, f) return function (x) return f(minimum(maximum(x, self.first), self.last)) end end
+
+--- E[f(X)] and its error, from each component; nil for laws that are not left of a mixture.
+function truncated_mixture.expectation (self, f, opts)
+  local list = truncated_mixture.parts(self)
+  if not list then return nil end
+  local options, sum, error = {}, 0, 0
+  for key, value in pairs(opts) do options[key] = value end
+  if opts.parts then options.parts = { inner = within(self, opts.parts.inner), outer = opts.parts.outer } end
+  for _, part in ipairs(list) do
+    if any(part.share) then
+      local value, its_error = Transformed(part.law, part.maps):expectation(within(self, f), options)
+      local dead = eq(part.share, 0)
+      sum, error = sum + where(dead, 0, part.share * value), error + where(dead, 0, part.share * its_error)
+    end
+  end
+  return sum, error
+end
+
+return truncated_mixture
