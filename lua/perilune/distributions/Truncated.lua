@@ -321,8 +321,8 @@ local function traced (self)
     end
     law = law.base or law.base_dist
   end
-  local is_plain = class.of(law) == Mixture and not law.support.is_discrete and not law.lost_slopes
-  if is_plain then return law, maps, intervals end
+  local is_discrete = law.support and law.support.is_discrete
+  if class.of(law) == Mixture and not is_discrete and not law.lost_slopes then return law, maps, intervals end
 end
 
 -- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
