@@ -275,6 +275,15 @@ describe("Truncated", function ()
     end
   end)
 
+  it("integrates what is left of components that are silent about their support", function ()
+    local Silent = Normal:extend("Silent", { inherit_kl = false })
+    Silent.support = false
+    local function left (class)
+      return Truncated(peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, class({ -1, 2 }, 1)), 0, 3)
+    end
+    close(left(Normal):mean(), left(Silent):mean(), 1e-14)
+  end)
+
   it("has the mode of what is left of a mixture at its highest point", function ()
     for _, d in ipairs(left_of_mixtures()) do
       local low, high = peri.tensor(d.support.low), peri.tensor(d.support.high)
