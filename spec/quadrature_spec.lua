@@ -190,4 +190,10 @@ describe("root", function ()
     assert(math.abs(x / 3e-250 - 1) < 1e-14)
     assert(rounds < 80)
   end)
+
+  it("chooses between neighbouring numbers as the slope says", function ()   -- log((x - 1)/p), for tiny p: x is 1
+    for _, p in ipairs { 1e-300, 1e-30, 1e-18 } do
+      assert.equal(1, root(function (v) return math.log((v - 1) / p), 1 / (v - 1), 2 ^ -50 end, 1, 2))
+    end
+  end)
 end)

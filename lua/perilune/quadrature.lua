@@ -321,8 +321,12 @@ function quadrature.root (g, low, high, start)
     local is_noise = maximum(le(size, noise), trusted * le(size, 64 * noise) * gt(size, 0.5 * before))
     local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
     trusted = inside * maximum(settled, le(size, 0.5 * before))
-    local next = where(trusted, newton, where(settled, x, middle(low, high)))
-    local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled)
+    -- Between neighbouring numbers the root is where Newton's method would go.
+    local width = high - low
+    local adjacent = le(width, ULP * maximum(abs(low), abs(high))) * lt(width, INF) * functions.eq(newton, newton)
+    local between = where(adjacent, maximum(low, functions.minimum(newton, high)), middle(low, high))
+    local next = where(trusted, newton, where(settled, x, between))
+    local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
     x, before, done = where(done, x, next), size, maximum(done, 1 - moves)
     if all(done) then break end
   end
