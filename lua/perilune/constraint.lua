@@ -40,7 +40,8 @@ function constraint.same (a, b)
   return a == b or plain and same_list(a, b)
 end
 
-local function equal (a, b)
+--- Are they of one kind, with the same parameters? Of transforms too.
+function constraint.equal (a, b)
   local kind = getmetatable(a)
   if kind ~= getmetatable(b) then return false end
   for _, name in ipairs(kind.params) do
@@ -49,16 +50,17 @@ local function equal (a, b)
   return true
 end
 
-local function text_of (value)
+--- A parameter as texts show it.
+function constraint.text_of (value)
   if core.table_kind(value) ~= "data" then return show.parameter(value) end
   local parts = {}
-  for i, part in ipairs(value) do parts[i] = text_of(part) end
+  for i, part in ipairs(value) do parts[i] = constraint.text_of(part) end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
 local function describe (self)
   local parts = {}
-  for i, name in ipairs(self.params) do parts[i] = text_of(self[name]) end
+  for i, name in ipairs(self.params) do parts[i] = constraint.text_of(self[name]) end
   return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
 end
 
@@ -80,7 +82,7 @@ end
 
 --- A kind of constraints, with its `params`, `rule`, `violation` and `holds`. It is the same after a second load.
 function constraint.kind (name, kind)
-  kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, equal, describe
+  kind.name, kind.__index, kind.__eq, kind.__tostring = name, kind, constraint.equal, describe
   kind.__name = name .. " constraint"
   errors.count_arguments(kind.__name, kind, "holds rule violation")
   local function kind_name () return "kind " .. name end

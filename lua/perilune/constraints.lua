@@ -5,7 +5,7 @@ local core       = require "perilune.core"
 local errors     = require "perilune.errors"
 
 local constraints = {
-  Constraint = constraint.Constraint, is_constraint = constraint.is_constraint, same = constraint.same,
+  Constraint = constraint.Constraint, is_constraint = constraint.is_constraint,
 }
 
 local function add (family)

@@ -1,4 +1,5 @@
 --- Quantiles and modes of mixtures, which are searched for.
+local any        = require "perilune.batches".any
 local core       = require "perilune.core"
 local functions  = require "perilune.functions"
 local levels     = require "perilune.levels"
@@ -20,11 +21,6 @@ local mixture_search = {}
 local function range (self, values)
   local dead = self.log_weights:eq(-INF)
   return where(dead, INF, values):min(-1), where(dead, -INF, values):max(-1)
-end
-
-local function any (flags)
-  flags = core.tensor(flags)
-  return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
 -- One tail of the mixture, the upper one where `upper`; only those that are asked for are computed.

@@ -10,6 +10,7 @@
 -- has both), `image(c)` the constraint that t makes of c. A kind gives `forward`, `inverse`
 -- and `log_det`, of numbers or tensors.
 local class       = require "perilune.class"
+local constraint  = require "perilune.constraint"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local errors      = require "perilune.errors"
@@ -25,7 +26,6 @@ Transform.__index = Transform
 
 -- Values and shapes ------------------------------------------------------------
 
-local function is_table_of_numbers (x) return core.table_kind(x) == "data" end
 
 --- How many dimensions a number or a tensor has.
 function transform.rank (x) return core.is_tensor(x) and #core.shape(x) or 0 end
@@ -120,32 +120,16 @@ function Transform:image (c)
   return constraints.between(low, high, left_open, right_open)
 end
 
-local function equal (a, b)
-  local kind = getmetatable(a)
-  if kind ~= getmetatable(b) then return false end
-  for _, name in ipairs(kind.params) do
-    if not constraints.same(a[name], b[name]) then return false end
-  end
-  return true
-end
-
-local function text_of (value)
-  if not is_table_of_numbers(value) then return show.parameter(value) end
-  local parts = {}
-  for i, part in ipairs(value) do parts[i] = text_of(part) end
-  return "{" .. table.concat(parts, ", ") .. "}"
-end
-
 local function describe (self)
   local parts = {}
-  for _, name in ipairs(self.params) do parts[#parts + 1] = name .. "=" .. text_of(self[name]) end
+  for _, name in ipairs(self.params) do parts[#parts + 1] = name .. "=" .. constraint.text_of(self[name]) end
   return self.name .. (#parts > 0 and "(" .. table.concat(parts, ", ") .. ")" or "")
 end
 
 --- A kind of transform: the metatable of its transforms, which `make(self, ...)` completes. It is the same after a
 -- second load.
 function transform.kind (name, kind, make)
-  kind.name, kind.__index, kind.__eq, kind.__call = name, kind, equal, Transform.__call
+  kind.name, kind.__index, kind.__eq, kind.__call = name, kind, constraint.equal, Transform.__call
   kind.__tostring, kind.__name = kind.__tostring or describe, name .. " transform"
   kind.__concat = function (a, b) return require "perilune.transforms.Compose" { a, b } end
   errors.count_arguments(kind.__name, kind, "image inv forward_shape inverse_shape")

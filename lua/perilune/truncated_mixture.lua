@@ -6,6 +6,7 @@ local Categorical  = require "perilune.distributions.Categorical"
 local Mixture      = require "perilune.distributions.MixtureSameFamily"
 local Transformed  = require "perilune.distributions.TransformedDistribution"
 local Truncated    = require "perilune.distributions.Truncated"
+local any          = require "perilune.batches".any
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
@@ -17,11 +18,6 @@ local gt, eq = functions.gt, functions.eq
 local INF = math.huge
 
 local truncated_mixture = {}
-
-local function any (x)
-  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
-  return x ~= 0
-end
 
 -- Intervals { low, high } of x with images under map in the given ones.
 local function preimages (map, intervals)

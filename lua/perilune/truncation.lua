@@ -1,4 +1,5 @@
 --- What a Truncated distribution is made of: masses of intervals, tails and quantiles.
+local any         = require "perilune.batches".any
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local functions   = require "perilune.functions"
@@ -15,11 +16,6 @@ local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
 
 local truncation = {}
-
-local function any (x)
-  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
-  return x ~= 0
-end
 
 -- Nodes and weights of the five-point rule of Gauss on [-1, 1].
 local RULE = {

@@ -107,7 +107,7 @@ int bound_partials (lua_State *L) {
   luaL_checkstack(L, 2 * b->operands + 4, binding_who(L));
   for (int k = 0; k < b->operands; k++)
     d[k] = host_new(L, binding_who(L), loop.out_rank, loop.out_shape,
-                   loop.out_stride)->data;
+                    loop.out_stride)->data;
   Pool *pool = host_pool(L, elementwise_work(b->kernel, loop.size));
   elementwise_partials(pool, b->kernel, &loop, d);
   host_check_stopped(L, pool);

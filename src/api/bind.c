@@ -56,7 +56,7 @@ static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int 
   lua_Unsigned operands = lua_rawlen(L, 5);
   if (operands != (lua_Unsigned)(kernel->n_in - drawn))
     host_fail(L, lua_tostring(L, 3), "its kernel does not take %I operands",
-             (lua_Integer)operands);
+              (lua_Integer)operands);
   Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
   memset(b, 0, sizeof *b);
   b->kernel = kernel;
@@ -117,7 +117,7 @@ static int bind_sum (lua_State *L) {
 static int bind_partials (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
   if (kernel->partials == NULL) host_fail(L, "bind", "kernel %s has no partials",
-                                         kernel->name);
+                                          kernel->name);
   return bind_as(L, kernel, bound_partials, 0);
 }
 

@@ -67,7 +67,7 @@ void binding_complete (lua_State *L, const Binding *b, Operands *o) {
   for (int k = 0; k < b->operands; k++)
     if (o->in[k] == NULL || o->in[k]->data == NULL)
       o->in[k] = engine_operand(L, o->base + k, b->who, binding_name(L, k), &o->header[k],
-                             &o->number[k]);
+                                &o->number[k]);
 }
 
 int binding_read (lua_State *L, const Binding *b, Operands *o) {

@@ -125,7 +125,7 @@ int api_set_grad (lua_State *L) {
     host_push_shape(L, t->rank, t->shape);
     host_push_shape(L, grad->rank, grad->shape);
     host_fail(L, who, "shapes %s and %s of parameter and gradient differ", lua_tostring(L, -2),
-             lua_tostring(L, -1));
+              lua_tostring(L, -1));
   }
   engine_replace_grad(L, 1, who, grad);
   return 0;

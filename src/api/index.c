@@ -78,10 +78,10 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
     host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
   if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
     host_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
-             " detach() first");
+              " detach() first");
   if (engine_is_tracked(host_state(L), 1, &from))
     host_fail(L, who, "a value written into a tensor loses its gradient; detach() it, or use"
-             " stack and cat");
+              " stack and cat");
   if (loop_plan_shaped(&loop, to->rank, to->shape, 1, &from) != NULL) {
     const Tensor *both[2] = {from, to};
     host_fail_shapes(L, who, "do not fit one into the other", 2, both);

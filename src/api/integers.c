@@ -40,7 +40,7 @@ static int read_integers (lua_State *L, int first, int last, const char *who,
     host_fail_type(L, who, "what follows a table of integers", "nothing", first + 1);
   if (n > TENSOR_MAX_RANK)
     host_fail(L, who, "a shape has at most %d dimensions, got %I",
-             TENSOR_MAX_RANK, (lua_Integer)n);
+              TENSOR_MAX_RANK, (lua_Integer)n);
   for (int i = 0; i < (int)n; i++) {
     if (listed) lua_rawgeti(L, first, i + 1);
     else lua_pushvalue(L, first + i);
@@ -101,7 +101,7 @@ static int to_shape (lua_State *L) {
 static ptrdiff_t check_dimension (lua_State *L, const char *who, lua_Integer d, int rank) {
   if (d == 0 || d > rank || d < -rank)
     host_fail(L, who, "dim must be between 1 and %d (or -1 and -%d), got %I",
-             rank, rank, d);
+              rank, rank, d);
   return (ptrdiff_t)(d > 0 ? d - 1 : d + rank);
 }
 

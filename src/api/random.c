@@ -166,7 +166,7 @@ static int draw (lua_State *L) {
   double number;
   if (((const State *)lua_touserdata(L, lua_upvalueindex(3)))->tracing)
     host_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
-             " distribution, such as Normal(0, 1), is drawn again");
+              " distribution, such as Normal(0, 1), is drawn again");
   if (lua_gettop(L) <= 2 && lua_isnoneornil(L, 2)) {
     kernel->sampler->draw(g, g->position++, 1, NULL, &number);
     lua_pushnumber(L, number);

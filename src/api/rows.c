@@ -35,8 +35,8 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
     int least = b->signature.event_rank[k];
     if (o->in[k]->rank >= least) continue;
     host_fail_type(L, b->who, binding_name(L, k),
-                  least == 1 ? "a vector, or a batch of them" : "a matrix, or a batch of them",
-                  base + k);
+                   least == 1 ? "a vector, or a batch of them" : "a matrix, or a batch of them",
+                   base + k);
   }
 }
 
@@ -48,7 +48,7 @@ static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
   api_row_operands(L, &b->signature, 0, b->operands, o);
   const char *why = rows_plan(rows, &b->signature, b->operands, o->in, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
-                                   b->operands, o->in);
+                                    b->operands, o->in);
 }
 
 int bound_rows (lua_State *L) {
@@ -63,7 +63,7 @@ int bound_rows (lua_State *L) {
   if (out->size == 0) return 1;
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
-                                rows_scratch(&rows, b->kernel->rows->scratch), &scratch);
+                                 rows_scratch(&rows, b->kernel->rows->scratch), &scratch);
   rows_run(pool, b->kernel, &b->signature, &rows, scratch, out->data);
   host_check_stopped(L, pool);
   lua_settop(L, result);
@@ -95,7 +95,7 @@ int bound_adjoint (lua_State *L) {
   lua_settop(L, above);
   plan(L, b, &o, &rows);
   const Tensor *upstream = engine_operand(L, above, binding_who(L), "upstream", &header,
-                                       &number);
+                                          &number);
   Tensor *whole = host_new(L, binding_who(L), rows.out_rank, rows.out_shape, NULL);
   Loop loop;
   const char *why = loop_plan_shaped(&loop, rows.out_rank, rows.out_shape, 1, &upstream);
@@ -104,7 +104,7 @@ int bound_adjoint (lua_State *L) {
   host_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
-                                rows_scratch(&rows, b->kernel->rows->adjoint_scratch), &scratch);
+                                 rows_scratch(&rows, b->kernel->rows->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
     rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
   host_check_stopped(L, pool);

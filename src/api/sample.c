@@ -16,7 +16,7 @@ static int sample_shape (lua_State *L, int index, ptrdiff_t shape[]) {
   if (lua_isnil(L, index)) return 0;
   if (lua_type(L, index) != LUA_TNUMBER && lua_type(L, index) != LUA_TTABLE)
     host_fail_type(L, binding_who(L), "shape", "an integer or a table of integers",
-                  index);
+                   index);
   return api_shape(L, index, index, binding_who(L), shape, NULL);
 }
 
@@ -25,7 +25,7 @@ static int append_shape (lua_State *L, ptrdiff_t shape[], int rank, int more,
                          const ptrdiff_t dims[]) {
   if (rank + more > TENSOR_MAX_RANK)
     host_fail(L, binding_who(L), "a sample has at most %d dimensions",
-             TENSOR_MAX_RANK);
+              TENSOR_MAX_RANK);
   memcpy(shape + rank, dims, (size_t)more * sizeof *shape);
   return rank + more;
 }
@@ -54,7 +54,7 @@ static int records (lua_State *L, const Binding *b, const Operands *o) {
               && (b->state->tracing || engine_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
     host_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
-             " comes from rsample");
+              " comes from rsample");
   return recorded;
 }
 
@@ -138,7 +138,7 @@ static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in
   if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
-                                rows_scratch(rows, b->kernel->rows->scratch), &scratch);
+                                 rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   elementwise_noise(pool, b->noise, g, philox_claim(g, noise->size), noise->size, noise->data);
   rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
   host_check_stopped(L, pool);
@@ -148,7 +148,7 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
                          Tensor *out) {
   double *scratch;
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
-                                rows_scratch(rows, b->kernel->rows->scratch), &scratch);
+                                 rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, philox_claim(g, out->size),
             out->data);
   host_check_stopped(L, pool);
@@ -222,7 +222,7 @@ int bound_rows_sample (lua_State *L) {
   const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,
                                      shape, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
-                                   b->operands, o.in);
+                                    b->operands, o.in);
   Tensor *out = records(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
                                   : plain_rows_sample(L, b, &o, g, &rows);
   return api_return(L, out, b->kernel);

@@ -50,7 +50,7 @@ static int item (lua_State *L) {
   if (t->size != 1) {
     host_push_shape(L, t->rank, t->shape);
     host_fail(L, "Tensor:item", "only a tensor of one element has an item,"
-             " this one has shape %s", lua_tostring(L, -1));
+              " this one has shape %s", lua_tostring(L, -1));
   }
   if (is_tracked(t)) engine_check_untraced(L, host_state(L), "Tensor:item", 1, &t);
   lua_pushnumber(L, t->data[0]);

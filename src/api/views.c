@@ -35,7 +35,7 @@ ptrdiff_t api_position (lua_State *L, int index, const char *who,
   lua_Integer i = api_integer(L, index, who, "an index");
   if (i == 0 || i > n || i < -n)
     host_fail(L, who, "index %I is out of range: dimension %d has %I elements",
-             i, dim + 1, (lua_Integer)n);
+              i, dim + 1, (lua_Integer)n);
   return (ptrdiff_t)(i > 0 ? i - 1 : i + n);
 }
 
@@ -67,7 +67,7 @@ static int view_narrow (lua_State *L) {
   lua_Integer length = api_integer(L, 4, who, "length");
   if (first < 1 || length < 0 || first > n + 1 || length > n + 1 - first)
     host_fail(L, who, "%I elements from %I on are out of range: dimension %d has"
-             " %I elements", length, first, dim + 1, (lua_Integer)n);
+              " %I elements", length, first, dim + 1, (lua_Integer)n);
   Tensor *view = copy_of_view(L, t);
   view->data += (first - 1) * t->stride[dim];
   view->shape[dim] = (ptrdiff_t)length;
@@ -82,7 +82,7 @@ static void push_piece (lua_State *L, const char *who, lua_Integer first, lua_In
   lua_Integer count = length == 0 ? 1 : length;
   if (first < 1 || length < 0 || first > n || count > n + 1 - first)
     host_fail(L, who, "%I elements from %I on are out of range: there are %I", count, first,
-             (lua_Integer)n);
+              (lua_Integer)n);
   Tensor *view = host_new_view(L, 1, t, length > 0);
   view->data += (first - 1) * t->stride[0];
   view->size = (size_t)count;
@@ -163,7 +163,7 @@ static int view_expand (lua_State *L) {
     host_push_shape(L, t->rank, t->shape);
     host_push_shape(L, rank, shape);
     host_fail(L, who, "shape %s does not expand to %s", lua_tostring(L, -2),
-             lua_tostring(L, -1));
+              lua_tostring(L, -1));
   }
   Tensor *view = host_new_view(L, 1, t, rank);
   for (int d = 0; d < rank; d++) {
@@ -206,14 +206,14 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
   if (open >= 0) {
     if (!tensor_count(rank, shape, &rest)) rest = 0;
     if (rest == 0) host_fail(L, who, "the dimension -1 cannot be told from shape and"
-                            " size");
+                             " size");
     if (t->size % rest == 0) shape[open] = (ptrdiff_t)(t->size / rest);
   }
   if (!tensor_count(rank, shape, &size) || size != t->size) {
     host_push_shape(L, t->rank, t->shape);
     host_push_shape(L, rank, shape);
     host_fail(L, who, "%I elements of shape %s do not make shape %s",
-             (lua_Integer)t->size, lua_tostring(L, -2), lua_tostring(L, -1));
+              (lua_Integer)t->size, lua_tostring(L, -2), lua_tostring(L, -1));
   }
   return rank;
 }

@@ -17,7 +17,7 @@ Tensor *engine_check_tensor (lua_State *L, int index, const char *who) {
 }
 
 const Tensor *engine_operand (lua_State *L, int index, const char *who,
-                           const char *name, Tensor *header, double *number) {
+                              const char *name, Tensor *header, double *number) {
   switch (lua_type(L, index)) {
     case LUA_TNUMBER:
       *number = lua_tonumber(L, index);

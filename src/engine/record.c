@@ -25,7 +25,7 @@ static inline Tensor *new_with_node (lua_State *L, State *state, int rank, const
                               int user_values, size_t room) {
   size_t header = tensor_header_bytes(rank);
   Tensor *t = host_new_block(L, state, header + node_bytes(n) + room, rank, size, shape,
-                            stride, user_values);
+                             stride, user_values);
   t->node = (Node *)(void *)((char *)t + header);
   *t->node = (Node) {.kind = (uint8_t)kind, .n = (uint8_t)n, .result = t,
                      .order = state->order++};
@@ -84,7 +84,7 @@ static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
 }
 
 Tensor *engine_new_recorded (lua_State *L, const Recording *r, int rank,
-                          const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+                             const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   if (!r->always && !engine_is_tracked(r->state, r->n, r->in))
     return host_new(L, r->who, rank, shape, stride);
   size_t size = count_elements(L, r, rank, shape);
@@ -104,7 +104,7 @@ Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like) {
 }
 
 Tensor *record_new_waiting (lua_State *L, const Recording *r, int rank,
-                         const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+                            const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n + 1,
                             size == 1 ? sizeof(double) : 0);
@@ -114,7 +114,7 @@ Tensor *record_new_waiting (lua_State *L, const Recording *r, int rank,
 }
 
 Tensor *engine_new_drawn (lua_State *L, const Recording *r, int rank, const ptrdiff_t shape[],
-                       bool is_noise, Tensor **first) {
+                          bool is_noise, Tensor **first) {
   size_t size = count_elements(L, r, rank, shape), room = tensor_room(size);
   size_t header = tensor_header_bytes(rank);
   if (room > PTRDIFF_MAX / 4) host_fail(L, r->who, "too many elements");
@@ -134,12 +134,12 @@ Tensor *engine_new_drawn (lua_State *L, const Recording *r, int rank, const ptrd
 ** For traces
 */
 void engine_check_untraced (lua_State *L, const State *state, const char *who, int n,
-                         const Tensor *const in[]) {
+                            const Tensor *const in[]) {
   if (!state->tracing) return;
   for (int k = 0; k < n; k++)
     if (is_tracked(in[k]))
       host_fail(L, who, "not within trace: this depends on parameters or draws, but would"
-               " stay as it is now in every replay");
+                " stay as it is now in every replay");
 }
 
 void record_set_generators (lua_State *L, int index) {

@@ -36,13 +36,13 @@ static inline void push_node (lua_State *L, Tape *tape, Node *node) {
 static void check_unchanged (lua_State *L, const Tensor *t, uint32_t version) {
   if (*t->version != version)
     host_fail(L, "backward", "a tensor was changed after it was used in what is being"
-             " differentiated; clone it before changing it");
+              " differentiated; clone it before changing it");
 }
 
 static void check_not_freed (lua_State *L, const Node *node) {
   if (node->freed)
     host_fail(L, "backward", "this was differentiated already, and what it takes to do so"
-             " again is gone; backward{retain = true} keeps it");
+              " again is gone; backward{retain = true} keeps it");
 }
 
 void tape_check_operands (lua_State *L, const Node *node) {
@@ -154,7 +154,7 @@ Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
   if (t != NULL && t->size != 1) {
     host_push_shape(L, t->rank, t->shape);
     host_fail(L, who, "only a single number can be differentiated, this has shape %s; sum it"
-             " first", lua_tostring(L, -1));
+              " first", lua_tostring(L, -1));
   }
   if (t == NULL || !is_tracked(t))
     host_fail(L, who, "this does not depend on any parameter (see peri.param)");

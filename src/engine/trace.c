@@ -162,11 +162,11 @@ static void find_inputs (Trace *trace) {
 static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
   if (tape->calls)
     host_fail(L, "trace", "functions with a gradient of their own (peri.func) run in Lua, and"
-             " cannot be replayed");
+              " cannot be replayed");
   for (size_t i = 0; i < tape->n; i++)
     if (tape->node[i]->kind != NODE_LEAF && tape->node[i]->order < begin)
       host_fail(L, "trace", "the function uses what was computed from parameters before it was"
-               " called; only what it does itself is replayed");
+                " called; only what it does itself is replayed");
 }
 
 /* core.trace(fn) */

@@ -111,7 +111,7 @@ static int describe (lua_State *L) {
 }
 
 int host_fail_type (lua_State *L, const char *who, const char *name,
-                   const char *rule, int index) {
+                    const char *rule, int index) {
   if (lua_isnone(L, index)) return host_fail(L, who, "%s is missing", name);
   host_push_value(L, index);
   return host_fail(L, who, "%s must be %s, got %s", name, rule, lua_tostring(L, -1));
@@ -142,7 +142,7 @@ static int check_arguments (lua_State *L) {
 }
 
 int host_fail_shapes (lua_State *L, const char *who, const char *why, int n,
-                     const Tensor *const in[]) {
+                      const Tensor *const in[]) {
   host_push_shapes(L, n, in);
   return host_fail(L, who, "%s %s", lua_tostring(L, -1), why);
 }

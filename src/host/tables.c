@@ -18,7 +18,7 @@ static int table_shape (lua_State *L, int index, const char *who,
   while (lua_istable(L, -1)) {
     if (rank == TENSOR_MAX_RANK)
       host_fail(L, who, "%s is nested deeper than %d tables", name,
-               TENSOR_MAX_RANK);
+                TENSOR_MAX_RANK);
     shape[rank] = (ptrdiff_t)lua_rawlen(L, -1);
     if (shape[rank] == 0 && (lua_pushnil(L), lua_next(L, -2) != 0))
       host_fail(L, who, "%s must be an array of numbers, got a table with other"
@@ -81,7 +81,7 @@ static double *copy_table (lua_State *L, const char *who, const char *name,
     if (!lua_istable(L, -1))
       host_fail_type(L, who, name, "rectangular: an element of a row", -1);
     host_fail(L, who, "%s is ragged: a row of %d elements beside one of %d", name,
-             (int)lua_rawlen(L, -1), (int)length);
+              (int)lua_rawlen(L, -1), (int)length);
   }
   int is_row = depth + 1 == t->rank;
   double *end = is_row ? copy_numbers(L, who, name, t, out) : NULL;
@@ -98,7 +98,7 @@ static double *copy_table (lua_State *L, const char *who, const char *name,
 }
 
 Tensor *host_from_table (lua_State *L, int index, const char *who,
-                        const char *name) {
+                         const char *name) {
   ptrdiff_t shape[TENSOR_MAX_RANK];
   index = lua_absindex(L, index);
   int rank = table_shape(L, index, who, name, shape);

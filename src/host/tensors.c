@@ -46,7 +46,7 @@ static void set_dims (Tensor *t, const ptrdiff_t shape[], const ptrdiff_t stride
 /* Pushes a tensor with elements of its own, not yet set; row-major when
    stride is NULL. */
 Tensor *host_new (lua_State *L, const char *who, int rank,
-                 const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+                  const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   size_t size;
   if (!tensor_count(rank, shape, &size)) {
     host_push_shape(L, rank, shape);
@@ -62,8 +62,8 @@ Tensor *host_new (lua_State *L, const char *who, int rank,
 
 /* Pushes a tensor in a block of so many bytes, without data. */
 Tensor *host_new_block (lua_State *L, const State *state, size_t bytes, int rank, size_t size,
-                       const ptrdiff_t shape[], const ptrdiff_t stride[],
-                       int user_values) {
+                        const ptrdiff_t shape[], const ptrdiff_t stride[],
+                        int user_values) {
   void *block = lua_newuserdatauv(L, bytes, user_values);
   Tensor *t = tensor_init(block, rank, size, block);
   t->data = NULL;
@@ -97,7 +97,7 @@ void host_copy (lua_State *L, Tensor *to, const Tensor *from) {
 
 /* (A finalizer may change the number of threads.) */
 Pool *host_pool_scratch (lua_State *L, const char *who, size_t work, size_t size,
-                        double **scratch) {
+                         double **scratch) {
   ptrdiff_t shape[2] = {0, (ptrdiff_t)size};
   Pool *pool;
   *scratch = NULL;

@@ -5,6 +5,7 @@
 -- as good as any other.
 local Distribution = require "perilune.distribution"
 local Uniform      = require "perilune.distributions.Uniform"
+local any          = require "perilune.batches".any
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -22,11 +23,6 @@ local where, maximum, minimum = functions.where, functions.maximum, functions.mi
 local exp, log, log1p         = functions.exp, functions.log, functions.log1p
 local lt, gt                  = functions.lt, functions.gt
 local INF = math.huge
-
-local function any (x)
-  if core.is_tensor(x) then return core.numel(x) > 0 and core.item(x:max()) ~= 0 end
-  return x ~= 0
-end
 
 local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
