@@ -81,6 +81,7 @@
 ** ====================================================== */
 
 #define WALK_NODES 64                   /* nodes that a pass holds without memory of its own */
+#define ROWS_LOOK  16                   /* replays of a trace after which hooks may run */
 #define WALK_LOOK  256                  /* small nodes after which hooks may run: some 10 us */
 #define WALK_FREE  64                   /* blocks that wait to be used again */
 #define WALK_CHUNK ((size_t)1 << 10)    /* doubles in the first chunk of memory; each is twice */

@@ -11,6 +11,8 @@
 ** No gradient depends on the values of sums that waited when fn was done, or of what was made of
 ** them. They are computed after the backward pass, or during it.
 */
+#include <string.h>
+
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
 #include "autograd/steps.h"
@@ -421,6 +423,105 @@ static int describe (lua_State *L) {
 /* }====================================================== */
 
 
+/* {=====================================================
+** Replaying for many values of a parameter
+** ====================================================== */
+
+/* What rows of values are for, and what becomes of each. */
+typedef struct TraceRows {
+  const Tensor *x;                /* the parameter */
+  const Tensor *from;             /* (S, D): its values */
+  Tensor *values, *gradients;     /* (S), (S, D); the second may be NULL */
+  const Tensor *seen;             /* a tensor of K elements that is computed on the way, or NULL, */
+  Tensor *results;                /* (S, K), and where it goes */
+} TraceRows;
+
+enum { ROWS_TRACE = 1, ROWS_X, ROWS_FROM, ROWS_VALUES, ROWS_GRADIENTS, ROWS_SEEN, ROWS_RESULTS };
+
+/* A contiguous tensor of so many elements that somebody may write to, or NULL for nil. */
+static Tensor *rows_argument (lua_State *L, int index, const char *name, size_t size) {
+  if (lua_isnoneornil(L, index)) return NULL;
+  Tensor *t = engine_check_tensor(L, index, "trace:rows");
+  if (t->size != size || !tensor_is_contiguous(t))
+    host_fail(L, "trace:rows", "%s must have %d elements in a row, got %d", name, (int)size,
+              (int)t->size);
+  return t;
+}
+
+static TraceRows check_rows (lua_State *L) {
+  TraceRows rows = {.x = engine_check_tensor(L, ROWS_X, "trace:rows")};
+  if (rows.x->node == NULL || rows.x->node->kind != NODE_LEAF)
+    host_fail_type(L, "trace:rows", "x", "a parameter (peri.param)", ROWS_X);
+  rows.from = engine_check_tensor(L, ROWS_FROM, "trace:rows");
+  size_t n = rows.from->rank == 2 ? (size_t)rows.from->shape[0] : 0;
+  rows.from = rows_argument(L, ROWS_FROM, "rows", n * rows.x->size);
+  rows.values = rows_argument(L, ROWS_VALUES, "values", n);
+  rows.gradients = rows_argument(L, ROWS_GRADIENTS, "gradients", n * rows.x->size);
+  if (rows.values == NULL) host_fail_type(L, "trace:rows", "values", "a tensor", ROWS_VALUES);
+  if (lua_isnoneornil(L, ROWS_SEEN)) return rows;
+  const Tensor *seen = engine_check_tensor(L, ROWS_SEEN, "trace:rows");
+  rows.seen = rows_argument(L, ROWS_SEEN, "seen", seen->size);
+  rows.results = rows_argument(L, ROWS_RESULTS, "results", n * seen->size);
+  if (rows.results == NULL) host_fail_type(L, "trace:rows", "results", "a tensor", ROWS_RESULTS);
+  return rows;
+}
+
+static void copy_doubles (double *to, const double *from, size_t n) {
+  memcpy(to, from, n * sizeof *to);
+}
+
+/* One replay: the parameter's value from row i, the results to row i. */
+static void replay_row (lua_State *L, State *state, Trace *trace, const TraceRows *rows, size_t i) {
+  size_t d = rows->x->size;
+  copy_doubles(rows->x->data, rows->from->data + i * d, d);
+  go_forward(L, state, trace);
+  if (watch_stopped(&state->watch)) return;
+  if (rows->gradients == NULL) compute_after(L, state, trace, false);
+  else walk_back(L, state, trace);
+  rows->values->data[i] = trace->top->data[0];
+  if (rows->seen != NULL)
+    copy_doubles(rows->results->data + i * rows->seen->size, rows->seen->data, rows->seen->size);
+  if (rows->gradients == NULL) return;
+  node_fill_gradient(NULL, rows->x->node);
+  copy_doubles(rows->gradients->data + i * d, rows->x->node->gradient, d);
+}
+
+/* trace:rows(x, rows, values [, gradients [, seen, results]]): replays once for each row of
+   values of the parameter x. The trace's number goes to `values`, its gradient to `gradients`,
+   and what the tensor `seen` holds by then to `results`. No grad is added to. */
+static int replay_rows (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  Trace *trace = check_replay(L, state, "trace:rows");
+  host_arguments(L, "trace:rows", ROWS_RESULTS);
+  lua_settop(L, ROWS_RESULTS);
+  TraceRows rows = check_rows(L);
+  bool is_leaf = false;
+  for (size_t i = 0; i < trace->leaves; i++) is_leaf |= trace->leaf[i].node == rows.x->node;
+  if (!is_leaf) host_fail(L, "trace:rows", "x must be a parameter of the trace");
+  uint64_t waiting;
+  do {                            /* finalizers may begin to look at them, or at the trace's */
+    waiting = state->waiting;
+    for (int index = ROWS_X; index <= ROWS_RESULTS; index++)
+      if (!lua_isnil(L, index)) engine_before_write(L, lua_touserdata(L, index));
+    prepare(L, state, trace);
+  } while (waiting != state->waiting);
+  int writing = begin_writing(L, state, trace);
+  if (rows.gradients == NULL) state->walk++;
+  for (size_t i = 0; i < rows.values->size && !watch_stopped(&state->watch); i++) {
+    replay_row(L, state, trace, &rows, i);
+    if (i % ROWS_LOOK == ROWS_LOOK - 1) {
+      state->running = L;
+      watch_look(&state->watch, watch_clock());
+    }
+  }
+  tensor_holder(rows.x)->writes++;
+  end_writing(L, state, trace, writing);
+  return 0;
+}
+
+/* }====================================================== */
+
+
 static void push_metatable (lua_State *L) {
   lua_newtable(L);
   lua_pushliteral(L, "perilune.trace");
@@ -436,6 +537,8 @@ static void push_metatable (lua_State *L) {
   lua_setfield(L, -2, "value");
   walk_push_function(L, replay_back);
   lua_setfield(L, -2, "backward");
+  walk_push_function(L, replay_rows);
+  lua_setfield(L, -2, "rows");
   lua_setfield(L, -2, "__index");
 }
 
