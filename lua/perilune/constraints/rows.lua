@@ -31,9 +31,11 @@ end, { with(is_no_count), sum }, { "total_count" })
 multinomial.is_discrete = true
 
 local ordered_vector = rows.kind("ordered_vector", 1, "in increasing order", { with(is_nan), descent })()
+local positive_ordered = rows.kind("positive_ordered", 1, "positive and in increasing order",
+                                   { with(function (v) return not (v > 0) end), descent })()
 local sphere         = rows.kind("sphere", 1, "a unit vector", { with(is_nan), length })()
 
 return {
   simplex = simplex, one_hot = one_hot, multinomial = multinomial, sphere = sphere,
-  ordered_vector = ordered_vector, ordered = ordered_vector,
+  ordered_vector = ordered_vector, ordered = ordered_vector, positive_ordered = positive_ordered,
 }
