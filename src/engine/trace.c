@@ -2,19 +2,20 @@
 ** trace.c - replaying what a function recorded, without entering Lua
 **
 ** core.trace(fn) calls fn once. The nodes below the number that it returns are kept, together
-** with memory for their gradients. A replay computes them again from the oldest on, where
-** they lie, from parameters and data as they are by then, with new draws; and walks back.
-** Nothing is allocated then, once parameters have their grads: what may raise comes before
-** anything is written, but for hooks. If one raises, grads are as they were, and results are
-** something in between, until the next replay.
+** with memory for their gradients. A replay computes them again in place, from the oldest on, from
+** the current parameters and data, with new draws; then it runs the backward pass.
 **
-** No gradient depends on the values of sums that waited when fn was done, or of what was made of
+** A replay allocates nothing once parameters have their grads. What may raise comes before
+** anything is written, except hooks: if one raises, grads are as they were, and results are a
+** mixture of old and new ones until the next replay.
+**
+** No gradient depends on the values of sums that waited when fn returned, or on what was made of
 ** them. They are computed after the backward pass, or during it.
 */
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
 #include "autograd/steps.h"
-#include "engine/walk.h"
+#include "engine/pass.h"
 
 static const char METATABLE = 'T';   /* registry key */
 
@@ -47,7 +48,7 @@ typedef struct Trace {
   double *scratch;
   int threads;           /* for which that is enough; 0 for none */
   uint64_t released;     /* nothing has begun to wait since then */
-  uint64_t walk;         /* number of the last walk back */
+  uint64_t pass;         /* number of the last backward pass */
   bool has_value_after;
   size_t n, leaves;
   TraceLeaf *leaf;       /* behind the steps */
@@ -57,8 +58,8 @@ typedef struct Trace {
 /* User values of a trace. */
 enum { TOP = 1, GRADIENTS, SCRATCH, DRAWN };
 
-/* On the stack while it is made, behind what walks have there: generators. */
-enum { DRAWN_FROM = WALK_TENSORS + 1 };
+/* On the stack while it is made, behind what passes have there: generators. */
+enum { DRAWN_FROM = PASS_TENSORS + 1 };
 
 
 /* {=====================================================
@@ -110,7 +111,7 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   for (size_t i = 0; i < trace->n; i++) {
     TraceStep *step = &trace->step[i];
     trace->has_value_after |= step->value_after != NULL;
-    step->looks |= i % WALK_LOOK == WALK_LOOK - 1;
+    step->looks |= i % NODES_PER_LOOK == NODES_PER_LOOK - 1;
     step->asks = step->looks || step->block == 0;
   }
   lua_pushvalue(L, 1);
@@ -140,14 +141,14 @@ static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   }
 }
 
-/* What waits for results, and for grads, is to be computed before they change. */
+/* Computes what waits for results and grads, before these change. */
 static void release (lua_State *L, const State *state, Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) engine_before_write(L, trace->step[i].node->result);
   for (size_t i = 0; i < trace->leaves; i++) grads_prepare(L, trace->leaf[i].node);
   trace->released = state->waiting;
 }
 
-/* Now that all of them have been computed. */
+/* Where the inputs of single blocks are, now that all of them have been computed. */
 static void find_inputs (Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     TraceStep *step = &trace->step[i];
@@ -171,7 +172,7 @@ static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
 
 /* core.trace(fn) */
 static int new_trace (lua_State *L) {
-  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Tape tape;
   Arena arena;
   host_arguments(L, "trace", 1);
@@ -183,9 +184,9 @@ static int new_trace (lua_State *L) {
   lua_settop(L, DRAWN_FROM);
   uint64_t begin = state->order;
   record(L, state);
-  const Tensor *top = walk_check_result(L, "trace", "what the function returns");
+  const Tensor *top = pass_check_result(L, "trace", "what the function returns");
   arena_open(L, state, &tape, &arena);
-  tape_note(tape.outer);
+  tape_save(tape.outer);
   tape_collect(L, state, &tape, top->owner->node);
   check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
@@ -297,12 +298,12 @@ static void go_forward (lua_State *L, State *state, const Trace *trace) {
 }
 
 /* Values that were left for later, but for sums that got theirs during the backward pass. */
-static void compute_after (lua_State *L, const State *state, const Trace *trace, bool walked) {
+static void compute_after (lua_State *L, const State *state, const Trace *trace, bool after_pass) {
   for (size_t i = trace->n; trace->has_value_after && i-- > 0; ) {
     const TraceStep *step = &trace->step[i];
     Tensor *result = step->node->result;
     if (step->value_after == NULL) continue;
-    if (walked && step->block == 0 && result->data != NULL) result->writes++;
+    if (after_pass && step->block == 0 && result->data != NULL) result->writes++;
     else {
       result->data = step->value_after;
       compute(L, state, trace, step);
@@ -312,18 +313,18 @@ static void compute_after (lua_State *L, const State *state, const Trace *trace,
 
 /* Gives nodes memory for their gradients. Those of parameters that have no grad go where that
    will be. */
-static void start_back (Trace *trace, uint64_t walk) {
+static void start_back (Trace *trace, uint64_t pass) {
   for (size_t i = 0; i < trace->leaves; i++) {
     Node *node = trace->leaf[i].node;
     node->gradient = node->has_grad ? trace->leaf[i].gradient : node->grad->data;
     node->empty = true;
-    node->walk = walk;
+    node->pass = pass;
   }
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     step->node->gradient = step->gradient;
     step->node->empty = true;
-    step->node->walk = walk;
+    step->node->pass = pass;
     if (step->value_after != NULL && step->block == 0) step->node->result->data = NULL;
   }
   const Tensor *top = trace->top, *owner = top->owner;
@@ -360,36 +361,36 @@ static void end_writing (lua_State *L, State *state, const Trace *trace, int bef
   host_stop(L);
 }
 
-/* Has no other walk met the same nodes? The trace was the last one to do so when it began. */
-static void check_walk (lua_State *L, const State *state, void *data) {
+/* Has no other pass met the same nodes? The trace was the last one to do so when it began. */
+static void check_pass (lua_State *L, const State *state, void *data) {
   const Trace *trace = data;
   bool met = false;
   (void)state;
-  for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->walk != trace->walk;
-  for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->walk != trace->walk;
+  for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->pass != trace->pass;
+  for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->pass != trace->pass;
   if (met)
     host_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a"
               " hook");
 }
 
 /* From a result to the gradients of what it was computed from. */
-static void walk_back (lua_State *L, State *state, Trace *trace) {
-  tape_note(state->tape);
-  start_back(trace, trace->walk = ++state->walk);
-  const Walking walking = {state->walk, check_walk, trace}, *before = state->walking;
-  state->walking = &walking;
+static void run_backward (lua_State *L, State *state, Trace *trace) {
+  tape_save(state->tape);
+  start_back(trace, trace->pass = ++state->passes);
+  const ActivePass pass = {state->passes, check_pass, trace}, *before = state->active_pass;
+  state->active_pass = &pass;
   go_back(L, state, trace);
   if (!watch_stopped(&state->watch)) compute_after(L, state, trace, true);
-  state->walking = before;
+  state->active_pass = before;
 }
 
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
-  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Trace *trace = check_replay(L, state, "trace:backward");
   int writing = begin_writing(L, state, trace);
   go_forward(L, state, trace);
-  if (!watch_stopped(&state->watch)) walk_back(L, state, trace);
+  if (!watch_stopped(&state->watch)) run_backward(L, state, trace);
   end_writing(L, state, trace, writing);
   for (size_t i = 0; i < trace->leaves; i++) {
     node_fill_gradient(NULL, trace->leaf[i].node);
@@ -401,10 +402,10 @@ static int replay_back (lua_State *L) {
 
 /* trace:value(), trace(): the number alone */
 static int replay (lua_State *L) {
-  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Trace *trace = check_replay(L, state, "trace:value");
   int writing = begin_writing(L, state, trace);
-  state->walk++;
+  state->passes++;
   go_forward(L, state, trace);
   if (!watch_stopped(&state->watch)) compute_after(L, state, trace, false);
   end_writing(L, state, trace, writing);
@@ -429,12 +430,12 @@ static void push_metatable (lua_State *L) {
   lua_setfield(L, -2, "__metatable");
   lua_pushcfunction(L, describe);
   lua_setfield(L, -2, "__tostring");
-  walk_push_function(L, replay);
+  pass_push_function(L, replay);
   lua_setfield(L, -2, "__call");
   lua_newtable(L);
-  walk_push_function(L, replay);
+  pass_push_function(L, replay);
   lua_setfield(L, -2, "value");
-  walk_push_function(L, replay_back);
+  pass_push_function(L, replay_back);
   lua_setfield(L, -2, "backward");
   lua_setfield(L, -2, "__index");
 }
@@ -443,6 +444,6 @@ static void push_metatable (lua_State *L) {
 void engine_open_trace (lua_State *L) {
   push_metatable(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &METATABLE);
-  walk_push_function(L, new_trace);
+  pass_push_function(L, new_trace);
   lua_setfield(L, -2, "trace");
 }
