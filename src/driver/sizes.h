@@ -80,11 +80,11 @@
 ** Backward passes
 ** ====================================================== */
 
-#define TAPE_FIRST_NODES  64                  /* nodes that a pass holds without memory of its own */
-#define NODES_PER_LOOK    256                 /* small nodes after which hooks may run: some 10 us */
-#define ARENA_MAX_FREE    64                  /* blocks that wait to be used again */
-#define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; each is twice */
-#define ARENA_DOUBLINGS   8                   /* the one before, so many times */
+#define TAPE_FIRST_NODES  64       /* nodes that a pass holds without memory of its own */
+#define NODES_PER_LOOK    256      /* small nodes after which hooks may run: some 10 us */
+#define ARENA_MAX_FREE    64       /* blocks that wait to be used again */
+#define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; the next */
+#define ARENA_DOUBLINGS   8        /* chunks are twice as large each, so many times */
 
 /* }====================================================== */
 

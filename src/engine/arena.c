@@ -69,7 +69,8 @@ void arena_close (lua_State *L) {
 
 /* The next chunk, if it is large enough, or a new one in its place. */
 COLD static void next_chunk (lua_State *L, Arena *arena, size_t size) {
-  size_t room = ARENA_FIRST_CHUNK << (arena->chunks < ARENA_DOUBLINGS ? arena->chunks : ARENA_DOUBLINGS);
+  int doublings = arena->chunks < ARENA_DOUBLINGS ? arena->chunks : ARENA_DOUBLINGS;
+  size_t room = ARENA_FIRST_CHUNK << doublings;
   if (room < size) room = size;
   arena_fetch_chunks(L);
   lua_rawgeti(L, PASS_CHUNKS, ++arena->chunks);

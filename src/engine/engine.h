@@ -12,7 +12,8 @@
 **   arena.c     memory of a backward pass
 **   tape.c      the nodes below a result, ordered by age
 **   backward.c  the backward pass
-**   trace.c     what a function recorded, replayed
+**   replay.c    computes again what a trace holds
+**   trace.c     records what a function does, to be replayed
 ** What they share is in pass.h.
 */
 #ifndef PERILUNE_ENGINE_H
