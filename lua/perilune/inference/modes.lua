@@ -84,10 +84,7 @@ end
 -- The lower triangular factor of the inverse of a matrix; nil if that is not positive definite.
 local function inverse_factor (matrix)
   if not is_finite(matrix:sum()) then return nil end
-  local factor = matrices.cholesky(matrix)
-  if not is_finite(factor:sum()) then return nil end
-  local covariance = matrices.cholesky_inverse(factor)
-  local l = matrices.cholesky((covariance + covariance:transpose()) / 2)
+  local l = matrices.cholesky_inverse(matrix)
   return is_finite(l:sum()) and l or nil
 end
 
