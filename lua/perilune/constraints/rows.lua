@@ -34,5 +34,6 @@ local ordered_vector = rows.kind("ordered_vector", 1, "in increasing order", { w
 local sphere         = rows.kind("sphere", 1, "a unit vector", { with(is_nan), length })()
 
 return {
-  simplex = simplex, one_hot = one_hot, multinomial = multinomial, ordered_vector = ordered_vector, sphere = sphere,
+  simplex = simplex, one_hot = one_hot, multinomial = multinomial, sphere = sphere,
+  ordered_vector = ordered_vector, ordered = ordered_vector,
 }
