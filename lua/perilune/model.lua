@@ -38,7 +38,7 @@ end
 
 -- Finds the sites, when they are first needed.
 local function discover (self)
-  local found = core.no_grad(function () return run.body(self.body, self.data, handlers.discovery(self.init)) end)
+  local found = run.body(self.body, self.data, handlers.discovery(self.init))
   if found.size == 0 then raise("model: every site is observed; there is nothing to infer") end
   rawset(self, "found", found)
   self.latents, self.size = found.latents, found.size
@@ -78,10 +78,8 @@ function Posed:log_joint (values)
       errors.unknown("log_joint", "unobserved site", name, names)
     end
   end
-  return core.no_grad(function ()
-    local total = run.body(self.body, self.data, handlers.joint(values)).total
-    return core.is_tensor(total) and core.item(total) or total
-  end)
+  local total = run.body(self.body, self.data, handlers.joint(values)).total
+  return core.is_tensor(total) and core.item(total) or total
 end
 
 -- Lists of values by name, stacked.
@@ -100,19 +98,18 @@ end
 
 --- Runs the body n times, drawing what values(i) do not give: all values by name, n in front.
 function Posed:simulate (data, n, rng, values)
-  return core.no_grad(function ()
-    local lists = {}
-    for i = 1, n do
-      append(lists, run.body(self.body, data, handlers.sampling(values and values(i) or {}, rng)).values)
-    end
-    return stacked(lists)
-  end)
+  local lists = {}
+  for i = 1, n do
+    append(lists, run.body(self.body, data, handlers.sampling(self.latents, values and values(i) or {}, rng)).values)
+  end
+  return stacked(lists)
 end
 
 --- n draws from the prior, of observed and derived values too: by name, draws in front.
 function Posed:prior (n, rng)
   if math.type(n) ~= "integer" or n < 1 then raise("prior: n must be a positive integer, got %s", show.value(n)) end
-  return self:simulate(self.data:without(self:observed_names()), n, rng)
+  local observed = self:observed_names()
+  return self:simulate(self.data:without(observed), n, rng)
 end
 
 --- The names of observed sites, as keys.

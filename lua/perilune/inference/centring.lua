@@ -24,7 +24,7 @@ local centring = {}
 -- Runs the body on u and notes the laws of unobserved sites.
 local function laws_at (posed, u)
   local laws = {}
-  local handler = handlers.density(posed.latents, u)
+  local handler = handlers.density(posed.latents, core.param(u))
   local latent = handler.latent
   handler.latent = function (self, name, d)
     laws[name] = d
@@ -35,6 +35,7 @@ local function laws_at (posed, u)
 end
 
 local function differs (a, b)
+  a, b = core.is_tensor(a) and a:detach() or a, core.is_tensor(b) and b:detach() or b
   if core.is_tensor(a) ~= core.is_tensor(b) then return true end
   return core.is_tensor(a) and not a:equal(b) or not core.is_tensor(a) and a ~= b
 end
@@ -42,35 +43,32 @@ end
 -- Does the location or scale of one of two laws differ from the other's?
 local function is_moved (a, b) return differs(a.loc, b.loc) or differs(a.scale, b.scale) end
 
+local function is_of_family (d)
+  local name = class.name(class.of(d))
+  return FAMILIES[name] == true and require("perilune.distributions." .. name) == class.of(d)
+end
+
 --- The names of sites that can be recentred: of a location-scale family, their scale dependent on other sites, location
 -- and scale on no other such site.
 function centring.candidates (posed)
-  return core.no_grad(function ()
-    local u = core.full({ posed.size }, 0.1)
-    local before = laws_at(posed, u)
-    local is_candidate, names = {}, {}
-    for _, site in ipairs(posed.latents) do
-      local name = class.name(class.of(before[site.name]))
-      is_candidate[site.name] = FAMILIES[name] and require("perilune.distributions." .. name) == class.of(before[site.name])
-    end
-    local scales_move = {}
-    for _, site in ipairs(posed.latents) do
-      if is_candidate[site.name] and scales_move[site.name] then is_candidate[site.name] = "chosen" end   -- all above are done
-      local moved = u:clone()
-      moved:narrow(1, site.at, site.size):copy(0.3)
-      local after = laws_at(posed, moved)
-      for name in pairs(is_candidate) do
-        if is_candidate[name] and name ~= site.name and is_moved(before[name], after[name]) then
-          if is_candidate[site.name] == "chosen" then is_candidate[name] = false end
-          if differs(before[name].scale, after[name].scale) then scales_move[name] = true end
-        end
+  local u = core.full({ posed.size }, 0.1)
+  local before = laws_at(posed, u)
+  local is_candidate, scale_moves, names = {}, {}, {}
+  for _, site in ipairs(posed.latents) do is_candidate[site.name] = is_of_family(before[site.name]) end
+  for _, site in ipairs(posed.latents) do
+    local is_chosen = is_candidate[site.name] and scale_moves[site.name]   -- all that it depends on came before
+    if is_chosen then names[#names + 1] = site.name end
+    local moved = u:clone()
+    moved:narrow(1, site.at, site.size):copy(0.3)
+    local after = laws_at(posed, moved)
+    for name, law in pairs(before) do
+      if name ~= site.name and is_candidate[name] then
+        if is_chosen and is_moved(law, after[name]) then is_candidate[name] = false end
+        if differs(law.scale, after[name].scale) then scale_moves[name] = true end
       end
     end
-    for _, site in ipairs(posed.latents) do
-      if is_candidate[site.name] == "chosen" then names[#names + 1] = site.name end
-    end
-    return names
-  end)
+  end
+  return names
 end
 
 local function chosen (posed, option)

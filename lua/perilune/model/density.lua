@@ -61,9 +61,7 @@ local function evaluate_slowly (self, rows, values, gradients)
       values:narrow(1, i, 1):copy(core.item(total))
       gradients[i]:copy(u.grad)
     else
-      values:narrow(1, i, 1):copy(core.item(core.no_grad(function ()
-        return handled(self, handlers.density, self.plates).total
-      end)))
+      values:narrow(1, i, 1):copy(core.item(log_density(self)))
     end
   end
 end
@@ -132,15 +130,13 @@ local function report_of (self, kind)
 end
 
 local function report_slowly (self, report, kind, rows)
-  return core.no_grad(function ()
-    local found = {}
-    for i = 1, core.shape(rows)[1] do
-      self.u:copy(rows[i])
-      local flat, layout = flatten(handled(self, handlers[kind]).values)
-      found[i], report.layout = flat, layout
-    end
-    return tensor.stack(found)
-  end)
+  local found = {}
+  for i = 1, core.shape(rows)[1] do
+    self.u:copy(rows[i])
+    local flat, layout = flatten(handled(self, handlers[kind]).values)
+    found[i], report.layout = flat:detach(), layout
+  end
+  return tensor.stack(found)
 end
 
 -- (rows, ...) out of a stretch of all columns.

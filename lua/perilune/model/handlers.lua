@@ -1,4 +1,7 @@
 --- What a run of a model's body is for: the handlers of model/run.lua.
+--
+-- In every run the values of unobserved sites are tensors with a gradient, so that what a body may do with them does not
+-- depend on what the run is for.
 local class = require "perilune.class"
 local core  = require "perilune.core"
 local errors = require "perilune.errors"
@@ -64,9 +67,7 @@ function Discovery:latent (name, d)
   local free = core.zeros(site.size)
   if self.init[name] ~= nil then free = space.free(site, d.support, self.init[name]) end
   self.start[site.index] = free
-  local padded = core.zeros(site.at - 1 + site.size)
-  padded:narrow(1, site.at, site.size):copy(free)
-  return (space.value(site, d.support, padded))
+  return (space.value(site, d.support, core.param(free), 1))
 end
 
 function Discovery:observed (name, d, value)
@@ -148,7 +149,7 @@ function handlers.joint (values) return setmetatable({ values = values, total = 
 function Joint:latent (name, d)
   local value = self.values[name]
   if value == nil then raise("model: log_joint needs a value for %s", name) end
-  value = core.operand(value, "model", name)
+  value = core.param(core.operand(value, "model", name))
   add(self, d:log_prob(value))
   return value
 end
@@ -162,8 +163,11 @@ Joint.factor = Density.factor
 
 local Sampling = new_kind {}
 
---- Draws sites that `values` do not give, by name; all values, those derived among them, are in `values` after.
-function handlers.sampling (values, rng) return setmetatable({ values = values, rng = rng }, Sampling) end
+--- Draws sites that `values` do not give, by name; all values, those derived among them, are in `values` after. Sites
+-- that are observed otherwise are as data are.
+function handlers.sampling (latents, values, rng)
+  return setmetatable({ latents = latents, values = values, rng = rng }, Sampling)
+end
 
 function Sampling:latent (name, d)
   local value = self.values[name]
@@ -171,10 +175,10 @@ function Sampling:latent (name, d)
     value = d:sample(nil, self.rng)
     self.values[name] = value
   end
-  return value
+  return self.latents[name] and core.param(value) or value
 end
 
-function Sampling:derived (name, value) self.values[name] = value end
+function Sampling:derived (name, value) self.values[name] = core.is_tensor(value) and value:detach() or value end
 
 
 -- Reports -------------------------------------------------------------------------------------

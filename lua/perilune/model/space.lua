@@ -64,10 +64,11 @@ local function unpacked (site, piece)
   return piece:reshape(shape)
 end
 
---- The value of a site out of u, and the logarithm of its determinant (nil where that is 0).
-function space.value (site, support, u)
+--- The value of a site out of u, where it begins at its place or at another, and the logarithm of its determinant (nil
+-- where that is 0).
+function space.value (site, support, u, at)
   local transform = transform_of(site.name, support)
-  local free = unpacked(site, u:narrow(1, site.at, site.size))
+  local free = unpacked(site, u:narrow(1, at or site.at, site.size))
   if not transform then return free end
   local value = transform:forward(free)
   local log_det = transform:log_det(free, value)
