@@ -85,7 +85,8 @@ end
 
 --- Functions that are loaded when one of them is first called.
 local elsewhere = {
-  ordering = "sort argsort quantile median one_hot",
+  ordering         = "sort argsort quantile median one_hot",
+  matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
 }
 for module, names in pairs(elsewhere) do
   local functions_of = lazy(module)
@@ -273,9 +274,7 @@ function methods.allclose (a, b, rtol, atol, ...)
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose
-function methods.cholesky (t) return core.bind("row/linalg", "cholesky", "cholesky", { "t" }, { "t" })(t) end
 public.matmul = methods.matmul
-public.cholesky = methods.cholesky
 
 
 -- One-element tensors compare as their numbers do.
