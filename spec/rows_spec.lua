@@ -21,9 +21,14 @@ end
 local own = {
   ["row/stick_breaking.inverse"] = { peri.tensor { 0.1, 0.2, 0.3, 0.4 }, peri.zeros(3) },
   ["row/ordered.inverse"] = { peri.tensor { -1, 0.5, 2 } },
-  gather = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } }, peri.tensor { 3, 1, 3, -2 } },
+  reorder  = { peri.tensor { 1, 2, 4 }, peri.tensor { 3, 1, 2 } },
+  quantile = { peri.tensor { 3, 1, 2 }, peri.tensor { 0.3, 0.9 } },
+  tril     = { peri.ones(2, 4), peri.tensor(1) },
+  triu     = { peri.ones(2, 4), peri.tensor(1) },
+  gather   = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } }, peri.tensor { 3, 1, 3, -2 } },
 }
-local fixed = { gather = { [2] = true } }   -- operands without derivative
+-- operands without derivative
+local fixed = { gather = { [2] = true }, reorder = { [2] = true }, tril = { [2] = true }, triu = { [2] = true } }
 
 local function names_of (n) return { table.unpack({ "a", "b", "c", "d", "e" }, 1, n) } end
 
