@@ -50,11 +50,13 @@ local function end_of (c, name, x, default)
   return x
 end
 
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
 -- The shape of base, low and high together, or nil where all are plain numbers.
 local function batch_of (c, base, low, high)
   if rawget(base, "batch_shape") == nil and type(low) == "number" and type(high) == "number" then return nil end
   local zero = core.tensor(0)
-  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), core.tensor(low), core.tensor(high))
+  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), as_tensor(low), as_tensor(high))
   if not shape then fail(c, "base, low and high of %s", why) end
   return shape
 end
