@@ -1,7 +1,7 @@
 --- How far location-scale sites are centred (step 0 of docs/inference.md).
 --
--- A site x = loc + scale * something, whose scale depends on other sites, makes a funnel where the data say little of x,
--- and its standardised form makes one where they say much. In between lies
+-- A site x = loc + scale * something, whose scale depends on other sites, makes a funnel where the data say little of
+-- x, and its standardised form makes one where they say much. In between lies
 --
 --   x = loc + scale^(1 - c) (z - c loc),    c = 1 - (sd of z in the standardised form)^2
 --

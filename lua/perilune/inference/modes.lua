@@ -1,5 +1,6 @@
 --- The maxima of a density: where a fit begins (steps 1 and 2 of docs/inference.md).
 local core     = require "perilune.core"
+local functions = require "perilune.functions"
 local lbfgs    = require "perilune.inference.lbfgs"
 local matrices = require "perilune.matrices"
 local Normal   = require "perilune.distributions.Normal"
@@ -79,6 +80,22 @@ function modes.curvature (density, u, sd)
   local _, below = density:gradients(u - shifts)
   local h = (below - above) / (2 * step):reshape(n, 1)
   return (h + h:transpose()) / 2
+end
+
+--- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
+-- directions of signs: the diagonal on average.
+function modes.diagonal_sd (density, found)
+  local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+  local n, total, rounds = density.size, core.zeros(density.size), 16
+  for _ = 1, rounds do
+    local signs = modes.noise(1, n):sign()
+    local step = signs * sd * 0.01
+    local _, above = density:gradients(found.x + step)
+    local _, below = density:gradients(found.x - step)
+    total = total + ((below - above) / (2 * step)):reshape(n)
+  end
+  local curvature = total / rounds
+  return functions.where(curvature:gt(0), curvature:abs():sqrt():reciprocal(), sd)
 end
 
 -- The lower triangular factor of the inverse of a matrix; nil if that is not positive definite.

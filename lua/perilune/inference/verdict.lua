@@ -20,8 +20,6 @@ local function findings (f)
   end
   if f.kept > 1 and f.lonely then
     say("%d optima of comparable weight, one of them found once: order the labels, add starts, or give init", f.kept)
-  elseif f.many then
-    say("more than 4 optima: order the labels, or give init")
   end
   if f.gap >= 0.5 then say("not converged: fresh draws see an ELBO %.2f lower than the fit's own; more fixed draws", f.gap) end
   if f.kf >= 0.8 then
@@ -32,14 +30,16 @@ local function findings (f)
   end
   local is_far = not (f.khat < 0.7 or f.khat < 1 and f.r >= 0.85)
   if is_far then say("importance weights have a heavy tail (k-hat %.2f)", f.khat) end
-  if f.r0 < 0.3 or not (f.small and f.r >= 1 / 3 or f.medium and f.r >= 0.6) then
+  if f.r0 < 0.3 then
+    say("the guide was far from the posterior: %.0f %% of its draws counted at first; check with nuts", 100 * f.r0)
+  elseif not (f.small and f.r >= 1 / 3 or f.medium and f.r >= 0.6) then
     say("the posterior is not near a Gaussian in these coordinates: the correction moved %s by %.2f sd and its sd by a "
         .. "factor of %.2f (%.0f %% of the draws count); check with nuts", f.moved, f.shift, f.ratio, 100 * f.r)
   end
   return list
 end
 
---- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, many, gap, kf, sesd, khat, r,
+--- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, gap, kf, sesd, khat, r,
 -- r0, small, medium, moved, shift, ratio.
 function verdict.of_fit (f)
   local reasons = findings(f)
