@@ -16,7 +16,7 @@ Model.__index = Model
 -- Ways to a posterior, each a file of inference/.
 local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, fit = true }
 
-function Posed:__index (name)
+function Posed.__index (_, name)
   if METHODS[name] then
     local method = require("perilune.inference." .. name)
     local function call (posed, options, ...)

@@ -14,14 +14,16 @@ local function findings (f)
     if f.unused then
       say("no maximum: the density does not depend on %s; leave it out, or give it a proper prior", f.unused)
     else
-      say("no maximum: a scale runs to 0, or a parameter is unidentified; write the hierarchy centred, or give a proper "
-          .. "prior")
+      say("no maximum: a scale runs to 0, or a parameter is unidentified; write the hierarchy centred, or give a "
+          .. "proper prior")
     end
   end
   if f.kept > 1 and f.lonely then
     say("%d optima of comparable weight, one of them found once: order the labels, add starts, or give init", f.kept)
   end
-  if f.gap >= 0.5 then say("not converged: fresh draws see an ELBO %.2f lower than the fit's own; more fixed draws", f.gap) end
+  if f.gap >= 0.5 then
+    say("not converged: fresh draws see an ELBO %.2f lower than the fit's own; more fixed draws", f.gap)
+  end
   if f.kf >= 0.8 then
     say("the sd of %s rests on a few draws (tail shape %.2f): report quantiles, or use a tighter prior or another "
         .. "parameterisation", f.kf_name, f.kf)
@@ -43,7 +45,8 @@ end
 -- r0, small, medium, moved, shift, ratio.
 function verdict.of_fit (f)
   local reasons = findings(f)
-  if not (f.r >= 0.05) or not (f.gap < 5) or (f.khat >= 1 or f.kf >= 1.2) and f.r < 0.5 then return "bad", reasons end
+  local holds = f.r >= 0.05 and f.gap < 5   -- neither is NaN, either
+  if not holds or (f.khat >= 1 or f.kf >= 1.2) and f.r < 0.5 then return "bad", reasons end
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
