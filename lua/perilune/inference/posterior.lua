@@ -15,6 +15,8 @@ local raise = errors.raise
 local DRAWS     = 1000   -- of draws(), where they are to be resampled
 local MOST_ROWS = 24     -- of a printed table
 
+local NAN = math.huge - math.huge
+
 local Posterior = { __name = "posterior" }
 Posterior.__index = Posterior
 
@@ -39,7 +41,7 @@ function Posterior.new (fields)
   self.mean, self.sd = {}, {}
   for name, values in pairs(self.values) do
     local mean, sd = weighted.moments(flat(values), self.weights)
-    if self.verdict == "bad" then sd = sd * (0 / 0) end   -- withheld
+    if self.verdict == "bad" or self.is_point then sd = sd * NAN end   -- withheld
     self.mean[name], self.sd[name] = plain(shaped(mean, values)), plain(shaped(sd, values))
   end
   return self

@@ -42,14 +42,14 @@ local function unused (posed, density, u)
   return nil
 end
 
--- Units around the best end, where nothing is a mode.
-local function units_of_end (best)
+--- Units around the best end, where nothing is a mode.
+function recipe.units_of_end (best)
   local sd = matrices.diagonal(lbfgs.inverse_hessian(best)):abs():sqrt()
   return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
 end
 
--- Shares of the proposal: by the guides' ELBOs, none below LEAST_WEIGHT.
-local function shares (list)
+--- Units with their shares of the proposal: by their ELBOs, none below LEAST_WEIGHT.
+function recipe.shares (list)
   local best, total, rest, guides = -math.huge, 0, 0, {}
   for _, units in ipairs(list) do best = math.max(best, units.elbo) end
   for i, units in ipairs(list) do
@@ -69,6 +69,13 @@ local function is_lonely (list)
     if #list > 1 and mode.hits == 1 then return true end
   end
   return false
+end
+
+--- What the verdict is to know of modes. None is asked of more free numbers than FULL_MOST.
+function recipe.findings (posed, density, list, best)
+  local has_mode = #list > 0 or density.size > recipe.FULL_MOST
+  return { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = 0,
+           unused = not has_mode and unused(posed, density, best.x) or nil }
 end
 
 -- Guides of full rank, one for each mode.
@@ -106,15 +113,13 @@ function recipe.fit (posed, options)
   report "fitting"
   local fitted
   if not is_full then fitted = fit_diagonal(density, best, rng)
-  else fitted = fit_modes(density, #list > 0 and list or { units_of_end(best) }, rng) end
+  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, rng) end
   if #fitted == 0 then recipe.complain(posed, density, best.x) end
-  local guides, gap = shares(fitted), -math.huge
-  for _, units in ipairs(fitted) do gap = math.max(gap, units.gap) end
   report "weighing draws"
+  local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
-  local has_mode = #list > 0 or not is_full and density.size > recipe.FULL_MOST
-  local findings = { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = gap,
-                     unused = #list == 0 and unused(posed, density, best.x) or nil }
+  local findings = recipe.findings(posed, density, list, best)
+  for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {
     method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,

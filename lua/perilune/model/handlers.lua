@@ -126,7 +126,7 @@ function Density:latent (name, d)
   if c ~= nil and c ~= 1 then return recentred(self, site, d, c) end
   local value, log_det = space.value(site, d.support, self.u)
   if site.distribution ~= "Flat" then add(self, d:log_prob(value)) end   -- that is 0 here
-  if log_det then add(self, log_det) end
+  if log_det and not self.is_joint then add(self, log_det) end
   return value
 end
 
