@@ -1,5 +1,5 @@
---- Fourteen real posteriors with known answers (spec/support/posteriors, from posteriordb, BSD-3): their models as a user
--- writes them, and how far off an answer is.
+--- Fourteen real posteriors with known answers (spec/support/posteriors, from posteriordb, BSD-3): their models as a
+-- user writes them, and how far off an answer is.
 local json = require "dkjson"
 local peri = require "perilune"
 

@@ -1,4 +1,5 @@
---- posed:pathfinder {}: for each of some starts the best Gaussian along the path to a mode; their draws weighed together.
+--- posed:pathfinder {}: for each of some starts the best Gaussian along the path to a mode; their draws weighed
+-- together.
 local core    = require "perilune.core"
 local judge   = require "perilune.inference.judge"
 local modes   = require "perilune.inference.modes"
