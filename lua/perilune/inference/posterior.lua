@@ -182,8 +182,23 @@ function Posterior:save () return require "perilune.inference.saved".save(self) 
 
 local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x))) or "-" end
 
--- Lines of the table: the sites in their order, then those derived.
+-- A line for each element of a point.
+local function point_lines (self)
+  local lines, hidden = { { "name", "value" } }, 0
+  for _, site in ipairs(self.posed:sites()) do
+    local values = self.values[site.name]
+    local row = values and flat(values)[1]
+    for j = 1, row and core.numel(row) or 0 do
+      if #lines > MOST_ROWS then hidden = hidden + 1
+      else lines[#lines + 1] = { self.element_name(site.name, site.shape, j), digits(row[j]) } end
+    end
+  end
+  return lines, hidden
+end
+
+-- Lines of the table: the sites in their order, those derived among them.
 local function table_lines (self)
+  if self.is_point then return point_lines(self) end
   local lines = { { "name", "mean", "sd", "5 %", "50 %", "95 %" } }
   local extra = self.extra_columns or {}
   for _, column in ipairs(extra) do lines[1][#lines[1] + 1] = column[1] end
