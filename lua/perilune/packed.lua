@@ -1,4 +1,5 @@
---- Values as strings that can be kept: plain tables, numbers, strings, booleans and tensors, with a version and a checksum.
+--- Values as strings that can be kept: plain tables, numbers, strings, booleans and tensors, with a version and a
+-- checksum.
 --
 --   "perilune" kind version checksum | value
 --
@@ -96,8 +97,9 @@ local function read_numbers (text, at, n)
 end
 
 local function read_tensor (text, at)
-  local rank, shape, n = nil, {}, 1
-  rank, at = string.unpack("<I1", text, at)
+  local shape, n = {}, 1
+  local rank, after = string.unpack("<I1", text, at)
+  at = after
   for i = 1, rank do
     shape[i], at = string.unpack("<I8", text, at)
     if shape[i] < 0 or shape[i] > #text then error("a shape is impossible", 0) end

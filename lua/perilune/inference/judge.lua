@@ -13,6 +13,7 @@ local weighted  = require "perilune.inference.weighted"
 
 local DRAWS  = 4000
 local REFITS = 2
+local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
 local judge = { DRAWS = DRAWS }
 
@@ -26,6 +27,7 @@ function judge.weigh (density, u, log_q, plain)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
+  if ratios:max() - ratios:min() < EVEN then khat = 0 end   -- there is no tail: the guide is the posterior
   return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
            log_evidence = ratios:logsumexp() - math.log(n) }
 end
@@ -66,14 +68,28 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
+-- Those columns that are not the same in every draw, and their names; of the guide's moments likewise.
+local function varying (x, names, guide)
+  local index, kept = {}, {}
+  local spread = x:max(1) - x:min(1)
+  for j, name in ipairs(names) do
+    if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
+  end
+  if #index == #names or #index == 0 then return x, names, guide end
+  index = core.tensor(index)
+  return x:index_select(2, index), kept, { mean = guide.mean[index], sd = guide.sd[index] }
+end
+
 -- What the weighted draws say of the guide.
 local function compare (posed, seen, values)
   local x, names = Posterior.columns(posed, values)
+  local guide
+  x, names, guide = varying(x, names, seen.guide)
   local mean, sd = weighted.moments(x, seen.w)
   local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
   local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)
-  local shift = ((seen.guide.mean - mean) / sd):abs()
-  local ratio = sd / seen.guide.sd
+  local shift = ((guide.mean - mean) / sd):abs()
+  local ratio = sd / guide.sd
   local at = functions.maximum(ratio:log():abs() / math.log(1.25), shift / 0.25):argmax()
   local function within (most, far) return ratio:max() <= most and ratio:min() >= 1 / most and shift:max() <= far end
   return { kf = kf, kf_name = names[kf_at], sesd = sesd == sesd and sesd or math.huge, sesd_name = names[sesd_at],

@@ -174,9 +174,9 @@ function modes.ends (density, init, rng, options)
   return ends, best_of(ends)
 end
 
---- The modes of a density that matter, the best first: Units with value, evidence, hits. Empty if there is none.
-function modes.of (density, ends, best)
-  local list = {}
+--- Adds the modes where these paths ended to a list: Units with value, evidence, hits. Those that matter are kept, the
+-- best first.
+function modes.add (list, density, ends, best)
   table.sort(ends, function (a, b) return a.value < b.value end)
   for _, found in ipairs(ends) do
     local is_near = is_finite(found.value) and found.value < best.value + 30 + density.size
@@ -187,6 +187,16 @@ function modes.of (density, ends, best)
     if list[i].evidence < list[1].evidence - WITHIN then table.remove(list, i) end
   end
   return list
+end
+
+--- The modes of a density that matter. Empty if there is none.
+function modes.of (density, ends, best) return modes.add({}, density, ends, best) end
+
+--- The ends of paths from these rows.
+function modes.ends_from (density, rows)
+  local f, ends = modes.objective(density), {}
+  for i = 1, core.shape(rows)[1] do ends[i] = lbfgs.minimise(f, rows[i], {}) end
+  return ends
 end
 
 --- n rows of standard normal numbers.

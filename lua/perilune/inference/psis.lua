@@ -7,7 +7,8 @@ local functions = require "perilune.functions"
 
 local psis = {}
 
-local LEAST = 5   -- elements of a tail
+local LEAST    = 5       -- elements of a tail
+local ROUNDING = 1e-12   -- numbers this near to each other are the same
 
 --- The generalised Pareto distribution of a tail: an ascending vector of positive numbers. Returns k and sigma.
 function psis.pareto (x)
@@ -36,9 +37,9 @@ function psis.tail_shape (x)
   local sorted = x:sort()
   local cut = sorted[n - m]
   local tail = sorted:narrow(1, n - m + 1, m) - cut
-  if tail[m] == 0 then return -math.huge end
-  local positive = tail[1] > 0 and tail or tail + tail[m] * 1e-300
-  return (psis.pareto(positive))
+  local ties = tail:le(cut * ROUNDING):sum()
+  if m - ties < LEAST then return -math.huge end
+  return (psis.pareto(tail:narrow(1, ties + 1, m - ties)))
 end
 
 --- Smooths log ratios r, a vector. Returns normalised log weights and k-hat.

@@ -12,6 +12,8 @@ local posterior = require "perilune.inference.posterior"
 local Units    = require "perilune.inference.units"
 
 local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
+local HEAVY        = 0.5    -- k-hat from which on the heaviest draws are followed,
+local FOLLOWED     = 5      -- so many
 
 local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
 
@@ -88,6 +90,16 @@ local function fit_modes (density, list, rng)
   return fitted
 end
 
+-- Where weights are heavy, some draw lies where the guide sees little: do paths from there end at modes that nobody
+-- saw?
+local function found_more (density, list, seen, best)
+  local before = #list
+  local n = core.numel(seen.w)
+  local heaviest = seen.w:argsort():narrow(1, n - FOLLOWED + 1, FOLLOWED)
+  modes.add(list, density, modes.ends_from(density, seen.u[heaviest]), best)
+  return #list > before
+end
+
 -- One guide with a diagonal scale, around the best end.
 local function fit_diagonal (density, best, rng)
   local sd = modes.diagonal_sd(density, best)
@@ -118,6 +130,11 @@ function recipe.fit (posed, options)
   report "weighing draws"
   local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
+  if #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
+    fitted = fit_modes(density, list, rng)
+    guides = recipe.shares(fitted)
+    seen = judge.look(posed, density, guides, rng)
+  end
   local findings = recipe.findings(posed, density, list, best)
   for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {

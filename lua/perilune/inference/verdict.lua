@@ -28,10 +28,11 @@ local function findings (f)
     say("the sd of %s rests on a few draws (tail shape %.2f): report quantiles, or use a tighter prior or another "
         .. "parameterisation", f.kf_name, f.kf)
   elseif f.sesd >= 0.1 then
-    say("the sd of %s is known to %.0f %% only", f.sesd_name, 100 * f.sesd)
+    say("the sd of %s is known to %s only", f.sesd_name,
+        f.sesd < 10 and format("%.0f %%", 100 * f.sesd) or "its order of magnitude")
   end
-  local is_far = not (f.khat < 0.7 or f.khat < 1 and f.r >= 0.85)
-  if is_far then say("importance weights have a heavy tail (k-hat %.2f)", f.khat) end
+  local is_light = f.khat < 0.7 or f.khat < 1 and f.r >= 0.85 and f.kf < 0.5
+  if not is_light then say("importance weights have a heavy tail (k-hat %.2f)", f.khat) end
   if f.r0 < 0.3 then
     say("the guide was far from the posterior: %.0f %% of its draws counted at first; check with nuts", 100 * f.r0)
   elseif not (f.small and f.r >= 1 / 3 or f.medium and f.r >= 0.6) then
