@@ -23,7 +23,8 @@ local function is_finite (x) return x - x == 0 end
 -- guide itself.
 function judge.weigh (density, u, log_q, plain)
   local ratios = density:values(u) - log_q
-  ratios = functions.where(ratios:eq(ratios), ratios, -math.huge)   -- where it is NaN there is no density
+  -- Where it is NaN there is no density; infinite it is at ends of supports that are reached by rounding only.
+  ratios = functions.where(ratios:lt(math.huge), ratios, -math.huge)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
