@@ -1,4 +1,4 @@
--- The tape: parameters, recording, the walk back, and what is refused.
+-- The tape: parameters, recording, the backward pass, and what is refused.
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -50,7 +50,8 @@ describe("backward", function ()
     assert.same({ 3, 3 }, w.grad:totable())
   end)
 
-  -- Walks while the collector runs a whole cycle whenever anything is allocated; in one of the cycles a finalizer acts.
+  -- Runs backward passes, with a whole cycle of the collector whenever anything is allocated; in one of the
+  -- cycles a finalizer acts.
   local function disturbed_walk (number, loss, act)
     local function at_next_cycle ()
       number = number - 1
@@ -66,7 +67,7 @@ describe("backward", function ()
     return ok, message
   end
 
-  it("says so when a finalizer differentiates what it is walking over, or sets a gradient", function ()
+  it("says so when a finalizer differentiates the same nodes, or sets a gradient", function ()
     local disturbed = { 0, 0 }
     for case = 2, 17 do
       local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
@@ -357,7 +358,7 @@ describe("func", function ()
     end
   end)
 
-  it("may walk back itself, over what is being walked over", function ()
+  it("may run a backward pass itself, over the same nodes", function ()
     local w, v = peri.param { 1, 2 }, peri.param(2)
     local shared = w * w
     local within = shared:sum()

@@ -1,9 +1,9 @@
 /*
 ** sample.c - samplers: distribution, sample shape and generator in, draws out
 **
-** The result has the sample shape before the batch shape. The generator moves
-** on by the number of elements drawn, before the first is: a hook that interrupts
-** the call, and draws itself, gets others. If the hook raises they are lost.
+** The shape of the result is the sample shape, then the batch shape. The generator moves on by the
+** number of elements drawn before the first one is: a hook that interrupts the call and draws
+** itself gets other numbers. If the hook raises, these draws are lost.
 */
 #include <string.h>
 

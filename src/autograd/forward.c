@@ -1,5 +1,5 @@
 /*
-** forward.c - what each kind of node computes
+** forward.c - computes a node again, by its kind
 */
 #include "autograd/forward.h"
 #include "autograd/steps.h"

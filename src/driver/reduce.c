@@ -1,9 +1,9 @@
 /*
 ** reduce.c - lines of blocks, merged as a balanced tree
 **
-** The tree is grown like a binary counter: after 2^k leaves the last 2^k have
-** become one state. Leaves are blocks; above them, chunks of a fixed number
-** of blocks, which threads may compute apart.
+** The tree grows like a binary counter: after 2^k leaves the last 2^k have been merged into one
+** state. Leaves are blocks; chunks of a fixed number of blocks are subtrees, which threads may
+** compute separately.
 */
 #include <string.h>
 
