@@ -16,7 +16,7 @@ static int param (lua_State *L) {
   return 1;
 }
 
-/* core.bare(t): the same elements, without a past */
+/* core.bare(t): the same elements, without node or gradient */
 static int bare (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
   Tensor *view = host_new_view(L, 1, t, t->rank);
@@ -30,7 +30,7 @@ static int bare (lua_State *L) {
   return 1;
 }
 
-/* t:detach(): the same, unless a trace would miss it */
+/* t:detach(): the same, but raises where a replay would not see changes */
 static int detach (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
   host_arguments(L, "Tensor:detach", 1);

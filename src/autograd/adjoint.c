@@ -1,5 +1,5 @@
 /*
-** adjoint.c - what each kind of node passes on
+** adjoint.c - the step back over a node: calls the step of its kind
 */
 #include "autograd/adjoint.h"
 #include "autograd/steps.h"

@@ -1,9 +1,9 @@
 /*
 ** node.h - how a tensor was computed, for the backward pass
 **
-** A recorded tensor has a node: the kernel, and the operands it was given. The
-** gradient of a tensor is laid out as its elements are, so views need no node: what
-** flows into a view is added to its owner's gradient where the view's elements lie.
+** A recorded tensor has a node: the kernel, and the operands it was given. The gradient of a tensor
+** is laid out in memory as its elements are, so views need no node: the gradient of a view is added
+** to its owner's, at the places of the view's elements.
 **
 ** Nodes are numbered in the order of their creation; no operand is younger than
 ** its result. A backward pass goes through them from the youngest on.
@@ -25,7 +25,7 @@ typedef enum NodeKind {
   NODE_ROWS,
   NODE_REDUCTION,
   NODE_JOIN,          /* of its inputs, along the dimension whose number is `dimensions` */
-  NODE_CALL           /* whoever recorded it knows how to go back */
+  NODE_CALL           /* of a function in Lua, which comes with its own backward */
 } NodeKind;
 
 typedef struct Input {

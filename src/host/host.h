@@ -1,5 +1,5 @@
 /*
-** host.h - what perilune needs of the Lua state it lives in
+** host.h - what perilune needs of the Lua state that it runs in
 **
 ** Errors, texts for values, tensors as userdata, hooks that run during long work, threads, and
 ** the table of kernels. Any lua_* call may leave by longjmp: so each function of this room and

@@ -1,5 +1,5 @@
 /*
-** reduce.c - what the elements of a block, and of many blocks, amount to
+** reduce.c - reductions: the state of one block, and how states of blocks are merged
 **
 ** Blocks are summed in sixteen interleaved lanes, joined pairwise: fast, the
 ** same on every machine, and with an error that grows with the logarithm of

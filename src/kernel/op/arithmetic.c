@@ -1,5 +1,5 @@
 /*
-** arithmetic.c - the operators of Lua, and what stands beside them
+** arithmetic.c - the operators of Lua, and other arithmetic
 */
 #include <math.h>
 #include <string.h>
