@@ -47,6 +47,27 @@ for _, kernel in ipairs(core.kernels "row/reduce") do
     return #result == 0 and values or values:reshape(result)
   end
 end
+
+-- Many lines of few elements are taken side by side: element j of each is operand j of a kernel.
+local FEW = 8   -- operands that there are kernels for
+local logsumexp, of_few = methods.logsumexp, {}
+
+local function bind_few (k)
+  local names = {}
+  for j = 1, k do names[j] = "element " .. j end
+  of_few[k] = core.bind("few", "logsumexp" .. k, "Tensor:logsumexp", names, names)
+  return of_few[k]
+end
+
+function methods.logsumexp (t, dim, keep, ...)
+  local shape = math.type(dim) == "integer" and core.is_tensor(t) and core.shape(t) or {}
+  local d = dim and #shape > 1 and dim < 0 and dim + #shape + 1 or dim
+  local k = shape[d]
+  if not k or k < 2 or k > FEW or core.numel(t) <= k or ... then return logsumexp(t, dim, keep, ...) end
+  local values = (of_few[k] or bind_few(k))(core.slices(t, d))
+  return keep and values:unsqueeze(d) or values
+end
+
 for _, kernel in ipairs(core.kernels "reduce") do public[kernel.name] = methods[kernel.name] end   -- of tables too
 
 

@@ -152,35 +152,45 @@ static double place_finish (size_t count, const double *state) {
 
 
 /*
-** log sum exp. State: the largest, and the sum of exp(x - largest).
+** log sum exp. State: the largest, m, and the sum of exp(x - m) without the first that is m. The
+** logarithm of 1 + that sum keeps its digits where it is small.
 */
+static size_t place_of (size_t n, const double *x, double value) {
+  size_t i = 0;
+  while (i + 1 < n && x[i] != value) i++;
+  return i;
+}
+
 static void logsumexp_fold (size_t n, const double *x, double *state) {
-  double shifted[LANES], s = 0;
-  max_fold(n, x, state);
-  double shift = fabs(state[0]) == INFINITY ? 0 : state[0];
+  Lanes terms;
+  double s = 0, m;
+  max_fold(n, x, &m);
+  size_t at = place_of(n, x, m);
   for (size_t i = 0; i < n; i += LANES) {
-    size_t m = n - i < LANES ? n - i : LANES;
-    for (size_t j = 0; j < LANES; j++)
-      shifted[j] = vexp((j < m ? x[i + j] : -INFINITY) - shift);
-    s += join_lanes(shifted);
+    for (size_t j = 0; j < LANES; j++) {
+      double y = i + j < n ? x[i + j] : -INFINITY, e = vexp(y - m);
+      e = y == m ? 1.0 : e;
+      terms[j] = (i + j == at) | (i + j >= n) ? 0.0 : e;
+    }
+    s += join_lanes(terms);
   }
+  state[0] = m;
   state[1] = s;
 }
 
-/* Brings a sum from one largest element to another, not smaller. */
-static double rescale (double sum, double from, double to) {
-  return from == to ? sum : sum * vexp(from - to);
-}
+/* e^(x - m), where m is not smaller */
+static double relative (double x, double m) { return x == m ? 1 : vexp(x - m); }
 
 static void logsumexp_merge (double *state, const double *next) {
   double m = larger(state[0], next[0]);
-  state[1] = rescale(state[1], state[0], m) + rescale(next[1], next[0], m);
+  state[1] = state[0] >= next[0] ? state[1] + (1 + next[1]) * relative(next[0], m)
+                                 : next[1] + (1 + state[1]) * relative(state[0], m);
   state[0] = m;
 }
 
 static double logsumexp_finish (size_t count, const double *state) {
   if (count == 0) return -INFINITY;
-  return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog(state[1]);
+  return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog1p(state[1]);
 }
 
 static void logsumexp_slope (size_t n, const double *x, size_t count, double value,
