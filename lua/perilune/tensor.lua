@@ -49,7 +49,7 @@ for _, kernel in ipairs(core.kernels "row/reduce") do
 end
 
 -- Many lines of few elements are taken side by side: element j of each is operand j of a kernel.
-local FEW = 8   -- operands that there are kernels for
+local FEW, MANY = 8, 32   -- elements of a line that there are kernels for; elements of all lines
 local logsumexp, of_few = methods.logsumexp, {}
 
 local function bind_few (k)
@@ -60,10 +60,13 @@ local function bind_few (k)
 end
 
 function methods.logsumexp (t, dim, keep, ...)
-  local shape = math.type(dim) == "integer" and core.is_tensor(t) and core.shape(t) or {}
-  local d = dim and #shape > 1 and dim < 0 and dim + #shape + 1 or dim
+  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or ... then
+    return logsumexp(t, dim, keep, ...)
+  end
+  local shape = core.shape(t)
+  local d = dim < 0 and dim + #shape + 1 or dim
   local k = shape[d]
-  if not k or k < 2 or k > FEW or core.numel(t) <= k or ... then return logsumexp(t, dim, keep, ...) end
+  if not k or k < 2 or k > FEW then return logsumexp(t, dim, keep) end
   local values = (of_few[k] or bind_few(k))(core.slices(t, d))
   return keep and values:unsqueeze(d) or values
 end

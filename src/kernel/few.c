@@ -1,8 +1,8 @@
 /*
 ** few.c - log sum exp of two to eight numbers, for many lines of so few side by side
 **
-**   log sum_j exp(x_j) = m + log(1 + r),   m = max_j x_j,   r = sum_j exp(x_j - m) without the
-**   first x_j that is m.   The slope in x_j is exp(x_j - m)/(1 + r).
+**   log sum_j exp(x_j) = m + log(1 + r),   m = max_j x_j,   r = sum_j exp(x_j - m) without one
+**   x_j that is m.   The slope in x_j is exp(x_j - m)/(1 + r).
 **
 ** Operand j has element j of each line. Sums are taken in the order of reduce.c, hence values
 ** are those of its logsumexp to the last bit.
@@ -47,48 +47,50 @@ static void find_largest (int k, size_t n, const double *const in[], double *lar
   }
 }
 
-/* e[j] = exp(x_j - m); terms are the same, but 0 for the first of the largest. */
+/* e[j] = exp(x_j - m); terms are the same, but 0 for those that are m, whose number is `equal`. */
 static void find_terms (int k, size_t n, const double *const in[], const double *largest,
-                        double *const e[], Chunk term[]) {
-  Chunk met = {0};                                   /* the first one: 1, else 0 */
+                        double *const e[], Chunk term[], double *equal) {
+  EVERY for (size_t i = 0; i < n; i++) equal[i] = 0;
   for (int j = 0; j < k; j++) {
     const double *x = in[j];
     double *ej = e[j], *tj = term[j];
     EVERY for (size_t i = 0; i < n; i++) {
-      double below = vexp(x[i] - largest[i]), before = met[i];
+      double below = vexp(x[i] - largest[i]);
       ej[i] = x[i] == largest[i] ? 1.0 : below;
-      tj[i] = x[i] == largest[i] ? before : below;
-      met[i] = x[i] == largest[i] ? 1.0 : before;
+      tj[i] = x[i] == largest[i] ? 0.0 : below;
+      equal[i] += x[i] == largest[i] ? 1.0 : 0.0;
     }
   }
 }
 
 /* r, in place of the first term */
-static const double *sum_terms (int k, size_t n, Chunk term[]) {
+static const double *rest_of (int k, size_t n, Chunk term[], const double *equal) {
+  double *rest = term[0];
   for (int half = MOST / 2; half > 0; half /= 2)
     for (int j = 0; j < half && j + half < k; j++) {
       double *to = term[j];
       const double *from = term[j + half];
       EVERY for (size_t i = 0; i < n; i++) to[i] += from[i];
     }
-  return term[0];
+  EVERY for (size_t i = 0; i < n; i++) rest[i] += equal[i] - 1;
+  return rest;
 }
 
 static void chunk_value (int k, size_t n, const double *const in[], double *out) {
-  Chunk largest, unused, term[MOST];
+  Chunk largest, equal, unused, term[MOST];
   double *const e[MOST] = {unused, unused, unused, unused, unused, unused, unused, unused};
   find_largest(k, n, in, largest);
-  find_terms(k, n, in, largest, e, term);
-  const double *rest = sum_terms(k, n, term);
+  find_terms(k, n, in, largest, e, term, equal);
+  const double *rest = rest_of(k, n, term, equal);
   EVERY for (size_t i = 0; i < n; i++) out[i] = largest[i] + vlog1p(rest[i]);
 }
 
 /* 0 for an element of -inf, even if all are */
 static void chunk_slopes (int k, size_t n, const double *const in[], double *const d[]) {
-  Chunk largest, share, term[MOST];
+  Chunk largest, equal, share, term[MOST];
   find_largest(k, n, in, largest);
-  find_terms(k, n, in, largest, d, term);
-  const double *rest = sum_terms(k, n, term);
+  find_terms(k, n, in, largest, d, term, equal);
+  const double *rest = rest_of(k, n, term, equal);
   EVERY for (size_t i = 0; i < n; i++) share[i] = 1 / (1 + rest[i]);
   for (int j = 0; j < k; j++) {
     const double *x = in[j];
@@ -98,7 +100,8 @@ static void chunk_slopes (int k, size_t n, const double *const in[], double *con
 }
 
 
-static size_t chunk_at (int k, size_t at, size_t n, const double *const in[], const double *from[]) {
+static size_t chunk_at (int k, size_t at, size_t n, const double *const in[],
+                        const double *from[]) {
   for (int j = 0; j < k; j++) from[j] = in[j] + at;
   return n - at < CHUNK ? n - at : CHUNK;
 }

@@ -152,30 +152,31 @@ static double place_finish (size_t count, const double *state) {
 
 
 /*
-** log sum exp. State: the largest, m, and the sum of exp(x - m) without the first that is m. The
+** log sum exp. State: the largest, m, and the sum of exp(x - m) without one that is m. The
 ** logarithm of 1 + that sum keeps its digits where it is small.
 */
-static size_t place_of (size_t n, const double *x, double value) {
-  size_t i = 0;
-  while (i + 1 < n && x[i] != value) i++;
-  return i;
+
+/* The sum of exp(x - m) over eight elements less than m; those that are m are counted. */
+static double sum_below (const double *x, double m, Lanes equal) {
+  Lanes terms;
+  for (size_t j = 0; j < LANES; j++) {
+    double e = vexp(x[j] - m);
+    terms[j] = x[j] == m ? 0.0 : e;
+    equal[j] += x[j] == m ? 1.0 : 0.0;
+  }
+  return join_lanes(terms);
 }
 
 static void logsumexp_fold (size_t n, const double *x, double *state) {
-  Lanes terms;
+  Lanes last, equal = {0};
   double s = 0, m;
+  size_t i = 0;
   max_fold(n, x, &m);
-  size_t at = place_of(n, x, m);
-  for (size_t i = 0; i < n; i += LANES) {
-    for (size_t j = 0; j < LANES; j++) {
-      double y = i + j < n ? x[i + j] : -INFINITY, e = vexp(y - m);
-      e = y == m ? 1.0 : e;
-      terms[j] = (i + j == at) | (i + j >= n) ? 0.0 : e;
-    }
-    s += join_lanes(terms);
-  }
+  for (; i + LANES <= n; i += LANES) s += sum_below(x + i, m, equal);
+  for (size_t j = 0; j < LANES; j++) last[j] = i + j < n ? x[i + j] : -INFINITY;
+  if (i < n) s += sum_below(last, m, equal);
   state[0] = m;
-  state[1] = s;
+  state[1] = s + (join_lanes(equal) - 1);
 }
 
 /* e^(x - m), where m is not smaller */

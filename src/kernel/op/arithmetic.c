@@ -110,12 +110,12 @@ VECTOR double fourth_at (double x) {
 
 VECTOR double inverse_square_at (double x) {
   double q = 1 / x, r = fma(-x, q, 1.0), p = q * q, low = fma(2 * r, p, fma(q, q, -p));
-  return (p > 0) & (p < HUGE_VAL) ? p + low : p;
+  return ((p > 0) & (p < HUGE_VAL)) ? p + low : p;
 }
 
 VECTOR double inverse_cube_at (double x) {
   double q = 1 / x, r = fma(-x, q, 1.0), p = q * q, low = fma(3 * r, p, fma(q, q, -p)) * q;
-  return (p > 0) & (p < HUGE_VAL) ? fma(p, q, low) : p * q;
+  return ((p > 0) & (p < HUGE_VAL)) ? fma(p, q, low) : p * q;
 }
 
 /* squares, roots, reciprocals and x itself are exactly rounded, whatever else is in the block */
