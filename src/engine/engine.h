@@ -13,6 +13,7 @@
 **   tape.c      the nodes below a result, ordered by age
 **   backward.c  the backward pass
 **   trace.c     what a function recorded, replayed
+**   scan.c      what a function recorded, as the step of a recurrence
 */
 #ifndef PERILUNE_ENGINE_H
 #define PERILUNE_ENGINE_H
@@ -44,7 +45,7 @@ typedef struct Recording {
 int engine_is_tracked (const State *state, int n, const Tensor *const in[]);
 
 /* host_new, for a result that is recorded if an operand is tracked. (A NODE_CALL has one more
-   user value, its function.) */
+   user value, its function, and a NODE_SCAN its program.) */
 Tensor *engine_new_recorded (lua_State *L, const Recording *recording, int rank,
                              const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
@@ -119,9 +120,10 @@ void engine_forget_grad (lua_State *L, int index, const char *who);
 void engine_renew_grad (lua_State *L, int index, const char *who);
 void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value);
 
-/* Each adds its functions to the table on top of the stack: backward, trace. */
+/* Each adds its functions to the table on top of the stack: backward, trace, scan. */
 void engine_open_pending (lua_State *L);
 void engine_open_backward (lua_State *L);
 void engine_open_trace (lua_State *L);
+void engine_open_scan (lua_State *L);
 
 #endif

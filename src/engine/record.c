@@ -89,7 +89,7 @@ Tensor *engine_new_recorded (lua_State *L, const Recording *r, int rank,
     return host_new(L, r->who, rank, shape, stride);
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
-                            r->n + (r->kind == NODE_CALL), tensor_room(size));
+                            r->n + (r->kind >= NODE_SCAN), tensor_room(size));
   fill_node(L, r, t, 0);
   place_elements(t);
   return t;
