@@ -5,15 +5,16 @@ local show   = require "perilune.show"
 
 local raise = errors.raise
 
--- A number, a tensor or a list of numbers.
-local function is_value (x)
-  if type(x) == "number" or core.is_tensor(x) then return true end
-  if core.table_kind(x) ~= "data" then return false end
-  for _, element in ipairs(x) do
-    if type(element) ~= "number" then return false end
+-- A list of numbers, or of such lists, is a tensor: no deeper than one may have dimensions.
+local function is_list (x, dimensions)
+  if dimensions == 0 or core.table_kind(x) ~= "data" then return false end
+  for i = 1, #x do
+    if type(x[i]) ~= "number" and not is_list(x[i], dimensions - 1) then return false end
   end
   return true
 end
+
+local function is_value (x) return type(x) == "number" or core.is_tensor(x) or is_list(x, 16) end
 
 local function is_table (x)
   local kind = core.table_kind(x)
@@ -53,7 +54,10 @@ end
 -- Puts the values of x, which must have this form, into their places.
 local function fill (form, x, path, list)
   if type(form) == "number" then
-    if not is_value(x) then raise("scan: %s must be a number or a tensor, f returned %s", path, show.value(x)) end
+    if not is_value(x) then
+      raise("scan: %s must be a number or a tensor, f returned %s%s", path, show.value(x),
+            type(x) == "table" and "; peri.stack makes a tensor of a list" or "")
+    end
     list[form] = x
     return
   end
@@ -102,8 +106,9 @@ function scan.scan (f, init, xs, ...)
   errors.no_more("scan(f, init, xs)", ...)
   f = errors.check_function("scan", "f", f)
   local states, names = {}, {}
-  local state_form = flatten(init, "the state", states, names, {})
+  local state_form = flatten(init, "init", states, names, {})
   if #states == 0 then raise("scan: init must have a number or a tensor in it") end
+  for k, name in ipairs(names) do names[k] = name:gsub("^init", "state") end
   local x_form, rows, n = read_xs(xs)
   local n_states, out_form = #states, nil
 
@@ -113,10 +118,10 @@ function scan.scan (f, init, xs, ...)
     local state, output = returned[1], returned[2]
     if state == nil then raise("scan: f must return the new state, got nil") end
     if returned.n > 2 then raise("scan: f must return a state, and at most one output, got %d values", returned.n) end
-    fill(state_form, state, "the state", made)
+    fill(state_form, state, "state", made)
     if output ~= nil then
       local outputs = {}
-      out_form = flatten(output, "the output", outputs, {}, {})
+      out_form = flatten(output, "output", outputs, {}, {})
       table.move(outputs, 1, #outputs, n_states + 1, made)
     end
     return made

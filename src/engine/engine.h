@@ -64,6 +64,10 @@ Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like);
    own. */
 void engine_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index);
 
+/* Raises that `who` cannot be part of what is being recorded: `why` in a trace. */
+COLD int engine_fail_traced (lua_State *L, const State *state, const char *who,
+                             const char *why);
+
 /* Raises if a trace is being recorded, and the result, which is not, would depend on
    parameters or draws. */
 void engine_check_untraced (lua_State *L, const State *state, const char *who, int n,

@@ -182,7 +182,8 @@ static void record (lua_State *L, Draft *draft) {
   lua_pushvalue(L, STEP);
   lua_pushvalue(L, LEAVES);
   lua_pushlightuserdata(L, draft);
-  state->tracing = state->writing = 1;
+  state->tracing = 2;
+  state->writing = 1;
   state->paused = state->deferring = 0;
   draft->begin = state->order;
   int status = lua_pcall(L, 3, 1, 0);
@@ -249,8 +250,8 @@ static void sort_tensor (lua_State *L, const Draft *draft) {
 
 static void check_node (lua_State *L, const Node *node) {
   if (node->generator != NULL)
-    host_fail(L, "scan", "f must not draw, because a step is recorded once; draw the noise of all"
-              " steps before, and pass it as one of xs");
+    host_fail(L, "scan", "f must not draw, because it is called once; draw the noise of all steps"
+              " before, and pass it as one of xs");
   if (node->kind == NODE_CALL)
     host_fail(L, "scan", "functions with a gradient of their own (peri.func) run in Lua, and"
               " cannot be part of a step");
