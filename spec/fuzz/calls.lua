@@ -14,6 +14,7 @@ local ARGUMENTS = {
   matmul = { "tensor", "tensor" }, softmax = { "tensor", "dim?" }, log_softmax = { "tensor", "dim?" },
   logsumexp = { "tensor", "dims?" }, cholesky = { "tensor" }, equal = { "operand", "operand" },
   grad = { "callback" }, value_and_grad = { "callback" }, no_grad = { "callback", "tensor" }, trace = { "callback" },
+  scan = { "callback", "operand", "operand" },
   func = { "func" }, rng = { "seed" }, kl_div = { "operand", "operand", "kl_div_options?" },
   KLDivLoss = { "kl_div_options?" }, kl_divergence = { "distribution", "distribution", "kl_options?" },
   kl_explain = { "distribution", "distribution", "kl_options?" },
