@@ -6,9 +6,9 @@
 ** rows the steps get, and whatever else the nodes of a step read. These nodes, and the leaves
 ** that stand for state and input of a step, belong to the scan alone.
 **
-** A step back computes the step's nodes once more from the state before it: what lies
-** between two states is not stored. What flows back to a state is added to the gradient of its
-** row in the result, so that the step before finds it there.
+** What lies between two states is kept for the way back if there is not much of it, and else
+** computed once more from the state before. What flows back to a state is added to the gradient
+** of its row in the result, so that the step before finds it there.
 */
 #ifndef PERILUNE_SCAN_H
 #define PERILUNE_SCAN_H
@@ -23,7 +23,7 @@ typedef struct ScanMove {
   double *value, *slope;        /* there: the elements, and what flows back to them */
   size_t n;
   ptrdiff_t at, step, stride;
-  int input;                    /* of the scan, or -1 for its result */
+  int input;                    /* of the scan, -1 for its result, -2 for its history */
   double *values, *slopes;      /* during a run: what `at` counts from; no slopes where none are
                                    wanted */
 } ScanMove;
@@ -32,14 +32,17 @@ typedef struct ScanMoves {
   ScanMove *first, *end;
 } ScanMoves;
 
-/* A node of single numbers, to be run without looking at it. */
+/* What it takes to run a node. Those of single numbers are run without looking at them: their
+   results, unless another kind of node reads them, are in `numbers` of the scan. */
 typedef struct ScanOp {
   int code;                     /* see scan_code */
-  int n;
+  int n;                        /* operands that something flows back to */
   const Kernel *kernel;
+  Node *node;
+  size_t size;                  /* elements of a block */
   double *out, *slope;
   const double *in[KERNEL_MAX_IN];
-  double *to[KERNEL_MAX_IN];    /* where slopes of operands are added */
+  double *to[KERNEL_MAX_IN];    /* of single numbers: where slopes of operands are added */
 } ScanOp;
 
 /* The slope of an input that is one number, summed up over all steps. */
@@ -60,7 +63,9 @@ typedef struct Scan {
   ScanMoves begun;              /* what the first step gets of the inputs: states */
   ScanMoves taken, given;       /* what a step gets, states first, and what it leaves */
   size_t states;                /* so many moves */
-  ScanOp *op;                   /* one for each node; NULL unless all are of single numbers */
+  ScanMoves kept;               /* what is kept of each step; none if that would be too much */
+  double *history, *numbers;
+  ScanOp *op;                   /* one for each node */
   size_t sums;
   ScanSum *sum;
 } Scan;
@@ -74,7 +79,10 @@ typedef struct ScanOperator {
 
 extern const ScanOperator scan_operators[SCAN_OPERATORS];
 
-/* The code of a node, whose kernel may be one of these operators'. */
+/* Is it an elementwise kernel of single numbers? */
+bool scan_is_single (const Node *node);
+
+/* What to do for a node, whose kernel may be one of these operators'. */
 int scan_code (const Node *node, const Kernel *const operators[]);
 
 /* Gives the nodes of a step their memory for slopes; forgets walks that have met them. */

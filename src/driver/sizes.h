@@ -85,6 +85,8 @@
 #define WALK_FREE  64                   /* blocks that wait to be used again */
 #define WALK_CHUNK ((size_t)1 << 10)    /* doubles in the first chunk of memory; each is twice */
 #define WALK_DOUBLED 8                  /* the one before, so many times */
+#define SCAN_KEPT ((size_t)1 << 17)     /* doubles that a recurrence keeps besides its states: a
+                                           megabyte, to be read back rather than computed again */
 
 /* }====================================================== */
 

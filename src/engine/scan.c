@@ -24,12 +24,16 @@ typedef struct Draft {
   int others;             /* further inputs: what f uses besides */
   uint64_t begin;         /* nodes have been numbered from here on since f was called */
   Scan *scan;
-  unsigned char *mark;    /* of nodes by age, then of leaves: VARIES, NEEDED */
   Node **by_age;
+  unsigned char *mark;    /* of nodes by age, then of leaves: VARIES, NEEDED, NUMBER */
+  double **value;         /* of nodes by age: where it is */
 } Draft;
 
-/* Marks: it differs from step to step; what flows back to it is wanted. */
-enum { VARIES = 1, NEEDED = 2 };
+/* Marks: it differs from step to step; what flows back to it is wanted; its single value is
+   among the scan's numbers, or else in its tensor. */
+enum { VARIES = 1, NEEDED = 2, NUMBER = 4 };
+
+#define NO_NUMBER SIZE_MAX
 
 
 static void append (lua_State *L, int list) {
@@ -301,15 +305,20 @@ static void order_nodes (lua_State *L, const Draft *draft) {
 ** What varies from step to step, and what flows back
 ** ====================================================== */
 
-/* The mark of a node that is part of the step, or NULL. Nodes and leaves are numbered by their
-   `walk` meanwhile. */
-static unsigned char *mark_of (const Draft *draft, const Node *node) {
+/* The number of a node that is part of the step, by age, leaves last. It is in the nodes' `walk`
+   meanwhile. */
+static size_t number_of (const Draft *draft, const Node *node) {
   const Scan *scan = draft->scan;
-  size_t number = node == NULL ? 0 : (size_t)node->walk;
-  if (number == 0 || number > scan->n + scan->leaves) return NULL;
-  Node *const *at = number <= scan->n ? &draft->by_age[number - 1]
-                                      : &scan->leaf[number - 1 - scan->n];
-  return *at == node ? &draft->mark[number - 1] : NULL;
+  size_t number = node == NULL ? NO_NUMBER : (size_t)node->walk;
+  if (number >= scan->n + scan->leaves) return NO_NUMBER;
+  const Node *found = number < scan->n ? draft->by_age[number] : scan->leaf[number - scan->n];
+  return found == node ? number : NO_NUMBER;
+}
+
+/* Its marks, or NULL. */
+static unsigned char *mark_of (const Draft *draft, const Node *node) {
+  size_t number = number_of(draft, node);
+  return number == NO_NUMBER ? NULL : &draft->mark[number];
 }
 
 /* Of input k of a node of the step: its node's marks. */
@@ -317,7 +326,7 @@ static int marks_below (const Draft *draft, const Node *node, int k) {
   const Input *input = &node->in[k];
   if (input->is_number || input->tensor->owner->node == NULL) return 0;
   const unsigned char *mark = mark_of(draft, input->tensor->owner->node);
-  return mark != NULL ? *mark : input->tracked ? NEEDED : 0;
+  return mark != NULL ? *mark & (VARIES | NEEDED) : input->tracked ? NEEDED : 0;
 }
 
 static void mark_leaves (const Draft *draft, const Node *top) {
@@ -351,8 +360,8 @@ static void arrange (lua_State *L, Draft *draft, const Node *top) {
   Scan *scan = draft->scan;
   size_t at = 0;
   memset(draft->mark, 0, scan->n + scan->leaves);
-  for (size_t i = 0; i < scan->n; i++) draft->by_age[i]->walk = i + 1;
-  for (size_t k = 0; k < scan->leaves; k++) scan->leaf[k]->walk = scan->n + k + 1;
+  for (size_t i = 0; i < scan->n; i++) draft->by_age[i]->walk = i;
+  for (size_t k = 0; k < scan->leaves; k++) scan->leaf[k]->walk = scan->n + k;
   mark_leaves(draft, top);
   do mark_nodes(draft); while (mark_states(L, draft));
   for (size_t i = 0; i < scan->n; i++) {
@@ -369,6 +378,67 @@ static void arrange (lua_State *L, Draft *draft, const Node *top) {
       scan->fixed_slopes += draft->by_age[i]->result->size;
     }
   }
+}
+
+/* Finds places for the values of nodes; how many numbers there are. Those of single numbers that
+   no other kind of node reads, directly or as a view, are the scan's own: in the order of its
+   nodes, so that those of a step lie side by side. */
+static size_t place_values (const Draft *draft) {
+  const Scan *scan = draft->scan;
+  size_t numbers = 0;
+  for (size_t i = 0; i < scan->n; i++)
+    if (scan_is_single(draft->by_age[i])) draft->mark[i] |= NUMBER;
+  for (size_t i = 0; i < scan->n; i++) {
+    const Node *node = draft->by_age[i];
+    bool single = scan_is_single(node);
+    for (int k = 0; k < node->n; k++) {
+      const Tensor *t = node->in[k].is_number ? NULL : node->in[k].tensor;
+      unsigned char *mark = t == NULL ? NULL : mark_of(draft, t->owner->node);
+      if (mark != NULL && (!single || t != t->owner)) *mark &= (unsigned char)~NUMBER;
+    }
+  }
+  for (size_t i = 0; i < scan->n; i++) {
+    size_t number = number_of(draft, scan->node[i]);
+    draft->value[number] = draft->mark[number] & NUMBER ? &scan->numbers[numbers++]
+                                                        : scan->node[i]->result->data;
+  }
+  return numbers;
+}
+
+/* A scan within a step runs once in each of them, and keeps nothing. */
+static void forget_history (Scan *scan) {
+  scan->history = NULL;
+  scan->kept.end = scan->kept.first;
+}
+
+/* Where the elements of a tensor are during a run. */
+static double *value_of (const Draft *draft, const Tensor *t) {
+  size_t number = t->owner == t ? number_of(draft, t->node) : NO_NUMBER;
+  return number < draft->scan->n ? draft->value[number] : t->data;
+}
+
+/* What is to be kept of each step: numbers, and the results of other nodes. How many elements. */
+static size_t keep_values (const Draft *draft, size_t numbers) {
+  Scan *scan = draft->scan;
+  ScanMove *move = scan->kept.first;
+  size_t size = 0, fixed = 0;
+  for (size_t i = 0; i < scan->fixed; i++)
+    fixed += (draft->mark[number_of(draft, scan->node[i])] & NUMBER) != 0;
+  if (numbers > fixed)
+    *move++ = (ScanMove) {.value = scan->numbers + fixed, .n = numbers - fixed, .stride = 1,
+                          .input = -2};
+  size = numbers - fixed;
+  for (size_t i = scan->fixed; i < scan->n; i++) {
+    const Tensor *t = scan->node[i]->result;
+    if (draft->mark[number_of(draft, scan->node[i])] & NUMBER) continue;
+    *move++ = (ScanMove) {.value = t->data, .n = t->size, .at = (ptrdiff_t)size, .stride = 1,
+                          .input = -2};
+    size += t->size;
+    if (scan->node[i]->kind == NODE_SCAN) forget_history(scan->node[i]->scan);
+  }
+  scan->kept.end = move;
+  for (ScanMove *m = scan->kept.first; m < move; m++) m->step = (ptrdiff_t)size;
+  return size;
 }
 
 /* }====================================================== */
@@ -431,7 +501,7 @@ static ScanMove row_move (const Draft *draft, const Tensor *inner, size_t at) {
   const unsigned char *mark = mark_of(draft, inner->node);
   bool wanted = mark != NULL && (*mark & NEEDED);
   return (ScanMove) {
-    .node = wanted ? inner->node : NULL, .value = inner->data,
+    .node = wanted ? inner->node : NULL, .value = value_of(draft, inner),
     .slope = wanted ? inner->node->gradient : NULL, .n = inner->size, .at = (ptrdiff_t)at,
     .step = (ptrdiff_t)inner->size, .stride = 1, .input = -1
   };
@@ -476,27 +546,16 @@ static void make_moves (lua_State *L, const Draft *draft, const Node *top) {
 
 
 /* {=====================================================
-** Steps of single numbers
+** What to do for each node
 ** ====================================================== */
 
-static bool is_single (const Node *node) {
-  return node->kind == NODE_ELEMENTWISE && node->result->size == 1
-      && step_block_size(node) == 1;
-}
-
-static bool are_single (const Draft *draft) {
-  for (size_t i = 0; i < draft->scan->n; i++)
-    if (!is_single(draft->by_age[i])) return false;
-  return true;
-}
-
-/* Where the slope of an input goes: to a node of the step, to the sum over all steps, or, if
-   nobody wants it, to `unwanted`. */
+/* Where the slope of an input of a single number goes: to a node of the step, to the sum over all
+   steps, or, if nobody wants it, to `unwanted`. */
 static double *slope_place (const Draft *draft, const Input *input, double *unwanted) {
   Scan *scan = draft->scan;
   if (!input->tracked) return unwanted;
   const Tensor *t = input->tensor;
-  if (mark_of(draft, t->owner->node) != NULL)
+  if (number_of(draft, t->owner->node) != NO_NUMBER)
     return t->owner->node->gradient + (t->data - t->owner->data);
   size_t i = 0;
   while (i < scan->sums && scan->sum[i].tensor != t) i++;
@@ -504,15 +563,25 @@ static double *slope_place (const Draft *draft, const Input *input, double *unwa
   return &scan->sum[i].slope;
 }
 
+/* Does something flow back through it? */
+static bool passes (const Node *node) {
+  for (int k = 0; k < node->n; k++)
+    if (node->in[k].tracked) return !node_is_flat(node);
+  return false;
+}
+
 static ScanOp op_of (const Draft *draft, Node *node, const Kernel *const kernels[],
                      double *unwanted) {
-  bool passes = !node_is_flat(node) && node->kernel->partials != NULL;
-  ScanOp op = {.code = scan_code(node, kernels), .n = passes ? node->n : 0,
-               .kernel = node->kernel, .out = node->result->data, .slope = node->gradient};
+  ScanOp op = {.code = scan_code(node, kernels), .n = passes(node) ? node->n : 0, .node = node,
+               .slope = node->gradient, .out = value_of(draft, node->result)};
+  size_t size = step_block_size(node);
+  if (node->kind != NODE_ELEMENTWISE || size == SIZE_MAX) return op;
+  op.kernel = node->kernel;
+  op.size = size;
   for (int k = 0; k < node->n; k++) {
     const Input *input = &node->in[k];
-    op.in[k] = input->is_number ? &input->number : input->tensor->data;
-    op.to[k] = slope_place(draft, input, unwanted);
+    op.in[k] = input->is_number ? &input->number : value_of(draft, input->tensor);
+    op.to[k] = scan_is_single(node) ? slope_place(draft, input, unwanted) : NULL;
   }
   return op;
 }
@@ -585,6 +654,7 @@ static void make_rooms (lua_State *L, Draft *draft, const Node *top) {
   size_t outputs = (size_t)draft->outputs;
   draft->by_age = room_for(L, n, sizeof(Node *));
   draft->mark = room_for(L, n + scan->leaves, 1);
+  draft->value = room_for(L, n, sizeof(double *));
   order_nodes(L, draft);
   for (size_t i = 0; i < n; i++) scan->all_slopes += draft->by_age[i]->result->size;
   for (size_t k = 0; k < scan->leaves; k++) scan->all_slopes += scan->leaf[k]->result->size;
@@ -593,7 +663,8 @@ static void make_rooms (lua_State *L, Draft *draft, const Node *top) {
   scan->begun.first = room_for(L, count_moves(top, 0, states, 0), sizeof(ScanMove));
   scan->taken.first = room_for(L, states + count_moves(top, states, inputs, 1), sizeof(ScanMove));
   scan->given.first = room_for(L, states + outputs, sizeof(ScanMove));
-  if (!are_single(draft)) return;
+  scan->kept.first = room_for(L, 1 + n, sizeof(ScanMove));
+  scan->numbers = room_for(L, n, sizeof(double));
   scan->op = room_for(L, n, sizeof(ScanOp));
   scan->sum = room_for(L, (size_t)draft->others, sizeof(ScanSum));
 }
@@ -606,11 +677,15 @@ static void make_program (lua_State *L, Draft *draft, Node *top) {
     kernels[k] = host_kernel(L, scan_operators[k].file, scan_operators[k].name);
   make_rooms(L, draft, top);
   arrange(L, draft, top);
+  size_t numbers = place_values(draft);
   scan_lend_slopes(scan);
   make_moves(L, draft, top);
-  if (scan->op != NULL) make_ops(draft, kernels);
+  size_t kept = keep_values(draft, numbers);
+  make_ops(draft, kernels);
   scan_claim(scan);
   scan->pause = steps_between_looks(scan);
+  if (kept <= SCAN_KEPT / draft->steps) scan->history = room_for(L, kept * draft->steps, sizeof(double));
+  else scan->kept.end = scan->kept.first;
   top->scan = scan;
 }
 
