@@ -188,9 +188,9 @@ return {
     local w, x = p.param { 0.5, 1.5 }, p.linspace(0, 1, 6)
     local m = p.param { { 0.5, 0.1 }, { 0.2, 0.3 } }
     local function loss ()
-      local s, last = p.scan(function (s, t) return { a = w[1] * s.a + t:exp(), b = s.a } end, { a = w[2], b = 0 }, x)
-      local v = p.scan(function (s, t) return m:matmul(s) + t, s:logsumexp() end, { 1, 2 }, x)
-      return s.a:sum() * last.b + v:sum()
+      local all, last = p.scan(function (s, t) return { a = w[1] * s.a + t:exp(), b = s.a } end, { a = w[2], b = 0 }, x)
+      local sums = p.scan(function (s, t) return m:matmul(s) + t, s:logsumexp() end, { 1, 2 }, x)
+      return all.a:sum() * last.b + sums:sum()
     end
     local trace = p.trace(loss)
     local value = trace:backward()
