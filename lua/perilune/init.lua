@@ -24,6 +24,7 @@ local fields = {
   ["inference.loo"] = "compare",
   ["inference.saved"] = "load",
   model         = "model",
+  scan          = "scan",
   unconstrained = "biject_to transform_to",
 }
 

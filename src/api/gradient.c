@@ -53,7 +53,7 @@ static int call_paused (lua_State *L, int paused) {
   int before = state->paused;
   luaL_checkany(L, 1);
   if (paused && state->tracing)
-    host_fail(L, "no_grad", "not within trace: what is computed there would not be replayed");
+    engine_fail_traced(L, state, "no_grad", "what is computed there would not be replayed");
   state->paused = paused;
   int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   state->paused = before;

@@ -53,8 +53,8 @@ static int records (lua_State *L, const Binding *b, const Operands *o) {
   int recorded = !b->detached && kernel_differentiates(b->kernel)
               && (b->state->tracing || engine_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
-    host_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
-              " comes from rsample");
+    engine_fail_traced(L, b->state, b->who, "a replay would not draw it again, as it does what"
+                       " comes from rsample");
   return recorded;
 }
 

@@ -115,6 +115,6 @@ void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uin
       break;
     case NODE_REDUCTION: reduce_lines(node, pool); break;
     case NODE_JOIN: join(node, pool); break;
-    case NODE_LEAF: case NODE_CALL: break;
+    case NODE_LEAF: case NODE_SCAN: case NODE_CALL: break;
   }
 }

@@ -25,6 +25,7 @@ typedef enum NodeKind {
   NODE_ROWS,
   NODE_REDUCTION,
   NODE_JOIN,          /* of its inputs, along the dimension whose number is `dimensions` */
+  NODE_SCAN,          /* a recurrence (scan.h) */
   NODE_CALL           /* of a function in Lua, which comes with its own backward */
 } NodeKind;
 
@@ -42,6 +43,7 @@ typedef struct Node {
   union {
     const Kernel *kernel;
     Tensor *grad;        /* of a parameter: memory for its grad, kept alive by it, or NULL */
+    struct Scan *scan;   /* of a recurrence, kept alive by it */
   };
   Tensor *result;
   uint64_t order;
@@ -82,9 +84,10 @@ static inline Node *node_below (const Node *node, int k) {
 }
 
 /* Elements that a step over it goes through: of the result, or of the largest operand where
-   they were summed up; a lot for a slow kernel. */
+   they were summed up; a lot for a slow kernel or a recurrence. */
 static inline size_t node_extent (const Node *node) {
   size_t size = node->result->size;
+  if (node->kind == NODE_SCAN) return SIZE_MAX;
   if ((node->kind == NODE_ELEMENTWISE || node->kind == NODE_ROWS) && node->kernel->slow)
     return SIZE_MAX;
   for (int k = 0; k < node->n; k++)

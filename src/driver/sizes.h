@@ -86,6 +86,8 @@
 #define ARENA_MAX_FREE    64       /* blocks that wait to be used again */
 #define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; the next */
 #define ARENA_DOUBLINGS   8        /* chunks are twice as large each, so many times */
+#define SCAN_KEPT ((size_t)1 << 17)     /* doubles that a recurrence keeps besides its states: a
+                                           megabyte, to be read back rather than computed again */
 
 /* }====================================================== */
 
