@@ -193,6 +193,11 @@ local families = {
   ["MixtureSameFamily of rows"] = {
     function (l, m) return peri.MixtureSameFamily(logits(l), peri.Independent(peri.Normal(m, 1), 1)) end,
     { { { 0.4, 1 }, { 1, 2 }, { { -1, 0 }, { 1, 2 } } }, { { 4, 7 }, { -9, 9 }, { { 5, 0 }, { 1, 6 } } } } },
+  MixtureDistribution = { function (l, m, a)
+      local cut = peri.Truncated(peri.Normal(m, a), 0, 9)
+      return peri.MixtureDistribution(logits(l), { peri.Normal(m, 1), peri.Gamma(a, 2), cut })
+    end,
+    { { 0.4, ROW, 1, 2 }, { 8.9, { 0, 50, 1 }, -7, 0.1 }, { -1, ROW, 0, 20 } } },
 
   Truncated = { function (m, s, low, high) return peri.Truncated(peri.Normal(m, s), low, high) end,
     { { 0.4, 0, 1, -1, 2 }, { 30.1, 0, 1, 30, 31 }, { -29, 2, 1, -INF, -28 },
