@@ -121,6 +121,7 @@ local TRIL  = { { 1.5, 0, 0 }, { 0.3, 0.8, 0 }, { -0.4, 0.2, 1.1 } }
 local OTHER = { { 0.7, 0, 0 }, { 2, 0.1, 0 }, { 0.4, -3, 5 } }
 local SPD   = { { 2, 0.3, 0 }, { 0.3, 1, 0.2 }, { 0, 0.2, 3 } }
 local ROW   = { 1, 2, 3 }
+local SQUARE = { { 0.5, 0.5 }, { 0.2, 0.8 } }
 local INF   = math.huge
 
 -- name = { make, places, data = the operands without a derivative }
@@ -178,6 +179,14 @@ local families = {
     function (m) return peri.Masked(peri.Normal(m, 1), m:gt(1)) end, { { ROW, { 1, 1, 2 } }, { { 1, -1, 1 }, ROW } } },
   Flat = { function (low, high) return peri.Flat(peri.constraints.interval(low, high), 2) end,
     { { { 0.1, 0.2 }, 0, 1 }, { { 4, 6 }, 3, 7 }, { { 4, 6 }, 5, 7 } } },
+
+  HiddenMarkov = { function (p, a, m) return peri.HiddenMarkov(p:exp(), a:exp(), peri.Normal(m, 1), 3) end,
+    { { ROW, { 0, 1 }, { { 0, 1 }, { 2, 0 } }, { 0, 3 } },
+      { { 50, 1, -9 }, { 9, 1 }, { { 0, -1 }, { -20, 0 } }, { 0, 9 } } } },
+  ["HiddenMarkov with closed ways"] = {
+    function (p, a, m) return peri.HiddenMarkov(p, a, peri.Gamma(m, 1), 3) end,
+    { { ROW, { 0.5, 0.5 }, SQUARE, { 1, 3 } },
+      { { 9, 1, 2 }, { 0, 1 }, { { 1, 0 }, { 0.3, 0.7 } }, { 4, 9 } }, { { 9, 1, -2 }, { 1, 0 }, SQUARE, { 4, 9 } } } },
 
   MixtureSameFamily = { mixture,
     { { 0.4, ROW, { -1, 0, 1 } }, { 9, { 0, 50, 1 }, { 3, 2, 1 } }, { 0, { -INF, 0, 1 }, ROW } } },
