@@ -137,28 +137,37 @@ static bool run_forward (const Batch *b, const Chain *c, size_t r, double *w, do
   return true;
 }
 
-/* P(state i | x) from f and b at one time */
-static void posterior_at (size_t k, const double *f, const double *back, double *out) {
-  for (size_t i = 0; i < k; i++) out[i] = f[i] == -INFINITY ? f[i] : f[i] + back[i];
-  simplex_probs(k, out, out);
-}
-
 /* What a backward pass over a sequence works with: k numbers each. */
-typedef struct Back { double *w, *back, *u, *next; } Back;
+typedef struct Back { double *w, *back, *u; } Back;
 
 static Back back_of (size_t k, double *scratch) {
-  return (Back) {scratch, scratch + k, scratch + 2 * k, scratch + 3 * k};
+  return (Back) {scratch, scratch + k, scratch + 2 * k};
 }
 
-/* adds to d_ij the derivative along a_ij of one step, from f to u = e + b of the next time, where
-   v is log sum_j a_ij exp(u_j) */
-static void add_step (size_t k, const double *f, const double *u, const double *v, double *w,
-                      double up, double *d) {
-  for (size_t i = 0; i < k; i++) w[i] = f[i] == -INFINITY ? f[i] : f[i] + v[i];
-  double all = log_sum(k, w);
-  for (size_t i = 0; i < k; i++)
+/* P(state i | x) from f and b at one time; returns the largest f + b, and the sum of
+   exp(f + b) less that */
+static double posterior_at (size_t k, const double *f, const double *back, double *shares,
+                            double *sum) {
+  EVERY for (size_t i = 0; i < k; i++) shares[i] = f[i] == -INFINITY ? f[i] : f[i] + back[i];
+  double m = simplex_largest(k, shares), all = 0;
+  EVERY for (size_t i = 0; i < k; i++) shares[i] = vexp(shares[i] - m);
+  for (size_t i = 0; i < k; i++) all += shares[i];
+  for (size_t i = 0; i < k; i++) shares[i] /= all;
+  *sum = all;
+  return m;
+}
+
+/* Adds to d_ij the derivative along a_ij of one step, exp(f_i + u_j)/(sum exp m), given exp(u_j),
+   u being e + b of the next time. Where the likely ends of the step are hardly connected m is far
+   below 0, and only their sum is a number. */
+static void add_step (size_t k, const double *f, const double *u, const double *exp_u, double m,
+                      double sum, double up, double *d) {
+  for (size_t i = 0; i < k; i++, d += k) {
+    if (f[i] == -INFINITY) continue;
+    double scale = m > -100 ? up * vexp(f[i] - m) / sum : 0;
     for (size_t j = 0; j < k; j++)
-      if (f[i] > -INFINITY && u[j] > -INFINITY) d[i * k + j] += up * vexp((f[i] - all) + u[j]);
+      d[j] += m > -100 ? scale * exp_u[j] : up * vexp(f[i] + u[j] - m) / sum;
+  }
 }
 
 static void fill (size_t n, double x, double *d) {
@@ -168,17 +177,18 @@ static void fill (size_t n, double x, double *d) {
 /* from the last time to the first; d is NULL where nobody wants the derivatives along a */
 static void run_back (const Batch *b, const Chain *c, size_t r, const double *f, Back s, double up,
                       double *shares, double *d) {
-  size_t k = c->k;
+  size_t k = c->k, t = b->dims[1] - 1;
   Chain back = reversed(*c);
-  for (size_t i = 0; i < k; i++) s.back[i] = 0;
-  for (size_t t = b->dims[1]; t-- > 0 && !stops_at(b->stop, t, k * k); ) {
-    posterior_at(k, f + t * k, s.back, shares + t * k);
-    add_table(b, c, r, t, s.back, s.u);
-    if (t == 0) break;
-    go(&back, s.u, s.w, s.next);
-    if (d != NULL) add_step(k, f + (t - 1) * k, s.u, s.next, s.w, up, d);
-    memcpy(s.back, s.next, k * sizeof *s.back);
+  double sum;
+  fill(k, 0, s.back);
+  posterior_at(k, f + t * k, s.back, shares + t * k, &sum);
+  add_table(b, c, r, t, s.back, s.u);
+  for (; t > 0 && !stops_at(b->stop, t, k * k); t--) {
+    go(&back, s.u, s.w, s.back);
+    double m = posterior_at(k, f + (t - 1) * k, s.back, shares + (t - 1) * k, &sum);
+    if (d != NULL) add_step(k, f + (t - 1) * k, s.u, s.w, m, sum, up, d);
     lowered(k, s.back);
+    add_table(b, c, r, t - 1, s.back, s.u);
   }
 }
 
@@ -193,7 +203,7 @@ static void initial_slopes (size_t k, const double *p, const double *u, double *
 static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0], size = b->dims[1] * k;
   Back s = back_of(k, b->scratch);
-  double *f = b->scratch + 4 * k;
+  double *f = b->scratch + 3 * k;
   for (size_t r = 0; r < b->n; r++) {
     Chain c = chain_of(b, r);
     double *dp = d[INITIAL] + r * k, *da = d[TRANSITION] + r * k * k, *de = d[TABLE] + r * size;
@@ -207,7 +217,7 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   }
 }
 
-static size_t adjoint_scratch (const size_t dims[]) { return (4 + dims[1]) * dims[0]; }
+static size_t adjoint_scratch (const size_t dims[]) { return (3 + dims[1]) * dims[0]; }
 
 /* }====================================================== */
 
@@ -219,10 +229,10 @@ static size_t adjoint_scratch (const size_t dims[]) { return (4 + dims[1]) * dim
 static void posterior (const Batch *b, double *out) {
   size_t k = b->dims[0], size = b->dims[1] * k;
   Back s = back_of(k, b->scratch);
-  double *f = b->scratch + 4 * k;
+  double *f = b->scratch + 3 * k;
   for (size_t r = 0; r < b->n; r++, out += size) {
     Chain c = chain_of(b, r);
-    if (run_forward(b, &c, r, s.w, f)) run_back(b, &c, r, f, s, 1, out, NULL);
+    if (size > 0 && run_forward(b, &c, r, s.w, f)) run_back(b, &c, r, f, s, 1, out, NULL);
     else fill(size, NAN, out);
   }
 }
