@@ -88,6 +88,7 @@ local function lost_slopes (mixture)
   return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
 end
 
+--- A mixture of this class, its parts not checked; for subclasses as well.
 local function assemble (c, mixture, component, batch)
   local k = mixture.support.high
   local self = setmetatable({}, c)
@@ -112,6 +113,7 @@ end
 
 local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
   construct = make,
+  assemble  = assemble,
   help = {
     summary = "one of K distributions of a family, chosen at random",
     params  = { mixture_distribution = "a Categorical with the weights",
