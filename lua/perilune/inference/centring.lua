@@ -79,7 +79,7 @@ local function chosen (posed, option)
   end
   for _, name in ipairs(option) do
     local site = posed.latents[name]
-    if not site then errors.raise("noncentred: there is no unobserved site %s", show.value(name)) end
+    if not site then errors.unknown("noncentred", "unobserved site", name, posed:latent_names()) end
     if not FAMILIES[site.distribution] then
       errors.raise("noncentred: %s is a %s, which has no location and scale", name, site.distribution)
     end
