@@ -45,6 +45,7 @@ int luaopen_perilune_core (lua_State *L) {
   engine_open_pending(L);
   engine_open_backward(L);
   engine_open_trace(L);
+  engine_open_chains(L);
   engine_open_scan(L);
   api_open_names(L);
   api_open_counted(L);

@@ -130,6 +130,7 @@ void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor
 void engine_open_pending (lua_State *L);
 void engine_open_backward (lua_State *L);
 void engine_open_trace (lua_State *L);
+void engine_open_chains (lua_State *L);
 void engine_open_scan (lua_State *L);
 
 #endif

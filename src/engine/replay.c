@@ -34,8 +34,9 @@ static Trace *check_replay (lua_State *L, const State *state, const char *who) {
   return check_trace(L, who);
 }
 
+/* Without L the work is done by the thread that calls, and is not watched. */
 static Pool *pool_for (lua_State *L, const TraceStep *step) {
-  return step->block > 0 ? NULL : host_pool(L, step->size);
+  return L == NULL || step->block > 0 ? NULL : host_pool(L, step->size);
 }
 
 /* Doubles of scratch that some step needs. */
@@ -94,6 +95,7 @@ static void draw (lua_State *L, const State *state, const Trace *trace, const Tr
 
 /* After a step during which hooks may run: is the replay to be given up? */
 static bool is_stopped (lua_State *L, State *state, const TraceStep *step) {
+  if (L == NULL) return false;
   state->running = L;
   if (step->looks) watch_look(&state->watch, watch_clock());
   return watch_stopped(&state->watch);
@@ -329,6 +331,43 @@ static int replay_rows (lua_State *L) {
   tensor_holder(rows.x)->writes++;
   end_writing(L, state, trace, writing);
   return 0;
+}
+
+Trace *replay_check (lua_State *L, int index, const char *who) {
+  lua_pushvalue(L, index);
+  lua_insert(L, 1);
+  Trace *trace = check_replay(L, host_state(L), who);
+  lua_remove(L, 1);
+  for (size_t i = 0; i < trace->n; i++)
+    if (trace->step[i].node->generator != NULL)
+      host_fail(L, who, "the trace must not draw random numbers");
+  return trace;
+}
+
+void replay_ready (lua_State *L, int index, State *state, Trace *trace, const Tensor *x) {
+  uint64_t waiting;
+  lua_pushvalue(L, index);
+  lua_insert(L, 1);               /* where prepare keeps memory */
+  do {
+    waiting = state->waiting;
+    engine_before_write(L, x);
+    prepare(L, state, trace);
+  } while (waiting != state->waiting);
+  lua_remove(L, 1);
+  tape_save(state->tape);
+  trace->pass = ++state->passes;
+}
+
+double replay_gradient (State *state, Trace *trace, const Tensor *x, const double *u,
+                        double *gradient) {
+  copy_doubles(x->data, u, x->size);
+  go_forward(NULL, state, trace);
+  start_back(trace, trace->pass);
+  go_back(NULL, state, trace);
+  compute_after(NULL, state, trace, true);
+  node_fill_gradient(NULL, x->node);
+  copy_doubles(gradient, x->node->gradient, x->size);
+  return trace->top->data[0];
 }
 
 static int describe (lua_State *L) {

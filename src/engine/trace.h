@@ -51,6 +51,18 @@ enum { TRACE_TOP = 1, TRACE_GRADIENTS, TRACE_SCRATCH, TRACE_DRAWN };
 /* replay.c: computes what waits for results and grads, before these change */
 void replay_release (lua_State *L, const State *state, Trace *trace);
 
+/* The trace at `index`, of which replay_gradient can be asked. */
+Trace *replay_check (lua_State *L, int index, const char *who);
+
+/* Whatever may raise, before replays of that trace with the parameter x; nothing must be allocated
+   between this and them, but by calls of this for others. */
+void replay_ready (lua_State *L, int index, State *state, Trace *trace, const Tensor *x);
+
+/* The trace's number where x, a parameter of it, is u, and its gradient. Any thread may ask, if no
+   other asks the same trace. */
+double replay_gradient (State *state, Trace *trace, const Tensor *x, const double *u,
+                        double *gradient);
+
 /* Pushes the metatable of traces. */
 void replay_push_metatable (lua_State *L);
 
