@@ -14,7 +14,7 @@ local Model, Posed = { __name = "model" }, { __name = "posed model" }
 Model.__index = Model
 
 -- Ways to a posterior, each a file of inference/.
-local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, fit = true }
+local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, nuts = true, hmc = true, fit = true }
 
 function Posed.__index (_, name)
   if METHODS[name] then

@@ -347,10 +347,22 @@ static int state (lua_State *L) {
   return 1;
 }
 
-/* chains:restore(list): true, or false if the strings are no states of such chains */
+static const Tensor *check_history (lua_State *L, const Chains *chains, int index, size_t width) {
+  const Tensor *t = engine_check_tensor(L, index, "chains:restore");
+  size_t rows = chains->n * (size_t)(chains->options.warmup + chains->options.draws);
+  return t->size == rows * width && tensor_is_contiguous(t) ? t : NULL;
+}
+
+/* chains:restore(list, draws, stats): true, or false if these are no states of such chains */
 static int restore (lua_State *L) {
   Chains *chains = check_chains(L, "chains:restore");
   luaL_checktype(L, 2, LUA_TTABLE);
+  const Tensor *history = check_history(L, chains, 3, chains->options.size);
+  const Tensor *stats = check_history(L, chains, 4, STATS);
+  if (history == NULL || stats == NULL) {
+    lua_pushboolean(L, 0);
+    return 1;
+  }
   for (int pass = 0; pass < 2; pass++)     /* first look at all, then copy */
     for (size_t i = 0; i < chains->n; i++) {
       size_t bytes;
@@ -366,6 +378,8 @@ static int restore (lua_State *L) {
       if (pass == 1) memcpy(chain_at(chains, i), copy, bytes);
       lua_pop(L, 2);
     }
+  memcpy(chains->draws, history->data, history->size * sizeof(double));
+  memcpy(chains->stats, stats->data, stats->size * sizeof(double));
   lua_pushboolean(L, 1);
   return 1;
 }

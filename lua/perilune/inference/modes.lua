@@ -29,12 +29,17 @@ function modes.objective (density)
   end
 end
 
--- A start: `init`, moved by up to `width`, where the density is finite; nil if there is none.
-local function start_near (density, init, width, rng)
+--- Are the density and its gradient finite there?
+function modes.is_finite_at (density, u)
+  local value, gradient = density:at(u)
+  return is_finite(value) and is_finite(gradient:sum())
+end
+
+--- A start: `init`, moved by up to `width`, where the density is finite; nil if there is none.
+function modes.start_near (density, init, width, rng)
   for _ = 1, RETRIES do
     local u = init + Uniform(-width, width):sample({ density.size }, rng)
-    local value, gradient = density:at(u)
-    if is_finite(value) and is_finite(gradient:sum()) then return u end
+    if modes.is_finite_at(density, u) then return u end
   end
   return nil
 end
@@ -45,7 +50,7 @@ local function climb (density, init, first, n, rng, ends, options)
   for i = first, first + n - 1 do
     local u = init
     if i > 1 or not is_finite((density:at(init))) then
-      u = start_near(density, init, WIDTHS[(i - 2) % #WIDTHS + 1], rng)
+      u = modes.start_near(density, init, WIDTHS[(i - 2) % #WIDTHS + 1], rng)
     end
     if u then
       local path = options.on_path and options.on_path(i)

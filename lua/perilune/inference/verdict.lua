@@ -51,4 +51,40 @@ function verdict.of_fit (f)
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
+
+local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.0025, 0.2   -- ESS for each chain; SHARE of draws
+
+-- What speaks against draws of chains.
+local function chain_findings (w)
+  local list = {}
+  local function say (...) list[#list + 1] = format(...) end
+  if w.interrupted then say("interrupted: %d draws were made", w.draws) end
+  if w.chains == 1 then say("one chain: whether others would agree is not known") end
+  if w.rhat >= RHAT then
+    say("the chains do not agree: R-hat of %s is %.3f; draw more, or give other starts", w.rhat_name, w.rhat)
+  end
+  if w.ess_bulk < ESS * w.chains then
+    say("few independent draws: %.0f of %d for %s; draw more", w.ess_bulk, w.draws, w.ess_name)
+  elseif w.ess_tail < ESS * w.chains then
+    say("few independent draws in the tails of %s: %.0f; draw more", w.tail_name, w.ess_tail)
+  end
+  if w.divergences > SHARE * w.draws then
+    say("%d of %d trajectories diverged: some corner is too narrow for the step; raise target, or write the model in "
+        .. "other coordinates", w.divergences, w.draws)
+  end
+  if w.saturated > 0.01 * w.draws then
+    say("%d trajectories reached max_depth: raise it, or use metric = \"dense\"", w.saturated)
+  end
+  if w.e_bfmi < E_BFMI then say("energies hardly move (E-BFMI %.2f): the tails are not explored", w.e_bfmi) end
+  return list
+end
+
+--- The verdict on chains. `w` has chains, draws, rhat, rhat_name, ess_bulk, ess_name, ess_tail, tail_name, divergences,
+-- saturated, e_bfmi, interrupted.
+function verdict.of_chains (w)
+  local reasons = chain_findings(w)
+  if w.rhat >= 1.1 or w.divergences > 0.1 * w.draws or w.ess_bulk < 10 * w.chains then return "bad", reasons end
+  return #reasons == 0 and "ok" or "doubtful", reasons
+end
+
 return verdict

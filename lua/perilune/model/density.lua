@@ -77,6 +77,15 @@ local function evaluate (self, rows, values, gradients)
   else evaluate_slowly(self, rows, values, gradients) end
 end
 
+--- The trace; raises where the model cannot be traced.
+function Density:traced ()
+  prepare(self)
+  if not self.trace then
+    errors.raise("chains need a model that can be traced: one whose body does not look at values")
+  end
+  return self.trace
+end
+
 --- The log density at each row of u.
 function Density:values (rows)
   local values = core.zeros(core.shape(rows)[1])
