@@ -293,6 +293,24 @@ describe("a hook of the main thread", function ()
   end)
 end)
 
+describe("a hook that differentiates what a step of a recurrence left elsewhere", function ()
+  it("ends the walk back over it", function ()
+    local w, left = peri.param(peri.linspace(0.1, 0.9, 5000)), nil
+    local _, last = peri.scan(function (s, t)
+      left = s * w
+      return left:sin() * 0.5 + t
+    end, w, 300)
+    local loss = last:sum()
+    local _, ok, text = hooked(function () loss:backward { retain = true } end,
+                               function () pcall(left.backward, left:sum()) end)
+    assert.is_false(ok)
+    assert.matches("gradients of the same tensors were changed meanwhile", text)
+    assert.is_nil(w.grad)
+    loss:backward()
+    assert.equal(5000, #w.grad)
+  end)
+end)
+
 describe("a hook that interrupts a call", function ()
   -- Runs the call with a hook that does something once; both must be right.
   local function with (call, action)

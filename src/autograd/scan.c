@@ -173,23 +173,22 @@ size_t scan_scratch (const Node *node, const Pool *pool) {
 ** Between a step and the whole
 ** ====================================================== */
 
-enum { HISTORY = -2 };   /* a move's input */
-
 typedef const ScanMove Move;
 
-/* Says where the wholes are, and what flows back to them. */
+/* Says where an input is, and, on the way back, what flows to it. */
+static void find_input (ScanMove *m, const Input *input, bool back) {
+  m->values = input->is_number ? (double *)&input->number : input->tensor->data;
+  m->slopes = back && input->tracked ? filled_gradient(NULL, input->tensor) : NULL;
+}
+
 static void find_wholes (const Node *node, ScanMoves moves, bool back) {
   for (ScanMove *m = moves.first; m < moves.end; m++) {
-    const Input *input = m->input < 0 ? NULL : &node->in[m->input];
-    bool wanted = back && (input == NULL || input->tracked);
-    m->slopes = NULL;
-    if (m->input == HISTORY) {
-      m->values = node->scan->history;
-      continue;
+    if (m->whole >= 0) find_input(m, &node->in[m->whole], back);
+    else if (m->whole == SCAN_HISTORY) m->values = node->scan->history;
+    else {
+      m->values = node->result->data;
+      m->slopes = back ? node->gradient : NULL;
     }
-    if (input != NULL && input->is_number) m->values = (double *)&input->number;
-    else m->values = input == NULL ? node->result->data : input->tensor->data;
-    if (wanted) m->slopes = input == NULL ? node->gradient : filled_gradient(NULL, input->tensor);
   }
 }
 

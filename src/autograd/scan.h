@@ -16,14 +16,17 @@
 #include "autograd/node.h"
 #include "driver/threads.h"
 
+/* What elements are moved to or from, unless it is one of the inputs. */
+enum { SCAN_RESULT = -1, SCAN_HISTORY = -2 };
+
 /* n elements within a step, and where they are in step t: at + t step + i stride, i < n, of the
-   result or of an input. */
+   whole. */
 typedef struct ScanMove {
   Node *node;                   /* that has them within the step, or NULL: the same in all steps */
   double *value, *slope;        /* there: the elements, and what flows back to them */
   size_t n;
   ptrdiff_t at, step, stride;
-  int input;                    /* of the scan, -1 for its result, -2 for its history */
+  int whole;                    /* an input of the scan, its result or its history */
   double *values, *slopes;      /* during a run: what `at` counts from; no slopes where none are
                                    wanted */
 } ScanMove;
@@ -36,7 +39,7 @@ typedef struct ScanMoves {
    results, unless another kind of node reads them, are in `numbers` of the scan. */
 typedef struct ScanOp {
   int code;                     /* see scan_code */
-  int n;                        /* operands that something flows back to */
+  int n;                        /* operands, or 0 if nothing flows back to them */
   const Kernel *kernel;
   Node *node;
   size_t size;                  /* elements of a block */
@@ -63,8 +66,9 @@ typedef struct Scan {
   ScanMoves begun;              /* what the first step gets of the inputs: states */
   ScanMoves taken, given;       /* what a step gets, states first, and what it leaves */
   size_t states;                /* so many moves */
-  ScanMoves kept;               /* what is kept of each step; none if that would be too much */
-  double *history, *numbers;
+  ScanMoves kept;               /* what is kept of each step; */
+  double *history;              /* NULL if that would be too much */
+  double *numbers;              /* results of single numbers */
   ScanOp *op;                   /* one for each node */
   size_t sums;
   ScanSum *sum;

@@ -426,13 +426,13 @@ static size_t keep_values (const Draft *draft, size_t numbers) {
     fixed += (draft->mark[number_of(draft, scan->node[i])] & NUMBER) != 0;
   if (numbers > fixed)
     *move++ = (ScanMove) {.value = scan->numbers + fixed, .n = numbers - fixed, .stride = 1,
-                          .input = -2};
+                          .whole = SCAN_HISTORY};
   size = numbers - fixed;
   for (size_t i = scan->fixed; i < scan->n; i++) {
     const Tensor *t = scan->node[i]->result;
     if (draft->mark[number_of(draft, scan->node[i])] & NUMBER) continue;
     *move++ = (ScanMove) {.value = t->data, .n = t->size, .at = (ptrdiff_t)size, .stride = 1,
-                          .input = -2};
+                          .whole = SCAN_HISTORY};
     size += t->size;
     if (scan->node[i]->kind == NODE_SCAN) forget_history(scan->node[i]->scan);
   }
@@ -490,7 +490,7 @@ static ScanMove *add_lines (ScanMove *move, const Tensor *inner, int input, cons
     *move++ = (ScanMove) {
       .node = inner->node, .value = inner->data + i * n, .slope = inner->node->gradient + i * n,
       .n = n, .at = place_of(t, d, i * n), .step = d > 0 ? t->stride[0] : 0,
-      .stride = line ? 1 : t->stride[t->rank - 1], .input = input
+      .stride = line ? 1 : t->stride[t->rank - 1], .whole = input
     };
   return move;
 }
@@ -503,11 +503,11 @@ static ScanMove row_move (const Draft *draft, const Tensor *inner, size_t at) {
   return (ScanMove) {
     .node = wanted ? inner->node : NULL, .value = value_of(draft, inner),
     .slope = wanted ? inner->node->gradient : NULL, .n = inner->size, .at = (ptrdiff_t)at,
-    .step = (ptrdiff_t)inner->size, .stride = 1, .input = -1
+    .step = (ptrdiff_t)inner->size, .stride = 1, .whole = SCAN_RESULT
   };
 }
 
-/* Inputs first ones are the states, then xs. */
+/* Moves for n inputs of the scan, from the first on: for their parts from dimension d on. */
 static size_t count_moves (const Node *top, size_t first, size_t n, int d) {
   size_t moves = 0;
   for (size_t k = first; k < first + n; k++)
@@ -684,8 +684,8 @@ static void make_program (lua_State *L, Draft *draft, Node *top) {
   make_ops(draft, kernels);
   scan_claim(scan);
   scan->pause = steps_between_looks(scan);
-  if (kept <= SCAN_KEPT / draft->steps) scan->history = room_for(L, kept * draft->steps, sizeof(double));
-  else scan->kept.end = scan->kept.first;
+  if (kept > SCAN_KEPT / draft->steps) scan->kept.end = scan->kept.first;
+  else scan->history = room_for(L, kept * draft->steps, sizeof(double));
   top->scan = scan;
 }
 
