@@ -188,6 +188,13 @@ local families = {
     { { ROW, { 0.5, 0.5 }, SQUARE, { 1, 3 } },
       { { 9, 1, 2 }, { 0, 1 }, { { 1, 0 }, { 0.3, 0.7 } }, { 4, 9 } }, { { 9, 1, -2 }, { 1, 0 }, SQUARE, { 4, 9 } } } },
 
+  LinearGaussian = { function (a, q, c, r, m)
+      return peri.LinearGaussian(a, square(q), c, square(r), m, square(q), 3)
+    end,
+    { { { { 1 }, { 2 }, { 3 } }, SQUARE, { { 1, 0 }, { 2, 3 } }, { { 1, 2 } }, { { 0.5 } }, { 0, 1 } },
+      { { { 7 }, { 0 }, { -3 } }, { { 0, 1 }, { -1, 0 } }, { { 3, 1 }, { 0, 1 } }, { { 0, 2 } }, { { 4 } },
+        { 9, 1 } } } },
+
   MixtureSameFamily = { mixture,
     { { 0.4, ROW, { -1, 0, 1 } }, { 9, { 0, 50, 1 }, { 3, 2, 1 } }, { 0, { -INF, 0, 1 }, ROW } } },
   ["MixtureSameFamily of probs"] = {

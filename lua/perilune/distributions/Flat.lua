@@ -36,8 +36,9 @@ local function with_ends (c, constraint, shape)
   return whole
 end
 
--- The batch of values of this shape, which must suit the constraint.
+-- The batch of values of this shape, which must suit the constraint; any suits one of single numbers.
 local function batch_of (c, constraint, shape)
+  if constraint.event_dim == 0 and constraint.low then return shape end
   local ok, answers = attempt.call("constraint", "Tensor:", constraint.holds, constraint,
                                    core.tensor(0):expand(shape))
   if not ok then fail(c, "shape %s does not suit the constraint %s", show.shape(shape), tostring(constraint)) end

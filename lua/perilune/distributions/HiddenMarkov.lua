@@ -131,7 +131,7 @@ local function make (c, ...)
   length = length_of(c, emission, length)
   return assemble(c, {
     initial = initial, transition = transition, emission = emission, length = length, states = k,
-    frame = core.zeros(length), support = support_of(emission),
+    frame = core.tensor(0):expand(length), support = support_of(emission),
   }, batch_of(c, initial, transition, emission))
 end
 
