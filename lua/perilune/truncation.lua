@@ -1,5 +1,5 @@
 --- What a Truncated distribution is made of: masses of intervals, tails and quantiles.
-local any         = require "perilune.batches".any
+local batches     = require "perilune.batches"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local functions   = require "perilune.functions"
@@ -8,6 +8,7 @@ local levels      = require "perilune.levels"
 
 local quadrature = lazy "quadrature"
 
+local any = batches.any
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
@@ -43,7 +44,7 @@ function truncation.log_mass (base, a, b)
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
   if base.support and base.support.is_discrete then return mass end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return any(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
+  return batches.any_may_be(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
 end
 
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.

@@ -6,6 +6,7 @@ local show = require "perilune.show"
 local with, is_nan = rows.with, rows.is_nan
 
 local function is_negative (v) return v ~= v or v < 0 end
+local function is_not_positive (v) return v ~= v or v <= 0 end
 local function is_no_count (v) return is_negative(v) or v % 1 ~= 0 end
 local function is_no_bit (v) return v ~= 0 and v ~= 1 end
 
@@ -31,8 +32,11 @@ end, { with(is_no_count), sum }, { "total_count" })
 multinomial.is_discrete = true
 
 local ordered_vector = rows.kind("ordered_vector", 1, "in increasing order", { with(is_nan), descent })()
+local positive_ordered = rows.kind("positive_ordered", 1, "positive and in increasing order",
+                                   { with(is_not_positive), descent })()
 local sphere         = rows.kind("sphere", 1, "a unit vector", { with(is_nan), length })()
 
 return {
-  simplex = simplex, one_hot = one_hot, multinomial = multinomial, ordered_vector = ordered_vector, sphere = sphere,
+  simplex = simplex, one_hot = one_hot, multinomial = multinomial, sphere = sphere,
+  ordered_vector = ordered_vector, ordered = ordered_vector, positive_ordered = positive_ordered,
 }

@@ -82,9 +82,9 @@ local function is_factored (d)
 end
 
 -- Zeros with the derivatives of the weights that logits lose where one of probs is 0 (one_sided.lua), or nil.
-local function lost_slopes (self)
-  local probs = self.some_dead and rawget(self.mixture_distribution, "probs")
-  if not (probs and core.tracked(probs)) then return nil end
+local function lost_slopes (mixture)
+  local probs = rawget(mixture, "probs")
+  if not (core.tracked(probs) and one_sided.touches_an_end(probs, true)) then return nil end
   return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
 end
 
@@ -96,8 +96,7 @@ local function assemble (c, mixture, component, batch)
   self.component_distribution = component:expand(joined(batch, k))
   self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
   self.weights     = exp(self.log_weights)
-  self.some_dead   = core.numel(self.weights) > 0 and core.item(self.weights:min()) == 0
-  self.lost_slopes = lost_slopes(self)
+  self.lost_slopes = lost_slopes(self.mixture_distribution)
   self.support     = hull(component, joined(batch, k))
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   return self
@@ -216,6 +215,7 @@ local function as_number (p) return type(p) == "table" and core.tensor(p) or p e
 function MixtureSameFamily:icdf (p)
   check_univariate(self, "icdf")
   p = as_number(p)
+  if p == 0 or p == 1 then return search.edge(self, p) end
   local upper = functions.gt(p, 0.5)
   return search.quantile(self, where(upper, 1 - p, p), upper, p)
 end

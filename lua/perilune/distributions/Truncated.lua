@@ -5,7 +5,7 @@
 -- as good as any other.
 local Distribution = require "perilune.distribution"
 local Uniform      = require "perilune.distributions.Uniform"
-local any          = require "perilune.batches".any
+local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -19,6 +19,7 @@ local peaks      = lazy "peaks"
 local truncation = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
 
+local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum = functions.where, functions.maximum, functions.minimum
 local exp, log, log1p         = functions.exp, functions.log, functions.log1p
 local lt, gt                  = functions.lt, functions.gt
@@ -45,15 +46,17 @@ end
 local function end_of (c, name, x, default)
   if x == nil then return default end
   x = core.operand(x, class.name(c), name)
-  if any(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
+  if any_now(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
   return x
 end
+
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 -- The shape of base, low and high together, or nil where all are plain numbers.
 local function batch_of (c, base, low, high)
   if rawget(base, "batch_shape") == nil and type(low) == "number" and type(high) == "number" then return nil end
   local zero = core.tensor(0)
-  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), core.tensor(low), core.tensor(high))
+  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), as_tensor(low), as_tensor(high))
   if not shape then fail(c, "base, low and high of %s", why) end
   return shape
 end
@@ -66,7 +69,7 @@ local function check_order (c, base, low, high)
 end
 
 local function check_mass (c, self)
-  if any(1 - gt(self.log_mass, -INF)) then
+  if any_now(1 - gt(self.log_mass, -INF)) then
     fail(c, "%s has no mass between low=%s and high=%s", tostring(self.base), show.parameter(self.low),
          show.parameter(self.high))
   end
