@@ -99,6 +99,16 @@ local function eight_schools_traced ()
   return step
 end
 
+local function mixture ()   -- of two normals, replayed with its gradient
+  local x, w = peri.rng(1):normal(1000), peri.param { 0.1, 0.5, -1, 1, 0.2 }
+  local trace = peri.trace(function ()
+    local parts = { peri.log_softmax(w:narrow(1, 1, 2))[1] + peri.Normal(w[3], 1):log_prob(x),
+                    peri.log_softmax(w:narrow(1, 1, 2))[2] + peri.Normal(w[4], peri.exp(w[5])):log_prob(x) }
+    return peri.stack(parts):logsumexp(1):sum()
+  end)
+  return function () trace:backward() end
+end
+
 local function garbage ()   -- a full collection with a thousand small tensors to free
   local x = peri.full(1, 1.01)
   return function ()
@@ -125,5 +135,6 @@ return {
   { "Adam, a step of 1e4",            adam },
   { "vi, a step of eight schools",    eight_schools },
   { "the same, traced",               eight_schools_traced },
+  { "a mixture of 1000, traced",      mixture },
   { "collect 1000 tensors",           garbage },
 }

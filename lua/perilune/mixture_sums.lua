@@ -26,8 +26,8 @@ function mixture_sums.padded (self, x)
   return x:expand(k, table.unpack(shape)):contiguous():permute(table.unpack(order))
 end
 
--- The components' values put together: one by one where they are few, unless logsumexp has a way with
--- fewer still, which is faster than a reduction of short rows.
+-- The components' values put together: one by one where they are few, which is faster than a
+-- reduction of short rows; logsumexp of fewer still is faster than that.
 local function folded (values, dim, pair, all)
   local shape = core.shape(values)
   local k = shape[#shape + dim + 1]

@@ -48,7 +48,8 @@ for _, kernel in ipairs(core.kernels "row/reduce") do
   end
 end
 
--- Many lines of few elements are taken side by side: element j of each is operand j of a kernel.
+-- Many lines of few elements are taken side by side: element j of each is operand j of a kernel. Values have the
+-- same bits either way.
 local FEW, MANY = 8, 32   -- elements of a line that there are kernels for; elements of all lines
 local logsumexp, of_few = methods.logsumexp, {}
 
@@ -60,7 +61,7 @@ local function bind_few (k)
 end
 
 function methods.logsumexp (t, dim, keep, ...)
-  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or ... then
+  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or select("#", ...) > 0 then
     return logsumexp(t, dim, keep, ...)
   end
   local shape = core.shape(t)
