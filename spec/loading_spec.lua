@@ -137,9 +137,21 @@ describe("what few need", function ()
     local names = loaded_by(function ()
       for _, name in ipairs(core.classes()) do require("perilune.distributions." .. name) end
     end)
-    for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained" } do
+    for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained",
+                            "one_sided" } do
       assert.is_nil(names[name], name)
     end
     assert.is_true(names["distributions.Truncated"])
+  end)
+
+  it("is loaded for probs with a gradient that touch an end", function ()
+    local without = loaded_by(function () return require "perilune.distributions.Bernoulli"(0) end)
+    local with = loaded_by(function ()
+      local gradient = require "perilune.gradient"
+      return require "perilune.distributions.Bernoulli"(gradient.param { 0, 0.5 })
+    end)
+    assert.is_nil(without["one_sided"])
+    assert.is_true(with["one_sided.Bernoulli"])
+    assert.is_nil(with["one_sided.Binomial"])
   end)
 end)

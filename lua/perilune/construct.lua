@@ -145,7 +145,9 @@ local function settle_alternatives (self, c)
       local derive = passed.gives[operands[k]]
       if derive then self[operands[k]] = derive(self[passed[1]]) end
     end
-    if c.one_sided and passed[1] == "probs" then require "perilune.one_sided".complete(self, c, passed) end
+    if c.one_sided and passed[1] == "probs" and core.tracked(self.probs) then
+      require "perilune.one_sided".complete(self, c, passed)
+    end
   end
 end
 

@@ -11,12 +11,12 @@ local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
-local one_sided    = require "perilune.one_sided"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
 
-local search = lazy "mixture_search"
-local sums   = lazy "mixture_sums"
+local one_sided = lazy "one_sided"
+local search    = lazy "mixture_search"
+local sums      = lazy "mixture_sums"
 
 local where, maximum, exp = functions.where, functions.maximum, functions.exp
 local raise = errors.raise
