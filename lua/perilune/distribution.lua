@@ -29,17 +29,17 @@ local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "
 -- Methods straight from the kernels of src/kernel/<file>.c: operands are those
 -- of the class, preceded by x where the kernel takes one more.
 local function bind_kernels (c, file)
-  local kernels = core.kernels(file)
-  if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end
+  local each = core.each_kernel(file)
+  if not each then raise("%s: there is no file of kernels named %s", c.__name, file) end
   local fields, with_x = {}, { "x" }
   for i, name in ipairs(c.operands) do
     fields[i] = "self." .. name
     with_x[i + 1] = fields[i]
   end
-  for _, kernel in ipairs(kernels) do
-    local arguments, operands, name = ALONE, fields, kernel.name
-    if kernel.kind == "sampler" then arguments = DRAWING
-    elseif kernel.n_in == #with_x then arguments, operands = WITH_X, with_x
+  for name, n_in, kind in each do
+    local arguments, operands = ALONE, fields
+    if kind == "sampler" then arguments = DRAWING
+    elseif n_in == #with_x then arguments, operands = WITH_X, with_x
     end
     rawset(c, name, core.bind(file, name, c.__name .. ":" .. name, arguments, operands))
     if name == "rsample" then   -- what can be differentiated can be drawn

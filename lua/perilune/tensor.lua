@@ -15,12 +15,9 @@ for name, fn in pairs(functions) do methods[name] = fn end
 for name, fn in pairs(core.methods) do methods[name] = fn end
 for name, fn in pairs(core.public) do public[name] = fn end
 
-for _, kernel in ipairs(core.kernels "reduce") do
-  methods[kernel.name] = core.reduction(kernel.name, "Tensor:" .. kernel.name)
-end
+for name in core.each_kernel "reduce" do methods[name] = core.reduction(name, "Tensor:" .. name) end
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
-for _, kernel in ipairs(core.kernels "row/reduce") do
-  local name = kernel.name
+for name in core.each_kernel "row/reduce" do
   local plain = methods[name]
   local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
   methods[name] = function (t, dims, keep, ...)
@@ -44,7 +41,7 @@ for _, kernel in ipairs(core.kernels "row/reduce") do
     return #result == 0 and values or values:reshape(result)
   end
 end
-for _, kernel in ipairs(core.kernels "reduce") do public[kernel.name] = methods[kernel.name] end   -- of tables too
+for name in core.each_kernel "reduce" do public[name] = methods[name] end   -- of tables too
 
 
 local function fail (who, ...) raise("%s: %s", who, string.format(...)) end
@@ -79,7 +76,7 @@ local function along (name)
   end
 end
 
-for _, kernel in ipairs(core.kernels "row/softmax") do methods[kernel.name] = along(kernel.name) end
+for name in core.each_kernel "row/softmax" do methods[name] = along(name) end
 
 local cumsum = methods.cumsum
 

@@ -103,6 +103,27 @@ static int kernels (lua_State *L) {
   return 1;
 }
 
+/* Returns name, n_in and kind of the next kernel of a file, and nothing after the last. */
+static int next_kernel (lua_State *L) {
+  const Kernel *k = lua_touserdata(L, lua_upvalueindex(1));
+  if (k->name == NULL) return 0;
+  lua_pushlightuserdata(L, (void *)(uintptr_t)(k + 1));
+  lua_replace(L, lua_upvalueindex(1));
+  lua_pushstring(L, k->name);
+  lua_pushinteger(L, k->n_in);
+  lua_pushstring(L, kind_of(k));
+  return 3;
+}
+
+/* for name, n_in, kind in core.each_kernel(file); nil if there is no such file. It makes no tables. */
+static int each_kernel (lua_State *L) {
+  const KernelFile *f = find_file(L, luaL_checkstring(L, 1));
+  if (f == NULL) return lua_pushnil(L), 1;
+  lua_pushlightuserdata(L, (void *)(uintptr_t)f->kernels);
+  lua_pushcclosure(L, next_kernel, 1);
+  return 1;
+}
+
 /* core.kernel_files() -> the names of all files: "normal", "kl/normal", ... */
 static int files (lua_State *L) {
   lua_newtable(L);
@@ -139,6 +160,7 @@ static int classes (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
+  {"each_kernel", each_kernel},
   {"kernel_files", files},
   {"modules", modules},
   {"classes", classes},
