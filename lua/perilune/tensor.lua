@@ -290,6 +290,6 @@ function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) an
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
-function metatable.__tostring (t) return show.tensor(t) end
+function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public
