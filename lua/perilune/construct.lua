@@ -35,6 +35,9 @@ local function is_named (x) return type(x) == "table" and core.table_kind(x) == 
 
 local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
+--- Raises an error of a class that makes its instances itself.
+construct.fail = fail
+
 local function check_names (c, named, names)
   for key in pairs(named) do
     local known = false

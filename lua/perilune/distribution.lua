@@ -209,29 +209,8 @@ function Distribution:expectation (...)
   return expectation.of(self, expectation.checked(self, ...))
 end
 
--- An end of the support as a plain number, or nil where a batch has several or
--- it is infinite.
-local function common_end (value)
-  if core.is_tensor(value) then
-    local least = core.item(value:min())
-    value = least == core.item(value:max()) and least or nil
-  end
-  return value and math.abs(value) < math.huge and value or nil
-end
-
 --- All outcomes of a finite discrete distribution, along a new first dimension.
-function Distribution:enumerate_support ()
-  local support = self.support
-  local low, high = nil, nil
-  if support and support.is_discrete then low, high = common_end(support.low), common_end(support.high) end
-  if not (low and high) then
-    raise("%s:enumerate_support: the support must be finite and the same throughout the batch",
-          class.name(class.of(self)))
-  end
-  local outcomes = core.arange(low, high + 1)
-  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return outcomes:expand(high - low + 1, table.unpack(self.batch_shape))
-end
+function Distribution:enumerate_support () return require "perilune.enumeration".numbers(self) end
 
 
 -- What follows from what ----------------------------------------------------------

@@ -2,10 +2,8 @@
 local Categorical       = require "perilune.distributions.Categorical"
 local Distribution      = require "perilune.distribution"
 local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
-local class             = require "perilune.class"
 local constraints       = require "perilune.constraints"
 local core              = require "perilune.core"
-local raise             = require "perilune.errors".raise
 
 -- total_count beside the counts of an event
 local function trials (self)
@@ -37,42 +35,7 @@ local Multinomial = Distribution:extend("Multinomial", {
 function Multinomial:mean () return trials(self) * OneHotCategorical.mean(self) end
 function Multinomial:variance () return trials(self) * OneHotCategorical.variance(self) end
 
-local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
-
--- Appends the rows of k counts that sum to n after `row`, the first `done` counts of each.
-local function add_rows (rows, row, done, n, k)
-  if done == k - 1 then
-    row[k] = n
-    rows[#rows + 1] = { table.unpack(row, 1, k) }
-    return
-  end
-  for count = n, 0, -1 do
-    row[done + 1] = count
-    add_rows(rows, row, done + 1, n - count, k)
-  end
-end
-
--- n + k - 1 over k - 1, how many such rows there are.
-local function number_of_rows (n, k)
-  local product = 1
-  for i = 1, k - 1 do product = product * (n + i) / i end
-  return product
-end
-
 --- All rows of counts along a new first dimension.
-function Multinomial:enumerate_support ()
-  local n, k = core.tensor(self.total_count), self.event_shape[1]
-  local count = core.item(n:max())
-  if core.item(n:min()) ~= count or number_of_rows(count, k) > LARGEST then
-    raise("%s:enumerate_support: total_count must be the same throughout the batch, and there must be a million rows "
-          .. "at most", class.name(class.of(self)))
-  end
-  local rows = {}
-  add_rows(rows, {}, 0, math.floor(count), k)
-  local events, shape = core.tensor(rows), { #rows, table.unpack(self.batch_shape) }
-  for _ = 1, #self.batch_shape do events = events:unsqueeze(2) end
-  shape[#shape + 1] = k
-  return events:expand(shape)
-end
+function Multinomial:enumerate_support () return require "perilune.enumeration".counts(self) end
 
 return Multinomial

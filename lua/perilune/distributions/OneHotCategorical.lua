@@ -2,7 +2,6 @@
 local Categorical  = require "perilune.distributions.Categorical"
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
-local tensor       = require "perilune.tensor"
 
 local OneHotCategorical = Distribution:extend("OneHotCategorical", {
   kernels = "onehotcategorical",
@@ -20,13 +19,6 @@ local OneHotCategorical = Distribution:extend("OneHotCategorical", {
 })
 
 --- The K rows along a new first dimension.
-function OneHotCategorical:enumerate_support ()
-  local k, shape, whole = self.event_shape[1], {}, {}
-  for d, size in ipairs(self.batch_shape) do shape[d], whole[d] = 1, size end
-  table.insert(shape, 1, k)
-  table.insert(whole, 1, k)
-  shape[#shape + 1], whole[#whole + 1] = k, k
-  return tensor.eye(k):reshape(shape):expand(whole)
-end
+function OneHotCategorical:enumerate_support () return require "perilune.enumeration".one_hot(self) end
 
 return OneHotCategorical
