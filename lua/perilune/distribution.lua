@@ -24,31 +24,6 @@ Distribution.event_shape = SCALAR
 
 -- Classes --------------------------------------------------------------------
 
-local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "rng" }   -- arguments of methods
-
--- Methods straight from the kernels of src/kernel/<file>.c: operands are those
--- of the class, preceded by x where the kernel takes one more.
-local function bind_kernels (c, file)
-  local each = core.each_kernel(file)
-  if not each then raise("%s: there is no file of kernels named %s", c.__name, file) end
-  local fields, with_x = {}, { "x" }
-  for i, name in ipairs(c.operands) do
-    fields[i] = "self." .. name
-    with_x[i + 1] = fields[i]
-  end
-  for name, n_in, kind in each do
-    local arguments, operands = ALONE, fields
-    if kind == "sampler" then arguments = DRAWING
-    elseif n_in == #with_x then arguments, operands = WITH_X, with_x
-    end
-    rawset(c, name, core.bind(file, name, c.__name .. ":" .. name, arguments, operands))
-    if name == "rsample" then   -- what can be differentiated can be drawn
-      c.has_rsample = true
-      rawset(c, "sample", core.bind_detached(file, name, c.__name .. ":sample", arguments, operands))
-    end
-  end
-end
-
 -- What Lua fetches raw from the metatable of an instance, its class: a class has copies of its parent's.
 local EVENTS = {
   "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__idiv", "__band", "__bor", "__bxor", "__bnot",
@@ -136,7 +111,9 @@ function Distribution:extend (name, spec)
   c.derived  = c.derived or self.derived
   c.__index  = index_of(c)
   set_parent(c, self)
-  if spec.kernels then bind_kernels(c, spec.kernels) end
+  if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
+    raise("%s: there is no file of kernels named %s", name, spec.kernels)
+  end
   return c
 end
 
