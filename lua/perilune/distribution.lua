@@ -63,17 +63,18 @@ local function is_method (key, value)
   return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
 end
 
--- Makes c a child of `parent` that can be called. What decides how may be given to it later. Methods of ours, which
--- come later too, count their arguments.
+local function set_call (c) getmetatable(c).__call = c.construct or construct.constructor(c) end
+
+-- A new field of a class. Methods of ours count their arguments, and some fields decide how the class is called.
+local function set_field (c, key, value)
+  rawset(c, key, is_method(key, value) and core.counted(class.name(c), key, value) or value)
+  if construct.DECIDING[key] then set_call(c) end
+end
+
+-- Makes c a child of `parent` that can be called.
 local function set_parent (c, parent)
-  local meta = { __index = parent, __tostring = class_tostring }
-  local function set_call () meta.__call = c.construct or construct.constructor(c) end
-  function meta.__newindex (t, key, value)
-    rawset(t, key, is_method(key, value) and core.counted(class.name(t), key, value) or value)
-    if construct.DECIDING[key] then set_call() end
-  end
-  setmetatable(c, meta)
-  set_call()
+  setmetatable(c, { __index = parent, __tostring = class_tostring, __newindex = set_field })
+  set_call(c)
 end
 
 -- A class without its methods, which it gets anew.
