@@ -67,7 +67,7 @@ end
 -- Laws made of others, of vectors, or without parameters that could be extreme.
 local ELSEWHERE = {}
 for _, name in ipairs {
-  "Categorical", "Delta", "Dirichlet", "DirichletMultinomial", "Independent", "InverseWishart", "LKJCholesky",
+  "Categorical", "Delta", "Dirichlet", "DirichletMultinomial", "Flat", "Independent", "InverseWishart", "LKJCholesky",
   "LogisticNormal", "LowRankMultivariateNormal", "Masked", "MatrixNormal", "MixtureSameFamily", "Multinomial",
   "MultivariateNormal", "MultivariateStudentT", "OneHotCategorical", "OneHotCategoricalStraightThrough",
   "RelaxedOneHotCategorical", "TransformedDistribution", "Truncated", "VonMisesFisher", "Wishart",

@@ -65,6 +65,30 @@ local calls = {
     local x = values(BIG)
     return function () return x:cumsum(1) end
   end,
+  ["a running product"] = function ()
+    local x = values(BIG)
+    return function () return x:cumprod(1) end
+  end,
+  ["a row the other way round"] = function ()
+    local x = values(2 * BIG)
+    return function () return x:flip() end
+  end,
+  ["a long row sorted"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4))
+    return function () return x:argsort() end
+  end,
+  ["a long row sorted that was in order"] = function ()
+    local x = values(BIG / 2)
+    return function () return x:argsort() end
+  end,
+  ["short rows sorted"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4)):reshape(BIG / 400, 100)
+    return function () return (x:sort()) end
+  end,
+  ["a median"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4))
+    return function () return x:median() end
+  end,
   ["a copy"] = function ()
     local x = values(BIG):reshape(2, BIG / 2):transpose()
     return function () return x:contiguous() end
@@ -99,6 +123,18 @@ local calls = {
   ["a factorisation"] = function ()
     local m = peri.eye(500) * 600 + 1
     return function () return m:cholesky() end
+  end,
+  ["a determinant"] = function ()
+    local m = peri.eye(500) * 600 + 1
+    return function () return m:logdet() end
+  end,
+  ["a triangle that divides"] = function ()
+    local m = peri.eye(500) * 600 + 1
+    return function () return m:solve_triangular(m) end
+  end,
+  ["a triangle cut out"] = function ()
+    local m = values(1):expand(3000, 3000):contiguous()
+    return function () return m:tril() end
   end,
   ["many small factorisations"] = function ()
     local m = (peri.eye(8) * 9 + 1):expand(40000, 8, 8):contiguous()
@@ -284,6 +320,10 @@ describe("a hook that interrupts a call", function ()
     ["a view"] = function (w) return w:narrow(1, 2, BIG - 1):lgamma():narrow(1, 1, BIG - 2):sum() end,
     ["a reduction"] = function (w) return w:logsumexp() + w:reshape(2, BIG / 2):max(1):sum() end,
     ["a row kernel"] = function (w) return w:reshape(BIG / 10, 10):softmax():select(2, 1):sum() end,
+    ["a quantile"] = function (w) return w:quantile(0.3) end,
+    ["a row sorted"] = function (w) return (w:sort():narrow(1, 1, 2):sum()) end,
+    ["a running product"] = function (w) return w:cumprod():sum() end,
+    ["a determinant"] = function (w) return (w:narrow(1, 1, 90000):reshape(300, 300) + peri.eye(300)):logdet() end,
     ["tensors joined"] = function (w) return peri.cat({ w, w:narrow(1, 1, BIG / 2), w }):sum() end,
     ["a function of one's own"] = function (w)
       local double = peri.func { forward = function (x) return x * 2 end, backward = function (u) return u * 2 end }

@@ -15,10 +15,11 @@ end
 
 local function is_negative (v) return v ~= v or v < 0 end
 
-findings.nan      = with(function (v) return v ~= v end)   -- is no element of anything
-findings.negative = with(is_negative)
-findings.no_count = with(function (v) return is_negative(v) or v % 1 ~= 0 end)
-findings.no_bit   = with(function (v) return v ~= 0 and v ~= 1 end)
+findings.nan          = with(function (v) return v ~= v end)   -- is no element of anything
+findings.negative     = with(is_negative)
+findings.not_positive = with(function (v) return v ~= v or v <= 0 end)
+findings.no_count     = with(function (v) return is_negative(v) or v % 1 ~= 0 end)
+findings.no_bit       = with(function (v) return v ~= 0 and v ~= 1 end)
 
 
 -- Rows ---------------------------------------------------------------------------

@@ -22,6 +22,7 @@ local fields = {
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
+  model         = "model",
   unconstrained = "biject_to transform_to",
 }
 

@@ -70,9 +70,9 @@ local function is_factored (d)
 end
 
 -- Zeros with the derivatives of the weights that logits lose where one of probs is 0 (one_sided.lua), or nil.
-local function lost_slopes (self)
-  local probs = self.some_dead and rawget(self.mixture_distribution, "probs")
-  if not (probs and core.tracked(probs)) then return nil end
+local function lost_slopes (weights)
+  local probs = rawget(weights, "probs")
+  if not (core.tracked(probs) and one_sided.touches_an_end(probs, true)) then return nil end
   return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
 end
 
@@ -85,8 +85,7 @@ function mixture.assemble (c, weights, component, batch)
   self.component_distribution = component:expand(events.joined(batch, { k }))
   self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
   self.weights     = exp(self.log_weights)
-  self.some_dead   = core.numel(self.weights) > 0 and core.item(self.weights:min()) == 0
-  self.lost_slopes = lost_slopes(self)
+  self.lost_slopes = lost_slopes(self.mixture_distribution)
   self.support     = hull(component, events.joined(batch, { k }))
   self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
   return self

@@ -11,6 +11,10 @@ local FEW = 32   -- components that are added one by one
 
 local mixture_sums = {}
 
+-- w + v and w v, and -inf and 0 for a component of no weight, whatever v is.
+local log_term = core.bind("mixture", "log_term", "log_term", { "w", "v" }, { "w", "v" })
+local term     = core.bind("mixture", "term", "term", { "w", "v" }, { "w", "v" })
+
 --- x with a dimension for the components, before those of the event. Each component has its copy, so
 -- that loops run along x and not along the few components.
 function mixture_sums.padded (self, x)
@@ -36,12 +40,9 @@ end
 
 --- log of the sum of exp(values) with the weights, without components of no weight.
 function mixture_sums.log_mixed (self, values)
-  local w = self.log_weights
-  local terms = w + values
-  if self.some_dead then terms = where(w:eq(-INF), -INF, terms) end
-  local total = folded(terms, -1, functions.logaddexp, "logsumexp")
+  local total = folded(log_term(self.log_weights, values), -1, functions.logaddexp, "logsumexp")
   if not self.lost_slopes then return total end
-  local share = exp(core.bare(values) - one_sided.beside(total))
+  local share = exp(one_sided.held(values) - one_sided.beside(total))
   return total + (self.lost_slopes * where(functions.lt(share, INF), share, 0)):sum(-1)
 end
 
@@ -49,11 +50,10 @@ end
 function mixture_sums.mixed (self, values)
   local w, lost = self.weights, self.lost_slopes
   for _ = 1, #self.event_shape do w, lost = w:unsqueeze(-1), lost and lost:unsqueeze(-1) end
-  local terms = w * values
-  if self.some_dead then terms = where(w:eq(0), 0, terms) end
+  local terms = term(w, values)
   if lost then
-    local bare = core.bare(values)
-    terms = terms + lost * where(functions.lt(functions.abs(bare), INF), bare, 0)
+    local held = one_sided.held(values)
+    terms = terms + lost * where(functions.lt(functions.abs(held), INF), held, 0)
   end
   return folded(terms, -1 - #self.event_shape, functions.add, "sum")
 end

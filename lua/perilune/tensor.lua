@@ -3,8 +3,11 @@ local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
+local operands  = require "perilune.operands"
 
 local show = lazy "show"
+
+local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
 local raise, no_more = errors.raise, errors.no_more
 
@@ -44,31 +47,13 @@ end
 for name in core.each_kernel "reduce" do public[name] = methods[name] end   -- of tables too
 
 
-local function fail (who, ...) raise("%s: %s", who, string.format(...)) end
-
-local function as_tensor (who, x)
-  x = core.operand(x, who, "the operand")
-  return core.is_tensor(x) and x or core.tensor(x)
-end
-
-local function rank (t) return #core.shape(t) end
-
--- A dimension counted from 1, or from -1 backwards.
-local function dimension (who, dim, n)
-  if math.type(dim) ~= "integer" or dim == 0 or dim > n or dim < -n then
-    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, core.describe(dim))
-  end
-  return dim > 0 and dim or dim + n + 1
-end
-
-
 --- Functions of rows, along the dimension `dim` (the last unless told).
-local function along (name)
-  local rows = core.bind("row/softmax", name, name, { "self" }, { "self" })
+local function along (file, name)
+  local rows = core.bind(file, name, name, { "self" }, { "self" })
   return function (t, dim, ...)
     no_more(name .. "(t, dim)", ...)
     t = as_tensor(name, t)
-    local n = rank(t)
+    local n = core.rank(t)
     if n == 0 then fail(name, "a tensor of rank 0 has no rows") end
     dim = dimension(name, dim or -1, n)
     if dim == n then return rows(t) end
@@ -76,15 +61,36 @@ local function along (name)
   end
 end
 
-for name in core.each_kernel "row/softmax" do methods[name] = along(name) end
+for _, file in ipairs { "row/softmax", "row/along" } do
+  for name in core.each_kernel(file) do
+    methods[name] = along(file, name)
+    public[name] = methods[name]
+  end
+end
 
-local cumsum = methods.cumsum
+--- t:cumsum(dim), or of all elements in order; and cumprod.
+for _, name in ipairs { "cumsum", "cumprod" } do
+  local rows, call = methods[name], name .. "(t, dim)"
+  methods[name] = function (t, dim, ...)
+    no_more(call, ...)
+    t = as_tensor(name, t)
+    return rows(dim and t or t:reshape(-1), dim)
+  end
+  public[name] = methods[name]
+end
 
---- t:cumsum(dim), or of all elements in order.
-function methods.cumsum (t, dim, ...)
-  no_more("cumsum(t, dim)", ...)
-  t = as_tensor("cumsum", t)
-  return cumsum(dim and t or t:reshape(-1), dim)
+
+--- Functions that are loaded when one of them is first called.
+local elsewhere = {
+  ordering         = "sort argsort quantile median one_hot",
+  matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
+}
+for module, names in pairs(elsewhere) do
+  local functions_of = lazy(module)
+  for name in names:gmatch("%S+") do
+    methods[name] = function (...) return functions_of[name](...) end
+    public[name] = methods[name]
+  end
 end
 
 
@@ -265,9 +271,7 @@ function methods.allclose (a, b, rtol, atol, ...)
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose
-function methods.cholesky (t) return core.bind("row/linalg", "cholesky", "cholesky", { "t" }, { "t" })(t) end
-public.matmul, public.softmax, public.log_softmax = methods.matmul, methods.softmax, methods.log_softmax
-public.cholesky = methods.cholesky
+public.matmul = methods.matmul
 
 
 -- One-element tensors compare as their numbers do.

@@ -1,6 +1,6 @@
 --- What a Truncated distribution is made of: construction, masses of intervals, tails, quantiles and the mode.
 local Distribution = require "perilune.distribution"
-local any          = require "perilune.batches".any
+local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -13,6 +13,7 @@ local show         = require "perilune.show"
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
 
+local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
@@ -48,7 +49,7 @@ function truncation.log_mass (base, a, b)
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
   if base.support and base.support.is_discrete then return mass end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return any(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
+  return batches.any_may_be(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
 end
 
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
@@ -214,15 +215,17 @@ end
 local function end_of (c, name, x, default)
   if x == nil then return default end
   x = core.operand(x, class.name(c), name)
-  if any(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
+  if any_now(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
   return x
 end
+
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 -- The shape of base, low and high together, or nil where all are plain numbers.
 local function batch_of (c, base, low, high)
   if rawget(base, "batch_shape") == nil and type(low) == "number" and type(high) == "number" then return nil end
   local zero = core.tensor(0)
-  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), core.tensor(low), core.tensor(high))
+  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), as_tensor(low), as_tensor(high))
   if not shape then fail(c, "base, low and high of %s", why) end
   return shape
 end
@@ -235,7 +238,7 @@ local function check_order (c, base, low, high)
 end
 
 local function check_mass (c, self)
-  if any(1 - gt(self.log_mass, -INF)) then
+  if any_now(1 - gt(self.log_mass, -INF)) then
     fail(c, "%s has no mass between low=%s and high=%s", tostring(self.base), show.parameter(self.low),
          show.parameter(self.high))
   end

@@ -83,6 +83,17 @@ return {
     return text(t:matmul(t:transpose()), t:matmul { 1, 0, 1 }, peri().matmul({ 1, 1 }, M),
                 peri().matmul({ 1, 2 }, { 3, 4 }))
   end },
+  { "order", function ()
+    local t = peri().tensor(M)
+    return text(t:sort(), t:argsort(1), t:quantile({ 0.1, 0.5 }, 1), t:median(), t:flip(), t:cumprod(2),
+                peri().one_hot({ 2, 1 }, 3))
+  end },
+  { "parts of matrices", function ()
+    local p, t = peri(), peri().tensor(M)
+    local square = t:matmul(t:transpose()) + p.eye(2)
+    return text(t:diag(), t[1]:diag(), t:diag_embed(), t:tril(), t:triu(1), square:logdet(), square:solve_triangular(t),
+                square:cholesky():cholesky_solve { 1, 2 })
+  end },
   { "softmax", function ()
     local t = peri().tensor(M)
     return text(t:softmax(), t:softmax(1), t:log_softmax(), peri().softmax { 1, 2 }, peri().logsumexp { 1, 2 })

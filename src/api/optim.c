@@ -172,7 +172,7 @@ static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
   kernel->update(x->size, grad->data, constant, row);
   (*x->version)++;
   (*rows->version)++;
-  host_state(L)->walk++;
+  host_state(L)->passes++;
 }
 
 /* Those from argument 3 on; constants that are not given are 0. */

@@ -1,12 +1,12 @@
 /*
-** node.h - how a tensor was computed, for the walk back
+** node.h - how a tensor was computed, for the backward pass
 **
 ** A recorded tensor has a node: the kernel, and the operands it was given. The
 ** gradient of a tensor is laid out as its elements are, so views need no node: what
 ** flows into a view is added to its owner's gradient where the view's elements lie.
 **
 ** Nodes are numbered in the order of their creation; no operand is younger than
-** its result. Walking back is going through the nodes from the youngest on.
+** its result. ActivePass back is going through the nodes from the youngest on.
 */
 #ifndef PERILUNE_NODE_H
 #define PERILUNE_NODE_H
@@ -45,8 +45,8 @@ typedef struct Node {
   };
   Tensor *result;
   uint64_t order;
-  uint64_t walk;         /* the last walk that met it */
-  double *gradient;      /* during a walk: of the result's elements, or NULL */
+  uint64_t pass;         /* number of the last backward pass that met it */
+  double *gradient;      /* during a pass: of the result's elements, or NULL */
   struct Philox *generator;   /* of a draw that is traced: it is drawn again from there */
   uint8_t kind;          /* a NodeKind */
   uint8_t n;             /* inputs */

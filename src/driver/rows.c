@@ -1,5 +1,5 @@
 /*
-** rows.c - signatures, batches of rows, and the walk over them
+** rows.c - signatures, batches of rows, and the loop over them
 */
 #include <stdint.h>
 #include <string.h>
@@ -169,7 +169,7 @@ static void adjoint (const RowsJob *job, size_t first, const Batch *b) {
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
-static void walk (RowsJob *job, Work *work, size_t first, size_t last) {
+static void run_batches (RowsJob *job, Work *work, size_t first, size_t last) {
   const Loop *batch = &job->rows->batch;
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
@@ -186,15 +186,15 @@ static void walk (RowsJob *job, Work *work, size_t first, size_t last) {
 }
 
 static void value_range (void *job, size_t first, size_t last) {
-  walk(job, value, first, last);
+  run_batches(job, value, first, last);
 }
 
 static void draw_range (void *job, size_t first, size_t last) {
-  walk(job, draw, first, last);
+  run_batches(job, draw, first, last);
 }
 
 static void adjoint_range (void *job, size_t first, size_t last) {
-  walk(job, adjoint, first, last);
+  run_batches(job, adjoint, first, last);
 }
 
 /* All letters' sizes multiplied, or the largest event, or a lot. */

@@ -80,11 +80,12 @@
 ** Backward passes
 ** ====================================================== */
 
-#define WALK_NODES 64                   /* nodes that a pass holds without memory of its own */
-#define WALK_LOOK  256                  /* small nodes after which hooks may run: some 10 us */
-#define WALK_FREE  64                   /* blocks that wait to be used again */
-#define WALK_CHUNK ((size_t)1 << 10)    /* doubles in the first chunk of memory; each is twice */
-#define WALK_DOUBLED 8                  /* the one before, so many times */
+#define TAPE_FIRST_NODES  64       /* nodes that a pass holds without memory of its own */
+#define NODES_PER_LOOK    256      /* small nodes after which hooks may run: some 10 us */
+#define ROWS_PER_LOOK     16       /* replays of a trace after which they may */
+#define ARENA_MAX_FREE    64       /* blocks that wait to be used again */
+#define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; the next */
+#define ARENA_DOUBLINGS   8        /* chunks are twice as large each, so many times */
 
 /* }====================================================== */
 

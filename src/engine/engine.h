@@ -1,18 +1,20 @@
 /*
-** engine.h - results that know how they came about
+** engine.h - recording, waiting, backward passes, traces
 **
-** What the door asks for: results that are recorded, that wait to be computed, or are written
-** to; gradients; traces. The files of this room, from the bottom up:
+** What src/api asks of this room: recorded results, results that wait to be computed, writes to
+** tensors, gradients, traces. Its files, from the bottom up:
 **
 **   record.c    tensors with a node: the kernel, and the operands it was given
-**   pending.c   results that wait until somebody looks at them
+**   pending.c   results that wait until they are read
 **   operand.c   Lua values as operands, computed if they waited
-**   writes.c    before elements are written to: who still waits for them?
+**   writes.c    before elements are written to: computes what waits for them
 **   grads.c     the grads of parameters
 **   arena.c     memory of a backward pass
 **   tape.c      the nodes below a result, ordered by age
 **   backward.c  the backward pass
-**   trace.c     what a function recorded, replayed
+**   replay.c    computes again what a trace holds
+**   trace.c     records what a function does, to be replayed
+** What they share is in pass.h.
 */
 #ifndef PERILUNE_ENGINE_H
 #define PERILUNE_ENGINE_H

@@ -1,13 +1,13 @@
 /*
-** record.c - tensors that know how they came about
+** record.c - tensors with a node
 **
-** A recorded tensor keeps its operands alive as its user values, and has a node that
-** says what was done with them (autograd/node.h).
+** A recorded tensor keeps its operands alive as its user values, and has a node that says which
+** kernel was applied to them (autograd/node.h).
 */
 #include <string.h>
 
 #include "driver/elementwise.h"
-#include "engine/walk.h"
+#include "engine/pass.h"
 
 static const char GENERATORS = 'G';   /* registry key: those that the function traced draws from */
 

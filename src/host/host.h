@@ -25,28 +25,28 @@
 
 typedef struct State State;
 
-/* A backward pass of which a step is under way: hooks must leave its nodes alone. */
-typedef struct Walking {
+/* A backward pass of which a step is running: hooks must leave its nodes alone. */
+typedef struct ActivePass {
   uint64_t number;
-  void (*check) (lua_State *L, const State *state, void *walk);   /* raises if one did not */
-  void *walk;
-} Walking;
+  void (*check) (lua_State *L, const State *state, void *data);   /* raises if a hook did not */
+  void *data;
+} ActivePass;
 
 struct State {
   Watch watch;          /* asked during long work (the first field: see watch.c), */
   lua_State *running;   /* which this thread began */
-  const Walking *walking;   /* to which it belongs, or NULL */
+  const ActivePass *active_pass;   /* the pass that the work belongs to, or NULL */
   Pool *pool, *alone;   /* the state's threads, and none but the caller's */
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
-  int writing;          /* something is about to be: nothing begins to wait */
+  int writing;          /* a tensor is about to be written to: nothing begins to wait */
   int parameters;       /* has there ever been one? */
   int unchecked;        /* parameters of distributions are not looked at */
   int tracing;          /* operations are recorded to be replayed */
   uint64_t order;       /* of nodes */
   uint64_t waiting;     /* results that have ever waited for others to be read */
-  uint64_t walk;        /* numbers backward passes, and changes that one under way must see */
+  uint64_t passes;      /* numbers backward passes, and changes that one under way must see */
   struct Tape *tape;    /* the pass during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that passes need; NULL before the first */
   int with_sums;        /* backward passes to come that also compute sums, because one was read

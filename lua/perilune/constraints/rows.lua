@@ -11,9 +11,11 @@ local multinomial = rows.kind("multinomial", 1, function (self)
 end, "no_count sum", { "total_count" })
 multinomial.is_discrete = true
 
-local ordered_vector = rows.kind("ordered_vector", 1, "in increasing order", "nan descent")()
-local sphere         = rows.kind("sphere", 1, "a unit vector", "nan length")()
+local ordered_vector   = rows.kind("ordered_vector", 1, "in increasing order", "nan descent")()
+local positive_ordered = rows.kind("positive_ordered", 1, "positive and in increasing order", "not_positive descent")()
+local sphere           = rows.kind("sphere", 1, "a unit vector", "nan length")()
 
 return {
-  simplex = simplex, one_hot = one_hot, multinomial = multinomial, ordered_vector = ordered_vector, sphere = sphere,
+  simplex = simplex, one_hot = one_hot, multinomial = multinomial, sphere = sphere,
+  ordered_vector = ordered_vector, ordered = ordered_vector, positive_ordered = positive_ordered,
 }

@@ -98,6 +98,7 @@ local function as_number (p) return type(p) == "table" and core.tensor(p) or p e
 function MixtureSameFamily:icdf (p)
   check_univariate(self, "icdf")
   p = as_number(p)
+  if p == 0 or p == 1 then return search.edge(self, p) end
   local upper = functions.gt(p, 0.5)
   return search.quantile(self, where(upper, 1 - p, p), upper, p)
 end

@@ -10,7 +10,7 @@ local function trials_of (self) return one_sided.beside(self.total_count) end
 -- dP(x)/dp_k where p_k = 0: P without that outcome, if it came once and no other of those that cannot come did.
 local function missing_of_prob (self, x, probs)
   local f, beside = functions, one_sided.beside
-  local share = core.bare(probs) / beside(probs:sum(-1))
+  local share = one_sided.held(probs) / beside(probs:sum(-1))
   local dead = f.eq(share, 0)
   local terms = f.where(dead, 0, f.xlogy(x, f.where(dead, 1, share))) - f.lgamma(x + 1)
   local once = f.eq(x, 1) * f.eq(beside((dead * x):sum(-1)), 1)
