@@ -174,6 +174,8 @@ local families = {
     { { ROW, { 0, 1, 2 }, 2 }, { { 0, 0, 1 }, ROW, 0.1 } } },
   Masked = { function (m, s) return peri.Masked(peri.Gamma(m, s), { 1, 0, 1 }) end,
     { { ROW, { 1, 1, 2 }, 2 }, { { 1, -1, 1 }, ROW, 0.1 } } },
+  ["Masked by what is tracked"] = {
+    function (m) return peri.Masked(peri.Normal(m, 1), m:gt(1)) end, { { ROW, { 1, 1, 2 } }, { { 1, -1, 1 }, ROW } } },
   Flat = { function (low, high) return peri.Flat(peri.constraints.interval(low, high), 2) end,
     { { { 0.1, 0.2 }, 0, 1 }, { { 4, 6 }, 3, 7 }, { { 4, 6 }, 5, 7 } } },
 

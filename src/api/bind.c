@@ -191,8 +191,8 @@ static int bind_partials (lua_State *L) {
 
 static int bind_adjoint (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  if (kernel->rows == NULL || kernel->rows->adjoint == NULL) host_fail(L, "bind", "kernel %s has no adjoint",
-                                        kernel->name);
+  if (kernel->rows == NULL || kernel->rows->adjoint == NULL)
+    host_fail(L, "bind", "kernel %s has no adjoint", kernel->name);
   return bind_as(L, kernel, bound_adjoint, 0);
 }
 

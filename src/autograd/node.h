@@ -6,7 +6,7 @@
 ** flows into a view is added to its owner's gradient where the view's elements lie.
 **
 ** Nodes are numbered in the order of their creation; no operand is younger than
-** its result. ActivePass back is going through the nodes from the youngest on.
+** its result. A backward pass goes through them from the youngest on.
 */
 #ifndef PERILUNE_NODE_H
 #define PERILUNE_NODE_H

@@ -99,7 +99,8 @@ static void total_leaf (const ElementwiseStep *step, Blocks *blocks, size_t firs
     column(step, k)[first / LOOP_BLOCK] = step->above_all == 0 ? 0 : step->above_all * sums[k];
 }
 
-static void back_over_leaf (const ElementwiseStep *step, Blocks *blocks, size_t first, size_t last) {
+static void back_over_leaf (const ElementwiseStep *step, Blocks *blocks, size_t first,
+                            size_t last) {
   for (int k = 0; k < step->node->n; k++) column(step, k)[first / LOOP_BLOCK] = 0;
   for (size_t n; first < last; first += n) {
     n = loop_length(step->loop, first, last);

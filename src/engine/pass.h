@@ -110,8 +110,7 @@ void pending_push_table (lua_State *L);
 /* arena.c: pushes a function of Lua that runs passes. */
 void pass_push_function (lua_State *L, lua_CFunction f);
 
-/* tape.c: the tensor at index 1, one number that can be differentiated; `name` is what a message calls
-   it. */
+/* tape.c: the tensor at index 1, one number that can be differentiated; messages call it `name`. */
 Tensor *pass_check_result (lua_State *L, const char *who, const char *name);
 
 #endif

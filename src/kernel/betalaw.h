@@ -56,7 +56,8 @@ static const double TINY = 1e-290;   /* of x: below, n x/a may lose digits */
 /* log(n x/a), however small x is */
 VECTOR double log_whole (double x, double a, double n) {
   int tiny = x < TINY;
-  return vlog(n * (tiny ? x * 0x1p64 : x) / a) - (tiny ? 44.361419555836499803 : 0.0);   /* 64 log 2 */
+  double log_lift = tiny ? 44.361419555836499803 : 0.0;   /* 64 log 2 */
+  return vlog(n * (tiny ? x * 0x1p64 : x) / a) - log_lift;
 }
 
 /* psi(x) - log x */

@@ -203,8 +203,8 @@ static int is_normal (size_t k, const double *a, Urn u) {
 }
 
 /*
-** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times the
-** product of all a_j/A; the entropy has half of its logarithm.
+** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times
+** the product of all a_j/A; the entropy has half of its logarithm.
 */
 static void normal_slopes (size_t k, const double *a, Urn u, double upstream, double *da) {
   double A = u.total, K = (double)k, shared = (1 - K) * (u.n / (A + u.n) / A) - K / A;

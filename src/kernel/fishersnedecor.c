@@ -12,8 +12,8 @@
 ** with L(e) = log(1 + e) - e, 1 + e = n X/a, e = (x - 1)/(1 + u) and
 ** 1 + f = n Y/b, f = (df1/df2)(1 - x)/(1 + u).
 **
-** The limit of an infinite df2 is Gamma(a, a), of an infinite df1 InverseGamma(b, b). Those of 1e200
-** degrees of freedom and more differ from it only beyond x = 1e180 and below 1e-180.
+** The limit for infinite df2 is Gamma(a, a), for infinite df1 InverseGamma(b, b). From 1e200
+** degrees of freedom on, the law differs from it only beyond x = 1e180 and below x = 1e-180.
 */
 #include "kernel/betalaw.h"
 #include "kernel/gammalaw.h"
@@ -65,7 +65,8 @@ VECTOR double plain_density (double x, double freedom1, double freedom2) {
 
 /* L(e) and L(f); beyond u = 1e290 from X = 1 and Y = 1/u */
 VECTOR void deviations (double x, double df1, double df2, double *first, double *second) {
-  double r = df1 / df2, u = fma(r, x, 1.0), inverse = 1 / u, all = (1 + r) / r, e = (x - 1) * inverse;
+  double r = df1 / df2, u = fma(r, x, 1.0), inverse = 1 / u;
+  double all = (1 + r) / r, e = (x - 1) * inverse;
   int far = r * x > 1e290;
   double inside = deviation(far ? 1 / r : e, far ? all : (1 + r) * (x * inverse));
   *first = x < TINY ? log_whole(x, u, 1 + r) - e : inside;

@@ -106,8 +106,8 @@ static void slopes (const double *at, double *dx) {
 ** Quantiles
 ** ====================================================== */
 
-/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact (and 0 there, though
-** Gamma(1 + a) may be too large for a double) */
+/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact (and 0
+** at the centre, though Gamma(1 + a) may be too large for a double) */
 static double distance (double tail, double shape) {
   double a = 1 / shape, inner = 2 * (0.5 - tail);
   if (inner == 0) return 0;
@@ -180,7 +180,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 }
 
 
-/* z = v G^a: a gamma variable G of shape 1 + a makes the uniform v in (-1, 1) as wide as it takes */
+/* z = v G^a, v uniform on (-1, 1) and G a gamma variable of shape 1 + a */
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *scale = in[1], *shape = in[2];

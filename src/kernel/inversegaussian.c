@@ -13,8 +13,8 @@
 **
 **   erfcx(s') - erfcx(t') = 2/sqrt(pi) int_0^inf e^(-y^2 - 2s'y) (1 - e^(-2(t' - s')y)) dy
 **
-** Without drift, for m = inf, it is Levy's law, InverseGamma(1/2, l/2), from which that of a mean of
-** 1e200 l does not differ below x = 1e300 l.
+** Without drift, for m = inf, it is Levy's law, InverseGamma(1/2, l/2). With a mean of 1e200 l it
+** does not differ from that below x = 1e300 l.
 */
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"

@@ -198,7 +198,9 @@ static inline Moment width_at (double loc, double scale, MomentOf *of) {
 
 static inline Moment mean_at (double loc, double scale) { return place_at(loc, scale, mean_of); }
 static inline Moment mode_at (double loc, double scale) { return place_at(loc, scale, mode_of); }
-static inline Moment stddev_at (double loc, double scale) { return width_at(loc, scale, stddev_of); }
+static inline Moment stddev_at (double loc, double scale) {
+  return width_at(loc, scale, stddev_of);
+}
 
 /* proportional to loc and scale where these are shrunk */
 static inline Moment entropy_at (double loc, double scale) {

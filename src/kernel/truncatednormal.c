@@ -23,7 +23,8 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) {
     Law l = law_of(loc[i], scale[i], low[i], high[i]);
     Depth depth = depth_at(l, x[i]);
-    double inside = -depth.hi - (depth.lo + vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]));
+    double log_mass = vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]);
+    double inside = -depth.hi - (depth.lo + log_mass);
     double off = x[i] == x[i] ? -HUGE_VAL : x[i];
     out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? inside : off;
   }
@@ -180,7 +181,8 @@ VECTOR double closer (Law l, double x, double p, double q) {
   double lo = from_low ? s.lower.depth.lo : s.upper.depth.lo;
   Depth at = depth_at(l, x);
   double density = decay((Depth) {at.hi - hi, at.lo - lo}) / mass;
-  double error = vlog(mass / all / lifted(own)) + lift(own) - hi - lo, distance = (x - end) / l.scale;
+  double error = vlog(mass / all / lifted(own)) + lift(own) - hi - lo;
+  double distance = (x - end) / l.scale;
   double near = fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
   double far = x - unit * error / density;
   double off = x + unit * own / edge(l, end, all);

@@ -54,7 +54,8 @@ static void log_prob (size_t n, const double *const in[], double *out) {
     odd |= !(fabs(x[i] - loc[i]) < TRIG_LIMIT);
   }
   for (size_t i = 0; odd && i < n; i++)
-    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT)) out[i] = odd_log_density(x[i], loc[i], concentration[i]);
+    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT))
+      out[i] = odd_log_density(x[i], loc[i], concentration[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
@@ -116,7 +117,8 @@ static Arc arc (double angle, double rest, double width, double concentration) {
     g[i] = f[i] * (fma(-2 * half, half, spare) - 2 * growth);
   }
   double scale = span * INV_TWO_PI / vi0e(concentration);
-  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), 2 * (concentration * half * half)};
+  double depth = 2 * (concentration * half * half);
+  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), depth};
 }
 
 /* the mass beyond a place, at most 1/2 */

@@ -42,7 +42,9 @@ static inline void triangle_clear_above (size_t d, double *l) {
 
 static inline double triangle_symmetric (size_t d, const double *a, Corner c, size_t i, size_t j) {
   const double *first = a + c.corner;
-  return 0.5 * first[c.step * (ptrdiff_t)(i * d + j)] + 0.5 * first[c.step * (ptrdiff_t)(j * d + i)];
+  double below = first[c.step * (ptrdiff_t)(i * d + j)];
+  double above = first[c.step * (ptrdiff_t)(j * d + i)];
+  return 0.5 * below + 0.5 * above;
 }
 
 /* row i of the factor, those before it being there */
@@ -59,7 +61,7 @@ static inline void triangle_factor_row (size_t d, const double *a, double *l, Co
   }
 }
 
-/* a(i, j) less the products of the factor's columns before j; its low parts lie across the diagonal */
+/* a(i, j) less the products of the factor's columns before j; low parts are above the diagonal */
 static inline Pair triangle_remainder (size_t d, const double *a, const double *k, Corner c,
                                        size_t i, size_t j) {
   Pair sum = {triangle_symmetric(d, a, c, i, j), 0};
@@ -90,7 +92,7 @@ static inline void triangle_column (size_t d, const double *a, double *k, Corner
   }
 }
 
-/* Is a pivot, squared, below this part of its diagonal element: was the rest lost to cancellation? */
+/* Is a squared pivot smaller than `part` of its diagonal element, the rest lost to cancellation? */
 static inline int triangle_is_delicate (size_t d, const double *a, const double *l, double part) {
   int delicate = 0;
   for (size_t i = 0; i < d; i++) {

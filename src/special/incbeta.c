@@ -63,8 +63,8 @@ static Tail small_fraction_tail (Point s) {
 static Tail regular_tail (Point s) {
   double least = (s.a < s.b) ? s.a : s.b;
   double f = (least > 40.0) ? incbeta_integral(s) : incbeta_fraction(s);
-  return (Tail) {.mantissa = incbeta_mode_height(s.a, s.b) * f, .exponent = incbeta_mode_exponent(s),
-                 .slope = 1.0 / f};
+  return (Tail) {.mantissa = incbeta_mode_height(s.a, s.b) * f,
+                 .exponent = incbeta_mode_exponent(s), .slope = 1.0 / f};
 }
 
 static Tail tail_of_mirrored (Tail t) {
@@ -143,7 +143,8 @@ static double log_probability (double a, double b, double x, double y, int upper
   double limit = limit_value(a, b, x, y);
   if (limit >= 0.0) return (limit == upper) ? -HUGE_VAL : 0.0;
   Tail t = incbeta_tail(a, b, x, y);
-  return (t.upper == upper) ? incbeta_tail_log(t) : vlog1p(-incbeta_tail_value(t)) + 0.0;  /* no -0 */
+  if (t.upper == upper) return incbeta_tail_log(t);
+  return vlog1p(-incbeta_tail_value(t)) + 0.0;   /* no -0 */
 }
 
 double special_betainc (double a, double b, double x) {

@@ -42,7 +42,8 @@ static Tail small_upper (double a, Pair argument) {
 Tail incgamma_tail (double a, Pair argument) {
   double x = argument.hi;
   if (a >= 40 && fabs(x - a) <= 0.5 * a) return incgamma_uniform_tail(a, argument);
-  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x)) return small_upper(a, argument);
+  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x))
+    return small_upper(a, argument);
   Tail t = incgamma_density(a, argument);
   t.upper = x >= 1 && x >= a;
   t.m = t.upper ? t.d * incgamma_upper_fraction(a, x).h : t.d / a * incgamma_lower_series(a, x).h;
@@ -66,7 +67,8 @@ double incgamma_scaled_exp (double factor, Pair e) {
 /* P and Q where no expansion is needed, NaN elsewhere */
 static double edge (double a, double x, int upper) {
   double one = upper ? 0 : 1;
-  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == HUGE_VAL && x == HUGE_VAL)) return (double) NAN;
+  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == HUGE_VAL && x == HUGE_VAL))
+    return (double) NAN;
   return (a == 0 || x == HUGE_VAL) ? one : 1 - one;
 }
 

@@ -14,7 +14,7 @@
 /* m e^E is P or, if `upper`, Q; d e^E is x times the density */
 typedef struct Tail { Pair e; double m, d; int upper; } Tail;
 
-/* h is the continued fraction of the upper tail or the series of the lower, dh its derivative in a */
+/* h is the continued fraction of the upper tail or the series of the lower one, dh is dh/da */
 typedef struct Dual { double h, dh; } Dual;
 
 

@@ -34,8 +34,10 @@ local function checked (c, mask)
   return kept
 end
 
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
 local function assemble (c, base, mask, batch)
-  if batch then base, mask = base:expand(batch), core.tensor(mask):expand(batch) end
+  if batch then base, mask = base:expand(batch), as_tensor(mask):expand(batch) end
   return setmetatable({
     base = base, mask = mask, batch_shape = batch, event_shape = base.event_shape, support = base.support,
     has_rsample = base.has_rsample,
@@ -45,7 +47,7 @@ end
 -- The shape of base and mask together, or nil where both are plain numbers.
 local function batch_of (c, base, mask)
   if rawget(base, "batch_shape") == nil and type(mask) == "number" then return nil end
-  local shape, why = core.broadcast_shape(core.tensor(0):expand(base.batch_shape), core.tensor(mask))
+  local shape, why = core.broadcast_shape(core.tensor(0):expand(base.batch_shape), as_tensor(mask))
   if not shape then fail(c, "base and mask of %s", why) end
   return shape
 end

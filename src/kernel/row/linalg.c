@@ -116,7 +116,8 @@ const Kernel perilune_row_linalg[] = {
      .adjoint_scratch = matrix}},
   {.name = "triangular_inverse", .n_in = 1,
    .rows = &(const RowKernel) {
-     .signature = "(d,d)->(d,d)", .run = triangular_inverse, .adjoint = triangular_inverse_adjoint}},
+     .signature = "(d,d)->(d,d)", .run = triangular_inverse,
+     .adjoint = triangular_inverse_adjoint}},
   {.name = "spread", .n_in = 2, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(d,d),(d,d)->()", .run = spread, .scratch = matrix}},
   {.name = "inverse_spread", .n_in = 2, .flat = 1,

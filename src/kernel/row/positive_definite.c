@@ -73,7 +73,8 @@ const Kernel perilune_row_positive_definite[] = {
      .scratch = one_matrix, .adjoint_scratch = one_matrix}},
   {.name = "inverse", .n_in = 1,
    .rows = &(const RowKernel) {
-     .signature = "(d,d)->(d,d)", .run = inverse, .adjoint = inverse_adjoint, .adjoint_scratch = one_matrix}},
+     .signature = "(d,d)->(d,d)", .run = inverse, .adjoint = inverse_adjoint,
+     .adjoint_scratch = one_matrix}},
   {.name = "log_det", .n_in = 1,
    .rows = &(const RowKernel) {
      .signature = "(d,d)->()", .run = log_det, .adjoint = log_det_adjoint}},
