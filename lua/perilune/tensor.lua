@@ -5,7 +5,7 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local operands  = require "perilune.operands"
 
-local show = lazy "show"
+local indexing, joining = lazy "indexing", lazy "joining"
 
 local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
@@ -141,117 +141,15 @@ function methods.flatten (t, ...)
 end
 
 
-local gather = core.bind("row/gather", "gather", "Tensor[index]", { "t", "index" }, { "t", "index" })
-local not_a_place = core.bind_predicate("constraint", "place", "place", { "x", "n" }, { "x", "n" })
-
--- An index of rows as a tensor, having seen that each of n rows it names is there.
-local function index_of (who, index, n)
-  index = as_tensor(who, index)
-  local found = { not_a_place(index, n) }
-  if #found == 0 then return index end
-  local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-  fail(who, "an index must be an integer between 1 and %d (or -1 and -%d), got %s%s", n, n, show.number(found[1]),
-       place)
-end
-
--- The rows of t that a flat index names, in its order.
-local function rows_of (t, index)
-  local shape, width = core.shape(t), 1
-  for d = 2, #shape do width = width * shape[d] end
-  local rows = gather(t:reshape(shape[1], width), index)
-  shape[1] = core.numel(index)
-  return rows:reshape(shape)
-end
-
 -- t[index]: the rows of t that an index of any shape names, in that shape.
-local function indexed (t, index)
-  local shape = core.shape(t)
-  if #shape == 0 then fail("Tensor[index]", "a tensor of rank 0 has no rows") end
-  index = index_of("Tensor[index]", index, shape[1])
-  local whole = core.shape(index)
-  for d = 2, #shape do whole[#whole + 1] = shape[d] end
-  return rows_of(t, index:reshape(-1)):reshape(whole)
-end
+local function indexed (t, index) return indexing.rows(t, index) end
 
 --- Those slices along `dim` that an index names, a list of integers, in its order.
-function methods.index_select (t, dim, index, ...)
-  no_more("index_select(dim, index)", ...)
-  local who = "Tensor:index_select"
-  local shape = core.shape(t)
-  dim = dimension(who, dim, #shape)
-  index = index_of(who, index, shape[dim])
-  if core.rank(index) ~= 1 then
-    fail(who, "index must be a list of integers, got shape %s", show.shape(index.shape))
-  end
-  if dim == 1 then return rows_of(t, index) end
-  return rows_of(t:transpose(1, dim), index):transpose(1, dim)
-end
+function methods.index_select (...) return indexing.index_select(...) end
 
-
-local function list_of_tensors (who, list)
-  if type(list) ~= "table" or #list == 0 then
-    fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
-  end
-  core.check_list(who, "tensors", list)
-  local tensors = {}
-  for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
-  return tensors
-end
-
-local function same_shape (who, a, b, except)
-  local same = #a == #b
-  for d = 1, #a do same = same and (d == except or a[d] == b[d]) end
-  if not same then fail(who, "shapes %s and %s do not fit", show.shape(a), show.shape(b)) end
-end
-
-local MOST = 8   -- tensors that core.join takes
-
--- Joins many tensors in groups, so that each step has few.
-local function cat_groups (tensors, dim)
-  local groups = {}
-  for i = 1, #tensors, MOST do
-    groups[#groups + 1] = public.cat({ table.unpack(tensors, i, math.min(i + MOST - 1, #tensors)) }, dim)
-  end
-  return public.cat(groups, dim)
-end
-
---- Joins tensors along a dimension that they have.
-function public.cat (list, dim, ...)
-  no_more("cat(tensors, dim)", ...)
-  local tensors, tracked = list_of_tensors("cat", list), false
-  for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
-  local shape = core.shape(tensors[1])
-  if #shape == 0 then fail("cat", "single numbers have no dimension to be joined along; stack makes one") end
-  dim = dimension("cat", dim or 1, #shape)
-  local total = 0
-  for _, t in ipairs(tensors) do
-    same_shape("cat", shape, core.shape(t), dim)
-    total = total + core.shape(t)[dim]
-  end
-  if #tensors <= MOST then return core.join(dim, table.unpack(tensors)) end
-  if tracked then return cat_groups(tensors, dim) end
-  shape[dim] = total
-  local out, at = core.zeros(shape), 1
-  for _, t in ipairs(tensors) do
-    local n = core.shape(t)[dim]
-    out:narrow(dim, at, n):copy(t)
-    at = at + n
-  end
-  return out
-end
-
---- Joins tensors of one shape along a new dimension.
-function public.stack (list, dim, ...)
-  no_more("stack(tensors, dim)", ...)
-  local tensors = list_of_tensors("stack", list)
-  local shape = core.shape(tensors[1])
-  dim = dimension("stack", dim or 1, #shape + 1)
-  for i, t in ipairs(tensors) do
-    same_shape("stack", shape, core.shape(t))
-    tensors[i] = t:unsqueeze(dim)
-  end
-  return public.cat(tensors, dim)
-end
+--- Tensors joined along a dimension that they have, or along a new one.
+function public.cat (...) return joining.cat(...) end
+function public.stack (...) return joining.stack(...) end
 
 
 --- Same shape, same elements.

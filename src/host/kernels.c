@@ -136,11 +136,12 @@ static int files (lua_State *L) {
 /* Pushes the names of the files in a folder of lua/perilune, in alphabetical order. */
 static void push_modules (lua_State *L, const char *folder) {
   size_t length = strlen(folder);
+  lua_Integer n = 0;
   lua_newtable(L);
   for (const char *const *m = perilune_modules; *m != NULL; m++) {
     if (strncmp(*m, folder, length) != 0 || (*m)[length] != '/') continue;
     lua_pushstring(L, *m + length + 1);
-    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    lua_rawseti(L, -2, ++n);
   }
 }
 

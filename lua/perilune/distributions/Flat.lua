@@ -17,7 +17,7 @@ local raise = errors.raise
 
 -- Construction -------------------------------------------------------------------
 
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
+local fail = construct.fail
 
 -- The constraint on single numbers that events are made of, or the constraint itself.
 local function innermost (constraint)
@@ -82,18 +82,15 @@ local Flat = Distribution:extend("Flat", {
 })
 
 function Flat:__tostring ()
-  local whole = { table.unpack(self.batch_shape) }
-  for _, n in ipairs(self.event_shape) do whole[#whole + 1] = n end
+  local whole = events.joined(self.batch_shape, self.event_shape)
   local shape = #whole > 0 and ", shape={" .. table.concat(whole, ", ") .. "}" or ""
   return string.format("%s(constraint=%s%s)", class.name(class.of(self)), tostring(self.constraint), shape)
 end
 
 function Flat:with_batch (shape)
   shape = core.to_shape(shape, "Flat:with_batch")
-  local whole = { table.unpack(shape) }
-  for _, n in ipairs(self.event_shape) do whole[#whole + 1] = n end
   core.expand(core.zeros(self.batch_shape), shape)   -- or raises
-  return assemble(class.of(self), self.constraint, whole)
+  return assemble(class.of(self), self.constraint, events.joined(shape, self.event_shape))
 end
 
 
