@@ -54,15 +54,15 @@ static Binding *begin (lua_State *L, const Kernel *kernel, int who, int argument
   if (operands != (lua_Unsigned)(kernel->n_in - drawn))
     host_fail(L, lua_tostring(L, who), "its kernel does not take %I operands",
               (lua_Integer)operands);
-  Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
-  memset(b, 0, sizeof *b);
+  size_t size = sizeof(Binding) + (kernel->rows != NULL ? sizeof(Signature) : 0);
+  Binding *b = memset(lua_newuserdatauv(L, size, 0), 0, size);
   b->kernel = kernel;
   b->state = host_state(L);
   b->is_recorded = kernel_differentiates(kernel) && !kernel->flat;
   b->arguments = arguments;
   b->operands = (int)operands;
   if (kernel_noise(kernel) != NULL) b->noise = host_kernel(L, "noise", kernel_noise(kernel));
-  if (kernel->rows != NULL) rows_parse(kernel, &b->signature);
+  if (kernel->rows != NULL) rows_parse(kernel, b->signature);
   b->who = lua_tostring(L, who);
   lua_pushvalue(L, who);
   return b;
