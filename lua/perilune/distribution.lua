@@ -1,6 +1,5 @@
 --- Distribution: the base class. Subclasses, shapes, and the methods that
 -- follow from other methods.
-local attempt   = require "perilune.attempt"
 local class     = require "perilune.class"
 local construct = require "perilune.construct"
 local core      = require "perilune.core"
@@ -154,7 +153,7 @@ end
 local function expanded (self, name, value, shape, event)
   local whole, own = { table.unpack(shape) }, core.shape(value)
   for d = #own - event + 1, #own do whole[#whole + 1] = own[d] end
-  local ok, result = attempt.call("Tensor:expand: ", nil, core.expand, value, whole)
+  local ok, result = require "perilune.attempt".call("Tensor:expand: ", nil, core.expand, value, whole)
   if ok then return result end
   raise("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", "")))
 end

@@ -1,11 +1,11 @@
---- Tensors: methods, operators, joining and printing, on top of the C core.
+--- Tensors: methods and operators, on top of the C core.
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local operands  = require "perilune.operands"
 
-local indexing, joining = lazy "indexing", lazy "joining"
+local indexing, joining, lines = lazy "indexing", lazy "joining", lazy "lines"
 
 local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
@@ -22,26 +22,9 @@ for name in core.each_kernel "reduce" do methods[name] = core.reduction(name, "T
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
 for name in core.each_kernel "row/reduce" do
   local plain = methods[name]
-  local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
-  methods[name] = function (t, dims, keep, ...)
-    if not core.tracked(t) then return plain(t, dims, keep, ...) end
-    local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
-    local result = core.shape(plain(core.bare(t), dims, keep, ...))
-    local list = type(dims) == "table" and dims or { dims }
-    for i = 1, rawlen(list) do
-      local dim = rawget(list, i)
-      reduced[dim > 0 and dim or dim + #shape + 1] = true
-    end
-    for d = 1, #shape do
-      if dims and not reduced[d] then order[#order + 1], lines[#lines + 1] = d, shape[d] end
-    end
-    for d = 1, #shape do
-      if not dims or reduced[d] then order[#order + 1], count = d, count * shape[d] end
-    end
-    lines[#lines + 1] = count
-    local lined_up = #shape == 0 and t or t:permute(table.unpack(order))
-    local values = rows(lined_up:reshape(lines))
-    return #result == 0 and values or values:reshape(result)
+  methods[name] = function (t, ...)
+    if not core.tracked(t) then return plain(t, ...) end
+    return lines.reduce(name, plain, t, ...)
   end
 end
 for name in core.each_kernel "reduce" do public[name] = methods[name] end   -- of tables too

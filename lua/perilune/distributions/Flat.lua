@@ -2,7 +2,6 @@
 --
 -- The last dimensions of the shape are an event, as many as the constraint has; those before are the batch.
 local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -38,8 +37,8 @@ end
 
 -- The batch of values of this shape, which must suit the constraint.
 local function batch_of (c, constraint, shape)
-  local ok, answers = attempt.call("constraint", "Tensor:", constraint.holds, constraint,
-                                   core.tensor(0):expand(shape))
+  local ok, answers = require "perilune.attempt".call("constraint", "Tensor:", constraint.holds, constraint,
+                                                      core.tensor(0):expand(shape))
   if not ok then fail(c, "shape %s does not suit the constraint %s", show.shape(shape), tostring(constraint)) end
   return core.shape(answers)
 end
