@@ -102,7 +102,7 @@ function Distribution:extend (name, spec)
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
-  for _, event in ipairs(EVENTS) do c[event] = rawget(self, event) end
+  core.copy_fields(c, self, EVENTS)
   for key, value in pairs(spec) do c[key] = value end
   c.__name, c.super = name, self
   c.params   = c.params or self.params

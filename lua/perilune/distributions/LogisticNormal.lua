@@ -11,9 +11,8 @@ local construct               = require "perilune.construct"
 local core                    = require "perilune.core"
 local raise                   = require "perilune.errors".raise
 local lazy                    = require "perilune.lazy"
-local transforms              = require "perilune.transforms"
 
-local cuts                    = lazy "cuts"
+local cuts, transforms = lazy "cuts", lazy "transforms"
 
 local params = {
   { "loc",   constraints.real,     event = 1 },               -- one for each cut
