@@ -29,6 +29,17 @@ describe("core.modules", function ()
   end)
 end)
 
+describe("core.each_kernel", function ()
+  it("goes through the kernels that core.kernels lists", function ()
+    local found = {}
+    for name, n_in, kind in core.each_kernel "normal" do found[#found + 1] = { name, n_in, kind } end
+    local listed = core.kernels "normal"
+    assert.equal(#listed, #found)
+    for i, kernel in ipairs(listed) do assert.same({ kernel.name, kernel.n_in, kernel.kind }, found[i]) end
+    assert.is_nil(core.each_kernel "nowhere")
+  end)
+end)
+
 describe("what C offers", function ()
   local t = peri.zeros(2)
 
@@ -138,7 +149,8 @@ describe("what few need", function ()
       for _, name in ipairs(core.classes()) do require("perilune.distributions." .. name) end
     end)
     for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained",
-                            "one_sided", "columns", "constraints.compound", "constraint_findings" } do
+                            "one_sided", "columns", "constraints.compound", "constraint_findings", "mixture",
+                            "truncation", "transformed", "enumeration", "cuts", "joining", "indexing" } do
       assert.is_nil(names[name], name)
     end
     assert.is_true(names["distributions.Truncated"])
