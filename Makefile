@@ -213,7 +213,7 @@ host: need-build
 	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
-MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace \
+MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace gradient/scan \
                gradient/waiting tensor/construct tensor/integers tensor/views tensor/print)
 
 # What the sanitizers need: the module, and two Luas (see .ci/lua/build).

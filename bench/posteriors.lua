@@ -1,5 +1,5 @@
---- Fits of the fourteen posteriors of spec/support/posteriors.lua: verdict, worst error of a mean in sds, largest factor
--- between sds, seconds. `make posteriors` writes bench/posteriors.md.
+--- Fits of the fourteen posteriors of spec/support/posteriors.lua: verdict, worst error of a mean in sds, largest
+-- factor between sds, seconds. `make posteriors` writes bench/posteriors.md.
 local peri       = require "perilune"
 local posteriors = require "spec.support.posteriors"
 
@@ -34,4 +34,5 @@ for _, one in ipairs(posteriors.all()) do
   end
 end
 print()
-print(string.format("ok %d, of these wrong %d; doubtful %d; bad %d", counts.ok or 0, wrong, counts.doubtful or 0, counts.bad or 0))
+print(string.format("ok %d, of these wrong %d; doubtful %d; bad %d", counts.ok or 0, wrong, counts.doubtful or 0,
+                    counts.bad or 0))

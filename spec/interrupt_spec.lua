@@ -198,6 +198,30 @@ local calls = {
     end)
     return function () return trace:value() end
   end,
+  ["a recurrence of numbers"] = function ()
+    return function () return (peri.scan(function (s, t) return peri.sin(s) * 0.5 + t end, 1, 1000000)) end
+  end,
+  ["a recurrence of matrices, forward and back"] = function ()
+    local w = peri.param(values(200 * 200):reshape(200, 200) / 1000)
+    return function ()
+      w.grad = nil
+      local _, last = peri.scan(function (s) return s:matmul(w) + 1 end, w, 20)
+      last:sum():backward()
+      return w.grad
+    end
+  end,
+  ["a replay of a recurrence"] = function ()
+    local w = peri.param(0.5)
+    local trace = peri.trace(function ()
+      local _, last = peri.scan(function (s, t) return peri.sin(s * w) + t end, 1, 300000)
+      return last
+    end)
+    return function ()
+      w.grad = nil
+      trace:backward()
+      return w.grad
+    end
+  end,
 }
 
 local names = {}
@@ -325,6 +349,10 @@ describe("a hook that interrupts a call", function ()
     ["a running product"] = function (w) return w:cumprod():sum() end,
     ["a determinant"] = function (w) return (w:narrow(1, 1, 90000):reshape(300, 300) + peri.eye(300)):logdet() end,
     ["tensors joined"] = function (w) return peri.cat({ w, w:narrow(1, 1, BIG / 2), w }):sum() end,
+    ["a recurrence"] = function (w)
+      local states = peri.scan(function (s, x) return s * 0.5 + peri.Gamma(2, x):log_prob(1) end, 0, w)
+      return states:sum()
+    end,
     ["a function of one's own"] = function (w)
       local double = peri.func { forward = function (x) return x * 2 end, backward = function (u) return u * 2 end }
       return double(w):sum()

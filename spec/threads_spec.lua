@@ -34,6 +34,7 @@ describe("with two, three and five threads", function ()
     var           = function (n) return data(n):var() end,
     argmax        = function (n) return data(n):argmax() end,
     logsumexp     = function (n) return data(n):logsumexp() end,
+    ["logsumexp of short lines"] = function (n) return data(3 * n):reshape(n, 3):logsumexp(2) end,
     ["sum of short lines"] = function (n) return data(3 * n):reshape(n, 3):sum(2) end,
     ["sum of long lines"]  = function (n) return data(3 * n):reshape(3, n):sum(2) end,
     ["sum of columns"]     = function (n) return data(3 * n):reshape(n, 3):sum(1) end,

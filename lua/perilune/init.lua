@@ -22,7 +22,10 @@ local fields = {
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
+  ["inference.loo"] = "compare",
+  ["inference.saved"] = "load",
   model         = "model",
+  scan          = "scan",
   unconstrained = "biject_to transform_to",
 }
 

@@ -7,7 +7,8 @@ local one_sided = lazy "one_sided"
 
 local where, exp = functions.where, functions.exp
 local INF = math.huge
-local FEW = 32   -- components that are added one by one
+local FEW = 32           -- components that are added one by one
+local SIDE_BY_SIDE = 8   -- those for which logsumexp is fast
 
 local mixture_sums = {}
 
@@ -27,12 +28,12 @@ function mixture_sums.padded (self, x)
   return x:expand(k, table.unpack(shape)):contiguous():permute(table.unpack(order))
 end
 
--- The components' values put together: one by one where they are few, which is faster than a
--- reduction of short rows.
+-- The components' values put together: one by one where they are few, unless logsumexp has a way with
+-- fewer still, which is faster than a reduction of short rows.
 local function folded (values, dim, pair, all)
   local shape = core.shape(values)
   local k = shape[#shape + dim + 1]
-  if k > FEW then return values[all](values, dim) end
+  if k > FEW or all == "logsumexp" and k <= SIDE_BY_SIDE then return values[all](values, dim) end
   local total = values:select(dim, 1)
   for j = 2, k do total = pair(total, values:select(dim, j)) end
   return total

@@ -16,7 +16,7 @@ Model.__index = Model
 -- Ways to a posterior, each a file of inference/.
 local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, fit = true }
 
-function Posed:__index (name)
+function Posed.__index (_, name)
   if METHODS[name] then
     local method = require("perilune.inference." .. name)
     local function call (posed, options, ...)
@@ -38,7 +38,7 @@ end
 
 -- Finds the sites, when they are first needed.
 local function discover (self)
-  local found = run.body(self.body, self.data, handlers.discovery(self.init))
+  local found = run.body(self.body, self.data, handlers.discovery())
   if found.size == 0 then raise("model: every site is observed; there is nothing to infer") end
   rawset(self, "found", found)
   self.latents, self.size = found.latents, found.size
@@ -67,16 +67,36 @@ function Posed:sites ()
   return list
 end
 
+--- The free numbers that a fit starts from: 0, or those of values `init` by name.
+function Posed:start (init)
+  if not self.found then discover(self) end
+  if init == nil then return tensor.cat(self.found.start) end
+  for name in pairs(init) do
+    if not self.latents[name] then errors.unknown("init", "unobserved site", name, self:latent_names()) end
+  end
+  return tensor.cat(run.body(self.body, self.data, handlers.discovery(init)).start)
+end
+
+--- "mu = 0, tau = 1": the values of sites at u, in a message.
+function Posed:describe (density, u)
+  local values, parts = density:report(u:reshape(1, self.size)), {}
+  for i, site in ipairs(self.latents) do parts[i] = site.name .. " = " .. show.parameter(values[site.name][1]) end
+  return table.concat(parts, ", ")
+end
+
+function Posed:latent_names ()
+  if not self.found then discover(self) end
+  local names = {}
+  for i, site in ipairs(self.latents) do names[i] = site.name end
+  return names
+end
+
 --- The log joint density of values by name, those that users see; a number.
 function Posed:log_joint (values)
   if type(values) ~= "table" then raise("log_joint: takes a table of values by name, got %s", show.value(values)) end
   local found = self.found or discover(self)
   for name in pairs(values) do
-    if not found.latents[name] then
-      local names = {}
-      for _, site in ipairs(found.latents) do names[#names + 1] = site.name end
-      errors.unknown("log_joint", "unobserved site", name, names)
-    end
+    if not found.latents[name] then errors.unknown("log_joint", "unobserved site", name, self:latent_names()) end
   end
   local total = run.body(self.body, self.data, handlers.joint(values)).total
   return core.is_tensor(total) and core.item(total) or total

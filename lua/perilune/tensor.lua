@@ -27,6 +27,30 @@ for name in core.each_kernel "row/reduce" do
     return lines.reduce(name, plain, t, ...)
   end
 end
+
+-- Many lines of few elements are taken side by side: element j of each is operand j of a kernel.
+local FEW, MANY = 8, 32   -- elements of a line that there are kernels for; elements of all lines
+local logsumexp, of_few = methods.logsumexp, {}
+
+local function bind_few (k)
+  local names = {}
+  for j = 1, k do names[j] = "element " .. j end
+  of_few[k] = core.bind("few", "logsumexp" .. k, "Tensor:logsumexp", names, names)
+  return of_few[k]
+end
+
+function methods.logsumexp (t, dim, keep, ...)
+  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or ... then
+    return logsumexp(t, dim, keep, ...)
+  end
+  local shape = core.shape(t)
+  local d = dim < 0 and dim + #shape + 1 or dim
+  local k = shape[d]
+  if not k or k < 2 or k > FEW then return logsumexp(t, dim, keep) end
+  local values = (of_few[k] or bind_few(k))(core.slices(t, d))
+  return keep and values:unsqueeze(d) or values
+end
+
 for name in core.each_kernel "reduce" do public[name] = methods[name] end   -- of tables too
 
 

@@ -19,6 +19,7 @@ local ARGUMENTS = {
   diag_embed = { "tensor" }, tril = { "tensor", "integer?" }, triu = { "tensor", "integer?" }, logdet = { "tensor" },
   solve_triangular = { "tensor", "tensor" }, cholesky_solve = { "tensor", "tensor" }, equal = { "operand", "operand" },
   grad = { "callback" }, value_and_grad = { "callback" }, no_grad = { "callback", "tensor" }, trace = { "callback" },
+  scan = { "callback", "operand", "operand" },
   func = { "func" }, rng = { "seed" }, kl_div = { "operand", "operand", "kl_div_options?" },
   KLDivLoss = { "kl_div_options?" }, kl_divergence = { "distribution", "distribution", "kl_options?" },
   kl_explain = { "distribution", "distribution", "kl_options?" },

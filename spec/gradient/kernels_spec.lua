@@ -69,6 +69,14 @@ describe("operators", function ()
   end)
 end)
 
+describe("lines of few elements", function ()
+  each("^few$", "has_partials", function (file, kernel)
+    it(kernel.name, function ()
+      verify(file, kernel, { unpack({ 0.3, -0.7, 1.1, 0.2, -2.5, 0.9, 1.2, -0.1 }, 1, kernel.n_in) })
+    end)
+  end)
+end)
+
 describe("losses", function ()
   each("^loss$", "has_partials", function (file, kernel)
     it(kernel.name, function () verify(file, kernel, { -0.7, kernel.name:find("log") and -0.4 or 0.6 }) end)
@@ -166,8 +174,13 @@ describe("functions of rows", function ()
     ["row/ordered.inverse"] = { peri.tensor { { -1, 0.5, 2 }, { 0, 0.1, 0.7 } } },
     gather = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } },
                peri.tensor { { 3, 1, 3, -2 }, { 1, 1, 1, 2 } } },
+    reorder  = { peri.tensor { { 1, 2, 4 }, { 3, 1, 7 } }, peri.tensor { 3, 1, 2 } },
+    quantile = { peri.tensor { { 3, 1, 2 }, { 1, 5, 2 } }, peri.tensor { 0.3, 0.9 } },
+    tril     = { peri.ones(2, 3, 4), peri.tensor(1) },
+    triu     = { peri.ones(2, 3, 4), peri.tensor(1) },
   }
-  local fixed = { gather = { [2] = true } }   -- operands without derivative
+  local second = { [2] = true }
+  local fixed = { gather = second, reorder = second, tril = second, triu = second }   -- operands without derivative
   each("^row/", "has_adjoint", function (file, kernel)
     it(file .. "." .. kernel.name, function ()
       local operands = own[kernel.name] or own[file .. "." .. kernel.name] or operands_of(kernel.signature, peri.rng(1))

@@ -319,7 +319,7 @@ describe("what a trace has made", function ()
   end)
 end)
 
-describe("a trace during a walk", function ()
+describe("a trace during a backward pass", function ()
   it("may be replayed by a function's backward", function ()
     local w = peri.param { 1, 2 }
     local trace = peri.trace(function () return (w * w):sum() end)

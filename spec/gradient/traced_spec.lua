@@ -121,6 +121,7 @@ local TRIL  = { { 1.5, 0, 0 }, { 0.3, 0.8, 0 }, { -0.4, 0.2, 1.1 } }
 local OTHER = { { 0.7, 0, 0 }, { 2, 0.1, 0 }, { 0.4, -3, 5 } }
 local SPD   = { { 2, 0.3, 0 }, { 0.3, 1, 0.2 }, { 0, 0.2, 3 } }
 local ROW   = { 1, 2, 3 }
+local SQUARE = { { 0.5, 0.5 }, { 0.2, 0.8 } }
 local INF   = math.huge
 
 -- name = { make, places, data = the operands without a derivative }
@@ -179,6 +180,14 @@ local families = {
   Flat = { function (low, high) return peri.Flat(peri.constraints.interval(low, high), 2) end,
     { { { 0.1, 0.2 }, 0, 1 }, { { 4, 6 }, 3, 7 }, { { 4, 6 }, 5, 7 } } },
 
+  HiddenMarkov = { function (p, a, m) return peri.HiddenMarkov(p:exp(), a:exp(), peri.Normal(m, 1), 3) end,
+    { { ROW, { 0, 1 }, { { 0, 1 }, { 2, 0 } }, { 0, 3 } },
+      { { 50, 1, -9 }, { 9, 1 }, { { 0, -1 }, { -20, 0 } }, { 0, 9 } } } },
+  ["HiddenMarkov with closed ways"] = {
+    function (p, a, m) return peri.HiddenMarkov(p, a, peri.Gamma(m, 1), 3) end,
+    { { ROW, { 0.5, 0.5 }, SQUARE, { 1, 3 } },
+      { { 9, 1, 2 }, { 0, 1 }, { { 1, 0 }, { 0.3, 0.7 } }, { 4, 9 } }, { { 9, 1, -2 }, { 1, 0 }, SQUARE, { 4, 9 } } } },
+
   MixtureSameFamily = { mixture,
     { { 0.4, ROW, { -1, 0, 1 } }, { 9, { 0, 50, 1 }, { 3, 2, 1 } }, { 0, { -INF, 0, 1 }, ROW } } },
   ["MixtureSameFamily of probs"] = {
@@ -193,6 +202,11 @@ local families = {
   ["MixtureSameFamily of rows"] = {
     function (l, m) return peri.MixtureSameFamily(logits(l), peri.Independent(peri.Normal(m, 1), 1)) end,
     { { { 0.4, 1 }, { 1, 2 }, { { -1, 0 }, { 1, 2 } } }, { { 4, 7 }, { -9, 9 }, { { 5, 0 }, { 1, 6 } } } } },
+  MixtureDistribution = { function (l, m, a)
+      local cut = peri.Truncated(peri.Normal(m, a), 0, 9)
+      return peri.MixtureDistribution(logits(l), { peri.Normal(m, 1), peri.Gamma(a, 2), cut })
+    end,
+    { { 0.4, ROW, 1, 2 }, { 8.9, { 0, 50, 1 }, -7, 0.1 }, { -1, ROW, 0, 20 } } },
 
   Truncated = { function (m, s, low, high) return peri.Truncated(peri.Normal(m, s), low, high) end,
     { { 0.4, 0, 1, -1, 2 }, { 30.1, 0, 1, 30, 31 }, { -29, 2, 1, -INF, -28 },

@@ -194,6 +194,21 @@ return {
     local value = trace:backward()
     return text(value, w.grad, trace(), trace, (pcall(p.trace, function () return p.item(w:sum()) end)))
   end },
+  { "a recurrence", function ()
+    local p = peri()
+    local w, x = p.param { 0.5, 1.5 }, p.linspace(0, 1, 6)
+    local m = p.param { { 0.5, 0.1 }, { 0.2, 0.3 } }
+    local function loss ()
+      local all, last = p.scan(function (s, t) return { a = w[1] * s.a + t:exp(), b = s.a } end, { a = w[2], b = 0 }, x)
+      local sums = p.scan(function (s, t) return m:matmul(s) + t, s:logsumexp() end, { 1, 2 }, x)
+      return all.a:sum() * last.b + sums:sum()
+    end
+    local trace = p.trace(loss)
+    local value = trace:backward()
+    loss():backward()
+    return text(value, w.grad, m.grad, trace(), p.scan(function (s, t) return s * t end, 1, 5),
+                (pcall(p.scan, function (s) return p.item(s) end, 0, 3)))
+  end },
   { "a formula in one pass", function ()
     local p = peri()
     local x = p.linspace(0, 1, 5000)

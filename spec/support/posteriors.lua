@@ -1,5 +1,5 @@
---- Fourteen real posteriors with known answers (spec/support/posteriors, from posteriordb, BSD-3): their models as a user
--- writes them, and how far off an answer is.
+--- Fourteen real posteriors with known answers (spec/support/posteriors, from posteriordb, BSD-3): their models as a
+-- user writes them, and how far off an answer is.
 local json = require "dkjson"
 local peri = require "perilune"
 
@@ -85,9 +85,10 @@ add("garch-garch11", as_given, peri.model(function (m, d)
   m.alpha0 = Flat(constraints.positive)
   m.alpha1 = Flat(constraints.unit_interval)
   m.beta1  = Flat(constraints.interval(0, 1 - m.alpha1))
-  local squares, variances = (d.y - m.mu) ^ 2, { peri.tensor(d.sigma1 ^ 2) }
-  for t = 2, d.T do variances[t] = m.alpha0 + m.alpha1 * squares[t - 1] + m.beta1 * variances[t - 1] end
-  m.y = Normal(m.mu, peri.stack(variances):sqrt())
+  local first = d.sigma1 ^ 2
+  local later = peri.scan(function (variance, y) return m.alpha0 + m.alpha1 * (y - m.mu) ^ 2 + m.beta1 * variance end,
+                          first, d.y:narrow(1, 1, d.T - 1))
+  m.y = Normal(m.mu, peri.cat { peri.tensor { first }, later }:sqrt())
 end))
 
 add("gp_pois_regr-gp_regr", function (d)
@@ -114,9 +115,9 @@ add("hmm_example-hmm_example", as_given, peri.model(function (m, d)
   m:factor("prior of mu", Normal({ 3, 10 }, 1):log_prob(m.mu))
   local emission = Normal(m.mu, 1):log_prob(d.y:reshape(-1, 1))
   local to = peri.stack { m.theta1, m.theta2 }:log():transpose()
-  local forward = emission[1]
-  for t = 2, d.N do forward = (to + forward):logsumexp(2) + emission[t] end
-  m:factor("y", forward:logsumexp())
+  local _, last = peri.scan(function (forward, row) return (to + forward):logsumexp(2) + row end, emission[1],
+                            emission:narrow(1, 2, d.N - 1))
+  m:factor("y", last:logsumexp())
 end))
 
 add("radon_mn-radon_hierarchical_intercept_noncentered", as_given, peri.model(function (m, d)

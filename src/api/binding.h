@@ -57,7 +57,7 @@ typedef enum Look {
   LOOK_OTHER       /* something waits; or is no tensor, and NULL */
 } Look;
 
-/* Pushes the operands and looks at them. */
+/* Pushes the operands and says what they are. */
 Look binding_push (lua_State *L, const Binding *b, Operands *operands);
 
 /* The operands on top of the stack, which were looked at, all as tensors. */

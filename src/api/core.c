@@ -62,6 +62,7 @@ int luaopen_perilune_core (lua_State *L) {
   engine_open_pending(L);
   engine_open_backward(L);
   engine_open_trace(L);
+  engine_open_scan(L);
   api_open_names(L);
   api_open_counted(L);
   api_open_tensor(L);

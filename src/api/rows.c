@@ -41,7 +41,7 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
 }
 
 /* Reads the operands and plans the run over them. */
-static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
+static void plan (lua_State *L, const Binding *b, Operands *o, RowsPlan *rows) {
   int which;
   binding_read(L, b, o);
   check_ranks(L, b, o);
@@ -54,7 +54,7 @@ static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
 int bound_rows (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
-  Rows rows;
+  RowsPlan rows;
   binding_arguments(L, b);
   plan(L, b, &o, &rows);
   Recording r = binding_recording(L, b, NODE_ROWS, &o);
@@ -72,7 +72,7 @@ int bound_rows (lua_State *L) {
 
 /* Pushes a tensor for the derivative with respect to operand k: the batch of
    the result, and the operand's event. */
-static double *push_slope (lua_State *L, const Binding *b, const Rows *rows, int k) {
+static double *push_slope (lua_State *L, const Binding *b, const RowsPlan *rows, int k) {
   const Signature *s = b->signature;
   ptrdiff_t shape[2 * TENSOR_MAX_RANK];
   int rank = rows->out_rank - s->event_rank[b->operands];
@@ -91,7 +91,7 @@ int bound_adjoint (lua_State *L) {
   double *d[KERNEL_MAX_IN], *scratch, number;
   Tensor header;
   Operands o;
-  Rows rows;
+  RowsPlan rows;
   lua_settop(L, above);
   plan(L, b, &o, &rows);
   const Tensor *upstream = engine_operand(L, above, binding_who(L), "upstream", &header,

@@ -1,5 +1,5 @@
 /*
-** views.c - other ways to look at the same elements: rows, slices, shapes
+** views.c - views of the same elements: rows, slices, other shapes
 */
 #include <string.h>
 

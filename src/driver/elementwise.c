@@ -1,5 +1,5 @@
 /*
-** elementwise.c - one loop over blocks for values, partials and samples
+** elementwise.c - loops over blocks: values, partials, samples, predicates, noise
 **
 ** Elements do not depend on one another, so neither the cutting into blocks
 ** nor the number of threads can change a bit.

@@ -7,6 +7,7 @@
 */
 #include "engine/pass.h"
 #include "autograd/adjoint.h"
+#include "autograd/scan.h"
 #include "autograd/steps.h"
 #include "driver/loop.h"
 
@@ -92,6 +93,10 @@ COLD static void look (lua_State *L, State *state, Tape *tape) {
   tape_check_undisturbed(L, state, tape);
 }
 
+static size_t scratch_for (const Node *node, const Pool *pool) {
+  return node->kind == NODE_SCAN ? scan_scratch(node, pool) : adjoint_scratch(node, pool);
+}
+
 static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena *arena) {
   size_t n = step_block_size(node);
   if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
@@ -102,13 +107,14 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena
   size_t need, room = 0;
   double *scratch = NULL;
   Pool *pool;
-  while (need = adjoint_scratch(node, pool = pool_for(L, node)), need > room) {
+  while (need = scratch_for(node, pool = pool_for(L, node)), need > room) {
     scratch = arena_take(L, arena, room = need);
     tape_check_undisturbed(L, state, tape);
   }
   const ActivePass pass = active_pass(tape), *before = state->active_pass;
   state->active_pass = &pass;
-  adjoint_step(node, state->sum, state->with_sums > 0, pool, scratch);
+  if (node->kind == NODE_SCAN) scan_back(node, state->sum, pool, scratch);
+  else adjoint_step(node, state->sum, state->with_sums > 0, pool, scratch);
   state->active_pass = before;
   host_check_stopped(L, pool);
   if (scratch != NULL) arena_give_back(arena, scratch, room);

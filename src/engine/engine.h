@@ -15,6 +15,7 @@
 **   replay.c    computes again what a trace holds
 **   trace.c     records what a function does, to be replayed
 ** What they share is in pass.h.
+**   scan.c      what a function recorded, as the step of a recurrence
 */
 #ifndef PERILUNE_ENGINE_H
 #define PERILUNE_ENGINE_H
@@ -46,7 +47,7 @@ typedef struct Recording {
 int engine_is_tracked (const State *state, int n, const Tensor *const in[]);
 
 /* host_new, for a result that is recorded if an operand is tracked. (A NODE_CALL has one more
-   user value, its function.) */
+   user value, its function, and a NODE_SCAN its program.) */
 Tensor *engine_new_recorded (lua_State *L, const Recording *recording, int rank,
                              const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
@@ -64,6 +65,10 @@ Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like);
 /* A replay will draw the recorded tensor t again, from g, which is at `index` or the state's
    own. */
 void engine_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index);
+
+/* Raises that `who` cannot be part of what is being recorded: `why` in a trace. */
+COLD int engine_fail_traced (lua_State *L, const State *state, const char *who,
+                             const char *why);
 
 /* Raises if a trace is being recorded, and the result, which is not, would depend on
    parameters or draws. */
@@ -121,9 +126,10 @@ void engine_forget_grad (lua_State *L, int index, const char *who);
 void engine_renew_grad (lua_State *L, int index, const char *who);
 void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value);
 
-/* Each adds its functions to the table on top of the stack: backward, trace. */
+/* Each adds its functions to the table on top of the stack: backward, trace, scan. */
 void engine_open_pending (lua_State *L);
 void engine_open_backward (lua_State *L);
 void engine_open_trace (lua_State *L);
+void engine_open_scan (lua_State *L);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
+#include "autograd/scan.h"
 #include "autograd/steps.h"
 #include "engine/trace.h"
 
@@ -43,8 +44,10 @@ static size_t scratch_need (lua_State *L, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     if (step->block > 0) continue;
-    size_t ahead = forward_scratch(step->node, pool_for(L, step));
-    size_t back = adjoint_scratch(step->node, pool_for(L, step));
+    bool scans = step->node->kind == NODE_SCAN;
+    size_t ahead = scans ? scan_scratch(step->node, pool_for(L, step))
+                         : forward_scratch(step->node, pool_for(L, step));
+    size_t back = scans ? 0 : adjoint_scratch(step->node, pool_for(L, step));
     size_t need = ahead > back ? ahead : back;
     if (need > most) most = need;
   }
@@ -102,6 +105,8 @@ static inline void compute (lua_State *L, const State *state, const Trace *trace
   Node *node = step->node;
   if (step->direct) node->kernel->value(step->block, step->in, node->result->data);
   else if (node->generator != NULL) draw(L, state, trace, step);
+  else if (node->kind == NODE_SCAN)
+    scan_forward(node, state->sum, pool_for(L, step), trace->scratch);
   else forward_step(node, state->sum, NULL, 0, pool_for(L, step), trace->scratch);
   node->result->writes++;
 }
@@ -156,6 +161,8 @@ static void go_back (lua_State *L, State *state, const Trace *trace) {
     if (step->block > 0) node_fill_gradient(NULL, step->node);
     if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
     else if (step->block > 0) step_block(step->node, state->sum, step->block);
+    else if (step->node->kind == NODE_SCAN)
+      scan_back(step->node, state->sum, pool_for(L, step), trace->scratch);
     else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
     if (step->may_stop && is_stopped(L, state, step)) return;
   }
@@ -185,7 +192,8 @@ static void check_pass (lua_State *L, const State *state, void *data) {
   bool met = false;
   (void)state;
   for (size_t i = 0; i < trace->leaves; i++) met |= trace->leaf[i].node->pass != trace->pass;
-  for (size_t i = 0; i < trace->n; i++) met |= trace->step[i].node->pass != trace->pass;
+  for (size_t i = 0; i < trace->n; i++)
+    met |= trace->step[i].node->pass != trace->pass || !scan_is_ours(trace->step[i].node);
   if (met)
     host_fail(L, "trace:backward", "gradients of the same tensors were changed meanwhile, by a"
               " hook");

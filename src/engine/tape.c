@@ -3,6 +3,7 @@
 */
 #include <string.h>
 
+#include "autograd/scan.h"
 #include "engine/pass.h"
 
 
@@ -122,7 +123,7 @@ COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
    further down the tape, and are not looked at any more. */
 COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) {
-    if (tape->node[i]->pass != tape->pass)
+    if (tape->node[i]->pass != tape->pass || !scan_is_ours(tape->node[i]))
       host_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a"
                 " finalizer or hook");
     if (!tape->kept) tape_check_operands(L, tape->node[i]);

@@ -1,5 +1,5 @@
 /*
-** host.h - what perilune needs of the Lua state it lives in
+** host.h - what perilune needs of the Lua state that it runs in
 **
 ** Errors, texts for values, tensors as userdata, hooks that run during long work, threads, and
 ** the table of kernels. Any lua_* call may leave by longjmp: so each function of this room and
@@ -43,7 +43,7 @@ struct State {
   int writing;          /* a tensor is about to be written to: nothing begins to wait */
   int parameters;       /* has there ever been one? */
   int unchecked;        /* parameters of distributions are not looked at */
-  int tracing;          /* operations are recorded to be replayed */
+  int tracing;          /* operations are recorded to be replayed: 1, or 2 for a step of a scan */
   uint64_t order;       /* of nodes */
   uint64_t waiting;     /* results that have ever waited for others to be read */
   uint64_t passes;      /* numbers backward passes, and changes that one under way must see */

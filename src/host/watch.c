@@ -11,9 +11,9 @@
 ** The hook is that of the thread that called, or where it has none, that of the main thread:
 ** lua.c sets its own there when Ctrl-C is pressed.
 **
-** An error from the hook is kept. The loop ends, everybody returns, and whoever called the loop
-** raises it (host_check_stopped). Else the loop goes on where it was. The hook may do anything that
-** a finalizer may; what it computes runs on one thread, and is not watched in its turn.
+** An error from the hook is kept. The loop ends on all threads, and the function that called the
+** loop raises the error (host_check_stopped). Without an error the loop goes on. The hook may do
+** anything that a finalizer may; what it computes runs on one thread, and is not watched itself.
 */
 #include <string.h>
 

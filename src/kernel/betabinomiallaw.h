@@ -14,10 +14,10 @@
 #include "kernel/binomial_law.h"
 #include "special/constants.h"
 
-typedef struct Law { double a, b, n; } Law;
+typedef struct BetaBinomialLaw { double a, b, n; } BetaBinomialLaw;
 
 /* from the mean n a/s */
-static inline double deviation (Law w) {
+static inline double deviation (BetaBinomialLaw w) {
   double s = w.a + w.b;
   return sqrt(w.n * (w.a / s) * (w.b / s) * ((s + w.n) / (s + 1)));
 }
@@ -90,13 +90,13 @@ static inline double excess (double z, double h, double g) {
 }
 
 /* -log P(0), or -log P(n) */
-static inline double end_weight (double x, Law w) {
+static inline double end_weight (double x, BetaBinomialLaw w) {
   if (w.n == 0) return 0;
   return x == 0 ? excess(w.b, w.n, w.a) : excess(w.a, w.n, w.b);
 }
 
 /* log P at a real number from 1/2 to n - 1/2, or at an end */
-static inline double log_prob_at (double x, Law w) {
+static inline double log_prob_at (double x, BetaBinomialLaw w) {
   if (x == 0 || x == w.n) return 0 - end_weight(x, w);
   return is_huge(w.a, w.b, w.n) ? log_prob_huge(x, w.n - x, w.a, w.b, w.n)
                                 : log_prob_inside(x, w.n - x, w.a, w.b, w.n);

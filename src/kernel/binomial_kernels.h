@@ -132,17 +132,17 @@ static const SidedLaw law = {
 ** Entropy, a sum over outcomes (summation.h)
 ** ====================================================== */
 
-typedef struct Sums { double total, l, entropy, dtotal, dl; } Sums;
+typedef struct EntropySums { double total, l, entropy, dtotal, dl; } EntropySums;
 
 /* log P at many outcomes of one law, or real numbers between them (a long loop: once is enough) */
 static __attribute__((noinline))
-void log_probs (size_t n, const double *k, const Sums *s, double *restrict out) {
+void log_probs (size_t n, const double *k, const EntropySums *s, double *restrict out) {
   double total = s->total, l = s->l;
   EVERY for (size_t i = 0; i < n; i++) out[i] = binomial_law.log_prob(k[i], total, l);
 }
 
 static void add_entropy (const Nodes *at, void *state) {
-  Sums *s = state;
+  EntropySums *s = state;
   double p[SUMMATION_BLOCK];
   log_probs(at->n, at->k, s, p);
   for (size_t i = 0; i < at->n; i++)
@@ -151,7 +151,7 @@ static void add_entropy (const Nodes *at, void *state) {
 
 /* the mean of (log P + entropy) times the slopes of log P */
 static void add_slopes (const Nodes *at, void *state) {
-  Sums *s = state;
+  EntropySums *s = state;
   Odds o = odds_of(s->l);
   double p[SUMMATION_BLOCK];
   log_probs(at->n, at->k, s, p);

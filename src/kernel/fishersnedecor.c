@@ -1,5 +1,5 @@
 /*
-** fishersnedecor.c - FisherSnedecor(df1, df2), the quotient of two variances
+** fishersnedecor.c - FisherSnedecor(df1, df2), the quotient of two estimated variances
 **
 ** With a = df1/2, b = df2/2, n = a + b, u = (df1/df2) x, X = u/(1 + u) and Y = 1/(1 + u):
 **
@@ -69,7 +69,7 @@ VECTOR void deviations (double x, double df1, double df2, double *first, double 
   double all = (1 + r) / r, e = (x - 1) * inverse;
   int far = r * x > 1e290;
   double inside = deviation(far ? 1 / r : e, far ? all : (1 + r) * (x * inverse));
-  *first = x < TINY ? log_whole(x, u, 1 + r) - e : inside;
+  *first = x < TINY_X ? log_whole(x, u, 1 + r) - e : inside;
   *second = deviation(far ? -1.0 : r * (1 - x) * inverse, far ? all / x : (1 + r) * inverse);
 }
 
@@ -130,7 +130,7 @@ static double shape1 (const double *at) { return 0.5 * finite_df(at[1]); }
 static double shape2 (const double *at) { return 0.5 * finite_df(at[2]); }
 
 /* of x, or of 0 below it; infinities end at 0 and 1 */
-static Odds odds_of (const double *at) {
+static BetaOdds odds_of (const double *at) {
   double x = at[0] < 0 ? 0 : at[0], r = shape1(at) / shape2(at);
   return odds_at(r * x, vlog(x) + vlog(r));
 }
@@ -157,7 +157,7 @@ static double log_tail (const double *at, int upper) {
 static double quantile (const double *at, int upper) {
   if (is_limit(at[1], at[2])) return limit(at, upper, law_quantile);
   double a = shape1(at), b = shape2(at);
-  Odds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
+  BetaOdds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
   return odds_times(o, b / a);
 }
 

@@ -1,5 +1,5 @@
 /*
-** gammalaw.h - families that are a unit gamma variable in disguise
+** gammalaw.h - what Gamma and InverseGamma share
 **
 ** If t = rate x^s with s = 1 or s = -1 has the law Gamma(a, 1), then
 **

@@ -1,12 +1,12 @@
 /*
-** triangle.h - symmetric matrices taken apart into triangles, and triangles solved
+** triangle.h - Cholesky factors of symmetric matrices, and triangular systems
 **
 **   a = l l^T (Cholesky),   a = w^T w,   l z = y,   l^T w = z,   l^-1,   l m,   l^-1 m
 **
-** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
-** what stands above the diagonal is not read, and written as zeros. Every element is one
-** chain of fused multiply-adds in the order of the inner index, or of sums of pairs. What takes
-** d^3 steps may be stopped after any row.
+** Matrices are square, dense, row-major, d by d. Triangles are lower ones: what is above the
+** diagonal is not read, and written as zeros. Every element is one chain of fused multiply-adds in
+** the order of the inner index, or of sums of pairs. What takes d^3 steps may be stopped after any
+** row.
 */
 #ifndef PERILUNE_TRIANGLE_H
 #define PERILUNE_TRIANGLE_H

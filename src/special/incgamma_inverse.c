@@ -66,7 +66,7 @@ static double start_small_upper (double a, double log_t, double leading) {
 }
 
 /* log(tail/t) and its derivative's size |d log(tail)/d log x|, for the tail asked for */
-static Dual residual (Tail s, Pair log_t, int upper) {
+static Dual residual (GammaTail s, Pair log_t, int upper) {
   if (s.upper == upper) {
     Pair log_tail = pair_add(s.e, log_pair(s.m));
     return (Dual) {(log_tail.hi - log_t.hi) + (log_tail.lo - log_t.lo), s.d / s.m};
@@ -91,7 +91,7 @@ static double improve (double a, double x, Pair log_t, int upper) {
   return x;
 }
 
-/* x with P = t or, if `upper`, Q = t, for 0 < t <= 1/2 and finite a > 0; Q/a is E_1(x) for tiny a */
+/* x with P = t or, if `upper`, Q = t, for 0 < t <= 1/2 finite a > 0; Q/a is E_1(x) for tiny a */
 static double inverse (double a, double t, int upper) {
   if (upper && a < 1e-280 && t < 1e-200) return inverse(a * 0x1p200, t * 0x1p200, upper);
   Pair log_t = log_pair(t);

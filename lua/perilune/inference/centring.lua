@@ -1,7 +1,7 @@
 --- How far location-scale sites are centred (step 0 of docs/inference.md).
 --
--- A site x = loc + scale * something, whose scale depends on other sites, makes a funnel where the data say little of x,
--- and its standardised form makes one where they say much. In between lies
+-- A site x = loc + scale * something, whose scale depends on other sites, makes a funnel where the data say little of
+-- x, and its standardised form makes one where they say much. In between lies
 --
 --   x = loc + scale^(1 - c) (z - c loc),    c = 1 - (sd of z in the standardised form)^2
 --
@@ -79,7 +79,7 @@ local function chosen (posed, option)
   end
   for _, name in ipairs(option) do
     local site = posed.latents[name]
-    if not site then errors.raise("noncentred: there is no unobserved site %s", show.value(name)) end
+    if not site then errors.unknown("noncentred", "unobserved site", name, posed:latent_names()) end
     if not FAMILIES[site.distribution] then
       errors.raise("noncentred: %s is a %s, which has no location and scale", name, site.distribution)
     end

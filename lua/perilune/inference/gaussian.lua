@@ -57,15 +57,13 @@ local function objective (density, units, draws, below)
     local total = values:sum() / n
     if not is_finite(total) then return math.huge, x end
     local g = units:pull(gradients) / n
-    local by_m, by_w, by_below = g:sum(1), nil, nil
+    local parts = { g:sum(1) }
     if below then
       local full = g:transpose():matmul(draws)
-      by_w = matrices.diagonal(full) * w:exp() + 1
-      by_below = (full * below):reshape(-1)
+      parts[2], parts[3] = matrices.diagonal(full) * w:exp() + 1, (full * below):reshape(-1)
     else
-      by_w = (g * draws):sum(1) * w:exp() + 1
+      parts[2] = (g * draws):sum(1) * w:exp() + 1
     end
-    local parts = below and { by_m, by_w, by_below } or { by_m, by_w }
     return -(total + w:sum()), -tensor.cat(parts)
   end
 end
@@ -76,7 +74,7 @@ local function constant (units) return units.log_det + units.size / 2 * (1 + mat
 --- The ELBO of the Gaussian that `units` describe, from n fresh draws, and its standard error.
 function gaussian.elbo (density, units, n, rng)
   local e = modes.noise(n, units.size, rng)
-  local terms = density:values(units:to(e)) + (e * e).sum(e * e, 2) / 2
+  local terms = density:values(units:to(e)) + (e * e):sum(2) / 2
   local mean = terms:mean()
   local sd = n > 1 and (terms - mean):pow(2):sum() / (n - 1) or 0
   return mean + units.log_det + units.size / 2 * math.log(2 * math.pi), math.sqrt(sd / n)
@@ -94,8 +92,8 @@ local function fit_draws (density, units, draws, below, iterations)
   return fitted, -found.value + constant(units), found.iterations
 end
 
---- Fits a Gaussian, from that of `units` on. Returns its units with `elbo`, `elbo_error`, `gap` (how much better its own
--- draws speak of it than fresh ones); nil if the density is not finite there.
+--- Fits a Gaussian, from that of `units` on. Returns its units with `elbo`, `elbo_error`, `gap` (how much better its
+-- own draws speak of it than fresh ones); nil if the density is not finite there.
 function gaussian.fit (density, units, rng, options)
   local is_full = not units.is_diagonal
   local below = is_full and below_of(units.size) or nil

@@ -48,14 +48,15 @@ end
 -- Notes a pair, if it says something of the curvature.
 local function note (at, s, y, memory)
   local sy = dot(s, y)
-  if not (sy > CURVED * dot(y, y)) then return end
+  local says_something = sy > CURVED * dot(y, y)
+  if not says_something then return end
   at.pairs[#at.pairs + 1] = { s = s, y = y, rho = 1 / sy }
   if #at.pairs > memory then table.remove(at.pairs, 1) end
 end
 
 --- Minimises f, which gives its value and gradient, from x on. Options: memory (6), iterations (200), `gain`: what is
--- left to gain, g'Hg/2, that is not worth a step; `on_step(state)` is called at every point. Returns the state: x, value,
--- gradient, pairs, iterations.
+-- left to gain, g'Hg/2, that is not worth a step; `on_step(state)` is called at every point. Returns the state: x,
+-- value, gradient, pairs, iterations.
 function lbfgs.minimise (f, x, options)
   local value, g = f(x)
   local at = { x = x, value = value, gradient = g, pairs = {}, iterations = 0 }
@@ -65,7 +66,8 @@ function lbfgs.minimise (f, x, options)
   while at.iterations < (options.iterations or 200) do
     local p = -lbfgs.direction(at.pairs, at.gradient)
     local slope = dot(p, at.gradient)
-    if not (slope < 0) then
+    local falls = slope < 0
+    if not falls then
       if #at.pairs == 0 then break end
       at.pairs, p = {}, -at.gradient
       slope = dot(p, at.gradient)

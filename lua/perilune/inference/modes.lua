@@ -1,5 +1,6 @@
 --- The maxima of a density: where a fit begins (steps 1 and 2 of docs/inference.md).
 local core     = require "perilune.core"
+local functions = require "perilune.functions"
 local lbfgs    = require "perilune.inference.lbfgs"
 local matrices = require "perilune.matrices"
 local Normal   = require "perilune.distributions.Normal"
@@ -81,6 +82,22 @@ function modes.curvature (density, u, sd)
   return (h + h:transpose()) / 2
 end
 
+--- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
+-- directions of signs: the diagonal on average.
+function modes.diagonal_sd (density, found)
+  local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+  local n, total, rounds = density.size, core.zeros(density.size), 16
+  for _ = 1, rounds do
+    local signs = modes.noise(1, n):sign()
+    local step = signs * sd * 0.01
+    local _, above = density:gradients(found.x + step)
+    local _, below = density:gradients(found.x - step)
+    total = total + ((below - above) / (2 * step)):reshape(n)
+  end
+  local curvature = total / rounds
+  return functions.where(curvature:gt(0), curvature:abs():sqrt():reciprocal(), sd)
+end
+
 -- The lower triangular factor of the inverse of a matrix; nil if that is not positive definite.
 local function inverse_factor (matrix)
   if not is_finite(matrix:sum()) then return nil end
@@ -157,9 +174,9 @@ function modes.ends (density, init, rng, options)
   return ends, best_of(ends)
 end
 
---- The modes of a density that matter, the best first: Units with value, evidence, hits. Empty if there is none.
-function modes.of (density, ends, best)
-  local list = {}
+--- Adds the modes where these paths ended to a list: Units with value, evidence, hits. Those that matter are kept, the
+-- best first.
+function modes.add (list, density, ends, best)
   table.sort(ends, function (a, b) return a.value < b.value end)
   for _, found in ipairs(ends) do
     local is_near = is_finite(found.value) and found.value < best.value + 30 + density.size
@@ -170,6 +187,16 @@ function modes.of (density, ends, best)
     if list[i].evidence < list[1].evidence - WITHIN then table.remove(list, i) end
   end
   return list
+end
+
+--- The modes of a density that matter. Empty if there is none.
+function modes.of (density, ends, best) return modes.add({}, density, ends, best) end
+
+--- The ends of paths from these rows.
+function modes.ends_from (density, rows)
+  local f, ends = modes.objective(density), {}
+  for i = 1, core.shape(rows)[1] do ends[i] = lbfgs.minimise(f, rows[i], {}) end
+  return ends
 end
 
 --- n rows of standard normal numbers.

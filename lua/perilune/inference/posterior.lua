@@ -15,6 +15,8 @@ local raise = errors.raise
 local DRAWS     = 1000   -- of draws(), where they are to be resampled
 local MOST_ROWS = 24     -- of a printed table
 
+local NAN = math.huge - math.huge
+
 local Posterior = { __name = "posterior" }
 Posterior.__index = Posterior
 
@@ -39,7 +41,7 @@ function Posterior.new (fields)
   self.mean, self.sd = {}, {}
   for name, values in pairs(self.values) do
     local mean, sd = weighted.moments(flat(values), self.weights)
-    if self.verdict == "bad" then sd = sd * (0 / 0) end   -- withheld
+    if self.verdict == "bad" or self.is_point then sd = sd * NAN end   -- withheld
     self.mean[name], self.sd[name] = plain(shaped(mean, values)), plain(shaped(sd, values))
   end
   return self
@@ -82,7 +84,7 @@ end
 function Posterior:sample (n, rng)
   check_count("sample", n)
   local index = resampled(self, n, rng)
-  local shuffled = require "perilune.inference.psis".order(Uniform(0, 1):sample({ n }, rng))
+  local shuffled = Uniform(0, 1):sample({ n }, rng):argsort()
   return rows_of(self.values, index[shuffled])
 end
 
@@ -119,17 +121,6 @@ function Posterior:interval (probability)
   return found
 end
 
--- The elements of unobserved sites: their names, "theta[2]", and a matrix of columns.
-local function elements (self)
-  local names, columns = {}, {}
-  for _, site in ipairs(self.posed.latents) do
-    local x = flat(self.values[site.name])
-    columns[#columns + 1] = x
-    for j = 1, core.shape(x)[2] do names[#names + 1] = self.element_name(site.name, site.shape, j) end
-  end
-  return names, tensor.cat(columns, 2)
-end
-
 --- "theta", "theta[2]", "l[2, 1]": element j of a site, in row-major order.
 function Posterior.element_name (name, shape, j)
   if #shape == 0 then return name end
@@ -141,11 +132,20 @@ function Posterior.element_name (name, shape, j)
   return name .. "[" .. table.concat(places, ", ") .. "]"
 end
 
-Posterior.elements = elements
+--- The elements of unobserved sites, of values by name: a matrix of columns, and the elements' names.
+function Posterior.columns (posed, values)
+  local names, columns = {}, {}
+  for _, site in ipairs(posed.latents) do
+    local x = flat(values[site.name])
+    columns[#columns + 1] = x
+    for j = 1, core.shape(x)[2] do names[#names + 1] = Posterior.element_name(site.name, site.shape, j) end
+  end
+  return tensor.cat(columns, 2), names
+end
 
 --- The covariance matrix of all elements of unobserved sites, and their names in its order.
 function Posterior:covariance ()
-  local names, x = elements(self)
+  local x, names = Posterior.columns(self.posed, self.values)
   return weighted.covariance(x, self.weights), names
 end
 
@@ -182,10 +182,25 @@ function Posterior:save () return require "perilune.inference.saved".save(self) 
 
 local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x))) or "-" end
 
--- Lines of the table: the sites in their order, then those derived.
+-- A line for each element of a point.
+local function point_lines (self)
+  local lines, hidden = { { "name", "value" } }, 0
+  for _, site in ipairs(self.posed:sites()) do
+    local values = self.values[site.name]
+    local row = values and flat(values)[1]
+    for j = 1, row and core.numel(row) or 0 do
+      if #lines > MOST_ROWS then hidden = hidden + 1
+      else lines[#lines + 1] = { self.element_name(site.name, site.shape, j), digits(row[j]) } end
+    end
+  end
+  return lines, hidden
+end
+
+-- Lines of the table: the sites in their order, those derived among them.
 local function table_lines (self)
+  if self.is_point then return point_lines(self) end
   local lines = { { "name", "mean", "sd", "5 %", "50 %", "95 %" } }
-  local extra = self.columns or {}
+  local extra = self.extra_columns or {}
   for _, column in ipairs(extra) do lines[1][#lines[1] + 1] = column[1] end
   local hidden = 0
   for _, site in ipairs(self.posed:sites()) do
@@ -234,6 +249,7 @@ function Posterior:__tostring ()
   return table.concat(head, "\n")
 end
 
-errors.count_arguments("posterior", Posterior, "draws sample quantile interval covariance predict log_lik loo waic save")
+errors.count_arguments("posterior", Posterior,
+                       "draws sample quantile interval covariance predict log_lik loo waic save")
 
 return Posterior

@@ -1,8 +1,8 @@
 --- Draws from guides that importance weights can be trusted on (step 5 of docs/inference.md).
 --
 -- Each Gaussian is defended: a share t of its draws comes from wider laws around it, half of them from the multivariate
--- t with 5 degrees of freedom, half "along": one coordinate at random, in its units, from 1.5 times a t with 2, the others
--- normal. So a tail that the Gaussian has missed in some direction is seen.
+-- t with 5 degrees of freedom, half "along": one coordinate at random, in its units, from 1.5 times a t with 2, the
+-- others normal. So a tail that the Gaussian has missed in some direction is seen.
 local core     = require "perilune.core"
 local Chi2     = require "perilune.distributions.Chi2"
 local modes    = require "perilune.inference.modes"
@@ -49,8 +49,8 @@ end
 local LAWS = { { draw = normal_draws, log = log_normal }, { draw = t_draws, log = log_t },
                { draw = along_draws, log = log_along } }
 
---- n draws of a mixture of Gaussians, { units, weight }, each defended by a share t. Returns the draws, rows of u; their
--- log densities; and how many of the first ones come from the Gaussians themselves.
+--- n draws of a mixture of Gaussians, { units, weight }, each defended by a share t. Returns the draws, rows of u;
+-- their log densities; and how many of the first ones come from the Gaussians themselves.
 function proposal.draw (guides, n, t, rng)
   local parts, plain = {}, 0
   for law, share in ipairs { 1 - t, t / 2, t / 2 } do

@@ -7,17 +7,8 @@ local functions = require "perilune.functions"
 
 local psis = {}
 
-local LEAST = 5   -- elements of a tail
-
-function psis.order (x)
-  local t, index = x:totable(), {}
-  for i = 1, #t do index[i] = i end
-  table.sort(index, function (a, b)
-    if t[a] ~= t[b] then return t[a] < t[b] end
-    return a < b
-  end)
-  return core.tensor(index)
-end
+local LEAST    = 5       -- elements of a tail
+local ROUNDING = 1e-12   -- numbers this near to each other are the same
 
 --- The generalised Pareto distribution of a tail: an ascending vector of positive numbers. Returns k and sigma.
 function psis.pareto (x)
@@ -43,12 +34,12 @@ function psis.tail_shape (x)
   local n = core.numel(x)
   local m = tail_length(n, 1)
   if m < LEAST then return math.huge end
-  local sorted = x[psis.order(x)]
+  local sorted = x:sort()
   local cut = sorted[n - m]
   local tail = sorted:narrow(1, n - m + 1, m) - cut
-  if not (tail[m] > 0) then return -math.huge end
-  local positive = tail[1] > 0 and tail or tail + tail[m] * 1e-300
-  return (psis.pareto(positive))
+  local ties = tail:le(cut * ROUNDING):sum()
+  if m - ties < LEAST then return -math.huge end
+  return (psis.pareto(tail:narrow(1, ties + 1, m - ties)))
 end
 
 --- Smooths log ratios r, a vector. Returns normalised log weights and k-hat.
@@ -57,7 +48,7 @@ function psis.smooth (r, r_eff)
   local m = tail_length(n, r_eff or 1)
   local lw = r - r:max()
   local k = math.huge
-  local order = psis.order(lw)
+  local order = lw:argsort()
   local sorted = lw[order]
   if m >= LEAST and sorted[n - m + 1] < 0 then
     local cut = math.max(sorted[n - m], math.log(2.2250738585072014e-308))
@@ -70,7 +61,7 @@ function psis.smooth (r, r_eff)
       local logs = (math.exp(cut) + smoothed):log()
       sorted:narrow(1, n - m + 1, m):copy(functions.minimum(logs, 0))
       local back = core.zeros(n)
-      back:narrow(1, 1, n):copy(sorted[psis.order(order)])
+      back:narrow(1, 1, n):copy(sorted[order:argsort()])
       lw = back
     end
   end

@@ -44,7 +44,7 @@ end
 
 --- The quantiles q (a list) of a vector, by linear interpolation between the middles of the draws' weights.
 function weighted.quantiles (x, w, q)
-  local order = psis.order(x)
+  local order = x:argsort()
   local sorted, weights = x[order], w[order]
   local middle = (weights:cumsum() - weights * 0.5)
   local n, found = core.numel(x), {}

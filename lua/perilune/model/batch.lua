@@ -3,7 +3,8 @@
 -- Everything lies in tensors that `draw` writes anew, so that a trace finds the rows of the moment. Rows come from a
 -- shuffled list of all, of which each step takes the next `size`: every row counts once before any counts twice, but
 -- for a rest smaller than `size`.
-local core = require "perilune.core"
+local core    = require "perilune.core"
+local Uniform = require "perilune.distributions.Uniform"
 
 local Batch = {}
 Batch.__index = Batch
@@ -26,7 +27,7 @@ end
 --- Takes other rows.
 function Batch:draw (rng)
   if self.used + self.size > self.n then
-    self.order, self.used = core.rand(rng, self.n):argsort(), 0
+    self.order, self.used = Uniform(0, 1):sample({ self.n }, rng):argsort(), 0
   end
   self.index:copy(self.order:narrow(1, self.used + 1, self.size))
   self.used = self.used + self.size

@@ -11,17 +11,20 @@ local tensor   = require "perilune.tensor"
 local Density = {}
 Density.__index = Density
 
---- The density of a posed model. `centring`: see handlers.density.
-function Density.new (posed, centring)
-  local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, plates = {}, reports = {},
-                              evaluations = 0 }, Density)
+--- The density of a posed model. `centring`: see handlers.density. With `is_joint` it is the joint density of the
+-- sites' values, without the determinant that makes it one of u.
+function Density.new (posed, centring, is_joint)
+  local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, is_joint = is_joint or false,
+                              plates = {}, reports = {}, evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
   return self
 end
 
 -- What a handler makes of the body.
 local function handled (self, make, ...)
-  return run.body(self.posed.body, self.posed.data, make(self.posed.latents, self.u, self.centring, ...))
+  local handler = make(self.posed.latents, self.u, self.centring, ...)
+  handler.is_joint = self.is_joint
+  return run.body(self.posed.body, self.posed.data, handler)
 end
 
 local function log_density (self)
@@ -70,7 +73,8 @@ local function evaluate (self, rows, values, gradients)
   prepare(self)
   self.evaluations = self.evaluations + core.shape(rows)[1]
   rows = rows:contiguous()
-  if self.trace then self.trace:rows(self.u, rows, values, gradients) else evaluate_slowly(self, rows, values, gradients) end
+  if self.trace then self.trace:rows(self.u, rows, values, gradients)
+  else evaluate_slowly(self, rows, values, gradients) end
 end
 
 --- The log density at each row of u.

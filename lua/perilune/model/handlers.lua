@@ -1,12 +1,12 @@
 --- What a run of a model's body is for: the handlers of model/run.lua.
 --
--- In every run the values of unobserved sites are tensors with a gradient, so that what a body may do with them does not
--- depend on what the run is for.
-local class = require "perilune.class"
-local core  = require "perilune.core"
+-- In every run the values of unobserved sites are tensors with a gradient, so that what a body may do with them does
+-- not depend on what the run is for.
+local class  = require "perilune.class"
+local core   = require "perilune.core"
 local errors = require "perilune.errors"
-local show  = require "perilune.show"
-local space = require "perilune.model.space"
+local show   = require "perilune.show"
+local space  = require "perilune.model.space"
 
 local raise = errors.raise
 
@@ -50,7 +50,8 @@ function handlers.discovery (init)
 end
 
 function Discovery:note (kind, name, shape, d)
-  self.sites[#self.sites + 1] = { kind = kind, name = name, shape = shape, distribution = d and class.name(class.of(d)) }
+  self.sites[#self.sites + 1] = { kind = kind, name = name, shape = shape,
+                                  distribution = d and class.name(class.of(d)) }
 end
 
 function Discovery:latent (name, d)
@@ -80,7 +81,7 @@ end
 
 function Discovery:factor (name) self:note("factor", name, {}) end
 
-function Discovery:plate (_, n, size) return require "perilune.model.batch".new(n, size) end
+function Discovery.plate (_, _, n, size) return require "perilune.model.batch".new(n, size) end
 
 
 -- The log density at free numbers -----------------------------------------------------------
@@ -114,15 +115,18 @@ end
 
 function Density:latent (name, d)
   local site = self.latents[name]
-  if not site then raise("model: %s was not there when the sites were found: sites must be the same in every run", name) end
+  if not site then
+    raise("model: %s was not there when the sites were found: sites must be the same in every run", name)
+  end
   if not is_same_shape(shape_of(d), site.shape) then
-    raise("model: %s has shape %s in this run, and had %s before", name, show.shape(shape_of(d)), show.shape(site.shape))
+    raise("model: %s has shape %s in this run, and had %s before", name, show.shape(shape_of(d)),
+          show.shape(site.shape))
   end
   local c = self.centring[name]
   if c ~= nil and c ~= 1 then return recentred(self, site, d, c) end
   local value, log_det = space.value(site, d.support, self.u)
   if site.distribution ~= "Flat" then add(self, d:log_prob(value)) end   -- that is 0 here
-  if log_det then add(self, log_det) end
+  if log_det and not self.is_joint then add(self, log_det) end
   return value
 end
 
@@ -199,8 +203,8 @@ function Report:latent (name, d)
 end
 
 function Report:derived (name, value) self.values[name] = value end
-function Report:observed () end
-function Report:factor () end
+function Report.observed () end
+function Report.factor () end
 
 
 -- Log likelihoods -----------------------------------------------------------------------------
@@ -218,7 +222,7 @@ Likelihood.latent = Density.latent
 
 function Likelihood:observed (name, d, value) self.values[name] = d:log_prob(value) end
 
-function Likelihood:factor () end
+function Likelihood.factor () end
 
 handlers.shape_of = shape_of
 

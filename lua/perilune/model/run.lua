@@ -60,7 +60,9 @@ local function read (self, name)
 end
 
 local function check_factor (name, value)
-  if type(name) ~= "string" then raise("model: factor(name, value): name must be a string, got %s", show.value(name)) end
+  if type(name) ~= "string" then
+    raise("model: factor(name, value): name must be a string, got %s", show.value(name))
+  end
   if type(value) ~= "number" and not core.is_tensor(value) then
     raise("model: factor %s must be a number or a tensor, got %s", name, show.value(value))
   end

@@ -7,7 +7,7 @@
 **   spread(a, l)          how much rounding of a moves its pivots, l being cholesky(a)
 **   inverse_spread(a, l)  the same, l being cholesky_inverse(a)
 **
-** Of a the symmetric part counts. Where it is not positive definite, the diagonal of the
+** Of a only the symmetric part is used. Where it is not positive definite, the diagonal of the
 ** factor is NaN from the first pivot on that is not positive.
 */
 #include "kernel/kernel.h"

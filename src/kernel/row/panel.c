@@ -17,14 +17,14 @@
 #include "kernel/kernel.h"
 
 enum {
-  INNER = 21, POINTS = 23,          /* of a rule, and with those next to the ends, low and high */
+  INNER = 21, PANEL_POINTS = 23,    /* of a rule, and with those next to the ends, low and high */
   GROUPS = 4, EACH = 4,             /* of coefficients */
   LOW = 1 + GROUPS * EACH, HIGH,    /* columns of `rules`: the weights, coefficients, and values */
   RULES                             /* at both ends */
 };
 
-#define GAP   0.004342836974191919   /* between the outermost points and the ends */
-#define STEEP 8                      /* a step this many times as high as any other is a jump */
+#define GAP        0.004342836974191919   /* between the outermost points and the ends */
+#define JUMP_RATIO 8                      /* a step that many times as high as others is a jump */
 
 /* What is found of a panel. */
 enum { ERROR, SIZE, JUMP, FOUND };
@@ -59,7 +59,7 @@ static double off_by (double value, double polynomial, double trusted) {
 }
 
 /* The number of the gap between neighbouring points, from 1 at the low end, where f has a jump; 0
-** if there is none. Gaps next to the ends count only if f is smooth inside: else it may be a pole. */
+** if there is none. Next to the ends it may be a pole: these gaps count if f is smooth inside. */
 static double jump_of (const double *y, const double *edges, int is_smooth) {
   double highest = -1, second = 0;
   int place = 0;
@@ -76,7 +76,7 @@ static double jump_of (const double *y, const double *edges, int is_smooth) {
     else if (step == highest) place = i + 1;
     else if (step > second) second = step;
   }
-  return highest > STEEP * fmax(second, 0) ? place : 0;
+  return highest > JUMP_RATIO * fmax(second, 0) ? place : 0;
 }
 
 static void measure_one (const double *x, double largest, const double *rules, double *out) {
@@ -107,7 +107,7 @@ static void measure_one (const double *x, double largest, const double *rules, d
 ** operand has the size of the result. */
 static void measure (const Batch *b, double *out) {
   const size_t *dims = b->dims;
-  int fits = dims[0] == POINTS && dims[1] == INNER && dims[2] == RULES && dims[3] == FOUND;
+  int fits = dims[0] == PANEL_POINTS && dims[1] == INNER && dims[2] == RULES && dims[3] == FOUND;
   for (size_t r = 0; r < b->n; r++, out += dims[3]) {
     if (fits) measure_one(event(b, 0, r), *event(b, 1, r), event(b, 2, r), out);
     else for (size_t i = 0; i < dims[3]; i++) out[i] = NAN;
