@@ -117,6 +117,31 @@ local function garbage ()   -- a full collection with a thousand small tensors t
   end
 end
 
+-- Takes all modules in Lua out of package.loaded, and returns them.
+local function take_out ()
+  local modules = {}
+  for name, module in pairs(package.loaded) do
+    if name:find "^perilune" and name ~= "perilune.core" then modules[name] = module end
+  end
+  for name in pairs(modules) do package.loaded[name] = nil end
+  return modules
+end
+
+-- Loads perilune and some classes anew, and puts back what was there.
+local function load_again (classes)
+  local before = take_out()
+  local face = require "perilune"
+  for _, name in ipairs(classes) do local _ = face[name] end
+  take_out()
+  for name, module in pairs(before) do package.loaded[name] = module end
+end
+
+local function loading (classes)
+  return function ()
+    return function () load_again(classes) end
+  end
+end
+
 return {
   { "kl Normal, numbers",             kl(function () return peri.Normal(0.1, 1.1) end) },
   { "kl Normal, 1e4",                 kl(normals) },
@@ -137,4 +162,6 @@ return {
   { "the same, traced",               eight_schools_traced },
   { "a mixture of 1000, traced",      mixture },
   { "collect 1000 tensors",           garbage },
+  { "require perilune",               loading {} },
+  { "the same, and all classes",      loading(peri.distributions()) },
 }

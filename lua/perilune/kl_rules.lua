@@ -19,11 +19,6 @@ local function of_parts (p, q, opts)
   return found.value, found.method, found.error
 end
 
-local function is_distribution (d)
-  local c = class.of(d)
-  return c ~= nil and class.descends(c, Distribution)
-end
-
 local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 local function all (flags)
@@ -106,7 +101,7 @@ local function before (d, n)
 end
 
 -- The distribution whose law a transform of independent parts is, or d itself.
-local function law_of (d) return is_distribution(rawget(d, "law")) and d.law or d end
+local function law_of (d) return class.is_instance(rawget(d, "law"), Distribution) and d.law or d end
 
 local function transformed (p, q, opts)
   local n = p.transforms and q.transforms and common_end(p.transforms, q.transforms) or 0

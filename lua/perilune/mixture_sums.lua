@@ -1,7 +1,9 @@
 --- Sums over the components of a mixture, with its weights.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
-local one_sided = require "perilune.one_sided"
+local lazy      = require "perilune.lazy"
+
+local one_sided = lazy "one_sided"
 
 local where, exp = functions.where, functions.exp
 local INF = math.huge

@@ -2,8 +2,8 @@
 --
 -- Kernels work on logits, which are infinite there: the chain rule makes 0 times infinity of a finite
 -- derivative, and passes nothing on. An instance whose probs carry a gradient and touch an end gets
--- methods that add what is missing. For each method `class.one_sided` has a function of the
--- distribution, x, probs as they were passed, and the value; it gives a zero with the derivatives that
+-- methods that add what is missing. For each method the file of one_sided/ that `class.one_sided` names has a function
+-- of the distribution, x, probs as they were passed, and the value; it gives a zero with the derivatives that
 -- the chain rule loses (those that are infinite because a slope along the logit is not 0 are not lost).
 --
 -- In a trace, what is added follows the parameters if one touches an end when it is recorded; if none does then,
@@ -48,12 +48,12 @@ local function owner_of (c, field)
   return c
 end
 
---- Completes a new instance of a class with `one_sided`, to which probs were passed.
+--- Completes a new instance of a class with `one_sided`, to which probs with a gradient were passed.
 function one_sided.complete (self, c, param)
   local probs = rawget(self, param[1])
-  if not (core.tracked(probs) and one_sided.touches_an_end(probs, param.event)) then return end
+  if not one_sided.touches_an_end(probs, param.event) then return end
   local owner = owner_of(c, "one_sided")
-  for method, missing in pairs(c.one_sided) do
+  for method, missing in pairs(require("perilune.one_sided." .. c.one_sided)) do
     local plain = self[method]
     if plain == owner[method] then   -- else a subclass has its own
       if method == "stddev" then plain = stddev end

@@ -119,7 +119,7 @@ int bound_sample (lua_State *L) {
 ** batch shape; the kernel does the rest.
 */
 static Tensor *push_noise (lua_State *L, const Binding *b, const RowsPlan *rows) {
-  const Signature *s = &b->signature;
+  const Signature *s = b->signature;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank = rows->out_rank - s->event_rank[1 + b->operands];
   memcpy(shape, rows->out_shape, (size_t)rank * sizeof *shape);
@@ -134,22 +134,22 @@ static Tensor *push_noise (lua_State *L, const Binding *b, const RowsPlan *rows)
 static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in[],
                           Tensor *noise, Philox *g, RowsPlan *rows, double *out) {
   int which;
-  const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
+  const char *why = rows_plan(rows, b->signature, 1 + b->operands, in, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, rows),
                                  rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   elementwise_noise(pool, b->noise, g, philox_claim(g, noise->size), noise->size, noise->data);
-  rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
+  rows_run(pool, b->kernel, b->signature, rows, scratch, out);
   host_check_stopped(L, pool);
 }
 
 static void run_drawing (lua_State *L, const Binding *b, Philox *g, const RowsPlan *rows,
                          Tensor *out) {
   double *scratch;
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, rows),
                                  rows_scratch(rows, b->kernel->rows->scratch), &scratch);
-  rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, philox_claim(g, out->size),
+  rows_draw(pool, b->kernel, b->signature, rows, scratch, g, philox_claim(g, out->size),
             out->data);
   host_check_stopped(L, pool);
 }
@@ -218,8 +218,8 @@ int bound_rows_sample (lua_State *L) {
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
   binding_read(L, b, &o);
-  api_row_operands(L, &b->signature, 1, b->operands, &o);
-  const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,
+  api_row_operands(L, b->signature, 1, b->operands, &o);
+  const char *why = rows_plan_sample(&rows, b->signature, b->operands, o.in, rank,
                                      shape, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                     b->operands, o.in);

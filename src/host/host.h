@@ -166,7 +166,8 @@ Pool *host_pool_scratch (lua_State *L, const char *who, size_t work, size_t size
 /* }====================================================== */
 
 
-/* kernels.c: or NULL */
+/* kernels.c: the kernels of a file, the last of which has no name, and one of them; or NULL */
+const Kernel *host_kernels (lua_State *L, const char *file);
 const Kernel *host_kernel (lua_State *L, const char *file, const char *name);
 
 /* What the field `name` of the table on top of the stack is for Lua is said by a list in another

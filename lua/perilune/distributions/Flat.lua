@@ -2,7 +2,6 @@
 --
 -- The last dimensions of the shape are an event, as many as the constraint has; those before are the batch.
 local Distribution = require "perilune.distribution"
-local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
@@ -17,7 +16,7 @@ local raise = errors.raise
 
 -- Construction -------------------------------------------------------------------
 
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
+local fail = construct.fail
 
 -- The constraint on single numbers that events are made of, or the constraint itself.
 local function innermost (constraint)
@@ -39,8 +38,8 @@ end
 -- The batch of values of this shape, which must suit the constraint; any suits one of single numbers.
 local function batch_of (c, constraint, shape)
   if constraint.event_dim == 0 and constraint.low then return shape end
-  local ok, answers = attempt.call("constraint", "Tensor:", constraint.holds, constraint,
-                                   core.tensor(0):expand(shape))
+  local ok, answers = require "perilune.attempt".call("constraint", "Tensor:", constraint.holds, constraint,
+                                                      core.tensor(0):expand(shape))
   if not ok then fail(c, "shape %s does not suit the constraint %s", show.shape(shape), tostring(constraint)) end
   return core.shape(answers)
 end
@@ -83,18 +82,15 @@ local Flat = Distribution:extend("Flat", {
 })
 
 function Flat:__tostring ()
-  local whole = { table.unpack(self.batch_shape) }
-  for _, n in ipairs(self.event_shape) do whole[#whole + 1] = n end
+  local whole = events.joined(self.batch_shape, self.event_shape)
   local shape = #whole > 0 and ", shape={" .. table.concat(whole, ", ") .. "}" or ""
   return string.format("%s(constraint=%s%s)", class.name(class.of(self)), tostring(self.constraint), shape)
 end
 
 function Flat:with_batch (shape)
   shape = core.to_shape(shape, "Flat:with_batch")
-  local whole = { table.unpack(shape) }
-  for _, n in ipairs(self.event_shape) do whole[#whole + 1] = n end
   core.expand(core.zeros(self.batch_shape), shape)   -- or raises
-  return assemble(class.of(self), self.constraint, whole)
+  return assemble(class.of(self), self.constraint, events.joined(shape, self.event_shape))
 end
 
 

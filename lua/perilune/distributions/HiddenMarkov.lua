@@ -3,18 +3,14 @@
 -- The kernels of src/kernel/hiddenmarkov.c work on a table of the log densities of each part in each state: any
 -- distribution with a log_prob can be the emission.
 local Distribution = require "perilune.distribution"
-local Categorical  = require "perilune.distributions.Categorical"
-local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
-local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local errors       = require "perilune.errors"
 local events       = require "perilune.events"
 local functions    = require "perilune.functions"
+local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
 
-local raise = errors.raise
+local hidden_markov = lazy "hidden_markov"
 
 local GIVEN = { "initial", "transition", "table" }
 
@@ -27,116 +23,8 @@ local log_prob, posterior, viterbi, marginals =
 local draw_states = core.bind("hiddenmarkov", "states", "HiddenMarkov:sample", { "self", "shape", "rng" },
                               { "self.initial", "self.transition", "self.frame" })
 
-
--- Construction -------------------------------------------------------------------
-
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
-
-local function is_distribution (x)
-  local c = class.of(x)
-  return c ~= nil and class.descends(c, Distribution)
-end
-
--- Probabilities, of a Categorical or as they are, that sum to 1.
-local function probs_of (c, name, x)
-  if x == nil then fail(c, "%s is missing", name) end
-  if is_distribution(x) then
-    if not x:is_a(Categorical) then fail(c, "%s must be probabilities or a Categorical, got %s", name, tostring(x)) end
-    return x.probs
-  end
-  local ok, found = attempt.call("Categorical: ", nil, Categorical, core.operand(x, class.name(c), name))
-  if not ok then fail(c, "%s: %s", name, (found:gsub("^.*Categorical: ", ""))) end
-  return found.probs
-end
-
-local function last (shape, n) return shape[#shape + 1 - (n or 1)] end
-
--- The number of states, in which initial, transition and emission must agree.
-local function check_states (c, initial, transition, emission)
-  local k = last(initial.shape)
-  if last(transition.shape) ~= k or last(transition.shape, 2) ~= k then
-    fail(c, "transition must be %d by %d, as initial has %d states, got shape %s", k, k, k,
-         show.shape(transition.shape))
-  elseif last(emission.batch_shape) ~= k then
-    fail(c, "emission must have %d in the last dimension of its batch, one for each state, got a batch of shape %s", k,
-         show.shape(emission.batch_shape))
-  end
-  return k
-end
-
--- The length of sequences: as given, or as many as the emission has before the states.
-local function length_of (c, emission, length)
-  local own = last(emission.batch_shape, 2)
-  if length == nil then
-    if own == nil then fail(c, "length is missing, and emission has the same law at all times") end
-    return own
-  end
-  local n = math.type(length) and math.tointeger(length)
-  if not n or n < 1 then fail(c, "length must be a positive integer, got %s", show.value(length)) end
-  if own ~= nil and own ~= n and own ~= 1 then
-    fail(c, "length must be %d, as emission has a batch of shape %s, got %d", own, show.shape(emission.batch_shape), n)
-  end
-  return n
-end
-
-local function cut (shape, n) return { table.unpack(shape, 1, math.max(0, #shape - n)) } end
-
-local function joined (a, ...)
-  local whole = { table.unpack(a) }
-  for _, n in ipairs { ... } do whole[#whole + 1] = n end
-  return whole
-end
-
--- The shape of all batches together.
-local function batch_of (c, initial, transition, emission)
-  local zero = core.tensor(0)
-  local shape, why = core.broadcast_shape(zero:expand(cut(initial.shape, 1)), zero:expand(cut(transition.shape, 2)),
-                                          zero:expand(cut(emission.batch_shape, 2)))
-  if not shape then fail(c, "initial, transition and emission of %s", why) end
-  return shape
-end
-
--- Parts of a sequence may be whatever they may be in one of the states.
-local function support_of (emission)
-  local support = emission.support
-  if not support then return nil end
-  local low, high = support.low, support.high
-  if #emission.event_shape == 0 and (core.is_tensor(low) or core.is_tensor(high)) then
-    local function over (x) return core.is_tensor(x) and x:expand(emission.batch_shape) or x end
-    low, high = over(low), over(high)
-    support = getmetatable(support).new(core.is_tensor(low) and low:min(-1) or low,
-                                        core.is_tensor(high) and high:max(-1) or high)
-  end
-  return constraints.independent(support, 1)
-end
-
-local function assemble (c, parts, batch)
-  local self = setmetatable({}, c)
-  for name, value in pairs(parts) do self[name] = value end
-  self.initial = core.expand(parts.initial, joined(batch, last(parts.initial.shape)))
-  self.batch_shape = batch
-  self.event_shape = joined({ parts.length }, table.unpack(parts.emission.event_shape))
-  return self
-end
-
-local function make (c, ...)
-  local initial, transition, emission, length =
-    construct.arguments(c, { "initial", "transition", "emission", "length" }, ...)
-  initial, transition = probs_of(c, "initial", initial), probs_of(c, "transition", transition)
-  if core.rank(transition) < 2 then
-    fail(c, "transition must be a matrix, got shape %s", show.shape(transition.shape))
-  end
-  if not is_distribution(emission) then fail(c, "emission must be a distribution, got %s", show.value(emission)) end
-  local k = check_states(c, initial, transition, emission)
-  length = length_of(c, emission, length)
-  return assemble(c, {
-    initial = initial, transition = transition, emission = emission, length = length, states = k,
-    frame = core.tensor(0):expand(length), support = support_of(emission),
-  }, batch_of(c, initial, transition, emission))
-end
-
 local HiddenMarkov = Distribution:extend("HiddenMarkov", {
-  construct = make,
+  construct = function (c, ...) return hidden_markov.make(c, ...) end,
   help = {
     summary = "a sequence whose parts depend on a chain of hidden states",
     params  = { initial = "probabilities of the first state, or a Categorical",
@@ -152,7 +40,7 @@ local HiddenMarkov = Distribution:extend("HiddenMarkov", {
 
 function HiddenMarkov:with_batch (shape)
   shape = core.to_shape(shape, "HiddenMarkov:with_batch")
-  return assemble(class.of(self), self, shape)
+  return hidden_markov.assemble(class.of(self), self, shape)
 end
 
 function HiddenMarkov:__tostring ()
@@ -204,7 +92,7 @@ end
 -- All states' parts are drawn, and one of each kept.
 local function drawn (self, shape, rng)
   local states, last_dims = draw_states(self, shape, rng), #self.emission.event_shape
-  local emission = self.emission:expand(joined(self.batch_shape, self.length, self.states))
+  local emission = self.emission:expand(events.joined(self.batch_shape, { self.length, self.states }))
   local parts = emission:sample(shape, rng)
   for _ = 1, last_dims do states = states:unsqueeze(-1) end
   local x = parts:select(-1 - last_dims, 1)

@@ -4,13 +4,12 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
 local DEEPEST = 16   -- dimensions of a tensor
 
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
+local fail = construct.fail
 
 -- Booleans as 0 and 1, within tables too, if they are not deeper than any tensor's.
 local function as_numbers (mask, depth)
@@ -53,16 +52,11 @@ local function batch_of (c, base, mask)
   return shape
 end
 
-local function check_base (c, base)
-  local of = class.of(base)
-  if not (of and class.descends(of, Distribution)) then
-    fail(c, "base must be a distribution, got %s", show.value(base))
-  end
-end
-
 local function make (c, ...)
   local base, mask = construct.arguments(c, { "base", "mask" }, ...)
-  check_base(c, base)
+  if not class.is_instance(base, Distribution) then
+    fail(c, "base must be a distribution, got %s", show.value(base))
+  end
   mask = checked(c, mask)
   return assemble(c, base, mask, batch_of(c, base, mask))
 end

@@ -4,22 +4,18 @@
 local Distribution      = require "perilune.distribution"
 local Categorical       = require "perilune.distributions.Categorical"
 local MixtureSameFamily = require "perilune.distributions.MixtureSameFamily"
-local SideBySide        = require "perilune.side_by_side"
 local class             = require "perilune.class"
 local construct         = require "perilune.construct"
 local core              = require "perilune.core"
-local errors            = require "perilune.errors"
 local lazy              = require "perilune.lazy"
 local show              = require "perilune.show"
 
-local sums = lazy "mixture_sums"
+local SideBySide = lazy "side_by_side"
+local sums       = lazy "mixture_sums"
 
-local function fail (c, ...) errors.raise("%s: %s", class.name(c), string.format(...)) end
+local fail = construct.fail
 
-local function is_distribution (x)
-  local c = class.of(x)
-  return c ~= nil and class.descends(c, Distribution)
-end
+local function is_distribution (x) return class.is_instance(x, Distribution) end
 
 local function described (x) return is_distribution(x) and tostring(x) or show.value(x) end
 
