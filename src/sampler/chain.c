@@ -341,15 +341,17 @@ static bool grow (Chain *c, const Target *target) {
   return false;
 }
 
-/* One more step of a trajectory of a fixed number of them, the last of which is accepted or not. */
+/* One more step of a trajectory whose last state is accepted or not. It has 1 to `steps` steps, all
+   equally likely: a fixed number of them might be a period of the motion. */
 static bool go_along (Chain *c, const Target *target) {
   double log_density;
+  if (c->leapfrogs == 0) c->leaves = 1 + (uint64_t)(uniform(c, target) * c->options.steps);
   double energy = leapfrog(c, target, RIGHT, c->step, &log_density);
   double change = energy - c->start_energy;
   c->leapfrogs++;
   c->accepted = change > 0 ? vexp(-change) : 1;
   c->divergent = change > DIVERGENT;
-  if (!c->divergent && c->leapfrogs < (uint64_t)c->options.steps) return false;
+  if (!c->divergent && c->leapfrogs < c->leaves) return false;
   if (uniform(c, target) < c->accepted) {
     copy(c, vector(c, PROPOSAL), vector(c, RIGHT + END_Q));
     copy(c, vector(c, PROPOSAL_GRADIENT), vector(c, RIGHT + END_GRADIENT));
@@ -407,7 +409,8 @@ bool chain_is_sound (const Chain *c, size_t bytes, const ChainOptions *options) 
   return bytes == chain_bytes(options) && is_same_options(&c->options, options)
       && (c->phase == CHAIN_SEARCH || c->phase == CHAIN_TREE || c->phase == CHAIN_DONE)
       && c->depth >= 0 && c->depth <= options->max_depth
-      && c->height == __builtin_popcountll(c->leaves) && c->leaves < (uint64_t)1 << (c->depth + 1)
+      && (c->height == __builtin_popcountll(c->leaves) || options->steps > 0)
+      && c->leaves < (uint64_t)1 << (c->depth + (options->steps > 0 ? 21 : 1))
       && (c->direction == 1 || c->direction == -1)
       && (c->depth < options->max_depth || c->phase == CHAIN_DONE)
       && c->iteration <= options->warmup + options->draws

@@ -36,7 +36,7 @@ typedef struct ChainOptions {
   uint64_t warmup, draws;
   double accept;           /* the share of steps to be accepted, that steps are adapted to */
   double step;             /* the first step, and the only one without warm-up */
-  int steps;               /* of each trajectory: Hamiltonian Monte Carlo; 0 for No-U-Turn */
+  int steps;               /* of a trajectory at most: Hamiltonian Monte Carlo; 0 for No-U-Turn */
 } ChainOptions;
 
 /* Of an iteration. */

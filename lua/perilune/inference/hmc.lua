@@ -1,4 +1,4 @@
---- posed:hmc {}: Hamiltonian Monte Carlo with trajectories of a fixed number of steps.
+--- posed:hmc {}: Hamiltonian Monte Carlo with trajectories of 1 to `steps` steps.
 local Sampling = require "perilune.inference.sampling"
 local options  = require "perilune.inference.options"
 

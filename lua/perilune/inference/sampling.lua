@@ -207,6 +207,7 @@ function Sampling:result ()
   w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
   w.e_bfmi = diagnostics.e_bfmi(stats.energy):min()
   local word, reasons = verdict.of_chains(w)
+  w.r, w.lonely = w.ess_bulk / w.draws, false
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = self.options.method,
     verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,

@@ -52,7 +52,7 @@ function verdict.of_fit (f)
 end
 
 
-local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.0025, 0.2   -- ESS for each chain; SHARE of draws
+local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.005, 0.2   -- ESS for each chain; SHARE of draws
 
 -- What speaks against draws of chains.
 local function chain_findings (w)
