@@ -130,8 +130,13 @@ static double dot (size_t n, const double *a, const double *b) {
 static void velocity (Chain *c, const double *p, double *v) {
   size_t n = c->options.size;
   const double *w = metric(c);
-  if (!c->options.dense) for (size_t i = 0; i < n; i++) v[i] = w[i] * p[i];
-  else for (size_t i = 0; i < n; i++) v[i] = dot(n, w + i * n, p);
+  if (!c->options.dense) {
+    for (size_t i = 0; i < n; i++) v[i] = w[i] * p[i];
+    return;
+  }
+  for (size_t i = 0; i < n; i++) v[i] = 0;
+  for (size_t j = 0; j < n; j++)                          /* W is symmetric: by rows */
+    for (size_t i = 0; i < n; i++) v[i] += w[j * n + i] * p[j];
 }
 
 /* p ~ N(0, W^-1) */
@@ -366,7 +371,7 @@ static bool go_along (Chain *c, const Target *target) {
 
 
 void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, const double *q,
-                  const Target *target) {
+                  const double *scale, const Target *target) {
   memset(c, 0, chain_bytes(options));
   c->options = *options;
   c->rng = *rng;
@@ -374,7 +379,7 @@ void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, cons
   c->log_density = target->evaluate(target->self, q, vector(c, POSITION_GRADIENT));
   c->step = options->step;
   adapt_start(&c->adaptation, options->warmup, options->accept, options->size, options->dense,
-              metric(c));
+              scale, metric(c));
   adapt_restart_step(&c->adaptation, c->step);
   if (options->warmup > 0) begin_search(c);
   else if (options->draws > 0) begin_iteration(c, target);

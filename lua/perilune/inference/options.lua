@@ -4,7 +4,7 @@ local show   = require "perilune.show"
 
 local options = {}
 
-function options.is_count (x) return math.type(x) == "integer" and x > 0 end
+function options.is_count (x) return type(x) == "number" and math.tointeger(x) ~= nil and x > 0 end
 function options.is_positive (x) return type(x) == "number" and x > 0 and x < math.huge end
 function options.is_boolean (x) return type(x) == "boolean" end
 function options.is_callable (x)
@@ -35,6 +35,7 @@ function options.read (who, given, rows)
   for _, row in ipairs(all) do
     local name, value = row[1], given[row[1]]
     if value == nil then value = row[2] end
+    if type(value) == "number" then value = math.tointeger(value) or value end   -- 1e4 is a count
     if not row[4](value) then errors.raise("%s: %s must be %s, got %s", who, name, row[3], show.value(value)) end
     found[name] = value
   end
