@@ -6,7 +6,7 @@ local function blocks (file)
   return list
 end
 
-for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
+for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md", "docs/models.md",
                         "docs/tensors.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
