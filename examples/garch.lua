@@ -14,7 +14,8 @@ local garch = peri.model(function (m, d)
   m.alpha0 = HalfNormal(1)
   m.alpha1 = Uniform(0, 1)
   m.beta1  = Uniform(0, 1 - m.alpha1)
-  local later, last = peri.scan(function (s2, yt) return m.alpha0 + m.alpha1 * (yt - m.mu) ^ 2 + m.beta1 * s2 end, 1, d.y)
+  local function next_variance (s2, yt) return m.alpha0 + m.alpha1 * (yt - m.mu) ^ 2 + m.beta1 * s2 end
+  local later, last = peri.scan(next_variance, 1, d.y)
   local s2 = peri.cat { peri.tensor { 1 }, later:narrow(1, 1, #later - 1) }
   m.y        = Normal(m.mu, s2:sqrt())
   m.tomorrow = last:sqrt()
