@@ -30,30 +30,31 @@ function judge.weigh (density, u, log_q, plain)
            log_evidence = ratios:logsumexp() - math.log(n) }
 end
 
-local function look (density, guides, defence, rng)
-  return judge.weigh(density, proposal.draw(guides, DRAWS, defence, rng))
+local function look (density, guides, draws, defence, rng)
+  return judge.weigh(density, proposal.draw(guides, draws, defence, rng))
 end
 
 -- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
-local function refitted (density, seen, guides, defence, rng)
+local function refitted (density, seen, guides, draws, defence, rng)
   local mean = (seen.w:reshape(-1, 1) * seen.u):sum(1)
   local factor = matrices.cholesky(weighted.covariance(seen.u, seen.w))
   if not is_finite(factor:sum()) then return seen end
   local better = look(density, { { units = Units.new(mean, factor), weight = 0.75 },
-                                 { units = guides[1].units, weight = 0.25 } }, defence, rng)
+                                 { units = guides[1].units, weight = 0.25 } }, draws, defence, rng)
   return better.r > seen.r and better or seen
 end
 
---- Draws of guides, with second thoughts where few of them count. `r0` is the share that counted at first, `guide` the
--- means and sds of the guides themselves.
-function judge.look (posed, density, guides, rng)
+--- Draws of guides (4000 unless told), with second thoughts where few of them count. `r0` is the share that counted at
+-- first, `guide` the means and sds of the guides themselves.
+function judge.look (posed, density, guides, rng, draws)
   local size = density.size
+  draws = draws or DRAWS
   local defence = guides[1].units.is_diagonal and 0 or size <= 30 and 0.25 or 0.1
-  local seen = look(density, guides, defence, rng)
+  local seen = look(density, guides, draws, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do
-    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * DRAWS > 5 * size then
-      seen = refitted(density, seen, guides, defence, rng)
+    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * draws > 5 * size then
+      seen = refitted(density, seen, guides, draws, defence, rng)
     end
   end
   seen.r0, seen.guide = r0, guide

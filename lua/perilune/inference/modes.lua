@@ -84,11 +84,11 @@ end
 
 --- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
 -- directions of signs: the diagonal on average.
-function modes.diagonal_sd (density, found)
+function modes.diagonal_sd (density, found, rng)
   local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
   local n, total, rounds = density.size, core.zeros(density.size), 16
   for _ = 1, rounds do
-    local signs = modes.noise(1, n):sign()
+    local signs = modes.noise(1, n, rng):sign()
     local step = signs * sd * 0.01
     local _, above = density:gradients(found.x + step)
     local _, below = density:gradients(found.x - step)

@@ -15,10 +15,10 @@ local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
 
 local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
 
---- The density of a posed model and where it starts; options as options.lua reads them.
-function recipe.density (posed, options)
+--- The density of a posed model and where it starts; options as options.lua reads them, settings as those of Density.
+function recipe.density (posed, options, settings)
   local start = posed:start(options.init or nil)
-  local density, degrees = centring.density(posed, options.noncentred, start, options.rng)
+  local density, degrees = centring.density(posed, options.noncentred, start, options.rng, settings)
   return density, start, degrees
 end
 
@@ -42,8 +42,8 @@ local function unused (posed, density, u)
   return nil
 end
 
--- Units around the best end, where nothing is a mode.
-local function units_of_end (best)
+--- Units around the best end, where nothing is a mode.
+function recipe.units_of_end (best)
   local sd = matrices.diagonal(lbfgs.inverse_hessian(best)):abs():sqrt()
   return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
 end
@@ -71,6 +71,23 @@ local function is_lonely (list)
   return false
 end
 
+--- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than FULL_MOST free
+-- numbers and no guide of full rank is asked for, the list is empty.
+function recipe.search (posed, density, start, options)
+  local looked = options.guide == "fullrank" or density.size <= recipe.FULL_MOST
+  local ends, best = modes.ends(density, start, options.rng, { starts = options.starts, once = not looked })
+  if not best then recipe.complain(posed, density, start) end
+  return { ends = ends, best = best, list = looked and modes.of(density, ends, best) or {}, looked = looked }
+end
+
+--- What the search found that a verdict looks at.
+function recipe.findings (posed, density, found)
+  local list = found.list
+  local has_mode = #list > 0 or not found.looked
+  return { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = 0,
+           unused = not has_mode and unused(posed, density, found.best.x) or nil }
+end
+
 -- Guides of full rank, one for each mode.
 local function fit_modes (density, list, rng)
   local fitted = {}
@@ -83,7 +100,7 @@ end
 
 -- One guide with a diagonal scale, around the best end.
 local function fit_diagonal (density, best, rng)
-  local sd = modes.diagonal_sd(density, best)
+  local sd = modes.diagonal_sd(density, best, rng)
   local fitted = gaussian.fit(density, Units.new(best.x, sd), rng, { rounds = 5 })
   return fitted and { fitted } or {}
 end
@@ -100,23 +117,20 @@ function recipe.fit (posed, options)
   local density, start, degrees = recipe.density(posed, options)
   local is_full = options.guide == "fullrank" or not options.guide and density.size <= recipe.FULL_MOST
   report "looking for modes"
-  local ends, best = modes.ends(density, start, rng, { starts = options.starts, once = not is_full })
-  if not best then recipe.complain(posed, density, start) end
-  local list = is_full and modes.of(density, ends, best) or {}
+  local found = recipe.search(posed, density, start, options)
+  local list, best = found.list, found.best
   report "fitting"
   local fitted
   if not is_full then fitted = fit_diagonal(density, best, rng)
-  else fitted = fit_modes(density, #list > 0 and list or { units_of_end(best) }, rng) end
+  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, rng) end
   if #fitted == 0 then recipe.complain(posed, density, best.x) end
-  local guides, gap = shares(fitted), -math.huge
-  for _, units in ipairs(fitted) do gap = math.max(gap, units.gap) end
   report "weighing draws"
-  local seen = judge.look(posed, density, guides, rng)
-  local has_mode = #list > 0 or not is_full and density.size > recipe.FULL_MOST
-  local findings = { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = gap,
-                     unused = #list == 0 and unused(posed, density, best.x) or nil }
+  local guides = shares(fitted)
+  local seen, findings = judge.look(posed, density, guides, rng), recipe.findings(posed, density, found)
+  findings.gap, findings.single = -math.huge, not is_full
+  for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {
-    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #ends),
+    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #found.ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
   })
 end

@@ -18,7 +18,13 @@ local function findings (f)
           .. "proper prior")
     end
   end
-  if f.kept > 1 and f.lonely then
+  if f.drift then
+    say("not converged: within the last quarter of its steps the guide moved by %.2g sd; more steps, or a larger lr",
+        f.drift)
+  end
+  if f.kept > 1 and f.single then
+    say("%d optima of comparable weight, of which the guide covers one: order the labels, or give init", f.kept)
+  elseif f.kept > 1 and f.lonely then
     say("%d optima of comparable weight, one of them found once: order the labels, add starts, or give init", f.kept)
   end
   if f.gap >= 0.5 then
@@ -41,8 +47,8 @@ local function findings (f)
   return list
 end
 
---- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, gap, kf, sesd, khat, r,
--- r0, small, medium, moved, shift, ratio.
+--- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, single (the guide is of one
+-- mode), drift (of a fit that has not converged), gap, kf, sesd, khat, r, r0, small, medium, moved, shift, ratio.
 function verdict.of_fit (f)
   local reasons = findings(f)
   local holds = f.r >= 0.05 and f.gap < 5   -- neither is NaN, either

@@ -46,7 +46,7 @@ local Discovery = new_kind {}
 
 --- Finds the sites in their order: { kind =, name =, shape =, ... }, those unobserved with their place in u.
 function handlers.discovery (init)
-  return setmetatable({ sites = {}, latents = {}, size = 0, init = init or {}, start = {} }, Discovery)
+  return setmetatable({ sites = {}, latents = {}, size = 0, rows = 0, init = init or {}, start = {} }, Discovery)
 end
 
 function Discovery:note (kind, name, shape, d)
@@ -81,7 +81,11 @@ end
 
 function Discovery:factor (name) self:note("factor", name, {}) end
 
-function Discovery.plate (_, _, n, size) return require "perilune.model.batch".new(n, size) end
+-- `rows` counts those of plates of which only some are looked at in a step.
+function Discovery:plate (_, n, size)
+  self.rows = self.rows + n
+  return require "perilune.model.batch".new(n, size)
+end
 
 
 -- The log density at free numbers -----------------------------------------------------------
@@ -136,10 +140,19 @@ end
 
 function Density:factor (_, value) add(self, value) end
 
+-- `plates` has the batches in their order, and by name.
 function Density:plate (name, n, size)
-  if not self.plates then return nil end
-  self.plates[name] = self.plates[name] or require "perilune.model.batch".new(n, size)
-  return self.plates[name]
+  local plates = self.plates
+  if not plates then return nil end
+  local batch = plates[name]
+  if not batch then
+    batch = require "perilune.model.batch".new(n, size)
+    plates[#plates + 1], plates[name] = batch, batch
+  end
+  if batch.n ~= n or batch.size ~= size then
+    raise("model: plate %s has %d of %d rows here, and %d of %d elsewhere", name, size, n, batch.size, batch.n)
+  end
+  return batch
 end
 
 
