@@ -2,7 +2,7 @@
 --
 --   meanfield   v = m + exp(w) e
 --   fullrank    v = m + C e, C lower triangular, of diagonal exp(w)
---   lowrank     v = m + exp(w) e + F e', F of `rank` columns
+--   lowrank     v = m + exp(w) (e + F e'), F of `rank` columns, each row divided by sqrt(1 + |F_i|^2)
 --   flow        v = m + exp(w) f(e), f a few affine couplings (Dinh, Sohl-Dickstein and Bengio 2017)
 --
 -- A family has
@@ -98,40 +98,49 @@ function FullRank:factor () return value(self.m):clone(), triangle(self, value(s
 
 local LowRank = new_kind("lowrank", 0.05)
 
---- `options.rank` is the number of columns of F.
+--- `options.rank` is the number of columns of F. Rotations of these make no difference: F is a lower triangle, and rows
+-- are divided by their norms, so that what is averaged over steps has one meaning.
 function families.lowrank (size, options, rng)
   local self = location_scale(LowRank, size)
-  self.rank, self.noise_size = options.rank, size + options.rank
-  self.columns = core.param(modes.noise(size, self.rank, rng) * NEARLY)
+  self.rank = math.min(options.rank, math.max(size // 2, 1))
+  self.noise_size = size + self.rank
+  self.columns, self.mask = core.param(modes.noise(size, self.rank, rng) * NEARLY), core.ones(size, self.rank):tril()
   self.params[3] = self.columns
   return self
 end
 
-function LowRank:draw (e)
-  local own, shared = e:narrow(2, 1, self.size), e:narrow(2, self.size + 1, self.rank)
-  return self.m + own * self.w:exp() + shared:matmul(self.columns:transpose())
+-- The diagonal part of the scale, and the matrix F.
+local function parts (self, w, columns)
+  local f = columns * self.mask
+  local a = w:exp() / ((f * f):sum(2) + 1):sqrt()
+  return a, f * a:reshape(-1, 1)
 end
 
--- The covariance S = D + F F' has S^-1 x = x/D - G (1 + F'G)^-1 G'x, G = D^-1 F, and |S| = |D| |1 + F'G|.
+local function present_parts (self) return parts(self, value(self.w), value(self.columns)) end
+
+function LowRank:draw (e)
+  local own, shared = e:narrow(2, 1, self.size), e:narrow(2, self.size + 1, self.rank)
+  local a, f = parts(self, self.w, self.columns)
+  return self.m + own * a + shared:matmul(f:transpose())
+end
+
+-- The covariance S = A^2 + F F' has S^-1 x = A^-2 x - G (1 + F'G)^-1 G'x, G = A^-2 F, and |S| = |A|^2 |1 + F'G|.
 function LowRank:score (_, v)
-  local w, f = value(self.w), value(self.columns)
-  local precision, x = (w * -2):exp(), v - value(self.m)
+  local a, f = present_parts(self)
+  local precision, x = 1 / (a * a), v - value(self.m)
   local g = f * precision:reshape(-1, 1)
   local l = (core.eye(self.rank) + f:transpose():matmul(g)):cholesky()
   local inner = l:cholesky_solve(x:matmul(g):transpose())              -- (rank, rows)
   local solved = x * precision - inner:transpose():matmul(g:transpose())
-  local log_det = 2 * w:sum() + 2 * matrices.diagonal(l):log():sum()
-  return (x * solved):sum(2) * -0.5 - log_det / 2 - self.size / 2 * LOG_2PI, -solved
+  local log_scale = a:log():sum() + matrices.diagonal(l):log():sum()
+  return (x * solved):sum(2) * -0.5 - log_scale - self.size / 2 * LOG_2PI, -solved
 end
 
-function LowRank:moments ()
-  local w, f = value(self.w), value(self.columns)
-  return value(self.m):clone(), ((w * 2):exp() + (f * f):sum(2)):sqrt()
-end
+function LowRank:moments () return value(self.m):clone(), value(self.w):exp() end
 
 function LowRank:factor ()
-  local w, f = value(self.w), value(self.columns)
-  return value(self.m):clone(), (core.eye(self.size) * (w * 2):exp() + f:matmul(f:transpose())):cholesky()
+  local a, f = present_parts(self)
+  return value(self.m):clone(), (core.eye(self.size) * (a * a) + f:matmul(f:transpose())):cholesky()
 end
 
 

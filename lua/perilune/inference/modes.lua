@@ -105,11 +105,9 @@ local function inverse_factor (matrix)
   return is_finite(l:sum()) and l or nil
 end
 
---- The mode near the end of a path, as Units with `value`, the log density there; or nil. Steps along rows of the
--- whitened space, in which all directions have about the same scale.
-function modes.polish (density, found)
-  local u, h = found.x, lbfgs.inverse_hessian(found)
-  local sd = matrices.diagonal(h):abs():sqrt()
+--- The mode near u, as Units with `value`, the log density there; or nil. `sd` is a first idea of scales. Steps along
+-- rows of the whitened space, in which all directions have about the same scale.
+function modes.polish (density, u, sd)
   local f = modes.objective(density)
   for _ = 1, POLISH do
     local l = inverse_factor(modes.curvature(density, u, sd))
@@ -137,7 +135,7 @@ end
 
 -- Adds the mode near the end of a path, if it is a new one.
 local function add_mode (list, density, found)
-  local mode = modes.polish(density, found)
+  local mode = modes.polish(density, found.x, matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt())
   if not mode then return end
   for _, known in ipairs(list) do
     if is_same(mode, known) then

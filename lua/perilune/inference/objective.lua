@@ -31,6 +31,8 @@ local Units     = require "perilune.inference.units"
 local ROW_EVALUATIONS = 2e9   -- rows times draws that a judgement may cost,
 local LEAST_DRAWS     = 1000  -- but for this many draws
 
+local CALMER = 0.2            -- factor of the learning rate where few draws have most of the weight
+
 local Objective = {}
 Objective.__index = Objective
 
@@ -47,32 +49,45 @@ local function anchor_at (posed, degrees, units, between)
   return { value = value, gradient = units:pull(gradient:reshape(1, units.size)):reshape(units.size) }
 end
 
--- Units of the same scale around the maximum of the density of all rows.
-local function moved_to_all (posed, degrees, units, between)
-  local density = Density.new(posed, degrees, { between = between })
+-- Units around the best mode of a density, or where it is highest; and what a verdict wants to know of the search.
+local function search (posed, density, start, options)
+  local found = recipe.search(posed, density, start, options)
+  local first = found.list[1] or found.looked and recipe.units_of_end(found.best)
+                or Units.new(found.best.x, modes.diagonal_sd(density, found.best, options.rng))
+  local units = gaussian.scaled(density, first, options.rng)
+  if not units then recipe.complain(posed, density, first.centre) end
+  return units, recipe.findings(posed, density, found), #found.ends
+end
+
+-- Units around the mode of a density near those of another one; nil if there is none. Where these are diagonal, around
+-- the place where it is highest.
+local function moved (density, units)
+  local size = units.size
   local found = lbfgs.minimise(function (v)
-    local value, gradient = density:at(units:to(v:reshape(1, units.size)):reshape(units.size))
-    return -value, -units:pull(gradient:reshape(1, units.size)):reshape(units.size)
-  end, core.zeros(units.size), { iterations = 30, gain = 1e-4 })
-  if not is_finite(found.value) then return units end
-  return Units.new(units:to(found.x:reshape(1, units.size)):reshape(units.size), units.scale)
+    local value, gradient = density:at(units:to(v:reshape(1, size)):reshape(size))
+    return -value, -units:pull(gradient:reshape(1, size)):reshape(size)
+  end, core.zeros(size), { iterations = 30, gain = 1e-4 })
+  if not is_finite(found.value) then return nil end
+  local centre = units:to(found.x:reshape(1, size)):reshape(size)
+  if units.is_diagonal then return Units.new(centre, units.scale) end
+  return modes.polish(density, centre, units:sd())
 end
 
 --- Finds units for a guide: a table of numbers and tensors, from which Objective.new makes an objective. Where only some
--- rows of plates count in a step, modes are looked for with one batch of them, and the best is moved to that of all rows
--- unless these may change (`tolerance` is false). `between` is called after every evaluation.
+-- rows of plates count in a step, modes are looked for with one batch of them, and the mode of all rows near the best;
+-- if there is none, with all rows. (If rows may change, `tolerance` being false, the batch must do.) `between` is called
+-- after every evaluation.
 function Objective.set_up (posed, options, between)
-  local rng, settings = options.rng, { batched = is_batched(posed), between = between }
-  local density, start, degrees = recipe.density(posed, options, settings)
-  density:next_batch(rng)
-  local found = recipe.search(posed, density, start, options)
-  local first = found.list[1] or found.looked and recipe.units_of_end(found.best)
-                or Units.new(found.best.x, modes.diagonal_sd(density, found.best, rng))
-  local units = gaussian.scaled(density, first, rng)
-  if not units then recipe.complain(posed, density, first.centre) end
-  if settings.batched and options.tolerance then units = moved_to_all(posed, degrees, units, between) end
-  return { centre = units.centre, scale = units.scale, degrees = degrees, starts = #found.ends,
-           findings = recipe.findings(posed, density, found) }
+  local batched = is_batched(posed)
+  local density, start, degrees = recipe.density(posed, options, { batched = batched, between = between })
+  density:next_batch(options.rng)
+  local units, findings, starts = search(posed, density, start, options)
+  if batched and options.tolerance then
+    local all = Density.new(posed, degrees, { between = between })
+    units = findings.has_mode and moved(all, units)
+    if not units then units, findings, starts = search(posed, all, start, options) end
+  end
+  return { centre = units.centre, scale = units.scale, degrees = degrees, starts = starts, findings = findings }
 end
 
 --- The objective of a posed model. `set_up` is what Objective.set_up gave; options are those of vi.lua.
@@ -80,8 +95,8 @@ function Objective.new (posed, options, set_up)
   local self = setmetatable({ posed = posed, options = options, set_up = set_up }, Objective)
   self.units = Units.new(set_up.centre, set_up.scale)
   self.family = families[options.guide](posed.size, options, options.rng)
-  self.params, self.lr = self.family.params, self.family.lr
   self.samples, self.alpha = options.samples, options.objective == "renyi" and options.alpha or 1
+  self.params, self.lr = self.family.params, self.family.lr * (self.alpha < 1 and CALMER or 1)
   self:refresh()
   return self
 end
@@ -233,26 +248,28 @@ end
 local NAMES = { meanfield = "mean-field Gaussian", fullrank = "full-rank Gaussian", lowrank = "low-rank Gaussian",
                 flow = "flow" }
 
-local function text_of (self, fit, seen, draws, mean)
+local function text_of (self, steps, seen, draws, mean)
   local rows = self.batched and string.format(" on all %d rows", self.posed.found.rows) or ""
   return string.format("%s, %d steps, k-hat %.2f, %.0f %% of %d draws%s count, ELBO %.2f; if no mode was missed by %d "
-                       .. "starts", NAMES[self.family.name], fit.steps, seen.khat, 100 * seen.r, draws, rows, mean,
+                       .. "starts", NAMES[self.family.name], steps, seen.khat, 100 * seen.r, draws, rows, mean,
                        self.set_up.starts)
 end
 
---- The posterior that the guide is, judged with all data. `fit` has steps, converged, last_drift.
-function Objective:posterior (fit, rng)
-  local posed = self.posed
+--- The posterior that the guide is, judged with all data; `looked` as running.lua says.
+function Objective:posterior (looked)
+  local posed, rng = self.posed, looked.rng
   local density = Density.new(posed, self.set_up.degrees)
   local draws = draws_for(posed)
   local mean, error_ = elbo(self, density, draws // 4, rng)
   local seen = look(self, density, draws, rng)
-  local findings = { single = true, drift = not fit.converged and fit.last_drift or nil }
-  for name, value in pairs(self.set_up.findings) do findings[name] = value end
-  return judge.posterior(posed, density, seen, findings, {
-    method = "vi", how = text_of(self, fit, seen, draws, mean), elbo_mean = mean, elbo_error = error_,
-    centring = self.set_up.degrees, steps = fit.steps, converged = fit.converged,
-  })
+  local findings = { single = true }
+  for _, list in ipairs { self.set_up.findings, looked.findings } do
+    for name, value in pairs(list) do findings[name] = value end
+  end
+  local fields = { method = "vi", how = text_of(self, looked.fields.steps, seen, draws, mean), elbo_mean = mean,
+                   elbo_error = error_, centring = self.set_up.degrees }
+  for name, value in pairs(looked.fields) do fields[name] = value end
+  return judge.posterior(posed, density, seen, findings, fields)
 end
 
 return Objective

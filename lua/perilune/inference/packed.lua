@@ -63,16 +63,19 @@ local WRITERS = {
 }
 
 function write (parts, x)
-  if core.is_tensor(x) then return write_tensor(parts, x:detach()) end
+  if core.is_tensor(x) then x = x:detach() end   -- one number is a number
+  if core.is_tensor(x) then return write_tensor(parts, x) end
   WRITERS[math.type(x) or type(x)](parts, x)
 end
+
+--- A text with its checksum.
+function packed.signed (text) return text .. string.pack("<i8", checksum(text)) end
 
 --- A value as a string. `kind` says what it is.
 function packed.pack (kind, x)
   local parts = {}
   write(parts, x)
-  local text = string.pack("<s1I1", kind, VERSION) .. table.concat(parts)
-  return text .. string.pack("<i8", checksum(text))
+  return packed.signed(string.pack("<s1I1", kind, VERSION) .. table.concat(parts))
 end
 
 
@@ -104,7 +107,7 @@ local function read_tensor (self)
   end
   local list = {}
   for i = 1, n do list[i] = take(self, "<d", 8) end
-  if #shape == 0 then return core.tensor(list[1]) end
+  require_that(#shape > 0)
   return n == 0 and core.zeros(shape) or core.tensor(list):reshape(shape)
 end
 
@@ -150,7 +153,7 @@ end
 function packed.unpack (kind, text)
   if type(text) ~= "string" then return nil, "not a string" end
   local head = string.pack("<s1", kind)
-  if text:sub(1, #head) ~= head or #text < #head + 10 then return nil, "not a saved " .. kind end
+  if text:sub(1, #head) ~= head or #text < #head + 9 then return nil, "not a saved " .. kind end
   if text:byte(#head + 1) ~= VERSION then return nil, "saved by another version" end
   local whole = text:sub(1, -9)
   if checksum(whole) ~= string.unpack("<i8", text, #text - 7) then return nil, "damaged" end

@@ -2,20 +2,21 @@
 --
 --   fit:step(n)  fit:step { ms = 2 }     fit:result()     fit:state()  fit:restore(s)     fit:restart()
 --
--- The steps are Adam's, at a learning rate that falls in stages. Of each stage the second half of the parameters' path
--- is averaged; a stage is over when the average of its last quarter is that of the quarter before, to within `tolerance`
--- standard deviations of the guide, and the next begins at the average. When the last stage is over, the fit has
--- converged. (Noise moves averages, too: where there is much of it, quarters grow until it is averaged out.)
+-- The steps are Adam's, or those of another optimiser, at a learning rate that falls in stages. Of each stage the
+-- second half of the parameters' path is averaged; a stage is over when the average of its last quarter is that of the
+-- quarter before, to within `tolerance` standard deviations of the guide, and the next begins at the average. When the
+-- last stage is over, the fit has converged. (Noise moves averages, too: where there is much of it, quarters grow until
+-- it is averaged out.)
 --
 -- An objective has
 --
---   params                    a list of parameters
+--   params                    a list of parameters, of rank 1 or more
 --   estimate(rng)             an estimate of the ELBO; adds the gradient of minus it to those of the parameters
 --   drift(before, after)      how far a change of the parameters' values, two lists, moves the guide in its sds
 --                             (without it: the largest change of a value)
 --   state(), restore(s)       what else the next steps depend on, for packed.lua; whether it could be restored
 --   refresh()                 reads the data anew (may be left out)
---   posterior(fit, rng)       a Posterior
+--   posterior(looked)         a Posterior: { rng =, findings = for the verdict, fields = of the Posterior }
 --   lr                        a learning rate for where none is given
 local core    = require "perilune.core"
 local errors  = require "perilune.errors"
@@ -23,7 +24,6 @@ local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
 local packed  = require "perilune.inference.packed"
 local show    = require "perilune.show"
-local Uniform = require "perilune.distributions.Uniform"
 
 local WINDOW = 50                       -- steps averaged at once, at the beginning of a stage
 local LEAST, MOST = 8, 16               -- windows of a stage; then their number is halved, and their length doubled
@@ -81,16 +81,17 @@ end
 local function begin (self)
   self.stage, self.converged, self.settled, self.last_drift = 1, false, nil, math.huge
   self.windows, self.window, self.sum, self.summed = {}, WINDOW, nil, 0
-  self.optimiser = optim.Adam(self.objective.params, { lr = self.options.lr or self.objective.lr })
+  local make = self.options.optimiser or "Adam"
+  make = type(make) == "string" and optim[make] or make
+  self.optimiser = make(self.objective.params, { lr = self.options.lr or self.objective.lr })
+  self.lr = self.optimiser.lr
 end
-
-local function own_generator () return core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53)) end
 
 --- A running fit. `spec` has `set_up(between)`, which gives a table for packed.lua and calls `between()` now and then;
 -- `make(set_up)`, which gives an objective; and `tag`, a string that says of which model and options it is.
 -- Options: rng, lr, tolerance, on_step, report.
 function Fit.new (spec, given)
-  given.rng = given.rng or own_generator()
+  given.rng = given.rng or options.own_rng()
   return setmetatable({ spec = spec, options = given, rng = given.rng, steps = 0, converged = false, elbo = {},
                         elbo_window = WINDOW, elbo_sum = 0, elbo_summed = 0, last_drift = math.huge }, Fit)
 end
@@ -111,7 +112,7 @@ local function end_stage (self)
     return
   end
   self.stage, self.windows, self.window = self.stage + 1, {}, WINDOW
-  self.optimiser.lr = (self.options.lr or self.objective.lr) * STAGES[self.stage]
+  self.optimiser.lr = self.lr * STAGES[self.stage]
 end
 
 local function drift_of (self, before, after)
@@ -267,13 +268,14 @@ end
 --- The posterior that the averaged parameters describe, judged.
 function Fit:result ()
   if not self.objective then prepare(self) end
-  local params = self.objective.params
+  local params, findings = self.objective.params, { drift = not self.converged and self.last_drift or nil }
+  local fields = { steps = self.steps, converged = self.converged, elbo = table.move(self.elbo, 1, #self.elbo, 1, {}) }
   local kept = values_of(params)
   set_values(params, averaged(self))
-  local ok, found = pcall(self.objective.posterior, self.objective, self, generator_to_look(self))
+  local ok, found = pcall(self.objective.posterior, self.objective,
+                          { rng = generator_to_look(self), findings = findings, fields = fields })
   set_values(params, kept)
   if not ok then error(found, 0) end
-  found.elbo = table.move(self.elbo, 1, #self.elbo, 1, {})
   return found
 end
 
@@ -341,6 +343,13 @@ function Fit:restore (s)
   if self.objective:restore(saved.objective) then return true end
   self.objective = nil
   return nil, "fit: saved of another model, or with other options"
+end
+
+function Fit:__tostring ()
+  local state = not self.objective and "not set up yet" or self.converged and "converged"
+                or string.format("stage %d of %d", self.stage, #STAGES)
+  return string.format("fit: %d steps, %s%s", self.steps, state,
+                       #self.elbo > 0 and string.format(", ELBO %.3f", self.elbo[#self.elbo]) or "")
 end
 
 errors.count_arguments("fit", Fit, "step run result restart state restore")

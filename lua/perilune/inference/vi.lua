@@ -6,12 +6,14 @@ local Fit       = require "perilune.inference.running"
 local Objective = require "perilune.inference.objective"
 local errors    = require "perilune.errors"
 local model     = require "perilune.model"
+local optim     = require "perilune.optim"
 local options   = require "perilune.inference.options"
 local recipe    = require "perilune.inference.recipe"
 
 local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = true }
 local OBJECTIVES = { elbo = true, renyi = true }
-local STEPPED    = { "objective", "alpha", "samples", "steps", "lr", "tolerance", "rank", "layers", "on_step" }
+local STEPPED    = { "objective", "alpha", "samples", "steps", "lr", "tolerance", "rank", "layers",
+                     "optimiser", "on_step" }
 
 local STEPS     = 20000
 local TOLERANCE = 0.05
@@ -21,7 +23,8 @@ local RANK      = 10
 local function optional (rule) return function (x) return x == false or rule(x) end end
 
 local ROWS = {
-  { "guide", false, '"meanfield", "lowrank", "fullrank" or "flow"', optional(function (x) return GUIDES[x] ~= nil end) },
+  { "guide", false, '"meanfield", "lowrank", "fullrank" or "flow"',
+    optional(function (x) return GUIDES[x] ~= nil end) },
   { "starts", false, "a positive integer", optional(options.is_count) },
   { "run", true, "true or false", options.is_boolean },
   { "objective", "elbo", '"elbo" or "renyi"', function (x) return OBJECTIVES[x] ~= nil end },
@@ -32,6 +35,8 @@ local ROWS = {
   { "tolerance", TOLERANCE, "positive, or false", optional(options.is_positive) },
   { "rank", false, "a positive integer", optional(options.is_count) },
   { "layers", false, "a positive integer", optional(options.is_count) },
+  { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
+    function (x) return options.is_callable(x) or x ~= "LBFGS" and rawget(optim, x) ~= nil end },
   { "on_step", false, "a function (step, elbo, fit)", optional(options.is_callable) },
 }
 
@@ -61,8 +66,9 @@ local function running (posed, read)
   }, read)
 end
 
-return function (posed, given)
-  local read = options.read("vi", given, ROWS)
+--- `more`: rows of options that whoever calls knows of.
+return function (posed, given, more)
+  local read = options.read("vi", given, ROWS, more)
   read.report = options.reporter(read.progress)
   if not posed.found then model.discover(posed) end
   if posed.found.rows == 0 and not is_stepped(given, read) then return recipe.fit(posed, read) end
