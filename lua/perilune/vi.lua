@@ -27,6 +27,8 @@ local ROWS = {
 
 -- Parameters --------------------------------------------------------------------------------
 
+local RESERVED = { factor = true, plate = true }   -- by models
+
 local function fail (...) raise("vi: %s", string.format(...)) end
 
 local function is_shape (x)
@@ -97,6 +99,7 @@ local function read_params (params)
   local names, sites = {}, {}
   for name in pairs(params) do
     if type(name) ~= "string" then fail("params must have names, got %s", show.value(name)) end
+    if RESERVED[name] then fail("params.%s: a parameter must have another name", name) end
     names[#names + 1] = name
   end
   if #names == 0 then fail("params must be a table of at least one parameter, got %s", show.value(params)) end

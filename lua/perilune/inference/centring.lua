@@ -88,7 +88,8 @@ local function chosen (posed, option)
 end
 
 --- The density of a posed model on its free numbers, with sites centred as the option `noncentred` says: "auto", a list
--- of names whose standardised form is taken, or false; settings are those of Density. Returns it and the degrees by name.
+-- of names whose standardised form is taken, or false; settings are those of Density. Returns it and the degrees by
+-- name.
 function centring.density (posed, option, start, rng, settings)
   local names, degrees = chosen(posed, option), {}
   for _, name in ipairs(names) do degrees[name] = 0 end

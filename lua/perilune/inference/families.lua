@@ -22,6 +22,7 @@ local tensor    = require "perilune.tensor"
 local LOG_2PI = math.log(2 * math.pi)
 local NEARLY  = 0.01        -- columns of F, and weights of a flow, at first
 local LAYERS, HIDDEN = 4, 16
+local MANY    = 20          -- columns of a triangle
 local MOST    = 2           -- a coupling stretches by at most exp(MOST)
 local LOOKED  = 1000        -- draws of a flow for its moments
 
@@ -70,6 +71,7 @@ local FullRank = new_kind("fullrank", 0.05)
 
 function families.fullrank (size)
   local self = location_scale(FullRank, size)
+  self.lr = FullRank.lr * math.min(1, MANY / size)   -- steps add up along rows of C
   self.below, self.mask = core.param(core.zeros(size, size)), core.ones(size, size):tril(-1)
   self.params[3] = self.below
   return self

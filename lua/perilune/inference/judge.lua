@@ -85,6 +85,8 @@ end
 --- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
 -- posterior holds.
 function judge.posterior (posed, density, seen, findings, fields)
+  local best = seen.u[seen.w:argmax()]
+  seen.u = functions.where(seen.w:gt(0):reshape(-1, 1), seen.u, best)   -- values without weight may not be finite
   local values = density:report(seen.u)
   for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
   fields.verdict, fields.reasons = verdict.of_fit(findings)

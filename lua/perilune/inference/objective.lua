@@ -6,15 +6,16 @@
 --   ELBO     mean_k log w_k
 --   renyi    log mean_k w_k^(1 - a) / (1 - a),    a = 0 being that of importance weighted autoencoders
 --
--- Gradients go by the path of draws alone, log q's parameters being what they are (Roeder, Wu and Duvenaud 2017; Tucker,
--- Lawson, Gu and Maddison 2019): with s_k = softmax_k((1 - a) log w_k) it is
+-- Gradients go by the path of draws alone, log q's parameters being what they are (Roeder, Wu and Duvenaud 2017;
+-- Tucker, Lawson, Gu and Maddison 2019): with s_k = softmax_k((1 - a) log w_k) it is
 --
 --   sum_k (a s_k + (1 - a) s_k^2) d log w_k / dv_k  dv_k / d parameters
 --
 -- which for a = 1 is that of the ELBO.
 --
 -- Where only some rows of plates count in a step, what these rows say at the centre of the units, to first order, is
--- replaced by what all rows say there (a control variate): the noise that is left does not grow with the number of rows.
+-- replaced by what all rows say there (a control variate): the noise that is left does not grow with the number of
+-- rows.
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
@@ -49,7 +50,8 @@ local function anchor_at (posed, degrees, units, between)
   return { value = value, gradient = units:pull(gradient:reshape(1, units.size)):reshape(units.size) }
 end
 
--- Units around the best mode of a density, or where it is highest; and what a verdict wants to know of the search.
+-- Units around the best mode of a density, or where it is highest; what a verdict wants to know of the search; and how
+-- many starts there were.
 local function search (posed, density, start, options)
   local found = recipe.search(posed, density, start, options)
   local first = found.list[1] or found.looked and recipe.units_of_end(found.best)
@@ -73,10 +75,10 @@ local function moved (density, units)
   return modes.polish(density, centre, units:sd())
 end
 
---- Finds units for a guide: a table of numbers and tensors, from which Objective.new makes an objective. Where only some
--- rows of plates count in a step, modes are looked for with one batch of them, and the mode of all rows near the best;
--- if there is none, with all rows. (If rows may change, `tolerance` being false, the batch must do.) `between` is called
--- after every evaluation.
+--- Finds units for a guide: a table of numbers and tensors, from which Objective.new makes an objective. They are those
+-- of a Gaussian fitted by fixed draws. Where only some rows of plates count in a step, they are those of a mode: it is
+-- looked for with one batch of rows, then near by with all rows, and if there is none, with all rows from the start.
+-- (If rows may change, `tolerance` being false, the batch must do.) `between` is called after every evaluation.
 function Objective.set_up (posed, options, between)
   local batched = is_batched(posed)
   local density, start, degrees = recipe.density(posed, options, { batched = batched, between = between })
@@ -86,6 +88,8 @@ function Objective.set_up (posed, options, between)
     local all = Density.new(posed, degrees, { between = between })
     units = findings.has_mode and moved(all, units)
     if not units then units, findings, starts = search(posed, all, start, options) end
+  elseif not batched then
+    units = gaussian.fit(density, units, options.rng, { rounds = 1 }) or units
   end
   return { centre = units.centre, scale = units.scale, degrees = degrees, starts = starts, findings = findings }
 end

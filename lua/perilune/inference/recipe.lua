@@ -71,8 +71,8 @@ local function is_lonely (list)
   return false
 end
 
---- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than FULL_MOST free
--- numbers and no guide of full rank is asked for, the list is empty.
+--- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than FULL_MOST
+-- free numbers and no guide of full rank is asked for, the list is empty.
 function recipe.search (posed, density, start, options)
   local looked = options.guide == "fullrank" or density.size <= recipe.FULL_MOST
   local ends, best = modes.ends(density, start, options.rng, { starts = options.starts, once = not looked })

@@ -6,7 +6,8 @@
 -- second half of the parameters' path is averaged; a stage is over when the average of its last quarter is that of the
 -- quarter before, to within `tolerance` standard deviations of the guide, and the next begins at the average. When the
 -- last stage is over, the fit has converged. (Noise moves averages, too: where there is much of it, quarters grow until
--- it is averaged out.)
+-- it is averaged out.) Elements of gradients that are far larger than they were so far are cut: one draw in a tail of
+-- the guide must not move it far, nor make Adam's steps tiny from then on.
 --
 -- An objective has
 --
@@ -20,6 +21,7 @@
 --   lr                        a learning rate for where none is given
 local core    = require "perilune.core"
 local errors  = require "perilune.errors"
+local functions = require "perilune.functions"
 local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
 local packed  = require "perilune.inference.packed"
@@ -28,6 +30,7 @@ local show    = require "perilune.show"
 local WINDOW = 50                       -- steps averaged at once, at the beginning of a stage
 local LEAST, MOST = 8, 16               -- windows of a stage; then their number is halved, and their length doubled
 local STAGES = { 1, 0.3, 0.1 }          -- factors of the learning rate
+local OUTLYING, KEPT = 10, 0.99         -- gradients beyond so many of their rms are cut; of that, kept at a step
 local HISTORY = 256                     -- windows of the ELBO that are kept
 local KIND = "perilune fit"
 
@@ -80,7 +83,7 @@ end
 -- Begins the stages.
 local function begin (self)
   self.stage, self.converged, self.settled, self.last_drift = 1, false, nil, math.huge
-  self.windows, self.window, self.sum, self.summed = {}, WINDOW, nil, 0
+  self.windows, self.window, self.sum, self.summed, self.squares = {}, WINDOW, nil, 0, {}
   local make = self.options.optimiser or "Adam"
   make = type(make) == "string" and optim[make] or make
   self.optimiser = make(self.objective.params, { lr = self.options.lr or self.objective.lr })
@@ -161,10 +164,25 @@ local function note_elbo (self, elbo)
   end
 end
 
+-- Cuts gradients that are far larger than they were. `squares` are moving averages.
+local function cut_outliers (self)
+  for i, param in ipairs(self.objective.params) do
+    local g, square = param.grad, self.squares[i]
+    if g and core.finite_grad(param) then
+      if square then
+        local most = functions.where(square:gt(0), square:sqrt() * OUTLYING, math.huge)
+        g:copy(functions.maximum(functions.minimum(g, most), -most))
+        self.squares[i] = square * KEPT + g * g * (1 - KEPT)
+      else self.squares[i] = g * g end
+    end
+  end
+end
+
 local function one_step (self)
   local optimiser = self.optimiser
   optimiser:zero_grad()
   local elbo = self.objective:estimate(self.rng)
+  cut_outliers(self)
   optimiser:step()
   self.steps = self.steps + 1
   note_elbo(self, elbo)
@@ -276,6 +294,7 @@ function Fit:result ()
                           { rng = generator_to_look(self), findings = findings, fields = fields })
   set_values(params, kept)
   if not ok then error(found, 0) end
+  found.converged = found.converged and found.verdict ~= "bad"   -- what has diverged may have come to rest
   return found
 end
 
@@ -291,8 +310,8 @@ end
 
 -- Saving ----------------------------------------------------------------------------------------
 
-local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "elbo",
-                "elbo_window", "elbo_sum", "elbo_summed" }
+local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
+                "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
 --- All that the next steps depend on, but the model and its options, as a string.
 function Fit:state ()

@@ -71,12 +71,17 @@ return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
   read.report = options.reporter(read.progress)
   if not posed.found then model.discover(posed) end
-  if posed.found.rows == 0 and not is_stepped(given, read) then return recipe.fit(posed, read) end
-  local fit = running(posed, read)
-  if not read.run then return fit end
-  if not read.tolerance and given.steps == nil then
-    errors.raise("vi: a fit without tolerance has no end; give steps, or run = false")
+  local post
+  if posed.found.rows == 0 and not is_stepped(given, read) then post = recipe.fit(posed, read)
+  else
+    local fit = running(posed, read)
+    if not read.run then return fit end
+    if not read.tolerance and given.steps == nil then
+      errors.raise("vi: a fit without tolerance has no end; give steps, or run = false")
+    end
+    fit:run(read.steps)
+    post = fit:result()
   end
-  fit:run(read.steps)
-  return fit:result()
+  read.report(post.verdict .. ": " .. post.how, true)
+  return post
 end
