@@ -183,7 +183,7 @@ end
 function Objective:estimate (rng)
   local family = self.family
   self.density:next_batch(rng)
-  local e = modes.noise(self.samples, family.noise_size, rng)
+  local e = rng:normal(self.samples, family.noise_size)
   local path = family:draw(e)
   local v = path:detach()
   local values, gradients = evaluate(self, v)

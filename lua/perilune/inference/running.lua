@@ -30,7 +30,8 @@ local show    = require "perilune.show"
 local WINDOW = 50                       -- steps averaged at once, at the beginning of a stage
 local LEAST, MOST = 8, 16               -- windows of a stage; then their number is halved, and their length doubled
 local STAGES = { 1, 0.3, 0.1 }          -- factors of the learning rate
-local OUTLYING, KEPT = 10, 0.99         -- gradients beyond so many of their rms are cut; of that, kept at a step
+local OUTLYING, KEPT = 10, 0.95         -- gradients beyond so many of their rms are cut; of that, kept at a look
+local EVERY  = 5                        -- steps between looks at parameters and gradients
 local HISTORY = 256                     -- windows of the ELBO that are kept
 local KIND = "perilune fit"
 
@@ -83,7 +84,8 @@ end
 -- Begins the stages.
 local function begin (self)
   self.stage, self.converged, self.settled, self.last_drift = 1, false, nil, math.huge
-  self.windows, self.window, self.sum, self.summed, self.squares = {}, WINDOW, nil, 0, {}
+  self.windows, self.window, self.sum, self.summed = {}, WINDOW, nil, 0
+  self.squares, self.limits = {}, {}
   local make = self.options.optimiser or "Adam"
   make = type(make) == "string" and optim[make] or make
   self.optimiser = make(self.objective.params, { lr = self.options.lr or self.objective.lr })
@@ -140,14 +142,15 @@ local function look_at_windows (self)
   else self.windows = table.move(self.windows, MOST - LEAST + 1, MOST, 1, {}) end   -- what is old does not count
 end
 
--- Adds the present values to the average.
+-- Adds the present values to the average. (Those of the steps between are much the same.)
 local function note_values (self)
+  if self.steps % EVERY ~= 0 then return end
   local values = {}
   for i, param in ipairs(self.objective.params) do values[i] = param:detach() end
   self.sum = self.sum and sum_of(self.sum, values) or scaled(values, 1)
   self.summed = self.summed + 1
-  if self.summed < self.window then return end
-  self.windows[#self.windows + 1] = scaled(self.sum, 1 / self.window)
+  if self.summed * EVERY < self.window then return end
+  self.windows[#self.windows + 1] = scaled(self.sum, 1 / self.summed)
   self.sum, self.summed = nil, 0
   look_at_windows(self)
 end
@@ -164,16 +167,25 @@ local function note_elbo (self, elbo)
   end
 end
 
--- Cuts gradients that are far larger than they were. `squares` are moving averages.
+-- Cuts a gradient where its square exceeds `limit`; returns its square then.
+local function cut (g, limit)
+  local square = g * g
+  if not limit or (square - limit):max() <= 0 then return square end
+  local most = limit:sqrt()
+  g:copy(functions.maximum(functions.minimum(g, most), -most))
+  return g * g
+end
+
+-- Cuts gradients that are far larger than they were. `squares` are moving averages, `limits` follow from them.
 local function cut_outliers (self)
+  local squares, limits, is_look = self.squares, self.limits, self.steps % EVERY == 0
   for i, param in ipairs(self.objective.params) do
-    local g, square = param.grad, self.squares[i]
-    if g and core.finite_grad(param) then
-      if square then
-        local most = functions.where(square:gt(0), square:sqrt() * OUTLYING, math.huge)
-        g:copy(functions.maximum(functions.minimum(g, most), -most))
-        self.squares[i] = square * KEPT + g * g * (1 - KEPT)
-      else self.squares[i] = g * g end
+    if core.finite_grad(param) then
+      local square, known = cut(param.grad, limits[i]), squares[i]
+      if is_look or not known then
+        known = known and known * KEPT + square * (1 - KEPT) or square
+        squares[i], limits[i] = known, functions.where(known:gt(0), known * OUTLYING ^ 2, math.huge)
+      end
     end
   end
 end
@@ -310,7 +322,7 @@ end
 
 -- Saving ----------------------------------------------------------------------------------------
 
-local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
+local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares", "limits",
                 "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
 --- All that the next steps depend on, but the model and its options, as a string.
