@@ -1,4 +1,5 @@
 --- KL divergence: a registry of pairs that inheritance dispatches on.
+local attempt    = require "perilune.attempt"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
@@ -311,6 +312,19 @@ end
 
 --- kl_divergence(p, q, opts): KL(p || q) in nats, one value per batch element.
 kl.kl_divergence = core.dispatcher(cache, resolve)
+
+local NO_FALLBACK = { fallback = false }
+
+--- KL(p || q) of the pair registered for their classes, where that is a closed form for these two; else nil.
+function kl.closed (p, q)
+  local fn, pair = find(class.of(p), class.of(q))
+  if not pair then return nil end
+  local function call () return { fn(p, q, NO_FALLBACK) } end
+  local ok, found = attempt.call("kl_divergence: no pair is registered", nil, call)
+  if not ok then return nil end
+  local value, method = found[1], found[2]
+  return (method == nil or method == "closed form" or method == "infinite") and value or nil
+end
 
 local function is_infinite (value)
   if not core.is_tensor(value) then return value == math.huge end

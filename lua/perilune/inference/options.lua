@@ -43,6 +43,12 @@ function options.read (who, given, rows)
   return found
 end
 
+--- A generator for a fit that got none: it follows from the default one, hence from peri.seed.
+function options.own_rng ()
+  local core, Uniform = require "perilune.core", require "perilune.distributions.Uniform"
+  return core.rng(math.floor(Uniform(0, 2 ^ 52):sample()))
+end
+
 --- Where the option `progress` sends a line of text: to a function, to stderr, or nowhere.
 function options.reporter (progress)
   if type(progress) ~= "boolean" then return progress end

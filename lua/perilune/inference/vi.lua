@@ -1,16 +1,21 @@
 --- posed:vi {}: variational inference.
 local options = require "perilune.inference.options"
-local recipe  = require "perilune.inference.recipe"
 
 local GUIDES = { meanfield = true, fullrank = true }
 
 local ROWS = {
-  { "guide", false, '"meanfield" or "fullrank"', function (x) return x == false or GUIDES[x] ~= nil end },
+  { "guide", false, '"meanfield", "fullrank" or a function (g, d)',
+    function (x) return x == false or GUIDES[x] ~= nil or options.is_callable(x) end },
   { "starts", false, "a positive integer", function (x) return x == false or options.is_count(x) end },
+  { "steps", 2000, "a positive integer", options.is_count },
+  { "lr", 0.05, "a positive number", options.is_positive },
+  { "draws", 1, "a positive integer", options.is_count },
 }
 
 return function (posed, given)
   local read = options.read("vi", given, ROWS)
   read.report = options.reporter(read.progress)
-  return recipe.fit(posed, read)
+  if GUIDES[read.guide] or not read.guide then return require "perilune.inference.recipe".fit(posed, read) end
+  read.rng = read.rng or options.own_rng()
+  return require "perilune.inference.guided".fit(posed, read)
 end

@@ -95,7 +95,7 @@ end
 
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
-  for _, batch in pairs(self.plates) do batch:draw(rng) end
+  for _, batch in ipairs(self.plates) do batch:draw(rng) end
 end
 
 

@@ -136,11 +136,24 @@ end
 
 function Density:factor (_, value) add(self, value) end
 
-function Density:plate (name, n, size)
-  if not self.plates then return nil end
-  self.plates[name] = self.plates[name] or require "perilune.model.batch".new(n, size)
-  return self.plates[name]
+--- The Batch of a plate, or nil where there are none: then all rows count. `self.plates` has them in their order, and
+-- by name.
+function handlers.batch (self, name, n, size)
+  local plates = self.plates
+  if not plates then return nil end
+  local batch = plates[name]
+  if not batch then
+    batch = require "perilune.model.batch".new(n, size)
+    plates[#plates + 1], plates[name] = batch, batch
+  end
+  if batch.n ~= n or batch.size ~= size then
+    raise("%s: plate %s has %d of %d rows here, and %d of %d elsewhere", self.who or "model", name, size, n,
+          batch.size, batch.n)
+  end
+  return batch
 end
+
+Density.plate = handlers.batch
 
 
 -- The log joint density of given values -----------------------------------------------------
@@ -224,6 +237,6 @@ function Likelihood:observed (name, d, value) self.values[name] = d:log_prob(val
 
 function Likelihood.factor () end
 
-handlers.shape_of = shape_of
+handlers.shape_of, handlers.total_of = shape_of, total_of
 
 return handlers
