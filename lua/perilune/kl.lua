@@ -82,9 +82,9 @@ end
 local function or_fall_back (rule)
   return function (p, q, opts)
     check_batches(p, q)
-    local value, method, error = rule(p, q, opts)
+    local value, method, error, more = rule(p, q, opts)
     if value == nil then return fall_back(p, q, opts) end
-    return value, method, error
+    return value, method, error, more
   end
 end
 
@@ -339,6 +339,15 @@ local function rounding_error (fn, p, q, value)
   return functions.where(functions.isinf(value), 0, error)
 end
 
+--- KL(p || q), how it was found (nil: by a formula), an estimate of its error and a function that gives what is to be
+-- added to that, or nil. What a trace could not replay is left to that function.
+function kl.answer (p, q, opts)
+  local fn = find(class.of(p), class.of(q))
+  local value, method, error, more = fn(p, q, opts)
+  if method or error then return value, method, error, more end
+  return value, nil, 0, function () return rounding_error(fn, p, q, value) end
+end
+
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
 function kl.kl_explain (p, q, opts, ...)
   errors.no_more("kl_explain(p, q, opts)", ...)
@@ -346,9 +355,8 @@ function kl.kl_explain (p, q, opts, ...)
   fallback.check_options("kl_explain", opts)
   local fn, pair = find(P, Q)
   local value, method, error, more = fn(p, q, opts)
-  if not method then
-    method, error = is_infinite(value) and "infinite" or "closed form", rounding_error(fn, p, q, value)
-  end
+  method = method or is_infinite(value) and "infinite" or "closed form"
+  error = error or rounding_error(fn, p, q, value)
   if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
   return { method = method, pair = names, value = value, error = error }
