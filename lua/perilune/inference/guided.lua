@@ -31,9 +31,9 @@ local tensor    = require "perilune.tensor"
 
 local raise, total_of = errors.raise, handlers.total_of
 
-local KEPT      = 0.9   -- of a baseline, at every step
-local MOST      = 4e6   -- numbers of all draws that a posterior is judged by,
-local FEWEST    = 200   -- unless these draws have more
+local KEPT   = 0.9   -- of a baseline, at every step
+local MOST   = 4e6   -- numbers of all draws that a posterior is judged by,
+local FEWEST = 200   -- unless so few draws have more
 
 local Objective = {}
 Objective.__index = Objective
@@ -70,8 +70,8 @@ function AtDraws:latent (name, d)
   if not site then
     raise("guide: %s, a site of the model, is not declared%s", name, hint(name, names_of(self.drawn)))
   end
-  if self.checks then Guide.check_site(site, d) end
   if site.scale ~= self.scale then raise("guide: %s must stand in the same plates as in the model", name) end
+  Guide.check_site(site, d, self.checks)
   note(self, "latent", name, handlers.shape_of(d), d)
   site.p = d
   add_term(self, { site = site })
@@ -110,8 +110,8 @@ end
 
 -- Draws from the guide and runs the model there. `noted` are the model's sites in their order, `terms` what the ELBO
 -- is the sum of: { order, value } or { order, site }.
-local function run_both (self, plates, checks)
-  local drawn = self.guide:draw(self.rng, plates)
+local function run_both (self, rng, plates, checks)
+  local drawn = self.guide:draw(rng, plates)
   local handler = setmetatable({ drawn = drawn, terms = {}, noted = {}, plates = plates, checks = checks }, AtDraws)
   run.body(self.posed.body, self.posed.data, handler)
   check_known(drawn, handler.terms)
@@ -171,7 +171,7 @@ end
 
 -- All of it, of one draw: the terms with their values, and their sum.
 local function evaluate (self)
-  local found = run_both(self, self.plates)
+  local found = run_both(self, self.rng, self.plates)
   found.values = {}
   for _, site in ipairs(found.drawn) do found.values[site.name] = site.value end
   price(self, found, self.plates)
@@ -238,16 +238,24 @@ local function posed_like (posed, noted)
   return setmetatable(like, getmetatable(posed))
 end
 
---- The ELBO of a guide function for a posed model. `draws` are averaged in each estimate.
-function Objective.new (posed, fn, draws)
-  local self = setmetatable({ posed = posed, guide = Guide.new(fn, posed), draws = draws or 1, plates = {}, terms = {},
-                              baselines = {} }, Objective)
-  local whole = run_both(self, nil, true)
-  run_both(self, self.plates)   -- finds the plates
+-- Names of sites that the guide makes points, or nil.
+local function points_of (drawn)
+  local names = {}
+  for _, site in ipairs(drawn) do names[#names + 1] = site.q:is_a(Delta) and site.name or nil end
+  return #names > 0 and table.concat(names, ", ") or nil
+end
+
+--- The ELBO of a guide function for a posed model. Options: `rng`, which initial values are drawn from, and `draws`,
+-- how many of the guide are averaged in each estimate (1).
+function Objective.new (posed, fn, options)
+  local self = setmetatable({ posed = posed, guide = Guide.new(fn, posed), draws = options.draws or 1, plates = {},
+                              terms = {}, baselines = {} }, Objective)
+  local whole = run_both(self, options.rng, nil, true)
+  run_both(self, options.rng, self.plates)   -- finds the plates
   self.params = self.guide.params
   if #self.params == 0 then raise("guide: there is nothing to fit; g:param(name, init) is a parameter") end
   self.like = posed_like(posed, whole.noted)
-  self.has_scores = has_scores(whole.drawn)
+  self.has_scores, self.points = has_scores(whole.drawn), points_of(whole.drawn)
   return self
 end
 
@@ -270,7 +278,7 @@ local function prepare (self, rng)
   self.trace = self.is_traced and traced(self, function () return -evaluate(self) / self.draws end) or nil
   self.is_traced = self.trace ~= nil
   rng:restore(before)
-  if not self.is_traced and not next(self.baselines) then
+  if self.has_scores and not next(self.baselines) then
     local _, found = evaluate(self)
     scores(self, found)
   end
@@ -284,6 +292,14 @@ local function step_slowly (self)
   return number_of(total)
 end
 
+-- Raises if no parameter has a gradient.
+local function check_params (self)
+  for _, param in ipairs(self.params) do
+    if param.grad then return end
+  end
+  raise("guide: the ELBO depends on none of its parameters")
+end
+
 --- An estimate of the ELBO from new draws, and new rows of plates; params have the gradients of minus it.
 function Objective:estimate (rng)
   prepare(self, rng)
@@ -293,6 +309,7 @@ function Objective:estimate (rng)
   for _ = 1, self.draws do
     sum = sum + (self.trace and -self.draws * self.trace:backward() or step_slowly(self))
   end
+  check_params(self)
   return sum / self.draws
 end
 
@@ -351,13 +368,9 @@ local function draw_rows (self, n, rng)
   return rows
 end
 
--- Names of sites that the guide makes points.
-local function points_of (self)
-  local names = {}
-  for _, site in ipairs(self.guide:draw()) do
-    if site.q:is_a(Delta) then names[#names + 1] = site.name end
-  end
-  return #names > 0 and table.concat(names, ", ") or nil
+local function text_of (seen, n)
+  local tail = seen.khat > -math.huge and string.format("k-hat %.2f, ", seen.khat) or ""
+  return string.format("a guide of its own, %s%.0f %% of %d draws count, ELBO %.2f", tail, 100 * seen.r, n, seen.elbo)
 end
 
 --- The posterior: draws of the guide, weighted by the model. `fit` has the generator `rng`, and maybe `findings` for
@@ -367,15 +380,15 @@ function Objective:posterior (fit)
   local n = math.floor(math.max(FEWEST, math.min(judge.DRAWS, MOST / like.size)))
   local rows = draw_rows(self, n, fit.rng)
   local density = Density.new(like)
-  density.plates = nil   -- all rows count
-  local seen = judge.weigh(density, rows:narrow(2, 1, like.size):contiguous(), rows:select(2, like.size + 1), n)
+  local u = rows:narrow(2, 1, like.size):contiguous()
+  density.plates = nil     -- all rows count
+  density.u:copy(u[1])     -- values that sites may have
+  local seen = judge.weigh(density, u, rows:select(2, like.size + 1), n)
   seen.r0, seen.guide = seen.r, judge.guide_moments(like, density, seen)
-  local findings = { has_mode = true, kept = 1, lonely = false, gap = 0, near = "the guide", points = points_of(self) }
+  local findings = { has_mode = true, kept = 1, lonely = false, gap = 0, near = "the guide", points = self.points }
   for name, value in pairs(fit.findings or {}) do findings[name] = value end
   local fields = { method = "vi", terms = self.terms, params = self.guide:values(), elbo_mean = seen.elbo,
-                   elbo_error = seen.elbo_error,
-                   how = string.format("a guide of its own, k-hat %.2f, %.0f %% of %d draws count, ELBO %.2f", seen.khat,
-                                       100 * seen.r, n, seen.elbo) }
+                   elbo_error = seen.elbo_error, how = text_of(seen, n) }
   for name, value in pairs(fit.fields or {}) do fields[name] = value end
   return judge.posterior(like, density, seen, findings, fields)
 end
@@ -388,7 +401,7 @@ local guided = { objective = Objective.new }
 --- Fits a guide by so many steps of Adam, whose rate falls to 0. Options as vi.lua reads them.
 function guided.fit (posed, options)
   local rng, steps, report = options.rng, options.steps, options.report
-  local objective = Objective.new(posed, options.guide, options.draws)
+  local objective = Objective.new(posed, options.guide, options)
   local opt = optim.Adam(objective.params, { lr = options.lr })
   opt:schedule(optim.schedules.cosine(steps))
   for step = 1, steps do

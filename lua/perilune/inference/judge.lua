@@ -18,6 +18,13 @@ local judge = { DRAWS = DRAWS }
 
 local function is_finite (x) return x - x == 0 end
 
+-- Do as many draws as a tail has share the largest weight? Then there is none: draws are discrete, or the guide is the
+-- posterior.
+local function has_no_tail (w)
+  local n = core.numel(w)
+  return w:eq(w:max()):sum() >= psis.tail_length(n, 1)
+end
+
 --- Importance draws: rows u of which log_q is the log density they were drawn with, `plain` of the first ones from the
 -- guide itself.
 function judge.weigh (density, u, log_q, plain)
@@ -26,6 +33,7 @@ function judge.weigh (density, u, log_q, plain)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
+  if khat == math.huge and has_no_tail(w) then khat = -math.huge end
   return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
            log_evidence = ratios:logsumexp() - math.log(n), elbo = ratios:mean(),
            elbo_error = ratios:std() / math.sqrt(n) }
@@ -69,9 +77,9 @@ end
 
 -- Those of columns that vary: matrix, names, and means and sds of the guide. (A point does not.)
 local function varying (x, names, guide)
-  local kept, kept_names = {}, {}
+  local kept, kept_names, width = {}, {}, x:max(1) - x:min(1)
   for j, name in ipairs(names) do
-    if guide.sd[j] ~= 0 then kept[#kept + 1], kept_names[#kept_names + 1] = j, name end
+    if width[j] ~= 0 then kept[#kept + 1], kept_names[#kept_names + 1] = j, name end
   end
   if #kept == #names or #kept == 0 then return x, names, guide end
   local index = core.tensor(kept)

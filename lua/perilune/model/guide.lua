@@ -3,7 +3,8 @@
 --   g.mu = Normal(g:param("loc", 0), g:param("scale", 1, constraints.positive))
 --
 -- Assignment declares what draws a site of the model, reading gives the draw, g:param(name, init, constraint) is a
--- parameter that a fit moves: free numbers, brought to the constraint by biject_to.
+-- parameter that a fit moves: free numbers, brought to the constraint by biject_to. It begins at `init`, or at a draw
+-- of it, if that is a distribution.
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
@@ -29,14 +30,17 @@ end
 
 -- Parameters --------------------------------------------------------------------------------
 
--- init as a tensor without a gradient.
+-- The initial value as a tensor without a gradient; a distribution as it is.
 local function initial (name, init)
   if init == nil then raise("guide: param %s has no initial value: g:param(name, init, constraint)", name) end
-  if core.is_tensor(init) then return core.bare(init) end
-  return core.tensor(core.operand(init, "guide", "param " .. name))
+  if run.is_distribution(init) then return init end
+  return core.is_tensor(init) and core.bare(init) or core.tensor(core.operand(init, "guide", "param " .. name))
 end
 
-local function new_entry (name, init, constraint)
+local function shape_of (init) return core.is_tensor(init) and core.shape(init) or handlers.shape_of(init) end
+
+local function new_entry (name, init, constraint, rng)
+  if not core.is_tensor(init) then init = core.tensor(init:sample(nil, rng)) end
   constraint = constraint == nil and constraints.real or constraint
   if not constraints.is_constraint(constraint) then
     raise("guide: the constraint of param %s must be one of peri.constraints, got %s", name, show.value(constraint))
@@ -47,15 +51,15 @@ local function new_entry (name, init, constraint)
   return { site = site, constraint = constraint, free = core.param(space.free(site, constraint, init)) }
 end
 
-local function param (self, name, init, constraint)
+local function param (self, name, init, constraint, rng)
   if type(name) ~= "string" then raise("guide: a param must have a name, got %s", show.value(name)) end
   local entry = self.entries[name]
   init = initial(name, init)
   if not entry then
-    entry = new_entry(name, init, constraint)
+    entry = new_entry(name, init, constraint, rng)
     self.entries[name], self.params[#self.params + 1] = entry, entry.free
-  elseif show.shape(core.shape(init)) ~= show.shape(entry.site.shape) then
-    raise("guide: param %s has shape %s, and had %s before", name, show.shape(core.shape(init)),
+  elseif show.shape(shape_of(init)) ~= show.shape(entry.site.shape) then
+    raise("guide: param %s has shape %s, and had %s before", name, show.shape(shape_of(init)),
           show.shape(entry.site.shape))
   end
   return entry
@@ -88,7 +92,7 @@ end
 
 function Run:param (name, init, constraint, ...)
   errors.no_more("g:param(name, init, constraint)", ...)
-  return value_of(param(self.guide, name, init, constraint), self.is_held)
+  return value_of(param(self.guide, name, init, constraint, self.rng), self.is_held)
 end
 
 --- A Batch of plates that several runs share, or nil where there are none.
@@ -107,7 +111,7 @@ function Run:latent (name, d)
   return value
 end
 
---- Draws every site: a list of { name, q, value, index, scale }, also by name. `plates` has Batches by name, or nothing.
+--- Draws every site: a list of { name, q, value, index, scale }, also by name. `plates`: see handlers.batch.
 function Guide:draw (rng, plates)
   return run.body(self.fn, self.data, setmetatable({ guide = self, sites = {}, rng = rng, plates = plates }, Run)).sites
 end
@@ -142,14 +146,15 @@ end
 
 local function name_of (d) return class.name(class.of(d)) end
 
---- Raises unless a site of the guide, which has drawn, is one for the model's distribution p.
-function Guide.check_site (site, p)
+--- Raises unless a site of the guide, which has drawn, has the shape of the model's distribution p, and if told a
+-- support inside p's.
+function Guide.check_site (site, p, checks_support)
   local name, q = site.name, site.q
   local own, other = handlers.shape_of(q), handlers.shape_of(p)
   if show.shape(own) ~= show.shape(other) then
     raise("guide: %s has shape %s, and %s in the model", name, show.shape(own), show.shape(other))
   end
-  if not is_inside(q, p, site.value) then
+  if checks_support and not is_inside(q, p, site.value) then
     raise("guide: %s is drawn from %s with support %s, which is not inside that of the model's %s, %s", name,
           name_of(q), tostring(q.support), name_of(p), tostring(p.support))
   end

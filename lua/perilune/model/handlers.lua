@@ -57,7 +57,7 @@ end
 function Discovery:latent (name, d)
   if self.scale ~= 1 then
     raise("model: %s is not observed, within a plate of which only some rows count; declare it before the plate and "
-          .. "index it", name)
+          .. "index it, or give vi a guide function", name)
   end
   local shape = shape_of(d)
   local site = space.site(name, d.support, shape, self.size + 1)

@@ -10,8 +10,8 @@
 --   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
 --   handler:param(name, init, constraint)          of guides alone: the value of a parameter
 --
--- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of log
--- densities within the plates that are open.
+-- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of
+-- log densities within the plates that are open.
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local Distribution = require "perilune.distribution"

@@ -34,8 +34,8 @@ end
 -- biject_to(support), nil for the identity; refuses for a site what cannot be reached.
 local function transform_of (name, support, who)
   if support.is_discrete then
-    raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), or give it in the "
-          .. "data", name)
+    raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), give it in the "
+          .. "data, or give vi a guide function", name)
   end
   local ok, transform = attempt.call("biject_to: ", nil, transforms.biject_to, support)
   if not ok then raise("%s: %s: %s", who or "model", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
