@@ -402,7 +402,7 @@ local guided = { objective = Objective.new }
 function guided.fit (posed, options)
   local rng, steps, report = options.rng, options.steps, options.report
   local objective = Objective.new(posed, options.guide, options)
-  local opt = optim.Adam(objective.params, { lr = options.lr })
+  local opt = optim.Adam(objective.guide:named(), { lr = options.lr })
   opt:schedule(optim.schedules.cosine(steps))
   for step = 1, steps do
     local elbo = objective:estimate(rng)

@@ -13,16 +13,16 @@ local weighted  = require "perilune.inference.weighted"
 
 local DRAWS  = 4000
 local REFITS = 2
+local ROUNDING = 1e-9   -- of log ratios
 
 local judge = { DRAWS = DRAWS }
 
 local function is_finite (x) return x - x == 0 end
 
--- Do as many draws as a tail has share the largest weight? Then there is none: draws are discrete, or the guide is the
--- posterior.
-local function has_no_tail (w)
-  local n = core.numel(w)
-  return w:eq(w:max()):sum() >= psis.tail_length(n, 1)
+-- Do as many draws as a tail has share the largest ratio, but for rounding? Then there is none: draws are discrete, or
+-- the guide is the posterior.
+local function has_no_tail (ratios)
+  return ratios:ge(ratios:max() - ROUNDING):sum() >= psis.tail_length(core.numel(ratios), 1)
 end
 
 --- Importance draws: rows u of which log_q is the log density they were drawn with, `plain` of the first ones from the
@@ -33,7 +33,7 @@ function judge.weigh (density, u, log_q, plain)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
-  if khat == math.huge and has_no_tail(w) then khat = -math.huge end
+  if has_no_tail(ratios) then khat = -math.huge end
   return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
            log_evidence = ratios:logsumexp() - math.log(n), elbo = ratios:mean(),
            elbo_error = ratios:std() / math.sqrt(n) }

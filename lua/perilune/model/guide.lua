@@ -21,7 +21,7 @@ local raise = errors.raise
 local Guide = {}
 Guide.__index = Guide
 
---- A guide for the data of a posed model. `params` are the free numbers, by place and by name.
+--- A guide for the data of a posed model. `params` are free numbers, a tensor for each parameter.
 function Guide.new (fn, posed)
   return setmetatable({ fn = errors.check_function("vi", "guide", fn), data = posed.data, entries = {}, params = {} },
                       Guide)
@@ -65,10 +65,20 @@ local function param (self, name, init, constraint, rng)
   return entry
 end
 
--- The value of a parameter; without a gradient, though a trace replays it, where it is to be held.
+-- The value of a parameter: a tensor with a gradient, as those of sites are. One that is held has a gradient that does
+-- not reach the parameter, though a trace replays it.
 local function value_of (entry, is_held)
   local value = space.value(entry.site, entry.constraint, entry.free)
-  return is_held and held(value) or value
+  if not is_held then return value end
+  value = held(value)
+  return core.tracked(value) and value or core.param(value)
+end
+
+--- The free numbers of parameters, by name.
+function Guide:named ()
+  local named = {}
+  for name, entry in pairs(self.entries) do named[name] = entry.free end
+  return named
 end
 
 --- The values of all parameters, by name.
