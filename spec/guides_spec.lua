@@ -446,6 +446,29 @@ describe("a site that cannot be reparameterised", function ()
     assert.same({ w = "kl", b = "score", x = "kl" }, objective.terms)
   end)
 
+  it("may cost what stands before it in the model", function ()
+    local objective = objective_of(posed(function (m)
+      m.x = Normal(0, 1)
+      m.w = Normal(m.x, 0.5)
+      m.b = Bernoulli { logits = m.x }
+      m.y = Normal(2 * m.b, 1)
+    end, { w = 0.9, y = 0.7 }), function (g)
+      g.b = Bernoulli { logits = g:param("c", 0.5) }
+      g.x = Normal(g:param("d", -0.4) + g:param("e", 1.1) * g.b, g:param("t", 0.7, constraints.positive))
+    end)
+    local nodes = peri.linspace(-8, 8, 801)   -- of the noise of x
+    local weights = Normal(0, 1):prob(nodes) * 0.02
+    check_gradients(objective, 8000, function (c, d, e, t)
+      t = peri.exp(t)
+      return enumerate(0, 1, function (k) return Bernoulli { logits = c }:log_prob(k) end, function (k)
+        local x = d + e * k
+        return expected(x * x + t * t, 1) + expected(peri.square(x - 0.9) + t * t, 0.5) + entropy(t)
+               + (weights * Bernoulli { logits = x + t * nodes }:log_prob(k)):sum() + Normal(2 * k, 1):log_prob(0.7)
+      end)
+    end)
+    assert.same({ b = "score", x = "kl" }, objective.terms)
+  end)
+
   it("has a posterior", function ()
     local post = posed(function (m)
       m.b = Bernoulli(0.3)
