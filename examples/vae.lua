@@ -46,9 +46,10 @@ local posed = model { pictures = pictures }
 
 -- How much the gradient by b2, the last biases, varies when the fit begins, with a guide that is narrow as yet.
 local function noise_at_first ()
-  local objective, rows = guided.objective(posed, guide, { rng = peri.rng(1) }), {}
+  local objective, rows = guided.objective(posed, guide, { rng = peri.rng(1), samples = 1 }), {}
   local draws = peri.rng(2)
   for i = 1, 2000 do
+    objective.params[4].grad = nil
     objective:estimate(draws)
     rows[i] = objective.params[4].grad:clone()
   end
@@ -63,7 +64,7 @@ end)
 local after, noise_after = noise_at_first()
 print(string.format("variance of the gradient: %.0f by %q, and %.0f by %q\n", noise_before, before, noise_after, after))
 
-local post = posed:vi { guide = guide, rng = rng, steps = 8000, lr = 0.02, draws = 8 }
+local post = posed:vi { guide = guide, rng = rng, steps = 8000, lr = 0.02 }
 print(post)
 
 -- Pictures, the places found with intervals of 90 %, and where they are in truth.

@@ -9,8 +9,8 @@ local ROWS = {
     function (x) return x == false or GUIDES[x] ~= nil or options.is_callable(x) end },
   { "starts", false, "a positive integer", function (x) return x == false or options.is_count(x) end },
   { "steps", 2000, "a positive integer", options.is_count },
-  { "lr", 0.05, "a positive number", options.is_positive },
-  { "draws", 1, "a positive integer", options.is_count },
+  { "lr", false, "positive", function (x) return x == false or options.is_positive(x) end },
+  { "samples", false, "a positive integer", function (x) return x == false or options.is_count(x) end },
 }
 
 -- What a guide function has no use for.
