@@ -506,8 +506,7 @@ describe("a site that cannot be reparameterised", function ()
     local post = posed(function (m)
       m.b = Bernoulli(0.3)
       m.y = Normal(2 * m.b, 1)
-    end, { y = 1.4 }):vi { guide = function (g) g.b = Bernoulli { logits = g:param("l", 0) } end, seed = 1,
-                           steps = 500 }
+    end, { y = 1.4 }):vi { guide = function (g) g.b = Bernoulli { logits = g:param("l", 0) } end, seed = 1 }
     local one, none = 0.3 * Normal(2, 1):prob(1.4), 0.7 * Normal(0, 1):prob(1.4)
     assert.near(one / (one + none), post.mean.b, 0.03)
     assert.equal("ok", post.verdict)
@@ -760,7 +759,6 @@ describe("a guide is refused", function ()
   end)
 
   it("by name", function ()
-    assert.matches('vi: guide must be "meanfield", "fullrank" or a function %(g, d%), got the string "mean"',
-                   refusal "mean")
+    assert.matches('vi: guide must be .* or a function %(g, d%), got the string "mean"', refusal "mean")
   end)
 end)

@@ -13,7 +13,8 @@ local statistics = require "perilune.kl_statistics"
 
 local raise = errors.raise
 
-local kl = {}
+local kl     = {}   -- functions of peri
+local inside = {}   -- and those for our own files
 
 local weak     = { __mode = "k" }
 local registry = setmetatable({}, weak)   -- [P][Q] -> function, by users
@@ -316,7 +317,7 @@ kl.kl_divergence = core.dispatcher(cache, resolve)
 local NO_FALLBACK = { fallback = false }
 
 --- KL(p || q) of the pair registered for their classes, where that is a closed form for these two; else nil.
-function kl.closed (p, q)
+function inside.closed (p, q)
   local fn, pair = find(class.of(p), class.of(q))
   if not pair then return nil end
   local function call () return { fn(p, q, NO_FALLBACK) } end
@@ -341,7 +342,7 @@ end
 
 --- KL(p || q), how it was found (nil: by a formula), an estimate of its error and a function that gives what is to be
 -- added to that, or nil. What a trace could not replay is left to that function.
-function kl.answer (p, q, opts)
+function inside.answer (p, q, opts)
   local fn = find(class.of(p), class.of(q))
   local value, method, error, more = fn(p, q, opts)
   if method or error then return value, method, error, more end
@@ -362,4 +363,4 @@ function kl.kl_explain (p, q, opts, ...)
   return { method = method, pair = names, value = value, error = error }
 end
 
-return core.keep("kl", kl)
+return core.keep("kl", setmetatable(kl, { __index = inside }))

@@ -1,8 +1,8 @@
 --- Batch: the rows of a plate that count in one step, and what the data have there.
 --
--- Rows and their numbers lie in parameters, which `draw` writes anew: so whatever a body computes of them is part of its
--- trace. Rows come from a shuffled list of all, of which each step takes the next `size`: every row counts once before
--- any counts twice, but for a rest smaller than `size`.
+-- Rows and their numbers lie in parameters, which `draw` writes anew: so whatever a body computes of them is part of
+-- its trace. Rows come from a shuffled list of all, of which each step takes the next `size`: every row counts once
+-- before any counts twice, but for a rest smaller than `size`.
 local core    = require "perilune.core"
 local Uniform = require "perilune.distributions.Uniform"
 
