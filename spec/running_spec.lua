@@ -366,6 +366,33 @@ describe("a fit that its host drives", function ()
     end
   end)
 
+  it("is one of a guide function, too", function ()
+    local posed = peri.model(function (m)
+      m.mu = Normal(0, 5)
+      m.y = Normal(m.mu, 1)
+    end) { y = { 1, 2, 3, 4 } }
+    local function new (seed)
+      return posed:vi {
+        rng = peri.rng(seed), run = false,
+        guide = function (g) g.mu = Normal(g:param("loc", 0), g:param("scale", 1, peri.constraints.positive)) end,
+      }
+    end
+    local fit, other = new(1), new(2)
+    fit:step(60)
+    assert.is_true(other:restore(fit:state()))
+    fit:step(50)
+    other:step { ms = 1e-6 }
+    other:step(50 + 60 - other.steps)
+    assert.equal(fit:state(), other:state())
+    fit:run(20000)
+    assert.is_true(fit.converged)
+    local post = fit:result()
+    assert.equal("ok", post.verdict)
+    assert.near(10 / 4.04, post.params.loc, 0.05 * 4.04 ^ -0.5)
+    assert.near(4.04 ^ -0.5, post.params.scale, 0.05 * 4.04 ^ -0.5)
+    fails("vi: rank is of no use with a guide function", posed.vi, posed, { guide = print, rank = 2 })
+  end)
+
   it("begins again a set-up that was saved half done", function ()
     local fit, whole = schools(), schools()
     for _ = 1, 5 do fit:step { ms = 1e-6 } end
@@ -495,8 +522,8 @@ describe("a fit that its host drives", function ()
     fails("step takes a positive integer or { ms = }, got 0", fit.step, fit, 0)
     fails("step: ms must be positive, got nil", fit.step, fit, {})
     fails("step: there is no option s; did you mean ms? There are ms", fit.step, fit, { s = 1 })
-    fails('vi: guide must be "meanfield", "lowrank", "fullrank" or "flow", got the string "fullrang"', SCHOOLS.vi,
-          SCHOOLS, { guide = "fullrang" })
+    fails('vi: guide must be "meanfield", "lowrank", "fullrank", "flow" or a function (g, d), got the string "full"',
+          SCHOOLS.vi, SCHOOLS, { guide = "full" })
     fails('vi: objective must be "elbo" or "renyi", got the string "iwae"', SCHOOLS.vi, SCHOOLS,
           { objective = "iwae" })
     fails("vi: tolerance must be positive, or false, got 0", SCHOOLS.vi, SCHOOLS, { tolerance = 0 })

@@ -291,7 +291,8 @@ describe("variational inference", function ()
             { params = { x = { shape = 3, init = { 1, 2 } } } })
     refuses("params.x: init must not lie on the edge of its constraint",
             { params = { x = { constraint = constraints.unit_interval, init = 1 } } })
-    refuses('guide must be "meanfield", "lowrank", "fullrank" or "flow", got the string "full"', { guide = "full" })
+    refuses('guide must be "meanfield", "lowrank", "fullrank", "flow" or a function (g, d), got the string "full"',
+            { guide = "full" })
     refuses("params.factor: a parameter must have another name", { params = { factor = {} } })
     refuses("steps must be a positive integer, got 0", { steps = 0 })
     refuses("samples must be a positive integer, got 1.5", { samples = 1.5 })

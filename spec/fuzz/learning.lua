@@ -99,8 +99,8 @@ local function fit (source)
   if source.random:unit() < source.wildness then sites[#sites + 1] = "x = " .. source:anything() end
   local made = string.format("{ log_joint = %s, params = { %s }, guide = %q, steps = %d, trace = %s, rng = %s }",
                              source.random:pick(JOINTS), table.concat(sites, ", "),
-                             source.random:pick { "meanfield", "fullrank", "lowrank", "flow" }, source.random:integer(1, 5),
-                             source:boolean(), source:rng())
+                             source.random:pick { "meanfield", "fullrank", "lowrank", "flow" },
+                             source.random:integer(1, 5), source:boolean(), source:rng())
   return set(source, "peri.vi.new(" .. made .. ")")
 end
 

@@ -13,10 +13,17 @@ local weighted  = require "perilune.inference.weighted"
 
 local DRAWS  = 4000
 local REFITS = 2
+local ROUNDING = 1e-9   -- of log ratios
 
 local judge = { DRAWS = DRAWS }
 
 local function is_finite (x) return x - x == 0 end
+
+-- Do as many draws as a tail has share the largest ratio, but for rounding? Then there is none: draws are discrete, or
+-- the guide is the posterior.
+local function has_no_tail (ratios)
+  return ratios:ge(ratios:max() - ROUNDING):sum() >= psis.tail_length(core.numel(ratios), 1)
+end
 
 --- Importance draws: rows u of which log_q is the log density they were drawn with, `plain` of the first ones from the
 -- guide itself.
@@ -26,8 +33,10 @@ function judge.weigh (density, u, log_q, plain)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
+  if has_no_tail(ratios) then khat = -math.huge end
   return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
-           log_evidence = ratios:logsumexp() - math.log(n) }
+           log_evidence = ratios:logsumexp() - math.log(n), elbo = ratios:mean(),
+           elbo_error = ratios:std() / math.sqrt(n) }
 end
 
 local function look (density, guides, draws, defence, rng)
@@ -67,14 +76,26 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
+-- Those of columns that vary: matrix, names, and means and sds of the guide. (A point does not.)
+local function varying (x, names, guide)
+  local kept, kept_names, width = {}, {}, x:max(1) - x:min(1)
+  for j, name in ipairs(names) do
+    if width[j] ~= 0 then kept[#kept + 1], kept_names[#kept_names + 1] = j, name end
+  end
+  if #kept == #names or #kept == 0 then return x, names, guide end
+  local index = core.tensor(kept)
+  return x:index_select(2, index), kept_names, { mean = guide.mean[index], sd = guide.sd[index] }
+end
+
 -- What the weighted draws say of the guide.
 local function compare (posed, seen, values)
-  local x, names = Posterior.columns(posed, values)
+  local all, all_names = Posterior.columns(posed, values)
+  local x, names, guide = varying(all, all_names, seen.guide)
   local mean, sd = weighted.moments(x, seen.w)
   local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
   local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)
-  local shift = ((seen.guide.mean - mean) / sd):abs()
-  local ratio = sd / seen.guide.sd
+  local shift = ((guide.mean - mean) / sd):abs()
+  local ratio = sd / guide.sd
   local at = functions.maximum(ratio:log():abs() / math.log(1.25), shift / 0.25):argmax()
   local function within (most, far) return ratio:max() <= most and ratio:min() >= 1 / most and shift:max() <= far end
   return { kf = kf, kf_name = names[kf_at], sesd = sesd == sesd and sesd or math.huge, sesd_name = names[sesd_at],

@@ -322,8 +322,8 @@ end
 
 -- Saving ----------------------------------------------------------------------------------------
 
-local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares", "limits",
-                "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
+local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
+                "limits", "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
 --- All that the next steps depend on, but the model and its options, as a string.
 function Fit:state ()

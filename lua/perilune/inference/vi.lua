@@ -1,7 +1,7 @@
 --- posed:vi {}: variational inference.
 --
 -- A Gaussian guide is fitted by fixed draws (recipe.lua), unless an option speaks of stochastic steps, or a plate has
--- batches: then it is a running fit (running.lua).
+-- batches, or the guide is a function: then it is a running fit (running.lua).
 local Fit       = require "perilune.inference.running"
 local Objective = require "perilune.inference.objective"
 local errors    = require "perilune.errors"
@@ -14,6 +14,7 @@ local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = t
 local OBJECTIVES = { elbo = true, renyi = true }
 local STEPPED    = { "objective", "alpha", "samples", "steps", "lr", "tolerance", "rank", "layers",
                      "optimiser", "on_step" }
+local OF_GAUSSIANS = { "init", "noncentred", "starts", "objective", "alpha", "rank", "layers" }
 
 local STEPS     = 20000
 local TOLERANCE = 0.05
@@ -23,8 +24,8 @@ local RANK      = 10
 local function optional (rule) return function (x) return x == false or rule(x) end end
 
 local ROWS = {
-  { "guide", false, '"meanfield", "lowrank", "fullrank" or "flow"',
-    optional(function (x) return GUIDES[x] ~= nil end) },
+  { "guide", false, '"meanfield", "lowrank", "fullrank", "flow" or a function (g, d)',
+    optional(function (x) return GUIDES[x] ~= nil or options.is_callable(x) end) },
   { "starts", false, "a positive integer", optional(options.is_count) },
   { "run", true, "true or false", options.is_boolean },
   { "objective", "elbo", '"elbo" or "renyi"', function (x) return OBJECTIVES[x] ~= nil end },
@@ -66,19 +67,36 @@ local function running (posed, read)
   }, read)
 end
 
+-- With a guide function, which says by itself where its parameters begin.
+local function guided (posed, read, given)
+  for _, name in ipairs(OF_GAUSSIANS) do
+    if given[name] ~= nil then errors.raise("vi: %s is of no use with a guide function", name) end
+  end
+  return Fit.new({
+    set_up = function () return {} end,
+    make   = function () return require "perilune.inference.guided".objective(posed, read.guide, read) end,
+    tag    = "guide function",
+  }, read)
+end
+
+-- A running fit, or nil where fixed draws will do.
+local function fit_of (posed, read, given)
+  if read.guide and not GUIDES[read.guide] then return guided(posed, read, given) end
+  if not posed.found then model.discover(posed) end
+  if posed.found.rows > 0 or is_stepped(given, read) then return running(posed, read) end
+  return nil
+end
+
 --- `more`: rows of options that whoever calls knows of.
 return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
   read.report = options.reporter(read.progress)
-  if not posed.found then model.discover(posed) end
-  local post
-  if posed.found.rows == 0 and not is_stepped(given, read) then post = recipe.fit(posed, read)
+  local fit, post = fit_of(posed, read, given), nil
+  if fit and not read.run then return fit end
+  if not fit then post = recipe.fit(posed, read)
+  elseif not read.tolerance and given.steps == nil then
+    errors.raise("vi: a fit without tolerance has no end; give steps, or run = false")
   else
-    local fit = running(posed, read)
-    if not read.run then return fit end
-    if not read.tolerance and given.steps == nil then
-      errors.raise("vi: a fit without tolerance has no end; give steps, or run = false")
-    end
     fit:run(read.steps)
     post = fit:result()
   end

@@ -57,7 +57,7 @@ end
 function Discovery:latent (name, d)
   if self.scale ~= 1 then
     raise("model: %s is not observed, within a plate of which only some rows count; declare it before the plate and "
-          .. "index it", name)
+          .. "index it, or give vi a guide function", name)
   end
   local shape = shape_of(d)
   local site = space.site(name, d.support, shape, self.size + 1)
@@ -140,8 +140,9 @@ end
 
 function Density:factor (_, value) add(self, value) end
 
--- `plates` has the batches in their order, and by name.
-function Density:plate (name, n, size)
+--- The Batch of a plate, or nil where there are none: then all rows count. `self.plates` has them in their order, and
+-- by name.
+function handlers.batch (self, name, n, size)
   local plates = self.plates
   if not plates then return nil end
   local batch = plates[name]
@@ -150,10 +151,13 @@ function Density:plate (name, n, size)
     plates[#plates + 1], plates[name] = batch, batch
   end
   if batch.n ~= n or batch.size ~= size then
-    raise("model: plate %s has %d of %d rows here, and %d of %d elsewhere", name, size, n, batch.size, batch.n)
+    raise("%s: plate %s has %d of %d rows here, and %d of %d elsewhere", self.who or "model", name, size, n,
+          batch.size, batch.n)
   end
   return batch
 end
+
+Density.plate = handlers.batch
 
 
 -- The log joint density of given values -----------------------------------------------------
@@ -237,6 +241,6 @@ function Likelihood:observed (name, d, value) self.values[name] = d:log_prob(val
 
 function Likelihood.factor () end
 
-handlers.shape_of = shape_of
+handlers.shape_of, handlers.total_of = shape_of, total_of
 
 return handlers
