@@ -45,8 +45,8 @@ local function is_finite (x) return x - x == 0 end
 local function is_batched (posed) return posed.found.rows > 0 end
 
 -- The log density of all rows at the centre of units, and its gradient in these units.
-local function anchor_at (posed, degrees, units, between)
-  local value, gradient = Density.new(posed, degrees, { between = between }):at(units.centre)
+local function anchor_at (posed, degrees, units)
+  local value, gradient = Density.new(posed, degrees):at(units.centre)
   return { value = value, gradient = units:pull(gradient:reshape(1, units.size)):reshape(units.size) }
 end
 

@@ -32,6 +32,7 @@ local LEAST, MOST = 8, 16               -- windows of a stage; then their number
 local STAGES = { 1, 0.3, 0.1 }          -- factors of the learning rate
 local OUTLYING, KEPT = 10, 0.95         -- gradients beyond so many of their rms are cut; of that, kept at a look
 local EVERY  = 5                        -- steps between looks at parameters and gradients
+local AT_REST = 0.05                    -- sds that a fit without tolerance may move in a quarter of its windows
 local HISTORY = 256                     -- windows of the ELBO that are kept
 local KIND = "perilune fit"
 
@@ -224,7 +225,7 @@ end
 
 -- Sets the fit up, all at once or until the clock says `deadline`. Returns whether it is done.
 local function prepare (self, deadline)
-  self.begun_from = self.begun_from or self.rng:state()
+  if not self.setting_up then self.begun_from = self.rng:state() end
   if not deadline and not self.setting_up then
     start(self, self.spec.set_up())
     return true
@@ -295,10 +296,16 @@ local function generator_to_look (self)
   return rng:split(1)[1]
 end
 
+-- How far the guide still moves; nil if it has come to rest.
+local function unsettled (self)
+  local is_at_rest = self.converged or not self.options.tolerance and self.last_drift <= AT_REST
+  return not is_at_rest and self.last_drift or nil
+end
+
 --- The posterior that the averaged parameters describe, judged.
 function Fit:result ()
   if not self.objective then prepare(self) end
-  local params, findings = self.objective.params, { drift = not self.converged and self.last_drift or nil }
+  local params, findings = self.objective.params, { drift = unsettled(self) }
   local fields = { steps = self.steps, converged = self.converged, elbo = table.move(self.elbo, 1, #self.elbo, 1, {}) }
   local kept = values_of(params)
   set_values(params, averaged(self))
@@ -329,7 +336,7 @@ local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windo
 function Fit:state ()
   local saved = { tag = self.spec.tag }
   if not self.objective then
-    saved.rng = self.begun_from or self.rng:state()   -- a set-up that has begun begins again
+    saved.rng = self.setting_up and self.begun_from or self.rng:state()   -- a set-up that has begun begins again
     return packed.pack(KIND, saved)
   end
   for _, name in ipairs(PLAIN) do saved[name] = self[name] end

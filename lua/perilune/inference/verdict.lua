@@ -18,7 +18,8 @@ local function findings (f)
           .. "proper prior")
     end
   end
-  if f.drift then
+  if f.drift == math.huge then say("not converged: too few steps to tell whether the guide still moves")
+  elseif f.drift then
     say("not converged: within the last quarter of its steps the guide moved by %.2g sd; more steps, or a larger lr",
         f.drift)
   end
