@@ -64,7 +64,7 @@ end
 -- A first metric: the curvature at the mode near the best end, if there is one.
 local function scale_of (density, best, is_dense)
   if density.size > recipe.FULL_MOST then return nil end
-  local units = modes.polish(density, best)
+  local units = modes.polish(density, best.x, modes.sd_of_end(best))
   if not units then return nil end
   return is_dense and units.scale or units:sd()
 end
