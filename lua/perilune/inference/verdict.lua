@@ -18,7 +18,7 @@ local function findings (f)
           .. "proper prior")
     end
   end
-  if f.points then say("the guide makes a point of %s: nothing is said of its spread", f.points) end
+  if f.points then say("the guide makes points of %s: nothing is said of their spread", f.points) end
   if f.kept > 1 and f.lonely then
     say("%d optima of comparable weight, one of them found once: order the labels, add starts, or give init", f.kept)
   end
