@@ -77,23 +77,27 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
--- Those columns that are not the same in every draw, and their names; of the guide's moments likewise.
+-- Those columns that are not the same in every draw, and their names; of the guide's moments likewise. Nil if none is.
 local function varying (x, names, guide)
   local index, kept = {}, {}
   local spread = x:max(1) - x:min(1)
   for j, name in ipairs(names) do
     if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
   end
-  if #index == #names or #index == 0 then return x, names, guide end
+  if #index == 0 then return nil end
+  if #index == #names then return x, names, guide end
   index = core.tensor(index)
   return x:index_select(2, index), kept, { mean = guide.mean[index], sd = guide.sd[index] }
 end
 
 -- What the weighted draws say of the guide.
 local function compare (posed, seen, values)
-  local x, names = Posterior.columns(posed, values)
-  local guide
-  x, names, guide = varying(x, names, seen.guide)
+  local all, all_names = Posterior.columns(posed, values)
+  local x, names, guide = varying(all, all_names, seen.guide)
+  if not x then
+    return { kf = -math.huge, sesd = 0, shift = 0, ratio = 1, small = true, medium = true, r = seen.r, r0 = seen.r0,
+             khat = seen.khat }
+  end
   local mean, sd = weighted.moments(x, seen.w)
   local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
   local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)
