@@ -24,8 +24,9 @@
 #include "special/vmath.h"
 
 
-static void fill (size_t n, double *out, double value) {
-  EVERY for (size_t i = 0; i < n; i++) out[i] = value;
+static void fill (Stop stop, size_t n, double *out, double value) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) out[i] = value;
 }
 
 
@@ -140,66 +141,78 @@ static const Stick ANGLES = {
 };
 
 
-static inline void stick_break (const Stick *s, size_t k, const double *x, double *y) {
+static inline void stick_break (Stop stop, const Stick *s, size_t k, const double *x,
+                                double *y) {
   double left = 1;
-  for (size_t j = 0; j < k; j++) {
-    Cut c = s->cut(x[j], (double)(k - j));
-    y[j] = left * c.taken;
-    left *= c.left;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      Cut c = s->cut(x[j], (double)(k - j));
+      y[j] = left * c.taken;
+      left *= c.left;
+    }
   y[k] = left;
 }
 
 /* dx_j = g_j L_j a' - a sum of g y over later pieces; dx keeps L_j on the way forth */
-static inline void stick_break_adjoint (const Stick *s, size_t k, const double *x,
-                                        const double *g, double *dx) {
+static inline void stick_break_adjoint (Stop stop, const Stick *s, size_t k,
+                                        const double *x, const double *g, double *dx) {
   double left = 1;
-  for (size_t j = 0; j < k; j++) {
-    dx[j] = left;
-    left *= s->cut(x[j], (double)(k - j)).left;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      dx[j] = left;
+      left *= s->cut(x[j], (double)(k - j)).left;
+    }
   double later = g[k] * left;
-  for (size_t j = k; j-- > 0; ) {
-    Cut c = s->cut(x[j], (double)(k - j));
-    double mine = g[j] * dx[j];
-    dx[j] = mine * c.slope - c.taken * later;
-    later = fma(mine, c.taken, later);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      size_t j = k - 1 - i;
+      Cut c = s->cut(x[j], (double)(k - j));
+      double mine = g[j] * dx[j];
+      dx[j] = mine * c.slope - c.taken * later;
+      later = fma(mine, c.taken, later);
+    }
 }
 
-static inline void stick_join (const Stick *s, size_t k, const double *y, double *x) {
+static inline void stick_join (Stop stop, const Stick *s, size_t k, const double *y,
+                               double *x) {
   double rest = y[k];
-  for (size_t j = k; j-- > 0; ) {
-    x[j] = s->uncut(y[j], rest, (double)(k - j));
-    rest = s->join(y[j], rest);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      size_t j = k - 1 - i;
+      x[j] = s->uncut(y[j], rest, (double)(k - j));
+      rest = s->join(y[j], rest);
+    }
 }
 
 /* dy keeps the sizes of the rests on the way back */
-static inline void stick_join_adjoint (const Stick *s, size_t k, const double *y, const double *g,
-                                       double *dy) {
+static inline void stick_join_adjoint (Stop stop, const Stick *s, size_t k, const double *y,
+                                       const double *g, double *dy) {
   double rest = y[k], before = 0;
-  for (size_t j = k; j-- > 0; ) {
-    dy[j] = rest;
-    rest = s->join(y[j], rest);
-  }
-  for (size_t j = 0; j < k; j++) {
-    Uncut u = s->uncut_slopes(y[j], dy[j]);
-    dy[j] = g[j] * u.own - s->weight(y[j]) * before;
-    before = fma(g[j], u.others, before);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      dy[k - 1 - i] = rest;
+      rest = s->join(y[k - 1 - i], rest);
+    }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      Uncut u = s->uncut_slopes(y[j], dy[j]);
+      dy[j] = g[j] * u.own - s->weight(y[j]) * before;
+      before = fma(g[j], u.others, before);
+    }
   dy[k] = -s->weight(y[k]) * before;
 }
 
-static inline double stick_log_det (const Stick *s, size_t k, const double *x) {
+static inline double stick_log_det (Stop stop, const Stick *s, size_t k, const double *x) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += s->log_det(x[j], (double)(k - j));
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum += s->log_det(x[j], (double)(k - j));
   return sum;
 }
 
-static inline void stick_log_det_adjoint (const Stick *s, size_t k, const double *x, double g,
-                                          double *dx) {
-  for (size_t j = 0; j < k; j++) dx[j] = g * s->log_det_slope(x[j], (double)(k - j));
+static inline void stick_log_det_adjoint (Stop stop, const Stick *s, size_t k,
+                                          const double *x, double g, double *dx) {
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) dx[j] = g * s->log_det_slope(x[j], (double)(k - j));
 }
 
 /* }====================================================== */
@@ -211,42 +224,43 @@ static inline void stick_log_det_adjoint (const Stick *s, size_t k, const double
 
 static void stick_breaking (const Batch *b, double *out) {
   size_t k = b->dims[0], m = b->dims[1];
-  if (m != k + 1) { fill(b->n * m, out, NAN); return; }
-  for (size_t r = 0; r < b->n; r++) stick_break(&SHARES, k, event(b, 0, r), out + r * m);
+  if (m != k + 1) { fill(b->stop, b->n * m, out, NAN); return; }
+  for (size_t r = 0; r < b->n; r++) stick_break(b->stop, &SHARES, k, event(b, 0, r), out + r * m);
 }
 
 static void stick_breaking_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0], m = b->dims[1];
-  fill(b->n * m, d[1], 0);
-  if (m != k + 1) { fill(b->n * k, d[0], NAN); return; }
+  fill(b->stop, b->n * m, d[1], 0);
+  if (m != k + 1) { fill(b->stop, b->n * k, d[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++)
-    stick_break_adjoint(&SHARES, k, event(b, 0, r), upstream + r * m, d[0] + r * k);
+    stick_break_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream + r * m, d[0] + r * k);
 }
 
 static void stick_breaking_inverse (const Batch *b, double *out) {
   size_t m = b->dims[0], k = b->dims[1];
-  if (m != k + 1) { fill(b->n * k, out, NAN); return; }
-  for (size_t r = 0; r < b->n; r++) stick_join(&SHARES, k, event(b, 0, r), out + r * k);
+  if (m != k + 1) { fill(b->stop, b->n * k, out, NAN); return; }
+  for (size_t r = 0; r < b->n; r++) stick_join(b->stop, &SHARES, k, event(b, 0, r), out + r * k);
 }
 
 static void stick_breaking_inverse_adjoint (const Batch *b, const double *upstream,
                                             double *const d[]) {
   size_t m = b->dims[0], k = b->dims[1];
-  fill(b->n * k, d[1], 0);
-  if (m != k + 1) { fill(b->n * m, d[0], NAN); return; }
+  fill(b->stop, b->n * k, d[1], 0);
+  if (m != k + 1) { fill(b->stop, b->n * m, d[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++)
-    stick_join_adjoint(&SHARES, k, event(b, 0, r), upstream + r * k, d[0] + r * m);
+    stick_join_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream + r * k, d[0] + r * m);
 }
 
 static void stick_breaking_log_det (const Batch *b, double *out) {
-  for (size_t r = 0; r < b->n; r++) out[r] = stick_log_det(&SHARES, b->dims[0], event(b, 0, r));
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = stick_log_det(b->stop, &SHARES, b->dims[0], event(b, 0, r));
 }
 
 static void stick_breaking_log_det_adjoint (const Batch *b, const double *upstream,
                                             double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    stick_log_det_adjoint(&SHARES, k, event(b, 0, r), upstream[r], d[0] + r * k);
+    stick_log_det_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream[r], d[0] + r * k);
 }
 
 /* }====================================================== */
@@ -257,48 +271,52 @@ static void stick_breaking_log_det_adjoint (const Batch *b, const double *upstre
 ** cuts of row 1, then those of row 2, ...
 ** ====================================================== */
 
+enum { OPERATIONS = 16 };   /* of a cut, roughly */
+
 static int is_triangle (size_t k, size_t d) { return d > 0 && k == d * (d - 1) / 2; }
 
 static void corr_cholesky (const Batch *b, double *out) {
   size_t k = b->dims[0], d = b->dims[1];
-  fill(b->n * d * d, out, is_triangle(k, d) ? 0 : (double)NAN);
+  fill(b->stop, b->n * d * d, out, is_triangle(k, d) ? 0 : (double)NAN);
   for (size_t r = 0; r < b->n && is_triangle(k, d); r++) {
     const double *x = event(b, 0, r);
-    for (size_t i = 0; i < d; x += i, i++) stick_break(&ANGLES, i, x, out + (r * d + i) * d);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, i++)
+      stick_break(b->stop, &ANGLES, i, x, out + (r * d + i) * d);
   }
 }
 
 static void corr_cholesky_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t k = b->dims[0], d = b->dims[1];
-  fill(b->n * d, g[1], 0);
-  if (!is_triangle(k, d)) { fill(b->n * k, g[0], NAN); return; }
+  fill(b->stop, b->n * d, g[1], 0);
+  if (!is_triangle(k, d)) { fill(b->stop, b->n * k, g[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double *dx = g[0] + r * k;
-    for (size_t i = 0; i < d; x += i, dx += i, i++)
-      stick_break_adjoint(&ANGLES, i, x, upstream + (r * d + i) * d, dx);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, dx += i, i++)
+      stick_break_adjoint(b->stop, &ANGLES, i, x, upstream + (r * d + i) * d, dx);
   }
 }
 
 static void corr_cholesky_inverse (const Batch *b, double *out) {
   size_t d = b->dims[0], k = b->dims[1];
-  if (!is_triangle(k, d)) { fill(b->n * k, out, NAN); return; }
+  if (!is_triangle(k, d)) { fill(b->stop, b->n * k, out, NAN); return; }
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 0, r);
     double *x = out + r * k;
-    for (size_t i = 0; i < d; x += i, i++) stick_join(&ANGLES, i, l + i * d, x);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, i++)
+      stick_join(b->stop, &ANGLES, i, l + i * d, x);
   }
 }
 
 static void corr_cholesky_inverse_adjoint (const Batch *b, const double *upstream,
                                            double *const g[]) {
   size_t d = b->dims[0], k = b->dims[1];
-  fill(b->n * k, g[1], 0);
-  fill(b->n * d * d, g[0], is_triangle(k, d) ? 0 : (double)NAN);
+  fill(b->stop, b->n * k, g[1], 0);
+  fill(b->stop, b->n * d * d, g[0], is_triangle(k, d) ? 0 : (double)NAN);
   for (size_t r = 0; r < b->n && is_triangle(k, d); r++) {
     const double *l = event(b, 0, r), *up = upstream + r * k;
-    for (size_t i = 0; i < d; up += i, i++)
-      stick_join_adjoint(&ANGLES, i, l + i * d, up, g[0] + (r * d + i) * d);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); up += i, i++)
+      stick_join_adjoint(b->stop, &ANGLES, i, l + i * d, up, g[0] + (r * d + i) * d);
   }
 }
 
@@ -307,19 +325,19 @@ static void corr_cholesky_log_det (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     out[r] = 0;
-    for (size_t i = 1, at = 0; at + i <= k; at += i, i++)
-      out[r] += stick_log_det(&ANGLES, i, x + at);
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      out[r] += stick_log_det(b->stop, &ANGLES, i, x + at);
   }
 }
 
 static void corr_cholesky_log_det_adjoint (const Batch *b, const double *upstream,
                                            double *const d[]) {
   size_t k = b->dims[0];
-  fill(b->n * k, d[0], 0);
+  fill(b->stop, b->n * k, d[0], 0);
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
-    for (size_t i = 1, at = 0; at + i <= k; at += i, i++)
-      stick_log_det_adjoint(&ANGLES, i, x + at, upstream[r], d[0] + r * k + at);
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      stick_log_det_adjoint(b->stop, &ANGLES, i, x + at, upstream[r], d[0] + r * k + at);
   }
 }
 
@@ -334,8 +352,10 @@ static void ordered (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
-    for (size_t j = 0; j < k; j++) out[j] = j == 0 ? x[j] : vexp(x[j]);
-    for (size_t j = 1; j < k; j++) out[j] += out[j - 1];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = j == 0 ? x[j] : vexp(x[j]);
+    for (size_t j = 1, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] += out[j - 1];
   }
 }
 
@@ -344,10 +364,12 @@ static void ordered_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double later = 0;
-    for (size_t j = k; j-- > 0; ) {
-      later += upstream[r * k + j];
-      d[0][r * k + j] = j == 0 ? later : vexp(x[j]) * later;
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) {
+        size_t j = k - 1 - i;
+        later += upstream[r * k + j];
+        d[0][r * k + j] = j == 0 ? later : vexp(x[j]) * later;
+      }
   }
 }
 
@@ -355,7 +377,8 @@ static void ordered_inverse (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *y = event(b, 0, r);
-    for (size_t j = 0; j < k; j++) out[j] = j == 0 ? y[j] : vlog(y[j] - y[j - 1]);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = j == 0 ? y[j] : vlog(y[j] - y[j - 1]);
   }
 }
 
@@ -364,11 +387,13 @@ static void ordered_inverse_adjoint (const Batch *b, const double *upstream, dou
   for (size_t r = 0; r < b->n; r++) {
     const double *y = event(b, 0, r);
     double above = 0;
-    for (size_t j = k; j-- > 0; ) {
-      double g = upstream[r * k + j], mine = j == 0 ? g : g / (y[j] - y[j - 1]);
-      d[0][r * k + j] = mine - above;
-      above = mine;
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) {
+        size_t j = k - 1 - i;
+        double g = upstream[r * k + j], mine = j == 0 ? g : g / (y[j] - y[j - 1]);
+        d[0][r * k + j] = mine - above;
+        above = mine;
+      }
   }
 }
 
@@ -376,7 +401,8 @@ static void ordered_log_det (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double sum = 0;
-    for (size_t j = 1; j < b->dims[0]; j++) sum += x[j];
+    for (size_t j = 1, end; (end = part_end(b->stop, j, b->dims[0])) > j; )
+      for (; j < end; j++) sum += x[j];
     out[r] = sum;
   }
 }
@@ -384,7 +410,8 @@ static void ordered_log_det (const Batch *b, double *out) {
 static void ordered_log_det_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    for (size_t j = 0; j < k; j++) d[0][r * k + j] = j == 0 ? 0 : upstream[r];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) d[0][r * k + j] = j == 0 ? 0 : upstream[r];
 }
 
 /* }====================================================== */
@@ -395,8 +422,9 @@ static void ordered_log_det_adjoint (const Batch *b, const double *upstream, dou
 ** ====================================================== */
 
 /* l = x below the diagonal and f(x) on it */
-static inline void triangle_with (size_t d, const double *x, double (*f) (double), double *l) {
-  for (size_t i = 0; i < d; i++)
+static inline void triangle_with (Stop stop, size_t d, const double *x, double (*f) (double),
+                                  double *l) {
+  for (size_t i = 0; i < d && !stops_at(stop, i, d); i++)
     for (size_t j = 0; j < d; j++) {
       double v = x[i * d + j];
       l[i * d + j] = j < i ? v : j == i ? f(v) : 0;
@@ -422,21 +450,23 @@ static size_t one_matrix (const size_t dims[]) { return dims[0] * dims[0]; }
 
 static void lower_cholesky (const Batch *b, double *out) {
   size_t d = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) triangle_with(d, event(b, 0, r), exp_of, out + r * d * d);
+  for (size_t r = 0; r < b->n; r++)
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, out + r * d * d);
 }
 
 static void lower_cholesky_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t d = b->dims[0], size = d * d;
   memcpy(g[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_with(d, event(b, 0, r), exp_of, b->scratch);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, b->scratch);
     exp_diagonal_adjoint(d, b->scratch, g[0] + r * size);
   }
 }
 
 static void lower_cholesky_inverse (const Batch *b, double *out) {
   size_t d = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) triangle_with(d, event(b, 0, r), log_of, out + r * d * d);
+  for (size_t r = 0; r < b->n; r++)
+    triangle_with(b->stop, d, event(b, 0, r), log_of, out + r * d * d);
 }
 
 static void lower_cholesky_inverse_adjoint (const Batch *b, const double *upstream,
@@ -460,7 +490,7 @@ static inline void diagonal_log_det (const Batch *b, double factor, double const
 static inline void diagonal_log_det_adjoint (const Batch *b, double factor, const double *upstream,
                                              double *dx) {
   size_t d = b->dims[0];
-  fill(b->n * d * d, dx, 0);
+  fill(b->stop, b->n * d * d, dx, 0);
   for (size_t r = 0; r < b->n; r++, dx += d * d)
     for (size_t i = 0; i < d; i++) dx[i * d + i] = upstream[r] * fma(factor, (double)(d - i), 1);
 }
@@ -479,7 +509,7 @@ static void positive_definite (const Batch *b, double *out) {
   size_t d = b->dims[0];
   double *l = b->scratch;
   for (size_t r = 0; r < b->n; r++, out += d * d) {
-    triangle_with(d, event(b, 0, r), exp_of, l);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, l);
     for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t j = 0; j <= i; j++) {
         double sum = 0;
@@ -493,11 +523,11 @@ static void positive_definite (const Batch *b, double *out) {
 static void positive_definite_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t d = b->dims[0], size = d * d;
   double *l = b->scratch;
-  fill(b->n * size, g[0], 0);
+  fill(b->stop, b->n * size, g[0], 0);
   for (size_t r = 0; r < b->n; r++) {
     const double *up = upstream + r * size;
     double *dx = g[0] + r * size;
-    triangle_with(d, event(b, 0, r), exp_of, l);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, l);
     for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t p = 0; p < d; p++) {
         double both = up[i * d + p] + up[p * d + i];
