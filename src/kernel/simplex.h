@@ -136,6 +136,7 @@ VECTOR size_t lanes_add (size_t lanes, size_t j, size_t k, const double *w, cons
 VECTOR size_t lanes_add_most (Stop stop, size_t k, const double *w, const double *x,
                               double origin, double *all, double *product) {
   size_t most = k - k % SIMPLEX_WIDE;
+  if (k <= STOP_PART) return lanes_add(SIMPLEX_WIDE, 0, k, w, x, origin, all, product);
   for (size_t j = 0, end; (end = part_end(stop, j, most)) > j; )
     j = lanes_add(SIMPLEX_WIDE, j, end, w, x, origin, all, product);
   return most;

@@ -21,6 +21,8 @@ typedef struct Stop {
   struct Pool *pool;
 } Stop;
 
+static const Stop STOP_NEVER = {NULL, NULL};
+
 static inline bool stops (Stop stop) { return stop.asked != NULL && stop.asked(stop.pool); }
 
 /* The same before part i of a loop, each of so many operations; most of them pass unasked. */

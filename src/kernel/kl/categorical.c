@@ -110,15 +110,20 @@ static void terms (Stop stop, size_t n, const double *d, double most, double *re
   }
 }
 
-/* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
-   sum of weights, or NaN if they are too light */
-static double centre (Stop stop, size_t k, const double *weight, double *restrict apart) {
+static inline double centred (Stop stop, size_t k, const double *weight,
+                              double *restrict apart) {
   double origin = k > 0 ? apart[0] : 0;
   Sums sums = simplex_sums(stop, k, weight, apart, origin);
   double mean = sums.product / sums.all;
   for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
     for (; j < end; j++) apart[j] = (apart[j] - origin) - mean;
   return sums.all > LIGHT ? sums.all : (double)NAN;
+}
+
+/* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
+   sum of weights, or NaN if they are too light. Short rows have a loop without questions. */
+static double centre (Stop stop, size_t k, const double *weight, double *restrict apart) {
+  return k <= STOP_PART ? centred(STOP_NEVER, k, weight, apart) : centred(stop, k, weight, apart);
 }
 
 /* the same, counted from the top and with what m - l lost, so that the mean has all its digits */
