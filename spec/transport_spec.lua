@@ -91,6 +91,14 @@ describe("wasserstein between continuous laws", function ()
     local kinked, its_error = peri.wasserstein(Counted(3, 1), peri.Normal(3, 1), 3)   -- quantiles cross
     assert.near(1.12839506167, kinked, 1e-10)
     assert(its_error < 1e-11)
+    assert.same({ 0 }, peri.wasserstein(peri.Gamma(peri.zeros(0), 1), peri.Normal(0, 1), 2).shape)
+  end)
+
+  it("has a gradient", function ()
+    local function distance (a) return (peri.wasserstein(peri.Gamma(a, 1), peri.Normal(0, 1), 2)) end
+    local a = peri.param(3)
+    distance(a):backward()
+    assert.near((distance(3 + 1e-4) - distance(3 - 1e-4)) / 2e-4, a.grad, 1e-7)
   end)
 
   it("has quantiles of heavy mixtures in a few steps, however deep", function ()

@@ -282,6 +282,9 @@ local function outermost (list, terms)
   return far + WIDEST
 end
 
+-- Without what leads back to parameters.
+local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+
 -- E |quantile of p - quantile of q|^order and its error, or nil where quantiles are not smooth enough, or those at
 -- the ends count. The error is at most the part `rtol` of all.
 local function by_steps (p, q, order, rtol)
@@ -294,7 +297,7 @@ local function by_steps (p, q, order, rtol)
     h = h / 2
     sum = sum + costs_at(p, q, order, places(h, far)):sum(1)
     local value = h * sum
-    local now, rounding = abs(value - before), 2 ^ -48 * value
+    local now, rounding = bare(abs(value - before)), 2 ^ -48 * bare(value)
     if difference ~= INF then
       local ratio = now / difference
       local error = where(functions.le(now, rounding), now, 10 * now * minimum(ratio, 1)) + rounding
@@ -312,7 +315,7 @@ local function by_panels (p, q, order, points, is_resolved)
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x)), order) end,
                              { points = points, panels = not is_resolved and CUTS or nil,
-                               rtol = is_resolved and 1e-10 or 1e-9 })
+                               rtol = is_resolved and 1e-11 or 1e-9 })
 end
 
 -- Steps that are not resolved: either law may be off by half of one, besides the error of the rule.
@@ -320,18 +323,19 @@ local function steps_of (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discre
 
 local function between_quantiles (p, q, order)
   local points = {}
+  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   local are_known = add_jumps(points, p) and add_jumps(points, q)
   local is_resolved = are_known and #points <= CUTS
   if is_resolved and #points > 0 then return by_panels(p, q, order, points, true) end
   local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED)
   if not value then return by_panels(p, q, order, points, is_resolved) end
-  return value, error + order * steps_of(p, q) * value ^ (1 - 1 / order)
+  return value, error + order * steps_of(p, q) * bare(value) ^ (1 - 1 / order)
 end
 
 -- The same between outcomes.
 local function between_outcomes (p, q, order)
   local value, error
-  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
+  if batches.size(p) == 0 then return between_quantiles(p, q, order) end
   if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
   if not value then return between_quantiles(p, q, order) end
   if rawget(p, "batch_shape") then return value, error end
