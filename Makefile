@@ -65,7 +65,8 @@ FLAGS_avx2 = -mavx2 -mfma
 FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
-SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c))
+SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
+                          src/sampler/*.c))
 OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
 MODULES   := $(sort $(wildcard lua/perilune/*/*.lua))
@@ -213,7 +214,7 @@ host: need-build
 	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
-MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace \
+MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace gradient/scan \
                gradient/waiting tensor/construct tensor/integers tensor/views tensor/print)
 
 # What the sanitizers need: the module, and two Luas (see .ci/lua/build).

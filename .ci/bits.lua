@@ -120,4 +120,7 @@ for _, name in ipairs { "sum", "mean", "var", "std", "logsumexp", "max", "prod" 
   report("Tensor:" .. name, m[name](m), m[name](m, 1), m[name](m, 2), some[name](some))
 end
 report("matmul", m:matmul(m:transpose()))
-report("softmax", m:softmax(), m:log_softmax(1), m:cumsum(2))
+report("softmax", m:softmax(), m:log_softmax(1), m:cumsum(2), m:cumprod(1))
+report("quantile", m:sort(1), m:quantile({ 0.1, 0.77 }, 2))
+local square = m:narrow(2, 1, 70)
+report("triangles", square:logdet(), (square + 9 * peri.eye(70)):solve_triangular(m))

@@ -72,6 +72,24 @@ local function replayed (n)
   end
 end
 
+-- A recurrence, replayed: log density of garch(1, 1).
+local function garch (n)
+  return function ()
+    local y = peri.rng(1):normal(n)
+    local params = { peri.param(0.1), peri.param(0.5), peri.param(0.3), peri.param(0.4) }
+    local mu, a0, a1, b1 = table.unpack(params)
+    local trace = peri.trace(function ()
+      local s2 = peri.scan(function (s2, x) return a0 + a1 * (x - mu) ^ 2 + b1 * s2, s2 end, 1, y)
+      return peri.Normal(mu, s2:sqrt()):log_prob(y):sum()
+    end)
+    local function call ()
+      reset(params)
+      return trace:backward()
+    end
+    return call, function () return call(), params[1].grad, params[2].grad, params[3].grad, params[4].grad end
+  end
+end
+
 return {
   { "kl Normal, n = 1e3", kl(peri.Normal, 1000), torch = 35, torch32 = 35, hand = 2 },
   { "kl Normal, n = 1e6", kl(peri.Normal, 1000000), torch = 7, torch32 = 3, hand = 1.4 },
@@ -85,4 +103,5 @@ return {
   { "200 operations, n = 20", chain(20), torch = 18, torch32 = 18, limit = CHAIN * 0.3e-6 },
   { "200 operations, n = 1, replayed", replayed(1), torch = 120, torch32 = 120, limit = CHAIN * 45e-9 },
   { "200 operations, n = 20, replayed", replayed(20), torch = 120, torch32 = 120, limit = CHAIN * 45e-9 },
+  { "garch(1, 1), T = 200, replayed", garch(200), torch = 500, torch32 = 500, hand = 6, limit = 20e-6 },
 }

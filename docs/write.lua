@@ -69,6 +69,15 @@ local function constraints ()
   return "\n" .. bullet("Constraints", names_in(peri.constraints, is_one), " (`peri.constraints`)") .. "\n"
 end
 
+-- Kernels are elementwise functions; the rest of what `peri` says of tensors is its module's.
+local function functions ()
+  local elsewhere = { rng = true, seed = true, set_threads = true }
+  local special, tensor = require "perilune.functions", require "perilune.tensor"
+  local function is_one (name, value) return type(value) == "function" and not elsewhere[name] end
+  return "\n" .. bullet("Of tensors", names_in(tensor, is_one)) .. "\n"
+         .. bullet("Of each element", names_in(special, is_one)) .. "\n"
+end
+
 -- A line for each P, with all of its Q.
 local function kl_pairs ()
   local own = { Distribution = true }   -- names of our own classes; this one is any
@@ -92,6 +101,7 @@ local passages = {
   { "README.md",  "transforms",    transforms },
   { "README.md",  "constraints",   constraints },
   { "docs/kl.md", "pairs",         kl_pairs },
+  { "docs/tensors.md", "functions", functions },
 }
 
 local function read (file)

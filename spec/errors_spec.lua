@@ -26,6 +26,13 @@ describe("an error names the line of the call:", function ()
     softmax       = function () local x = t:softmax(5) return x end,
     ["softmax of a string"] = function () local x = peri.softmax "x" return x end,
     cumsum        = function () local x = t:cumsum(5) return x end,
+    sort          = function () local x = t:sort(5) return x end,
+    quantile      = function () local x = t:quantile(2) return x end,
+    one_hot       = function () local x = t:one_hot(2) return x end,
+    diag          = function () local x = peri.diag(1) return x end,
+    diagonal      = function () local x = t[1]:diagonal() return x end,
+    logdet        = function () local x = t:logdet() return x end,
+    solve_triangular = function () local x = t:solve_triangular(t) return x end,
     squeeze       = function () local x = t:squeeze(5) return x end,
     unsqueeze     = function () local x = t:unsqueeze(5) return x end,
     matmul        = function () local x = t:matmul(t) return x end,
@@ -588,6 +595,8 @@ describe("no wrong argument does harm:", function ()
   end
   local t, rng, p = peri.zeros(2, 3), peri.rng(1), peri.Normal(0, 1)
   for _, name in ipairs { "sum", "argmax", "logsumexp", "var", "softmax", "log_softmax", "cumsum", "matmul", "squeeze",
+                          "sort", "argsort", "quantile", "median", "one_hot", "cumprod", "flip", "diag", "diagonal",
+                          "diag_embed", "tril", "triu", "cholesky", "logdet", "solve_triangular", "cholesky_solve",
                           "unsqueeze", "flatten", "equal", "allclose", "exp", "add", "where", "isclose" } do
     functions["t:" .. name] = t[name]
   end

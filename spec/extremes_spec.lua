@@ -67,10 +67,11 @@ end
 -- Laws made of others, of vectors, or without parameters that could be extreme.
 local ELSEWHERE = {}
 for _, name in ipairs {
-  "Categorical", "Delta", "Dirichlet", "DirichletMultinomial", "Independent", "InverseWishart", "LKJCholesky",
-  "LogisticNormal", "LowRankMultivariateNormal", "Masked", "MatrixNormal", "MixtureSameFamily", "Multinomial",
-  "MultivariateNormal", "MultivariateStudentT", "OneHotCategorical", "OneHotCategoricalStraightThrough",
-  "RelaxedOneHotCategorical", "TransformedDistribution", "Truncated", "VonMisesFisher", "Wishart",
+  "Categorical", "Delta", "Dirichlet", "DirichletMultinomial", "Flat", "HiddenMarkov", "Independent",
+  "InverseWishart", "LKJCholesky", "LinearGaussian", "LogisticNormal", "LowRankMultivariateNormal", "Masked",
+  "MatrixNormal", "MixtureDistribution", "MixtureSameFamily", "Multinomial", "MultivariateNormal",
+  "MultivariateStudentT", "OneHotCategorical", "OneHotCategoricalStraightThrough", "RelaxedOneHotCategorical",
+  "TransformedDistribution", "Truncated", "VonMisesFisher", "Wishart",
 } do ELSEWHERE[name] = true end
 
 local LEVELS = { 0, 5e-324, 1e-300, 1e-10, 0.3, 0.5, 0.999, 1 - 2 ^ -53, 1 }

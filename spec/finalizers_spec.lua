@@ -203,7 +203,7 @@ describe("a finalizer that writes", function ()
     end
   end)
 
-  it("makes a walk over what it wrote to raise, and nothing else", function ()
+  it("makes a backward pass over what it wrote to raise, and nothing else", function ()
     local raised, number, acted = 0, 0, true
     while acted do
       number = number + 1

@@ -65,6 +65,30 @@ local calls = {
     local x = values(BIG)
     return function () return x:cumsum(1) end
   end,
+  ["a running product"] = function ()
+    local x = values(BIG)
+    return function () return x:cumprod(1) end
+  end,
+  ["a row the other way round"] = function ()
+    local x = values(2 * BIG)
+    return function () return x:flip() end
+  end,
+  ["a long row sorted"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4))
+    return function () return x:argsort() end
+  end,
+  ["a long row sorted that was in order"] = function ()
+    local x = values(BIG / 2)
+    return function () return x:argsort() end
+  end,
+  ["short rows sorted"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4)):reshape(BIG / 400, 100)
+    return function () return (x:sort()) end
+  end,
+  ["a median"] = function ()
+    local x = peri.sin(1e6 * values(BIG / 4))
+    return function () return x:median() end
+  end,
   ["a copy"] = function ()
     local x = values(BIG):reshape(2, BIG / 2):transpose()
     return function () return x:contiguous() end
@@ -99,6 +123,18 @@ local calls = {
   ["a factorisation"] = function ()
     local m = peri.eye(500) * 600 + 1
     return function () return m:cholesky() end
+  end,
+  ["a determinant"] = function ()
+    local m = peri.eye(500) * 600 + 1
+    return function () return m:logdet() end
+  end,
+  ["a triangle that divides"] = function ()
+    local m = peri.eye(500) * 600 + 1
+    return function () return m:solve_triangular(m) end
+  end,
+  ["a triangle cut out"] = function ()
+    local m = values(1):expand(3000, 3000):contiguous()
+    return function () return m:tril() end
   end,
   ["many small factorisations"] = function ()
     local m = (peri.eye(8) * 9 + 1):expand(40000, 8, 8):contiguous()
@@ -161,6 +197,30 @@ local calls = {
       return x
     end)
     return function () return trace:value() end
+  end,
+  ["a recurrence of numbers"] = function ()
+    return function () return (peri.scan(function (s, t) return peri.sin(s) * 0.5 + t end, 1, 1000000)) end
+  end,
+  ["a recurrence of matrices, forward and back"] = function ()
+    local w = peri.param(values(200 * 200):reshape(200, 200) / 1000)
+    return function ()
+      w.grad = nil
+      local _, last = peri.scan(function (s) return s:matmul(w) + 1 end, w, 20)
+      last:sum():backward()
+      return w.grad
+    end
+  end,
+  ["a replay of a recurrence"] = function ()
+    local w = peri.param(0.5)
+    local trace = peri.trace(function ()
+      local _, last = peri.scan(function (s, t) return peri.sin(s * w) + t end, 1, 300000)
+      return last
+    end)
+    return function ()
+      w.grad = nil
+      trace:backward()
+      return w.grad
+    end
   end,
 }
 
@@ -290,6 +350,24 @@ describe("a hook of the main thread", function ()
   end)
 end)
 
+describe("a hook that differentiates what a step of a recurrence left elsewhere", function ()
+  it("ends the walk back over it", function ()
+    local w, left = peri.param(peri.linspace(0.1, 0.9, 5000)), nil
+    local _, last = peri.scan(function (s, t)
+      left = s * w
+      return left:sin() * 0.5 + t
+    end, w, 300)
+    local loss = last:sum()
+    local _, ok, text = hooked(function () loss:backward { retain = true } end,
+                               function () pcall(left.backward, left:sum()) end)
+    assert.is_false(ok)
+    assert.matches("gradients of the same tensors were changed meanwhile", text)
+    assert.is_nil(w.grad)
+    loss:backward()
+    assert.equal(5000, #w.grad)
+  end)
+end)
+
 describe("a hook that interrupts a call", function ()
   -- Runs the call with a hook that does something once; both must be right.
   local function with (call, action)
@@ -341,7 +419,15 @@ describe("a hook that interrupts a call", function ()
     ["a view"] = function (w) return w:narrow(1, 2, BIG - 1):lgamma():narrow(1, 1, BIG - 2):sum() end,
     ["a reduction"] = function (w) return w:logsumexp() + w:reshape(2, BIG / 2):max(1):sum() end,
     ["a row kernel"] = function (w) return w:reshape(BIG / 10, 10):softmax():select(2, 1):sum() end,
+    ["a quantile"] = function (w) return w:quantile(0.3) end,
+    ["a row sorted"] = function (w) return (w:sort():narrow(1, 1, 2):sum()) end,
+    ["a running product"] = function (w) return w:cumprod():sum() end,
+    ["a determinant"] = function (w) return (w:narrow(1, 1, 90000):reshape(300, 300) + peri.eye(300)):logdet() end,
     ["tensors joined"] = function (w) return peri.cat({ w, w:narrow(1, 1, BIG / 2), w }):sum() end,
+    ["a recurrence"] = function (w)
+      local states = peri.scan(function (s, x) return s * 0.5 + peri.Gamma(2, x):log_prob(1) end, 0, w)
+      return states:sum()
+    end,
     ["a function of one's own"] = function (w)
       local double = peri.func { forward = function (x) return x * 2 end, backward = function (u) return u * 2 end }
       return double(w):sum()

@@ -29,6 +29,17 @@ describe("core.modules", function ()
   end)
 end)
 
+describe("core.each_kernel", function ()
+  it("goes through the kernels that core.kernels lists", function ()
+    local found = {}
+    for name, n_in, kind in core.each_kernel "normal" do found[#found + 1] = { name, n_in, kind } end
+    local listed = core.kernels "normal"
+    assert.equal(#listed, #found)
+    for i, kernel in ipairs(listed) do assert.same({ kernel.name, kernel.n_in, kernel.kind }, found[i]) end
+    assert.is_nil(core.each_kernel "nowhere")
+  end)
+end)
+
 describe("what C offers", function ()
   local t = peri.zeros(2)
 
@@ -65,7 +76,7 @@ describe("constraints", function ()
 
   it("are the same kinds after a second load", function ()
     loaded_by(function ()
-      local again = require "perilune.constraints.compound"
+      local again = require "perilune.constraints.independent"
       assert.is_true(rawequal(getmetatable(constraints.real_vector), getmetatable(again.real_vector)))
       assert.is_true(constraints.real_vector == again.real_vector)
     end)
@@ -137,9 +148,22 @@ describe("what few need", function ()
     local names = loaded_by(function ()
       for _, name in ipairs(core.classes()) do require("perilune.distributions." .. name) end
     end)
-    for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained" } do
+    for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained",
+                            "one_sided", "columns", "constraints.compound", "constraint_findings", "mixture",
+                            "truncation", "transformed", "enumeration", "cuts", "joining", "indexing" } do
       assert.is_nil(names[name], name)
     end
     assert.is_true(names["distributions.Truncated"])
+  end)
+
+  it("is loaded for probs with a gradient that touch an end", function ()
+    local without = loaded_by(function () return require "perilune.distributions.Bernoulli"(0) end)
+    local with = loaded_by(function ()
+      local gradient = require "perilune.gradient"
+      return require "perilune.distributions.Bernoulli"(gradient.param { 0, 0.5 })
+    end)
+    assert.is_nil(without["one_sided"])
+    assert.is_true(with["one_sided.Bernoulli"])
+    assert.is_nil(with["one_sided.Binomial"])
   end)
 end)

@@ -148,8 +148,37 @@ describe("powers", function ()
     same(peri.tensor(roots), x ^ 0.5)
   end)
 
+  it("of small integers are exactly rounded", function ()
+    for _, case in ipairs {   -- x, exponent, value (from exact fractions)
+      { 0.7374101693382116, 3, 0.40098429885298453 },
+      { 1.450721935564376, 3, 3.0531808761292396 },
+      { 1.7711613933941797, 3, 5.556155751972216 },
+      { 2.654701702662302, 3, 18.70885396753692 },
+      { 1.4393914484395847, 4, 4.292553065371674 },
+      { 2.533949979992502, 4, 41.22798892868362 },
+      { -2.825968630298312, 4, 63.777772437039395 },
+      { -0.20626407373136768, 4, 0.0018100658026895197 },
+      { 2.660140301989882, -2, 0.14131586270105662 },
+      { 0.8938473188215452, -2, 1.2516223695550088 },
+      { 2.4054029505037366, -2, 0.17283206594424602 },
+      { -2.3207642120811336, -2, 0.18566838619489992 },
+      { -0.18558571330701756, -3, -156.44668983667307 },
+      { -1.520563004281018, -3, -0.2844374265330845 },
+      { 0.26256515541558256, -3, 55.24445922940311 },
+      { 0.4436471275686049, -3, 11.452148688706288 },
+    } do
+      assert.equal(case[3], (peri.tensor { case[1] } ^ case[2])[1])
+    end
+    for _, exponent in ipairs { 3, 4, -2, -3 } do
+      local ends = { 0.0, -0.0, INF, -INF, 0 / 0, 1e300, -1e300, 5e-324, -5e-324, 1, -1 }
+      local powers = {}
+      for i, y in ipairs(ends) do powers[i] = y ^ exponent end
+      same(peri.tensor(powers), peri.tensor(ends) ^ exponent)
+    end
+  end)
+
   it("are the same where exponents differ", function ()
-    for _, exponent in ipairs { 2, -1, 1, 0.5 } do
+    for _, exponent in ipairs { 2, -1, 1, 0.5, 3, 4, -2, -3 } do
       local exponents = peri.full(10, exponent)
       same(x ^ exponent, x ^ exponents)
       for i = 1, 10 do

@@ -99,11 +99,46 @@ local function eight_schools_traced ()
   return step
 end
 
+local function mixture ()   -- of two normals, replayed with its gradient
+  local x, w = peri.rng(1):normal(1000), peri.param { 0.1, 0.5, -1, 1, 0.2 }
+  local trace = peri.trace(function ()
+    local parts = { peri.log_softmax(w:narrow(1, 1, 2))[1] + peri.Normal(w[3], 1):log_prob(x),
+                    peri.log_softmax(w:narrow(1, 1, 2))[2] + peri.Normal(w[4], peri.exp(w[5])):log_prob(x) }
+    return peri.stack(parts):logsumexp(1):sum()
+  end)
+  return function () trace:backward() end
+end
+
 local function garbage ()   -- a full collection with a thousand small tensors to free
   local x = peri.full(1, 1.01)
   return function ()
     for _ = 1, 1000 do peri.exp(x) end
     collectgarbage()
+  end
+end
+
+-- Takes all modules in Lua out of package.loaded, and returns them.
+local function take_out ()
+  local modules = {}
+  for name, module in pairs(package.loaded) do
+    if name:find "^perilune" and name ~= "perilune.core" then modules[name] = module end
+  end
+  for name in pairs(modules) do package.loaded[name] = nil end
+  return modules
+end
+
+-- Loads perilune and some classes anew, and puts back what was there.
+local function load_again (classes)
+  local before = take_out()
+  local face = require "perilune"
+  for _, name in ipairs(classes) do local _ = face[name] end
+  take_out()
+  for name, module in pairs(before) do package.loaded[name] = module end
+end
+
+local function loading (classes)
+  return function ()
+    return function () load_again(classes) end
   end
 end
 
@@ -125,5 +160,8 @@ return {
   { "Adam, a step of 1e4",            adam },
   { "vi, a step of eight schools",    eight_schools },
   { "the same, traced",               eight_schools_traced },
+  { "a mixture of 1000, traced",      mixture },
   { "collect 1000 tensors",           garbage },
+  { "require perilune",               loading {} },
+  { "the same, and all classes",      loading(peri.distributions()) },
 }

@@ -60,6 +60,28 @@ static void likelihood (size_t n, int threads, double *const in[], double *out) 
   out[2] = (squares - count) * inverse;
 }
 
+/* sum of log N(y; mu, sqrt s2), s2' = a0 + a1 (y - mu)^2 + b1 s2, with derivatives in mu, a0, a1 and
+   b1; by forward differentiation, which keeps nothing */
+static void garch (size_t n, int threads, double *const in[], double *out) {
+  const double *y = in[0];
+  double mu = 0.1, a0 = 0.5, a1 = 0.3, b1 = 0.4, s2 = 1, sum = 0;
+  double d[4] = {0, 0, 0, 0}, total[4] = {0, 0, 0, 0};
+  (void)threads;
+  for (size_t t = 0; t < n; t++) {
+    double z = y[t] - mu, ratio = z * z / s2, slope = 0.5 * (ratio - 1) / s2;
+    sum -= 0.5 * (ratio + vlog(s2)) + HALF_LOG_2PI;
+    for (int k = 0; k < 4; k++) total[k] += slope * d[k];
+    total[0] += z / s2;
+    d[0] = b1 * d[0] - 2 * a1 * z;
+    d[1] = b1 * d[1] + 1;
+    d[2] = b1 * d[2] + z * z;
+    d[3] = b1 * d[3] + s2;
+    s2 = a0 + a1 * (z * z) + b1 * s2;
+  }
+  out[0] = sum;
+  for (int k = 0; k < 4; k++) out[1 + k] = total[k];
+}
+
 #define E3 1000
 #define E6 1000000
 
@@ -71,5 +93,6 @@ const Workload workloads[] = {
   {"kl Gamma, n = 1e6", E6, kl_gamma, {{E6, SPREAD}, {E6, SPREAD}, {E6, SPREAD}, {E6, SPREAD}},
    .parts = {1, E6, E6, E6, E6}},
   {"Normal likelihood, two numbers, n = 1e6", E6, likelihood, {{E6, NORMAL}}, .parts = {1, 1, 1}},
+  {"garch(1, 1), T = 200, replayed", 200, garch, {{200, NORMAL}}, .parts = {1, 1, 1, 1, 1}},
   {NULL, 0, NULL}
 };

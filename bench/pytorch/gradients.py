@@ -60,6 +60,23 @@ def chain(n):
     return prepare
 
 
+def garch(n):
+    def prepare(dtype):
+        y = torch.randn(n, dtype=dtype)
+        params = [torch.tensor(v, dtype=dtype, requires_grad=True) for v in (0.1, 0.5, 0.3, 0.4)]
+        mu, a0, a1, b1 = params
+
+        def run():
+            reset(params)
+            s2, all_s2 = torch.ones((), dtype=dtype), []
+            for t in range(n):
+                all_s2.append(s2)
+                s2 = a0 + a1 * (y[t] - mu) ** 2 + b1 * s2
+            Normal(mu, torch.stack(all_s2).sqrt()).log_prob(y).sum().backward()
+        return run
+    return prepare
+
+
 workloads = {
     "kl Normal, n = 1e3": kl(Normal, 1000),
     "kl Normal, n = 1e6": kl(Normal, 1000000),
@@ -73,4 +90,5 @@ workloads = {
     "200 operations, n = 20": chain(20),
     "200 operations, n = 1, replayed": chain(1),
     "200 operations, n = 20, replayed": chain(20),
+    "garch(1, 1), T = 200, replayed": garch(200),
 }

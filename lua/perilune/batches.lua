@@ -26,4 +26,10 @@ function batches.any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
+--- The same for what is selected by the flags afterwards: within a trace any may be set in a replay.
+function batches.any_may_be (flags) return core.tracked(flags) or batches.any(flags) end
+
+--- The same of the values that there are now, for checks, which no replay repeats.
+function batches.any_now (flags) return batches.any(core.is_tensor(flags) and core.bare(flags) or flags) end
+
 return batches

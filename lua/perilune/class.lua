@@ -42,6 +42,12 @@ function class.descends (c, ancestor)
   return false
 end
 
+--- Is x an instance of `ancestor`, or of a class that descends from it?
+function class.is_instance (x, ancestor)
+  local c = class.of(x)
+  return c ~= nil and class.descends(c, ancestor)
+end
+
 --- A name for messages.
 function class.name (c)
   local name = type(c) == "table" and rawget(c, "__name")

@@ -104,6 +104,12 @@ end
 --- What is to be checked, as a tensor.
 function constraint.as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
+--- Answers for the last n dimensions together.
+function constraint.joined (answers, n)
+  for _ = 1, n do answers = answers:min(-1) end
+  return answers
+end
+
 constraint.Constraint = Constraint
 
 return constraint

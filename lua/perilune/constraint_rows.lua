@@ -1,8 +1,10 @@
 --- Constraints of rows and matrices by kernels of src/kernel/row/constraint.c, and what is wrong with an event.
 local constraint = require "perilune.constraint"
 local core       = require "perilune.core"
+local lazy       = require "perilune.lazy"
 local numbers    = require "perilune.constraints.numbers"
-local show       = require "perilune.show"
+
+local finders = lazy "constraint_findings"
 
 local constraint_rows = {}
 
@@ -30,8 +32,8 @@ local function stretched (self, x, answers)
 end
 
 local function explain (self, event)
-  for _, finding in ipairs(self.findings) do
-    local text = finding(event)
+  for name in self.findings:gmatch "%S+" do
+    local text = finders[name](event)
     if text then return text end
   end
 end
@@ -46,7 +48,7 @@ local function row_violation (self, x)
   return explain(self, event_at(stretched(self, x, answers), table.unpack(place, 2))), table.unpack(place, 2)
 end
 
---- A kind tested by a row kernel; `findings` look for what is wrong with an event.
+--- A kind tested by a row kernel; `findings`, names of constraint_findings.lua, look for what is wrong with an event.
 function constraint_rows.kind (name, event_dim, rule, findings, params)
   local operands = { "x" }
   for i, param in ipairs(params or {}) do operands[i + 1] = "self." .. param end
@@ -56,17 +58,5 @@ function constraint_rows.kind (name, event_dim, rule, findings, params)
     holds  = core.bind("row/constraint", name, name .. " constraint:holds", { "self", "x" }, operands),
   })
 end
-
---- A finding, "a row with 0.5": the first element that is odd.
-function constraint_rows.with (is_odd)
-  return function (event)
-    for _, v in ipairs(event:reshape(-1):totable()) do
-      if is_odd(v) then return (#core.shape(event) == 1 and "a row with " or "a matrix with ") .. show.number(v) end
-    end
-  end
-end
-
---- A NaN is no element of anything.
-function constraint_rows.is_nan (v) return v ~= v end
 
 return constraint_rows

@@ -35,6 +35,9 @@ local function is_named (x) return type(x) == "table" and core.table_kind(x) == 
 
 local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
 
+--- Raises an error of a class that makes its instances itself.
+construct.fail = fail
+
 local function check_names (c, named, names)
   for key in pairs(named) do
     local known = false
@@ -145,7 +148,9 @@ local function settle_alternatives (self, c)
       local derive = passed.gives[operands[k]]
       if derive then self[operands[k]] = derive(self[passed[1]]) end
     end
-    if c.one_sided and passed[1] == "probs" then require "perilune.one_sided".complete(self, c, passed) end
+    if c.one_sided and passed[1] == "probs" and core.tracked(self.probs) then
+      require "perilune.one_sided".complete(self, c, passed)
+    end
   end
 end
 

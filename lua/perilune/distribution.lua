@@ -1,6 +1,5 @@
 --- Distribution: the base class. Subclasses, shapes, and the methods that
 -- follow from other methods.
-local attempt   = require "perilune.attempt"
 local class     = require "perilune.class"
 local construct = require "perilune.construct"
 local core      = require "perilune.core"
@@ -23,31 +22,6 @@ Distribution.batch_shape = SCALAR
 Distribution.event_shape = SCALAR
 
 -- Classes --------------------------------------------------------------------
-
-local ALONE, WITH_X, DRAWING = { "self" }, { "self", "x" }, { "self", "shape", "rng" }   -- arguments of methods
-
--- Methods straight from the kernels of src/kernel/<file>.c: operands are those
--- of the class, preceded by x where the kernel takes one more.
-local function bind_kernels (c, file)
-  local kernels = core.kernels(file)
-  if not kernels then raise("%s: there is no file of kernels named %s", c.__name, file) end
-  local fields, with_x = {}, { "x" }
-  for i, name in ipairs(c.operands) do
-    fields[i] = "self." .. name
-    with_x[i + 1] = fields[i]
-  end
-  for _, kernel in ipairs(kernels) do
-    local arguments, operands, name = ALONE, fields, kernel.name
-    if kernel.kind == "sampler" then arguments = DRAWING
-    elseif kernel.n_in == #with_x then arguments, operands = WITH_X, with_x
-    end
-    rawset(c, name, core.bind(file, name, c.__name .. ":" .. name, arguments, operands))
-    if name == "rsample" then   -- what can be differentiated can be drawn
-      c.has_rsample = true
-      rawset(c, "sample", core.bind_detached(file, name, c.__name .. ":sample", arguments, operands))
-    end
-  end
-end
 
 -- What Lua fetches raw from the metatable of an instance, its class: a class has copies of its parent's.
 local EVENTS = {
@@ -88,17 +62,18 @@ local function is_method (key, value)
   return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
 end
 
--- Makes c a child of `parent` that can be called. What decides how may be given to it later. Methods of ours, which
--- come later too, count their arguments.
+local function set_call (c) getmetatable(c).__call = c.construct or construct.constructor(c) end
+
+-- A new field of a class. Methods of ours count their arguments, and some fields decide how the class is called.
+local function set_field (c, key, value)
+  rawset(c, key, is_method(key, value) and core.counted(class.name(c), key, value) or value)
+  if construct.DECIDING[key] then set_call(c) end
+end
+
+-- Makes c a child of `parent` that can be called.
 local function set_parent (c, parent)
-  local meta = { __index = parent, __tostring = class_tostring }
-  local function set_call () meta.__call = c.construct or construct.constructor(c) end
-  function meta.__newindex (t, key, value)
-    rawset(t, key, is_method(key, value) and core.counted(class.name(t), key, value) or value)
-    if construct.DECIDING[key] then set_call() end
-  end
-  setmetatable(c, meta)
-  set_call()
+  setmetatable(c, { __index = parent, __tostring = class_tostring, __newindex = set_field })
+  set_call(c)
 end
 
 -- A class without its methods, which it gets anew.
@@ -127,7 +102,7 @@ function Distribution:extend (name, spec)
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
-  for _, event in ipairs(EVENTS) do c[event] = rawget(self, event) end
+  core.copy_fields(c, self, EVENTS)
   for key, value in pairs(spec) do c[key] = value end
   c.__name, c.super = name, self
   c.params   = c.params or self.params
@@ -136,7 +111,9 @@ function Distribution:extend (name, spec)
   c.derived  = c.derived or self.derived
   c.__index  = index_of(c)
   set_parent(c, self)
-  if spec.kernels then bind_kernels(c, spec.kernels) end
+  if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
+    raise("%s: there is no file of kernels named %s", name, spec.kernels)
+  end
   return c
 end
 
@@ -176,7 +153,7 @@ end
 local function expanded (self, name, value, shape, event)
   local whole, own = { table.unpack(shape) }, core.shape(value)
   for d = #own - event + 1, #own do whole[#whole + 1] = own[d] end
-  local ok, result = attempt.call("Tensor:expand: ", nil, core.expand, value, whole)
+  local ok, result = require "perilune.attempt".call("Tensor:expand: ", nil, core.expand, value, whole)
   if ok then return result end
   raise("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", "")))
 end
@@ -209,29 +186,8 @@ function Distribution:expectation (...)
   return expectation.of(self, expectation.checked(self, ...))
 end
 
--- An end of the support as a plain number, or nil where a batch has several or
--- it is infinite.
-local function common_end (value)
-  if core.is_tensor(value) then
-    local least = core.item(value:min())
-    value = least == core.item(value:max()) and least or nil
-  end
-  return value and math.abs(value) < math.huge and value or nil
-end
-
 --- All outcomes of a finite discrete distribution, along a new first dimension.
-function Distribution:enumerate_support ()
-  local support = self.support
-  local low, high = nil, nil
-  if support and support.is_discrete then low, high = common_end(support.low), common_end(support.high) end
-  if not (low and high) then
-    raise("%s:enumerate_support: the support must be finite and the same throughout the batch",
-          class.name(class.of(self)))
-  end
-  local outcomes = core.arange(low, high + 1)
-  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
-  return outcomes:expand(high - low + 1, table.unpack(self.batch_shape))
-end
+function Distribution:enumerate_support () return require "perilune.enumeration".numbers(self) end
 
 
 -- What follows from what ----------------------------------------------------------

@@ -20,6 +20,13 @@ function events.argument (d, name, x, of)
   return x
 end
 
+--- The shape of a batch and an event together.
+function events.joined (batch, event)
+  local whole = { table.unpack(batch) }
+  for _, n in ipairs(event) do whole[#whole + 1] = n end
+  return whole
+end
+
 --- x summed over its last n dimensions.
 function events.sum_rightmost (x, n)
   for _ = 1, n do x = x:sum(-1) end

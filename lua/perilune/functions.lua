@@ -8,9 +8,9 @@ local operands = { { "x" }, { "x", "y" }, { "x", "y", "z" }, { "x", "y", "z", "w
 local functions = {}
 for _, file in ipairs(core.kernel_files()) do
   if file:find("^op/") then
-    for _, kernel in ipairs(core.kernels(file)) do
-      local names = operands[kernel.n_in]
-      functions[kernel.name] = core.bind(file, kernel.name, kernel.name, names, names)
+    for name, n_in in core.each_kernel(file) do
+      local names = operands[n_in]
+      functions[name] = core.bind(file, name, name, names, names)
     end
   end
 end

@@ -1,8 +1,9 @@
 --- perilune: probabilistic modelling for Lua. This is its face: tensors come
 -- with it, every other name is loaded on first use.
-local core   = require "perilune.core"
-local errors = require "perilune.errors"
-require "perilune.tensor"   -- any function may make one
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local tensor    = require "perilune.tensor"   -- any function may make one
 
 local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
@@ -13,14 +14,18 @@ local modules = {
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
 
--- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours, what C offers among
--- them.
+-- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours too, what C offers
+-- among them.
 local fields = {
   construct     = "validate",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
+  ["inference.loo"] = "compare",
+  ["inference.saved"] = "load",
+  model         = "model",
+  scan          = "scan",
   unconstrained = "biject_to transform_to",
 }
 
@@ -28,12 +33,9 @@ local field_of = {}   -- name -> the module that has it
 for module, names in pairs(fields) do
   for name in names:gmatch("%S+") do field_of[name] = module end
 end
-for _, module in ipairs { "tensor", "functions" } do
-  for name in pairs(require("perilune." .. module)) do field_of[name] = module end
-end
 
 local function find (name)
-  local value = nil
+  local value = rawget(functions, name) or tensor[name]
   if modules[name] then value = require("perilune." .. modules[name])
   elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
   end
@@ -49,8 +51,9 @@ end
 
 -- Nothing is loaded to list them.
 local function other_names (list)
-  for name in pairs(modules) do list[#list + 1] = name end
-  for name in pairs(field_of) do list[#list + 1] = name end
+  for _, names in ipairs { modules, field_of, functions, tensor } do
+    for name in pairs(names) do list[#list + 1] = name end
+  end
 end
 
 return errors.module("perilune", peri, find, other_names)

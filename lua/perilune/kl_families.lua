@@ -8,7 +8,7 @@ local kl_families = {}
 -- Has a file an elementwise kernel for the entropy, and draws with derivatives?
 local function has_density (file)
   local has = {}
-  for _, kernel in ipairs(core.kernels(file)) do has[kernel.name] = kernel.kind end
+  for name, _, kind in core.each_kernel(file) do has[name] = kind end
   return has.entropy == "elementwise" and has.rsample ~= nil
 end
 

@@ -6,6 +6,7 @@ local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
+local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
@@ -18,10 +19,7 @@ local function of_parts (p, q, opts)
   return found.value, found.method, found.error
 end
 
-local function is_distribution (d)
-  local c = class.of(d)
-  return c ~= nil and class.descends(c, Distribution)
-end
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 local function all (flags)
   if type(flags) == "number" then return flags ~= 0 end
@@ -62,6 +60,28 @@ end
 -- All mass at one point: what q says of it.
 local function point (p, q) return -q:log_prob(p.v) end
 
+-- Is the entropy a formula?
+local function has_formula (p)
+  if p.reinterpreted_batch_ndims then return has_formula(p.base_dist) end
+  return p.kernels ~= nil and p.entropy ~= Distribution.entropy
+end
+
+-- E log p, how it was found, and its error.
+local function negentropy (p)
+  if has_formula(p) then return -p:entropy(), "closed form", 0 end
+  local value, error = p:expectation(function (x) return p:log_prob(x) end)
+  return value, "quadrature", error
+end
+
+-- A density of 1 has no total: what is left is minus the entropy of p, which may be negative.
+local function to_flat (p, q)
+  local value, method, error = negentropy(p)
+  value = where(fallback.within(p, q), value, INF)
+  local shape = core.broadcast_shape(as_tensor(value), core.zeros(q.batch_shape))
+  return #shape > 0 and as_tensor(value):expand(shape) or value, method, error
+end
+
+
 
 -- Transforms -------------------------------------------------------------------
 
@@ -81,7 +101,7 @@ local function before (d, n)
 end
 
 -- The distribution whose law a transform of independent parts is, or d itself.
-local function law_of (d) return is_distribution(rawget(d, "law")) and d.law or d end
+local function law_of (d) return class.is_instance(rawget(d, "law"), Distribution) and d.law or d end
 
 local function transformed (p, q, opts)
   local n = p.transforms and q.transforms and common_end(p.transforms, q.transforms) or 0
@@ -148,6 +168,10 @@ return {
   { "Independent",             "MultivariateNormal",      normals_to_vector },
   { "Delta",                   "Distribution",            point },
   { "Delta",                   "Masked",                  masked },
+  { "Distribution",            "Flat",                    to_flat },
+  { "Delta",                   "Flat",                    point },
+  { "Masked",                  "Flat",                    masked },
+  { "Truncated",               "Flat",                    to_flat },
   { "TransformedDistribution", "TransformedDistribution", transformed },
   { "TransformedDistribution", "Independent",             transformed },
   { "Independent",             "TransformedDistribution", transformed },

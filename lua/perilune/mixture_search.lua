@@ -128,6 +128,12 @@ local function bracket (self, tail, upper, level)
   return where(upper * is_exact, maximum(low, first), low), where((1 - upper) * is_exact, minimum(high, last), high)
 end
 
+--- The quantile of level 0 or 1: an end, which need not be searched for.
+function mixture_search.edge (self, p)
+  local low, high = range(self, self.component_distribution:icdf(p))
+  return p == 0 and low or high
+end
+
 --- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)

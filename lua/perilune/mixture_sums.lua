@@ -1,13 +1,20 @@
 --- Sums over the components of a mixture, with its weights.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
-local one_sided = require "perilune.one_sided"
+local lazy      = require "perilune.lazy"
+
+local one_sided = lazy "one_sided"
 
 local where, exp = functions.where, functions.exp
 local INF = math.huge
-local FEW = 32   -- components that are added one by one
+local FEW = 32           -- components that are added one by one
+local SIDE_BY_SIDE = 8   -- those for which logsumexp is fast
 
 local mixture_sums = {}
+
+-- w + v and w v, and -inf and 0 for a component of no weight, whatever v is.
+local log_term = core.bind("mixture", "log_term", "log_term", { "w", "v" }, { "w", "v" })
+local term     = core.bind("mixture", "term", "term", { "w", "v" }, { "w", "v" })
 
 --- x with a dimension for the components, before those of the event. Each component has its copy, so
 -- that loops run along x and not along the few components.
@@ -22,11 +29,11 @@ function mixture_sums.padded (self, x)
 end
 
 -- The components' values put together: one by one where they are few, which is faster than a
--- reduction of short rows.
+-- reduction of short rows; logsumexp of fewer still is faster than that.
 local function folded (values, dim, pair, all)
   local shape = core.shape(values)
   local k = shape[#shape + dim + 1]
-  if k > FEW then return values[all](values, dim) end
+  if k > FEW or all == "logsumexp" and k <= SIDE_BY_SIDE then return values[all](values, dim) end
   local total = values:select(dim, 1)
   for j = 2, k do total = pair(total, values:select(dim, j)) end
   return total
@@ -34,12 +41,9 @@ end
 
 --- log of the sum of exp(values) with the weights, without components of no weight.
 function mixture_sums.log_mixed (self, values)
-  local w = self.log_weights
-  local terms = w + values
-  if self.some_dead then terms = where(w:eq(-INF), -INF, terms) end
-  local total = folded(terms, -1, functions.logaddexp, "logsumexp")
+  local total = folded(log_term(self.log_weights, values), -1, functions.logaddexp, "logsumexp")
   if not self.lost_slopes then return total end
-  local share = exp(core.bare(values) - one_sided.beside(total))
+  local share = exp(one_sided.held(values) - one_sided.beside(total))
   return total + (self.lost_slopes * where(functions.lt(share, INF), share, 0)):sum(-1)
 end
 
@@ -47,11 +51,10 @@ end
 function mixture_sums.mixed (self, values)
   local w, lost = self.weights, self.lost_slopes
   for _ = 1, #self.event_shape do w, lost = w:unsqueeze(-1), lost and lost:unsqueeze(-1) end
-  local terms = w * values
-  if self.some_dead then terms = where(w:eq(0), 0, terms) end
+  local terms = term(w, values)
   if lost then
-    local bare = core.bare(values)
-    terms = terms + lost * where(functions.lt(functions.abs(bare), INF), bare, 0)
+    local held = one_sided.held(values)
+    terms = terms + lost * where(functions.lt(functions.abs(held), INF), held, 0)
   end
   return folded(terms, -1 - #self.event_shape, functions.add, "sum")
 end

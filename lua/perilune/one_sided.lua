@@ -2,9 +2,12 @@
 --
 -- Kernels work on logits, which are infinite there: the chain rule makes 0 times infinity of a finite
 -- derivative, and passes nothing on. An instance whose probs carry a gradient and touch an end gets
--- methods that add what is missing. For each method `class.one_sided` has a function of the
--- distribution, x, probs as they were passed, and the value; it gives a zero with the derivatives that
+-- methods that add what is missing. For each method the file of one_sided/ that `class.one_sided` names has a function
+-- of the distribution, x, probs as they were passed, and the value; it gives a zero with the derivatives that
 -- the chain rule loses (those that are infinite because a slope along the logit is not 0 are not lost).
+--
+-- In a trace, what is added follows the parameters if one touches an end when it is recorded; if none does then,
+-- replays add nothing.
 local class     = require "perilune.class"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
@@ -17,17 +20,23 @@ local one_sided = {}
 
 local kernel = core.bind("ends", "ends", "ends", { "p", "low", "high" }, { "p", "low", "high" })
 
+--- The values of x without its gradient. In a trace they follow x, as those of core.bare would not.
+one_sided.held = core.bind("ends", "held", "held", { "x" }, { "x" })
+local held = one_sided.held
+
 --- A zero with the derivative `low` along p where that is 0, and `high` where it is 1.
 function one_sided.ends (p, low, high) return kernel(p, low, high or 0) end
 
 -- sqrt has an infinite slope at 0, and infinity times 0 is no number: it is taken elsewhere.
 local function stddev (self)
   local variance = self:variance()
-  local none = eq(core.bare(variance), 0)
+  local none = eq(held(variance), 0)
   return where(none, 0, functions.sqrt(where(none, 1, variance)))
 end
 
-local function touches_an_end (probs, is_row)
+--- Is one of these probs 0 now, or, unless they are rows, 1?
+function one_sided.touches_an_end (probs, is_row)
+  probs = core.bare(probs)
   if core.numel(probs) == 0 then return false end
   local at = core.tensor(eq(probs, 0) + (is_row and 0 or eq(probs, 1)))
   return core.item(at:max()) > 0
@@ -39,12 +48,12 @@ local function owner_of (c, field)
   return c
 end
 
---- Completes a new instance of a class with `one_sided`, to which probs were passed.
+--- Completes a new instance of a class with `one_sided`, to which probs with a gradient were passed.
 function one_sided.complete (self, c, param)
   local probs = rawget(self, param[1])
-  if not (core.tracked(probs) and touches_an_end(core.bare(probs), param.event)) then return end
+  if not one_sided.touches_an_end(probs, param.event) then return end
   local owner = owner_of(c, "one_sided")
-  for method, missing in pairs(c.one_sided) do
+  for method, missing in pairs(require("perilune.one_sided." .. c.one_sided)) do
     local plain = self[method]
     if plain == owner[method] then   -- else a subclass has its own
       if method == "stddev" then plain = stddev end
@@ -60,11 +69,14 @@ end
 -- Rows of probs -------------------------------------------------------------------
 
 --- A value without its gradient beside a last dimension for the outcomes.
-function one_sided.beside (x) return core.bare(core.tensor(x)):unsqueeze(-1) end
+function one_sided.beside (x)
+  x = held(x)
+  return (core.is_tensor(x) and x or core.tensor(x)):unsqueeze(-1)
+end
 
 -- The sum of probs, and probs as shares of it, without a gradient.
-local function sum_of (probs) return one_sided.beside(core.bare(probs):sum(-1)) end
-local function shares (probs) return core.bare(probs) / sum_of(probs) end
+local function sum_of (probs) return one_sided.beside(held(probs):sum(-1)) end
+local function shares (probs) return held(probs) / sum_of(probs) end
 
 --- A zero with derivatives along each of probs where it is 0, given as those along its share; in a
 -- last dimension, and in one before it for each outcome where the value has such.
@@ -91,8 +103,7 @@ one_sided.at, one_sided.on = at, on
 --- `count(self)` without a gradient.
 function one_sided.constant (count)
   return function (self)
-    local n = count(self)
-    return core.is_tensor(n) and core.bare(n) or n
+    return held(count(self))
   end
 end
 

@@ -32,7 +32,7 @@ Stage.__index = Stage
 
 -- -inf outside the support, NaN for NaN.
 local function masked (self, y, value)
-  local support, event_dim = self.support, self.event_dim
+  local support, event_dim = self.bounds, self.event_dim
   if event_dim == 0 then
     if support.low == -INF and support.high == INF then return value end
     return where(support:holds(y), value, -abs(y) - INF)
@@ -72,7 +72,7 @@ end
 -- there P(Y <= y) is P(X >= x).
 local function tail (self, y, rising, falling)
   local map, below, sign = self.map, self.below, self.map.sign
-  y = minimum(maximum(y, self.support.low), self.support.high)
+  y = minimum(maximum(y, self.bounds.low), self.bounds.high)
   local x = self.is_discrete and settled(self, y) or map:inverse(y)
   local from_above = self.is_discrete and functions.ceil(x) - 1 or x
   if sign == 1 then return below[rising](below, x) end
@@ -263,13 +263,17 @@ end
 function stages.is_kind (t, name) return getmetatable(t) == transforms[name] end
 
 --- The stage of a map on top of a law with this support and rank of events.
+--
+-- `bounds` is the support; but in a trace in which a map may begin to fall instead of rising, so that the support is
+-- that of the recording alone, all that the map leads to: the law below knows what of it is possible.
 function stages.on (below, map, support, event_dim, is_discrete)
   local image = support and map:image(support) or map.codomain
+  local may_turn = core.tracked(map.sign) or below.may_turn or false
   local stage = {
     below = below, map = map, is_discrete = is_discrete, is_affine = stages.is_kind(map, "Affine"),
-    is_reshape = stages.is_kind(map, "Reshape"),
+    is_reshape = stages.is_kind(map, "Reshape"), may_turn = may_turn, bounds = may_turn and map.codomain or image,
     support = is_discrete and discrete_support(image) or image,
-    is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil,
+    is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil and not may_turn,
     extra = event_dim - map.domain.event_dim,
     event_dim = event_dim + map.codomain.event_dim - map.domain.event_dim,
   }

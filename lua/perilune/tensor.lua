@@ -1,10 +1,13 @@
---- Tensors: methods, operators, joining and printing, on top of the C core.
+--- Tensors: methods and operators, on top of the C core.
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
+local operands  = require "perilune.operands"
 
-local show = lazy "show"
+local indexing, joining, lines = lazy "indexing", lazy "joining", lazy "lines"
+
+local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
 local raise, no_more = errors.raise, errors.no_more
 
@@ -15,63 +18,50 @@ for name, fn in pairs(functions) do methods[name] = fn end
 for name, fn in pairs(core.methods) do methods[name] = fn end
 for name, fn in pairs(core.public) do public[name] = fn end
 
-for _, kernel in ipairs(core.kernels "reduce") do
-  methods[kernel.name] = core.reduction(kernel.name, "Tensor:" .. kernel.name)
-end
+for name in core.each_kernel "reduce" do methods[name] = core.reduction(name, "Tensor:" .. name) end
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
-for _, kernel in ipairs(core.kernels "row/reduce") do
-  local name = kernel.name
+for name in core.each_kernel "row/reduce" do
   local plain = methods[name]
-  local rows = core.bind("row/reduce", name, "Tensor:" .. name, { "self" }, { "self" })
-  methods[name] = function (t, dims, keep, ...)
-    if not core.tracked(t) then return plain(t, dims, keep, ...) end
-    local shape, reduced, lines, order, count = core.shape(t), {}, {}, {}, 1
-    local result = core.shape(plain(core.bare(t), dims, keep, ...))
-    local list = type(dims) == "table" and dims or { dims }
-    for i = 1, rawlen(list) do
-      local dim = rawget(list, i)
-      reduced[dim > 0 and dim or dim + #shape + 1] = true
-    end
-    for d = 1, #shape do
-      if dims and not reduced[d] then order[#order + 1], lines[#lines + 1] = d, shape[d] end
-    end
-    for d = 1, #shape do
-      if not dims or reduced[d] then order[#order + 1], count = d, count * shape[d] end
-    end
-    lines[#lines + 1] = count
-    local lined_up = #shape == 0 and t or t:permute(table.unpack(order))
-    local values = rows(lined_up:reshape(lines))
-    return #result == 0 and values or values:reshape(result)
+  methods[name] = function (t, ...)
+    if not core.tracked(t) then return plain(t, ...) end
+    return lines.reduce(name, plain, t, ...)
   end
 end
-for _, kernel in ipairs(core.kernels "reduce") do public[kernel.name] = methods[kernel.name] end   -- of tables too
 
+-- Many lines of few elements are taken side by side: element j of each is operand j of a kernel. Values have the
+-- same bits either way.
+local FEW, MANY = 8, 32   -- elements of a line that there are kernels for; elements of all lines
+local logsumexp, of_few = methods.logsumexp, {}
 
-local function fail (who, ...) raise("%s: %s", who, string.format(...)) end
-
-local function as_tensor (who, x)
-  x = core.operand(x, who, "the operand")
-  return core.is_tensor(x) and x or core.tensor(x)
+local function bind_few (k)
+  local names = {}
+  for j = 1, k do names[j] = "element " .. j end
+  of_few[k] = core.bind("few", "logsumexp" .. k, "Tensor:logsumexp", names, names)
+  return of_few[k]
 end
 
-local function rank (t) return #core.shape(t) end
-
--- A dimension counted from 1, or from -1 backwards.
-local function dimension (who, dim, n)
-  if math.type(dim) ~= "integer" or dim == 0 or dim > n or dim < -n then
-    fail(who, "dim must be an integer between 1 and %d (or -1 and -%d), got %s", n, n, core.describe(dim))
+function methods.logsumexp (t, dim, keep, ...)
+  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or select("#", ...) > 0 then
+    return logsumexp(t, dim, keep, ...)
   end
-  return dim > 0 and dim or dim + n + 1
+  local shape = core.shape(t)
+  local d = dim < 0 and dim + #shape + 1 or dim
+  local k = shape[d]
+  if not k or k < 2 or k > FEW then return logsumexp(t, dim, keep) end
+  local values = (of_few[k] or bind_few(k))(core.slices(t, d))
+  return keep and values:unsqueeze(d) or values
 end
+
+for name in core.each_kernel "reduce" do public[name] = methods[name] end   -- of tables too
 
 
 --- Functions of rows, along the dimension `dim` (the last unless told).
-local function along (name)
-  local rows = core.bind("row/softmax", name, name, { "self" }, { "self" })
+local function along (file, name)
+  local rows = core.bind(file, name, name, { "self" }, { "self" })
   return function (t, dim, ...)
     no_more(name .. "(t, dim)", ...)
     t = as_tensor(name, t)
-    local n = rank(t)
+    local n = core.rank(t)
     if n == 0 then fail(name, "a tensor of rank 0 has no rows") end
     dim = dimension(name, dim or -1, n)
     if dim == n then return rows(t) end
@@ -79,15 +69,36 @@ local function along (name)
   end
 end
 
-for _, kernel in ipairs(core.kernels "row/softmax") do methods[kernel.name] = along(kernel.name) end
+for _, file in ipairs { "row/softmax", "row/along" } do
+  for name in core.each_kernel(file) do
+    methods[name] = along(file, name)
+    public[name] = methods[name]
+  end
+end
 
-local cumsum = methods.cumsum
+--- t:cumsum(dim), or of all elements in order; and cumprod.
+for _, name in ipairs { "cumsum", "cumprod" } do
+  local rows, call = methods[name], name .. "(t, dim)"
+  methods[name] = function (t, dim, ...)
+    no_more(call, ...)
+    t = as_tensor(name, t)
+    return rows(dim and t or t:reshape(-1), dim)
+  end
+  public[name] = methods[name]
+end
 
---- t:cumsum(dim), or of all elements in order.
-function methods.cumsum (t, dim, ...)
-  no_more("cumsum(t, dim)", ...)
-  t = as_tensor("cumsum", t)
-  return cumsum(dim and t or t:reshape(-1), dim)
+
+--- Functions that are loaded when one of them is first called.
+local elsewhere = {
+  ordering         = "sort argsort quantile median one_hot",
+  matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
+}
+for module, names in pairs(elsewhere) do
+  local functions_of = lazy(module)
+  for name in names:gmatch("%S+") do
+    methods[name] = function (...) return functions_of[name](...) end
+    public[name] = methods[name]
+  end
 end
 
 
@@ -138,117 +149,15 @@ function methods.flatten (t, ...)
 end
 
 
-local gather = core.bind("row/gather", "gather", "Tensor[index]", { "t", "index" }, { "t", "index" })
-local not_a_place = core.bind_predicate("constraint", "place", "place", { "x", "n" }, { "x", "n" })
-
--- An index of rows as a tensor, having seen that each of n rows it names is there.
-local function index_of (who, index, n)
-  index = as_tensor(who, index)
-  local found = { not_a_place(index, n) }
-  if #found == 0 then return index end
-  local place = #found > 1 and " at [" .. table.concat(found, ", ", 2) .. "]" or ""
-  fail(who, "an index must be an integer between 1 and %d (or -1 and -%d), got %s%s", n, n, show.number(found[1]),
-       place)
-end
-
--- The rows of t that a flat index names, in its order.
-local function rows_of (t, index)
-  local shape, width = core.shape(t), 1
-  for d = 2, #shape do width = width * shape[d] end
-  local rows = gather(t:reshape(shape[1], width), index)
-  shape[1] = core.numel(index)
-  return rows:reshape(shape)
-end
-
 -- t[index]: the rows of t that an index of any shape names, in that shape.
-local function indexed (t, index)
-  local shape = core.shape(t)
-  if #shape == 0 then fail("Tensor[index]", "a tensor of rank 0 has no rows") end
-  index = index_of("Tensor[index]", index, shape[1])
-  local whole = core.shape(index)
-  for d = 2, #shape do whole[#whole + 1] = shape[d] end
-  return rows_of(t, index:reshape(-1)):reshape(whole)
-end
+local function indexed (t, index) return indexing.rows(t, index) end
 
 --- Those slices along `dim` that an index names, a list of integers, in its order.
-function methods.index_select (t, dim, index, ...)
-  no_more("index_select(dim, index)", ...)
-  local who = "Tensor:index_select"
-  local shape = core.shape(t)
-  dim = dimension(who, dim, #shape)
-  index = index_of(who, index, shape[dim])
-  if core.rank(index) ~= 1 then
-    fail(who, "index must be a list of integers, got shape %s", show.shape(index.shape))
-  end
-  if dim == 1 then return rows_of(t, index) end
-  return rows_of(t:transpose(1, dim), index):transpose(1, dim)
-end
+function methods.index_select (...) return indexing.index_select(...) end
 
-
-local function list_of_tensors (who, list)
-  if type(list) ~= "table" or #list == 0 then
-    fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
-  end
-  core.check_list(who, "tensors", list)
-  local tensors = {}
-  for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
-  return tensors
-end
-
-local function same_shape (who, a, b, except)
-  local same = #a == #b
-  for d = 1, #a do same = same and (d == except or a[d] == b[d]) end
-  if not same then fail(who, "shapes %s and %s do not fit", show.shape(a), show.shape(b)) end
-end
-
-local MOST = 8   -- tensors that core.join takes
-
--- Joins many tensors in groups, so that each step has few.
-local function cat_groups (tensors, dim)
-  local groups = {}
-  for i = 1, #tensors, MOST do
-    groups[#groups + 1] = public.cat({ table.unpack(tensors, i, math.min(i + MOST - 1, #tensors)) }, dim)
-  end
-  return public.cat(groups, dim)
-end
-
---- Joins tensors along a dimension that they have.
-function public.cat (list, dim, ...)
-  no_more("cat(tensors, dim)", ...)
-  local tensors, tracked = list_of_tensors("cat", list), false
-  for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
-  local shape = core.shape(tensors[1])
-  if #shape == 0 then fail("cat", "single numbers have no dimension to be joined along; stack makes one") end
-  dim = dimension("cat", dim or 1, #shape)
-  local total = 0
-  for _, t in ipairs(tensors) do
-    same_shape("cat", shape, core.shape(t), dim)
-    total = total + core.shape(t)[dim]
-  end
-  if #tensors <= MOST then return core.join(dim, table.unpack(tensors)) end
-  if tracked then return cat_groups(tensors, dim) end
-  shape[dim] = total
-  local out, at = core.zeros(shape), 1
-  for _, t in ipairs(tensors) do
-    local n = core.shape(t)[dim]
-    out:narrow(dim, at, n):copy(t)
-    at = at + n
-  end
-  return out
-end
-
---- Joins tensors of one shape along a new dimension.
-function public.stack (list, dim, ...)
-  no_more("stack(tensors, dim)", ...)
-  local tensors = list_of_tensors("stack", list)
-  local shape = core.shape(tensors[1])
-  dim = dimension("stack", dim or 1, #shape + 1)
-  for i, t in ipairs(tensors) do
-    same_shape("stack", shape, core.shape(t))
-    tensors[i] = t:unsqueeze(dim)
-  end
-  return public.cat(tensors, dim)
-end
+--- Tensors joined along a dimension that they have, or along a new one.
+function public.cat (...) return joining.cat(...) end
+function public.stack (...) return joining.stack(...) end
 
 
 --- Same shape, same elements.
@@ -268,9 +177,7 @@ function methods.allclose (a, b, rtol, atol, ...)
 end
 
 public.equal, public.allclose = methods.equal, methods.allclose
-function methods.cholesky (t) return core.bind("row/linalg", "cholesky", "cholesky", { "t" }, { "t" })(t) end
-public.matmul, public.softmax, public.log_softmax = methods.matmul, methods.softmax, methods.log_softmax
-public.cholesky = methods.cholesky
+public.matmul = methods.matmul
 
 
 -- One-element tensors compare as their numbers do.
@@ -293,6 +200,6 @@ function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) an
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
-function metatable.__tostring (t) return show.tensor(t) end
+function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public

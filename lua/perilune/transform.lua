@@ -92,10 +92,18 @@ local function end_of (c, domain, which, nearer)
   return finish, (outside and domain or c)[open] or finish == math.huge or finish == -math.huge
 end
 
+-- The number that a tensor is throughout, now; or nil.
+local function common (x)
+  if core.numel(x) == 0 then return nil end
+  x = core.bare(x)
+  local least = core.item(x:min())
+  return least == core.item(x:max()) and least or nil
+end
+
 -- A tensor that is infinite throughout as a number.
 local function plain_end (x)
-  local infinite = core.is_tensor(x) and core.numel(x) > 0 and math.abs(core.item(x:min())) == math.huge
-  return infinite and x:min() == x:max() and core.item(x:min()) or x
+  local number = core.is_tensor(x) and common(x)
+  return number and math.abs(number) == math.huge and number or x
 end
 
 --- Refuses what is no constraint, for the method image.
@@ -106,17 +114,19 @@ function transform.check_constraint (self, c)
 end
 
 --- What becomes of a constraint: the interval between the images of its ends where t is
--- monotone, else all of the codomain.
+-- monotone, else all of the codomain. In a trace, that is with the sign that t has when it is recorded.
 function Transform:image (c)
   transform.check_constraint(self, c)
   if self.domain.event_dim == 0 and c.base and c.dims then   -- the same for each part
     return constraints.independent(self:image(c.base), c.dims)
   end
-  if type(self.sign) ~= "number" or not c.low or c.is_discrete then return self.codomain end
+  local sign = self.sign
+  if core.tracked(sign) then sign = common(sign) end
+  if type(sign) ~= "number" or not c.low or c.is_discrete then return self.codomain end
   local low, left_open = end_of(c, self.domain, "low", math.max)
   local high, right_open = end_of(c, self.domain, "high", math.min)
   low, high = plain_end(self:forward(low)), plain_end(self:forward(high))
-  if self.sign < 0 then low, high, left_open, right_open = high, low, right_open, left_open end
+  if sign < 0 then low, high, left_open, right_open = high, low, right_open, left_open end
   return constraints.between(low, high, left_open, right_open)
 end
 
@@ -182,12 +192,11 @@ errors.count_arguments("Transform", Transform, "image inv log_abs_det_jacobian f
 --- A function of x alone as a method.
 function transform.plain (fn) return function (_, x) return fn(x) end end
 
---- 1 or -1, or a tensor of both.
+--- 1 or -1, or a tensor of both, or in a trace, in which it may change, a tensor.
 function transform.sign_of (x)
   local signs = functions.sign(x)
   if type(signs) == "number" then return signs > 0 and 1 or -1 end
-  local least = core.item(signs:min())
-  return least == core.item(signs:max()) and least or signs
+  return not core.tracked(signs) and common(signs) or signs
 end
 
 --- Refuses a parameter with a zero.

@@ -1,4 +1,4 @@
---- Transforms of rows and matrices by kernels of src/kernel/row/transform.c.
+--- Transforms of rows and matrices, each by the three kernels of a file of src/kernel/row.
 local core      = require "perilune.core"
 local raise     = require "perilune.errors".raise
 local show      = require "perilune.show"
@@ -6,30 +6,29 @@ local transform = require "perilune.transform"
 
 local transform_rows = {}
 
-local function row_kernel (name, operands)
-  return core.bind("row/transform", name, name, operands, operands)
+-- A function that gives kernels of a file; messages say `name`.
+local function kernels_of (name, file)
+  return function (kernel, operands) return core.bind("row/" .. file, kernel, name, operands, operands) end
 end
 
 --- A kind whose three functions are row kernels on one operand.
-function transform_rows.kind (name, kernel, kind)
-  local forward, inverse = row_kernel(kernel, { "x" }), row_kernel(kernel .. "_inverse", { "y" })
-  local log_det = row_kernel(kernel .. "_log_det", { "x" })
-  kind.forward, kind.inverse = transform.plain(forward), transform.plain(inverse)
-  kind.log_det = transform.plain(log_det)
+function transform_rows.kind (name, file, kind)
+  local bind = kernels_of(name, file)
+  kind.forward, kind.inverse = transform.plain(bind("forward", { "x" })), transform.plain(bind("inverse", { "y" }))
+  kind.log_det = transform.plain(bind("log_det", { "x" }))
   return transform.kind(name, kind)
 end
 
 --- A kind whose result has another size than its argument.
-function transform_rows.resizing_kind (name, kernel, kind)
-  local operands = { "x", "size" }
-  local forward, inverse = row_kernel(kernel, operands), row_kernel(kernel .. "_inverse", operands)
-  local log_det = row_kernel(kernel .. "_log_det", { "x" })
+function transform_rows.resizing_kind (name, file, kind)
+  local bind = kernels_of(name, file)
+  local forward, inverse = bind("forward", { "x", "size" }), bind("inverse", { "y", "size" })
   function kind:forward (x) return forward(x, core.zeros(self:forward_shape(core.shape(x))[transform.rank(x)])) end
   function kind:inverse (y)
     local shape = self:inverse_shape(core.shape(y))
     return inverse(y, core.zeros(shape[#shape]))
   end
-  kind.log_det = transform.plain(log_det)
+  kind.log_det = transform.plain(bind("log_det", { "x" }))
   return transform.kind(name, kind)
 end
 

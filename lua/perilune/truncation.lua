@@ -1,13 +1,19 @@
---- What a Truncated distribution is made of: masses of intervals, tails and quantiles.
-local any         = require "perilune.batches".any
-local constraints = require "perilune.constraints"
-local core        = require "perilune.core"
-local functions   = require "perilune.functions"
-local lazy        = require "perilune.lazy"
-local levels      = require "perilune.levels"
+--- What a Truncated distribution is made of: construction, masses of intervals, tails, quantiles and the mode.
+local Distribution = require "perilune.distribution"
+local batches      = require "perilune.batches"
+local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
+local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local lazy         = require "perilune.lazy"
+local levels       = require "perilune.levels"
+local show         = require "perilune.show"
 
+local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
 
+local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
@@ -43,7 +49,7 @@ function truncation.log_mass (base, a, b)
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
   if base.support and base.support.is_discrete then return mass end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return any(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
+  return batches.any_may_be(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
 end
 
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
@@ -138,6 +144,35 @@ function truncation.inverse (self, log_p, log_q, level)
 end
 
 
+-- Mode ---------------------------------------------------------------------------
+
+-- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest?
+local function has_peaks (d)
+  local inner = d.base or d.base_dist
+  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
+end
+
+local function highest_peak (self)
+  if not self.support.is_discrete then return peaks.mode(self, self) end
+  local function place (s) return peaks.quantile(self, s) end
+  return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
+end
+
+--- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An
+-- end that lies higher is preferred.
+function truncation.mode (self)
+  local mode = self.base:mode()
+  local best = minimum(maximum(mode, self.first), self.last)
+  if has_peaks(self.base) and any(functions.ne(mode, best)) then
+    best = where(functions.eq(mode, best), best, highest_peak(self))
+  end
+  for _, x in ipairs { self.first, self.last } do
+    best = where(gt(self:log_prob(x), self:log_prob(best)), x, best)
+  end
+  return best
+end
+
+
 -- Construction -------------------------------------------------------------------
 
 -- What methods need: the ends within the base's support, the mass, and the tails of the base at the
@@ -163,6 +198,62 @@ local function spread (x, batch) return (core.is_tensor(x) and x or core.tensor(
 function truncation.assemble (c, base, low, high, batch)
   if batch then base, low, high = base:expand(batch), spread(low, batch), spread(high, batch) end
   return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
+end
+
+local fail = construct.fail
+
+local function check_base (c, base)
+  if not class.is_instance(base, Distribution) then
+    fail(c, "base must be a distribution, got %s", show.value(base))
+  end
+  if #base.event_shape > 0 or class.of(base).icdf == Distribution.icdf then
+    fail(c, "base must be a distribution of single numbers that has icdf, got %s", tostring(base))
+  end
+end
+
+-- An end of the interval as it is kept.
+local function end_of (c, name, x, default)
+  if x == nil then return default end
+  x = core.operand(x, class.name(c), name)
+  if any_now(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
+  return x
+end
+
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
+-- The shape of base, low and high together, or nil where all are plain numbers.
+local function batch_of (c, base, low, high)
+  if rawget(base, "batch_shape") == nil and type(low) == "number" and type(high) == "number" then return nil end
+  local zero = core.tensor(0)
+  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), as_tensor(low), as_tensor(high))
+  if not shape then fail(c, "base, low and high of %s", why) end
+  return shape
+end
+
+local function check_order (c, base, low, high)
+  if base.support and base.support.is_discrete then return end
+  local rule = constraints.greater_than(low)
+  local bad = rule:violation(high)
+  if bad then fail(c, "high must be %s, got %s", rule:rule(), show.number(bad)) end
+end
+
+local function check_mass (c, self)
+  if any_now(1 - gt(self.log_mass, -INF)) then
+    fail(c, "%s has no mass between low=%s and high=%s", tostring(self.base), show.parameter(self.low),
+         show.parameter(self.high))
+  end
+end
+
+--- A law of this class, for `construct`.
+function truncation.make (c, ...)
+  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
+  check_base(c, base)
+  low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
+  local batch = batch_of(c, base, low, high)
+  check_order(c, base, low, high)
+  local self = truncation.assemble(c, base, low, high, batch)
+  check_mass(c, self)
+  return self
 end
 
 return truncation

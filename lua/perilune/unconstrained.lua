@@ -53,8 +53,10 @@ local function from (name) return function () return transforms[name]() end end
 local function above (c) return transforms.Compose { transforms.Exp(), transforms.Affine(c.low, 1) } end
 local function below (c) return transforms.Compose { transforms.Exp(), transforms.Affine(c.high, -1) } end
 
--- Between two ends: Sigmoid, stretched unless it fits.
+-- Between two ends: Sigmoid, stretched unless it fits. An end may be infinite.
 local function inside (c)
+  if c.high == math.huge then return c.low == -math.huge and transforms.identity or above(c) end
+  if c.low == -math.huge then return below(c) end
   if c == constraints.unit_interval then return transforms.Sigmoid() end
   return transforms.Compose { transforms.Sigmoid(), transforms.Affine(c.low, c.high - c.low) }
 end
@@ -73,6 +75,9 @@ register_both(constraints.lower_cholesky, from "LowerCholesky")
 register_both(constraints.positive_definite, from "PositiveDefinite")
 register_both(constraints.positive_semidefinite, from "PositiveDefinite")
 register_both(constraints.ordered_vector, from "Ordered")
+register_both(constraints.positive_ordered, function ()
+  return transforms.Compose { transforms.Ordered(), transforms.Exp() }
+end)
 biject_to:register(constraints.simplex, from "StickBreaking")
 transform_to:register(constraints.simplex, from "Softmax")
 transform_to:register(constraints.sphere, from "UnitVector")

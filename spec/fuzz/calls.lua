@@ -12,8 +12,14 @@ local ARGUMENTS = {
   cat = { "tensors", "integer?" }, stack = { "tensors", "integer?" }, param = { "numbers" },
   is_tensor = { "tensor" }, item = { "number" }, allclose = { "operand", "operand", "positive?" },
   matmul = { "tensor", "tensor" }, softmax = { "tensor", "dim?" }, log_softmax = { "tensor", "dim?" },
-  logsumexp = { "tensor", "dims?" }, cholesky = { "tensor" }, equal = { "operand", "operand" },
+  logsumexp = { "tensor", "dims?" }, cholesky = { "tensor" }, sort = { "tensor", "dim?" },
+  argsort = { "tensor", "dim?" }, quantile = { "tensor", "level", "dim?", "boolean?" },
+  median = { "tensor", "dim?", "boolean?" }, one_hot = { "tensor", "extent" }, cumsum = { "tensor", "dim?" },
+  cumprod = { "tensor", "dim?" }, flip = { "tensor", "dim?" }, diag = { "tensor" }, diagonal = { "tensor" },
+  diag_embed = { "tensor" }, tril = { "tensor", "integer?" }, triu = { "tensor", "integer?" }, logdet = { "tensor" },
+  solve_triangular = { "tensor", "tensor" }, cholesky_solve = { "tensor", "tensor" }, equal = { "operand", "operand" },
   grad = { "callback" }, value_and_grad = { "callback" }, no_grad = { "callback", "tensor" }, trace = { "callback" },
+  scan = { "callback", "operand", "operand" },
   func = { "func" }, rng = { "seed" }, kl_div = { "operand", "operand", "kl_div_options?" },
   KLDivLoss = { "kl_div_options?" }, kl_divergence = { "distribution", "distribution", "kl_options?" },
   kl_explain = { "distribution", "distribution", "kl_options?" },
@@ -28,20 +34,23 @@ local ARGUMENTS = {
   copy = { "operand" }, sum = { "dims?", "boolean?" }, mean = { "dims?", "boolean?" }, prod = { "dims?", "boolean?" },
   std = { "dims?", "boolean?" }, var = { "dims?", "boolean?" }, all = { "dims?" }, any = { "dims?" },
   max = { "dim?", "boolean?" }, min = { "dim?", "boolean?" }, argmax = { "dim?" }, argmin = { "dim?" },
-  cumsum = { "dim?" }, squeeze = { "dim?" }, unsqueeze = { "dim" },
+  squeeze = { "dim?" }, unsqueeze = { "dim" },
   -- of distributions
   sample = { "shape?", "rng?" }, rsample = { "shape?", "rng?" }, is_a = { "class" }, batched = { "number" },
   with_batch = { "shape" }, expectation = { "callback" }, extend = { "word" },
-  mode = {}, median = {}, variance = {}, stddev = {}, entropy = {}, enumerate_support = {}, logits = {},
+  mode = {}, variance = {}, stddev = {}, entropy = {}, enumerate_support = {}, logits = {},
   -- of generators
   state = {}, restore = { "state" }, split = { "extent" }, uniform = { "shape?" }, normal = { "shape?" },
   exponential = { "shape?" },
 }
 local OF_POINTS = { log_prob = true, prob = true, cdf = true, sf = true, log_cdf = true, log_sf = true }
 local OF_LEVELS = { icdf = "level", isf = "level" }
-local OF_DISTRIBUTION = { mean = {}, expand = { "shape" } }   -- where tensors have the same name
-local TENSOR_FIRST = { allclose = true, matmul = true, softmax = true, log_softmax = true, logsumexp = true,
-                       cholesky = true, equal = true }
+local OF_DISTRIBUTION = { mean = {}, median = {}, expand = { "shape" } }   -- where tensors have the same name
+local TENSOR_FIRST = {}
+for name in ([[allclose matmul softmax log_softmax logsumexp cholesky equal sort argsort quantile median one_hot cumsum
+               cumprod flip diag diagonal diag_embed tril triu logdet solve_triangular cholesky_solve]]):gmatch "%S+" do
+  TENSOR_FIRST[name] = true
+end
 
 local WORDS = { "'My'", "'Normal'", "''" }
 

@@ -17,14 +17,14 @@ local function structure (source)
   return set(source, form:format(source:argument "numbers", source:argument "number"))
 end
 
--- A function with a gradient of one's own, and a walk back through it.
+-- A function with a gradient of one's own, and a backward pass through it.
 local function own_gradient (source)
   return set(source, string.format("peri.func({ forward = %s, backward = %s })(%s)", source:callback(),
                                    source:callback(), source:argument "tensor"))
 end
 
--- A parameter, a loss and a walk back; then the parameter's gradient is there for the next statements.
-local function walk (source)
+-- A parameter, a loss and a backward pass; then the parameter's gradient is there for the next statements.
+local function backward (source)
   local ref = source:ref "tensor"
   local operand = ref or source:new_tensor()
   local form = "total(peri.mul(%s, %s) * peri.param(1)):backward()"
@@ -139,7 +139,7 @@ local function chain (source)
 end
 
 return {
-  { 4, gradient }, { 2, structure }, { 2, own_gradient }, { 3, walk }, { 2, new_optimiser }, { 2, descent },
+  { 4, gradient }, { 2, structure }, { 2, own_gradient }, { 3, backward }, { 2, new_optimiser }, { 2, descent },
   { 3, of_optimiser }, { 1, clip }, { 1, schedule }, { 4, trace }, { 1, fit }, { 2, of_fit }, { 3, callable },
   { 1, loss }, { 2, no_grad }, { 2, chain },
 }

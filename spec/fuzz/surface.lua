@@ -38,10 +38,13 @@ local lookup = getmetatable(peri).__index
 -- What changes more than a case can put right, or is made for hosts.
 local APART = { set_threads = true, validate = true, kl_fallback = true, seed = true, register_kl = true }
 
--- Functions of peri itself, but for the elementwise ones: its own, and fields of modules.
+-- Functions of peri itself, but for the elementwise ones: its own, those of tensors, and fields of modules.
 local function face ()
-  local names = { "distributions", "has" }
-  for _, name in ipairs(sorted_names(held_table(lookup, "biject_to", 3))) do
+  local names, listed = { "distributions", "has" }, {}
+  for _, t in ipairs { held_table(lookup, "biject_to", 3), require "perilune.tensor" } do
+    for name in pairs(t) do listed[name] = true end
+  end
+  for _, name in ipairs(sorted_names(listed)) do
     if callable(peri[name]) and not rawget(peri.special, name) and not APART[name] then names[#names + 1] = name end
   end
   return names

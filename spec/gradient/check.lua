@@ -1,4 +1,4 @@
---- One check of gradients for everything that is recorded: the walk back over the tape against slopes,
+--- One check of gradients for everything that is recorded: the backward pass against slopes,
 -- the same gradients whichever of the arguments are tracked, and the same from a replay.
 local peri   = require "perilune"
 local core   = require "perilune.core"

@@ -14,6 +14,9 @@ local spd = tril:matmul(tril:transpose())
 local two, below_two = peri.tensor { { 1.2, 0 }, { -0.5, 0.7 } }, peri.tensor { { 1, 0 }, { 1, 1 } }
 local function symmetric (a) return (a + a:transpose()) / 2 end
 local function mixture (l, m) return peri.MixtureSameFamily(peri.Categorical { logits = l }, peri.Normal(m, 1)) end
+local function various (l, m, a)
+  return peri.MixtureDistribution(peri.Categorical { logits = l }, { peri.Normal(m, 1), peri.Gamma(a:exp(), 2) })
+end
 local function gammas (a) return peri.Independent(peri.Gamma(a:exp(), 2), 1) end
 
 -- How they are made of tensors; the tensors; then what is looked at: the argument of a method, or true where there is
@@ -91,6 +94,9 @@ local families = {
                      rsample = true },
   MixtureSameFamily = { mixture, { draws(12, 3), draws(13, 3) }, log_prob = 0.4, cdf = 0.4, mean = true,
                         variance = true, rsample = paths.quantile(mixture) },
+  MixtureDistribution = {
+    various, { draws(12, 2), draws(13, 2), peri.tensor(0.3) }, log_prob = 0.4, cdf = 0.4, mean = true, variance = true,
+    rsample = paths.quantile(various) },
   Independent = { function (m, r) return peri.Independent(peri.Normal(m, r:exp()), 1) end,
                   { draws(14, 2, 3), draws(15, 3) }, log_prob = { 1, 2, 3 }, entropy = true, mean = true,
                   variance = true, rsample = true },

@@ -69,6 +69,14 @@ describe("operators", function ()
   end)
 end)
 
+describe("lines of few elements", function ()
+  each("^few$", "has_partials", function (file, kernel)
+    it(kernel.name, function ()
+      verify(file, kernel, { unpack({ 0.3, -0.7, 1.1, 0.2, -2.5, 0.9, 1.2, -0.1 }, 1, kernel.n_in) })
+    end)
+  end)
+end)
+
 describe("losses", function ()
   each("^loss$", "has_partials", function (file, kernel)
     it(kernel.name, function () verify(file, kernel, { -0.7, kernel.name:find("log") and -0.4 or 0.6 }) end)
@@ -162,15 +170,20 @@ describe("functions of rows", function ()
   end
 
   local own = {
-    stick_breaking_inverse = { peri.tensor { { 0.1, 0.2, 0.3, 0.4 }, { 0.3, 0.2, 0.4, 0.1 } }, peri.zeros(3) },
-    ordered_inverse        = { peri.tensor { { -1, 0.5, 2 }, { 0, 0.1, 0.7 } } },
-    gather                 = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } },
-                               peri.tensor { { 3, 1, 3, -2 }, { 1, 1, 1, 2 } } },
+    ["row/stick_breaking.inverse"] = { peri.tensor { { 0.1, 0.2, 0.3, 0.4 }, { 0.3, 0.2, 0.4, 0.1 } }, peri.zeros(3) },
+    ["row/ordered.inverse"] = { peri.tensor { { -1, 0.5, 2 }, { 0, 0.1, 0.7 } } },
+    gather = { peri.tensor { { 1, 2 }, { 3, 4 }, { 5, 7 } },
+               peri.tensor { { 3, 1, 3, -2 }, { 1, 1, 1, 2 } } },
+    reorder  = { peri.tensor { { 1, 2, 4 }, { 3, 1, 7 } }, peri.tensor { 3, 1, 2 } },
+    quantile = { peri.tensor { { 3, 1, 2 }, { 1, 5, 2 } }, peri.tensor { 0.3, 0.9 } },
+    tril     = { peri.ones(2, 3, 4), peri.tensor(1) },
+    triu     = { peri.ones(2, 3, 4), peri.tensor(1) },
   }
-  local fixed = { gather = { [2] = true } }   -- operands without derivative
+  local second = { [2] = true }
+  local fixed = { gather = second, reorder = second, tril = second, triu = second }   -- operands without derivative
   each("^row/", "has_adjoint", function (file, kernel)
     it(file .. "." .. kernel.name, function ()
-      local operands = own[kernel.name] or operands_of(kernel.signature, peri.rng(1))
+      local operands = own[kernel.name] or own[file .. "." .. kernel.name] or operands_of(kernel.signature, peri.rng(1))
       local why = check.mismatch(value_of(file, kernel), operands, fixed[kernel.name])
       assert(not why, why)
     end)

@@ -164,7 +164,7 @@ describe("a loss that was differentiated", function ()
     assert.equal(expected, peri.item(late))
   end)
 
-  it("keeps its value when the walk fails", function ()
+  it("keeps its value when the pass fails", function ()
     local w = peri.param(x)
     local fail = peri.func { forward = function (y) return y * 1 end, backward = function () error "no" end }
     local loss = peri.Normal(fail(w), 1):log_prob(x):sum()

@@ -1,4 +1,4 @@
--- The tape: parameters, recording, the walk back, and what is refused.
+-- The tape: parameters, recording, the backward pass, and what is refused.
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -50,8 +50,9 @@ describe("backward", function ()
     assert.same({ 3, 3 }, w.grad:totable())
   end)
 
-  -- Walks while the collector runs a whole cycle whenever anything is allocated; in one of the cycles a finalizer acts.
-  local function disturbed_walk (number, loss, act)
+  -- Runs backward passes, with a whole cycle of the collector whenever anything is allocated; in one of the
+  -- cycles a finalizer acts.
+  local function disturbed_backward (number, loss, act)
     local function at_next_cycle ()
       number = number - 1
       if number == 0 then pcall(act)
@@ -66,13 +67,13 @@ describe("backward", function ()
     return ok, message
   end
 
-  it("says so when a finalizer differentiates what it is walking over, or sets a gradient", function ()
+  it("says so when a finalizer differentiates the same nodes, or sets a gradient", function ()
     local disturbed = { 0, 0 }
     for case = 2, 17 do
       local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
       local loss = (w * v):exp():log():sum()
       local which, given = case % 2 + 1, peri.zeros(3000)
-      local ok, message = disturbed_walk(case // 2 + 1, loss, which == 1 and function ()
+      local ok, message = disturbed_backward(case // 2 + 1, loss, which == 1 and function ()
         loss:backward { retain = true }
       end or function ()
         w.grad, v.grad = given, given
@@ -357,7 +358,7 @@ describe("func", function ()
     end
   end)
 
-  it("may walk back itself, over what is being walked over", function ()
+  it("may run a backward pass itself, over the same nodes", function ()
     local w, v = peri.param { 1, 2 }, peri.param(2)
     local shared = w * w
     local within = shared:sum()
@@ -386,14 +387,14 @@ describe("func", function ()
     local ok, message = coroutine.resume(co)
     assert.is_false(ok)
     assert.matches("attempt to yield across a C%-call boundary", message)
-    local walk = coroutine.wrap(function ()
+    local later = coroutine.wrap(function ()
       local z = cube(w)
       coroutine.yield()
       z:sum():backward()
     end)
-    walk()
+    later()
     w:sum():backward()
-    walk()
+    later()
     assert.same({ 4, 13 }, w.grad:totable())
   end)
 end)

@@ -231,6 +231,7 @@ describe("trace refuses", function ()
       "Tensor:item: not within trace: this depends on parameters or draws, but would stay as it is now in every "
       .. "replay" },
     { "tables made of tensors", function () return w:sum() * w:totable()[1] end, "Tensor:totable: not within trace" },
+    { "copies of tensors", function () return (w * peri.tensor(w * 2)):sum() end, "tensor: not within trace" },
     { "detached tensors", function () return (w * w:detach()):sum() end, "Tensor:detach: not within trace" },
     { "no_grad", function () return (w * peri.no_grad(function () return w + 1 end)):sum() end,
       "no_grad: not within trace" },
@@ -318,7 +319,7 @@ describe("what a trace has made", function ()
   end)
 end)
 
-describe("a trace during a walk", function ()
+describe("a trace during a backward pass", function ()
   it("may be replayed by a function's backward", function ()
     local w = peri.param { 1, 2 }
     local trace = peri.trace(function () return (w * w):sum() end)

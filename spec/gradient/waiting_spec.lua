@@ -123,7 +123,7 @@ describe("a recorded result that waits", function ()
     assert.matches("was changed after it was used", select(2, pcall(loss.backward, loss)))
   end)
 
-  it("is not fooled by a function that changes its operands during the walk", function ()
+  it("is not fooled by a function that changes its operands during the pass", function ()
     local w = peri.param(draws(8))
     local meddle = peri.func { forward = function (x) return x * 1 end,
                                backward = function (above) w:copy(1) return above end }

@@ -83,6 +83,17 @@ return {
     return text(t:matmul(t:transpose()), t:matmul { 1, 0, 1 }, peri().matmul({ 1, 1 }, M),
                 peri().matmul({ 1, 2 }, { 3, 4 }))
   end },
+  { "order", function ()
+    local t = peri().tensor(M)
+    return text(t:sort(), t:argsort(1), t:quantile({ 0.1, 0.5 }, 1), t:median(), t:flip(), t:cumprod(2),
+                peri().one_hot({ 2, 1 }, 3))
+  end },
+  { "parts of matrices", function ()
+    local p, t = peri(), peri().tensor(M)
+    local square = t:matmul(t:transpose()) + p.eye(2)
+    return text(t:diag(), t[1]:diag(), t:diag_embed(), t:tril(), t:triu(1), square:logdet(), square:solve_triangular(t),
+                square:cholesky():cholesky_solve { 1, 2 })
+  end },
   { "softmax", function ()
     local t = peri().tensor(M)
     return text(t:softmax(), t:softmax(1), t:log_softmax(), peri().softmax { 1, 2 }, peri().logsumexp { 1, 2 })
@@ -182,6 +193,21 @@ return {
     end)
     local value = trace:backward()
     return text(value, w.grad, trace(), trace, (pcall(p.trace, function () return p.item(w:sum()) end)))
+  end },
+  { "a recurrence", function ()
+    local p = peri()
+    local w, x = p.param { 0.5, 1.5 }, p.linspace(0, 1, 6)
+    local m = p.param { { 0.5, 0.1 }, { 0.2, 0.3 } }
+    local function loss ()
+      local all, last = p.scan(function (s, t) return { a = w[1] * s.a + t:exp(), b = s.a } end, { a = w[2], b = 0 }, x)
+      local sums = p.scan(function (s, t) return m:matmul(s) + t, s:logsumexp() end, { 1, 2 }, x)
+      return all.a:sum() * last.b + sums:sum()
+    end
+    local trace = p.trace(loss)
+    local value = trace:backward()
+    loss():backward()
+    return text(value, w.grad, m.grad, trace(), p.scan(function (s, t) return s * t end, 1, 5),
+                (pcall(p.scan, function (s) return p.item(s) end, 0, 3)))
   end },
   { "a formula in one pass", function ()
     local p = peri()

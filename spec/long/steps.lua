@@ -12,7 +12,7 @@ local MOST_KILOBYTES, MOST_PAGES = 16, 256   -- of growth; a page is 4096 bytes 
 
 local steps = {}
 
--- Regression with three weights: draws, densities, a divergence, a walk back and a step each time.
+-- Regression with three weights: draws, densities, a divergence, a backward pass and a step each time.
 local function fit ()
   local inputs, weights = peri.Normal(0, 1):sample({ 20, 3 }, peri.rng(1)), peri.tensor { 1, -2, 0.5 }
   local outputs = (inputs * weights):sum(-1)

@@ -1,17 +1,17 @@
 /*
-** api.h - Lua's door: what the files of this folder share
+** api.h - what the files of this folder share
 **
-** Here arguments are checked and converted, and results given back. What is recorded, waits
-** or is differentiated is the engine's business (engine/engine.h).
+** Here arguments are checked and converted, and results returned. What is recorded, waits or is
+** differentiated is the engine's business (engine/engine.h).
 */
 #ifndef PERILUNE_API_H
 #define PERILUNE_API_H
 
 #include "engine/engine.h"
 
-/* result.c: one number is a Lua number. What a function returns that leaves its result, the
-   tensor t, on top of the stack: a number replaces it if it has rank 0 and carries no gradient,
-   an integer if the kernel (or NULL) counts. */
+/* result.c: to be returned by a function that leaves its result, the tensor t, on top of the stack.
+   If t has rank 0 and no gradient, a Lua number replaces it: an integer, if the kernel (or NULL)
+   gives integers. */
 int api_return (lua_State *L, const Tensor *t, const Kernel *kernel);
 
 /* Pushes a row-major copy of the tensor at `index`, recorded if it is tracked. */

@@ -53,8 +53,8 @@ int bound_apply (lua_State *L) {
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
     Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
     if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;
-    if (kernel_partials_read(b->kernel) != READ_ALL && b->is_recorded && engine_defer_linear(L, &call))
-      return 1;
+    if (kernel_partials_read(b->kernel) != READ_ALL && b->is_recorded
+        && engine_defer_linear(L, &call)) return 1;
   }
   if (look == LOOK_OTHER) {
     binding_complete(L, b, &o);

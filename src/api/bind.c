@@ -47,63 +47,131 @@ static const Kernel *kernel_argument (lua_State *L) {
   return kernel;
 }
 
-/* `drawn` operands, the first ones, are no arguments but noise. */
+/* Pushes the first two upvalues of a function: a binding, and the text at `who` on the stack. `drawn`
+   operands, the first ones, are no arguments but noise. */
+static Binding *begin (lua_State *L, const Kernel *kernel, int who, int arguments,
+                       lua_Unsigned operands, int drawn) {
+  if (operands != (lua_Unsigned)(kernel->n_in - drawn))
+    host_fail(L, lua_tostring(L, who), "its kernel does not take %I operands",
+              (lua_Integer)operands);
+  size_t size = sizeof(Binding) + (kernel->rows != NULL ? sizeof(Signature) : 0);
+  Binding *b = memset(lua_newuserdatauv(L, size, 0), 0, size);
+  b->kernel = kernel;
+  b->state = host_state(L);
+  b->is_recorded = kernel_differentiates(kernel) && !kernel->flat;
+  b->arguments = arguments;
+  b->operands = (int)operands;
+  if (kernel_noise(kernel) != NULL) b->noise = host_kernel(L, "noise", kernel_noise(kernel));
+  if (kernel->rows != NULL) rows_parse(kernel, b->signature);
+  b->who = lua_tostring(L, who);
+  lua_pushvalue(L, who);
+  return b;
+}
+
+/* Makes a function of what has been pushed: two upvalues, and a name for each operand. */
+static int end (lua_State *L, Binding *b, lua_CFunction call) {
+  b->in_order = b->operands == b->arguments;
+  for (int k = 0; k < b->operands; k++)
+    if (b->is_field[k] || b->argument[k] != k + 1) b->in_order = 0;
+  lua_pushcclosure(L, call, 2 + b->operands);
+  return 1;
+}
+
 static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int drawn) {
   luaL_checkstring(L, 3);
   luaL_checktype(L, 4, LUA_TTABLE);
   luaL_checktype(L, 5, LUA_TTABLE);
   lua_settop(L, 5);
-  lua_Unsigned operands = lua_rawlen(L, 5);
-  if (operands != (lua_Unsigned)(kernel->n_in - drawn))
-    host_fail(L, lua_tostring(L, 3), "its kernel does not take %I operands",
-              (lua_Integer)operands);
-  Binding *b = lua_newuserdatauv(L, sizeof *b, 0);
-  memset(b, 0, sizeof *b);
-  b->kernel = kernel;
-  b->state = host_state(L);
-  b->is_recorded = kernel_differentiates(kernel) && !kernel->flat;
-  b->arguments = (int)lua_rawlen(L, 4);
-  b->operands = (int)operands;
-  if (kernel_noise(kernel) != NULL) b->noise = host_kernel(L, "noise", kernel_noise(kernel));
-  if (kernel->rows != NULL) rows_parse(kernel, &b->signature);
-  b->who = lua_tostring(L, 3);
-  lua_pushvalue(L, 3);
+  Binding *b = begin(L, kernel, 3, (int)lua_rawlen(L, 4), lua_rawlen(L, 5), drawn);
   bind_operands(L, b, 4, 5);
-  b->in_order = b->operands == b->arguments;
-  for (int k = 0; k < b->operands; k++)
-    if (b->is_field[k] || b->argument[k] != k + 1) b->in_order = 0;
-  lua_pushcclosure(L, call, 2 + (int)operands);
-  return 1;
+  return end(L, b, call);
 }
 
-static int bind_function (lua_State *L, const Kernel *kernel) {
+/* What calls a kernel that is a function of its operands. */
+static lua_CFunction function_call (lua_State *L, const Kernel *kernel) {
   int of_rows = kernel->rows != NULL && kernel->rows->run != NULL;
   if (!of_rows && kernel->value == NULL)
     host_fail(L, "bind", "kernel %s is no function of its operands", kernel->name);
-  return bind_as(L, kernel, of_rows ? bound_rows : bound_apply, 0);
+  return of_rows ? bound_rows : bound_apply;
+}
+
+/* What calls any: a sampler draws its noise. */
+static lua_CFunction call_of (lua_State *L, const Kernel *kernel) {
+  int draws = kernel->sampler != NULL;
+  if (kernel->rows != NULL) return draws ? bound_rows_sample : bound_rows;
+  return draws ? bound_sample : function_call(L, kernel);
 }
 
 /* All operands are given: a sampler is a function of its noise. */
-static int bind_value (lua_State *L) { return bind_function(L, kernel_argument(L)); }
+static int bind_value (lua_State *L) {
+  const Kernel *kernel = kernel_argument(L);
+  return bind_as(L, kernel, function_call(L, kernel), 0);
+}
 
 static int bind (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  int draws = kernel->sampler != NULL;
-  if (kernel->rows != NULL)
-    return bind_as(L, kernel, draws ? bound_rows_sample : bound_rows, draws);
-  if (draws) return bind_as(L, kernel, bound_sample, 1);
-  return bind_function(L, kernel);
+  return bind_as(L, kernel, call_of(L, kernel), kernel->sampler != NULL);
+}
+
+static void detach (Binding *b) {
+  b->detached = 1;
+  b->is_recorded = 0;
 }
 
 /* The same, never recorded. */
 static int bind_detached (lua_State *L) {
   bind(L);
   lua_getupvalue(L, -1, 1);
-  Binding *b = lua_touserdata(L, -1);
-  b->detached = 1;
-  b->is_recorded = 0;
+  detach(lua_touserdata(L, -1));
   lua_pop(L, 1);
   return 1;
+}
+
+/* Arguments of bind_methods */
+enum { CLASS = 1, FILE_NAME, CLASS_NAME, OPERANDS };
+
+/* Gives the class a method `name`. Of self it takes the operands of the class, preceded by x where
+   the kernel has one more; a sampler is called with a shape and a generator. */
+static void bind_method (lua_State *L, const Kernel *kernel, const char *name, int detached) {
+  int draws = kernel->sampler != NULL, fields = (int)lua_rawlen(L, OPERANDS);
+  int has_x = !draws && kernel->n_in == fields + 1;
+  lua_pushfstring(L, "%s:%s", lua_tostring(L, CLASS_NAME), name);
+  Binding *b = begin(L, kernel, lua_gettop(L), draws ? 3 : 1 + has_x, fields + has_x, draws);
+  if (has_x) {
+    b->argument[0] = 2;
+    lua_pushliteral(L, "x");
+  }
+  for (int k = 0; k < fields; k++) {
+    string_at(L, OPERANDS, k + 1);
+    b->argument[k + has_x] = 1;
+    b->is_field[k + has_x] = 1;
+    b->objects = 1u << 1;
+  }
+  if (detached) detach(b);
+  end(L, b, call_of(L, kernel));
+  lua_pushstring(L, name);
+  lua_insert(L, -2);
+  lua_rawset(L, CLASS);
+  lua_settop(L, OPERANDS);
+}
+
+/* core.bind_methods(class, file, name, operands): every kernel of a file becomes a method of the
+   class of that name; false if there is no such file. What can be differentiated can be drawn. */
+static int bind_methods (lua_State *L) {
+  luaL_checktype(L, CLASS, LUA_TTABLE);
+  const Kernel *kernel = host_kernels(L, luaL_checkstring(L, FILE_NAME));
+  luaL_checkstring(L, CLASS_NAME);
+  luaL_checktype(L, OPERANDS, LUA_TTABLE);
+  lua_settop(L, OPERANDS);
+  if (kernel == NULL) return lua_pushboolean(L, 0), 1;
+  for (; kernel->name != NULL; kernel++) {
+    bind_method(L, kernel, kernel->name, 0);
+    if (strcmp(kernel->name, "rsample") != 0) continue;
+    bind_method(L, kernel, "sample", 1);
+    lua_pushboolean(L, 1);
+    lua_setfield(L, CLASS, "has_rsample");
+  }
+  return lua_pushboolean(L, 1), 1;
 }
 
 /* The sum of all values of an elementwise kernel, which are not stored. */
@@ -123,8 +191,8 @@ static int bind_partials (lua_State *L) {
 
 static int bind_adjoint (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
-  if (kernel->rows == NULL || kernel->rows->adjoint == NULL) host_fail(L, "bind", "kernel %s has no adjoint",
-                                        kernel->name);
+  if (kernel->rows == NULL || kernel->rows->adjoint == NULL)
+    host_fail(L, "bind", "kernel %s has no adjoint", kernel->name);
   return bind_as(L, kernel, bound_adjoint, 0);
 }
 
@@ -136,6 +204,7 @@ static int bind_predicate (lua_State *L) {
 static const luaL_Reg functions[] = {
   {"bind",           bind},
   {"bind_detached",  bind_detached},
+  {"bind_methods",   bind_methods},
   {"bind_value",     bind_value},
   {"bind_sum",       bind_sum},
   {"bind_partials",  bind_partials},

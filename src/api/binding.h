@@ -21,11 +21,11 @@ typedef struct Binding {
   int is_recorded;                      /* unless they are, or have no derivative */
   int in_order;                         /* the operands are the arguments */
   unsigned objects;                     /* arguments that have fields, as a set of bits */
-  Signature signature;                  /* of a row kernel */
   int arguments;                        /* of the call */
   int operands;
   unsigned char argument[KERNEL_MAX_IN];
   unsigned char is_field[KERNEL_MAX_IN];
+  Signature signature[];                /* one of a row kernel */
 } Binding;
 
 /* A kernel's operands as tensors, and room for those that are numbers. */
@@ -57,7 +57,7 @@ typedef enum Look {
   LOOK_OTHER       /* something waits; or is no tensor, and NULL */
 } Look;
 
-/* Pushes the operands and looks at them. */
+/* Pushes the operands and says what they are. */
 Look binding_push (lua_State *L, const Binding *b, Operands *operands);
 
 /* The operands on top of the stack, which were looked at, all as tensors. */

@@ -15,6 +15,7 @@ static int new_tensor (lua_State *L) {
   host_check_exact(L, 1, "tensor", "data");
   int fresh = lua_istable(L, 1);
   const Tensor *from = engine_operand(L, 1, "tensor", "data", &header, &number);
+  engine_check_untraced(L, host_state(L), "tensor", 1, &from);
   if (fresh) return 1;
   Tensor *t = host_new(L, "tensor", from->rank, from->shape, NULL);
   host_copy(L, t, from);

@@ -31,12 +31,29 @@ static int keep (lua_State *L) {
   return 1;
 }
 
+/* core.copy_fields(to, from, names): fields of one table as they are in another, nil too */
+static int copy_fields (lua_State *L) {
+  for (int i = 1; i <= 3; i++) luaL_checktype(L, i, LUA_TTABLE);
+  lua_settop(L, 3);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 3);
+  for (lua_Integer i = 1; i <= n; i++) {
+    lua_rawgeti(L, 3, i);
+    if (lua_type(L, -1) != LUA_TSTRING) host_fail(L, "copy_fields", "names must be strings");
+    lua_pushvalue(L, -1);
+    lua_rawget(L, 2);
+    lua_rawset(L, 1);
+  }
+  return 0;
+}
+
 __attribute__((visibility("default")))
 int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
   lua_pushcfunction(L, keep);
   lua_setfield(L, -2, "keep");
+  lua_pushcfunction(L, copy_fields);
+  lua_setfield(L, -2, "copy_fields");
   host_open_errors(L);
   host_open_tensors(L);
   host_open_kernels(L);
@@ -45,6 +62,8 @@ int luaopen_perilune_core (lua_State *L) {
   engine_open_pending(L);
   engine_open_backward(L);
   engine_open_trace(L);
+  engine_open_chains(L);
+  engine_open_scan(L);
   api_open_names(L);
   api_open_counted(L);
   api_open_tensor(L);

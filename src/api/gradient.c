@@ -16,7 +16,7 @@ static int param (lua_State *L) {
   return 1;
 }
 
-/* core.bare(t): the same elements, without a past */
+/* core.bare(t): the same elements, without node or gradient */
 static int bare (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
   Tensor *view = host_new_view(L, 1, t, t->rank);
@@ -30,7 +30,7 @@ static int bare (lua_State *L) {
   return 1;
 }
 
-/* t:detach(): the same, unless a trace would miss it */
+/* t:detach(): the same, but raises where a replay would not see changes */
 static int detach (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
   host_arguments(L, "Tensor:detach", 1);
@@ -53,7 +53,7 @@ static int call_paused (lua_State *L, int paused) {
   int before = state->paused;
   luaL_checkany(L, 1);
   if (paused && state->tracing)
-    host_fail(L, "no_grad", "not within trace: what is computed there would not be replayed");
+    engine_fail_traced(L, state, "no_grad", "what is computed there would not be replayed");
   state->paused = paused;
   int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   state->paused = before;

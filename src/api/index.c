@@ -94,7 +94,7 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   engine_before_write(L, to);
   loop_copy(NULL, to, from);     /* all of it: nobody wants half a value */
   (*to->version)++;
-  host_state(L)->walk++;
+  host_state(L)->passes++;
 }
 
 /* t[i] = a number, table or tensor that broadcasts to the row */

@@ -38,7 +38,41 @@ static int join (lua_State *L) {
   return 1;
 }
 
+/* Is t what joining slices of one element along a dimension gave, and are they as they were? */
+static int is_stack (const Tensor *t, int dim) {
+  const Node *node = t->node;
+  if (node == NULL || node->kind != NODE_JOIN || node->dimensions != dim || node->freed) return 0;
+  for (int k = 0; k < node->n; k++) {
+    const Tensor *part = node->in[k].tensor;
+    if (part->shape[dim] != 1 || *part->version != node->in[k].version) return 0;
+  }
+  return 1;
+}
+
+/* core.slices(t, dim): the views t:select(dim, i), few of them; or those of what was stacked to
+   make t, so that nobody need read or differentiate the stack */
+static int slices (lua_State *L) {
+  const Tensor *t = engine_check_tensor(L, 1, "slices");
+  int dim = (int)api_dimension(L, 2, "slices", t->rank), stacked = is_stack(t, dim);
+  if (t->shape[dim] > KERNEL_MAX_IN) host_fail(L, "slices", "at most %d", KERNEL_MAX_IN);
+  int n = (int)t->shape[dim];
+  luaL_checkstack(L, n + 4, "slices");
+  for (int i = 0; i < n; i++) {
+    if (stacked) lua_getiuservalue(L, 1, i + 1);
+    int base = stacked ? lua_gettop(L) : 1;
+    const Tensor *from = stacked ? engine_check_tensor(L, base, "slices") : t;
+    api_select(L, base, from, dim, stacked ? 0 : i);
+    if (stacked) lua_remove(L, base);
+  }
+  return n;
+}
+
+static const luaL_Reg functions[] = {
+  {"join",   join},
+  {"slices", slices},
+  {NULL, NULL}
+};
+
 void api_open_join (lua_State *L) {
-  lua_pushcfunction(L, join);
-  lua_setfield(L, -2, "join");
+  luaL_setfuncs(L, functions, 0);
 }

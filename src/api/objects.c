@@ -1,9 +1,8 @@
 /*
-** objects.c - the two things a script does all day, done without a detour:
-** constructing a distribution of numbers and tensors, and finding its KL
+** objects.c - fast paths: constructing a distribution of numbers and tensors, and finding the KL
+** of two classes
 **
-** Both are shortcuts. Whatever is not plain goes to the Lua function that
-** knows all the rules, and gives the same result.
+** Whatever is not plain goes to the function in Lua that knows all the rules. Results are the same.
 */
 #include <string.h>
 

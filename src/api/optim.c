@@ -1,15 +1,15 @@
 /*
 ** optim.c - one step of an optimiser, written where its parameters are
 **
-** core.memory(parameters) is what an optimiser remembers of them: how often each was moved,
-** and rows of numbers, a tensor (rows, elements). core.recall(memory, i) gives the rows of
+** core.memory(parameters) is the state of an optimiser: for each parameter, how many steps it has
+** made, and rows of numbers, a tensor (rows, elements). core.recall(memory, i) gives the rows of
 ** parameter i, or nil, and the count; core.remember(memory, i, rows, count) sets them.
 **
 ** A kernel of kernel/optim.c, whose rows are the parameter and those of its memory, makes two
 ** functions, core.bind_ready(name) and core.bind_update(name):
 **
 **   ready(memory)    the largest count of a parameter that has a gradient; nil if none has
-**     one, false if a gradient is not finite, or its parameter has not the kernel's rows
+**     one; false if a gradient is not finite, or a parameter has other rows than the kernel's
 **   update(memory, count, constants...)    moves the parameters that have a gradient and
 **     this count, and counts that; returns the next lower count, or nil
 */
@@ -172,7 +172,7 @@ static void move (lua_State *L, const Kernel *kernel, const Slot *slot,
   kernel->update(x->size, grad->data, constant, row);
   (*x->version)++;
   (*rows->version)++;
-  host_state(L)->walk++;
+  host_state(L)->passes++;
 }
 
 /* Those from argument 3 on; constants that are not given are 0. */

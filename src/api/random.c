@@ -164,9 +164,10 @@ static int draw (lua_State *L) {
   Philox *g = self(L, who);
   ptrdiff_t shape[TENSOR_MAX_RANK];
   double number;
-  if (((const State *)lua_touserdata(L, lua_upvalueindex(3)))->tracing)
-    host_fail(L, who, "not within trace: a replay would not draw it again; rsample from a"
-              " distribution, such as Normal(0, 1), is drawn again");
+  const State *state = lua_touserdata(L, lua_upvalueindex(3));
+  if (state->tracing)
+    engine_fail_traced(L, state, who, "a replay would not draw it again; rsample from a"
+                       " distribution, such as Normal(0, 1), is drawn again");
   if (lua_gettop(L) <= 2 && lua_isnoneornil(L, 2)) {
     kernel->sampler->draw(g, g->position++, 1, NULL, &number);
     lua_pushnumber(L, number);

@@ -1,5 +1,5 @@
 /*
-** result.c - what functions give back
+** result.c - what functions return: numbers, or tensors
 */
 #include "api/api.h"
 

@@ -32,7 +32,7 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
 static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
   int base = lua_gettop(L) - b->operands + 1;
   for (int k = 0; k < b->operands; k++) {
-    int least = b->signature.event_rank[k];
+    int least = b->signature->event_rank[k];
     if (o->in[k]->rank >= least) continue;
     host_fail_type(L, b->who, binding_name(L, k),
                    least == 1 ? "a vector, or a batch of them" : "a matrix, or a batch of them",
@@ -41,12 +41,12 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
 }
 
 /* Reads the operands and plans the run over them. */
-static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
+static void plan (lua_State *L, const Binding *b, Operands *o, RowsPlan *rows) {
   int which;
   binding_read(L, b, o);
   check_ranks(L, b, o);
-  api_row_operands(L, &b->signature, 0, b->operands, o);
-  const char *why = rows_plan(rows, &b->signature, b->operands, o->in, &which);
+  api_row_operands(L, b->signature, 0, b->operands, o);
+  const char *why = rows_plan(rows, b->signature, b->operands, o->in, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                     b->operands, o->in);
 }
@@ -54,7 +54,7 @@ static void plan (lua_State *L, const Binding *b, Operands *o, Rows *rows) {
 int bound_rows (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
-  Rows rows;
+  RowsPlan rows;
   binding_arguments(L, b);
   plan(L, b, &o, &rows);
   Recording r = binding_recording(L, b, NODE_ROWS, &o);
@@ -62,9 +62,9 @@ int bound_rows (lua_State *L) {
   int result = lua_gettop(L);
   if (out->size == 0) return 1;
   double *scratch;
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, &rows),
                                  rows_scratch(&rows, b->kernel->rows->scratch), &scratch);
-  rows_run(pool, b->kernel, &b->signature, &rows, scratch, out->data);
+  rows_run(pool, b->kernel, b->signature, &rows, scratch, out->data);
   host_check_stopped(L, pool);
   lua_settop(L, result);
   return api_return(L, out, b->kernel);
@@ -72,8 +72,8 @@ int bound_rows (lua_State *L) {
 
 /* Pushes a tensor for the derivative with respect to operand k: the batch of
    the result, and the operand's event. */
-static double *push_slope (lua_State *L, const Binding *b, const Rows *rows, int k) {
-  const Signature *s = &b->signature;
+static double *push_slope (lua_State *L, const Binding *b, const RowsPlan *rows, int k) {
+  const Signature *s = b->signature;
   ptrdiff_t shape[2 * TENSOR_MAX_RANK];
   int rank = rows->out_rank - s->event_rank[b->operands];
   for (int d = 0; d < rank; d++) shape[d] = rows->out_shape[d];
@@ -91,7 +91,7 @@ int bound_adjoint (lua_State *L) {
   double *d[KERNEL_MAX_IN], *scratch, number;
   Tensor header;
   Operands o;
-  Rows rows;
+  RowsPlan rows;
   lua_settop(L, above);
   plan(L, b, &o, &rows);
   const Tensor *upstream = engine_operand(L, above, binding_who(L), "upstream", &header,
@@ -103,10 +103,10 @@ int bound_adjoint (lua_State *L) {
   luaL_checkstack(L, b->operands + 4, binding_who(L));
   host_copy(L, whole, upstream);
   for (int k = 0; k < b->operands; k++) d[k] = push_slope(L, b, &rows, k);
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, &rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, &rows),
                                  rows_scratch(&rows, b->kernel->rows->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
-    rows_adjoint(pool, b->kernel, &b->signature, &rows, ~0u, scratch, whole->data, d);
+    rows_adjoint(pool, b->kernel, b->signature, &rows, ~0u, scratch, whole->data, d);
   host_check_stopped(L, pool);
   lua_pop(L, 1);
   return b->operands;

@@ -1,9 +1,9 @@
 /*
 ** sample.c - samplers: distribution, sample shape and generator in, draws out
 **
-** The result has the sample shape before the batch shape. The generator moves
-** on by the number of elements drawn, before the first is: a hook that interrupts
-** the call, and draws itself, gets others. If the hook raises they are lost.
+** The shape of the result is the sample shape, then the batch shape. The generator moves on by the
+** number of elements drawn before the first one is: a hook that interrupts the call and draws
+** itself gets other numbers. If the hook raises, these draws are lost.
 */
 #include <string.h>
 
@@ -53,8 +53,8 @@ static int records (lua_State *L, const Binding *b, const Operands *o) {
   int recorded = !b->detached && kernel_differentiates(b->kernel)
               && (b->state->tracing || engine_is_tracked(b->state, b->operands, o->in));
   if (b->state->tracing && !recorded)
-    host_fail(L, b->who, "not within trace: a replay would not draw it again, as it does what"
-              " comes from rsample");
+    engine_fail_traced(L, b->state, b->who, "a replay would not draw it again, as it does what"
+                       " comes from rsample");
   return recorded;
 }
 
@@ -118,8 +118,8 @@ int bound_sample (lua_State *L) {
 ** event of it for each result. That tensor is drawn first, in the sample and
 ** batch shape; the kernel does the rest.
 */
-static Tensor *push_noise (lua_State *L, const Binding *b, const Rows *rows) {
-  const Signature *s = &b->signature;
+static Tensor *push_noise (lua_State *L, const Binding *b, const RowsPlan *rows) {
+  const Signature *s = b->signature;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank = rows->out_rank - s->event_rank[1 + b->operands];
   memcpy(shape, rows->out_shape, (size_t)rank * sizeof *shape);
@@ -132,24 +132,24 @@ static Tensor *push_noise (lua_State *L, const Binding *b, const Rows *rows) {
 
 /* Plans again with the noise as operand 0, draws it, and runs. */
 static void run_on_noise (lua_State *L, const Binding *b, const Tensor *const in[],
-                          Tensor *noise, Philox *g, Rows *rows, double *out) {
+                          Tensor *noise, Philox *g, RowsPlan *rows, double *out) {
   int which;
-  const char *why = rows_plan(rows, &b->signature, 1 + b->operands, in, &which);
+  const char *why = rows_plan(rows, b->signature, 1 + b->operands, in, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), why, b->operands, in + 1);
   double *scratch;
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, rows),
                                  rows_scratch(rows, b->kernel->rows->scratch), &scratch);
   elementwise_noise(pool, b->noise, g, philox_claim(g, noise->size), noise->size, noise->data);
-  rows_run(pool, b->kernel, &b->signature, rows, scratch, out);
+  rows_run(pool, b->kernel, b->signature, rows, scratch, out);
   host_check_stopped(L, pool);
 }
 
-static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *rows,
+static void run_drawing (lua_State *L, const Binding *b, Philox *g, const RowsPlan *rows,
                          Tensor *out) {
   double *scratch;
-  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, &b->signature, rows),
+  Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, rows),
                                  rows_scratch(rows, b->kernel->rows->scratch), &scratch);
-  rows_draw(pool, b->kernel, &b->signature, rows, scratch, g, philox_claim(g, out->size),
+  rows_draw(pool, b->kernel, b->signature, rows, scratch, g, philox_claim(g, out->size),
             out->data);
   host_check_stopped(L, pool);
 }
@@ -158,7 +158,7 @@ static void run_drawing (lua_State *L, const Binding *b, Philox *g, const Rows *
    stack; then the result. */
 static Tensor *push_recorded (lua_State *L, const Binding *b, const Tensor *in[],
                               const Tensor *first, const Operands *o, int base,
-                              const Rows *rows) {
+                              const RowsPlan *rows) {
   Recording r = {.state = b->state, .who = b->who, .kind = NODE_ROWS, .in = in,
                  .kernel = b->kernel, .n = 1 + b->operands, .base = lua_gettop(L),
                  .always = true};
@@ -173,7 +173,7 @@ static Tensor *push_recorded (lua_State *L, const Binding *b, const Tensor *in[]
 
 /* Pushes the result. */
 static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Operands *o,
-                                     Philox *g, Rows *rows) {
+                                     Philox *g, RowsPlan *rows) {
   const Tensor *in[1 + KERNEL_MAX_IN];
   int base = lua_gettop(L) - b->operands + 1;
   Tensor *first = b->noise != NULL
@@ -194,7 +194,7 @@ static Tensor *recorded_rows_sample (lua_State *L, const Binding *b, const Opera
 
 /* Pushes the result. */
 static Tensor *plain_rows_sample (lua_State *L, const Binding *b, const Operands *o,
-                                  Philox *g, Rows *rows) {
+                                  Philox *g, RowsPlan *rows) {
   const Tensor *in[1 + KERNEL_MAX_IN];
   Tensor *out = host_new(L, binding_who(L), rows->out_rank, rows->out_shape, NULL);
   int result = lua_gettop(L);
@@ -212,14 +212,14 @@ int bound_rows_sample (lua_State *L) {
   const Binding *b = binding_of(L);
   ptrdiff_t shape[TENSOR_MAX_RANK];
   Operands o;
-  Rows rows;
+  RowsPlan rows;
   int which;
   binding_arguments(L, b);
   int rank = sample_shape(L, 2, shape);
   Philox *g = api_generator(L, 3, binding_who(L));
   binding_read(L, b, &o);
-  api_row_operands(L, &b->signature, 1, b->operands, &o);
-  const char *why = rows_plan_sample(&rows, &b->signature, b->operands, o.in, rank,
+  api_row_operands(L, b->signature, 1, b->operands, &o);
+  const char *why = rows_plan_sample(&rows, b->signature, b->operands, o.in, rank,
                                      shape, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                     b->operands, o.in);

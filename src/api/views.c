@@ -1,5 +1,5 @@
 /*
-** views.c - other ways to look at the same elements: rows, slices, shapes
+** views.c - views of the same elements: rows, slices, other shapes
 */
 #include <string.h>
 
@@ -151,6 +151,19 @@ static int view_permute (lua_State *L) {
   return api_return(L, view, NULL);
 }
 
+/* core.diagonal(t): of the last two dimensions */
+static int view_diagonal (lua_State *L) {
+  const Tensor *t = engine_check_tensor(L, 1, "diagonal");
+  int last = t->rank - 1;
+  if (t->rank < 2) host_fail_type(L, "diagonal", "t", "a matrix, or a batch of them", 1);
+  ptrdiff_t m = t->shape[last - 1], n = t->shape[last];
+  Tensor *view = view_without(L, 1, t, last);
+  view->shape[last - 1] = m < n ? m : n;
+  view->stride[last - 1] = t->stride[last - 1] + t->stride[last];
+  recount(view);
+  return 1;
+}
+
 /* t:expand(shape): dimensions of 1 stretched without copying */
 static int view_expand (lua_State *L) {
   const char *who = "Tensor:expand";
@@ -285,6 +298,7 @@ static const luaL_Reg methods[] = {
 };
 
 static const luaL_Reg functions[] = {
+  {"diagonal",        view_diagonal},
   {"pieces",          pieces},
   {"broadcast_shape", broadcast_shape},
   {"ends_with",       ends_with},

@@ -1,5 +1,5 @@
 /*
-** adjoint.c - what each kind of node passes on
+** adjoint.c - the step back over a node: calls the step of its kind
 */
 #include "autograd/adjoint.h"
 #include "autograd/steps.h"
@@ -27,6 +27,6 @@ void adjoint_step (Node *node, const Kernel *sum, bool with_sums, Pool *pool, do
     case NODE_ROWS: step_rows(node, pool, scratch); break;
     case NODE_REDUCTION: step_reduction(node, pool); break;
     case NODE_JOIN: step_join(node, pool); break;
-    case NODE_LEAF: case NODE_CALL: break;
+    case NODE_LEAF: case NODE_SCAN: case NODE_CALL: break;
   }
 }

@@ -11,7 +11,7 @@
 size_t adjoint_scratch (const Node *node, const Pool *pool);
 
 /* Adds to the gradients of all tracked inputs, for which there is memory, unless the pool's
-   watch stops it. Not for leaves and calls. `sum` is the reduction of that name. If `with_sums`,
+   watch stops it. Not for leaves, scans and calls. `sum` is the reduction of that name. If `with_sums`,
    sums that wait get their values in passing. */
 void adjoint_step (Node *node, const Kernel *sum, bool with_sums, Pool *pool, double *scratch);
 

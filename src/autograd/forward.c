@@ -1,5 +1,5 @@
 /*
-** forward.c - what each kind of node computes
+** forward.c - computes a node again, by its kind
 */
 #include "autograd/forward.h"
 #include "autograd/steps.h"
@@ -46,7 +46,7 @@ static void draw_elements (const Node *node, uint64_t position, Pool *pool) {
 
 static void compute_rows (const Node *node, Pool *pool, double *scratch) {
   Signature signature;
-  Rows rows;
+  RowsPlan rows;
   step_plan_rows(node, &signature, &rows);
   rows_run(pool, node->kernel, &signature, &rows, scratch, node->result->data);
 }
@@ -56,7 +56,7 @@ static void draw_rows (const Node *node, uint64_t position, Pool *pool, double *
   Tensor header[KERNEL_MAX_IN], *first = node->in[0].tensor, *out = node->result;
   const Tensor *in[KERNEL_MAX_IN];
   Signature signature;
-  Rows rows;
+  RowsPlan rows;
   int which;
   node_inputs(node, header, in);
   rows_parse(node->kernel, &signature);
@@ -93,7 +93,7 @@ static void draw_noise (const Node *node, const Kernel *noise, uint64_t position
 
 size_t forward_scratch (const Node *node, const Pool *pool) {
   Signature signature;
-  Rows rows;
+  RowsPlan rows;
   if (node->kind != NODE_ROWS || node->kernel->rows->scratch == NULL) return 0;
   step_plan_rows(node, &signature, &rows);
   return (size_t)pool_threads(pool) * rows_scratch(&rows, node->kernel->rows->scratch);
@@ -115,6 +115,6 @@ void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uin
       break;
     case NODE_REDUCTION: reduce_lines(node, pool); break;
     case NODE_JOIN: join(node, pool); break;
-    case NODE_LEAF: case NODE_CALL: break;
+    case NODE_LEAF: case NODE_SCAN: case NODE_CALL: break;
   }
 }

@@ -17,7 +17,7 @@ double forward_sum (const Node *node, const Kernel *sum, const Tensor *const in[
 size_t forward_scratch (const Node *node, const Pool *pool);
 
 /* Writes the result's elements where they are, unless the pool's watch stops it. Not for
-   leaves and calls. `sum` is the reduction of that name. A draw takes as many elements of its
+   leaves, scans and calls. `sum` is the reduction of that name. A draw takes as many elements of its
    generator's stream, from `position` on, as its first input has; `noise` is the kernel that
    feeds it, or NULL if it draws itself. */
 void forward_step (const Node *node, const Kernel *sum, const Kernel *noise, uint64_t position,

@@ -1,12 +1,12 @@
 /*
-** node.h - how a tensor was computed, for the walk back
+** node.h - how a tensor was computed, for the backward pass
 **
-** A recorded tensor has a node: the kernel, and the operands it was given. The
-** gradient of a tensor is laid out as its elements are, so views need no node: what
-** flows into a view is added to its owner's gradient where the view's elements lie.
+** A recorded tensor has a node: the kernel, and the operands it was given. The gradient of a tensor
+** is laid out in memory as its elements are, so views need no node: the gradient of a view is added
+** to its owner's, at the places of the view's elements.
 **
 ** Nodes are numbered in the order of their creation; no operand is younger than
-** its result. Walking back is going through the nodes from the youngest on.
+** its result. A backward pass goes through them from the youngest on.
 */
 #ifndef PERILUNE_NODE_H
 #define PERILUNE_NODE_H
@@ -25,7 +25,8 @@ typedef enum NodeKind {
   NODE_ROWS,
   NODE_REDUCTION,
   NODE_JOIN,          /* of its inputs, along the dimension whose number is `dimensions` */
-  NODE_CALL           /* whoever recorded it knows how to go back */
+  NODE_SCAN,          /* a recurrence (scan.h) */
+  NODE_CALL           /* of a function in Lua, which comes with its own backward */
 } NodeKind;
 
 typedef struct Input {
@@ -42,11 +43,12 @@ typedef struct Node {
   union {
     const Kernel *kernel;
     Tensor *grad;        /* of a parameter: memory for its grad, kept alive by it, or NULL */
+    struct Scan *scan;   /* of a recurrence, kept alive by it */
   };
   Tensor *result;
   uint64_t order;
-  uint64_t walk;         /* the last walk that met it */
-  double *gradient;      /* during a walk: of the result's elements, or NULL */
+  uint64_t pass;         /* number of the last backward pass that met it */
+  double *gradient;      /* during a pass: of the result's elements, or NULL */
   struct Philox *generator;   /* of a draw that is traced: it is drawn again from there */
   uint8_t kind;          /* a NodeKind */
   uint8_t n;             /* inputs */
@@ -82,9 +84,10 @@ static inline Node *node_below (const Node *node, int k) {
 }
 
 /* Elements that a step over it goes through: of the result, or of the largest operand where
-   they were summed up; a lot for a slow kernel. */
+   they were summed up; a lot for a slow kernel or a recurrence. */
 static inline size_t node_extent (const Node *node) {
   size_t size = node->result->size;
+  if (node->kind == NODE_SCAN) return SIZE_MAX;
   if ((node->kind == NODE_ELEMENTWISE || node->kind == NODE_ROWS) && node->kernel->slow)
     return SIZE_MAX;
   for (int k = 0; k < node->n; k++)

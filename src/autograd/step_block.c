@@ -1,6 +1,6 @@
 /*
-** step_block.c - an elementwise kernel of a single block, back over it or forward again: no
-** plan is needed
+** step_block.c - back over an elementwise kernel of a single block, or forward again; no loop needs
+** to be planned
 */
 #include "autograd/steps.h"
 #include "autograd/target.h"

@@ -6,7 +6,7 @@
 #include "driver/loop.h"
 #include "driver/rows.h"
 
-void step_plan_rows (const Node *node, Signature *signature, Rows *rows) {
+void step_plan_rows (const Node *node, Signature *signature, RowsPlan *rows) {
   Tensor header[KERNEL_MAX_IN];
   const Tensor *in[KERNEL_MAX_IN];
   int which;
@@ -16,13 +16,13 @@ void step_plan_rows (const Node *node, Signature *signature, Rows *rows) {
 }
 
 /* Doubles for the derivatives of one input, over all rows. */
-static size_t slopes_size (const Rows *rows, const Signature *signature, int k) {
+static size_t slopes_size (const RowsPlan *rows, const Signature *signature, int k) {
   return rows->batch.size * rows_event_size(rows, signature, k);
 }
 
 size_t step_rows_need (const Node *node, const Pool *pool) {
   Signature signature;
-  Rows rows;
+  RowsPlan rows;
   step_plan_rows(node, &signature, &rows);
   size_t size = (size_t)pool_threads(pool)
               * rows_scratch(&rows, node->kernel->rows->adjoint_scratch);
@@ -31,7 +31,7 @@ size_t step_rows_need (const Node *node, const Pool *pool) {
 }
 
 /* Adds the derivatives of input k, one event a row, to its gradient. */
-static void add_slopes (const Node *node, const Rows *rows, const Signature *signature,
+static void add_slopes (const Node *node, const RowsPlan *rows, const Signature *signature,
                         int k, Pool *pool, double *slopes) {
   ptrdiff_t shape[2 * TENSOR_MAX_RANK];
   int rank = rows->out_rank - signature->event_rank[node->n];
@@ -56,7 +56,7 @@ static bool is_zero (size_t n, const double *x) {
 }
 
 /* Nothing goes on from a row to which nothing comes from above. */
-static void clear_idle_rows (const Node *node, const Rows *rows, const Signature *signature,
+static void clear_idle_rows (const Node *node, const RowsPlan *rows, const Signature *signature,
                              int k, Pool *pool, double *slopes) {
   size_t size = rows_event_size(rows, signature, k);
   for (size_t r = 0; r < rows->batch.size; r++) {
@@ -67,7 +67,7 @@ static void clear_idle_rows (const Node *node, const Rows *rows, const Signature
 }
 
 /* Are the derivatives of input k all of its gradient, in the order of its elements? */
-static bool is_whole (const Node *node, const Rows *rows, const Signature *signature, int k) {
+static bool is_whole (const Node *node, const RowsPlan *rows, const Signature *signature, int k) {
   if (!node->in[k].tracked || is_shared(node, k)) return false;
   const Tensor *t = node->in[k].tensor;
   return t->owner->node->empty && t->data == t->owner->data && tensor_is_contiguous(t)
@@ -79,7 +79,7 @@ void step_rows (Node *node, Pool *pool, double *scratch) {
   double *d[KERNEL_MAX_IN];
   bool whole[KERNEL_MAX_IN];
   unsigned wanted = 0;
-  Rows rows;
+  RowsPlan rows;
   step_plan_rows(node, &signature, &rows);
   for (int k = 0; k < node->n; k++) {
     if (node->in[k].tracked) wanted |= 1u << k;

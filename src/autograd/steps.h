@@ -30,7 +30,7 @@ void step_elementwise (Node *node, const Kernel *sum, bool with_sums, Pool *pool
                        double *scratch);
 
 /* The run of a row kernel that was recorded. */
-void step_plan_rows (const Node *node, Signature *signature, Rows *rows);
+void step_plan_rows (const Node *node, Signature *signature, RowsPlan *rows);
 
 size_t step_rows_need (const Node *node, const Pool *pool);
 void step_rows (Node *node, Pool *pool, double *scratch);

@@ -1,8 +1,8 @@
 /*
-** target.h - where what a node passes on goes
+** target.h - the gradients that a step back adds to
 **
-** Where nothing comes from above nothing is passed on, not even if the derivative is
-** infinite there: a branch that was not taken spoils no gradient.
+** Where the gradient from above is 0, what is passed on is 0, even if the derivative is infinite or
+** NaN there: a branch of `where` that was not taken spoils no gradient.
 */
 #ifndef PERILUNE_TARGET_H
 #define PERILUNE_TARGET_H
@@ -20,7 +20,7 @@ static inline double *gradient_at (const Tensor *t) {
   return owner->node->gradient + (t == owner ? 0 : t->data - owner->data);
 }
 
-/* The same, in memory to which something can be added, unless that was given up. */
+/* The same, zeros where nothing has been written yet; unless that was interrupted. */
 static inline double *filled_gradient (Pool *pool, const Tensor *t) {
   double *at = gradient_at(t);
   node_fill_gradient(pool, t->owner->node);

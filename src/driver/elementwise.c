@@ -1,5 +1,5 @@
 /*
-** elementwise.c - one loop over blocks for values, partials and samples
+** elementwise.c - loops over blocks: values, partials, samples, predicates, noise
 **
 ** Elements do not depend on one another, so neither the cutting into blocks
 ** nor the number of threads can change a bit.
@@ -174,7 +174,8 @@ bool elementwise_holds (Pool *pool, const Kernel *kernel, const Tensor *t) {
 
 static void noise_range (void *data, size_t first, size_t last) {
   const ElementwiseJob *job = data;
-  job->noise->sampler->draw(job->generator, job->position + first, last - first, NULL, job->out + first);
+  job->noise->sampler->draw(job->generator, job->position + first, last - first, NULL,
+                            job->out + first);
 }
 
 void elementwise_noise (Pool *pool, const Kernel *noise, const struct Philox *g,

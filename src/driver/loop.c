@@ -254,8 +254,8 @@ static void add_run (double *block, size_t n, double *at, ptrdiff_t by) {
 
 /* Visits elements first .. first+n-1 of what lies as operand k does, from `at` on,
    run by run along the innermost dimension. */
-static inline void walk (const Loop *loop, int k, double *at, size_t first, size_t n,
-                         double *block, Run *run) {
+static inline void visit_runs (const Loop *loop, int k, double *at, size_t first, size_t n,
+                               double *block, Run *run) {
   const ptrdiff_t *stride = loop->stride[k];
   size_t index[TENSOR_MAX_RANK];
   int last = loop->rank - 1;
@@ -326,7 +326,7 @@ static void gather (const Loop *loop, int k, size_t first, size_t n, Blocks *blo
   if (n <= left && by == 1) blocks->in[k] = at;
   else if (n <= left && by == 0) repeat(blocks, k, at);
   else {
-    walk(loop, k, (double *)loop->data[k], first, n, blocks->scratch[k], gather_run);
+    visit_runs(loop, k, (double *)loop->data[k], first, n, blocks->scratch[k], gather_run);
     blocks->repeated[k] = NULL;
     blocks->in[k] = blocks->scratch[k];
   }
@@ -343,7 +343,7 @@ void loop_add (const Loop *loop, int k, double *to, size_t first, size_t n,
                const double *block) {
   if (loop->feed[k] == FEED_LINEAR) add_run((double *)block, n, to + first, 1);
   else if (loop->feed[k] == FEED_CONSTANT) add_run((double *)block, n, to, 0);
-  else walk(loop, k, to, first, n, (double *)block, add_run);
+  else visit_runs(loop, k, to, first, n, (double *)block, add_run);
 }
 
 void loop_copy (Pool *pool, Tensor *to, const Tensor *from) {
@@ -357,7 +357,7 @@ void loop_copy (Pool *pool, Tensor *to, const Tensor *from) {
     n = loop_length(&loop, first, loop.size);
     loop_block(&loop, first, n, &blocks);
     if (loop.rank == 0) to->data[0] = blocks.in[0][0];
-    else walk(&loop, 1, to->data, first, n, (double *)blocks.in[0], scatter_run);
+    else visit_runs(&loop, 1, to->data, first, n, (double *)blocks.in[0], scatter_run);
     if (loop_stops(pool, first, n)) return;
   }
 }

@@ -1,9 +1,9 @@
 /*
 ** reduce.c - lines of blocks, merged as a balanced tree
 **
-** The tree is grown like a binary counter: after 2^k leaves the last 2^k have
-** become one state. Leaves are blocks; above them, chunks of a fixed number
-** of blocks, which threads may compute apart.
+** The tree grows like a binary counter: after 2^k leaves the last 2^k have been merged into one
+** state. Leaves are blocks; chunks of a fixed number of blocks are subtrees, which threads may
+** compute separately.
 */
 #include <string.h>
 
@@ -13,13 +13,13 @@
 #define ROUND  64                  /* chunks computed before they are merged */
 #define LEVELS 64
 
-typedef double State[KERNEL_MAX_WIDTH];
+typedef double ReduceState[KERNEL_MAX_WIDTH];
 
 typedef struct Tree {
   const Kernel *kernel;
   size_t leaves;
   int depth;
-  State states[LEVELS];
+  ReduceState states[LEVELS];
 } Tree;
 
 static void tree_plant (Tree *tree, const Kernel *kernel) {
@@ -42,7 +42,7 @@ static void tree_grow (Tree *tree) {
 
 static void tree_finish (Tree *tree, double *state) {
   while (tree->depth > 1) tree_merge_top(tree);
-  memcpy(state, tree->states[0], sizeof(State));
+  memcpy(state, tree->states[0], sizeof(ReduceState));
 }
 
 
@@ -55,7 +55,7 @@ typedef struct ReduceJob {
   double *out;
   size_t start, end;     /* the part of a line being cut into chunks */
   Pool *pool;            /* to be asked within a chunk, or NULL */
-  State *chunks;
+  ReduceState *chunks;
 } ReduceJob;
 
 static void fold_block (const ReduceJob *job, size_t n, const double *const in[], double *state) {
@@ -98,7 +98,7 @@ static void fold_chunks (void *data, size_t first, size_t last) {
 /* State of a whole line: rounds of chunks, merged in order. */
 static void fold_line (Pool *pool, ReduceJob *job, size_t line, double *state) {
   Tree tree;
-  State chunks[ROUND];
+  ReduceState chunks[ROUND];
   size_t end = (line + 1) * job->count;
   tree_plant(&tree, job->kernel);
   job->chunks = chunks;
@@ -109,7 +109,7 @@ static void fold_line (Pool *pool, ReduceJob *job, size_t line, double *state) {
     pool_run(pool, n, 1, 1, fold_chunks, job);
     if (pool_stopped(pool)) return;
     for (size_t c = 0; c < n; c++) {
-      memcpy(tree.states[tree.depth], chunks[c], sizeof(State));
+      memcpy(tree.states[tree.depth], chunks[c], sizeof(ReduceState));
       tree_grow(&tree);
     }
   }
@@ -119,7 +119,7 @@ static void fold_line (Pool *pool, ReduceJob *job, size_t line, double *state) {
 /* Lines first .. last-1, each within one chunk. */
 static void reduce_lines (void *data, size_t first, size_t last) {
   const ReduceJob *job = data;
-  State state;
+  ReduceState state;
   for (; first < last; first++) {
     size_t from = first * job->count;
     fold_range(job, from, from + job->count, state);
@@ -150,7 +150,7 @@ size_t reduce_line_up (StackTensor *lines, const Tensor *t, unsigned set, int *i
 void reduce (Pool *pool, const Kernel *kernel, const Tensor *t, int inner,
              size_t count, double *out) {
   Loop loop;
-  State state = {0};
+  ReduceState state = {0};
   ReduceJob job = {.kernel = kernel, .loop = &loop, .count = count, .out = out};
   size_t lines = 1;
   if (inner == t->rank && count > 0 && count <= LOOP_BLOCK && tensor_is_contiguous(t)) {
@@ -178,7 +178,7 @@ bool reduce_is_total (const Kernel *map, const Loop *loop) {
 
 double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
                       const Loop *loop) {
-  State state = {0};
+  ReduceState state = {0};
   ReduceJob job = {.kernel = kernel, .map = map, .loop = loop, .count = loop->size,
              .total = reduce_is_total(map, loop), .pool = pool};
   if (loop->size > 0) fold_line(pool, &job, 0, state);
@@ -188,7 +188,7 @@ double reduce_mapped (Pool *pool, const Kernel *kernel, const Kernel *map,
 double reduce_states (const Kernel *kernel, size_t blocks, const double *states,
                       size_t count) {
   Tree tree;
-  State state = {0};
+  ReduceState state = {0};
   tree_plant(&tree, kernel);
   for (size_t i = 0; i < blocks; i++) {
     tree.states[tree.depth][0] = states[i];

@@ -1,5 +1,5 @@
 /*
-** rows.c - signatures, batches of rows, and the walk over them
+** rows.c - signatures, batches of rows, and the loop over them
 */
 #include <stdint.h>
 #include <string.h>
@@ -30,7 +30,7 @@ void rows_parse (const Kernel *kernel, Signature *signature) {
 
 /* Takes the sizes of the signature's letters from the events of operands
    first, first+1, ... of it. */
-static const char *bind_letters (Rows *rows, const Signature *signature, int first,
+static const char *bind_letters (RowsPlan *rows, const Signature *signature, int first,
                                  int n, const Tensor *const in[], int *which) {
   bool known[ROWS_MAX_LETTERS] = {false};
   for (int k = 0; k < n; k++) {
@@ -60,7 +60,7 @@ static const Tensor *batch_of (StackTensor *block, const Tensor *t, int event_ra
 }
 
 /* The loop over `leading` dimensions and the broadcast of the batches. */
-static const char *plan_batches (Rows *rows, const Signature *signature, int first,
+static const char *plan_batches (RowsPlan *rows, const Signature *signature, int first,
                                  int n, const Tensor *const in[], int leading,
                                  const ptrdiff_t sample[]) {
   StackTensor batches[KERNEL_MAX_IN];
@@ -80,7 +80,7 @@ static const char *plan_batches (Rows *rows, const Signature *signature, int fir
 }
 
 /* Appends the event of the result to its shape. */
-static const char *append_event (Rows *rows, const Signature *signature, int result) {
+static const char *append_event (RowsPlan *rows, const Signature *signature, int result) {
   size_t total;
   rows->out_event = 1;
   for (int d = 0; d < signature->event_rank[result]; d++) {
@@ -93,7 +93,7 @@ static const char *append_event (Rows *rows, const Signature *signature, int res
        ? NULL : "broadcast to too many elements";
 }
 
-static const char *plan (Rows *rows, const Signature *signature, int first, int n,
+static const char *plan (RowsPlan *rows, const Signature *signature, int first, int n,
                          const Tensor *const in[], int leading,
                          const ptrdiff_t sample[], int *which) {
   const char *why = bind_letters(rows, signature, first, n, in, which);
@@ -104,12 +104,12 @@ static const char *plan (Rows *rows, const Signature *signature, int first, int 
   return why != NULL ? why : append_event(rows, signature, first + n);
 }
 
-const char *rows_plan (Rows *rows, const Signature *signature, int n,
+const char *rows_plan (RowsPlan *rows, const Signature *signature, int n,
                        const Tensor *const in[], int *which) {
   return plan(rows, signature, 0, n, in, 0, NULL, which);
 }
 
-const char *rows_plan_sample (Rows *rows, const Signature *signature, int n,
+const char *rows_plan_sample (RowsPlan *rows, const Signature *signature, int n,
                               const Tensor *const in[], int sample_rank,
                               const ptrdiff_t sample[], int *which) {
   return plan(rows, signature, 1, n, in, sample_rank, sample, which);
@@ -120,7 +120,7 @@ typedef struct RowsJob {
   const Kernel *kernel;
   const Signature *signature;
   int drawn;                   /* 1 if operand 0 of the signature is what is drawn */
-  const Rows *rows;
+  const RowsPlan *rows;
   Pool *pool;
   double *scratch;
   size_t scratch_size;         /* of one thread */
@@ -169,7 +169,7 @@ static void adjoint (const RowsJob *job, size_t first, const Batch *b) {
 }
 
 /* Rows first .. last-1, one call for each run along the last batch dimension. */
-static void walk (RowsJob *job, Work *work, size_t first, size_t last) {
+static void run_batches (RowsJob *job, Work *work, size_t first, size_t last) {
   const Loop *batch = &job->rows->batch;
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
@@ -186,19 +186,19 @@ static void walk (RowsJob *job, Work *work, size_t first, size_t last) {
 }
 
 static void value_range (void *job, size_t first, size_t last) {
-  walk(job, value, first, last);
+  run_batches(job, value, first, last);
 }
 
 static void draw_range (void *job, size_t first, size_t last) {
-  walk(job, draw, first, last);
+  run_batches(job, draw, first, last);
 }
 
 static void adjoint_range (void *job, size_t first, size_t last) {
-  walk(job, adjoint, first, last);
+  run_batches(job, adjoint, first, last);
 }
 
 /* All letters' sizes multiplied, or the largest event, or a lot. */
-static size_t work_of_one (const Kernel *kernel, const Signature *signature, const Rows *rows) {
+static size_t work_of_one (const Kernel *kernel, const Signature *signature, const RowsPlan *rows) {
   size_t work = 1;
   for (int i = 0; i < rows->letters && work < THREADS_MIN_ELEMENTS; i++) work *= rows->dims[i] + 1;
   for (int k = 0; k <= kernel->n_in; k++) {
@@ -208,7 +208,7 @@ static size_t work_of_one (const Kernel *kernel, const Signature *signature, con
   return work;
 }
 
-size_t rows_work (const Kernel *kernel, const Signature *signature, const Rows *rows) {
+size_t rows_work (const Kernel *kernel, const Signature *signature, const RowsPlan *rows) {
   size_t one = work_of_one(kernel, signature, rows), n = rows->batch.size;
   return kernel->slow || n > SIZE_MAX / one ? SIZE_MAX : n * one;
 }
@@ -265,25 +265,25 @@ static void run (Pool *pool, RowsJob *job, Task task) {
   pool_run(pool, n, grain, unit, task, job);
 }
 
-size_t rows_event_size (const Rows *rows, const Signature *signature, int k) {
+size_t rows_event_size (const RowsPlan *rows, const Signature *signature, int k) {
   size_t size = 1;
   for (int d = 0; d < signature->event_rank[k]; d++)
     size *= rows->dims[signature->event[k][d]];
   return size;
 }
 
-size_t rows_scratch (const Rows *rows, Scratch scratch) {
+size_t rows_scratch (const RowsPlan *rows, Scratch scratch) {
   return scratch == NULL ? 0 : scratch(rows->dims);
 }
 
-void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+void rows_run (Pool *pool, const Kernel *kernel, const Signature *signature, const RowsPlan *rows,
                double *scratch, double *out) {
   RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows, .scratch = scratch,
              .scratch_size = rows_scratch(rows, kernel->rows->scratch), .out = out};
   run(pool, &job, value_range);
 }
 
-void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, const Rows *rows,
+void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, const RowsPlan *rows,
                 double *scratch, const struct Philox *g, uint64_t position, double *out) {
   RowsJob job = {.kernel = kernel, .signature = signature, .drawn = 1, .rows = rows,
              .scratch = scratch,
@@ -293,7 +293,7 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, co
 }
 
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const Rows *rows, unsigned wanted, double *scratch,
+                   const RowsPlan *rows, unsigned wanted, double *scratch,
                    const double *upstream, double *const d[]) {
   RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows,
              .wanted = wanted,

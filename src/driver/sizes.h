@@ -1,9 +1,9 @@
 /*
-** sizes.h - every size at which another way is taken, in one table
+** sizes.h - all size thresholds
 **
-** All of them are about time, none about values: any of these may change without a bit of a
-** result changing (the sum of stored log densities aside: see kernel.h, block_sums). What was
-** measured is said beside them, on AVX2, one thread; the rest is arithmetic about caches.
+** They decide about time, not about values: changing one changes no bit of a result (except sums of
+** stored log densities: see kernel.h, block_sums). What was measured, on AVX2 with one thread, is
+** beside them; the others follow from the sizes of caches.
 */
 #ifndef PERILUNE_SIZES_H
 #define PERILUNE_SIZES_H
@@ -16,7 +16,7 @@
 #define BACKWARD_BLOCK  256   /* of a backward step: operands, partials and gradients */
 #define PROGRAM_BLOCK   256   /* of a formula in one pass: leaves, steps and result */
 
-/* Rows shorter than this are cut where blocks end, longer ones are not cut in two. */
+/* Blocks end with rows, unless rows are shorter than this. */
 #define LOOP_SHORT_ROW  128
 
 /* }====================================================== */
@@ -26,10 +26,10 @@
 ** Threads and hooks
 ** ====================================================== */
 
-/* Threads' shares of a loop, and slices after which a watch may be asked, are multiples. */
+/* Threads' shares of a loop, and the slices between which a watch is asked, are multiples of it. */
 #define LOOP_GRAIN           4096
 
-/* Work on fewer elements asks nobody: reading the clock takes 25 ns, an element of a kernel that
+/* Work on fewer elements is not watched: reading the clock takes 25 ns, an element of a kernel that
    is not slow 0.3 to 30. */
 #define WATCH_MIN_ELEMENTS   4096
 
@@ -55,8 +55,8 @@
 /* Operations of a chain before it is computed in parts: a program has PROGRAM_MAX_STEPS. */
 #define DEFER_MAX_DEPTH             12
 
-/* The sum of so few stored elements remembers what these were computed from: then the step
-   back goes through one node instead of two. */
+/* The sum of at most so many stored elements is recorded as one of what they were computed from:
+   then the backward pass has one node instead of two. */
 #define SUM_SEES_THROUGH_MAX        64
 
 /* Backward passes that also compute the loss, after a loss was read. */
@@ -81,12 +81,15 @@
 ** Backward passes
 ** ====================================================== */
 
-#define WALK_NODES 64                   /* nodes that a pass holds without memory of its own */
-#define WALK_LOOK  256                  /* small nodes after which hooks may run: some 10 us */
-#define SORT_LOOK  4096                 /* the same of moves when nodes are sorted */
-#define WALK_FREE  64                   /* blocks that wait to be used again */
-#define WALK_CHUNK ((size_t)1 << 10)    /* doubles in the first chunk of memory; each is twice */
-#define WALK_DOUBLED 8                  /* the one before, so many times */
+#define TAPE_FIRST_NODES  64       /* nodes that a pass holds without memory of its own */
+#define NODES_PER_LOOK    256      /* small nodes after which hooks may run: some 10 us */
+#define MOVES_PER_LOOK    4096     /* the same of moves when nodes are sorted */
+#define ROWS_PER_LOOK     16       /* replays of a trace after which they may */
+#define ARENA_MAX_FREE    64       /* blocks that wait to be used again */
+#define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; the next */
+#define ARENA_DOUBLINGS   8        /* chunks are twice as large each, so many times */
+#define SCAN_KEPT ((size_t)1 << 17)     /* doubles that a recurrence keeps besides its states: a
+                                           megabyte, to be read back rather than computed again */
 
 /* }====================================================== */
 

@@ -1,17 +1,16 @@
 /*
 ** threads.c - the pool: workers that wait until a job is posted
 **
-** A job is cut into shares, and every thread, the caller being one, owns a stretch
-** of them: that of the last job, whose elements are in its cache. Whoever is through
-** with its own goes on with those of the others. So nobody waits for a thread to wake
-** up, a core that is slower than the others, or busy with other programs, does less of
-** the work, and what a small job loses is at most the call that wakes the others.
-** Whoever waits spins for some microseconds first, because in a loop over
-** tensors the next job is near, and then sleeps.
+** A job is cut into shares. Every thread, the caller included, begins with a stretch of its own,
+** the same as in the last job, whose elements are in its cache; then it takes over shares that
+** others have not begun. So nobody waits for a thread to wake up, a slow or busy core does less of
+** the work, and a small job loses at most the time of the call that wakes the others. A thread
+** without work spins for some microseconds, because in a loop over tensors the next job comes soon,
+** and then sleeps.
 **
-** A share is done in slices, each twice as long as the one before until they take a few
-** tenths of a millisecond, so that looking at the clock between them costs nothing. The
-** caller asks the watch then; everybody ends at the next slice if it was stopped.
+** A share is done in slices, each twice as long as the one before, until they take a few tenths of
+** a millisecond, so that reading the clock between them costs little. Between slices the caller
+** asks the watch; if it stops the work, all threads end after their slice.
 */
 #include <fenv.h>
 #include <pthread.h>
@@ -87,8 +86,8 @@ static size_t begin_of (const Pool *pool, int i) {
   return pool->shares * (size_t)i / (size_t)pool->threads;
 }
 
-/* Claims a share of thread i. The job stays as it is until that share is finished: only
-   who holds one may look at it. */
+/* Claims a share of thread i. The job stays as it is until that share is finished: only a thread
+   that holds a share may read it. */
 static bool claim_of (Pool *pool, int i, size_t *share) {
   atomic_size_t *left = &pool->workers[i].left;
   size_t n = atomic_load(left);
@@ -107,7 +106,7 @@ static bool claim (Pool *pool, int self, size_t *share) {
   return false;
 }
 
-/* Whoever spins gives way now and then: what it waits for may want the same core. */
+/* Spins, but yields now and then: what the thread waits for may need the same core. */
 static void relax (int turn) {
   if (turn % WAIT_YIELD == WAIT_YIELD - 1) sched_yield();
 #if defined(__x86_64__) || defined(__i386__)
@@ -120,7 +119,7 @@ static bool is_called (Pool *pool, unsigned long seen) {
   return atomic_load(&pool->jobs) != seen || atomic_load(&pool->stopping);
 }
 
-/* Whoever was woken in vain spins again: more jobs are near. */
+/* A thread that was woken in vain spins again: more jobs will come soon. */
 static void await_work (Pool *pool, unsigned long seen) {
   for (;;) {
     for (int i = 0; i < WAIT_SPINS; i++) {
@@ -155,7 +154,7 @@ static void await_workers (Pool *pool) {
     watch_look(pool->watch, watch_clock());
 }
 
-/* Who finishes the last share wakes the caller, should it sleep. */
+/* The thread that finishes the last share wakes the caller, should it sleep. */
 static void report_done (Pool *pool) {
   if (atomic_fetch_sub(&pool->unfinished, 1) > 1) return;
   pthread_mutex_lock(&pool->mutex);

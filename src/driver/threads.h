@@ -36,9 +36,9 @@ int pool_thread (const Pool *pool);
 
 /* Runs the task over 0 .. n-1, cut at multiples of `grain` for the threads, and
    of `unit` into slices; returns when all is done, or the watch has stopped it.
-   A unit is work of some microseconds. Less than two grains, or what begins
+   A unit is work of some microseconds. Less than two grains, or work that begins
    while the watch is being asked, runs in the caller; for a NULL pool in a
-   single call that nobody watches. */
+   single call that is not watched. */
 void pool_run_watched (Pool *pool, size_t n, size_t grain, size_t unit, Task task, void *job);
 
 static inline void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Task task,
@@ -50,7 +50,7 @@ static inline void pool_run (Pool *pool, size_t n, size_t grain, size_t unit, Ta
 /* For a task whose items take long: is the work to be given up? */
 bool pool_stops (Pool *pool);
 
-/* Was it given up? What it has written counts for nothing. */
+/* Was it given up? Then what it has written must not be used. */
 bool pool_stopped (const Pool *pool);
 
 #endif

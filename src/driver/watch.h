@@ -1,9 +1,9 @@
 /*
-** watch.h - may work that takes long go on?
+** watch.h - interrupts long work
 **
-** Somebody above, who may run the host's hooks, is asked about once a millisecond, always on
-** the thread that called. If the work is to be given up, `stopped` stays set until that one
-** has noticed: all loops end early meanwhile, and their results count for nothing.
+** About once a millisecond, always on the thread that called, long work calls `ask`, which runs the
+** host's hooks (src/host/watch.c). If the work is to be given up, `stopped` is set until the caller
+** has noticed: meanwhile all loops end early, and their results are not used.
 */
 #ifndef PERILUNE_WATCH_H
 #define PERILUNE_WATCH_H
@@ -14,14 +14,14 @@
 
 typedef struct Watch {
   bool (*ask) (struct Watch *watch);   /* is the work to be given up? */
-  uint64_t asked;                      /* when that was done last, in nanoseconds */
-  bool asking;                         /* it is being done: what runs meanwhile is not watched */
+  uint64_t asked;                      /* when it was called last, in nanoseconds */
+  bool asking;                         /* it is running: what begins meanwhile is not watched */
   atomic_bool stopped;
 } Watch;
 
 uint64_t watch_clock (void);
 
-/* Asks, if the last time is long enough ago; `now` is the time. */
+/* Calls `ask`, if the last call was long enough ago; `now` is the time. */
 void watch_look (Watch *watch, uint64_t now);
 
 static inline bool watch_stopped (const Watch *watch) {

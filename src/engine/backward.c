@@ -1,12 +1,13 @@
 /*
-** backward.c - the walk back, from a number to the gradients of all parameters below it
+** backward.c - the backward pass, from a number to the gradients of all parameters below it
 **
-** The nodes below a result are collected and ordered by age; gradients pass from each
-** to its inputs, and what arrives at parameters becomes their `grad`. Gradients in
-** between live in memory that is kept for the next walk.
+** The nodes below a result are collected and ordered by age. Each adds to the gradients of its
+** inputs, and what arrives at parameters is added to their `grad`. Gradients in between live in
+** memory that is kept for the next pass (arena.c).
 */
-#include "engine/walk.h"
+#include "engine/pass.h"
 #include "autograd/adjoint.h"
+#include "autograd/scan.h"
 #include "autograd/steps.h"
 #include "driver/loop.h"
 
@@ -22,12 +23,12 @@ static void ensure_gradient (lua_State *L, const State *state, Tape *tape, Arena
   node->empty = true;
 }
 
-static void check_walk (lua_State *L, const State *state, void *tape) {
+static void check_pass (lua_State *L, const State *state, void *tape) {
   tape_check_undisturbed(L, state, tape);
 }
 
-static Walking walking_over (Tape *tape) {
-  return (Walking) {.number = tape->walk, .check = check_walk, .walk = tape};
+static ActivePass active_pass (Tape *tape) {
+  return (ActivePass) {.number = tape->pass, .check = check_pass, .data = tape};
 }
 
 /* Pushes the gradient of a node as a tensor of its own. */
@@ -36,10 +37,10 @@ static void push_gradient (lua_State *L, State *state, Tape *tape, const Node *n
   Tensor *gradient = host_new(L, "backward", t->rank, t->shape, t->stride);
   Pool *pool = host_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  const Walking walking = walking_over(tape), *before = state->walking;
-  state->walking = &walking;
+  const ActivePass pass = active_pass(tape), *before = state->active_pass;
+  state->active_pass = &pass;
   loop_move(pool, gradient->data, node->gradient, t->size);
-  state->walking = before;
+  state->active_pass = before;
   host_check_stopped(L, pool);
 }
 
@@ -58,26 +59,26 @@ static void add_returned (lua_State *L, State *state, Tape *tape, const Node *no
   }
   Pool *pool = host_pool(L, t->size);
   tape_check_undisturbed(L, state, tape);
-  const Walking walking = walking_over(tape), *before = state->walking;
-  state->walking = &walking;
+  const ActivePass pass = active_pass(tape), *before = state->active_pass;
+  state->active_pass = &pass;
   step_add(pool, t, from);
-  state->walking = before;
+  state->active_pass = before;
   host_check_stopped(L, pool);
 }
 
-/* Calls what backward() was given for a node, within the walk over `tape`. */
+/* Calls what backward() was given for a node, within the pass over `tape`. */
 COLD static void step_call (lua_State *L, Node *node, State *state, Tape *tape) {
   int base = lua_gettop(L);
   node_fill_gradient(NULL, node);
   luaL_checkstack(L, node->n + 8, "backward");
-  lua_rawgetp(L, WALK_TENSORS, node);
+  lua_rawgetp(L, PASS_TENSORS, node);
   lua_getiuservalue(L, -1, node->n + 1);
   push_gradient(L, state, tape, node);
   state->tape = tape;
   int status = lua_pcall(L, 1, node->n, 0);
   state->tape = tape->outer;
   if (status != LUA_OK) lua_error(L);
-  tape->last = state->walk;
+  tape->checked = state->passes;
   tape_restore(tape);
   for (int k = 0; k < node->n; k++) add_returned(L, state, tape, node, k, base + 2 + k);
   lua_settop(L, base);
@@ -92,6 +93,10 @@ COLD static void look (lua_State *L, State *state, Tape *tape) {
   tape_check_undisturbed(L, state, tape);
 }
 
+static size_t scratch_for (const Node *node, const Pool *pool) {
+  return node->kind == NODE_SCAN ? scan_scratch(node, pool) : adjoint_scratch(node, pool);
+}
+
 static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena *arena) {
   size_t n = step_block_size(node);
   if (n != SIZE_MAX && !node_is_flat(node)) {       /* what adjoint_step would do */
@@ -102,22 +107,23 @@ static void step_node (lua_State *L, State *state, Tape *tape, Node *node, Arena
   size_t need, room = 0;
   double *scratch = NULL;
   Pool *pool;
-  while (need = adjoint_scratch(node, pool = pool_for(L, node)), need > room) {
+  while (need = scratch_for(node, pool = pool_for(L, node)), need > room) {
     scratch = arena_take(L, arena, room = need);
     tape_check_undisturbed(L, state, tape);
   }
-  const Walking walking = walking_over(tape), *before = state->walking;
-  state->walking = &walking;
-  adjoint_step(node, state->sum, state->with_sums > 0, pool, scratch);
-  state->walking = before;
+  const ActivePass pass = active_pass(tape), *before = state->active_pass;
+  state->active_pass = &pass;
+  if (node->kind == NODE_SCAN) scan_back(node, state->sum, pool, scratch);
+  else adjoint_step(node, state->sum, state->with_sums > 0, pool, scratch);
+  state->active_pass = before;
   host_check_stopped(L, pool);
   if (scratch != NULL) arena_give_back(arena, scratch, room);
 }
 
-static void walk (lua_State *L, State *state, Tape *tape, Arena *arena) {
+static void go_back (lua_State *L, State *state, Tape *tape, Arena *arena) {
   for (size_t i = 0; i < tape->n; i++) {
     Node *node = tape->node[i];
-    if (i % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
+    if (i % NODES_PER_LOOK == NODES_PER_LOOK - 1) look(L, state, tape);
     if (node->kind == NODE_LEAF || node->gradient == NULL) continue;
     if (tape->kept) tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++)
@@ -137,7 +143,7 @@ static bool is_to_deliver (const Node *node) {
    this again is gone then, unless it is retained. */
 static void deliver (lua_State *L, State *state, Tape *tape, bool retain) {
   for (size_t i = 0; i < tape->n; i++) {
-    if (i % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
+    if (i % NODES_PER_LOOK == NODES_PER_LOOK - 1) look(L, state, tape);
     if (is_to_deliver(tape->node[i])) grads_prepare(L, tape->node[i]);
     tape_check_undisturbed(L, state, tape);
   }
@@ -163,32 +169,32 @@ static int retain_option (lua_State *L, int index, const char *who) {
   return retain;
 }
 
-/* What it takes to call functions of nodes. */
+/* Before functions of nodes are called: room to save gradients, and every tensor kept alive. */
 COLD static void prepare_calls (lua_State *L, const State *state, Tape *tape) {
-  tape->note = lua_newuserdatauv(L, tape->n * sizeof(Note), 0);
-  lua_replace(L, WALK_NOTES);
+  tape->saved = lua_newuserdatauv(L, tape->n * sizeof(SavedGradient), 0);
+  lua_replace(L, PASS_SAVED);
   tape_keep(L, state, tape);
 }
 
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
 static int backward (lua_State *L) {
-  State *state = lua_touserdata(L, lua_upvalueindex(WALK_STATE));
+  State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Tape tape;
   Arena arena;
   host_arguments(L, "Tensor:backward", 2);
-  lua_settop(L, WALK_TENSORS);
-  const Tensor *t = walk_check_result(L, "Tensor:backward", "self");
+  lua_settop(L, PASS_TENSORS);
+  const Tensor *t = pass_check_result(L, "Tensor:backward", "self");
   int retain = retain_option(L, 2, "Tensor:backward");
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
   arena_open(L, state, &tape, &arena);
   Node *top = t->owner->node;
-  tape_note(tape.outer);
+  tape_save(tape.outer);
   tape_collect(L, state, &tape, top);
   if (tape.calls) prepare_calls(L, state, &tape);
   ensure_gradient(L, state, &tape, &arena, top);
   node_fill_gradient(NULL, top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
-  walk(L, state, &tape, &arena);
+  go_back(L, state, &tape, &arena);
   deliver(L, state, &tape, retain);
   if (state->with_sums > 0) state->with_sums--;
   arena_close(L);
@@ -197,7 +203,7 @@ static int backward (lua_State *L) {
 
 
 void engine_open_backward (lua_State *L) {
-  walk_push_function(L, backward);
+  pass_push_function(L, backward);
   lua_setfield(L, -2, "backward");
   host_list_field(L, "methods", "backward");
 }

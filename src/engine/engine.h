@@ -1,18 +1,21 @@
 /*
-** engine.h - results that know how they came about
+** engine.h - recording, waiting, backward passes, traces
 **
-** What the door asks for: results that are recorded, that wait to be computed, or are written
-** to; gradients; traces. The files of this room, from the bottom up:
+** What src/api asks of this room: recorded results, results that wait to be computed, writes to
+** tensors, gradients, traces. Its files, from the bottom up:
 **
 **   record.c    tensors with a node: the kernel, and the operands it was given
-**   pending.c   results that wait until somebody looks at them
+**   pending.c   results that wait until they are read
 **   operand.c   Lua values as operands, computed if they waited
-**   writes.c    before elements are written to: who still waits for them?
+**   writes.c    before elements are written to: computes what waits for them
 **   grads.c     the grads of parameters
 **   arena.c     memory of a backward pass
 **   tape.c      the nodes below a result, ordered by age
 **   backward.c  the backward pass
-**   trace.c     what a function recorded, replayed
+**   replay.c    computes again what a trace holds
+**   trace.c     records what a function does, to be replayed
+** What they share is in pass.h.
+**   scan.c      what a function recorded, as the step of a recurrence
 */
 #ifndef PERILUNE_ENGINE_H
 #define PERILUNE_ENGINE_H
@@ -44,7 +47,7 @@ typedef struct Recording {
 int engine_is_tracked (const State *state, int n, const Tensor *const in[]);
 
 /* host_new, for a result that is recorded if an operand is tracked. (A NODE_CALL has one more
-   user value, its function.) */
+   user value, its function, and a NODE_SCAN its program.) */
 Tensor *engine_new_recorded (lua_State *L, const Recording *recording, int rank,
                              const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
@@ -62,6 +65,10 @@ Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like);
 /* A replay will draw the recorded tensor t again, from g, which is at `index` or the state's
    own. */
 void engine_trace_draw (lua_State *L, const Tensor *t, Philox *g, int index);
+
+/* Raises that `who` cannot be part of what is being recorded: `why` in a trace. */
+COLD int engine_fail_traced (lua_State *L, const State *state, const char *who,
+                             const char *why);
 
 /* Raises if a trace is being recorded, and the result, which is not, would depend on
    parameters or draws. */
@@ -119,9 +126,11 @@ void engine_forget_grad (lua_State *L, int index, const char *who);
 void engine_renew_grad (lua_State *L, int index, const char *who);
 void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value);
 
-/* Each adds its functions to the table on top of the stack: backward, trace. */
+/* Each adds its functions to the table on top of the stack: backward, trace, scan. */
 void engine_open_pending (lua_State *L);
 void engine_open_backward (lua_State *L);
 void engine_open_trace (lua_State *L);
+void engine_open_chains (lua_State *L);
+void engine_open_scan (lua_State *L);
 
 #endif

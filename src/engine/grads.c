@@ -1,14 +1,14 @@
 /*
 ** grads.c - the grads of parameters
 **
-** A parameter always has memory for a grad, as its user value, whether it has one or not:
-** walks know it by its address alone, and could not give it any. What nobody has in hand is
-** used again.
+** A parameter always has memory for a grad, as its user value, whether it has a grad or not: a
+** backward pass knows parameters by address only, and could not give them any. Memory that Lua
+** holds no reference to is used again.
 */
 #include <string.h>
 
 #include "driver/loop.h"
-#include "engine/walk.h"
+#include "engine/pass.h"
 
 
 void engine_renew_grad (lua_State *L, int index, const char *who) {
@@ -44,6 +44,6 @@ void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor
   engine_forget_grad(L, index, who);
   loop_copy(NULL, node->grad, value);
   node->has_grad = true;
-  node->walk = 0;             /* a walk may be writing there: it will notice */
-  host_state(L)->walk++;
+  node->pass = 0;             /* a pass may be writing there: it will notice */
+  host_state(L)->passes++;
 }

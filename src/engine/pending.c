@@ -1,20 +1,20 @@
 /*
-** pending.c - elementwise results that wait until somebody looks at them
+** pending.c - elementwise results that wait until they are read
 **
 ** A tensor that waits has no data, but a node that says how to compute it: kernel and operands.
 ** Its user values are its operands, and later the tensor that holds its elements.
 **
-** While core.fused(fn, ...) runs fn, large elementwise results wait. What is looked at, and what
-** fn returns, is then computed in one pass over memory (driver/program.c).
+** While core.fused(fn, ...) runs fn, large elementwise results wait. What is read, and what fn
+** returns, is then computed in one pass over memory (driver/program.c).
 **
-** Large results that are recorded wait as well, and so do their sums and means, and what
-** is added to those: often nobody looks at them, but at the sum, which is computed
-** without them, or at the gradient. Walks back give sums their values in passing, if those
-** of earlier walks were read. Their nodes have room for a single number.
+** Large recorded results wait as well, and so do their sums and means, and what is added to
+** those: often only the sum is read, which is computed without storing them, or only the
+** gradient. A backward pass also computes such sums, if sums of earlier passes were read. Their
+** nodes have room for a single number.
 **
-** Whatever allocates may run finalizers, and these may compute what is just being computed
-** here, or write to an operand: so memory is found first, and then looked at what is left to
-** do. What happens before an operand is written to is in writes.c.
+** Whatever allocates may run finalizers, and these may compute what is being computed here, or
+** write to an operand. So memory is allocated first, and then what is left to do is looked up.
+** What happens before an operand is written to is in writes.c.
 */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 #include "driver/elementwise.h"
 #include "driver/program.h"
 #include "driver/sizes.h"
-#include "engine/walk.h"
+#include "engine/pass.h"
 
 
 static const char WAITING = 'w';   /* registry key: the tensors that may wait */
@@ -162,7 +162,7 @@ static double sum_of_values (lua_State *L, const Node *node, const Tensor *const
                              Loop *loop) {
   State *state = host_state(L);
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
-  if (node->walk > 0) state->with_sums = SUM_PASSES;
+  if (node->pass > 0) state->with_sums = SUM_PASSES;
   Pool *pool = host_pool(L, loop->size);
   double sum = forward_sum(node, state->sum, in, loop, pool);
   host_check_stopped(L, pool);

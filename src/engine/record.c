@@ -1,13 +1,13 @@
 /*
-** record.c - tensors that know how they came about
+** record.c - tensors with a node
 **
-** A recorded tensor keeps its operands alive as its user values, and has a node that
-** says what was done with them (autograd/node.h).
+** A recorded tensor keeps its operands alive as its user values, and has a node that says which
+** kernel was applied to them (autograd/node.h).
 */
 #include <string.h>
 
 #include "driver/elementwise.h"
-#include "engine/walk.h"
+#include "engine/pass.h"
 
 static const char GENERATORS = 'G';   /* registry key: those that the function traced draws from */
 
@@ -89,7 +89,7 @@ Tensor *engine_new_recorded (lua_State *L, const Recording *r, int rank,
     return host_new(L, r->who, rank, shape, stride);
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
-                            r->n + (r->kind == NODE_CALL), tensor_room(size));
+                            r->n + (r->kind >= NODE_SCAN), tensor_room(size));
   fill_node(L, r, t, 0);
   place_elements(t);
   return t;
@@ -133,13 +133,20 @@ Tensor *engine_new_drawn (lua_State *L, const Recording *r, int rank, const ptrd
 /*
 ** For traces
 */
+int engine_fail_traced (lua_State *L, const State *state, const char *who, const char *why) {
+  if (state->tracing == 1) return host_fail(L, who, "not within trace: %s", why);
+  return host_fail(L, who, "not within scan: f is called once, and this would stay as it is now"
+                   " in every step; peri.where chooses between values, and what differs from step"
+                   " to step is to come from xs");
+}
+
 void engine_check_untraced (lua_State *L, const State *state, const char *who, int n,
                             const Tensor *const in[]) {
   if (!state->tracing) return;
   for (int k = 0; k < n; k++)
     if (is_tracked(in[k]))
-      host_fail(L, who, "not within trace: this depends on parameters or draws, but would"
-                " stay as it is now in every replay");
+      engine_fail_traced(L, state, who, "this depends on parameters or draws, but would stay as"
+                         " it is now in every replay");
 }
 
 void record_set_generators (lua_State *L, int index) {

@@ -3,15 +3,16 @@
 */
 #include <string.h>
 
-#include "engine/walk.h"
+#include "autograd/scan.h"
+#include "engine/pass.h"
 
 
-/* Room for more nodes: that of the last large walk, if it is enough. */
+/* Room for more nodes: that of the last large pass, if it is enough. */
 COLD static void widen (lua_State *L, Tape *tape) {
   size_t room = 2 * tape->room;
   arena_fetch_chunks(L);
-  lua_rawgeti(L, WALK_CHUNKS, 0);
-  if (lua_rawequal(L, -1, WALK_TAPE) || lua_rawlen(L, -1) < room * sizeof(Node *)) {
+  lua_rawgeti(L, PASS_CHUNKS, 0);
+  if (lua_rawequal(L, -1, PASS_TAPE) || lua_rawlen(L, -1) < room * sizeof(Node *)) {
     lua_pop(L, 1);
     lua_newuserdatauv(L, room * sizeof(Node *), 0);
   }
@@ -19,8 +20,8 @@ COLD static void widen (lua_State *L, Tape *tape) {
   memcpy(wider, tape->node, tape->n * sizeof *wider);
   tape->node = wider;
   tape->room = lua_rawlen(L, -1) / sizeof *wider;
-  lua_replace(L, WALK_TAPE);
-  tape_check_undisturbed(L, lua_touserdata(L, lua_upvalueindex(WALK_STATE)), tape);
+  lua_replace(L, PASS_TAPE);
+  tape_check_undisturbed(L, lua_touserdata(L, lua_upvalueindex(PASS_STATE)), tape);
 }
 
 static inline void push_node (lua_State *L, Tape *tape, Node *node) {
@@ -28,7 +29,7 @@ static inline void push_node (lua_State *L, Tape *tape, Node *node) {
   if (tape->n > 0 && tape->node[tape->n - 1]->order < node->order)
     tape->in_order = false;
   if (node->kind == NODE_CALL) tape->calls = true;
-  node->walk = tape->walk;
+  node->pass = tape->pass;
   node->gradient = NULL;
   tape->node[tape->n++] = node;
 }
@@ -63,10 +64,10 @@ static bool sort_apart (lua_State *L, State *state, Tape *tape, size_t gap, bool
       node[at] = node[at - gap];
     node[at] = moved;
     moves += 1 + (i - at) / gap;
-    if (!looks || moves < SORT_LOOK) continue;
+    if (!looks || moves < MOVES_PER_LOOK) continue;
     moves = 0;
     host_look(L, state);
-    if (state->walk != tape->last) return false;
+    if (state->passes != tape->checked) return false;
   }
   return true;
 }
@@ -88,23 +89,23 @@ static void collect (lua_State *L, State *state, Tape *tape, Node *top) {
   push_node(L, tape, top);
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->node[done];
-    if (done % WALK_LOOK == WALK_LOOK - 1) look(L, state, tape);
+    if (done % NODES_PER_LOOK == NODES_PER_LOOK - 1) look(L, state, tape);
     check_not_freed(L, node);
     tape_check_operands(L, node);
     for (int k = 0; k < node->n; k++) {
       Node *below = node->in[k].tracked ? node_below(node, k) : NULL;
-      if (below != NULL && below->walk != tape->walk) push_node(L, tape, below);
+      if (below != NULL && below->pass != tape->pass) push_node(L, tape, below);
     }
   }
 }
 
 /* tape_check_nodes needs nodes before those below them, which half-sorted ones are not. So if a
-   hook walked or wrote meanwhile, all begins anew, and no more hooks run while nodes are sorted. */
+   hook ran a pass or wrote meanwhile, all begins anew, and no more hooks run while nodes are sorted. */
 void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
   collect(L, state, tape, top);
   if (tape->in_order || sort_by_age(L, state, tape, true)) return;
   tape->n = 0;
-  tape->walk = tape->last = ++state->walk;
+  tape->pass = tape->checked = ++state->passes;
   collect(L, state, tape, top);
   sort_by_age(L, state, tape, false);
 }
@@ -119,18 +120,18 @@ static void push_owner (lua_State *L, int index) {
 /* Each tensor has its operands as user values, and none is younger than its result. */
 COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
   lua_createtable(L, 0, (int)tape->n);
-  lua_replace(L, WALK_TENSORS);
+  lua_replace(L, PASS_TENSORS);
   tape_check_undisturbed(L, state, tape);
   push_owner(L, 1);
-  lua_rawsetp(L, WALK_TENSORS, tape->node[0]);
+  lua_rawsetp(L, PASS_TENSORS, tape->node[0]);
   for (size_t i = 0; i < tape->n; i++) {
     const Node *node = tape->node[i];
-    lua_rawgetp(L, WALK_TENSORS, node);
+    lua_rawgetp(L, PASS_TENSORS, node);
     for (int k = 0; k < node->n; k++) {
       if (!node->in[k].tracked) continue;
       lua_getiuservalue(L, -1, k + 1);
       push_owner(L, -1);
-      lua_rawsetp(L, WALK_TENSORS, node_below(node, k));
+      lua_rawsetp(L, PASS_TENSORS, node_below(node, k));
       lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -142,33 +143,33 @@ COLD void tape_keep (lua_State *L, const State *state, Tape *tape) {
    further down the tape, and are not looked at any more. */
 COLD void tape_check_nodes (lua_State *L, const State *state, Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) {
-    if (tape->node[i]->walk != tape->walk)
+    if (tape->node[i]->pass != tape->pass || !scan_is_ours(tape->node[i]))
       host_fail(L, "backward", "gradients of the same tensors were changed meanwhile, by a"
                 " finalizer or hook");
     if (!tape->kept) tape_check_operands(L, tape->node[i]);
   }
-  tape->last = state->walk;
+  tape->checked = state->passes;
 }
 
-void tape_note (Tape *outer) {
-  for (; outer != NULL && !outer->noted; outer = outer->outer) {
+void tape_save (Tape *outer) {
+  for (; outer != NULL && !outer->is_saved; outer = outer->outer) {
     for (size_t i = 0; i < outer->n; i++)
-      outer->note[i] = (Note) {outer->node[i]->gradient, outer->node[i]->empty};
-    outer->noted = true;
+      outer->saved[i] = (SavedGradient) {outer->node[i]->gradient, outer->node[i]->empty};
+    outer->is_saved = true;
   }
 }
 
 void tape_restore (Tape *tape) {
-  for (size_t i = 0; tape->noted && i < tape->n; i++) {
-    tape->node[i]->walk = tape->walk;
-    tape->node[i]->gradient = tape->note[i].gradient;
-    tape->node[i]->empty = tape->note[i].empty;
+  for (size_t i = 0; tape->is_saved && i < tape->n; i++) {
+    tape->node[i]->pass = tape->pass;
+    tape->node[i]->gradient = tape->saved[i].gradient;
+    tape->node[i]->empty = tape->saved[i].empty;
   }
-  tape->noted = false;
+  tape->is_saved = false;
 }
 
 
-Tensor *walk_check_result (lua_State *L, const char *who, const char *name) {
+Tensor *pass_check_result (lua_State *L, const char *who, const char *name) {
   Tensor *t = host_header(L, 1);   /* its value is of no importance */
   if (t == NULL && lua_type(L, 1) != LUA_TNUMBER) host_fail_type(L, who, name, "a tensor", 1);
   if (t != NULL && t->size != 1) {

@@ -1,15 +1,15 @@
 /*
 ** writes.c - before the elements of a tensor are written to
 **
-** Results that wait (pending.c) are those of their operands as they were. So those that wait
-** in a formula are computed first, and a recorded one gets copies of the operands that share
-** elements with the tensor, or is computed where that is less work.
+** A result that waits (pending.c) must be computed from its operands as they were. So before a
+** tensor is written to, results that wait in a formula are computed. A recorded result gets copies
+** of the operands that share elements with the tensor, or is computed where that is less work.
 **
-** That allocates, and may run finalizers. While it happens nothing begins to wait: the table
-** of what waits gets no new entries during its traversal, and nothing is left that waits for
-** the tensor afterwards, unless the caller allocates before it writes.
+** That allocates, and may run finalizers. Meanwhile nothing begins to wait (state->writing): the
+** table of what waits gets no new entries while it is traversed, and afterwards nothing waits for
+** the tensor, unless the caller allocates before it writes.
 */
-#include "engine/walk.h"
+#include "engine/pass.h"
 #include "driver/loop.h"
 
 
@@ -33,8 +33,8 @@ static size_t elements_at_stake (const Node *node, const Tensor *written) {
 /* Gives the recorded tensor at `index` copies of those operands that share their
    elements with `written`. It cannot be differentiated any more. */
 static void keep_operands (lua_State *L, int index, Node *node, const Tensor *written) {
-  const Walking *walking = host_state(L)->walking;
-  if (walking != NULL && node->walk == walking->number)
+  const ActivePass *pass = host_state(L)->active_pass;
+  if (pass != NULL && node->pass == pass->number)
     host_fail(L, "tensor", "a hook must not change what is being differentiated");
   for (int k = 0; k < node->n; k++) {
     Input *input = &node->in[k];

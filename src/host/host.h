@@ -1,5 +1,5 @@
 /*
-** host.h - what perilune needs of the Lua state it lives in
+** host.h - what perilune needs of the Lua state that it runs in
 **
 ** Errors, texts for values, tensors as userdata, hooks that run during long work, threads, and
 ** the table of kernels. Any lua_* call may leave by longjmp: so each function of this room and
@@ -25,28 +25,28 @@
 
 typedef struct State State;
 
-/* A backward pass of which a step is under way: hooks must leave its nodes alone. */
-typedef struct Walking {
+/* A backward pass of which a step is running: hooks must leave its nodes alone. */
+typedef struct ActivePass {
   uint64_t number;
-  void (*check) (lua_State *L, const State *state, void *walk);   /* raises if one did not */
-  void *walk;
-} Walking;
+  void (*check) (lua_State *L, const State *state, void *data);   /* raises if a hook did not */
+  void *data;
+} ActivePass;
 
 struct State {
   Watch watch;          /* asked during long work (the first field: see watch.c), */
   lua_State *running;   /* which this thread began */
-  const Walking *walking;   /* to which it belongs, or NULL */
+  const ActivePass *active_pass;   /* the pass that the work belongs to, or NULL */
   Pool *pool, *alone;   /* the state's threads, and none but the caller's */
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
-  int writing;          /* something is about to be: nothing begins to wait */
+  int writing;          /* a tensor is about to be written to: nothing begins to wait */
   int parameters;       /* has there ever been one? */
   int unchecked;        /* parameters of distributions are not looked at */
-  int tracing;          /* operations are recorded to be replayed */
+  int tracing;          /* operations are recorded to be replayed: 1 by a trace, 2 in a scan */
   uint64_t order;       /* of nodes */
   uint64_t waiting;     /* results that have ever waited for others to be read */
-  uint64_t walk;        /* numbers backward passes, and changes that one under way must see */
+  uint64_t passes;      /* numbers backward passes, and changes that one under way must see */
   struct Tape *tape;    /* the pass during which a function runs, or NULL */
   const Kernel *sum;    /* a reduction that passes need; NULL before the first */
   int with_sums;        /* backward passes to come that also compute sums, because one was read
@@ -166,7 +166,8 @@ Pool *host_pool_scratch (lua_State *L, const char *who, size_t work, size_t size
 /* }====================================================== */
 
 
-/* kernels.c: or NULL */
+/* kernels.c: the kernels of a file, the last of which has no name, and one of them; or NULL */
+const Kernel *host_kernels (lua_State *L, const char *file);
 const Kernel *host_kernel (lua_State *L, const char *file, const char *name);
 
 /* What the field `name` of the table on top of the stack is for Lua is said by a list in another

@@ -48,14 +48,14 @@ static int by_name (const void *name, const void *file) {
   return strcmp(name, ((const KernelFile *)file)->name);
 }
 
-static const KernelFile *find_file (lua_State *L, const char *name) {
+const Kernel *host_kernels (lua_State *L, const char *file) {
   const KernelFile *f = first_file(L);
-  return bsearch(name, f, perilune_kernel_files, sizeof *f, by_name);
+  f = bsearch(file, f, perilune_kernel_files, sizeof *f, by_name);
+  return f == NULL ? NULL : f->kernels;
 }
 
 const Kernel *host_kernel (lua_State *L, const char *file, const char *name) {
-  const KernelFile *f = find_file(L, file);
-  for (const Kernel *k = f == NULL ? NULL : f->kernels; k != NULL && k->name != NULL; k++)
+  for (const Kernel *k = host_kernels(L, file); k != NULL && k->name != NULL; k++)
     if (strcmp(k->name, name) == 0) return k;
   return NULL;
 }
@@ -92,14 +92,34 @@ static void push_kernel (lua_State *L, const Kernel *k) {
 /* core.kernels(file) -> {{name =, n_in =, kind =, noise =, signature =, has_partials =,
    has_adjoint =}, ...}, or nil if there is no such file */
 static int kernels (lua_State *L) {
-  const char *file = luaL_checkstring(L, 1);
-  const KernelFile *f = find_file(L, file);
-  if (f == NULL) return lua_pushnil(L), 1;
+  const Kernel *k = host_kernels(L, luaL_checkstring(L, 1));
+  if (k == NULL) return lua_pushnil(L), 1;
   lua_newtable(L);
-  for (const Kernel *k = f->kernels; k->name != NULL; k++) {
+  for (; k->name != NULL; k++) {
     push_kernel(L, k);
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
   }
+  return 1;
+}
+
+/* Returns name, n_in and kind of the next kernel of a file, and nothing after the last. */
+static int next_kernel (lua_State *L) {
+  const Kernel *k = lua_touserdata(L, lua_upvalueindex(1));
+  if (k->name == NULL) return 0;
+  lua_pushlightuserdata(L, (void *)(uintptr_t)(k + 1));
+  lua_replace(L, lua_upvalueindex(1));
+  lua_pushstring(L, k->name);
+  lua_pushinteger(L, k->n_in);
+  lua_pushstring(L, kind_of(k));
+  return 3;
+}
+
+/* for name, n_in, kind in core.each_kernel(file); nil if there is no such file. It makes no tables. */
+static int each_kernel (lua_State *L) {
+  const Kernel *first = host_kernels(L, luaL_checkstring(L, 1));
+  if (first == NULL) return lua_pushnil(L), 1;
+  lua_pushlightuserdata(L, (void *)(uintptr_t)first);
+  lua_pushcclosure(L, next_kernel, 1);
   return 1;
 }
 
@@ -116,11 +136,12 @@ static int files (lua_State *L) {
 /* Pushes the names of the files in a folder of lua/perilune, in alphabetical order. */
 static void push_modules (lua_State *L, const char *folder) {
   size_t length = strlen(folder);
+  lua_Integer n = 0;
   lua_newtable(L);
   for (const char *const *m = perilune_modules; *m != NULL; m++) {
     if (strncmp(*m, folder, length) != 0 || (*m)[length] != '/') continue;
     lua_pushstring(L, *m + length + 1);
-    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    lua_rawseti(L, -2, ++n);
   }
 }
 
@@ -139,6 +160,7 @@ static int classes (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"kernels", kernels},
+  {"each_kernel", each_kernel},
   {"kernel_files", files},
   {"modules", modules},
   {"classes", classes},

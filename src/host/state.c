@@ -3,7 +3,7 @@
 */
 #include "host/host.h"
 
-static const char STATE = 's';     /* registry key: what this state has in hand */
+static const char STATE = 's';     /* registry key: the State */
 
 void host_push_state (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &STATE) != LUA_TNIL) return;

@@ -60,7 +60,7 @@ ptrdiff_t host_check_keys (lua_State *L, int index, const char *who, const char 
   return count;
 }
 
-/* Copies a list of numbers, whose keys Lua gives in the order 1, 2, ...: one walk finds other keys
+/* Copies a list of numbers, whose keys Lua gives in the order 1, 2, ...: one loop finds other keys
    too. Returns NULL if there are any, or if the order is another, as where a list was not filled
    from its beginning. */
 static double *copy_numbers (lua_State *L, const char *who, const char *name,

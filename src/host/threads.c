@@ -71,6 +71,12 @@ static int set_threads (lua_State *L) {
   return 0;
 }
 
+/* core.threads(): how many there are, the caller's own included */
+static int threads (lua_State *L) {
+  lua_pushinteger(L, pool_threads(host_state(L)->pool));
+  return 1;
+}
+
 static void new_keeper (lua_State *L) {
   Keeper *keeper = lua_newuserdatauv(L, sizeof *keeper, ALONE);
   State *state = host_state(L);
@@ -97,4 +103,6 @@ void host_open_threads (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &KEEPER) == LUA_TNIL) new_keeper(L);
   lua_pop(L, 1);
   host_list(L, "public", public_functions);
+  lua_pushcfunction(L, threads);
+  lua_setfield(L, -2, "threads");
 }

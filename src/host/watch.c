@@ -11,9 +11,9 @@
 ** The hook is that of the thread that called, or where it has none, that of the main thread:
 ** lua.c sets its own there when Ctrl-C is pressed.
 **
-** An error from the hook is kept. The loop ends, everybody returns, and whoever called the loop
-** raises it (host_check_stopped). Else the loop goes on where it was. The hook may do anything that
-** a finalizer may; what it computes runs on one thread, and is not watched in its turn.
+** An error from the hook is kept. The loop ends on all threads, and the function that called the
+** loop raises the error (host_check_stopped). Without an error the loop goes on. The hook may do
+** anything that a finalizer may; what it computes runs on one thread, and is not watched itself.
 */
 #include <string.h>
 
@@ -64,11 +64,11 @@ static void call_on (lua_State *other, lua_State *L) {
 static int run_hook (lua_State *L) {
   const State *state = lua_touserdata(L, 1);
   lua_State *hooked = hooked_thread(L);
-  const Walking *walking = state->walking;
+  const ActivePass *pass = state->active_pass;
   push_ticks(L);
   if (hooked == L) lua_call(L, 0, 0);
   else if (hooked != NULL) call_on(hooked, L);
-  if (walking != NULL) walking->check(L, state, walking->walk);
+  if (pass != NULL) pass->check(L, state, pass->data);
   return 0;
 }
 
@@ -81,7 +81,7 @@ static bool is_refused_yield (lua_State *L) {
 /* The hook finds neither a formula nor a trace under way, which would not expect what it does. */
 static int call_protected (lua_State *L, State *state) {
   int tracing = state->tracing, deferring = state->deferring, paused = state->paused;
-  const Walking *walking = state->walking;
+  const ActivePass *pass = state->active_pass;
   int writing = state->writing;
   state->tracing = state->deferring = state->paused = 0;
   lua_pushcfunction(L, run_hook);
@@ -90,7 +90,7 @@ static int call_protected (lua_State *L, State *state) {
   state->tracing = tracing;
   state->deferring = deferring;
   state->paused = paused;
-  state->walking = walking;
+  state->active_pass = pass;
   state->writing = writing;
   state->running = L;
   return status;

@@ -6,8 +6,8 @@
 **   F(x) = below e^t for z < 0,             1 - above e^t else
 **   below = k^2/(1 + k^2),  above = 1/(1 + k^2),  k = asymmetry,  z = (x - loc)/scale
 **
-** A tail seen from the other side is its own mass plus the other one times 1 - e^t:
-** nothing cancels, however small the own mass is.
+** A tail that reaches across loc is the mass of its own side plus that of the other side times
+** 1 - e^t: nothing cancels, however small the mass of its own side is.
 */
 #include "kernel/sided.h"
 #include "kernel/subnormal.h"
@@ -34,11 +34,11 @@ VECTOR double log_width (double scale, double k) {
   return vlog_ratio(scale * fma(lesser, lesser, 1.0), lesser);
 }
 
-typedef struct Place { double z, t; Masses mass; } Place;
+typedef struct Position { double z, t; Masses mass; } Position;
 
-VECTOR Place place (const double v[]) {
+VECTOR Position place (const double v[]) {
   double k = v[3], z = (v[0] - v[1]) / v[2];
-  return (Place) {.z = z, .t = z < 0 ? z / k : -z * k, .mass = masses(k)};
+  return (Position) {.z = z, .t = z < 0 ? z / k : -z * k, .mass = masses(k)};
 }
 
 /* -dz/dk at a fixed probability; its product with the density of z is dF/dk */
@@ -48,14 +48,14 @@ VECTOR double speed (int left, double t, Masses m, double k) {
 }
 
 /* the density of z */
-VECTOR double density (Place a, double k) { return vexp(a.t) / (k + 1 / k); }
+VECTOR double density (Position a, double k) { return vexp(a.t) / (k + 1 / k); }
 
 
 VECTOR double log_density (const double v[]) { return place(v).t - log_width(v[2], v[3]); }
 
 VECTOR void log_density_slopes (const double v[], double d[]) {
   double scale = v[2], k = v[3];
-  Place a = place(v);
+  Position a = place(v);
   double slope = (a.z < 0 ? 1 / k : -k) / scale;
   d[0] = slope;
   d[1] = -slope;
@@ -84,20 +84,20 @@ VECTOR double log_tail_at (int inside, double t, double own, double other, doubl
 }
 
 VECTOR double tail (const double v[], int upper) {
-  Place a = place(v);
+  Position a = place(v);
   return upper ? tail_at(a.z > 0, a.t, a.mass.above, a.mass.below)
                : tail_at(a.z < 0, a.t, a.mass.below, a.mass.above);
 }
 
 VECTOR double log_tail (const double v[], int upper) {
   double k = v[3];
-  Place a = place(v);
+  Position a = place(v);
   return upper ? log_tail_at(a.z >= 0, a.t, a.mass.above, a.mass.below, log_mass(1 / k, k))
                : log_tail_at(a.z <= 0, a.t, a.mass.below, a.mass.above, log_mass(k, 1 / k));
 }
 
 /* of a function of z and k with the slope s in z, as tails move with k */
-VECTOR void slopes (const double v[], Place a, double s, double d[]) {
+VECTOR void slopes (const double v[], Position a, double s, double d[]) {
   double by_x = s / v[2];
   d[0] = by_x;
   d[1] = -by_x;
@@ -106,14 +106,14 @@ VECTOR void slopes (const double v[], Place a, double s, double d[]) {
 }
 
 VECTOR void tail_slopes (const double v[], int upper, double d[]) {
-  Place a = place(v);
+  Position a = place(v);
   double p = density(a, v[3]);
   slopes(v, a, upper ? -p : p, d);
 }
 
 VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
   double k = v[3];
-  Place a = place(v);
+  Position a = place(v);
   double far = density(a, k) / (upper ? across(a.t, a.mass.above, a.mass.below)
                                       : across(a.t, a.mass.below, a.mass.above));
   slopes(v, a, upper ? (a.z >= 0 ? -k : -far) : (a.z <= 0 ? 1 / k : far), d);

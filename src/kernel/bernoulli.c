@@ -1,5 +1,5 @@
 /*
-** bernoulli.c - Bernoulli(logits), one throw of a coin
+** bernoulli.c - Bernoulli(logits), 1 with probability p, else 0
 **
 **   p = sigmoid(l),   log P(1) = -softplus(-l),   log P(0) = -softplus(l)
 **

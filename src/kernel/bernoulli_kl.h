@@ -1,12 +1,12 @@
 /*
-** bernoulli_kl.h - the divergence between two coins with logits a and b
+** bernoulli_kl.h - KL(Bernoulli || Bernoulli) on logits a and b
 **
 ** With p = sigmoid(a), D = b - a and f(d) = e^d - 1 - d,
 **
 **   KL = log(1 + p X),   X = f((1 - p) D) + (1 - p) f(-p D)/p
 **
-** where nothing cancels when b is near a; further out log(1 + e^b) - log(1 + e^a) - p D. Of
-** two that differ in sign alone the one with a <= 0 is taken, for which p <= 1/2.
+** where nothing cancels when b is near a; further out log(1 + e^b) - log(1 + e^a) - p D. For a > 0
+** both signs are changed, so that p <= 1/2.
 */
 #ifndef PERILUNE_BERNOULLI_KL_H
 #define PERILUNE_BERNOULLI_KL_H

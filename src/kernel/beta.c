@@ -1,5 +1,5 @@
 /*
-** beta.c - Beta(concentration1 a, concentration0 b), a share between 0 and 1
+** beta.c - Beta(concentration1 a, concentration0 b), on [0, 1]
 **
 **   log p(x) = (a - 1) log x + (b - 1) log(1 - x) - log B(a, b),   F(x) = I_x(a, b)
 **
@@ -43,7 +43,7 @@ VECTOR double beyond_mean (double x, double a, double b) {
 
 VECTOR double saddle_density (double x, double a, double b) {
   double n = a + b, d = beyond_mean(x, a, b);
-  double first = x < TINY ? log_whole(x, a, n) - d / a : deviation(d / a, n * x / a);
+  double first = x < TINY_X ? log_whole(x, a, n) - d / a : deviation(d / a, n * x / a);
   double second = deviation(-d / b, n * (1 - x) / b);
   double away = fma(a, first, b * second) - (vlog(x) + vlog1p(-x));
   return with_edges(x, a, b, log_peak(a, b) + away);

@@ -1,5 +1,5 @@
 /*
-** beta_kl.h - the divergence between two laws of shares: Beta, Dirichlet
+** beta_kl.h - the divergence between two Beta or Dirichlet laws
 **
 ** With shapes a_j, A in all, and b_j, B in all, the divergence is
 **

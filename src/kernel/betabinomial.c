@@ -34,7 +34,7 @@ static void log_prob (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; odd && i < n; i++) {
     int is_odd = x[i] == 0 || x[i] == total[i] || is_huge(a[i], b[i], total[i]);
     if (is_odd && is_outcome(x[i], total[i]))
-      out[i] = log_prob_at(x[i], (Law) {a[i], b[i], total[i]});
+      out[i] = log_prob_at(x[i], (BetaBinomialLaw) {a[i], b[i], total[i]});
   }
 }
 
@@ -61,10 +61,13 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 ** Tails: the sum over outcomes from `from` to n - `beyond`, relative to e^top
 ** ====================================================== */
 
-typedef struct Sums { Law law; double from, beyond, top, sum, da, db, dn; } Sums;
+typedef struct TailSums {
+  BetaBinomialLaw law;
+  double from, beyond, top, sum, da, db, dn;
+} TailSums;
 
 /* log P at many outcomes of one law, or real numbers between them */
-static void log_probs (const Nodes *at, Law w, double *restrict out) {
+static void log_probs (const Nodes *at, BetaBinomialLaw w, double *restrict out) {
   const double *x = at->k, *y = at->rest;
   if (is_huge(w.a, w.b, w.n))
     for (size_t i = 0; i < at->n; i++) out[i] = log_prob_huge(x[i], y[i], w.a, w.b, w.n);
@@ -75,7 +78,7 @@ static void log_probs (const Nodes *at, Law w, double *restrict out) {
 }
 
 /* nodes of a run of outcomes as outcomes k and n - k of the law */
-static Nodes outcomes (const Nodes *at, const Sums *s) {
+static Nodes outcomes (const Nodes *at, const TailSums *s) {
   Nodes own = *at;
   for (size_t i = 0; i < at->n; i++) own.k[i] = s->from + at->k[i];
   for (size_t i = 0; i < at->n; i++) own.rest[i] = s->beyond + at->rest[i];
@@ -83,7 +86,7 @@ static Nodes outcomes (const Nodes *at, const Sums *s) {
 }
 
 /* the same, weighted with their probabilities over e^top */
-static Nodes shares (const Nodes *at, const Sums *s) {
+static Nodes shares (const Nodes *at, const TailSums *s) {
   double p[SUMMATION_BLOCK];
   Nodes own = outcomes(at, s);
   log_probs(&own, s->law, p);
@@ -92,29 +95,29 @@ static Nodes shares (const Nodes *at, const Sums *s) {
 }
 
 static void add_prob (const Nodes *at, void *state) {
-  Sums *s = state;
+  TailSums *s = state;
   Nodes own = shares(at, s);
   for (size_t i = 0; i < own.n; i++) s->sum += own.weight[i];
 }
 
-static void add_slopes_of (Sums *s, double k, double y, double share) {
-  Law w = s->law;
+static void add_slopes_of (TailSums *s, double k, double y, double share) {
+  BetaBinomialLaw w = s->law;
   s->da += share * shape_slope(k, w.a, w.n, w.a + w.b);
   s->db += share * shape_slope(y, w.b, w.n, w.a + w.b);
   s->dn += share * total_slope(y, w.b, w.n, w.a + w.b);
 }
 
 static void add_prob_slopes (const Nodes *at, void *state) {
-  Sums *s = state;
+  TailSums *s = state;
   Nodes own = shares(at, s);
   for (size_t i = 0; i < own.n; i++) add_slopes_of(s, own.k[i], own.rest[i], own.weight[i]);
 }
 
 /* over the outcomes up to k, or beyond k */
-static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
+static TailSums tail_sums (double k, BetaBinomialLaw w, int upper, Visit *visit) {
   double from = upper ? k + 1 : 0, to = upper ? floor(w.n) : k;
   double low = log_prob_at(from, w), high = log_prob_at(to, w);
-  Sums s = {.law = w, .from = from, .beyond = w.n - to, .top = low > high ? low : high};
+  TailSums s = {.law = w, .from = from, .beyond = w.n - to, .top = low > high ? low : high};
   summation(to - from, 0, HUGE_VAL, visit, &s);
   return s;
 }
@@ -123,9 +126,9 @@ static Sums tail_sums (double k, Law w, int upper, Visit *visit) {
 static const double LEAVES_ENOUGH = 0.9375;
 
 /* the sum of the smaller tail, the one without the mean or else the other; or of a short one */
-static Sums smaller_tail (double k, Law w, int *upper) {
+static TailSums smaller_tail (double k, BetaBinomialLaw w, int *upper) {
   *upper = k >= w.n * (w.a / (w.a + w.b));
-  Sums s = tail_sums(k, w, *upper, add_prob);
+  TailSums s = tail_sums(k, w, *upper, add_prob);
   int is_short = (*upper ? w.n - k : k) < SUMMATION_SHORT;
   if (vexp(s.top) * s.sum <= (is_short ? LEAVES_ENOUGH : 0.5)) return s;
   *upper = !*upper;
@@ -142,7 +145,7 @@ static Sums smaller_tail (double k, Law w, int *upper) {
 ** (1 + a)^3/l^2 min(1, (1 + b) k/n); log R is a series in 1/l^2. Of the upper tail a and b, l and h
 ** change places.
 */
-static int is_smooth (Law w, double l, double h) {
+static int is_smooth (BetaBinomialLaw w, double l, double h) {
   double a = 1 + w.a, b = 1 + w.b;
   double here = a / l * (a / l) * a * fmin(1, b * (l / w.n)), there = b / h * (b / h) * b;
   return l >= SUMMATION_SHORT && l > 64 * a && here < 0x1p-50 && there < 0x1p-50;
@@ -155,9 +158,9 @@ static double log_smooth_factor (double a, double l) {
 }
 
 /* a tail, or its logarithm, as such an integral; NAN where it is none */
-static double smooth_tail (double k, Law w, int upper, int logarithm) {
+static double smooth_tail (double k, BetaBinomialLaw w, int upper, int logarithm) {
   double low = k + 0.5 * (w.a + 1), high = (w.n - k) + 0.5 * (w.b - 1), s = w.n + 0.5 * (w.a + w.b);
-  Law own = upper ? (Law) {w.b, w.a, w.n} : w;
+  BetaBinomialLaw own = upper ? (BetaBinomialLaw) {w.b, w.a, w.n} : w;
   double l = upper ? high : low, h = upper ? low : high;
   if (!(floor(w.n) == w.n && is_smooth(own, l, h))) return (double)NAN;
   double factor = log_smooth_factor(own.a, l);
@@ -166,7 +169,7 @@ static double smooth_tail (double k, Law w, int upper, int logarithm) {
 }
 
 /* the smaller tail so, or one that leaves enough to the other; or NAN */
-static double smaller_smooth_tail (double k, Law w, int *upper) {
+static double smaller_smooth_tail (double k, BetaBinomialLaw w, int *upper) {
   int first = k >= w.n * (w.a / (w.a + w.b));
   double one = smooth_tail(k, w, first, 0), other = one <= 0.5 ? 1 : smooth_tail(k, w, !first, 0);
   *upper = one <= 0.5 || !(other <= 0.5 || one > other) ? first : !first;
@@ -178,20 +181,20 @@ static double smaller_smooth_tail (double k, Law w, int *upper) {
 ** So narrow that its deviation is a few doubles wide: a normal law, of which the lower tail at z or
 ** -z is all that can be told.
 */
-static int is_narrow (Law w) {
+static int is_narrow (BetaBinomialLaw w) {
   double fewer = w.n * (fmin(w.a, w.b) / (w.a + w.b));
   return deviation(w) < 0x1p-40 * fewer;
 }
 
-static double normal_number (double k, Law w, int upper) {
+static double normal_number (double k, BetaBinomialLaw w, int upper) {
   double z = (k - w.n * (w.a / (w.a + w.b))) / deviation(w);
   return upper ? -z : z;
 }
 
-static Law law_at (const double v[]) { return (Law) {v[1], v[2], v[3]}; }
+static BetaBinomialLaw law_at (const double v[]) { return (BetaBinomialLaw) {v[1], v[2], v[3]}; }
 
 static double log_tail (const double v[], int upper) {
-  Law w = law_at(v);
+  BetaBinomialLaw w = law_at(v);
   double k = floor(v[0]);
   int side;
   if (!(k == k && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
@@ -199,32 +202,32 @@ static double log_tail (const double v[], int upper) {
   double small = smaller_smooth_tail(k, w, &side);
   if (small >= 0) return side == upper ? smooth_tail(k, w, side, 1) : vlog1p(-small);
   if (is_narrow(w)) return vlog_ndtr(normal_number(k, w, upper));
-  Sums s = smaller_tail(k, w, &side);
+  TailSums s = smaller_tail(k, w, &side);
   double value = s.top + vlog(s.sum);
   return side == upper ? value : vlog1mexp(value < 0 ? value : 0);
 }
 
 static double tail (const double v[], int upper) {
-  Law w = law_at(v);
+  BetaBinomialLaw w = law_at(v);
   double k = floor(v[0]);
   int side;
   if (!(k >= 0 && k < w.n && w.a > 0 && w.b > 0)) return vexp(log_tail(v, upper));
   double small = smaller_smooth_tail(k, w, &side);
   if (small >= 0) return side == upper ? small : 1 - small;
   if (is_narrow(w)) return vndtr(normal_number(k, w, upper));
-  Sums s = smaller_tail(k, w, &side);
+  TailSums s = smaller_tail(k, w, &side);
   double value = vexp(s.top) * s.sum;
   return side == upper ? value : 1 - value;
 }
 
 /* of the tail, or of its logarithm: relative to the tail */
 static void slopes (const double v[], int upper, int logarithm, double d[]) {
-  Law w = law_at(v);
+  BetaBinomialLaw w = law_at(v);
   double k = floor(v[0]);
   d[0] = d[1] = d[2] = d[3] = 0;
   if (!(k >= 0 && k < w.n)) return;
   int side = k >= w.n * (w.a / (w.a + w.b));
-  Sums s = tail_sums(k, w, side, add_prob_slopes);
+  TailSums s = tail_sums(k, w, side, add_prob_slopes);
   double scale = vexp(s.top - (logarithm ? log_tail(v, upper) : 0));
   if (side != upper) scale = -scale;
   d[1] = scale * s.da;
@@ -243,7 +246,7 @@ static void log_tail_slopes (const double v[], int upper, double d[]) { slopes(v
 ** ====================================================== */
 
 static double quantile (const double v[], int upper) {
-  Law w = law_at(v);
+  BetaBinomialLaw w = law_at(v);
   double p = v[0], s = w.a + w.b, x, y;
   Stairs stairs = {tail, NULL, 0, w.n, 4, v};
   if (!(p >= 0 && p <= 1 && w.a > 0 && w.b > 0 && w.n >= 0)) return (double)NAN;
@@ -275,7 +278,7 @@ static const SidedLaw law = {
 ** ====================================================== */
 
 static void add_entropy (const Nodes *at, void *state) {
-  Sums *s = state;
+  TailSums *s = state;
   double p[SUMMATION_BLOCK];
   Nodes own = outcomes(at, s);
   log_probs(&own, s->law, p);
@@ -285,7 +288,7 @@ static void add_entropy (const Nodes *at, void *state) {
 
 /* the mean of (log P + entropy) times the slopes of log P */
 static void add_entropy_slopes (const Nodes *at, void *state) {
-  Sums *s = state;
+  TailSums *s = state;
   double p[SUMMATION_BLOCK];
   Nodes own = outcomes(at, s);
   log_probs(&own, s->law, p);
@@ -296,22 +299,22 @@ static void add_entropy_slopes (const Nodes *at, void *state) {
 }
 
 /* are both successes and what was seen before them so many? */
-static int is_normal (Law w) {
+static int is_normal (BetaBinomialLaw w) {
   return w.a > SUMMATION_NORMAL && w.n * (w.a / (w.a + w.b)) > SUMMATION_NORMAL;
 }
 
-static void visit_outcomes (Visit *visit, Sums *s) {
-  Law w = s->law;
+static void visit_outcomes (Visit *visit, TailSums *s) {
+  BetaBinomialLaw w = s->law;
   summation(floor(w.n), w.n * (w.a / (w.a + w.b)), deviation(w), visit, s);
 }
 
-static double normal_entropy (Law w) {
+static double normal_entropy (BetaBinomialLaw w) {
   double s = w.a + w.b, log_odds = vlog(w.a / s) + vlog(w.b / s);
   return summation_normal_entropy((vlog(w.n) + log_odds) + vlog_ratio(s + w.n, s + 1));
 }
 
-static void add_normal_slopes (Sums *s) {
-  Law w = s->law;
+static void add_normal_slopes (TailSums *s) {
+  BetaBinomialLaw w = s->law;
   double m = w.a + w.b, shared = 1 / (m + w.n) - 1 / (m + 1) - 2 / m;
   s->da = 0.5 * (1 / w.a + shared);
   s->db = 0.5 * (1 / w.b + shared);
@@ -319,8 +322,8 @@ static void add_normal_slopes (Sums *s) {
 }
 
 /* the law in which outcomes near 0 have less weight, and its entropy */
-static Sums summed (double a, double b, double n) {
-  Sums s = {.law = {a < b ? a : b, a < b ? b : a, n}, .beyond = n - floor(n)};
+static TailSums summed (double a, double b, double n) {
+  TailSums s = {.law = {a < b ? a : b, a < b ? b : a, n}, .beyond = n - floor(n)};
   if (is_normal(s.law)) s.sum = normal_entropy(s.law);
   else visit_outcomes(add_entropy, &s);
   return s;
@@ -338,7 +341,7 @@ static void entropy (size_t n, const double *const in[], double *out) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], b = in[1][i];
-    Sums s = summed(a, b, in[2][i]);
+    TailSums s = summed(a, b, in[2][i]);
     if (is_normal(s.law)) add_normal_slopes(&s);
     else visit_outcomes(add_entropy_slopes, &s);
     d[0][i] = a < b ? s.da : s.db;

@@ -4,9 +4,9 @@
 **   log P(k) = log(n!/(k! y!)) + log(B(k + a, y + b)/B(a, b)),   y = n - k
 **
 ** With N(k; a) = Gamma(k + a)/(Gamma(a) k!) p^k q^a, a negative binomial probability, it is
-** N(k; a) N(y; b)/N(n; s), s = a + b, whatever p is. With p = n/(n + s), for which the
-** means agree, Loader's form (binomial_law.h) of the three leaves nothing to cancel, except at k = 0
-** and k = n, where P can be near 1: there -log P is itself a sum of positive terms.
+** N(k; a) N(y; b)/N(n; s), s = a + b, whatever p is. With p = n/(n + s) the means agree, and in
+** Loader's form (binomial_law.h) of the three nothing cancels, except at k = 0 and k = n, where P
+** can be near 1: there -log P is itself a sum of positive terms.
 */
 #ifndef PERILUNE_BETABINOMIALLAW_H
 #define PERILUNE_BETABINOMIALLAW_H
@@ -14,10 +14,10 @@
 #include "kernel/binomial_law.h"
 #include "special/constants.h"
 
-typedef struct Law { double a, b, n; } Law;
+typedef struct BetaBinomialLaw { double a, b, n; } BetaBinomialLaw;
 
 /* from the mean n a/s */
-static inline double deviation (Law w) {
+static inline double deviation (BetaBinomialLaw w) {
   double s = w.a + w.b;
   return sqrt(w.n * (w.a / s) * (w.b / s) * ((s + w.n) / (s + 1)));
 }
@@ -29,7 +29,7 @@ VECTOR double half_weight (double k, double a, Odds o) {
   return stirlerr_above(m) - stirlerr_above(k) - vstirlerr(a) - binomial_deviances(k, a, m, o);
 }
 
-/* log P without log sqrt(a b n m/(s (k + a) (y + b) k y)), m = n + s; `minus_log_q` is that of s/m */
+/* log P without log sqrt(a b n m/(s (k + a) (y + b) k y)), m = n + s; minus_log_q = -log(s/m) */
 VECTOR double weights (double k, double y, double a, double b, double n, double minus_log_q) {
   double s = a + b, m = n + s;
   Odds o = {n / m, s / m, vlog1p(s / n), minus_log_q};
@@ -90,13 +90,13 @@ static inline double excess (double z, double h, double g) {
 }
 
 /* -log P(0), or -log P(n) */
-static inline double end_weight (double x, Law w) {
+static inline double end_weight (double x, BetaBinomialLaw w) {
   if (w.n == 0) return 0;
   return x == 0 ? excess(w.b, w.n, w.a) : excess(w.a, w.n, w.b);
 }
 
 /* log P at a real number from 1/2 to n - 1/2, or at an end */
-static inline double log_prob_at (double x, Law w) {
+static inline double log_prob_at (double x, BetaBinomialLaw w) {
   if (x == 0 || x == w.n) return 0 - end_weight(x, w);
   return is_huge(w.a, w.b, w.n) ? log_prob_huge(x, w.n - x, w.a, w.b, w.n)
                                 : log_prob_inside(x, w.n - x, w.a, w.b, w.n);

@@ -1,12 +1,12 @@
 /*
-** betalaw.h - what Beta, F and Student's t share: a beta variable in disguise
+** betalaw.h - what Beta, F and Student's t share: each is a function of a beta variable x
 **
 **   Beta       x itself                  with shapes a, b
 **   F          x/y = (df1/df2) F         with shapes df1/2, df2/2,    y = 1 - x
 **   Student t  x/y = t^2/df              with shapes 1/2, df/2
 **
-** The logarithm of x/y is carried along: where x or y leaves the range of doubles, a tail
-** is its leading term x^a/(a B(a,b)), and nothing else is left to compute.
+** log(x/y) is kept beside them: where x or y leaves the range of doubles, a tail is its leading
+** term x^a/(a B(a,b)).
 */
 #ifndef PERILUNE_BETALAW_H
 #define PERILUNE_BETALAW_H
@@ -20,10 +20,11 @@
 /* shapes whose sum is larger have their density in Loader's form */
 static const double SADDLE = 20;
 
-static const double FAR = 650;   /* beyond e^-FAR only the leading term is left */
+/* where |log(x/y)| is larger, a tail is its leading term */
+static const double LEADING_DEPTH = 650;
 
 /* a point of (0, 1): x + y = 1, and log(x/y) */
-typedef struct Odds { double x, y, log; } Odds;
+typedef struct BetaOdds { double x, y, log; } BetaOdds;
 
 
 /* {=====================================================
@@ -51,12 +52,13 @@ VECTOR double deviation (double e, double whole) {
   return whole < 0.5 ? vlog(whole) - e : vlog1pmx(e);
 }
 
-static const double TINY = 1e-290;   /* of x: below, n x/a may lose digits */
+static const double TINY_X = 1e-290;   /* of x: below, n x/a may lose digits */
 
 /* log(n x/a), however small x is */
 VECTOR double log_whole (double x, double a, double n) {
-  int tiny = x < TINY;
-  return vlog(n * (tiny ? x * 0x1p64 : x) / a) - (tiny ? 44.361419555836499803 : 0.0);   /* 64 log 2 */
+  int tiny = x < TINY_X;
+  double log_lift = tiny ? 44.361419555836499803 : 0.0;   /* 64 log 2 */
+  return vlog(n * (tiny ? x * 0x1p64 : x) / a) - log_lift;
 }
 
 /* psi(x) - log x */
@@ -102,18 +104,18 @@ VECTOR double entropy_rest (double a, double b) {
 ** ====================================================== */
 
 /* the point with x/y = u, log u given */
-static inline Odds odds_at (double u, double log) {
+static inline BetaOdds odds_at (double u, double log) {
   double v = u < 1 ? u : 1 / u, small = v / (1 + v), large = 1 / (1 + v);
-  return u < 1 ? (Odds) {small, large, log} : (Odds) {large, small, log};
+  return u < 1 ? (BetaOdds) {small, large, log} : (BetaOdds) {large, small, log};
 }
 
-static inline Odds flipped (Odds o) {
-  return (Odds) {o.y, o.x, -o.log};
+static inline BetaOdds flipped (BetaOdds o) {
+  return (BetaOdds) {o.y, o.x, -o.log};
 }
 
 /* u, times k */
-static inline double odds_times (Odds o, double k) {
-  return fabs(o.log) > FAR ? vexp(o.log + vlog(k)) : o.x / o.y * k;
+static inline double odds_times (BetaOdds o, double k) {
+  return fabs(o.log) > LEADING_DEPTH ? vexp(o.log + vlog(k)) : o.x / o.y * k;
 }
 
 /* log of x^a/(a B(a, b)) */
@@ -122,21 +124,21 @@ static inline double log_leading (double a, double b, double log_x) {
 }
 
 /* P(X < x); the upper tail is beta_tail(b, a, flipped(o)) */
-static inline double beta_tail (double a, double b, Odds o) {
-  if (o.log < -FAR) return vexp(log_leading(a, b, o.log));
-  if (o.log > FAR) return -vexpm1(log_leading(b, a, -o.log));
+static inline double beta_tail (double a, double b, BetaOdds o) {
+  if (o.log < -LEADING_DEPTH) return vexp(log_leading(a, b, o.log));
+  if (o.log > LEADING_DEPTH) return -vexpm1(log_leading(b, a, -o.log));
   return special_betainc_xy(a, b, o.x, o.y);
 }
 
-static inline double beta_log_tail (double a, double b, Odds o) {
-  if (o.log < -FAR) return log_leading(a, b, o.log);
-  if (o.log > FAR) return vlog1p(-vexp(log_leading(b, a, -o.log)));
+static inline double beta_log_tail (double a, double b, BetaOdds o) {
+  if (o.log < -LEADING_DEPTH) return log_leading(a, b, o.log);
+  if (o.log > LEADING_DEPTH) return vlog1p(-vexp(log_leading(b, a, -o.log)));
   return special_log_betainc_xy(a, b, o.x, o.y);
 }
 
 /* the point with P(X < x) = p; the upper quantile is flipped(beta_quantile(b, a, p)) */
-static inline Odds beta_quantile (double a, double b, double p) {
-  Odds o;
+static inline BetaOdds beta_quantile (double a, double b, double p) {
+  BetaOdds o;
   special_betaincinv_xy(a, b, p, 0, &o.x, &o.y);
   o.log = vlog_ratio(o.x, o.y);
   if (p > 0 && o.x < 1e-285) o.log = (vlog(p) + vlog(a) + vbetaln(a, b)) / a;
@@ -145,8 +147,8 @@ static inline Odds beta_quantile (double a, double b, double p) {
 }
 
 /* the slopes in a and b of log(x/y) at fixed P(X < x) */
-static inline void beta_slopes (double a, double b, Odds o, double *da, double *db) {
-  if (o.log < -FAR) {
+static inline void beta_slopes (double a, double b, BetaOdds o, double *da, double *db) {
+  if (o.log < -LEADING_DEPTH) {
     *da = (vdigamma_pos(1 + a) - vdigamma_pos(a + b) - o.log) / a;
     *db = (vdigamma_pos(b) - vdigamma_pos(a + b)) / a;
     return;

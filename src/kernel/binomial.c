@@ -44,14 +44,16 @@ static const BinomialLaw binomial_law = {
 ** Entropy
 ** ====================================================== */
 
-static int exceeds (const Sums *s, double limit) { return s->total * vsigmoid(s->l) > limit; }
+static int exceeds (const EntropySums *s, double limit) {
+  return s->total * vsigmoid(s->l) > limit;
+}
 
-static void visit_outcomes (Visit *visit, Sums *s) {
+static void visit_outcomes (Visit *visit, EntropySums *s) {
   double p = vsigmoid(s->l), deviation = sqrt(s->total * p * vsigmoid(-s->l));
   summation(floor(s->total), s->total * p, deviation, visit, s);
 }
 
-static void add_up (Sums *s) {
+static void add_up (EntropySums *s) {
   if (exceeds(s, SUMMATION_NORMAL))
     s->entropy = summation_normal_entropy(vlog(s->total * vsigmoid(s->l) * vsigmoid(-s->l)));
   else visit_outcomes(add_entropy, s);
@@ -59,14 +61,14 @@ static void add_up (Sums *s) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) {   /* success and failure exchanged, the same */
-    Sums s = {.total = in[0][i], .l = -fabs(in[1][i])};
+    EntropySums s = {.total = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
     out[i] = s.total >= 0 && s.total < HUGE_VAL && s.l == s.l ? s.entropy + 0 : (double)NAN;
   }
 }
 
 /* of log(2 pi e n p q)/2 - (1/(p q) - 4)/(12 n) */
-static void normal_slopes (Sums *s) {
+static void normal_slopes (EntropySums *s) {
   double n = s->total, p = vsigmoid(s->l), q = vsigmoid(-s->l), skewness = (q - p) / (n * p * q);
   s->dtotal = (0.5 + (q - p) * skewness / 12) / n;
   s->dl = fma(0.5, q - p, skewness / 12);
@@ -74,7 +76,7 @@ static void normal_slopes (Sums *s) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
-    Sums s = {.total = in[0][i], .l = -fabs(in[1][i])};
+    EntropySums s = {.total = in[0][i], .l = -fabs(in[1][i])};
     add_up(&s);
     if (exceeds(&s, SUMMATION_SLOPES)) normal_slopes(&s);
     else visit_outcomes(add_slopes, &s);
@@ -94,7 +96,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 ** ====================================================== */
 
 enum { TABLE = 128, RETRY = 2 };
-static const double REJECTION = 25, NEGLIGIBLE = 1e-19;
+static const double REJECTION_MEAN = 25, NEGLIGIBLE = 1e-19;
 
 /* the hat of rejection, for the rarer outcome of n trials; alpha is its height */
 typedef struct Hat { double mean, a, b, alpha; } Hat;
@@ -167,8 +169,8 @@ static void start_draws (SharedDraws *s, double total, double logit) {
   s->term = s->sum[0] = total == 0 ? 1 : vexp(-total * vsoftplus(l));
 }
 
-/* at most TABLE steps: what is left beyond is less than the resolution of u */
-static double walk (SharedDraws *s, double u) {
+/* the first k with u <= P(X <= k), at most TABLE: what is beyond is less than u resolves */
+static double search (SharedDraws *s, double u) {
   int k = 0;
   while (u > s->sum[k] && k < TABLE - 1) {
     if (k == s->filled) {
@@ -191,7 +193,7 @@ void binomial_draw (const Philox *g, uint64_t first, size_t n, const double *tot
   noise_uniform(g, 1, first, n, v);
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || total[i] != s.total || logit[i] != s.logit) start_draws(&s, total[i], logit[i]);
-    out[i] = s.hat.mean < REJECTION ? walk(&s, u[i]) : quick(&s.hat, u[i], v[i]);
+    out[i] = s.hat.mean < REJECTION_MEAN ? search(&s, u[i]) : quick(&s.hat, u[i], v[i]);
   }
   rejection(&BY_REJECTION, g, RETRY, first, n, params, u, v, out);
   EVERY for (size_t i = 0; i < n; i++) out[i] = logit[i] > 0 ? total[i] - out[i] : out[i];

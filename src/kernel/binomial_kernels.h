@@ -22,7 +22,8 @@ VECTOR double log_mass (const double v[]) {
 VECTOR void log_mass_slopes (const double v[], double d[]) {
   Odds o = odds_of(v[2]);
   int inside = is_outcome(v[0], binomial_law.last(v[1]));
-  double by_total = binomial_law.total_slope(v[0], v[1], o), by_logit = binomial_law.logit_slope(v[0], v[1], o);
+  double by_total = binomial_law.total_slope(v[0], v[1], o);
+  double by_logit = binomial_law.logit_slope(v[0], v[1], o);
   d[0] = 0;
   d[1] = inside ? by_total : 0;
   d[2] = inside ? by_logit : 0;
@@ -49,7 +50,7 @@ static double log_tail (const double v[], int upper) {
     double first = log_height(k, total, logit) - o.log_p - vlog(rare ? k + 1 : a);
     return rare == upper ? first : vlog1mexp(first < 0 ? first : 0);
   }
-  double bulk = k * o.log_p;   /* all that counts of so far a tail: there are no such beta functions */
+  double bulk = k * o.log_p;   /* log of the tail, where k is too large for the beta functions */
   if (k > 1e290 && bulk > 1e20 * (1 + a)) return upper ? -bulk : 0;
   return upper ? special_log_betaincc_xy(a, k + 1, o.q, o.p)
                : special_log_betainc_xy(a, k + 1, o.q, o.p);
@@ -131,17 +132,17 @@ static const SidedLaw law = {
 ** Entropy, a sum over outcomes (summation.h)
 ** ====================================================== */
 
-typedef struct Sums { double total, l, entropy, dtotal, dl; } Sums;
+typedef struct EntropySums { double total, l, entropy, dtotal, dl; } EntropySums;
 
 /* log P at many outcomes of one law, or real numbers between them (a long loop: once is enough) */
 static __attribute__((noinline))
-void log_probs (size_t n, const double *k, const Sums *s, double *restrict out) {
+void log_probs (size_t n, const double *k, const EntropySums *s, double *restrict out) {
   double total = s->total, l = s->l;
   EVERY for (size_t i = 0; i < n; i++) out[i] = binomial_law.log_prob(k[i], total, l);
 }
 
 static void add_entropy (const Nodes *at, void *state) {
-  Sums *s = state;
+  EntropySums *s = state;
   double p[SUMMATION_BLOCK];
   log_probs(at->n, at->k, s, p);
   for (size_t i = 0; i < at->n; i++)
@@ -150,7 +151,7 @@ static void add_entropy (const Nodes *at, void *state) {
 
 /* the mean of (log P + entropy) times the slopes of log P */
 static void add_slopes (const Nodes *at, void *state) {
-  Sums *s = state;
+  EntropySums *s = state;
   Odds o = odds_of(s->l);
   double p[SUMMATION_BLOCK];
   log_probs(at->n, at->k, s, p);

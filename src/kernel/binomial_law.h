@@ -6,8 +6,8 @@
 **
 **   mu(n) - mu(x) - mu(y) - D(x, np) - D(y, nq) + log(n/(2 pi x y))/2
 **
-** where D(x, m) = x log(x/m) + m - x and mu is what Stirling's formula lacks of log Gamma:
-** nothing cancels (C. Loader, "Fast and accurate computation of binomial probabilities",
+** where D(x, m) = x log(x/m) + m - x and mu is the error of Stirling's formula: nothing
+** cancels (C. Loader, "Fast and accurate computation of binomial probabilities",
 ** 2000). The tails of the first two laws are incomplete beta functions,
 **
 **   P(X <= k) = I_q(a, k + 1),   slope along the logit  -d,   d = q^a p^(k+1)/B(a, k+1)

@@ -1,12 +1,12 @@
 /*
-** cauchy.c - Cauchy(loc, scale), the point where a ray from a lamp hits a wall
+** cauchy.c - Cauchy(loc, scale), the quotient of two Normals
 **
 **   p(x) = scale/(pi (scale^2 + d^2)),    d = x - loc
 **   F(x) = 1/2 + atan(d/scale)/pi
 **
-** Everything is a function of t <= 1, the smaller of |d| and scale over the larger,
-** so that no square overflows, and that atan(t)/pi is the smaller tail, or what it
-** lacks of 1/2. Far means |d| > scale.
+** Everything is a function of t <= 1, the smaller of |d| and scale over the larger, so that no
+** square overflows. The smaller tail is atan(t)/pi where |d| > scale ("far"), else it is
+** 1/2 - atan(t)/pi.
 */
 #include "kernel/sided.h"
 #include "kernel/standard.h"

@@ -5,9 +5,9 @@
 **   F(x) = (e^(l x) - 1)/(e^l - 1),   mean 1/2 + S',   variance S''
 **
 ** G. Loaiza-Ganem, J. P. Cunningham, "The continuous Bernoulli: fixing a pervasive error
-** in variational autoencoders", 2019. S is even and analytic at 0: for |l| <= 2 it and all
-** that follows from it are polynomials in l^2; further out the same in exponentials of
-** -|l|, measured from the end where the mass is. l = 0 is the uniform law.
+** in variational autoencoders", 2019. S is even and analytic at 0: for |l| <= 2 it and all that
+** follows from it are polynomials in l^2, further out they are computed from e^-|l|, with x
+** measured from the end where the mass is. l = 0 is the uniform law.
 */
 #include "kernel/kernel.h"
 #include "special/vmath.h"
@@ -18,7 +18,7 @@
 ** computed with 40 digits.
 ** ====================================================== */
 
-static const double NEAR = 2;
+static const double SERIES_MAX = 2;   /* of |l|: up to here, polynomials */
 
 /* S(l)/l^2, z = l^2 <= 4; relative error 2^-62 */
 VECTOR double normaliser_series (double z) {
@@ -86,20 +86,20 @@ VECTOR double mean_far (double a) { return 1 / a - 1 / vexpm1(a); }
 
 VECTOR double mean_of (double l) {
   double m = mean_far(fabs(l)), far = l < 0 ? m : 1 - m;
-  return fabs(l) <= NEAR ? fma(l, mean_series(l * l), 0.5) : far;
+  return fabs(l) <= SERIES_MAX ? fma(l, mean_series(l * l), 0.5) : far;
 }
 
 /* 1/a^2 - e^-a/(1 - e^-a)^2, and its derivative */
 VECTOR double variance_of (double l) {
   double a = fabs(l), e = vexp(-a), one = 1 - e;
   double far = (1 / a) * (1 / a) - e / (one * one);
-  return a <= NEAR ? variance_series(l * l) : far;
+  return a <= SERIES_MAX ? variance_series(l * l) : far;
 }
 
 VECTOR double variance_slope (double l) {
   double a = fabs(l), e = vexp(-a), one = 1 - e;
   double far = e * (1 + e) / (one * one * one) - 2 * (1 / a) * (1 / a) * (1 / a);
-  return a <= NEAR ? l * skew_series(l * l) : copysign(1.0, l) * far;
+  return a <= SERIES_MAX ? l * skew_series(l * l) : copysign(1.0, l) * far;
 }
 
 /* S - l S' = 1 - log a + log(1 - e^-a) - a/(e^a - 1) */
@@ -107,7 +107,7 @@ VECTOR double entropy_of (double l) {
   double a = fabs(l), z = l * l;
   double b = a < 700 ? a : 700;
   double far = (1 - b / vexpm1(b)) - (vlog(a) - vlog1mexp(-a));
-  return a <= NEAR ? z * entropy_series(z) : far;
+  return a <= SERIES_MAX ? z * entropy_series(z) : far;
 }
 
 /* on [0, 1]; with infinite logits all the mass is at one end */
@@ -116,7 +116,7 @@ VECTOR double log_density (double x, double l) {
   double far = fma(-a, y, vlog(a) - vlog1mexp(-a));
   double near = fma(l, x - 0.5, -(l * l) * normaliser_series(l * l));
   double mass = y == 0 ? HUGE_VAL : -HUGE_VAL;
-  return a <= NEAR ? near : a < HUGE_VAL ? far : mass;
+  return a <= SERIES_MAX ? near : a < HUGE_VAL ? far : mass;
 }
 
 VECTOR int inside (double x) { return (x >= 0) & (x <= 1); }
@@ -186,9 +186,9 @@ VECTOR double log_upper (double x, double l) {
 ** are near 1, and the difference is t/(e^(lt) - 1) - 1/(e^l - 1) - (1 - t); `rest` is 1 - t.
 */
 VECTOR double part_slope (double t, double rest, double l) {
-  double a = clamp(l, NEAR, STEEPEST);
+  double a = clamp(l, SERIES_MAX, STEEPEST);
   double risen = vexp(-a * t) / decay(a * t) - vexp(-a) / decay(a);
-  return l > NEAR ? risen / a - rest : t * mean_of(l * t) - mean_of(l);
+  return l > SERIES_MAX ? risen / a - rest : t * mean_of(l * t) - mean_of(l);
 }
 
 /* dF/dl from the smaller tail, times e^scale */
@@ -275,12 +275,12 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 
 /*
 ** x = log(1 + w)/l, w = p (e^l - 1); near w = -1 the sum is q + p e^l, q = 1 - p. The smaller
-** of p and q is exact. For l <= STEEP; NaN unless p and q are probabilities.
+** of p and q is exact. For l <= EXP_MAX; NaN unless p and q are probabilities.
 */
-static const double STEEP = 700;
+static const double EXP_MAX = 700;
 
 VECTOR double quantile (double p, double q, double l) {
-  double slope = clamp(l, -STEEPEST, STEEP), rise = vexpm1(slope);
+  double slope = clamp(l, -STEEPEST, EXP_MAX), rise = vexpm1(slope);
   double w = p * rise, sum = fma(p, vexp(slope), q);
   int far = w < -0.5;
   LogReduction near = log1p_reduce(w, 1 + w), rest = log_reduce(sum, log_scale(sum));
@@ -297,13 +297,13 @@ VECTOR double quantile (double p, double q, double l) {
 
 /* where e^l would overflow, and 1 is nothing beside it */
 VECTOR double quantile_steep (double p, double q, double l) {
-  double slope = clamp(l, STEEP, STEEPEST), x = vsoftplus(slope + vlog(p)) / slope;
+  double slope = clamp(l, EXP_MAX, STEEPEST), x = vsoftplus(slope + vlog(p)) / slope;
   x = ((x > 1) | (q == 0)) ? 1 : x;
   return ((p >= 0) & (q >= 0)) ? x : (double)NAN;
 }
 
 VECTOR double quantile_any (double p, double q, double l) {
-  return l > STEEP ? quantile_steep(p, q, l) : quantile(p, q, l);
+  return l > EXP_MAX ? quantile_steep(p, q, l) : quantile(p, q, l);
 }
 
 static void icdf (size_t n, const double *const in[], double *out) {
@@ -311,10 +311,10 @@ static void icdf (size_t n, const double *const in[], double *out) {
   uint64_t steep = 0;
   EVERY for (size_t i = 0; i < n; i++) {
     out[i] = quantile(p[i], 1 - p[i], l[i]);
-    steep |= l[i] > STEEP;
+    steep |= l[i] > EXP_MAX;
   }
   for (size_t i = 0; steep && i < n; i++)
-    if (l[i] > STEEP) out[i] = quantile_steep(p[i], 1 - p[i], l[i]);
+    if (l[i] > EXP_MAX) out[i] = quantile_steep(p[i], 1 - p[i], l[i]);
 }
 
 static void isf (size_t n, const double *const in[], double *out) {

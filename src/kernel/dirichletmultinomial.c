@@ -97,10 +97,10 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 ** ====================================================== */
 
 /* one of the margins, of weights a against b, and what is added up over its outcomes */
-typedef struct Margin { double a, b, whole, level, sum, by_a, by_b; Urn urn; } Margin;
+typedef struct UrnMargin { double a, b, whole, level, sum, by_a, by_b; Urn urn; } UrnMargin;
 
 /* log P and w(k; a) at many outcomes, or real numbers between them */
-static void tabulate (const Nodes *at, const Margin *m, double *restrict log_p,
+static void tabulate (const Nodes *at, const UrnMargin *m, double *restrict log_p,
                       double *restrict w) {
   double a = m->a, b = m->b, whole = m->whole;
   Urn u = m->urn;
@@ -110,7 +110,7 @@ static void tabulate (const Nodes *at, const Margin *m, double *restrict log_p,
 }
 
 static void add_weight (const Nodes *at, void *state) {
-  Margin *m = state;
+  UrnMargin *m = state;
   double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK];
   tabulate(at, m, log_p, w);
   for (size_t i = 0; i < at->n; i++)
@@ -118,7 +118,7 @@ static void add_weight (const Nodes *at, void *state) {
 }
 
 static void add_excess (const Nodes *at, void *state) {
-  Margin *m = state;
+  UrnMargin *m = state;
   double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK];
   tabulate(at, m, log_p, w);
   for (size_t i = 0; i < at->n; i++)
@@ -127,7 +127,7 @@ static void add_excess (const Nodes *at, void *state) {
 
 /* the slopes of E w along a and b by those of log P alone; from w any level may be taken */
 static void add_slopes (const Nodes *at, void *state) {
-  Margin *m = state;
+  UrnMargin *m = state;
   double log_p[SUMMATION_BLOCK], w[SUMMATION_BLOCK], total = m->urn.total, trials = m->urn.n;
   tabulate(at, m, log_p, w);
   for (size_t i = 0; i < at->n; i++) {
@@ -146,8 +146,8 @@ static double sum_without (Stop stop, size_t k, const double *a, size_t j) {
 }
 
 /* the margin of weights a against b, w being counted from its value at `level`, summed over */
-static Margin margin (double a, double b, double level, Urn u, Visit *visit) {
-  Margin m = {.a = a, .b = b, .urn = u, .whole = polya_log_whole(u)};
+static UrnMargin margin (double a, double b, double level, Urn u, Visit *visit) {
+  UrnMargin m = {.a = a, .b = b, .urn = u, .whole = polya_log_whole(u)};
   double mean = u.n * (a / u.total), spread = (u.total + u.n) / (u.total + 1);
   m.level = polya_log_weight(level, a, u);
   summation(u.n, mean, sqrt(mean * (b / u.total) * spread), visit, &m);
@@ -212,8 +212,8 @@ static int is_normal (Stop stop, size_t k, const double *a, Urn u) {
 }
 
 /*
-** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times the
-** product of all a_j/A; the entropy has half of its logarithm.
+** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times
+** the product of all a_j/A; the entropy has half of its logarithm.
 */
 static void normal_slopes (Stop stop, size_t k, const double *a, Urn u, double upstream,
                            double *da) {
@@ -237,7 +237,7 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
     }
     for (size_t j = 0; j < k && !stops_at(b->stop, j, k + OPERATIONS); j++) {
       double others = sum_without(b->stop, k, a, j), mean = n * (a[j] / total);
-      Margin m = spread ? margin(a[j], others, mean, u, add_slopes) : (Margin) {.sum = 0};
+      UrnMargin m = spread ? margin(a[j], others, mean, u, add_slopes) : (UrnMargin) {.sum = 0};
       da[j] = m.by_b - m.by_a;
       all += m.by_b;
     }

@@ -1,9 +1,9 @@
 /*
-** discreteuniform.c - DiscreteUniform(low, high), the integers of [low, high] alike
+** discreteuniform.c - DiscreteUniform(low, high), all integers of [low, high] equally likely
 **
 **   P(k) = 1/n,   P(X <= k) = (k - low + 1)/n,   n = high - low + 1
 **
-** The ends are integers and take no small steps: there are no partials.
+** The ends are integers: there are no partials.
 */
 #include "kernel/kernel.h"
 #include "kernel/discrete_quantile.h"

@@ -1,7 +1,8 @@
 /*
 ** ends.c - slopes at the ends of the probabilities, for laws whose kernels work on logits
 **
-** ends(p, low, high) is 0, with slope `low` along p where p is 0 and `high` where it is 1.
+** ends(p, low, high) is 0, with slope `low` along p where p is 0 and `high` where it is 1;
+** held(x) is x without a slope.
 */
 #include "kernel/kernel.h"
 #include "special/vector.h"
@@ -22,7 +23,13 @@ static void ends_partials (size_t n, const double *const in[], double *const d[]
 }
 
 
+static void held (size_t n, const double *const in[], double *out) {
+  EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i];
+}
+
+
 const Kernel perilune_ends[] = {
   {.name = "ends", .n_in = 3, .value = ends, .partials = ends_partials},
+  {.name = "held", .n_in = 1, .flat = 1, .value = held},
   {.name = NULL}
 };

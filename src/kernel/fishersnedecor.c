@@ -1,5 +1,5 @@
 /*
-** fishersnedecor.c - FisherSnedecor(df1, df2), the quotient of two variances
+** fishersnedecor.c - FisherSnedecor(df1, df2), the quotient of two estimated variances
 **
 ** With a = df1/2, b = df2/2, n = a + b, u = (df1/df2) x, X = u/(1 + u) and Y = 1/(1 + u):
 **
@@ -12,8 +12,8 @@
 ** with L(e) = log(1 + e) - e, 1 + e = n X/a, e = (x - 1)/(1 + u) and
 ** 1 + f = n Y/b, f = (df1/df2)(1 - x)/(1 + u).
 **
-** The limit of an infinite df2 is Gamma(a, a), of an infinite df1 InverseGamma(b, b). Those of 1e200
-** degrees of freedom and more differ from it only beyond x = 1e180 and below 1e-180.
+** The limit for infinite df2 is Gamma(a, a), for infinite df1 InverseGamma(b, b). From 1e200
+** degrees of freedom on, the law differs from it only beyond x = 1e180 and below x = 1e-180.
 */
 #include "kernel/betalaw.h"
 #include "kernel/gammalaw.h"
@@ -65,10 +65,11 @@ VECTOR double plain_density (double x, double freedom1, double freedom2) {
 
 /* L(e) and L(f); beyond u = 1e290 from X = 1 and Y = 1/u */
 VECTOR void deviations (double x, double df1, double df2, double *first, double *second) {
-  double r = df1 / df2, u = fma(r, x, 1.0), inverse = 1 / u, all = (1 + r) / r, e = (x - 1) * inverse;
+  double r = df1 / df2, u = fma(r, x, 1.0), inverse = 1 / u;
+  double all = (1 + r) / r, e = (x - 1) * inverse;
   int far = r * x > 1e290;
   double inside = deviation(far ? 1 / r : e, far ? all : (1 + r) * (x * inverse));
-  *first = x < TINY ? log_whole(x, u, 1 + r) - e : inside;
+  *first = x < TINY_X ? log_whole(x, u, 1 + r) - e : inside;
   *second = deviation(far ? -1.0 : r * (1 - x) * inverse, far ? all / x : (1 + r) * inverse);
 }
 
@@ -129,7 +130,7 @@ static double shape1 (const double *at) { return 0.5 * finite_df(at[1]); }
 static double shape2 (const double *at) { return 0.5 * finite_df(at[2]); }
 
 /* of x, or of 0 below it; infinities end at 0 and 1 */
-static Odds odds_of (const double *at) {
+static BetaOdds odds_of (const double *at) {
   double x = at[0] < 0 ? 0 : at[0], r = shape1(at) / shape2(at);
   return odds_at(r * x, vlog(x) + vlog(r));
 }
@@ -156,7 +157,7 @@ static double log_tail (const double *at, int upper) {
 static double quantile (const double *at, int upper) {
   if (is_limit(at[1], at[2])) return limit(at, upper, law_quantile);
   double a = shape1(at), b = shape2(at);
-  Odds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
+  BetaOdds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
   return odds_times(o, b / a);
 }
 

@@ -29,7 +29,8 @@ static void rsample (const Philox *g, uint64_t first, size_t n, const double *co
 
 
 const Kernel perilune_gamma[] = {
-  [GAMMA_LOG_PROB] = {.name = "log_prob", .n_in = 3, .value = log_prob, .partials = log_prob_partials},
+  [GAMMA_LOG_PROB] = {.name = "log_prob", .n_in = 3, .value = log_prob,
+                      .partials = log_prob_partials},
   [GAMMA_CDF]      = {.name = "cdf", .n_in = 3, .value = cdf, .partials = cdf_partials},
   [GAMMA_SF]       = {.name = "sf", .n_in = 3, .value = sf, .partials = sf_partials},
   [GAMMA_LOG_CDF]  = {.name = "log_cdf", .n_in = 3, .value = log_cdf, .partials = log_cdf_partials},

@@ -1,5 +1,5 @@
 /*
-** gammalaw.h - families that are a unit gamma variable in disguise
+** gammalaw.h - what Gamma and InverseGamma share
 **
 ** If t = rate x^s with s = 1 or s = -1 has the law Gamma(a, 1), then
 **
@@ -238,7 +238,8 @@ static inline void law_tail_slopes (const double v[], double s, int tail, double
 static inline double law_quantile (double p, double a, double b, double s, int tail) {
   double t = tail == LAW_LOWER ? special_gammaincinv(a, p) : special_gammainccinv(a, p);
   double log_lower = tail == LAW_LOWER ? vlog(p) : vlog1p(-p);
-  if (t < LAW_TINY && log_lower > -HUGE_VAL) return vexp(s * ((log_lower + law_lgamma1p(a)) / a - vlog(b)));
+  if (t < LAW_TINY && log_lower > -HUGE_VAL)
+    return vexp(s * ((log_lower + law_lgamma1p(a)) / a - vlog(b)));
   return s > 0 ? t / b : b / t;
 }
 

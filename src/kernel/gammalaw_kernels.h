@@ -1,5 +1,5 @@
 /*
-** gammalaw_kernels.h - the kernels of a gamma variable in disguise (gammalaw.h)
+** gammalaw_kernels.h - the kernels of Gamma and InverseGamma (gammalaw.h)
 **
 ** To be included once by a family's file, below `enum { EXPONENT = ... }`: the s, 1 or -1, of
 ** t = rate x^s. For -1 the tails of t change places.

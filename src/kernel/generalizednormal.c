@@ -13,7 +13,7 @@
 #include "special/vgamma.h"
 #include "special/vpow.h"
 
-static const double TINY = 1e-200;   /* of y: below, only |z| is left */
+static const double TINY_POWER = 1e-200;   /* of y: below, only |z| is left */
 
 
 /* base^exponent, base >= 0 and exponent > 0 */
@@ -66,13 +66,13 @@ static double gamma1p (double a) { return vexp(vlgamma_pos(1 + a)); }
 static double share (double z, double shape) {
   double a = 1 / shape, y = power(fabs(z), shape);
   if (fabs(z) == HUGE_VAL) return 0;
-  return y < TINY ? 1 - fabs(z) / gamma1p(a) : special_gammaincc(a, y);
+  return y < TINY_POWER ? 1 - fabs(z) / gamma1p(a) : special_gammaincc(a, y);
 }
 
 static double log_share (double z, double shape) {
   double a = 1 / shape, y = power(fabs(z), shape);
   if (fabs(z) == HUGE_VAL) return -HUGE_VAL;
-  return y < TINY ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
+  return y < TINY_POWER ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
 }
 
 static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
@@ -93,7 +93,7 @@ static double density_at (const double *at) { return log_density(at[0], at[1], a
 /* dz/db = -(z/b) (log|z| + a^2 (dy/da)/y) at fixed P(a, y); a psi(1 + a) in the limit y = 0 */
 static void slopes (const double *at, double *dx) {
   double z = z_at(at), a = 1 / at[3], y = power(fabs(z), at[3]), twist = a * vdigamma_pos(1 + a);
-  if (y >= TINY) twist = fma(a * a, special_gamma_dx_da(a, y) / y, vlog(fabs(z)));
+  if (y >= TINY_POWER) twist = fma(a * a, special_gamma_dx_da(a, y) / y, vlog(fabs(z)));
   dx[0] = 1;
   dx[1] = z;
   dx[2] = -at[2] * a * z * twist;
@@ -106,13 +106,13 @@ static void slopes (const double *at, double *dx) {
 ** Quantiles
 ** ====================================================== */
 
-/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact (and 0 there, though
-** Gamma(1 + a) may be too large for a double) */
+/* |z| with the given tail <= 1/2 beyond it; near the centre from 1 - 2 tail, which is exact (and 0
+** at the centre, though Gamma(1 + a) may be too large for a double) */
 static double distance (double tail, double shape) {
   double a = 1 / shape, inner = 2 * (0.5 - tail);
   if (inner == 0) return 0;
   double y = tail > 0.25 ? special_gammaincinv(a, inner) : special_gammainccinv(a, 2 * tail);
-  return y < TINY ? inner * gamma1p(a) : power(y, a);
+  return y < TINY_POWER ? inner * gamma1p(a) : power(y, a);
 }
 
 static double quantile (const double *at, int upper) {
@@ -180,7 +180,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 }
 
 
-/* z = v G^a: a gamma variable G of shape 1 + a makes the uniform v in (-1, 1) as wide as it takes */
+/* z = v G^a, v uniform on (-1, 1) and G a gamma variable of shape 1 + a */
 static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
                   double *out) {
   const double *loc = in[0], *scale = in[1], *shape = in[2];

@@ -3,8 +3,8 @@
 **
 **   log p(x) = -z - w - log(scale),    F(x) = e^-w,    w = e^-z,  z = (x - loc)/scale
 **
-** w is the number of points expected beyond x; it has the exponential law. The
-** upper tail is 1 - e^-w = w - ..., and its logarithm follows -z where w underflows.
+** w has the law Exponential(1). The upper tail is 1 - e^-w = w - ..., and its logarithm is -z where
+** w underflows.
 */
 #include "kernel/standard.h"
 

@@ -6,9 +6,9 @@
 **
 **   F(x) = G(z),   log p(x) = g(z) - log(scale),   x = scale z(p)
 **
-** Functions take x and scale, not z, because logarithms of tails outlive the
-** range of z. A slope is df/dz; a drift is df/d log z, for functions that
-** grow like log z from x = 0. Below 0 everything stands as at 0.
+** Functions take x and scale, not z, because logarithms of tails are finite even where z is out of
+** range. A slope is df/dz; a drift is df/d log z, for functions that grow like log z from x = 0.
+** Below 0 everything is as at 0.
 */
 #ifndef PERILUNE_HALFLINE_H
 #define PERILUNE_HALFLINE_H

@@ -1,13 +1,13 @@
 /*
 ** implicit.h - derivatives of tails, quantiles and draws, from density and slopes alone
 **
-** If x moves as dx/dtheta when a parameter moves and the probability below x stays, then
+** Let dx/dtheta be the slope of x along a parameter while the probability below x is fixed. Then
 **
 **   dF/dtheta = -p dx/dtheta,   d quantile/dtheta = dx/dtheta,   d draw/dtheta = dx/dtheta
 **
 ** A family gives its log density and these slopes at one point, {x, parameters...}, and
-** implicit_kernels.h the kernels. They are for families whose tails are dear: nothing there
-** vectorises.
+** implicit_kernels.h the kernels. They are for families whose tails are expensive: nothing there is
+** vectorised.
 */
 #ifndef PERILUNE_IMPLICIT_H
 #define PERILUNE_IMPLICIT_H

@@ -1,5 +1,5 @@
 /*
-** inversegaussian.c - InverseGaussian(loc, concentration), when a drifting particle first arrives
+** inversegaussian.c - InverseGaussian(loc, concentration), first passage of a drifting particle
 **
 **   log p(x) = log(l/(2 pi x^3))/2 - s^2/2,    s = sqrt(l/x) (x - m)/m,   t = sqrt(l/x) (x + m)/m
 **   F(x)     = Phi(s) + e^(2l/m) Phi(-t)
@@ -13,8 +13,8 @@
 **
 **   erfcx(s') - erfcx(t') = 2/sqrt(pi) int_0^inf e^(-y^2 - 2s'y) (1 - e^(-2(t' - s')y)) dy
 **
-** Without drift, for m = inf, it is Levy's law, InverseGamma(1/2, l/2), from which that of a mean of
-** 1e200 l does not differ below x = 1e300 l.
+** Without drift, for m = inf, it is Levy's law, InverseGamma(1/2, l/2). With a mean of 1e200 l it
+** does not differ from that below x = 1e300 l.
 */
 #include "kernel/implicit.h"
 #include "kernel/subnormal.h"
@@ -26,7 +26,7 @@
 
 
 /* s, t - s, and the smaller tail, mass e^(-s^2/2); plain unless the mass has cancelled */
-typedef struct Tail { double s, gap, mass; int lower, plain; } Tail;
+typedef struct SmallerTail { double s, gap, mass; int lower, plain; } SmallerTail;
 
 VECTOR double root_of (double x, double concentration) { return vsqrt(concentration / x); }
 
@@ -81,20 +81,21 @@ VECTOR double scaled_tail (double s) {
   return erfcx_positive(a > 1e300 ? 1e300 : a);
 }
 
-VECTOR Tail tail_between (double s, double t, double root) {
+VECTOR SmallerTail tail_between (double s, double t, double root) {
   double es = scaled_tail(s), et = scaled_tail(t), sum = 0.5 * (es + et), e = decay(s);
   int lower = (s < 0) & (sum * e <= 0.5);
   double above = s < 0 ? 2 / e - es : es;   /* erfcx(s'); where it is used, s > -0.7 */
-  return (Tail) {s, 2 * root, lower ? sum : 0.5 * (above - et), lower, lower | (et < 0.5 * above)};
+  double mass = lower ? sum : 0.5 * (above - et);
+  return (SmallerTail) {s, 2 * root, mass, lower, lower | (et < 0.5 * above)};
 }
 
 /* not plain where l/x or x/m leaves the range of doubles: s and t are equal or NaN there */
-VECTOR Tail tail_fast (double x, double mean, double concentration) {
+VECTOR SmallerTail tail_fast (double x, double mean, double concentration) {
   double root = root_of(x, concentration), loc = finite_mean(mean, concentration);
   return tail_between((x - loc) / loc * root, (x + loc) / loc * root, root);
 }
 
-static Tail tail_wide (double x, double mean, double concentration) {
+static SmallerTail tail_wide (double x, double mean, double concentration) {
   double root = vsqrt(concentration) / vsqrt(x), loc = finite_mean(mean, concentration);
   double far = vsqrt(x) / loc * vsqrt(concentration);
   far = far < 1e155 ? far : 1e155;   /* the square is infinite */
@@ -115,20 +116,20 @@ static double difference (double s, double gap) {
 }
 
 /* for x > 0, finite */
-static Tail tail_of (double x, double loc, double concentration) {
-  Tail tail = tail_fast(x, loc, concentration);
+static SmallerTail tail_of (double x, double loc, double concentration) {
+  SmallerTail tail = tail_fast(x, loc, concentration);
   if (tail.plain) return tail;
   tail = tail_wide(x, loc, concentration);
   if (!tail.plain) tail.mass = difference(tail.s, tail.gap);
   return tail;
 }
 
-VECTOR double tail_value (Tail tail, int lower) {
+VECTOR double tail_value (SmallerTail tail, int lower) {
   double small = tail.mass * decay(tail.s);
   return tail.lower == lower ? small : 1 - small;
 }
 
-VECTOR double tail_log (Tail tail, int lower) {
+VECTOR double tail_log (SmallerTail tail, int lower) {
   double small = fma(-0.5 * tail.s, tail.s, vlog(tail.mass));
   return tail.lower == lower ? small : vlog1p(-tail.mass * decay(tail.s));
 }
@@ -140,12 +141,12 @@ VECTOR double at_ends (double x, double inside, double below, double above) {
   return ((x > 0) & (x < HUGE_VAL)) ? inside : outside;
 }
 
-VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) (Tail, int),
+VECTOR void tails (size_t n, const double *const in[], double *out, double (*f) (SmallerTail, int),
                    int lower, double below, double above) {
   const double *x = in[0], *loc = in[1], *concentration = in[2];
   uint64_t odd = 0;
   EVERY for (size_t i = 0; i < n; i++) {
-    Tail tail = tail_fast(x[i], loc[i], concentration[i]);
+    SmallerTail tail = tail_fast(x[i], loc[i], concentration[i]);
     out[i] = at_ends(x[i], f(tail, lower), below, above);
     odd |= !tail.plain;
   }
@@ -227,7 +228,7 @@ static double quantile (const double *at, int upper) {
   if (loc == HUGE_VAL) return driftless(p, q, concentration);
   double x = point_of(lower ? vndtri(half_of(p)) : -vndtri(q), loc, concentration);
   for (int step = 0; step < 60; step++) {
-    Tail tail = tail_of(x, loc, concentration);
+    SmallerTail tail = tail_of(x, loc, concentration);
     double slope = INV_SQRT_2PI * (vsqrt(concentration) / vsqrt(x));
     int own = tail.lower == lower;
     slope /= own ? tail.mass : tail_value(tail, lower) / decay(tail.s);

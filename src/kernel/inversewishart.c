@@ -4,7 +4,7 @@
 **   log p(x) = df/2 log det S - (df + d + 1)/2 log det x - tr(S x^-1)/2 - df d/2 log 2
 **            - log Gamma_d(df/2),    S = L L^T
 **
-** The formulas as they are computed stand in wishartlaw.h.
+** It is computed by the formulas of wishartlaw.h.
 */
 #include "kernel/wishartlaw.h"
 

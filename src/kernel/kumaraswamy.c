@@ -72,8 +72,8 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 VECTOR double log_quantile (double t, double a, double b) {
-  double log_share = ((t < 0x1p-900) & (t < 0x1p-60 * b)) ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b);
-  return log_share / a;
+  int tiny = (t < 0x1p-900) & (t < 0x1p-60 * b);
+  return (tiny ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b)) / a;
 }
 
 VECTOR double quantile (const double v[]) { return vexp(log_quantile(v[0], v[1], v[2])); }

@@ -6,15 +6,15 @@
 **
 **   b_i = eta + (d - 1 - i)/2,    h_i = i/2,    a = b_i + h_i = eta + (d - 1)/2
 **
-** the squares of its elements are Dirichlet(1/2, ..., 1/2, b_i), signs left of the diagonal
-** are fair coins, and over the elements below the diagonal
+** the squares of its elements are Dirichlet(1/2, ..., 1/2, b_i), signs left of the diagonal are
+** + or - with probability 1/2, and as a density of the elements below the diagonal
 **
 **   log p(L) = sum_i [2 (b_i - 1) log L_ii - h_i log(pi) + log Gamma(a) - log Gamma(b_i)]
 **
 ** D. Lewandowski, D. Kurowicka, H. Joe, "Generating random correlation matrices based on
 ** vines and extended onion method", J. Multivariate Analysis 100 (2009), 1989-2001.
 **
-** The last operand is a row of d numbers, there for d alone.
+** The last operand is a row of d numbers, of which only the size d is read.
 */
 #include "kernel/betalaw.h"
 #include "kernel/kernel.h"
@@ -24,7 +24,7 @@
 
 
 static const double TOLERANCE = 1e-6;    /* of the length of a row */
-static const double LEAST = 0x1p-1022;   /* on a drawn diagonal */
+static const double LEAST_DIAGONAL = 0x1p-1022;   /* on a drawn diagonal */
 
 
 static double shape_of (size_t d, size_t i, double eta) {
@@ -139,9 +139,9 @@ enum { FAR_FROM = 16, FAR_TERMS = 8 };   /* the series of G, and where it serves
 typedef struct Root { double q, root, g, rest, pull, g_slope; } Root;
 
 /* a moment and its slope in eta */
-typedef struct Moment { double value, slope; } Moment;
+typedef struct DiagonalMoment { double value, slope; } DiagonalMoment;
 
-typedef Moment Diagonal (double b, double h);
+typedef DiagonalMoment Diagonal (double b, double h);
 
 
 /* in powers of 1/(b - 1/4); error 2^-57 */
@@ -186,21 +186,21 @@ static Root root_of (double b) {
 }
 
 /* Q(b)/Q(a) has the slope [Q'(b) Q(a) - Q(b) Q'(a)]/Q(a)^2 */
-static Moment mean_at (double b, double h) {
+static DiagonalMoment mean_at (double b, double h) {
   Root low = root_of(b), high = root_of(b + h);
   double value = low.root / high.root;
   double cross = fma(low.g_slope, high.q, -low.q * high.g_slope) + (h + (high.g - low.g));
   double slope = b < 1 ? value * (low.pull - high.pull) : cross / high.q / high.q / value;
-  return (Moment) {value, 0.5 * slope};
+  return (DiagonalMoment) {value, 0.5 * slope};
 }
 
 /* b/a - Q(b)/Q(a) = [h (1/4 - G(b)) + b (G(a) - G(b))]/(a Q(a)) */
-static Moment variance_at (double b, double h) {
+static DiagonalMoment variance_at (double b, double h) {
   Root low = root_of(b), high = root_of(b + h);
   double a = b + h, sink = high.g - low.g;
   double value = fma(h, low.rest, b * sink) / a / high.q;
   double top = fma(-h, low.g_slope, fma(b, high.g_slope - low.g_slope, sink));
-  return (Moment) {value, top / a / high.q - value * (1 / a + high.pull)};
+  return (DiagonalMoment) {value, top / a / high.q - value * (1 / a + high.pull)};
 }
 
 /* `below`/a left of the diagonal, moments on it */
@@ -284,7 +284,7 @@ static void finish_row (size_t d, size_t i, double size, double depth, double *r
   double sum = fma(size, vexp(-depth), 0.5 * squares(i, row)), scale = SQRT_HALF / sqrt(sum);
   double diagonal = sqrt(size / sum) * vexp(-0.5 * depth);
   for (size_t j = 0; j < i; j++) row[j] *= scale;
-  row[i] = diagonal > LEAST ? diagonal : LEAST;
+  row[i] = diagonal > LEAST_DIAGONAL ? diagonal : LEAST_DIAGONAL;
   fill_zero(d - 1 - i, row + i + 1);
 }
 
@@ -316,7 +316,7 @@ static double row_slope (size_t i, double b, const double *row, const double *up
   double x = row[i] * row[i], y = squares(i, row), left = 0, slope, unused;
   for (size_t j = 0; j < i; j++) left = fma(row[j], up[j], left);
   if (!(y > 0 && row[i] > 0)) return y + row[i] != y + row[i] ? y + row[i] : 0;
-  Odds o = {x, y, fma(2, vlog(row[i]), -vlog(y))};
+  BetaOdds o = {x, y, fma(2, vlog(row[i]), -vlog(y))};
   beta_slopes(b, 0.5 * (double)i, o, &slope, &unused);
   return 0.5 * slope * fma(row[i] * y, up[i], -x * left);
 }

@@ -1,8 +1,8 @@
 /*
 ** logit.h - the logistic function and its inverse, the logit a pair
 **
-** x = 1/(1 + e^-y) is as accurate as y: of a large y, or one that was divided by something
-** small, a double does not hold enough.
+** The absolute error of y becomes the relative error of x = 1/(1 + e^-y). Where y is large, or was
+** divided by something small, a double is not enough.
 */
 #ifndef PERILUNE_LOGIT_H
 #define PERILUNE_LOGIT_H

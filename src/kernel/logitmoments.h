@@ -5,11 +5,11 @@
 **
 ** by the trapezoidal rule, which for f analytic near the real line converges
 ** exponentially (Trefethen and Weideman 2014). f bends about Y = 0 and has
-** poles at +-i pi. For scale < 1, or where the bend is out of reach, the step
-** is 3/8 scale. Else the rule is applied in v, y = 2 sinh v, fine about 0 and
+** poles at +-i pi. For scale < 1, or where Y is never near 0, the step is
+** 3/8 scale. Else the rule is applied in v, y = 2 sinh v, fine about 0 and
 ** coarse far from it, at multiples of a power of two, so that v is exact.
 ** All weights are positive: averages of positive functions keep their relative
-** accuracy, however small they are. Hence loc <= 0, where x is the small side;
+** accuracy, however small they are. So loc <= 0 is assumed, where x is small;
 ** 1 - x has the law with -loc.
 **
 ** `reach` is how many scales above loc the integrand may matter, 9 + 2 scale
@@ -29,7 +29,7 @@
 typedef struct Rule { double loc, scale, step, first, last; int stretched; } Rule;
 
 /* y = loc + scale z */
-typedef struct Node { double y, z, weight; } Node;
+typedef struct NormalNode { double y, z, weight; } NormalNode;
 
 
 /* {=====================================================
@@ -64,12 +64,12 @@ static inline Rule rule_of (double loc, double scale, double reach) {
   return r;
 }
 
-static inline Node node_of (const Rule *r, double k) {
+static inline NormalNode node_of (const Rule *r, double k) {
   double t = k * r->step;
   if (!r->stretched)
-    return (Node) {fma(r->scale, t, r->loc), t, r->step * vdensity(t)};
+    return (NormalNode) {fma(r->scale, t, r->loc), t, r->step * vdensity(t)};
   double e = vexp(t), y = e - 1 / e, z = (y - r->loc) / r->scale;
-  return (Node) {y, z, r->step * ((e + 1 / e) / r->scale) * vdensity(z)};
+  return (NormalNode) {y, z, r->step * ((e + 1 / e) / r->scale) * vdensity(z)};
 }
 
 /* }====================================================== */
@@ -88,7 +88,7 @@ static inline Moment mean_of (double loc, double scale) {
   Rule r = moment_rule(loc, scale);
   Moment m = {0, 0, 0};
   for (double k = r.first; k <= r.last; k++) {
-    Node node = node_of(&r, k);
+    NormalNode node = node_of(&r, k);
     double x = vsigmoid(node.y), slope = x * vsigmoid(-node.y) * node.weight;
     m.value += node.weight * x;
     m.by_first += slope;
@@ -98,7 +98,7 @@ static inline Moment mean_of (double loc, double scale) {
 }
 
 /* x less its value at loc, for a small scale without cancellation; else x */
-static inline double departure (Node node, double loc, double scale) {
+static inline double departure (NormalNode node, double loc, double scale) {
   double x = vsigmoid(node.y);
   return scale < 1 ? x * vsigmoid(-loc) * -vexpm1(-scale * node.z) : x;
 }
@@ -110,12 +110,12 @@ static inline Moment stddev_of (double loc, double scale) {
   Moment m = {0, 0, 0};
   double mean = 0, centre = 0;
   for (double k = r.first; k <= r.last; k++) {
-    Node node = node_of(&r, k);
+    NormalNode node = node_of(&r, k);
     mean += node.weight * vsigmoid(node.y);
     centre += node.weight * departure(node, loc, scale);
   }
   for (double k = r.first; k <= r.last && mean > 0; k++) {
-    Node node = node_of(&r, k);
+    NormalNode node = node_of(&r, k);
     double x = vsigmoid(node.y), slope = x * vsigmoid(-node.y);
     double gone = departure(node, loc, scale), u = (gone - centre) / mean;
     m.value += node.weight * u * u;
@@ -132,7 +132,7 @@ static inline Moment entropy_of (double loc, double scale) {
   Rule r = rule_of(loc, scale, 9);
   Moment m = {0, 0, 0};
   for (double k = r.first; k <= r.last; k++) {
-    Node node = node_of(&r, k);
+    NormalNode node = node_of(&r, k);
     double lean = vtanh(0.5 * node.y) * node.weight;
     m.value += node.weight * logistic_log_slope(node.y);
     m.by_first -= lean;
@@ -198,7 +198,9 @@ static inline Moment width_at (double loc, double scale, MomentOf *of) {
 
 static inline Moment mean_at (double loc, double scale) { return place_at(loc, scale, mean_of); }
 static inline Moment mode_at (double loc, double scale) { return place_at(loc, scale, mode_of); }
-static inline Moment stddev_at (double loc, double scale) { return width_at(loc, scale, stddev_of); }
+static inline Moment stddev_at (double loc, double scale) {
+  return width_at(loc, scale, stddev_of);
+}
 
 /* proportional to loc and scale where these are shrunk */
 static inline Moment entropy_at (double loc, double scale) {

@@ -1,10 +1,10 @@
 /*
-** loss.c - what a training step minimises, element by element
+** loss.c - losses, element by element
 **
 **   kl_div(x, t)     = t (log t - x),    x = log q and t = p
 **   kl_div_log(x, t) = e^t (t - x),      x = log q and t = log p
 **
-** both 0 where p is 0, whatever q; where p < 0 there is no answer.
+** both 0 where p is 0, whatever q is, and NaN where p < 0.
 */
 #include "kernel/kernel.h"
 #include "kernel/simplex.h"

@@ -22,13 +22,14 @@
 #include "kernel/gaussian.h"
 #include "random/noise.h"
 
-enum { WIDE = 16 };   /* sums that do not wait for each other */
+enum { SUMS_AT_ONCE = 16 };   /* sums that do not wait for each other */
 
-/* d, k, and the rows of Q, d + k and zeros to fill up a multiple of WIDE */
+/* d, k, and the rows of Q, d + k and zeros to fill up a multiple of SUMS_AT_ONCE */
 typedef struct Sizes { size_t d, k, rows; } Sizes;
 
 static Sizes sizes_from (const size_t dims[]) {
-  return (Sizes) {dims[0], dims[1], (dims[0] + dims[1] + WIDE - 1) / WIDE * WIDE};
+  size_t blocks = (dims[0] + dims[1] + SUMS_AT_ONCE - 1) / SUMS_AT_ONCE;
+  return (Sizes) {dims[0], dims[1], blocks * SUMS_AT_ONCE};
 }
 
 static Sizes sizes_of (const Batch *b) { return sizes_from(b->dims); }
@@ -38,13 +39,13 @@ static Sizes sizes_of (const Batch *b) { return sizes_from(b->dims); }
 ** The factor: D^-1/2, then the columns of Q one after another
 ** ====================================================== */
 
-/* WIDE sums side by side, then theirs */
+/* SUMS_AT_ONCE sums side by side, then theirs */
 static double dot (Stop stop, size_t rows, const double *a, const double *b) {
-  double sum[WIDE];
-  for (size_t j = 0; j < WIDE; j++) sum[j] = a[j] * b[j];
-  for (size_t i = WIDE, end; (end = part_end(stop, i, rows)) > i; )
-    for (; i < end; i += WIDE)
-      for (size_t j = 0; j < WIDE; j++) sum[j] = fma(a[i + j], b[i + j], sum[j]);
+  double sum[SUMS_AT_ONCE];
+  for (size_t j = 0; j < SUMS_AT_ONCE; j++) sum[j] = a[j] * b[j];
+  for (size_t i = SUMS_AT_ONCE, end; (end = part_end(stop, i, rows)) > i; )
+    for (; i < end; i += SUMS_AT_ONCE)
+      for (size_t j = 0; j < SUMS_AT_ONCE; j++) sum[j] = fma(a[i + j], b[i + j], sum[j]);
   for (size_t j = 0; j < 8; j++) sum[j] += sum[j + 8];
   for (size_t j = 0; j < 4; j++) sum[j] += sum[j + 4];
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
@@ -54,8 +55,8 @@ static double dot (Stop stop, size_t rows, const double *a, const double *b) {
 static void add (Stop stop, size_t rows, double k, const double *restrict x,
                  double *restrict y) {
   for (size_t i = 0, end; (end = part_end(stop, i, rows)) > i; )
-    for (; i < end; i += WIDE)
-      for (size_t j = 0; j < WIDE; j++) y[i + j] = fma(k, x[i + j], y[i + j]);
+    for (; i < end; i += SUMS_AT_ONCE)
+      for (size_t j = 0; j < SUMS_AT_ONCE; j++) y[i + j] = fma(k, x[i + j], y[i + j]);
 }
 
 /* what is left of v without its parts along the first `count` columns */

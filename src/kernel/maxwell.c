@@ -16,9 +16,9 @@
 #include "special/vmath.h"
 
 static const double LOG_C_3 = -1.3244036413128371238;   /* log(c/3) */
-static const double NEAR = 1.5;   /* below it F comes from S, above it from 1 - F */
-static const double FAR = 40;     /* from here on e^-t is 0 */
-enum { TERMS = 20 };              /* of S for z < NEAR */
+static const double SERIES_BELOW = 1.5;   /* of z: below it F comes from S, above it from 1 - F */
+static const double NO_TAIL_FROM = 40;    /* of z: from here on e^-t is 0 */
+enum { SERIES_TERMS = 20 };               /* of S for z < SERIES_BELOW */
 
 
 /* log z beyond the range of z; x = inf brings inf - inf */
@@ -39,30 +39,30 @@ VECTOR double least (double a, double b) { return a > b ? b : a; }
 
 /* e^(-z^2/2), the rounding error of the square made good */
 VECTOR double bell (double z) {
-  double y = least(z, FAR), t = 0.5 * y * y;
+  double y = least(z, NO_TAIL_FROM), t = 0.5 * y * y;
   return exp_pair(-t, fma(-0.5 * y, y, t));
 }
 
-/* S, for z < NEAR */
+/* S, for z < SERIES_BELOW */
 VECTOR double series (double z) {
-  double y = least(z, NEAR), square = y * y, s = 1;
-  for (int k = TERMS; k > 0; k--) s = fma(square * (1.0 / (2 * k + 3)), s, 1.0);
+  double y = least(z, SERIES_BELOW), square = y * y, s = 1;
+  for (int k = SERIES_TERMS; k > 0; k--) s = fma(square * (1.0 / (2 * k + 3)), s, 1.0);
   return s;
 }
 
 /* (1 - F)/e^-t */
 VECTOR double excess (double z) { return fma(SQRT_2_OVER_PI, z, verfcx(z * SQRT_HALF)); }
 
-VECTOR double above (double z) { return bell(z) * excess(least(z, FAR)); }
+VECTOR double above (double z) { return bell(z) * excess(least(z, NO_TAIL_FROM)); }
 
 VECTOR double below (double z) {
   double near = SQRT_2_OVER_PI / 3 * z * z * z * bell(z) * series(z);
-  return z < NEAR ? near : 1 - above(z);
+  return z < SERIES_BELOW ? near : 1 - above(z);
 }
 
 /* dF/dz, and d(1 - F)/dz */
 VECTOR double density (double z) {
-  double y = least(z, FAR);
+  double y = least(z, NO_TAIL_FROM);
   return SQRT_2_OVER_PI * y * y * bell(z);
 }
 VECTOR double fall (double z) { return -density(z); }
@@ -75,18 +75,18 @@ VECTOR double upper_tail (double x, double scale) { return above(x / scale); }
 VECTOR double log_lower_tail (double x, double scale) {
   double z = x / scale, power = fma(3.0, vlog_ratio(x, scale), LOG_C_3);
   double near = fma(-0.5 * z, z, power) + vlog(series(z)), far = vlog1p(-above(z));
-  return z < NEAR ? near : far;
+  return z < SERIES_BELOW ? near : far;
 }
 
 VECTOR double log_lower_tail_drift (double z) {
   double near = 3 / series(z), far = z * density(z) / below(z);
-  return z < NEAR ? near : far;
+  return z < SERIES_BELOW ? near : far;
 }
 
 VECTOR double log_upper_tail (double x, double scale) {
   double z = x / scale;
   double near = vlog1p(-below(z)), far = fma(-0.5 * z, z, vlog(excess(z)));
-  return z < NEAR ? near : z == HUGE_VAL ? -HUGE_VAL : far;
+  return z < SERIES_BELOW ? near : z == HUGE_VAL ? -HUGE_VAL : far;
 }
 
 VECTOR double log_upper_tail_slope (double z) { return -SQRT_2_OVER_PI * z * (z / excess(z)); }

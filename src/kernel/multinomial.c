@@ -288,7 +288,7 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 enum { ROWS = 64, ELEMENTS = 4096 };   /* of a block, which has at least four rows */
 enum { STEPS = 127 };                  /* of inversion: what is beyond is less than u resolves */
 
-static const double FEW = 25, NEGLIGIBLE = 1e-19;
+static const double REJECTION_MEAN = 25, NEGLIGIBLE = 1e-19;
 
 static size_t rows_at_once (size_t k) {
   size_t n = ELEMENTS / k;
@@ -334,7 +334,7 @@ static void invert (size_t n, const double *u, const double *total, const double
     mean[i] = total[i] * vsigmoid(l);
     odds[i] = vexp(l);
     term[i] = sum[i] = total[i] == 0 ? 1.0 : none;
-    out[i] = mean[i] < FEW ? 0.0 : -1.0;
+    out[i] = mean[i] < REJECTION_MEAN ? 0.0 : -1.0;
   }
   uint64_t moving = 1;
   for (int k = 0; k < STEPS && moving; k++) {

@@ -227,11 +227,11 @@ static void rsample (const Philox *g, uint64_t first, const Batch *b, double *ou
 **
 ** and 2 b/df more for u_20.
 */
-enum { TERMS = 16 };
+enum { SUM_TERMS = 16 };
 
 static double series_slope (double v, double df, double b) {
-  double u[TERMS + 1] = {0}, sum = 0, step = 2 / df, sign = -1;
-  for (int n = 2; n <= TERMS; n++, sign = -sign) {
+  double u[SUM_TERMS + 1] = {0}, sum = 0, step = 2 / df, sign = -1;
+  for (int n = 2; n <= SUM_TERMS; n++, sign = -sign) {
     double value = 0;
     for (int j = n - 1; j >= 0; j--) {
       double before = u[j], above = j < n - 1 ? (b + j + 1) * u[j + 1] : 0;

@@ -56,18 +56,18 @@ static const BinomialLaw binomial_law = {
 static const double LOGIT_FAR = 600;
 
 /* are both failures and successes so many? */
-static int exceeds (const Sums *s, double limit) {
+static int exceeds (const EntropySums *s, double limit) {
   return s->total > limit && vlog(s->total) + s->l > vlog(limit);
 }
 
 /* the tail falls like e^(-q k), or as that of a normal law */
-static void visit_outcomes (Visit *visit, Sums *s) {
+static void visit_outcomes (Visit *visit, EntropySums *s) {
   double q = vsigmoid(-s->l), mean = s->total * vexp(s->l), deviation = sqrt(mean) / sqrt(q);
   double last = floor(mean + 12 * deviation + 60 / q);
   if (last < HUGE_VAL) summation(last, mean, deviation, visit, s);
 }
 
-static void add_up (Sums *s) {   /* the variance is r p/q^2 */
+static void add_up (EntropySums *s) {   /* the variance is r p/q^2 */
   if (exceeds(s, SUMMATION_NORMAL))
     s->entropy = summation_normal_entropy(vlog(s->total) + s->l + vsoftplus(s->l));
   else visit_outcomes(add_entropy, s);
@@ -76,14 +76,14 @@ static void add_up (Sums *s) {   /* the variance is r p/q^2 */
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     double r = in[0][i], l = in[1][i], beyond = l > LOGIT_FAR ? l - LOGIT_FAR : 0;
-    Sums s = {.total = r, .l = l - beyond};
+    EntropySums s = {.total = r, .l = l - beyond};
     add_up(&s);
     out[i] = r == 0 ? 0 : r > 0 && l == l ? s.entropy + beyond : (double)NAN;
   }
 }
 
 /* of log(2 pi e r p/q^2)/2 - (1 + p)^2/(12 r p) */
-static void normal_slopes (Sums *s) {
+static void normal_slopes (EntropySums *s) {
   double r = s->total, p = vsigmoid(s->l), q = vsigmoid(-s->l), part = (1 + p) / (r * p) / 12;
   s->dtotal = fma(1 + p, part, 0.5) / r;
   s->dl = fma(q * q, part, fma(0.5, p, 0.5));
@@ -92,7 +92,7 @@ static void normal_slopes (Sums *s) {
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
     double l = in[1][i];
-    Sums s = {.total = in[0][i], .l = l > LOGIT_FAR ? LOGIT_FAR : l};
+    EntropySums s = {.total = in[0][i], .l = l > LOGIT_FAR ? LOGIT_FAR : l};
     add_up(&s);
     if (exceeds(&s, SUMMATION_SLOPES)) normal_slopes(&s);
     else visit_outcomes(add_slopes, &s);

@@ -3,8 +3,8 @@
 **
 **   log P(k) = k log(rate) - rate - log k!,   P(X <= k) = Q(k + 1, rate)
 **
-** The formula as it stands while its terms are small, Loader's form (poisson.h) where
-** they would cancel. At rate 0 all of the mass is at 0.
+** by this formula while its terms are small, by Loader's form (poisson.h) where they would
+** cancel. At rate 0 all of the mass is at 0.
 */
 #include "kernel/poisson.h"
 
@@ -182,9 +182,10 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
 ** ====================================================== */
 
 enum { OUTCOMES = 64, CELLS = 64, RETRY = 2 };
-static const double REJECTION = 10, NEGLIGIBLE = 1e-19;
+static const double REJECTION_RATE = 10, NEGLIGIBLE = 1e-19;
 
-static double walk (double u, double rate) {
+/* the first k with u <= P(X <= k) */
+static double search_up (double u, double rate) {
   double p = vexp(-rate), sum = p, k = 0;
   while (u > sum && p > NEGLIGIBLE) {
     k += 1;
@@ -218,8 +219,8 @@ static void tabulate (double rate, Table *t) {
     t->guide[cell] = (uint8_t)(t->guide[cell] + t->guide[cell - 1]);
 }
 
-/* walk for many u at one rate; three loops, because the outer two vectorise */
-static void walk_from_table (size_t n, double rate, double *u) {
+/* search_up for many u at one rate; three loops, because the outer two vectorise */
+static void search_table (size_t n, double rate, double *u) {
   int32_t k[POISSON_BLOCK];
   Table t;
   tabulate(rate, &t);
@@ -262,12 +263,12 @@ static void attempt (size_t n, const double *const in[], const double *u, const 
 
 static void quick (size_t n, const double *rate, const double *u, const double *v, double *out) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Proposal p = propose(rate[i] < REJECTION ? REJECTION : rate[i], u[i]);
+    Proposal p = propose(rate[i] < REJECTION_RATE ? REJECTION_RATE : rate[i], u[i]);
     int accept = (p.edge >= 0.07) & (v[i] <= 0.91 - 3.6224 / (p.b - 2));
     out[i] = accept ? p.k : (double)NAN;
   }
   EVERY for (size_t i = 0; i < n; i++)
-    if (rate[i] < REJECTION) out[i] = walk(u[i], rate[i]);
+    if (rate[i] < REJECTION_RATE) out[i] = search_up(u[i], rate[i]);
 }
 
 static double draw_quantile (double u, const double *rate) {
@@ -287,19 +288,19 @@ static void draw_by_rejection (const Philox *g, uint64_t first, size_t n, const 
 
 static int all_small (size_t n, const double *rate) {
   uint64_t large = 0;
-  for (size_t i = 0; i < n; i++) large |= !(rate[i] < REJECTION);
+  for (size_t i = 0; i < n; i++) large |= !(rate[i] < REJECTION_RATE);
   return large == 0;
 }
 
 static int is_one_small (size_t n, const double *rate) {
-  return rate[0] >= 0 && rate[0] < REJECTION && all_same(n, rate);
+  return rate[0] >= 0 && rate[0] < REJECTION_RATE && all_same(n, rate);
 }
 
 void poisson_draw (const Philox *g, uint64_t first, size_t n, const double *rate, double *out) {
   noise_uniform(g, 0, first, n, out);
-  if (n >= 16 && is_one_small(n, rate)) walk_from_table(n, rate[0], out);
+  if (n >= 16 && is_one_small(n, rate)) search_table(n, rate[0], out);
   else if (!all_small(n, rate)) draw_by_rejection(g, first, n, rate, out);
-  else EVERY for (size_t i = 0; i < n; i++) out[i] = walk(out[i], rate[i]);
+  else EVERY for (size_t i = 0; i < n; i++) out[i] = search_up(out[i], rate[i]);
 }
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],

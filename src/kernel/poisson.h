@@ -5,8 +5,8 @@
 **   P(X <= k) = Q(k + 1, rate)
 **
 ** C. Loader, "Fast and accurate computation of binomial probabilities" (2000);
-** mu is what Stirling's formula lacks of log Gamma. x need not be an integer in the
-** tails: they are constant between outcomes.
+** mu is the error of Stirling's formula. x need not be an integer in the tails: they are constant
+** between outcomes.
 */
 #ifndef PERILUNE_POISSON_H
 #define PERILUNE_POISSON_H

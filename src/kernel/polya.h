@@ -1,7 +1,7 @@
 /*
-** polya.h - counts of n draws from Polya's urn: each draw of a kind makes it likelier
+** polya.h - counts of n draws from Polya's urn, where each draw of a kind makes it more likely
 **
-** Of K kinds with weights a_j, A in all, x_j are drawn with the probability
+** Of K kinds with weights a_j, whose sum is A, x_j are drawn with the probability
 **
 **   P(x) = N(x_1; a_1) ... N(x_K; a_K)/N(n; A),   N(x; a) = Gamma(x + a)/(Gamma(a) x!) p^x q^a
 **

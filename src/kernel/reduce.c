@@ -1,5 +1,5 @@
 /*
-** reduce.c - what the elements of a block, and of many blocks, amount to
+** reduce.c - reductions: the state of one block, and how states of blocks are merged
 **
 ** Blocks are summed in sixteen interleaved lanes, joined pairwise: fast, the
 ** same on every machine, and with an error that grows with the logarithm of
@@ -152,35 +152,46 @@ static double place_finish (size_t count, const double *state) {
 
 
 /*
-** log sum exp. State: the largest, and the sum of exp(x - largest).
+** log sum exp. State: the largest, m, and the sum of exp(x - m) without one that is m. The
+** logarithm of 1 + that sum keeps its digits where it is small.
 */
-static void logsumexp_fold (size_t n, const double *x, double *state) {
-  double shifted[LANES], s = 0;
-  max_fold(n, x, state);
-  double shift = fabs(state[0]) == INFINITY ? 0 : state[0];
-  for (size_t i = 0; i < n; i += LANES) {
-    size_t m = n - i < LANES ? n - i : LANES;
-    for (size_t j = 0; j < LANES; j++)
-      shifted[j] = vexp((j < m ? x[i + j] : -INFINITY) - shift);
-    s += join_lanes(shifted);
+
+/* The sum of exp(x - m) over eight elements less than m; those that are m are counted. */
+static double sum_below (const double *x, double m, Lanes equal) {
+  Lanes terms;
+  for (size_t j = 0; j < LANES; j++) {
+    double e = vexp(x[j] - m);
+    terms[j] = x[j] == m ? 0.0 : e;
+    equal[j] += x[j] == m ? 1.0 : 0.0;
   }
-  state[1] = s;
+  return join_lanes(terms);
 }
 
-/* Brings a sum from one largest element to another, not smaller. */
-static double rescale (double sum, double from, double to) {
-  return from == to ? sum : sum * vexp(from - to);
+static void logsumexp_fold (size_t n, const double *x, double *state) {
+  Lanes last, equal = {0};
+  double s = 0, m;
+  size_t i = 0;
+  max_fold(n, x, &m);
+  for (; i + LANES <= n; i += LANES) s += sum_below(x + i, m, equal);
+  for (size_t j = 0; j < LANES; j++) last[j] = i + j < n ? x[i + j] : -INFINITY;
+  if (i < n) s += sum_below(last, m, equal);
+  state[0] = m;
+  state[1] = s + (join_lanes(equal) - 1);
 }
+
+/* e^(x - m), where m is not smaller */
+static double relative (double x, double m) { return x == m ? 1 : vexp(x - m); }
 
 static void logsumexp_merge (double *state, const double *next) {
   double m = larger(state[0], next[0]);
-  state[1] = rescale(state[1], state[0], m) + rescale(next[1], next[0], m);
+  state[1] = state[0] >= next[0] ? state[1] + (1 + next[1]) * relative(next[0], m)
+                                 : next[1] + (1 + state[1]) * relative(state[0], m);
   state[0] = m;
 }
 
 static double logsumexp_finish (size_t count, const double *state) {
   if (count == 0) return -INFINITY;
-  return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog(state[1]);
+  return fabs(state[0]) == INFINITY ? state[0] : state[0] + vlog1p(state[1]);
 }
 
 static void logsumexp_slope (size_t n, const double *x, size_t count, double value,

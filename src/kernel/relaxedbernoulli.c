@@ -1,13 +1,13 @@
 /*
-** relaxedbernoulli.c - RelaxedBernoulli(temperature T, logits l), a coin whose outcome may lie
-** between 0 and 1 (the binary Concrete law; Maddison, Mnih and Teh 2017)
+** relaxedbernoulli.c - RelaxedBernoulli(temperature T, logits l), on [0, 1], which comes near
+** Bernoulli as T falls (the binary Concrete law; Maddison, Mnih and Teh 2017)
 **
 **   z = T logit x - l is a standard Logistic number:
 **   log p(x) = log T - log(x(1 - x)) - |z| - 2 log(1 + e^-|z|),   F(x) = 1/(1 + e^-z)
 **
 ** At x = 0 and x = 1 the density is its limit there. Moments and entropy have no closed form.
-** With s() the logistic function and U a standard Logistic number, parts turn E s((l + U)/T)
-** into E s(l + TU): one of the two, s(m + aU) with a <= 1, is smooth enough for the
+** With s() the logistic function and U a standard Logistic number, integration by parts turns
+** E s((l + U)/T) into E s(l + TU): one of the two, s(m + aU) with a <= 1, is smooth enough for the
 ** trapezoidal rule.
 */
 #include "kernel/logit.h"
@@ -164,12 +164,12 @@ static const SidedLaw law = {
 
 static const double STEP  = 0.4375;
 static const double REACH = 44;
-static const double DEPTH = 760;   /* of m, beyond which x is 0 */
+static const double ZERO_BEYOND = 760;   /* of m, beyond which x is 0 */
 
 /* a law with l <= 0; `cold` says T <= 1, for which m = l and a = T, else l/T and 1/T */
 typedef struct Smooth { double m, a; int cold; } Smooth;
 
-typedef struct Node { double u, x, slope, gone, weight; } Node;
+typedef struct LogisticNode { double u, x, slope, gone, weight; } LogisticNode;
 
 static Smooth smooth_of (double t, double l) {
   return t <= 1 ? (Smooth) {l, t, 1} : (Smooth) {l / t, 1 / t, 0};
@@ -183,10 +183,10 @@ static double last_node (Smooth s, double power) {
 }
 
 /* `gone` is x - s(m), without cancellation for a small a */
-static Node node_of (Smooth s, double k) {
+static LogisticNode node_of (Smooth s, double k) {
   double u = k * STEP, y = fma(s.a, u, s.m), x = vsigmoid(y), w = vexp(-fabs(u));
   double gone = x * vsigmoid(-s.m) * -vexpm1(-s.a * u);
-  return (Node) {u, x, x * vsigmoid(-y), gone, STEP * w / (1 + w) / (1 + w)};
+  return (LogisticNode) {u, x, x * vsigmoid(-y), gone, STEP * w / (1 + w) / (1 + w)};
 }
 
 /* back from m and a to T and l; along = d/dm, tilt = d/da */
@@ -199,7 +199,7 @@ static Moment back (Smooth s, double value, double along, double tilt) {
 static Moment mean_of (Smooth s) {
   double value = 0, along = 0, tilt = 0, last = last_node(s, 1), centre = vsigmoid(s.m);
   for (double k = -ceil(REACH / STEP); k <= last; k++) {
-    Node node = node_of(s, k);
+    LogisticNode node = node_of(s, k);
     value += node.weight * node.x;
     along += node.weight * node.slope;
     tilt += node.weight * node.u * node.gone * (1 - node.x - centre);
@@ -212,11 +212,11 @@ static Moment warm_variance (Smooth s) {
   double value = 0, along = 0, tilt = 0, last = last_node(s, 2), mean = 0;
   double first = -ceil(REACH / STEP), centre = vsigmoid(s.m);
   for (double k = first; k <= last; k++) {
-    Node node = node_of(s, k);
+    LogisticNode node = node_of(s, k);
     mean += node.weight * node.gone;
   }
   for (double k = first; k <= last; k++) {
-    Node node = node_of(s, k);
+    LogisticNode node = node_of(s, k);
     double d = node.gone - mean, share = 2 * node.weight * d;
     value += node.weight * d * d;
     along += share * node.gone * (1 - node.x - centre);
@@ -230,7 +230,7 @@ static Moment cold_variance (Smooth s) {
   double value = 0, along = 0, tilt = 0, gone = 0, last = last_node(s, 1), c = vsigmoid(s.m);
   Moment mean = mean_of(s);
   for (double k = -ceil(REACH / STEP); k <= last; k++) {
-    Node node = node_of(s, k);
+    LogisticNode node = node_of(s, k);
     double share = 2 * node.weight * vsigmoid(-node.u);
     value += fma(-2 * c, node.weight, share) * node.gone;
     gone += node.weight * node.gone;
@@ -250,7 +250,7 @@ static Moment variance_of (Smooth s) {
 static Moment entropy_of (double t, Smooth s) {
   double value = 0, along = 0, tilt = 0, last = ceil(REACH / STEP), factor = s.cold ? 1 / t : 1;
   for (double k = -last; k <= last; k++) {
-    Node node = node_of(s, k);
+    LogisticNode node = node_of(s, k);
     double y = fma(s.a, node.u, s.m), lean = vtanh(0.5 * y) * node.weight;
     value += node.weight * logistic_log_slope(y);
     along -= lean;
@@ -328,12 +328,12 @@ static Moment width (double l, Moment m) {
 
 static Moment mean_at (double t, double l) {
   Smooth s = smooth_of(t, -fabs(l));
-  return place(l, s.m > -DEPTH ? mean_of(s) : (Moment) {0, 0, 0});
+  return place(l, s.m > -ZERO_BEYOND ? mean_of(s) : (Moment) {0, 0, 0});
 }
 
 static Moment variance_at (double t, double l) {
   Smooth s = smooth_of(t, -fabs(l));
-  return width(l, s.m > -DEPTH ? variance_of(s) : (Moment) {0, 0, 0});
+  return width(l, s.m > -ZERO_BEYOND ? variance_of(s) : (Moment) {0, 0, 0});
 }
 
 static Moment entropy_at (double t, double l) {

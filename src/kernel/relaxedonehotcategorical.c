@@ -7,7 +7,7 @@
 **   log p(x) = log Gamma(K) + (K - 1) log T + sum_j (v_j - log x_j) - K log sum_j e^v_j
 **
 ** The sums nearly cancel for shares near 0: v_j, and what is summed, are pairs. Where shares
-** are 0 the density is its limit as all of these fall together. An x whose sum is further than
+** are 0 the density is its limit as all of them fall to 0 together. An x whose sum is further than
 ** TOLERANCE from 1 has no density.
 */
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
-** skewnormal.c - SkewNormal(loc, scale, skewness), a bell curve that leans
+** skewnormal.c - SkewNormal(loc, scale, skewness), an asymmetric bell curve
 **
 **   p(x) = 2/scale phi(z) Phi(w z),    F(x) = Phi(z) - 2 T(z, w),    z = (x - loc)/scale
 **
@@ -22,7 +22,7 @@
 
 
 /* the smaller tail, mass e^-(z^2/2 + depth), and which it is */
-typedef struct Tail { double z, mass, depth; int lower; } Tail;
+typedef struct LightTail { double z, mass, depth; int lower; } LightTail;
 
 
 /* {=====================================================
@@ -64,41 +64,41 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 ** Tails
 ** ====================================================== */
 
-static Tail tail_leaning_up (double z, double skewness) {
+static LightTail tail_leaning_up (double z, double skewness) {
   double h = fabs(z);
   OwenTail r = special_owen_tail(h, skewness);
-  if (z < 0) return (Tail) {z, r.mass, r.depth, 1};
+  if (z < 0) return (LightTail) {z, r.mass, r.depth, 1};
   double scaled = r.mass * vexp(-r.depth), growth = h < 1 ? vexp(0.5 * h * h) : 2;
   double lower = fma(growth, verf(SQRT_HALF * h), scaled);
-  if (lower < 0.5 * growth) return (Tail) {z, lower, 0, 1};
-  return (Tail) {z, verfcx(SQRT_HALF * h) - scaled, 0, 0};
+  if (lower < 0.5 * growth) return (LightTail) {z, lower, 0, 1};
+  return (LightTail) {z, verfcx(SQRT_HALF * h) - scaled, 0, 0};
 }
 
 /* so far out that only the squares count: they are -log of the tail, or overflow */
-static Tail tail_beyond (double z, double skewness) {
+static LightTail tail_beyond (double z, double skewness) {
   double lean = leaning(z, skewness);
-  return (Tail) {z, z == z ? 1.0 : z, lean < 0 ? 0.5 * lean * lean : 0.0, z < 0};
+  return (LightTail) {z, z == z ? 1.0 : z, lean < 0 ? 0.5 * lean * lean : 0.0, z < 0};
 }
 
-static Tail tail_of (double z, double skewness) {
+static LightTail tail_of (double z, double skewness) {
   if (!(fabs(z) < 1e150)) return tail_beyond(z, skewness);
-  Tail t = tail_leaning_up(skewness < 0 ? -z : z, fabs(skewness));
+  LightTail t = tail_leaning_up(skewness < 0 ? -z : z, fabs(skewness));
   if (skewness < 0) t.lower = !t.lower;
   return t;
 }
 
-static double tail_small (Tail t) {
+static double tail_small (LightTail t) {
   double square = t.z * t.z, rest = fma(t.z, t.z, -square);
   double fall = exp_pair(clamp(-0.5 * square, -800.0, 0.0), square < 1600 ? -0.5 * rest : 0.0);
   return t.mass * fall * vexp(-t.depth);
 }
 
-static double tail_value (Tail t, int lower) {
+static double tail_value (LightTail t, int lower) {
   double small = tail_small(t);
   return t.lower == lower ? small : 1 - small;
 }
 
-static double tail_log (Tail t, int lower) {
+static double tail_log (LightTail t, int lower) {
   if (t.lower != lower) return vlog1p(-tail_small(t));
   return fma(-0.5 * t.z, t.z, vlog(t.mass) - t.depth);
 }

@@ -115,7 +115,7 @@ static double standardised (const double *at) {
 }
 
 /* z^2/df as odds of a beta variable with shapes 1/2 and df/2 */
-static Odds odds_of (double z, double df) {
+static BetaOdds odds_of (double z, double df) {
   return odds_at(z * (z / df), 2 * vlog(fabs(z)) - vlog(df));
 }
 
@@ -136,9 +136,9 @@ static double standard_log_cdf (double z, double df) {
 ** where they are used.
 */
 static double lower_quantile (double p, double df) {
-  Odds o = p < 0.25 ? flipped(beta_quantile(0.5 * df, 0.5, 2 * p))
+  BetaOdds o = p < 0.25 ? flipped(beta_quantile(0.5 * df, 0.5, 2 * p))
                     : beta_quantile(0.5, 0.5 * df, 1 - 2 * p);
-  if (fabs(o.log) > FAR) return -vexp(0.5 * (o.log + vlog(df)));
+  if (fabs(o.log) > LEADING_DEPTH) return -vexp(0.5 * (o.log + vlog(df)));
   return -sqrt(df) * sqrt(o.x / o.y);
 }
 

@@ -1,8 +1,8 @@
 /*
 ** subnormal.h - logarithms of quotients of probabilities that may be subnormal
 **
-** A quotient of a subnormal number loses what digits that has, or overflows. So probabilities
-** are lifted first:   log p = log(lifted(p)) - lift(p)
+** A quotient with a subnormal number in it loses digits or overflows. So probabilities are scaled
+** up first:   log p = log(lifted(p)) - lift(p)
 */
 #ifndef PERILUNE_SUBNORMAL_H
 #define PERILUNE_SUBNORMAL_H

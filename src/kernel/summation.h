@@ -5,15 +5,15 @@
 **
 **   sum f(k) = sum w_j f(k_j)
 **
-** Short runs are added up as they are. In a long one only the ends are: a share
-** s(d) of each term, d its distance from the end, counted from 1, that falls smoothly
-** from 1 to 0 as log d passes log 60. What remains vanishes with all its derivatives at both ends,
-** so its sum is its integral (Poisson's summation formula: the error is exponentially
-** small); and with d = T sigmoid(t), T = last + 2, that integral over t is by the same
-** argument a sum with a constant step.
+** Short runs are added up term by term. Of a long run only the ends are: of a term at distance d
+** from the end, counted from 1, the part s(d), which falls smoothly from 1 to 0 as log d passes
+** log 60. The remaining function vanishes with all its derivatives at both ends, so its sum is its
+** integral (Poisson's summation formula: the error is exponentially small). With
+** d = T sigmoid(t), T = last + 2, that integral over t is by the same argument a sum with a
+** constant step.
 **
-** f may be anything whose scale at distance d from an end is d or more, as powers of d
-** are, or a peak whose place and width are given; of a narrow one equidistant outcomes are
+** f may be any function that at distance d from an end changes over lengths of d or more, as powers
+** of d do, or a peak whose place and width are given. For a narrow peak, equidistant outcomes are
 ** enough, again by Poisson's formula.
 */
 #ifndef PERILUNE_SUMMATION_H

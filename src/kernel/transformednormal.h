@@ -1,5 +1,5 @@
 /*
-** transformednormal.h - the Normal seen through a change of variable
+** transformednormal.h - families that are an increasing function of a Normal
 **
 ** x has such a law when y(x), increasing, is Normal(loc, scale):
 **

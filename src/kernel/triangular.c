@@ -4,9 +4,8 @@
 **   p(x) = 2/width (x - low)/(peak - low)     low <= x <= peak
 **   p(x) = 2/width (high - x)/(high - peak)   peak <= x <= high,  width = high - low
 **
-** Either tail is a square on its own side of the peak and a sum of positive
-** parts on the other. Seen from the other end the law is the same, so upper
-** tails are lower ones with low and high exchanged, distances and all.
+** Either tail is a square on its own side of the peak and a sum of positive parts on the other.
+** Upper tails are lower ones with low and high exchanged, and distances counted from high.
 */
 #include "kernel/sided.h"
 #include "special/vmath.h"

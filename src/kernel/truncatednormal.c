@@ -21,17 +21,18 @@ enum { BLOCK = 128 };   /* quantiles at a time */
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_of(loc[i], scale[i], low[i], high[i]);
+    TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
     Depth depth = depth_at(l, x[i]);
-    double inside = -depth.hi - (depth.lo + vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]));
+    double log_mass = vlog_ratio(part(l, low[i], high[i]).mass, 1 / scale[i]);
+    double inside = -depth.hi - (depth.lo + log_mass);
     double off = x[i] == x[i] ? -HUGE_VAL : x[i];
     out[i] = ((x[i] >= low[i]) & (x[i] <= high[i])) ? inside : off;
   }
 }
 
 /* partials from those in z, a and b; `own` is what the scale does by itself */
-VECTOR void spread (size_t i, Law l, double x, double in_z, double in_a, double in_b, double own,
-                    double *const d[]) {
+VECTOR void spread (size_t i, TruncatedLaw l, double x, double in_z, double in_a, double in_b,
+                    double own, double *const d[]) {
   double by_scale = fma(finite_z(l, l.low), in_a, finite_z(l, l.high) * in_b);
   d[0][i] = in_z / l.scale;
   d[1][i] = -(in_z + in_a + in_b) / l.scale;
@@ -42,7 +43,7 @@ VECTOR void spread (size_t i, Law l, double x, double in_z, double in_a, double 
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in + 1, i);
+    TruncatedLaw l = law_at(in + 1, i);
     double x = in[0][i], mass = part(l, l.low, l.high).mass;
     double inside = ((x >= l.low) & (x <= l.high)) ? 1.0 : 0.0;
     spread(i, l, x, -inside * finite_z(l, x), inside * edge(l, l.low, mass),
@@ -70,7 +71,7 @@ static void sf (size_t n, const double *const in[], double *out) {
 }
 
 /* log of one part of the whole: by its depth if it is the smaller, else from the other */
-VECTOR double log_share (Part part, Part other) {
+VECTOR double log_share (ScaledMass part, ScaledMass other) {
   double mine = amount(part), rest = amount(other), all = mine + rest;
   double small = -part.depth.hi - part.depth.lo + vlog(part.mass / all);
   return mine < rest ? small : vlog1p(-rest / all);
@@ -101,11 +102,11 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 static void tail_partials (size_t n, const double *const in[], double *const d[], double sign,
                            int logarithm) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in + 1, i);
+    TruncatedLaw l = law_at(in + 1, i);
     double x = in[0][i];
     Split s = split(l, clamp(x, l.low, l.high));
     double lower = amount(s.lower), upper = amount(s.upper), all = lower + upper;
-    Part own = sign > 0 ? s.lower : s.upper;
+    ScaledMass own = sign > 0 ? s.lower : s.upper;
     Depth at = depth_at(l, x);
     double gap = at.hi - own.depth.hi, rest = at.lo - own.depth.lo;
     double inside = ((x >= l.low) & (x <= l.high)) ? sign : 0.0;
@@ -141,7 +142,7 @@ static void log_sf_partials (size_t n, const double *const in[], double *const d
 ** ====================================================== */
 
 /* as if the density were (c + y) e^(-cy - y^2/2): good where r is large */
-VECTOR double far_start (Law l, double p, double q) {
+VECTOR double far_start (TruncatedLaw l, double p, double q) {
   int rising = l.loc > l.high;
   double near = rising ? q : p, far = rising ? p : q, w = (l.high - l.low) / l.scale;
   double depth = w * fma(0.5, w, l.r);
@@ -152,7 +153,7 @@ VECTOR double far_start (Law l, double p, double q) {
 }
 
 /* Phi(z) = q Phi(a) + p Phi(b), from the smaller of it and 1 - Phi(z) */
-VECTOR double near_start (Law l, double p, double q) {
+VECTOR double near_start (TruncatedLaw l, double p, double q) {
   double a = (l.low - l.loc) / l.scale, b = (l.high - l.loc) / l.scale;
   double lower = fma(q, vndtr(a), p * vndtr(b)), upper = fma(q, vndtr(-a), p * vndtr(-b));
   double least = lower < upper ? lower : upper;
@@ -160,7 +161,7 @@ VECTOR double near_start (Law l, double p, double q) {
   return fma(l.scale, lower < upper ? z : -z, l.loc);
 }
 
-VECTOR double start (Law l, double p, double q) {
+VECTOR double start (TruncatedLaw l, double p, double q) {
   double far = far_start(l, p, q), near = near_start(l, p, q);
   return clamp(l.r > 4 ? far : near, l.low, l.high);
 }
@@ -170,7 +171,7 @@ VECTOR double start (Law l, double p, double q) {
 ** distance to that side's end: right at once where the tail is a power, and where it falls
 ** exponentially. An x at the end itself is moved off it as if the density were constant.
 */
-VECTOR double closer (Law l, double x, double p, double q) {
+VECTOR double closer (TruncatedLaw l, double x, double p, double q) {
   int from_low = p < q;
   Split s = split(l, x);
   double end = from_low ? l.low : l.high, all = amount(s.lower) + amount(s.upper);
@@ -180,7 +181,8 @@ VECTOR double closer (Law l, double x, double p, double q) {
   double lo = from_low ? s.lower.depth.lo : s.upper.depth.lo;
   Depth at = depth_at(l, x);
   double density = decay((Depth) {at.hi - hi, at.lo - lo}) / mass;
-  double error = vlog(mass / all / lifted(own)) + lift(own) - hi - lo, distance = (x - end) / l.scale;
+  double error = vlog(mass / all / lifted(own)) + lift(own) - hi - lo;
+  double distance = (x - end) / l.scale;
   double near = fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
   double far = x - unit * error / density;
   double off = x + unit * own / edge(l, end, all);
@@ -205,7 +207,7 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
   for (int step = 0; moving && step < 16; step++) {
     moving = 0;
     EVERY for (size_t i = 0; i < n; i++) {
-      Law l = law_of(loc[i], scale[i], low[i], high[i]);
+      TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
       double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
       double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
       double distance = fabs(next - (p < q ? low[i] : high[i]));
@@ -223,7 +225,7 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
 **   erf(z/sqrt(2)) = p erf(b/sqrt(2)) + q erf(a/sqrt(2))
 ** is half the mass by which one side exceeds the other, and h times all of it. Else x as it is.
 */
-VECTOR double central (Law l, double h, double x) {
+VECTOR double central (TruncatedLaw l, double h, double x) {
   Ends e = ends_of(l);
   double excess = e.near < HUGE_VAL ? e.side * e.height * descent(e.near, e.gap) : 0.0;
   double all = verf(SQRT_HALF * e.near) + verf(SQRT_HALF * e.far);
@@ -266,7 +268,7 @@ static void isf (size_t n, const double *const in[], double *out) { quantiles(n,
 static void quantile_partials (size_t n, const double *const in[], int upper, double *const d[]) {
   quantiles(n, in, upper, d[0]);
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in + 1, i);
+    TruncatedLaw l = law_at(in + 1, i);
     double given = in[0][i], p = upper ? 1 - given : given, q = upper ? given : 1 - given;
     double x = d[0][i], mass = part(l, l.low, l.high).mass, density = decay(depth_at(l, x)) / mass;
     double by_low = q * edge(l, l.low, mass) / density;
@@ -288,7 +290,7 @@ static void isf_partials (size_t n, const double *const in[], double *const d[])
 }
 
 /* Is near_start as fine as the noise? Its error is a few units of z's last digit. */
-VECTOR int is_plain (Law l) {
+VECTOR int is_plain (TruncatedLaw l) {
   return (l.r < 30) & (l.high - l.low > 0.01 * l.scale);
 }
 
@@ -302,7 +304,7 @@ static void rsample (size_t n, const double *const in[], double *out) {
   const double *u = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4], *at[5];
   uint64_t odd = 0;
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_of(loc[i], scale[i], low[i], high[i]);
+    TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
     out[i] = clamp(near_start(l, u[i], 1 - u[i]), low[i], high[i]);
     odd |= !is_plain(l);
   }
@@ -320,7 +322,7 @@ static void rsample (size_t n, const double *const in[], double *out) {
 ** ====================================================== */
 
 /* (e^(-a^2/2) - e^(-b^2/2))/M, the mean's distance from loc in scales where loc is inside */
-static double mean_inside (Law l) {
+static double mean_inside (TruncatedLaw l) {
   Ends e = ends_of(l);
   double fall = -vexpm1(-e.gap * fma(0.5, e.gap, e.near));
   return e.near < HUGE_VAL ? e.side * e.height * fall / part(l, l.low, l.high).mass : 0;
@@ -328,7 +330,7 @@ static double mean_inside (Law l) {
 
 static void mean (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in, i);
+    TruncatedLaw l = law_at(in, i);
     out[i] = fma(l.scale, l.r == 0 ? mean_inside(l) : moments(l).mean, l.mode);
   }
 }
@@ -339,15 +341,15 @@ static void variance (size_t n, const double *const in[], double *out) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in, i);
-    Moments m = moments(l);
+    TruncatedLaw l = law_at(in, i);
+    TruncatedMoments m = moments(l);
     out[i] = m.depth + vlog(m.mass * l.scale);
   }
 }
 
 /* partials of base + factor v(a, b), where base moves by `shift` with loc, by `own` with scale */
-static void spread_moment (size_t i, Law l, double factor, double in_a, double in_b, double shift,
-                           double own, double *const d[]) {
+static void spread_moment (size_t i, TruncatedLaw l, double factor, double in_a, double in_b,
+                           double shift, double own, double *const d[]) {
   double by_scale = fma(finite_z(l, l.low), in_a, finite_z(l, l.high) * in_b);
   d[0][i] = shift - factor * (in_a + in_b);
   d[1][i] = fma(-factor, by_scale, own);
@@ -360,8 +362,8 @@ static double finite_gap (double gap) { return gap < HUGE_VAL ? gap : 0.0; }
 
 static void mean_partials (size_t n, const double *const in[], double *const d[]) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in, i);
-    Moments m = moments(l);
+    TruncatedLaw l = law_at(in, i);
+    TruncatedMoments m = moments(l);
     double up = finite_gap((l.high - l.mode) / l.scale - m.mean);
     double down = finite_gap((l.mode - l.low) / l.scale + m.mean);
     double z = (l.mode - l.loc) / l.scale + m.mean;
@@ -371,8 +373,8 @@ static void mean_partials (size_t n, const double *const in[], double *const d[]
 
 static void variance_partials (size_t n, const double *const in[], double *const d[]) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in, i);
-    Moments m = moments(l);
+    TruncatedLaw l = law_at(in, i);
+    TruncatedMoments m = moments(l);
     double up = finite_gap((l.high - l.mode) / l.scale - m.mean);
     double down = finite_gap((l.mode - l.low) / l.scale + m.mean);
     double v = m.variance / l.scale / l.scale;
@@ -388,8 +390,8 @@ static double entropy_slope (double p, double entropy) {
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   EVERY for (size_t i = 0; i < n; i++) {
-    Law l = law_at(in, i);
-    Moments m = moments(l);
+    TruncatedLaw l = law_at(in, i);
+    TruncatedMoments m = moments(l);
     double h = m.depth + vlog(m.mass);
     double in_a = entropy_slope(edge(l, l.low, m.mass), h);
     double in_b = -entropy_slope(edge(l, l.high, m.mass), h);

@@ -22,25 +22,25 @@
 
 
 /* one element's parameters; the mode as x, and r = |mode - loc|/scale */
-typedef struct Law { double loc, scale, low, high, mode, r; } Law;
+typedef struct TruncatedLaw { double loc, scale, low, high, mode, r; } TruncatedLaw;
 
 /* a number times e^-(hi + lo) */
 typedef struct Depth { double hi, lo; } Depth;
-typedef struct Part { double mass; Depth depth; } Part;
-typedef struct Split { Part lower, upper; } Split;
+typedef struct ScaledMass { double mass; Depth depth; } ScaledMass;
+typedef struct Split { ScaledMass lower, upper; } Split;
 
-VECTOR Law law_of (double loc, double scale, double low, double high) {
+VECTOR TruncatedLaw law_of (double loc, double scale, double low, double high) {
   double mode = clamp(loc, low, high);
-  return (Law) {loc, scale, low, high, mode, fabs(mode - loc) / scale};
+  return (TruncatedLaw) {loc, scale, low, high, mode, fabs(mode - loc) / scale};
 }
 
-static inline Law law_at (const double *const in[], size_t i) {
+static inline TruncatedLaw law_at (const double *const in[], size_t i) {
   return law_of(in[0][i], in[1][i], in[2][i], in[3][i]);
 }
 
 
 /* (z^2 - r^2)/2 at x beyond the mode as seen from loc: d (r + d/2), d = |x - mode|/scale */
-VECTOR Depth depth_at (Law l, double x) {
+VECTOR Depth depth_at (TruncatedLaw l, double x) {
   double d = fabs(x - l.mode) / l.scale;
   Pair s = exact_sum(l.r, 0.5 * d);
   double h = d > 0 ? d * s.hi : d, rest = fma(d, s.lo, fma(d, s.hi, -h));
@@ -80,18 +80,18 @@ VECTOR double descent (double c, double w) {
 }
 
 /* the mass between two points of [low, high] */
-VECTOR Part part (Law l, double from, double to) {
+VECTOR ScaledMass part (TruncatedLaw l, double from, double to) {
   double u = clamp(l.loc, from, to);
   double up = (to - u) / l.scale, down = (u - from) / l.scale;
   double wide = up > down ? up : down, narrow = up > down ? down : up;
   double c = fabs(u - l.loc) / l.scale;
-  return (Part) {
+  return (ScaledMass) {
     .mass = fma(SQRT_HALF_PI, verf(SQRT_HALF * narrow), descent(c, wide)), .depth = depth_at(l, u)
   };
 }
 
 /* the masses on both sides of x, which is in [low, high]; at an end one of them is 0 */
-VECTOR Split split (Law l, double x) {
+VECTOR Split split (TruncatedLaw l, double x) {
   Split s = {part(l, l.low, x), part(l, x, l.high)};
   s.lower.mass = x <= l.low ? 0.0 : s.lower.mass;
   s.upper.mass = x >= l.high ? 0.0 : s.upper.mass;
@@ -100,10 +100,10 @@ VECTOR Split split (Law l, double x) {
   return s;
 }
 
-VECTOR double amount (Part p) { return p.mass * decay(p.depth); }
+VECTOR double amount (ScaledMass p) { return p.mass * decay(p.depth); }
 
 /* p(low) scale and p(high) scale: minus and plus the slopes of log M in a and b */
-VECTOR double edge (Law l, double end, double mass) {
+VECTOR double edge (TruncatedLaw l, double end, double mass) {
   double e = decay(depth_at(l, end)) / mass;
   return fabs(end) < HUGE_VAL ? e : 0.0;
 }
@@ -114,7 +114,7 @@ VECTOR double edge (Law l, double end, double mass) {
 */
 typedef struct Ends { double near, far, gap, height, side; } Ends;
 
-VECTOR Ends ends_of (Law l) {
+VECTOR Ends ends_of (TruncatedLaw l) {
   Pair up = exact_sum(l.high, -l.loc), down = exact_sum(l.loc, -l.low);
   double rest = (up.lo - down.lo) / l.scale, gap = (up.hi - down.hi) / l.scale;
   gap = rest == rest ? gap + rest : gap;   /* no rest at infinity */
@@ -127,7 +127,7 @@ VECTOR Ends ends_of (Law l) {
 }
 
 /* z of a point, 0 at infinity, where it is always multiplied by 0 */
-VECTOR double finite_z (Law l, double x) {
+VECTOR double finite_z (TruncatedLaw l, double x) {
   return fabs(x) < HUGE_VAL ? (x - l.loc) / l.scale : 0.0;
 }
 
@@ -137,10 +137,10 @@ VECTOR double finite_z (Law l, double x) {
 ** ====================================================== */
 
 /* mass; mean of y, the distance from the mode in scales; variance of x; mean of (z^2 - r^2)/2 */
-typedef struct Moments { double mass, mean, variance, depth; } Moments;
+typedef struct TruncatedMoments { double mass, mean, variance, depth; } TruncatedMoments;
 
 /* nodes, and densities there times the weight of the side */
-typedef struct Side { double y[LEGENDRE], f[LEGENDRE]; } Side;
+typedef struct SideNodes { double y[LEGENDRE], f[LEGENDRE]; } SideNodes;
 
 /* how far a side counts */
 static inline double side_width (double c, double length) {
@@ -149,7 +149,7 @@ static inline double side_width (double c, double length) {
   return length < reach ? length : reach;
 }
 
-static inline void fill_side (Side *side, double c, double width, double weight) {
+static inline void fill_side (SideNodes *side, double c, double width, double weight) {
   for (int i = 0; i < LEGENDRE; i++) {
     double y = width * legendre_node[i];
     side->y[i] = y;
@@ -158,7 +158,7 @@ static inline void fill_side (Side *side, double c, double width, double weight)
 }
 
 /* the integral of (unit (y - at))^power f over a side */
-static inline double side_moment (const Side *side, double at, int power, double unit) {
+static inline double side_moment (const SideNodes *side, double at, int power, double unit) {
   double g[LEGENDRE];
   for (int i = 0; i < LEGENDRE; i++) {
     double y = unit * (side->y[i] - at);
@@ -167,9 +167,9 @@ static inline double side_moment (const Side *side, double at, int power, double
   return legendre_sum(g);
 }
 
-static inline Moments moments (Law l) {
-  Side up, down;
-  Moments m;
+static inline TruncatedMoments moments (TruncatedLaw l) {
+  SideNodes up, down;
+  TruncatedMoments m;
   double above = side_width(l.r, (l.high - l.mode) / l.scale);
   double below = side_width(l.r, (l.mode - l.low) / l.scale), wide = above > below ? above : below;
   fill_side(&up, l.r, above, above / wide);

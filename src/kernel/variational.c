@@ -1,9 +1,8 @@
 /*
-** variational.c - what a step of variational inference needs beside the model
+** variational.c - a step of variational inference, apart from the model
 **
-** A draw u from a Gaussian guide with log scale w; minus the log density of the draw, to be
-** summed over all elements; and what is minimised, minus an estimate of the evidence lower
-** bound:
+** A draw from a Gaussian guide with log scale w; minus the log density of the draw, to be summed
+** over all elements; and the loss, minus an estimate of the evidence lower bound:
 **
 **   draw(noise, loc, w)             = loc + e^w noise
 **   surprise(noise, w)              = w + (noise^2 + log(2 pi))/2

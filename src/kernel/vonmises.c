@@ -24,7 +24,7 @@
 enum { RETRY = 2 };   /* the first lane of further attempts */
 
 /* where x is: the angle a from loc, what is left of the half turn, and the side */
-typedef struct Place { double angle, left; int above; } Place;
+typedef struct Angle { double angle, left; int above; } Angle;
 
 /* a mass e^-depth, depth = 2k sin^2(a/2), and its slope in k by the same factor */
 typedef struct Arc { double mass, slope, depth; } Arc;
@@ -54,7 +54,8 @@ static void log_prob (size_t n, const double *const in[], double *out) {
     odd |= !(fabs(x[i] - loc[i]) < TRIG_LIMIT);
   }
   for (size_t i = 0; odd && i < n; i++)
-    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT)) out[i] = odd_log_density(x[i], loc[i], concentration[i]);
+    if (!(fabs(x[i] - loc[i]) < TRIG_LIMIT))
+      out[i] = odd_log_density(x[i], loc[i], concentration[i]);
 }
 
 static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
@@ -75,11 +76,11 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 ** Tails
 ** ====================================================== */
 
-static Place place_of (double x, double loc) {
+static Angle place_of (double x, double loc) {
   Pair d = exact_sum(x, -loc);
   double sign = d.hi < 0 ? -1.0 : 1.0;
   double left = (PI - sign * d.hi) + (PI_LOW - sign * d.lo);
-  return (Place) {fabs(d.hi), left, d.hi > 0};
+  return (Angle) {fabs(d.hi), left, d.hi > 0};
 }
 
 /*
@@ -116,16 +117,17 @@ static Arc arc (double angle, double rest, double width, double concentration) {
     g[i] = f[i] * (fma(-2 * half, half, spare) - 2 * growth);
   }
   double scale = span * INV_TWO_PI / vi0e(concentration);
-  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), 2 * (concentration * half * half)};
+  double depth = 2 * (concentration * half * half);
+  return (Arc) {scale * legendre_sum(f), scale * legendre_sum(g), depth};
 }
 
 /* the mass beyond a place, at most 1/2 */
-static Arc beyond (Place at, double concentration) {
+static Arc beyond (Angle at, double concentration) {
   return arc(at.angle, at.left, at.left, concentration);
 }
 
 static double tail (const double *v, int upper) {
-  Place at = place_of(v[0], v[1]);
+  Angle at = place_of(v[0], v[1]);
   if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 1.0 : 0.0;
   Arc a = beyond(at, v[2]);
   double t = a.mass * vexp(-a.depth);
@@ -133,7 +135,7 @@ static double tail (const double *v, int upper) {
 }
 
 static double log_tail (const double *v, int upper) {
-  Place at = place_of(v[0], v[1]);
+  Angle at = place_of(v[0], v[1]);
   if (!(at.left > 0) && v[0] == v[0]) return at.above == !upper ? 0.0 : -HUGE_VAL;
   Arc a = beyond(at, v[2]);
   return at.above == !upper ? vlog1p(-a.mass * vexp(-a.depth)) : vlog(a.mass) - a.depth;
@@ -151,7 +153,7 @@ static double density_at (const double *at) {
 */
 static void slopes (const double *at, double *dx) {
   double concentration = at[2];
-  Place place = place_of(at[0], at[1]);
+  Angle place = place_of(at[0], at[1]);
   double s = sin_any(0.5 * place.angle);
   int central = 2 * s * s < vbessel_ratio_c(concentration);
   Arc a = central ? arc(0, PI, place.angle, concentration) : beyond(place, concentration);

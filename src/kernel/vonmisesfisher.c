@@ -176,15 +176,16 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 ** Draws of 1 - w
 ** ====================================================== */
 
-enum { GAMMA1 = 1, GAMMA2 = GAMMA1 + GAMMAS_LANES, UNIFORM = GAMMA2 + GAMMAS_LANES,
-       LANES, ATTEMPTS = 100 };   /* lanes of one attempt; lane 0 has the normal numbers */
+/* lanes of one attempt, and how many attempts there are; lane 0 has the normal numbers */
+enum { GAMMA1_LANE = 1, GAMMA2_LANE = GAMMA1_LANE + GAMMAS_LANES,
+       ACCEPT_LANE = GAMMA2_LANE + GAMMAS_LANES, ATTEMPT_LANES, ATTEMPTS = 100 };
 
 /* g1/(g2 + b g1) for two gamma variables */
 static double gamma_ratio (const Philox *g, uint32_t lane, uint64_t element, double shape,
                            double b) {
   double size1, size2, depth1, depth2;
-  gammas(g, lane + GAMMA1, element, 1, &shape, &size1, &depth1);
-  gammas(g, lane + GAMMA2, element, 1, &shape, &size2, &depth2);
+  gammas(g, lane + GAMMA1_LANE, element, 1, &shape, &size1, &depth1);
+  gammas(g, lane + GAMMA2_LANE, element, 1, &shape, &size2, &depth2);
   double gap = depth1 - depth2, less = vexp(-fabs(gap));
   double part1 = gap > 0 ? less : 1, part2 = gap > 0 ? 1 : less;
   return size1 * part1 / fma(b * size1, part1, size2 * part2);
@@ -201,8 +202,8 @@ static double draw_gap (const Philox *g, uint64_t element, double n, double k) {
   double root = k < 1e150 ? sqrt(fma(4 * k, k, n * n)) : 2 * k, b = n / fma(2, k, root), y = 0;
   for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
     double u;
-    y = gamma_ratio(g, attempt * LANES, element, 0.5 * n, b);
-    noise_uniform(g, attempt * LANES + UNIFORM, element, 1, &u);
+    y = gamma_ratio(g, attempt * ATTEMPT_LANES, element, 0.5 * n, b);
+    noise_uniform(g, attempt * ATTEMPT_LANES + ACCEPT_LANE, element, 1, &u);
     double excess = fma(0.5 * (1 + b), fma(1 - b, y, 1), -1);   /* t - 1 */
     if (vlog(u) <= n * vlog1pmx(excess)) break;
   }
@@ -264,10 +265,10 @@ static void rsample (const Philox *g, uint64_t first, const Batch *b, double *ou
 ** an angle from the nearer of m and -m, its sine, k and 1 - A as seen from there, d - 2, and
 ** where to integrate: inwards (-1) or outwards (1), over how much
 */
-typedef struct Side { double angle, sine, k, deficit, power, way, room; } Side;
+typedef struct ThetaSide { double angle, sine, k, deficit, power, way, room; } ThetaSide;
 
 /* the logarithm of the density a step away, over that at the angle */
-VECTOR double change (const Side *at, double step) {
+VECTOR double change (const ThetaSide *at, double step) {
   double half = vsin(0.5 * step), middle = vsin(fma(0.5 * at->way, step, at->angle));
   double sine = vsin(fma(at->way, step, at->angle)) / at->sine;
   double log_sine = vlog(sine > 0 ? sine : 0), by_sine = at->power > 0 ? at->power * log_sine : 0;
@@ -275,7 +276,7 @@ VECTOR double change (const Side *at, double step) {
 }
 
 /* how far to go until the density has fallen by LEGENDRE_DEPTH, roughly */
-static double reach (const Side *at) {
+static double reach (const ThetaSide *at) {
   double high = at->room, low;
   if (!(change(at, high) < -LEGENDRE_DEPTH)) return high;
   for (int k = 0; k < 100 && change(at, 0.5 * high) < -LEGENDRE_DEPTH; k++) high *= 0.5;
@@ -287,7 +288,7 @@ static double reach (const Side *at) {
   return high;
 }
 
-static double angle_slope (const Side *at) {
+static double angle_slope (const ThetaSide *at) {
   double f[LEGENDRE], width = reach(at);
   for (int i = 0; i < LEGENDRE; i++) {
     double step = width * legendre_node[i], half = vsin(0.5 * fma(at->way, step, at->angle));
@@ -296,13 +297,13 @@ static double angle_slope (const Side *at) {
   return -fabs(width * legendre_sum(f));
 }
 
-static Side side_of (size_t d, double near, double far, double k) {
+static ThetaSide side_of (size_t d, double near, double far, double k) {
   double deficit = bessel_at(d, k).deficit, sine = 0.5 * near * far;
   int front = near < far, above = 0.5 * near * near < deficit;   /* cos t > A */
   double angle = 2 * vatan(front ? near / far : far / near);
-  return (Side) {.angle = angle, .sine = sine, .k = front ? k : -k,
-                 .deficit = front ? deficit : 2 - deficit, .power = (double)d - 2,
-                 .way = front == above ? -1 : 1, .room = front == above ? angle : PI - angle};
+  return (ThetaSide) {.angle = angle, .sine = sine, .k = front ? k : -k,
+                      .deficit = front ? deficit : 2 - deficit, .power = (double)d - 2,
+                      .way = front == above ? -1 : 1, .room = front == above ? angle : PI - angle};
 }
 
 /* what the concentration does to x: dt/dk along the unit vector (x cos t - m)/sin t */
@@ -311,7 +312,7 @@ static double concentration_slope (Stop stop, size_t d, const double *x, const d
   double near = sqrt(distance(stop, d, x, m, -1)), far = sqrt(distance(stop, d, x, m, 1));
   double along = 0;
   if (near == 0 || far == 0) return 0;
-  Side at = side_of(d, near, far, k);
+  ThetaSide at = side_of(d, near, far, k);
   for (size_t i = 0, end; (end = part_end(stop, i, d)) > i; )
     for (; i < end; i++)
       along = fma(up[i], fma(-0.5 * near * near, x[i], x[i] - m[i]), along);

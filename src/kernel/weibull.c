@@ -1,5 +1,5 @@
 /*
-** weibull.c - Weibull(scale, concentration), waiting with a changing hazard
+** weibull.c - Weibull(scale, concentration), a waiting time with a changing hazard
 **
 **   F(x) = 1 - e^-t,    t = (x/scale)^concentration,  x >= 0
 **

@@ -4,7 +4,7 @@
 **   log p(x) = (df - d - 1)/2 log det x - tr(V^-1 x)/2 - df d/2 log 2 - df/2 log det V
 **            - log Gamma_d(df/2),    V = L L^T
 **
-** The formulas as they are computed stand in wishartlaw.h.
+** It is computed by the formulas of wishartlaw.h.
 */
 #include "kernel/wishartlaw.h"
 

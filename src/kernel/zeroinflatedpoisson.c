@@ -1,10 +1,11 @@
 /*
-** zeroinflatedpoisson.c - ZeroInflatedPoisson(gate, rate), a count that may be shut off
+** zeroinflatedpoisson.c - ZeroInflatedPoisson(gate, rate): 0 with probability gate, else
+** Poisson(rate)
 **
 **   P(0) = g + (1 - g) e^-r,   P(k) = (1 - g) Pois(k),   P(X > k) = (1 - g) Pois(X > k)
 **
-** Everything from Poisson(rate), see poisson.h. Sums have positive terms only; what is
-** near 1 is taken from its complement.
+** Everything follows from Poisson(rate), see poisson.h. Sums have positive terms only; what is near
+** 1 is computed from its complement.
 */
 #include "kernel/kernel.h"
 #include "kernel/discrete_quantile.h"

@@ -1,12 +1,12 @@
 /*
-** triangle.h - symmetric matrices taken apart into triangles, and triangles solved
+** triangle.h - Cholesky factors of symmetric matrices, and triangular systems
 **
 **   a = l l^T (Cholesky),   a = w^T w,   l z = y,   l^T w = z,   l^-1,   l m,   l^-1 m
 **
-** Matrices are square, dense, row after row; `d` is their side. Triangles are lower ones:
-** what stands above the diagonal is not read, and written as zeros. Every element is one
-** chain of fused multiply-adds in the order of the inner index, or of sums of pairs. What takes
-** d^3 steps may be stopped after any row.
+** Matrices are square, dense, row-major, d by d. Triangles are lower ones: what is above the
+** diagonal is not read, and written as zeros. Every element is one chain of fused multiply-adds in
+** the order of the inner index, or of sums of pairs. What takes d^3 steps may be stopped after any
+** row.
 */
 #ifndef PERILUNE_TRIANGLE_H
 #define PERILUNE_TRIANGLE_H
@@ -42,7 +42,9 @@ static inline void triangle_clear_above (size_t d, double *l) {
 
 static inline double triangle_symmetric (size_t d, const double *a, Corner c, size_t i, size_t j) {
   const double *first = a + c.corner;
-  return 0.5 * first[c.step * (ptrdiff_t)(i * d + j)] + 0.5 * first[c.step * (ptrdiff_t)(j * d + i)];
+  double below = first[c.step * (ptrdiff_t)(i * d + j)];
+  double above = first[c.step * (ptrdiff_t)(j * d + i)];
+  return 0.5 * below + 0.5 * above;
 }
 
 /* row i of the factor, those before it being there */
@@ -59,7 +61,7 @@ static inline void triangle_factor_row (size_t d, const double *a, double *l, Co
   }
 }
 
-/* a(i, j) less the products of the factor's columns before j; its low parts lie across the diagonal */
+/* a(i, j) less the products of the factor's columns before j; low parts are above the diagonal */
 static inline Pair triangle_remainder (size_t d, const double *a, const double *k, Corner c,
                                        size_t i, size_t j) {
   Pair sum = {triangle_symmetric(d, a, c, i, j), 0};
@@ -90,7 +92,7 @@ static inline void triangle_column (size_t d, const double *a, double *k, Corner
   }
 }
 
-/* Is a pivot, squared, below this part of its diagonal element: was the rest lost to cancellation? */
+/* Is a squared pivot smaller than `part` of its diagonal element, the rest lost to cancellation? */
 static inline int triangle_is_delicate (size_t d, const double *a, const double *l, double part) {
   int delicate = 0;
   for (size_t i = 0; i < d; i++) {

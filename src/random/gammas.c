@@ -19,7 +19,7 @@
 #include "special/incgamma.h"
 #include "special/vmath.h"
 
-enum { NORMAL, UNIFORM, EXPONENTIAL, RETRY };
+enum { NORMAL_LANE, UNIFORM_LANE, EXPONENTIAL_LANE, RETRY_LANE };
 
 
 VECTOR double raised (double shape) {
@@ -93,12 +93,12 @@ int gammas (const Philox *g, uint32_t lane, uint64_t first, size_t n, const doub
             double *size, double *depth) {
   double z[GAMMAS_BLOCK], u[GAMMAS_BLOCK];
   Shapes all = shapes_of(n, shape);
-  noise_normal(g, lane + NORMAL, first, n, z);
-  noise_uniform(g, lane + UNIFORM, first, n, u);
+  noise_normal(g, lane + NORMAL_LANE, first, n, z);
+  noise_uniform(g, lane + UNIFORM_LANE, first, n, u);
   roots(n, shape, all.same, size);
   quick(n, shape, z, u, size);
-  rejection(&LAW, g, lane + RETRY, first, n, &shape, z, u, size);
+  rejection(&LAW, g, lane + RETRY_LANE, first, n, &shape, z, u, size);
   if (all.none_small) EVERY for (size_t i = 0; i < n; i++) depth[i] = 0;
-  else depths(g, lane + EXPONENTIAL, first, n, shape, depth);
+  else depths(g, lane + EXPONENTIAL_LANE, first, n, shape, depth);
   return !all.none_small;
 }

@@ -18,7 +18,7 @@
 #endif
 
 
-enum { ELEMENTS = 256, GROUP = 8 };  /* of the buffer; of four blocks */
+enum { BUFFER_ELEMENTS = 256, GROUP = 8 };  /* of the buffer; of four blocks */
 enum { NORMAL_LANES = 1 << 30 };     /* a normal uses both words of a block: no one else's */
 enum { PAIRS = 16 };                 /* blocks at a time, for elements here and there */
 
@@ -37,7 +37,7 @@ typedef void Stream (const uint32_t key[2], uint32_t lane, uint64_t position, si
 enum { TOGETHER = 3 };   /* groups at a time: their latencies overlap, and registers suffice */
 
 /* four blocks, a word of 32 bits in each 64-bit place; what stands above it is ignored */
-typedef struct Blocks { __m256i c0, c1, c2, c3; } Blocks;
+typedef struct PhiloxBlocks { __m256i c0, c1, c2, c3; } PhiloxBlocks;
 
 typedef __m256i Keys[10][2];   /* of the rounds */
 
@@ -60,16 +60,16 @@ static inline __m256i product (__m256i c, int which) {
   return _mm256_mul_epu32(c, _mm256_set1_epi64x(PHILOX_MULTIPLIER[which]));
 }
 
-static inline Blocks blocks_round (Blocks b, const __m256i k[2]) {
+static inline PhiloxBlocks blocks_round (PhiloxBlocks b, const __m256i k[2]) {
   __m256i p0 = product(b.c0, 0), p1 = product(b.c2, 1);
-  return (Blocks) {
+  return (PhiloxBlocks) {
     _mm256_xor_si256(_mm256_srli_epi64(p1, 32), mix(b.c1, k[0])), p1,
     _mm256_xor_si256(_mm256_srli_epi64(p0, 32), mix(b.c3, k[1])), p0
   };
 }
 
 /* no code, but compilers finish one group's round before the next one's: mixed, they spill */
-static inline void settle (Blocks *b) {
+static inline void settle (PhiloxBlocks *b) {
   __asm__ ("" : "+x" (b->c0), "+x" (b->c1), "+x" (b->c2), "+x" (b->c3));
 }
 
@@ -89,7 +89,7 @@ static inline void put (__m256i word, Form form, uint64_t *to) {
 }
 
 /* first words, then second words */
-static inline void last_round (Blocks b, const __m256i k[2], Form form, uint64_t *to) {
+static inline void last_round (PhiloxBlocks b, const __m256i k[2], Form form, uint64_t *to) {
   __m256i p0 = product(b.c0, 0), p1 = product(b.c2, 1);
   put(join(p1, b.c1, k[0]), form, to);
   put(join(p0, b.c3, k[1]), form, to + 4);
@@ -100,9 +100,9 @@ static inline void last_round (Blocks b, const __m256i k[2], Form form, uint64_t
 static inline __attribute__((always_inline))
 void fill_groups (const Keys keys, uint32_t lane, const __m256i *low, const __m256i *high,
                   size_t groups, Form form, uint64_t *to) {
-  Blocks b[TOGETHER];
+  PhiloxBlocks b[TOGETHER];
   for (size_t j = 0; j < groups; j++)
-    b[j] = (Blocks) {low[j], high[j], _mm256_set1_epi64x(lane), _mm256_setzero_si256()};
+    b[j] = (PhiloxBlocks) {low[j], high[j], _mm256_set1_epi64x(lane), _mm256_setzero_si256()};
 #pragma GCC unroll 9
   for (int round = 0; round < 9; round++)
     for (size_t j = 0; j < groups; j++) {
@@ -171,7 +171,7 @@ static void fill_words (const uint32_t key[2], uint32_t lane, uint64_t position,
 
 static void fill_units (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
                         double *out) {
-  uint64_t word[ELEMENTS];
+  uint64_t word[BUFFER_ELEMENTS];
   fill_words(key, lane, position, n, word);
   EVERY for (size_t i = 0; i < n; i++) out[i] = philox_unit(word[i]);
 }
@@ -202,7 +202,7 @@ static inline double log_unit (uint64_t word) {
 
 static void exponential (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
                          double *restrict out) {
-  uint64_t word[ELEMENTS];
+  uint64_t word[BUFFER_ELEMENTS];
   fill_words(key, lane, position, n, word);
   EVERY for (size_t i = 0; i < n; i++) out[i] = -log_unit(word[i]);
 }
@@ -210,8 +210,8 @@ static void exponential (const uint32_t key[2], uint32_t lane, uint64_t position
 /* two loops, because both the logarithm and the square root wait for the divider */
 static void normal (const uint32_t key[2], uint32_t lane, uint64_t position, size_t n,
                     double *restrict out) {
-  uint64_t word[ELEMENTS];
-  double square[ELEMENTS];
+  uint64_t word[BUFFER_ELEMENTS];
+  double square[BUFFER_ELEMENTS];
   fill_words(key, lane, position, n, word);
   for (size_t i = 0; i < n; i += GROUP)
     for (size_t l = 0; l < 4; l++) square[i / 2 + l] = -2.0 * log_unit(word[i + l]);
@@ -237,9 +237,9 @@ static uint64_t within_half (uint64_t first) {
 /* whole groups go straight to `out`, a piece that starts or ends inside one by way of `z` */
 static void fill (const Philox *g, uint32_t lane, uint64_t first, size_t n, double *out,
                   Stream *stream) {
-  double z[ELEMENTS];
+  double z[BUFFER_ELEMENTS];
   while (n > 0) {
-    size_t skip = first % GROUP, room = ELEMENTS - skip;
+    size_t skip = first % GROUP, room = BUFFER_ELEMENTS - skip;
     size_t most = n < room ? n : room;
     size_t take = most < within_half(first) ? most : (size_t) within_half(first);
     size_t whole = (skip + take + GROUP - 1) / GROUP * GROUP;

@@ -4,9 +4,9 @@
 ** A proposal is made of two numbers, the first uniform or normal, the second uniform. A
 ** sampler proposes for all elements of its block from streams of noise (noise.h), and settles
 ** those it can by a quick test; `rejection` does the rest. Elements not settled are tried by the
-** exact test, on the numbers they have, then on fresh ones, all that are left at once; as good as
-** never is an element still left after the last attempt, which is given the quantile of a uniform
-** number. A draw depends on its element alone, whatever else is in its block.
+** exact test on the numbers they have, then on fresh ones, all that are left at once. An element
+** that is still left after the last attempt, which hardly ever happens, gets the quantile of a
+** uniform number. A draw depends on its element alone, whatever else is in its block.
 */
 #ifndef PERILUNE_REJECTION_H
 #define PERILUNE_REJECTION_H

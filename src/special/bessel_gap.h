@@ -3,7 +3,7 @@
 **
 **   gap(v, x1, x2) = G(x2) - G(x1) - A(x1) (x2 - x1) >= 0,   G(x) = log(x^-v I_v(x)),  G' = A
 **
-** the heart of Kullback-Leibler divergences between concentrations. While the two are near it is
+** for Kullback-Leibler divergences between concentrations. While the two are near it is
 **
 **   d^2 int_0^1 (1 - t) A'(x1 + t d) dt,    d = x2 - x1
 */

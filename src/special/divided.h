@@ -5,7 +5,7 @@
 **
 **   F(u_b) - F(u_a) - dF/dx(a) d = d^2 u_a^2 u_b (F[u_a, u_a] + u_b F[u_a, u_a, u_b])
 **
-** where the brackets are divided differences: Horner's scheme, carried on, gives them.
+** where the brackets are divided differences, which repeated Horner schemes give.
 */
 #ifndef PERILUNE_DIVIDED_H
 #define PERILUNE_DIVIDED_H

@@ -38,42 +38,42 @@ static double power_series (double a, double b, double x) {
 **   I = b/(a+b) (1 + w),   1 - I = (a - b w)/(a+b)
 ** D/I = a y^b/(1 + a S). Needs a <= 1 and b x <= 1 or b <= 1.
 */
-static Tail series_tail (Point s) {
+static BetaTail series_tail (Point s) {
   double a = s.a, b = s.b, x = s.x.hi;
   double correction = vlog1p(a * power_series(a, b, x));
   Pair e = pair_add(incbeta_small_exponent(a, b, x), (Pair) {correction, 0.0});
   double w = vexpm1(e.hi), share = b / (a + b);
   double slope = a * vexp(b * vlog1p(-x) - correction);
   if (share * (1.0 + w) <= 0.5)
-    return (Tail) {.mantissa = share, .exponent = e, .slope = slope};
+    return (BetaTail) {.mantissa = share, .exponent = e, .slope = slope};
   double q = a / (a + b) - share * w;
-  return (Tail) {.upper = 1, .mantissa = q, .slope = slope * (share * (1.0 + w)) / q};
+  return (BetaTail) {.upper = 1, .mantissa = q, .slope = slope * (share * (1.0 + w)) / q};
 }
 
 /* 1 - I = D F by the fraction of the mirrored point; a <= 1 */
-static Tail small_fraction_tail (Point s) {
+static BetaTail small_fraction_tail (Point s) {
   double f = incbeta_fraction(mirrored(s));
   Pair e = pair_scale(s.b, incbeta_log_y(s));
   e = pair_add(e, incbeta_small_exponent(s.a, s.b, s.x.hi));
   double height = s.a * (s.b / (s.a + s.b));
-  return (Tail) {.upper = 1, .mantissa = height * f, .exponent = e, .slope = 1.0 / f};
+  return (BetaTail) {.upper = 1, .mantissa = height * f, .exponent = e, .slope = 1.0 / f};
 }
 
 /* I = D F, for a, b > 1 and x below the mean */
-static Tail regular_tail (Point s) {
+static BetaTail regular_tail (Point s) {
   double least = (s.a < s.b) ? s.a : s.b;
   double f = (least > 40.0) ? incbeta_integral(s) : incbeta_fraction(s);
-  return (Tail) {.mantissa = incbeta_mode_height(s.a, s.b) * f, .exponent = incbeta_mode_exponent(s),
-                 .slope = 1.0 / f};
+  return (BetaTail) {.mantissa = incbeta_mode_height(s.a, s.b) * f,
+                     .exponent = incbeta_mode_exponent(s), .slope = 1.0 / f};
 }
 
-static Tail tail_of_mirrored (Tail t) {
+static BetaTail tail_of_mirrored (BetaTail t) {
   t.upper = !t.upper;
   return t;
 }
 
 /* one shape at most 1: x is made the variable of that shape, or the smaller one if both are */
-static Tail small_tail (Point s) {
+static BetaTail small_tail (Point s) {
   int both = s.a <= 1.0 && s.b <= 1.0;
   if (both ? s.x.hi > s.y.hi : s.b <= 1.0)
     return tail_of_mirrored(small_tail(mirrored(s)));
@@ -81,14 +81,14 @@ static Tail small_tail (Point s) {
   return small_fraction_tail(s);
 }
 
-static Tail tail_at (Point s) {
+static BetaTail tail_at (Point s) {
   if (s.a <= 1.0 || s.b <= 1.0) return small_tail(s);
   if (s.lambda.hi < 0.0) return tail_of_mirrored(regular_tail(mirrored(s)));
   return regular_tail(s);
 }
 
 /* mantissa * exp(exponent), scaled by 2^-256 last so that it is rounded once */
-double incbeta_tail_value (Tail t) {
+double incbeta_tail_value (BetaTail t) {
   const Pair shift = {177.44567822334599922, 5.9367598434465270e-15};
   if (t.exponent.hi > -500.0) return t.mantissa * exp_pair(t.exponent.hi, t.exponent.lo);
   Pair e = pair_add(t.exponent, shift);
@@ -96,12 +96,12 @@ double incbeta_tail_value (Tail t) {
   return t.mantissa * exp_pair(e.hi, e.lo) * 0x1p-256;
 }
 
-double incbeta_tail_log (Tail t) {
+double incbeta_tail_log (BetaTail t) {
   return t.exponent.hi + (t.exponent.lo + vlog(t.mantissa));
 }
 
 /* shapes whose sum overflows describe a step; so do smaller ones in the same ratio */
-Tail incbeta_tail (double a, double b, double x, double y) {
+BetaTail incbeta_tail (double a, double b, double x, double y) {
   double scale = (a + b < HUGE_VAL) ? 1.0 : 0x1p-600;
   return tail_at(point_at(a * scale, b * scale, x, y));
 }
@@ -133,7 +133,7 @@ static double probability (double a, double b, double x, double y, int upper) {
   if (incbeta_is_invalid(a, b, x) || !(y >= 0.0 && y <= 1.0)) return NAN;
   double limit = limit_value(a, b, x, y);
   if (limit >= 0.0) return upper ? 1.0 - limit : limit;
-  Tail t = incbeta_tail(a, b, x, y);
+  BetaTail t = incbeta_tail(a, b, x, y);
   double v = incbeta_tail_value(t);
   return (t.upper == upper) ? v : 1.0 - v;
 }
@@ -142,8 +142,9 @@ static double log_probability (double a, double b, double x, double y, int upper
   if (incbeta_is_invalid(a, b, x) || !(y >= 0.0 && y <= 1.0)) return NAN;
   double limit = limit_value(a, b, x, y);
   if (limit >= 0.0) return (limit == upper) ? -HUGE_VAL : 0.0;
-  Tail t = incbeta_tail(a, b, x, y);
-  return (t.upper == upper) ? incbeta_tail_log(t) : vlog1p(-incbeta_tail_value(t)) + 0.0;  /* no -0 */
+  BetaTail t = incbeta_tail(a, b, x, y);
+  if (t.upper == upper) return incbeta_tail_log(t);
+  return vlog1p(-incbeta_tail_value(t)) + 0.0;   /* no -0 */
 }
 
 double special_betainc (double a, double b, double x) {

@@ -11,19 +11,19 @@
 #include "special/vmath.h"
 
 
-typedef struct Quantile { double x, y; } Quantile;
+typedef struct BetaQuantile { double x, y; } BetaQuantile;
 
-static Quantile quantile_from_log (double log_x) {
-  return (Quantile) {vexp(log_x), -vexpm1(log_x)};
+static BetaQuantile quantile_from_log (double log_x) {
+  return (BetaQuantile) {vexp(log_x), -vexpm1(log_x)};
 }
 
 /* x -> logit^-1(logit x + t), the smaller coordinate kept, the other its complement */
-static Quantile quantile_moved (Quantile s, double t) {
+static BetaQuantile quantile_moved (BetaQuantile s, double t) {
   double e = vexp(-fabs(t));
   double small = e * ((t < 0.0) ? s.x : s.y), large = (t < 0.0) ? s.y : s.x;
   double total = small + large;
-  Quantile moved = {small / total, large / total};
-  if (t >= 0.0) moved = (Quantile) {moved.y, moved.x};
+  BetaQuantile moved = {small / total, large / total};
+  if (t >= 0.0) moved = (BetaQuantile) {moved.y, moved.x};
   if (moved.x <= moved.y) moved.y = 1.0 - moved.x;
   else moved.x = 1.0 - moved.y;
   return moved;
@@ -40,18 +40,18 @@ static double power_root (double a, double b, double log_p) {
 ** Starts for p <= 1/2. a <= 1 < b: the leading term, below the root.
 ** b <= 1 < a: I <= x^a. Both small: the leading term, or the middle.
 */
-static Quantile small_start (double a, double b, double log_p) {
+static BetaQuantile small_start (double a, double b, double log_p) {
   if (a > 1.0) return quantile_from_log(log_p / a);
   double log_x = power_root(a, b, log_p);
   if (log_x < -LN2 || b > 1.0) return quantile_from_log(log_x);
-  return (Quantile) {0.5, 0.5};
+  return (BetaQuantile) {0.5, 0.5};
 }
 
 /*
 ** Start for a, b > 1, from the normal quantile (Abramowitz and Stegun 26.2.22,
 ** 26.5.22), not below the root of the leading term
 */
-static Quantile normal_start (double a, double b, double log_p) {
+static BetaQuantile normal_start (double a, double b, double log_p) {
   double r = sqrt(-2.0 * log_p);
   double z = r - fma(0.27061, r, 2.30753) / fma(fma(0.04481, r, 0.99229), r, 1.0);
   double s = 1.0 / (2.0 * a - 1.0), t = 1.0 / (2.0 * b - 1.0);
@@ -59,13 +59,13 @@ static Quantile normal_start (double a, double b, double log_p) {
   double w = z * sqrt(h + l) / h - (t - s) * (l + 5.0 / 6.0 - 2.0 / (3.0 * h));
   double least = (log_p + vlog(a) + vbetaln(a, b)) / a;
   double odds = (b / a) * vexp(2.0 * w);
-  Quantile start = {1.0 / (1.0 + odds), 1.0 / (1.0 + (a / b) * vexp(-2.0 * w))};
+  BetaQuantile start = {1.0 / (1.0 + odds), 1.0 / (1.0 + (a / b) * vexp(-2.0 * w))};
   if (least < -1.0 && !(start.x > vexp(least))) return quantile_from_log(least);
   return start;
 }
 
 /* log(I/p), by the quotient unless I or p is near underflow; v is the value of t */
-static double log_miss (Tail t, double v, double p) {
+static double log_miss (BetaTail t, double v, double p) {
   if (v > 1e-290 && p > 1e-290) return vlog_ratio(t.upper ? 1.0 - v : v, p);
   return (t.upper ? vlog1p(-v) : incbeta_tail_log(t)) - vlog(p);
 }
@@ -80,8 +80,8 @@ static double bounded_step (double a, double b, double step) {
 }
 
 /* one step in logit x, Newton's or Halley's; returns its length in units of the curvature */
-static double refine (double a, double b, double p, Quantile *s) {
-  Tail t = incbeta_tail(a, b, s->x, s->y);
+static double refine (double a, double b, double p, BetaQuantile *s) {
+  BetaTail t = incbeta_tail(a, b, s->x, s->y);
   double v = incbeta_tail_value(t);
   double f = log_miss(t, v, p);
   double slope = t.upper ? t.slope * (v / (1.0 - v)) : t.slope;
@@ -94,11 +94,11 @@ static double refine (double a, double b, double p, Quantile *s) {
 }
 
 /* the quantile for 0 < p <= 1/2 */
-static Quantile lower_quantile (double a, double b, double p) {
+static BetaQuantile lower_quantile (double a, double b, double p) {
   double log_p = vlog(p);
-  Quantile s = (a > 1.0 && b > 1.0) ? normal_start(a, b, log_p) : small_start(a, b, log_p);
+  BetaQuantile s = (a > 1.0 && b > 1.0) ? normal_start(a, b, log_p) : small_start(a, b, log_p);
   for (int i = 0; i < 100 && s.x > 0.0 && s.y > 0.0; i++) {
-    Quantile before = s;
+    BetaQuantile before = s;
     double length = refine(a, b, p, &s);
     if (!(length > 1e-5) || (s.x == before.x && s.y == before.y)) break;
   }
@@ -106,12 +106,12 @@ static Quantile lower_quantile (double a, double b, double p) {
 }
 
 /* the point masses, and p = 0 and 1 */
-static int limit_quantile (double a, double b, double p, int upper, Quantile *s) {
-  if (incbeta_is_invalid(a, b, p)) *s = (Quantile) {NAN, NAN};
-  else if (a == 0.0 || b == HUGE_VAL) *s = (Quantile) {0.0, 1.0};
-  else if (b == 0.0 || a == HUGE_VAL) *s = (Quantile) {1.0, 0.0};
-  else if (p == 0.0) *s = (Quantile) {upper, !upper};
-  else if (p == 1.0) *s = (Quantile) {!upper, upper};
+static int limit_quantile (double a, double b, double p, int upper, BetaQuantile *s) {
+  if (incbeta_is_invalid(a, b, p)) *s = (BetaQuantile) {NAN, NAN};
+  else if (a == 0.0 || b == HUGE_VAL) *s = (BetaQuantile) {0.0, 1.0};
+  else if (b == 0.0 || a == HUGE_VAL) *s = (BetaQuantile) {1.0, 0.0};
+  else if (p == 0.0) *s = (BetaQuantile) {upper, !upper};
+  else if (p == 1.0) *s = (BetaQuantile) {!upper, upper};
   else return 0;
   return 1;
 }
@@ -119,14 +119,14 @@ static int limit_quantile (double a, double b, double p, int upper, Quantile *s)
 /* the smaller tail decides which end to count from; 1 - p is exact for p >= 1/2 */
 void special_betaincinv_xy (double a, double b, double p, int upper,
                             double *x, double *y) {
-  Quantile s;
+  BetaQuantile s;
   if (!limit_quantile(a, b, p, upper, &s)) {
     double scale = (a + b < HUGE_VAL) ? 1.0 : 0x1p-600;
     int mirror = (p <= 0.5) == upper;
     double tail = (p <= 0.5) ? p : 1.0 - p;
     a *= scale, b *= scale;
     s = mirror ? lower_quantile(b, a, tail) : lower_quantile(a, b, tail);
-    if (mirror) s = (Quantile) {s.y, s.x};
+    if (mirror) s = (BetaQuantile) {s.y, s.x};
   }
   *x = s.x;
   *y = s.y;

@@ -23,12 +23,12 @@ typedef struct Point {
 ** A tail probability mantissa * exp(exponent), upper (1 - I) or lower (I).
 ** slope = D/tail, the rate |d log tail / d logit x|
 */
-typedef struct Tail {
+typedef struct BetaTail {
   int upper;
   double mantissa;
   Pair exponent;
   double slope;
-} Tail;
+} BetaTail;
 
 /* F = half sum, dF/da = half sum_a, dF/db = half sum_b */
 typedef struct Integral { double half, sum, sum_a, sum_b; } Integral;
@@ -79,9 +79,9 @@ double incbeta_integral (Point s);
 Integral incbeta_integral_partials (Point s);
 
 /* incbeta.c: the smaller tail, or nearly, inside the domain; its value and logarithm */
-Tail incbeta_tail (double a, double b, double x, double y);
-double incbeta_tail_value (Tail t);
-double incbeta_tail_log (Tail t);
+BetaTail incbeta_tail (double a, double b, double x, double y);
+double incbeta_tail_value (BetaTail t);
+double incbeta_tail_log (BetaTail t);
 
 /* outside the domain, or both shapes 0 or infinite */
 int incbeta_is_invalid (double a, double b, double x);

@@ -24,7 +24,7 @@ enum { MAX_TERMS = 500 };
 ** ====================================================== */
 
 /* x^a/Gamma(1+a) = 1 + z;  Q = -z - (1 + z) a sum_(n>0) (-x)^n/(n! (a+n)) */
-static Tail small_upper (double a, Pair argument) {
+static GammaTail small_upper (double a, Pair argument) {
   double x = argument.hi;
   double g = a <= 0.5 ? incgamma_reciprocal_gamma1pm1(a) : incgamma_reciprocal_gamma1p(a) - 1;
   double z = fma(vexpm1(a * vlog(x)), 1 + g, g);
@@ -35,15 +35,16 @@ static Tail small_upper (double a, Pair argument) {
     if (fabs(term) <= 1e-17 * fabs(sum)) break;
   }
   double q = -fma((1 + z) * a, sum, z), d = a * (1 + z) * vexp(-x);
-  return (Tail) {.m = fma(-d, argument.lo / x, q), .d = d, .upper = 1};
+  return (GammaTail) {.m = fma(-d, argument.lo / x, q), .d = d, .upper = 1};
 }
 
 /* for finite a > 0 and x > 0; the series and the fraction do not feel the last bits of x */
-Tail incgamma_tail (double a, Pair argument) {
+GammaTail incgamma_tail (double a, Pair argument) {
   double x = argument.hi;
   if (a >= 40 && fabs(x - a) <= 0.5 * a) return incgamma_uniform_tail(a, argument);
-  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x)) return small_upper(a, argument);
-  Tail t = incgamma_density(a, argument);
+  if (a < 1 && x < 1 && (x < 0.5 ? a * vlog(x) > -0.4 : a < 0.75 * x))
+    return small_upper(a, argument);
+  GammaTail t = incgamma_density(a, argument);
   t.upper = x >= 1 && x >= a;
   t.m = t.upper ? t.d * incgamma_upper_fraction(a, x).h : t.d / a * incgamma_lower_series(a, x).h;
   return t;
@@ -66,7 +67,8 @@ double incgamma_scaled_exp (double factor, Pair e) {
 /* P and Q where no expansion is needed, NaN elsewhere */
 static double edge (double a, double x, int upper) {
   double one = upper ? 0 : 1;
-  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == HUGE_VAL && x == HUGE_VAL)) return (double) NAN;
+  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == HUGE_VAL && x == HUGE_VAL))
+    return (double) NAN;
   return (a == 0 || x == HUGE_VAL) ? one : 1 - one;
 }
 
@@ -76,7 +78,7 @@ static int is_edge (double a, double x) {
 
 double special_gamma_tail (double a, Pair x, int upper) {
   if (is_edge(a, x.hi)) return edge(a, x.hi, upper);
-  Tail t = incgamma_tail(a, x);
+  GammaTail t = incgamma_tail(a, x);
   double v = incgamma_scaled_exp(t.m, t.e);
   return t.upper == upper ? v : 1 - v;
 }
@@ -84,7 +86,7 @@ double special_gamma_tail (double a, Pair x, int upper) {
 /* beyond x = 1e20 the factor m, which may underflow, no longer counts */
 static double log_tail (double a, Pair x, int upper) {
   if (is_edge(a, x.hi)) return vlog(edge(a, x.hi, upper));
-  Tail t = incgamma_tail(a, x);
+  GammaTail t = incgamma_tail(a, x);
   double v = incgamma_scaled_exp(t.m, t.e);
   if (t.upper != upper) return 0.0 + vlog1p(-v);
   if (v > 1e-290) return vlog(v);

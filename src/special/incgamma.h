@@ -20,8 +20,8 @@ double special_gammaincc (double a, double x);
 double special_log_gammainc (double a, double x);
 double special_log_gammaincc (double a, double x);
 
-/* P or, if `upper`, Q, and their logarithms, at an x of twice the precision: where a is large, P goes
-   from 0 to 1 within few ulps of x, and from 1e32 on within less than one */
+/* P or, if `upper`, Q, and their logarithms, at an x of twice the precision: where a is large, P
+   goes from 0 to 1 within few ulps of x, and from a = 1e32 on within less than one */
 double special_gamma_tail (double a, Pair x, int upper);
 double special_log_gamma_tail (double a, Pair x, int upper);
 

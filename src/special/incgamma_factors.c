@@ -72,8 +72,8 @@ Pair incgamma_deviance_exponent (double a, Pair x) {
 }
 
 /* E and d of the tail: x^a e^-x/Gamma(a) = d e^E, by Stirling's formula from a = 10 on */
-Tail incgamma_density (double a, Pair x) {
-  Tail t = {.m = 0};
+GammaTail incgamma_density (double a, Pair x) {
+  GammaTail t = {.m = 0};
   if (a < 10) {
     Pair log_x = log_pair(x.hi);
     log_x.lo += x.lo / x.hi;

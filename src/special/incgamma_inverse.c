@@ -35,7 +35,8 @@ static Pair leading_log (double a, Pair log_p) {
 /* lambda with lambda - 1 - log lambda = eta^2/2, to start with: some digits */
 static double lambda_of (double eta) {
   double h = 0.5 * eta * eta;
-  double series = fma(fma(fma(fma(1.0 / 4320, eta, -1.0 / 270), eta, 1.0 / 36), eta, 1.0 / 3), eta, 1);
+  double rest = fma(fma(1.0 / 4320, eta, -1.0 / 270), eta, 1.0 / 36);
+  double series = fma(fma(rest, eta, 1.0 / 3), eta, 1);
   double y = fma(series, eta, 1);
   if (fabs(eta) < 0.5) return y;
   if (eta < -1) y = vexp(-1 - h);
@@ -65,7 +66,7 @@ static double start_small_upper (double a, double log_t, double leading) {
 }
 
 /* log(tail/t) and its derivative's size |d log(tail)/d log x|, for the tail asked for */
-static Dual residual (Tail s, Pair log_t, int upper) {
+static Dual residual (GammaTail s, Pair log_t, int upper) {
   if (s.upper == upper) {
     Pair log_tail = pair_add(s.e, log_pair(s.m));
     return (Dual) {(log_tail.hi - log_t.hi) + (log_tail.lo - log_t.lo), s.d / s.m};
@@ -90,20 +91,21 @@ static double improve (double a, double x, Pair log_t, int upper) {
   return x;
 }
 
-/* x with P = t or, if `upper`, Q = t, for 0 < t <= 1/2 and finite a > 0; Q/a -> E_1(x) for tiny a */
+/* x with P = t or, if `upper`, Q = t, for 0 < t <= 1/2 finite a > 0; Q/a is E_1(x) for tiny a */
 static double inverse (double a, double t, int upper) {
   if (upper && a < 1e-280 && t < 1e-200) return inverse(a * 0x1p200, t * 0x1p200, upper);
   Pair log_t = log_pair(t);
   Pair leading = leading_log(a, upper ? log1m_pair(t) : log_t);
   double x0 = vexp(leading.hi), x;
-  if (a < 10 && leading.hi < -20) return incgamma_scaled_exp(1, (Pair) {leading.hi, leading.lo + x0 / (a + 1)});
+  if (a < 10 && leading.hi < -20)
+    return incgamma_scaled_exp(1, (Pair) {leading.hi, leading.lo + x0 / (a + 1)});
   if (!upper && (a < 1 || x0 < 0.3 * (a + 1))) x = x0 * vexp(x0 / (a + 1));
   else if (a < 1) x = start_small_upper(a, log_t.hi, leading.hi);
   else x = start_uniform(a, t, upper);
   return improve(a, x, log_t, upper);
 }
 
-/* `zero` and `one` are the probabilities at x = 0 and x = inf; a = 0 and a = inf put all mass at a */
+/* `zero` and `one`: probabilities at x = 0 and x = inf; for a = 0 and a = inf all mass is at a */
 static double inverse_edge (double a, double p, double zero, double one) {
   if (!(a >= 0 && p >= 0 && p <= 1)) return (double) NAN;
   if (p == zero) return 0;

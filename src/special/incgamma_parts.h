@@ -12,9 +12,9 @@
 
 
 /* m e^E is P or, if `upper`, Q; d e^E is x times the density */
-typedef struct Tail { Pair e; double m, d; int upper; } Tail;
+typedef struct GammaTail { Pair e; double m, d; int upper; } GammaTail;
 
-/* h is the continued fraction of the upper tail or the series of the lower, dh its derivative in a */
+/* h is the continued fraction of the upper tail or the series of the lower one, dh is dh/da */
 typedef struct Dual { double h, dh; } Dual;
 
 
@@ -36,7 +36,7 @@ double incgamma_log_gamma1p (double a);
 Pair incgamma_deviance_exponent (double a, Pair x);
 
 /* E and d of the tail: x^a e^-x/Gamma(a) = d e^E */
-Tail incgamma_density (double a, Pair x);
+GammaTail incgamma_density (double a, Pair x);
 
 /* sum x^n/((a+1)...(a+n)), the series of P */
 Dual incgamma_lower_series (double a, double x);
@@ -45,11 +45,11 @@ Dual incgamma_lower_series (double a, double x);
 Dual incgamma_upper_fraction (double a, double x);
 
 /* incgamma_temme.c, for a >= 40 and |x - a| <= a/2: the smaller tail; dx/da at fixed P */
-Tail incgamma_uniform_tail (double a, Pair x);
+GammaTail incgamma_uniform_tail (double a, Pair x);
 double incgamma_uniform_dx_da (double a, double x);
 
 /* incgamma.c, for finite a > 0 and x > 0: the smaller of P and Q, or nearly; and factor e^E */
-Tail incgamma_tail (double a, Pair x);
+GammaTail incgamma_tail (double a, Pair x);
 double incgamma_scaled_exp (double factor, Pair e);
 
 #endif

@@ -107,8 +107,8 @@ static double eta_of (double a, Pair x, Pair e) {
 }
 
 /* P or Q = (erfcx(|eta| sqrt(a/2))/2 -+ T/sqrt(2 pi a)) e^E */
-Tail incgamma_uniform_tail (double a, Pair x) {
-  Tail t = incgamma_density(a, x);
+GammaTail incgamma_uniform_tail (double a, Pair x) {
+  GammaTail t = incgamma_density(a, x);
   double eta = eta_of(a, x, t.e), root = vsqrt(a);
   double series = uniform_series(a, eta).t / (root * SQRT_2PI);
   t.upper = eta > 0;

@@ -1,5 +1,5 @@
 /*
-** vdelay.h - t + e^-t - 1, the part of a shift that an exponential law does not see
+** vdelay.h - t + e^-t - 1, without cancellation for small t
 */
 #ifndef PERILUNE_VDELAY_H
 #define PERILUNE_VDELAY_H

@@ -54,7 +54,8 @@ VECTOR double double_of (uint64_t b) {
   return x;
 }
 
-/* slope times x, and 0 where slope is: one that vanishes faster than x grows. NaN in x shows in slope. */
+/* slope x, and 0 where the slope is 0 though x may be infinite: slopes vanish faster than x grows.
+   Where x is NaN, so is the slope. */
 VECTOR double slope_times (double slope, double x) {
   return slope == 0 ? 0.0 : slope * x;
 }

@@ -1,9 +1,9 @@
 /*
-** vratio.h - how far two positive numbers are apart, without cancellation
+** vratio.h - r - 1 - log r of a ratio r, without cancellation
 **
 **   excess(a, b) = r - 1 - log r >= 0,    r = a/b
 **
-** the heart of every Kullback-Leibler divergence between scales or rates.
+** for Kullback-Leibler divergences between scales or rates.
 ** Kernels take it in two steps: vexcess, fast, for all elements, and
 ** vexcess_wide afterwards for the few, if any, that are not vratio_plain.
 */

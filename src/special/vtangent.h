@@ -3,7 +3,7 @@
 **
 **   gap(a, d) = log Gamma(b) - log Gamma(a) - psi(a) d >= 0,    b = a + d
 **
-** the heart of Kullback-Leibler divergences between shapes. With Stirling's formula and
+** for Kullback-Leibler divergences between shapes. With Stirling's formula and
 ** D(b, a) = b log(b/a) - d, e(b, a) = d/a - log(b/a),
 **
 **   gap = D + e/2 + M,   M the same gap of Binet's function mu

@@ -1,5 +1,5 @@
 /*
-** tensor.h - where numbers live: a shape and strides over doubles
+** tensor.h - tensors: a shape and strides over doubles
 **
 ** The header and the elements of a tensor share one block of memory, whose
 ** owner is the caller (a Lua userdata). A view has a header only; whoever

@@ -1,56 +1,14 @@
---- Constraints made of others.
+--- Constraints of parts along a dimension, and the one that only other parameters decide.
 local constraint = require "perilune.constraint"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
 local layout     = require "perilune.layout"
-local numbers    = require "perilune.constraints.numbers"
 local show       = require "perilune.show"
 local tensor     = require "perilune.tensor"
 
 local raise = errors.raise
 
 local compound = {}
-
--- Answers for each of the last n dimensions together.
-local function joined (answers, n)
-  for _ = 1, n do answers = answers:min(-1) end
-  return answers
-end
-
--- Events of n more dimensions, in which each part satisfies the base.
-local Independent = constraint.kind("independent", {
-  params = { "base", "dims" },
-  rule = function (self) return self.base:rule() end,
-  violation = function (self, x) return self.base:violation(x) end,
-  holds = function (self, x)
-    x = constraint.as_tensor(x)
-    local n = self.event_dim
-    if core.rank(x) < n then
-      raise("constraint: x must have at least %d dimension%s, got %s", n, n == 1 and "" or "s", show.value(x))
-    end
-    return joined(self.base:holds(x), self.dims)
-  end,
-})
-
---- The base for each part of events of n more dimensions.
-function compound.independent (base, dims, ...)
-  errors.no_more("independent(base, dims)", ...)
-  if not constraint.is_constraint(base) then
-    raise("independent: base must be a constraint, got %s", show.value(base))
-  elseif math.type(dims) ~= "integer" or dims < 0 then
-    raise("independent: dims must be a non-negative integer, got %s", show.value(dims))
-  end
-  if dims == 0 then return base end
-  if getmetatable(base) == Independent then base, dims = base.base, base.dims + dims end
-  local self = setmetatable({ base = base, dims = dims }, Independent)
-  self.event_dim, self.is_discrete = base.event_dim + dims, base.is_discrete
-  return self
-end
-
-compound.real_vector = constraint.named("real_vector", compound.independent(numbers.real, 1))
-
-
--- Parts along a dimension ---------------------------------------------------------
 
 local function largest_event (list)
   local largest, discrete = 0, false
@@ -72,7 +30,7 @@ local function parts_holds (self, x, join)
   local answers, within = {}, self:is_within(core.rank(x))
   for i, c in ipairs(self.list) do
     local extra = self.part_event_dim - c.event_dim
-    answers[i] = joined(c:holds(self:part(x, i)), extra)
+    answers[i] = constraint.joined(c:holds(self:part(x, i)), extra)
     if within and i > 1 then answers[i] = answers[i] * answers[i - 1] end
   end
   return within and answers[#answers] or join(answers, self.dim)

@@ -2,7 +2,6 @@
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
-local one_sided    = require "perilune.one_sided"
 
 local Bernoulli = Distribution:extend("Bernoulli", {
   kernels = "bernoulli",
@@ -12,7 +11,7 @@ local Bernoulli = Distribution:extend("Bernoulli", {
   },
   operands = { "logits" },
   support = constraints.boolean,
-  one_sided = one_sided.trials(function () return 1 end),
+  one_sided = "Bernoulli",
   help = {
     summary = "one throw of a coin",
     params  = { probs = "probability of 1", logits = "log(probs/(1 - probs)), instead" },

@@ -2,13 +2,6 @@
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
-local one_sided    = require "perilune.one_sided"
-
-local count  = one_sided.constant(function (self) return self.total_count end)
-local trials = one_sided.trials(count)
-
--- The product n p (1 - p) keeps the slope at 0.
-function trials.variance (self, _, probs) return one_sided.ends(probs, 0, -count(self)) end
 
 local Binomial = Distribution:extend("Binomial", {
   kernels = "binomial",
@@ -18,7 +11,7 @@ local Binomial = Distribution:extend("Binomial", {
     { "logits", constraints.real,          gives = { probs = functions.sigmoid }, infinite = true },
   },
   operands = { "total_count", "logits" },
-  one_sided = trials,
+  one_sided = "Binomial",
   init = function (self) self.support = constraints.integer_interval(0, self.total_count) end,
   help = {
     summary = "successes in a number of trials",

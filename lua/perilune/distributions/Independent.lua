@@ -4,30 +4,17 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
 local events       = require "perilune.events"
 local show         = require "perilune.show"
 
-local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
-
-local function is_distribution (x)
-  local c = class.of(x)
-  return c ~= nil and class.descends(c, Distribution)
-end
-
-local function joined (a, b)
-  local whole = { table.unpack(a) }
-  for _, n in ipairs(b) do whole[#whole + 1] = n end
-  return whole
-end
-
 local function check (c, base, n)
-  local function fail (...) raise("%s: %s", class.name(c), string.format(...)) end
-  if not is_distribution(base) then fail("base_distribution must be a distribution, got %s", show.value(base)) end
+  if not class.is_instance(base, Distribution) then
+    construct.fail(c, "base_distribution must be a distribution, got %s", show.value(base))
+  end
   local most = #base.batch_shape
   if math.type(n) ~= "integer" or n < 0 or n > most then
-    fail("reinterpreted_batch_ndims must be an integer between 0 and %d, the dimensions of the batch, got %s", most,
-         show.value(n))
+    construct.fail(c, "reinterpreted_batch_ndims must be an integer between 0 and %d, the dimensions of the batch, "
+                   .. "got %s", most, show.value(n))
   end
 end
 
@@ -38,7 +25,7 @@ local function make (c, ...)
   check(c, base, n)
   local self = setmetatable({ base_dist = base, reinterpreted_batch_ndims = n }, c)
   local batch, rank = base.batch_shape, #base.batch_shape - n
-  self.event_shape = joined({ table.unpack(batch, rank + 1) }, base.event_shape)
+  self.event_shape = events.joined({ table.unpack(batch, rank + 1) }, base.event_shape)
   if rawget(base, "batch_shape") then self.batch_shape = { table.unpack(batch, 1, rank) } end
   self.support = base.support and constraints.independent(base.support, n)
   self.has_rsample = base.has_rsample
@@ -82,7 +69,7 @@ function Independent:with_batch (shape)
   shape = core.to_shape(shape, "Independent:with_batch")
   local n = self.reinterpreted_batch_ndims
   local moved = { table.unpack(self.event_shape, 1, n) }
-  return class.of(self)(self.base_dist:expand(joined(shape, moved)), n)
+  return class.of(self)(self.base_dist:expand(events.joined(shape, moved)), n)
 end
 
 function Independent:__tostring ()
@@ -90,28 +77,7 @@ function Independent:__tostring ()
                        self.reinterpreted_batch_ndims)
 end
 
--- Numbers 0, ..., k^m - 1 written with m digits of base k, one row each.
-local function all_digits (k, m)
-  local rows = core.arange(0, k ^ m):unsqueeze(-1)
-  local places = k ^ core.arange(m - 1, -1, -1)
-  return (rows / places):floor() % k
-end
-
 --- All events along a new first dimension: every combination of the parts' outcomes.
-function Independent:enumerate_support ()
-  local base = self.base_dist
-  if not (base.support and base.support.is_discrete) then return Distribution.enumerate_support(self) end
-  if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
-  local outcomes = #base.event_shape == 0 and base:enumerate_support()
-  local parts = 1
-  for _, n in ipairs(self.event_shape) do parts = parts * n end
-  if not outcomes or (#outcomes) ^ parts > LARGEST then
-    raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
-  end
-  local low = core.item(outcomes:min())
-  local combinations = (low + all_digits(#outcomes, parts)):reshape(joined({ -1 }, self.event_shape))
-  for _ = 1, #self.batch_shape do combinations = combinations:unsqueeze(2) end
-  return combinations:expand(joined(joined({ #combinations }, self.batch_shape), self.event_shape))
-end
+function Independent:enumerate_support () return require "perilune.enumeration".combinations(self) end
 
 return Independent

@@ -4,13 +4,12 @@ local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
 local construct    = require "perilune.construct"
 local core         = require "perilune.core"
-local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local show         = require "perilune.show"
 
 local DEEPEST = 16   -- dimensions of a tensor
 
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
+local fail = construct.fail
 
 -- Booleans as 0 and 1, within tables too, if they are not deeper than any tensor's.
 local function as_numbers (mask, depth)
@@ -35,8 +34,10 @@ local function checked (c, mask)
   return kept
 end
 
+local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
+
 local function assemble (c, base, mask, batch)
-  if batch then base, mask = base:expand(batch), core.tensor(mask):expand(batch) end
+  if batch then base, mask = base:expand(batch), as_tensor(mask):expand(batch) end
   return setmetatable({
     base = base, mask = mask, batch_shape = batch, event_shape = base.event_shape, support = base.support,
     has_rsample = base.has_rsample,
@@ -46,21 +47,16 @@ end
 -- The shape of base and mask together, or nil where both are plain numbers.
 local function batch_of (c, base, mask)
   if rawget(base, "batch_shape") == nil and type(mask) == "number" then return nil end
-  local shape, why = core.broadcast_shape(core.tensor(0):expand(base.batch_shape), core.tensor(mask))
+  local shape, why = core.broadcast_shape(core.tensor(0):expand(base.batch_shape), as_tensor(mask))
   if not shape then fail(c, "base and mask of %s", why) end
   return shape
 end
 
-local function check_base (c, base)
-  local of = class.of(base)
-  if not (of and class.descends(of, Distribution)) then
-    fail(c, "base must be a distribution, got %s", show.value(base))
-  end
-end
-
 local function make (c, ...)
   local base, mask = construct.arguments(c, { "base", "mask" }, ...)
-  check_base(c, base)
+  if not class.is_instance(base, Distribution) then
+    fail(c, "base must be a distribution, got %s", show.value(base))
+  end
   mask = checked(c, mask)
   return assemble(c, base, mask, batch_of(c, base, mask))
 end

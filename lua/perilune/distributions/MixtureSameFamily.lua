@@ -3,116 +3,22 @@
 -- The rightmost dimension of the component's batch is the mixture. Whatever is asked of the mixture is
 -- asked of all components, with a dimension put in for them, and summed with the weights (mixture_sums.lua).
 local Distribution = require "perilune.distribution"
-local Categorical  = require "perilune.distributions.Categorical"
-local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
-local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
-local one_sided    = require "perilune.one_sided"
 local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
 
-local search = lazy "mixture_search"
-local sums   = lazy "mixture_sums"
+local mixture = lazy "mixture"
+local search  = lazy "mixture_search"
+local sums    = lazy "mixture_sums"
 
-local where, maximum, exp = functions.where, functions.maximum, functions.exp
-local raise = errors.raise
-local TINY  = 2 ^ -1022
-
-
--- Construction ------------------------------------------------------------------
-
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
-
-local function is_distribution (x)
-  local c = class.of(x)
-  return c ~= nil and class.descends(c, Distribution)
-end
-
-local function described (x) return is_distribution(x) and tostring(x) or show.value(x) end
-
-local function joined (shape, ...)
-  local whole = { table.unpack(shape) }
-  for _, n in ipairs { ... } do whole[#whole + 1] = n end
-  return whole
-end
-
-local function check (c, mixture, component)
-  if not (is_distribution(mixture) and mixture:is_a(Categorical)) then
-    fail(c, "mixture_distribution must be a Categorical, got %s", described(mixture))
-  end
-  if not is_distribution(component) then
-    fail(c, "component_distribution must be a distribution, got %s", described(component))
-  end
-  local shape, outcomes = component.batch_shape, mixture.support.high
-  if shape[#shape] ~= outcomes then
-    fail(c, "component_distribution must have %d in the last dimension of its batch, one for each outcome of the "
-         .. "mixture, got a batch of shape %s", outcomes, show.shape(shape))
-  end
-end
-
--- The batch shape of the mixture: that of the weights against that of the components without the last.
-local function batch_of (c, mixture, component)
-  local shape = { table.unpack(component.batch_shape) }
-  shape[#shape] = nil
-  local zero = core.tensor(0)
-  local batch, why = core.broadcast_shape(zero:expand(mixture.batch_shape), zero:expand(shape))
-  if not batch then fail(c, "mixture_distribution and component_distribution of %s", why) end
-  return batch
-end
-
--- The support of the mixture: from the least low to the greatest high of the components.
-local function hull (component, shape)
-  local support = component.support
-  local low, high = support and support.low, support and support.high
-  if #component.event_shape > 0 or not (core.is_tensor(low) or core.is_tensor(high)) then return support end
-  local function over (x) return core.is_tensor(x) and x:expand(shape) or x end
-  low, high = over(low), over(high)
-  if core.is_tensor(low) then low = low:min(-1) end
-  if core.is_tensor(high) then high = high:max(-1) end
-  return getmetatable(support).new(low, high)
-end
-
--- Is an event a row of independent numbers?
-local function is_factored (d)
-  return d:is_a(Independent) and d.reinterpreted_batch_ndims == 1 and #d.event_shape == 1
-end
-
--- Zeros with the derivatives of the weights that logits lose where one of probs is 0 (one_sided.lua), or nil.
-local function lost_slopes (self)
-  local probs = self.some_dead and rawget(self.mixture_distribution, "probs")
-  if not (probs and core.tracked(probs)) then return nil end
-  return one_sided.row(probs, (one_sided.share_slopes(probs)), true)
-end
-
-local function assemble (c, mixture, component, batch)
-  local k = mixture.support.high
-  local self = setmetatable({}, c)
-  self.batch_shape, self.event_shape = batch, component.event_shape
-  self.mixture_distribution   = mixture:expand(batch)
-  self.component_distribution = component:expand(joined(batch, k))
-  self.log_weights = tensor.log_softmax(self.mixture_distribution.logits)
-  self.weights     = exp(self.log_weights)
-  self.some_dead   = core.numel(self.weights) > 0 and core.item(self.weights:min()) == 0
-  self.lost_slopes = lost_slopes(self)
-  self.support     = hull(component, joined(batch, k))
-  self.has_rsample = component.has_rsample and (#component.event_shape == 0 or is_factored(component))
-  return self
-end
-
-local PARAMS = { "mixture_distribution", "component_distribution" }
-
-local function make (c, ...)
-  local mixture, component = construct.arguments(c, PARAMS, ...)
-  check(c, mixture, component)
-  return assemble(c, mixture, component, batch_of(c, mixture, component))
-end
+local raise, where = errors.raise, functions.where
 
 local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
-  construct = make,
+  construct = function (c, ...) return mixture.make(c, ...) end,
+  assemble  = function (...) return mixture.assemble(...) end,   -- for subclasses
   help = {
     summary = "one of K distributions of a family, chosen at random",
     params  = { mixture_distribution = "a Categorical with the weights",
@@ -130,7 +36,7 @@ end
 
 function MixtureSameFamily:with_batch (shape)
   shape = core.to_shape(shape, "MixtureSameFamily:with_batch")
-  return assemble(class.of(self), self.mixture_distribution, self.component_distribution, shape)
+  return mixture.assemble(class.of(self), self.mixture_distribution, self.component_distribution, shape)
 end
 
 
@@ -176,32 +82,9 @@ function MixtureSameFamily:variance ()
   return sums.mixed(self, self.component_distribution:variance() + between * between)
 end
 
---- E[f(X)] component by component: each is integrated where it lives. The batch of components is
--- laid out for f as more rows.
+--- E[f(X)] component by component: each is integrated where it lives.
 function MixtureSameFamily:expectation (...)
-  local f, opts = require "perilune.expectation".checked(self, ...)
-  local rank, k = #self.batch_shape, self.mixture_distribution.support.high
-  local to, from = { 1, rank + 2 }, { 1 }   -- { n, batch, K } to { n, K, batch } and back
-  for d = 2, rank + 1 do to[d + 1], from[d] = d, d + 1 end
-  from[rank + 2] = 2
-  local function by_rows (g)
-    return function (x)
-      local n = core.shape(x)[1]
-      local values = g(x:permute(table.unpack(to)):reshape(n * k, table.unpack(self.batch_shape)))
-      values = core.is_tensor(values) and values or core.tensor(values)
-      return values:expand(n * k, table.unpack(self.batch_shape)):reshape(n, k, table.unpack(self.batch_shape))
-             :permute(table.unpack(from))
-    end
-  end
-  local options = {}
-  for key, value in pairs(opts) do options[key] = value end
-  options.points = {}
-  for i, x in ipairs(opts.points or {}) do options.points[i] = sums.padded(self, x) end
-  if options.parts then
-    options.parts = { inner = by_rows(options.parts.inner), outer = by_rows(options.parts.outer) }
-  end
-  local value, error = self.component_distribution:expectation(by_rows(f), options)
-  return sums.mixed(self, value), sums.mixed(self, error)
+  return mixture.expectation(self, require "perilune.expectation".checked(self, ...))
 end
 
 function MixtureSameFamily:entropy ()
@@ -216,6 +99,7 @@ local function as_number (p) return type(p) == "table" and core.tensor(p) or p e
 function MixtureSameFamily:icdf (p)
   check_univariate(self, "icdf")
   p = as_number(p)
+  if p == 0 or p == 1 then return search.edge(self, p) end
   local upper = functions.gt(p, 0.5)
   return search.quantile(self, where(upper, 1 - p, p), upper, p)
 end
@@ -236,49 +120,11 @@ end
 
 -- Samples ------------------------------------------------------------------------
 
--- All components are drawn, and one of each row kept.
-local function chosen (self, draws, outcome)
-  local dim = -1 - #self.event_shape
-  for _ = 1, #self.event_shape do outcome = outcome:unsqueeze(-1) end
-  local x = draws:select(dim, 1)
-  for j = 2, self.mixture_distribution.support.high do
-    x = where(outcome:eq(j), draws:select(dim, j), x)
-  end
-  return x
-end
-
-local function drawn (self, shape, rng)
-  local outcome = core.tensor(self.mixture_distribution:sample(shape, rng))
-  return chosen(self, self.component_distribution:sample(shape, rng), outcome)
-end
-
 --- All draws of outcomes come before those of components.
 function MixtureSameFamily:sample (shape, rng)
-  local x = drawn(self, shape, rng)
+  local x = mixture.drawn(self, shape, rng)
   local single = shape == nil and #self.batch_shape == 0 and self.support and self.support.is_discrete
   return single and math.tointeger(core.item(x)) or x
-end
-
--- x with the slopes of a quantile of the mixture of numbers with these weights, dx = -dF/p, by the smaller
--- tail.
-local function with_slopes (x, weights, cdf, sf, prob)
-  local below, above, density = (weights * cdf):sum(-1), (weights * sf):sum(-1), (weights * prob):sum(-1)
-  local reached = where(functions.lt(above, below), -above, below)
-  return x - (reached - reached:detach()) / maximum(density:detach(), TINY)
-end
-
--- Each number of a row in turn is that of a mixture, whose weights follow from the numbers before.
-local function row_with_slopes (self, row)
-  local base, numbers, log_weights = self.component_distribution.base_dist, {}, self.log_weights
-  for j = 1, self.event_shape[1] do numbers[j] = row:select(-1, j) end
-  for j = 1, #numbers do
-    local at = sums.padded(self, tensor.stack(numbers, -1))
-    local density = base:log_prob(at)
-    local weights = tensor.softmax(log_weights + density:narrow(-1, 1, j):sum(-1) - density:select(-1, j))
-    numbers[j] = with_slopes(numbers[j], weights, base:cdf(at):select(-1, j), base:sf(at):select(-1, j),
-                             exp(density:select(-1, j)))
-  end
-  return tensor.stack(numbers, -1)
 end
 
 --- The draws of `sample`, with slopes in the weights as well.
@@ -287,11 +133,7 @@ function MixtureSameFamily:rsample (shape, rng)
     raise("%s has no rsample: its components must have one, and be of single or independent numbers",
           class.name(class.of(self)))
   end
-  local x, d = drawn(self, shape, rng), self.component_distribution
-  if not core.tracked(self:log_prob(x)) then return x end
-  if #self.event_shape > 0 then return row_with_slopes(self, x) end
-  local at = sums.padded(self, x)
-  return with_slopes(x, self.weights, d:cdf(at), d:sf(at), d:prob(at))
+  return mixture.reparametrised(self, mixture.drawn(self, shape, rng))
 end
 
 return MixtureSameFamily

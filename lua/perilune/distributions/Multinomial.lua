@@ -2,49 +2,13 @@
 local Categorical       = require "perilune.distributions.Categorical"
 local Distribution      = require "perilune.distribution"
 local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
-local class             = require "perilune.class"
 local constraints       = require "perilune.constraints"
 local core              = require "perilune.core"
-local raise             = require "perilune.errors".raise
-local functions         = require "perilune.functions"
-local one_sided         = require "perilune.one_sided"
 
 -- total_count beside the counts of an event
 local function trials (self)
   return core.is_tensor(self.total_count) and self.total_count:unsqueeze(-1) or self.total_count
 end
-
--- What is missing where one of probs is 0: that of a single trial, for each of them.
-local single, trials_of = OneHotCategorical.one_sided, one_sided.constant(trials)
-
--- dP(x)/dp_k where p_k = 0: P without that outcome, if it came once and no other of those that cannot come did.
-local function missing_of_prob (self, x, probs)
-  local f, beside = functions, one_sided.beside
-  local share = core.bare(probs) / beside(probs:sum(-1))
-  local dead = f.eq(share, 0)
-  local terms = f.where(dead, 0, f.xlogy(x, f.where(dead, 1, share))) - f.lgamma(x + 1)
-  local once = f.eq(x, 1) * f.eq(beside((dead * x):sum(-1)), 1)
-  local rest = f.exp(f.lgamma(trials_of(self) + 1) + beside(terms:sum(-1)))
-  return one_sided.row(probs, f.where(once * beside(self.support:holds(x)), rest, 0))
-end
-
-local function times_trials (missing)
-  return function (self, x, probs, value) return trials_of(self) * missing(self, x, probs, value) end
-end
-
-local at_zero = {
-  log_prob = function (self, x, probs)
-    local possible = one_sided.beside(self.support:holds(x))
-    return one_sided.row(probs, -functions.where(possible, functions.eq(x, 0), 0) * trials_of(self))
-  end,
-  prob     = function (self, x, probs) return missing_of_prob(self, core.tensor(x), probs) end,
-  entropy  = function (self, _, probs)
-    return one_sided.row(probs, functions.where(functions.gt(trials_of(self), 0), math.huge, 0))
-  end,
-  mean     = times_trials(single.mean),
-  variance = times_trials(single.variance),
-  stddev   = single.stddev,
-}
 
 local Multinomial = Distribution:extend("Multinomial", {
   kernels = "multinomial",
@@ -52,7 +16,7 @@ local Multinomial = Distribution:extend("Multinomial", {
     { "total_count", constraints.nonnegative_integer, default = 1 }, table.unpack(Categorical.params),
   },
   operands = { "total_count", "logits" },
-  one_sided = at_zero,
+  one_sided = "Multinomial",
   help = {
     summary = "how often each of K outcomes came in a number of trials",
     params  = {
@@ -71,42 +35,7 @@ local Multinomial = Distribution:extend("Multinomial", {
 function Multinomial:mean () return trials(self) * OneHotCategorical.mean(self) end
 function Multinomial:variance () return trials(self) * OneHotCategorical.variance(self) end
 
-local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
-
--- Appends the rows of k counts that sum to n after `row`, the first `done` counts of each.
-local function add_rows (rows, row, done, n, k)
-  if done == k - 1 then
-    row[k] = n
-    rows[#rows + 1] = { table.unpack(row, 1, k) }
-    return
-  end
-  for count = n, 0, -1 do
-    row[done + 1] = count
-    add_rows(rows, row, done + 1, n - count, k)
-  end
-end
-
--- n + k - 1 over k - 1, how many such rows there are.
-local function number_of_rows (n, k)
-  local product = 1
-  for i = 1, k - 1 do product = product * (n + i) / i end
-  return product
-end
-
 --- All rows of counts along a new first dimension.
-function Multinomial:enumerate_support ()
-  local n, k = core.tensor(self.total_count), self.event_shape[1]
-  local count = core.item(n:max())
-  if core.item(n:min()) ~= count or number_of_rows(count, k) > LARGEST then
-    raise("%s:enumerate_support: total_count must be the same throughout the batch, and there must be a million rows "
-          .. "at most", class.name(class.of(self)))
-  end
-  local rows = {}
-  add_rows(rows, {}, 0, math.floor(count), k)
-  local events, shape = core.tensor(rows), { #rows, table.unpack(self.batch_shape) }
-  for _ = 1, #self.batch_shape do events = events:unsqueeze(2) end
-  shape[#shape + 1] = k
-  return events:expand(shape)
-end
+function Multinomial:enumerate_support () return require "perilune.enumeration".counts(self) end
 
 return Multinomial

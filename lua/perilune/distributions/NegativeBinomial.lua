@@ -3,17 +3,6 @@
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
-local one_sided    = require "perilune.one_sided"
-
-local at, on, INF = one_sided.at, one_sided.on, math.huge
-local count = one_sided.constant(function (self) return self.total_count end)
-
--- A zero with this derivative at probs = 0.
-local first = one_sided.ends
-
-local function infinite (self, _, probs) return first(probs, functions.where(functions.gt(count(self), 0), INF, 0)) end
-local function by_count (self, _, probs) return first(probs, count(self)) end
-local function less_by_count (self, x, probs) return first(probs, on(x, 0, 1, -count(self))) end
 
 local NegativeBinomial = Distribution:extend("NegativeBinomial", {
   kernels = "negativebinomial",
@@ -24,17 +13,7 @@ local NegativeBinomial = Distribution:extend("NegativeBinomial", {
   },
   operands = { "total_count", "logits" },
   support = constraints.nonnegative_integer,
-  one_sided = {
-    log_prob = function (self, x, probs) return first(probs, at(x, 0, -count(self))) end,
-    prob     = function (self, x, probs) return first(probs, at(x, 1, count(self))) end,
-    cdf      = less_by_count,
-    log_cdf  = less_by_count,
-    sf       = function (self, x, probs) return first(probs, on(x, 0, 1, count(self))) end,
-    entropy  = infinite,
-    stddev   = infinite,
-    mean     = by_count,
-    variance = by_count,
-  },
+  one_sided = "NegativeBinomial",
   help = {
     summary = "successes before a number of failures",
     params  = {

@@ -3,7 +3,7 @@ local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
 
 return OneHotCategorical:extend("OneHotCategoricalStraightThrough", {
   kernels = "onehotcategoricalstraightthrough",
-  one_sided = OneHotCategorical.one_sided,
+  one_sided = "OneHotCategorical",
   help = {
     summary = "a one-hot row that is differentiated as if it were its mean",
     params  = OneHotCategorical.help.params,

@@ -5,117 +5,21 @@
 local Distribution = require "perilune.distribution"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
-local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
 local events       = require "perilune.events"
 local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
-local transforms   = require "perilune.transforms"
 
-local peaks  = lazy "peaks"
-local stages = lazy "stages"
+local peaks       = lazy "peaks"
+local stages      = lazy "stages"
+local transformed = lazy "transformed"
 
 local raise = errors.raise
 
-
--- Construction -----------------------------------------------------------------------------
-
-local function is_distribution (x)
-  local c = class.of(x)
-  return c ~= nil and class.descends(c, Distribution)
-end
-
-local function is_elementwise (list)
-  for _, t in ipairs(list) do
-    if t.domain.event_dim > 0 or t.codomain.event_dim > 0 then return false end
-  end
-  return true
-end
-
--- The law of the last stage. Independent parts that are transformed one by one stay so.
-local function law_of (c, base, list)
-  if #list == 0 then return base end
-  if base:is_a(Independent) and is_elementwise(list) then
-    return Independent(c(base.base_dist, list), base.reinterpreted_batch_ndims)
-  end
-  local law, support, event_dim = base, base.support, #base.event_shape
-  local is_discrete = support and support.is_discrete
-  for _, map in ipairs(list) do
-    law = stages.on(law, map, support, event_dim, is_discrete)
-    support, event_dim = law.support, law.event_dim
-  end
-  return law
-end
-
-local function joined (a, b)
-  local whole = { table.unpack(a) }
-  for _, n in ipairs(b) do whole[#whole + 1] = n end
-  return whole
-end
-
--- base with the batch that the transform's parameters ask for, and the events of its domain.
-local function fitted (c, base, whole)
-  local event_dim, shape = whole.domain.event_dim, joined(base.batch_shape, base.event_shape)
-  if #shape < event_dim then
-    raise("%s: base_distribution must have at least %d dimension%s, got %s", class.name(c), event_dim,
-          event_dim == 1 and "" or "s", tostring(base))
-  end
-  local full = whole:inverse_shape(whole:forward_shape(shape))
-  if show.shape(full) ~= show.shape(shape) then
-    base = base:expand { table.unpack(full, 1, #full - #base.event_shape) }
-  end
-  local missing = event_dim - #base.event_shape
-  return missing > 0 and Independent(base, missing) or base
-end
-
-local TransformedDistribution
-
---- Makes self the law of the transforms of base; for subclasses with parameters of their own.
-local function complete (self, base, list)
-  local whole = transforms.Compose(list)
-  base = fitted(class.of(self), base, whole)
-  local shape = whole:forward_shape(joined(base.batch_shape, base.event_shape))
-  local cut = #base.batch_shape
-  self.base_dist, self.transforms, self.transform = base, whole.parts, whole
-  if rawget(base, "batch_shape") then self.batch_shape = { table.unpack(base.batch_shape) } end
-  if #shape > cut then self.event_shape = { table.unpack(shape, cut + 1) } end
-  self.has_rsample = base.has_rsample
-  self.law = law_of(TransformedDistribution, base, whole.parts)
-  local support = self.law.support
-  self.support = support and constraints.independent(support, math.max(0, #self.event_shape - support.event_dim))
-  return self
-end
-
-local function is_transform (t)
-  return type(t) == "table" and t.log_abs_det_jacobian ~= nil and not class.is_class(t)
-end
-
--- One transform, or a list of nothing else.
-local function are_transforms (list)
-  if is_transform(list) then return true end
-  local all = core.table_kind(list) == "data"
-  for _, t in ipairs(all and list or {}) do all = all and is_transform(t) end
-  return all
-end
-
-local PARAMS = { "base_distribution", "transforms" }
-
-local function make (c, ...)
-  local base, list = construct.arguments(c, PARAMS, ...)
-  if not is_distribution(base) then
-    raise("%s: base_distribution must be a distribution, got %s", class.name(c), show.value(base))
-  elseif not are_transforms(list) then
-    raise("%s: transforms must be a transform or a list of them, got %s", class.name(c), show.value(list))
-  end
-  if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
-  return complete(setmetatable({}, c), base, list)
-end
-
-TransformedDistribution = Distribution:extend("TransformedDistribution", {
-  construct = make,
-  complete  = complete,
+local TransformedDistribution = Distribution:extend("TransformedDistribution", {
+  construct = function (c, ...) return transformed.make(c, ...) end,
+  complete  = function (self, base, list) return transformed.complete(self, base, list) end,   -- for subclasses
   help = {
     summary = "the law of a transform, or of several in a row, of a random variable",
     params  = { base_distribution = "the law of x", transforms = "one of peri.transforms, or a list of them" },
@@ -206,7 +110,7 @@ function TransformedDistribution:with_batch (shape)
   shape = core.to_shape(shape, "TransformedDistribution:with_batch")
   local copy = {}
   for key, value in pairs(self) do copy[key] = value end
-  return complete(setmetatable(copy, class.of(self)), self.base_dist:expand(shape), self.transforms)
+  return transformed.complete(setmetatable(copy, class.of(self)), self.base_dist:expand(shape), self.transforms)
 end
 
 function TransformedDistribution:enumerate_support ()

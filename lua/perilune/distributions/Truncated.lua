@@ -5,86 +5,24 @@
 -- as good as any other.
 local Distribution = require "perilune.distribution"
 local Uniform      = require "perilune.distributions.Uniform"
-local any          = require "perilune.batches".any
 local class        = require "perilune.class"
-local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local raise        = require "perilune.errors".raise
 local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
 local show         = require "perilune.show"
 
-local peaks      = lazy "peaks"
-local truncation = lazy "truncation"
+local truncation        = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
 
-local where, maximum, minimum = functions.where, functions.maximum, functions.minimum
-local exp, log, log1p         = functions.exp, functions.log, functions.log1p
-local lt, gt                  = functions.lt, functions.gt
+local where, maximum, lt, gt = functions.where, functions.maximum, functions.lt, functions.gt
+local exp, log, log1p        = functions.exp, functions.log, functions.log1p
 local INF = math.huge
 
 local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
 
-
--- Construction -------------------------------------------------------------------
-
-local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) end
-
-local function check_base (c, base)
-  local of = class.of(base)
-  if not (of and class.descends(of, Distribution)) then
-    fail(c, "base must be a distribution, got %s", show.value(base))
-  end
-  if #base.event_shape > 0 or of.icdf == Distribution.icdf then
-    fail(c, "base must be a distribution of single numbers that has icdf, got %s", tostring(base))
-  end
-end
-
--- An end of the interval as it is kept.
-local function end_of (c, name, x, default)
-  if x == nil then return default end
-  x = core.operand(x, class.name(c), name)
-  if any(functions.isnan(x)) then fail(c, "%s must be a real number, got nan", name) end
-  return x
-end
-
--- The shape of base, low and high together, or nil where all are plain numbers.
-local function batch_of (c, base, low, high)
-  if rawget(base, "batch_shape") == nil and type(low) == "number" and type(high) == "number" then return nil end
-  local zero = core.tensor(0)
-  local shape, why = core.broadcast_shape(zero:expand(base.batch_shape), core.tensor(low), core.tensor(high))
-  if not shape then fail(c, "base, low and high of %s", why) end
-  return shape
-end
-
-local function check_order (c, base, low, high)
-  if base.support and base.support.is_discrete then return end
-  local rule = constraints.greater_than(low)
-  local bad = rule:violation(high)
-  if bad then fail(c, "high must be %s, got %s", rule:rule(), show.number(bad)) end
-end
-
-local function check_mass (c, self)
-  if any(1 - gt(self.log_mass, -INF)) then
-    fail(c, "%s has no mass between low=%s and high=%s", tostring(self.base), show.parameter(self.low),
-         show.parameter(self.high))
-  end
-end
-
-local function make (c, ...)
-  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
-  check_base(c, base)
-  low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
-  local batch = batch_of(c, base, low, high)
-  check_order(c, base, low, high)
-  local self = truncation.assemble(c, base, low, high, batch)
-  check_mass(c, self)
-  return self
-end
-
 local Truncated = Distribution:extend("Truncated", {
-  construct = make,
+  construct = function (c, ...) return truncation.make(c, ...) end,
   help = {
     summary = "any distribution of single numbers, cut to an interval",
     params  = { base = "the distribution to cut", low = "lower end, -inf unless told",
@@ -154,31 +92,7 @@ function Truncated:entropy ()
   return -self:expectation(function (x) return self:log_prob(x) end)
 end
 
--- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest?
-local function has_peaks (d)
-  local inner = d.base or d.base_dist
-  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
-end
-
-local function highest_peak (self)
-  if not self.support.is_discrete then return peaks.mode(self, self) end
-  local function place (s) return peaks.quantile(self, s) end
-  return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
-end
-
---- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An
--- end that lies higher is preferred.
-function Truncated:mode ()
-  local mode = self.base:mode()
-  local best = minimum(maximum(mode, self.first), self.last)
-  if has_peaks(self.base) and any(functions.ne(mode, best)) then
-    best = where(functions.eq(mode, best), best, highest_peak(self))
-  end
-  for _, x in ipairs { self.first, self.last } do
-    best = where(gt(self:log_prob(x), self:log_prob(best)), x, best)
-  end
-  return best
-end
+function Truncated:mode () return truncation.mode(self) end
 
 local function drawn (self, shape, rng)
   local u = Uniform(0, 1)

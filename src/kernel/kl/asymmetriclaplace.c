@@ -8,16 +8,18 @@
 **   KL = (R - 1 - log R) + R g^2 + g D/s2 + w,
 **   w = (s1 c2)/(s2 c1) j^2 (t + e^-t - 1),   t = |D|/(s1 j)
 **
-** Only g D is ever negative, and all of them are small of the second order near p = q. Where g D and w are large and
-** opposite, what is left of them and R g^2 is
+** Only g D is ever negative, and near p = q all terms are of second order. Where g D and w are
+** large and nearly cancel, R g^2 + g D/s2 + w is
 **
-**   k s1/s2 (j (t - 1) + 1/j) - R + w' e^-t,    k = k2 for D >= 0, 1/k2 for D < 0,    w' = w/(t + e^-t - 1)
+**   k s1/s2 (j (t - 1) + 1/j) - R + w' e^-t,   k = k2 for D >= 0, 1/k2 for D < 0
+**
+** with w' = w/(t + e^-t - 1).
 */
 #include "kernel/kernel.h"
 #include "special/vdelay.h"
 #include "special/vratio.h"
 
-/* what value and slopes share; fall = e^-t - 1, weight = w/delay, push = k s1/s2 (j (t - 1) + 1/j) */
+/* what value and slopes share; fall = e^-t - 1, weight = w', push = k s1/s2 (j (t - 1) + 1/j) */
 typedef struct Terms { double r, e, g, shift, t, fall, weight, delay, push; } Terms;
 
 

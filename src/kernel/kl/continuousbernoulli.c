@@ -19,8 +19,8 @@
 #include "special/legendre.h"
 #include "special/vratio.h"
 
-static const double STEEP = 45;   /* e^-45 of the mass is at the other end */
-static const double NEAR = 4;     /* |D| up to which the integral is taken */
+static const double EXPONENTIAL_FROM = 45;   /* e^-45 of the mass is at the other end */
+static const double INTEGRAL_MAX = 4;     /* |D| up to which the integral is taken */
 
 
 /* L; 0 at 0 */
@@ -56,8 +56,8 @@ static double divergence (double l1, double l2) {
   if (l1 != l1 || l2 != l2) return (double)NAN;
   if (l1 == l2) return 0;
   if (a == HUGE_VAL || fabs(b) == HUGE_VAL) return HUGE_VAL;
-  if (a > STEEP && b > STEEP) return vexcess_wide(b, a);
-  if (fabs(gap) <= NEAR) return by_integral(a, gap);
+  if (a > EXPONENTIAL_FROM && b > EXPONENTIAL_FROM) return vexcess_wide(b, a);
+  if (fabs(gap) <= INTEGRAL_MAX) return by_integral(a, gap);
   if (a > 2 && b > 2)
     return vexcess_wide(b, a) + ((vlog1mexp(-b) - vlog1mexp(-a)) - gap / vexpm1(a));
   return 0.5 * (fabs(b) - b) + ((level(fabs(b)) - level(a)) + mean_of(a) * gap);

@@ -35,9 +35,9 @@ static void to_geometric_partials (size_t n, const double *const in[], double *c
   double *da = d[0], *db = d[1];
   EVERY for (size_t i = 0; i < n; i++) {
     double rest = vsigmoid(-a[i]), slope = -rest * ((b[i] - a[i]) + divergence(a[i], b[i]));
-    double rise = a[i] < RARE ? vexpm1(b[i] - a[i]) : bernoulli_kl_rise(a[i], b[i]) / vsigmoid(a[i]);
+    double rise = bernoulli_kl_rise(a[i], b[i]) / vsigmoid(a[i]);
     da[i] = rest == 0 ? 0 : slope;
-    db[i] = rise;
+    db[i] = a[i] < RARE ? vexpm1(b[i] - a[i]) : rise;
   }
 }
 

@@ -1,12 +1,12 @@
 /*
 ** lkjcholesky.c - KL(LKJCholesky || q)
 **
-** To LKJCholesky of the same dim d. With a = eta + (d - 1)/2 it is what
+** To LKJCholesky of the same dim d. With a = eta + (d - 1)/2 and
 **
 **   A = sum over i = 1, ..., d - 1 of log Gamma(a - i/2) - log Gamma(a)
 **
-** at eta2 exceeds its tangent at eta1 by. Steps of 1 are logarithms, whose tangents exceed them by
-** excess(y2/y1) = r - 1 - log r, so that only
+** KL is A at eta2 less its tangent at eta1. log Gamma(y + 1) - log Gamma(y) is log y, whose tangent
+** exceeds it by excess(y2/y1) = r - 1 - log r, so that only
 **
 **   H = excess of log Gamma(y) - log Gamma(y + 1/2) over its tangent,    y = a - 1/2
 **

@@ -5,17 +5,17 @@
 **
 **   KL = K(y) = y coth(y/2) - 2
 **
-** The caller sees to it that the scales are equal. The partials are nevertheless those in
-** all four parameters, each by itself, there:
+** The caller checks that the scales are equal. The partials are those in all four parameters, each
+** moved alone:
 **
 **   dKL/dy = (y^2 - K^2 - 2K)/(2y),   dKL/dscale1 = (K^2 + 4K - y^2)/(4s)
 **
-** and, since only ratios count, y dKL/dy + s dKL/dscale1 + s dKL/dscale2 = 0.
+** and, because KL depends on ratios only, y dKL/dy + s dKL/dscale1 + s dKL/dscale2 = 0.
 */
 #include "kernel/kernel.h"
 #include "special/vmath.h"
 
-static const double FAR = 80;   /* from here on K = y - 2 to the last bit */
+static const double LINEAR_FROM = 80;   /* from here on K = y - 2 to the last bit */
 
 
 /* K/y^2 in powers of x = y^2 <= 1, by Bernoulli's numbers */
@@ -29,7 +29,7 @@ VECTOR double divergence_series (double x) {
 }
 
 VECTOR double divergence (double y) {
-  double x = y * y, far = (y - 2) + 2 * y / vexpm1(clamp(y, 1.0, FAR));
+  double x = y * y, far = (y - 2) + 2 * y / vexpm1(clamp(y, 1.0, LINEAR_FROM));
   double value = y < 1 ? x * divergence_series(clamp(x, 0.0, 1.0)) : far;
   return y < HUGE_VAL ? value : y;
 }
@@ -43,9 +43,9 @@ static void to_logistic_partials (size_t n, const double *const in[], double *co
   const double *loc1 = in[0], *loc2 = in[2], *scale2 = in[3];
   EVERY for (size_t i = 0; i < n; i++) {
     double y = (loc1[i] - loc2[i]) / scale2[i], k = divergence(fabs(y)), x = y * y;
-    double steep = fabs(y) < FAR ? (x - k * (k + 2)) / (2 * y) : copysign(1.0, y);
+    double steep = fabs(y) < LINEAR_FROM ? (x - k * (k + 2)) / (2 * y) : copysign(1.0, y);
     double along = y == 0 ? 0 : steep;
-    double spread = fabs(y) < FAR ? 0.25 * (k * (k + 4) - x) : -1.0;
+    double spread = fabs(y) < LINEAR_FROM ? 0.25 * (k * (k + 4) - x) : -1.0;
     d[0][i] = along / scale2[i];
     d[1][i] = spread / scale2[i];
     d[2][i] = -along / scale2[i];

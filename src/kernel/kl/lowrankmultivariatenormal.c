@@ -9,9 +9,9 @@
 **
 **   KL = |z|^2/2 + |F|^2/2 + sum_i (f_i - log(1 + f_i))
 **
-** S1 - S2 = (W1 - W2) W1^T + W2 (W1 - W2)^T + (D1 - D2) and F have all their digits when p is near
-** q. Where S1 is so much smaller than S2 that 1 + G has lost them, F = L2^-1 L1 - 1. Ranks may
-** differ: the missing columns are zeros.
+** When p is near q, S1 - S2 = (W1 - W2) W1^T + W2 (W1 - W2)^T + (D1 - D2) and F have all their
+** digits. Where S1 is so much smaller than S2 that 1 + G has lost digits, F = L2^-1 L1 - 1. Ranks
+** may differ: the missing columns are zeros.
 **
 ** That costs O(d^3). Unless p is near q and its terms cancel, O(d k^2) is enough: with
 ** V = D^-1/2 W, R R^T = 1 + V^T V, P = V2 R2^-T, U = D2^-1/2 W1, y = D2^-1/2 (m1 - m2) and
@@ -26,7 +26,7 @@
 
 enum { M1, W1, D1, M2, W2, D2 };   /* operands */
 
-static const double LEAST = -0.99;     /* pivots of 1 + G, less 1 */
+static const double LEAST_PIVOT = -0.99;     /* pivots of 1 + G, less 1 */
 static const double CANCELS = 1e-3;    /* what is left of the terms of the quick form */
 
 /* W, as many columns as it has, and D */
@@ -173,7 +173,7 @@ static int factor_gap (Stop stop, size_t d, double *g) {
     for (size_t j = 0; j <= i; j++) {
       double sum = g[i * d + j];
       for (size_t k = 0; k < j; k++) sum = fma(-g[i * d + k], g[j * d + k], sum);
-      all &= i != j || sum > LEAST;
+      all &= i != j || sum > LEAST_PIVOT;
       g[i * d + j] = i == j ? sum / (1 + sqrt(1 + sum)) : sum / (1 + g[j * d + j]);
     }
   return all;

@@ -6,7 +6,7 @@
 **
 **   KL = p KL(E) + n KL(F) + a b/2 + |Z|^2/2,    R2 Z K2^T = m1 - m2, n by p
 **
-** All terms are small of the second order near p = q.
+** Near p = q all terms are of second order.
 */
 #include "kernel/kernel.h"
 #include "kernel/kl/triangles.h"

@@ -7,15 +7,15 @@
 **
 ** Every term is a square or an excess, so nothing cancels when p is near q.
 **
-** z and E are found together, as d rows (z_i, E_i0, ..., E_ii). Small ones are solved for LANES
-** pairs side by side, large ones one after the other (triangles.h).
+** z and E are found together, as d rows (z_i, E_i0, ..., E_ii). Small ones are solved for
+** PAIRS_AT_ONCE pairs side by side, large ones one after the other (triangles.h).
 */
 #include "kernel/kernel.h"
 #include "kernel/kl/triangles.h"
 
-enum { LANES = 8, SMALL = 16 };
+enum { PAIRS_AT_ONCE = 8, SMALL_DIM = 16 };
 
-typedef double Lanes[LANES];
+typedef double PairLanes[PAIRS_AT_ONCE];
 
 
 /* {=====================================================
@@ -36,18 +36,18 @@ static void look_ahead (const Batch *b, size_t r) {
 }
 
 /* m1 - m2 and L1 - L2, and L2, of pairs from `first` on */
-static void gather (const Batch *b, size_t first, Lanes l[], Lanes e[]) {
+static void gather (const Batch *b, size_t first, PairLanes l[], PairLanes e[]) {
   size_t d = b->dims[0];
-  for (size_t k = 0; k < LANES; k++) {
+  for (size_t k = 0; k < PAIRS_AT_ONCE; k++) {
     size_t r = pair_at(b, first + k);
     const double *m1 = event(b, 0, r), *m2 = event(b, 2, r);
     const double *l1 = event(b, 1, r), *l2 = event(b, 3, r);
     double *to = e[0] + k, *copy = l[0] + k;
-    look_ahead(b, pair_at(b, first + k + LANES));
+    look_ahead(b, pair_at(b, first + k + PAIRS_AT_ONCE));
     for (size_t i = 0; i < d; i++, l1 += d, l2 += d) {
       *to = m1[i] - m2[i];
-      to += LANES;
-      for (size_t j = 0; j <= i; j++, to += LANES, copy += LANES) {
+      to += PAIRS_AT_ONCE;
+      for (size_t j = 0; j <= i; j++, to += PAIRS_AT_ONCE, copy += PAIRS_AT_ONCE) {
         *to = l1[j] - l2[j];
         *copy = l2[j];
       }
@@ -57,41 +57,41 @@ static void gather (const Batch *b, size_t first, Lanes l[], Lanes e[]) {
 
 static void subtract_product (const double *restrict a, const double *restrict x,
                               double *restrict y) {
-  for (size_t r = 0; r < LANES; r++) y[r] = fma(-a[r], x[r], y[r]);
+  for (size_t r = 0; r < PAIRS_AT_ONCE; r++) y[r] = fma(-a[r], x[r], y[r]);
 }
 
 /* row e of (z, E), whose last element is e_i; adds its squares and its excess */
-static void finish_row (size_t n, const double *restrict pivot, Lanes e[], double *restrict square,
-                        double *restrict kl, double *restrict odd) {
-  Lanes inverse;
-  for (size_t r = 0; r < LANES; r++) inverse[r] = 1 / pivot[r];
+static void finish_row (size_t n, const double *restrict pivot, PairLanes e[],
+                        double *restrict square, double *restrict kl, double *restrict odd) {
+  PairLanes inverse;
+  for (size_t r = 0; r < PAIRS_AT_ONCE; r++) inverse[r] = 1 / pivot[r];
   for (size_t c = 0; c < n; c++)
-    for (size_t r = 0; r < LANES; r++) {
+    for (size_t r = 0; r < PAIRS_AT_ONCE; r++) {
       double x = e[c][r] * inverse[r];
       e[c][r] = x;
       square[r] = fma(x, x, square[r]);
     }
   const double *last = e[n - 1];
-  for (size_t r = 0; r < LANES; r++) {
+  for (size_t r = 0; r < PAIRS_AT_ONCE; r++) {
     kl[r] += vexcess(1 + last[r], last[r]);
     odd[r] = (plain(pivot[r]) & (last[r] > -0.99) & (last[r] < 0x1p500)) ? odd[r] : 1;
   }
 }
 
 /* KL of pairs from `first` on, and which of them need more care */
-static void side_by_side (const Batch *b, size_t first, Lanes kl, Lanes odd) {
+static void side_by_side (const Batch *b, size_t first, PairLanes kl, PairLanes odd) {
   size_t d = b->dims[0];
-  Lanes *l = (Lanes *)b->scratch, *e = l + d * (d + 1) / 2, *row = e, square = {0};
-  memset(kl, 0, sizeof(Lanes));
-  memset(odd, 0, sizeof(Lanes));
+  PairLanes *l = (PairLanes *)b->scratch, *e = l + d * (d + 1) / 2, *row = e, square = {0};
+  memset(kl, 0, sizeof(PairLanes));
+  memset(odd, 0, sizeof(PairLanes));
   gather(b, first, l, e);
   for (size_t i = 0; i < d; i++, l += i, row += i + 1) {
-    const Lanes *above = e;
+    const PairLanes *above = e;
     for (size_t k = 0; k < i; k++, above += k + 1)
       for (size_t c = 0; c <= k + 1; c++) subtract_product(l[k], above[c], row[c]);
     finish_row(i + 2, l[i], row, square, kl, odd);
   }
-  for (size_t r = 0; r < LANES; r++) kl[r] = fma(0.5, square[r], kl[r]);
+  for (size_t r = 0; r < PAIRS_AT_ONCE; r++) kl[r] = fma(0.5, square[r], kl[r]);
 }
 
 /* }====================================================== */
@@ -139,9 +139,9 @@ static double alone (const Batch *b, size_t r) {
 
 
 static void to_multivariatenormal (const Batch *b, double *out) {
-  size_t together = b->dims[0] <= SMALL ? LANES : 1;
+  size_t together = b->dims[0] <= SMALL_DIM ? PAIRS_AT_ONCE : 1;
   for (size_t first = 0; first < b->n; first += together) {
-    Lanes kl, odd = {1};
+    PairLanes kl, odd = {1};
     if (together > 1) side_by_side(b, first, kl, odd);
     for (size_t k = 0; k < together && first + k < b->n; k++)
       out[first + k] = odd[k] == 0 && kl[k] < INFINITY ? kl[k] : alone(b, first + k);
@@ -177,7 +177,7 @@ static void to_multivariatenormal_adjoint (const Batch *b, const double *upstrea
 
 static size_t for_value (const size_t dims[]) {
   size_t d = dims[0];
-  return d * (d <= SMALL ? LANES * (d + 2) : wide_for(d) + 1);
+  return d * (d <= SMALL_DIM ? PAIRS_AT_ONCE * (d + 2) : wide_for(d) + 1);
 }
 
 static size_t for_adjoint (const size_t dims[]) {

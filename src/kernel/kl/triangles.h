@@ -1,10 +1,10 @@
 /*
-** triangles.h - how far two triangles are apart: (z, E) = L2^-1 (m1 - m2, L1 - L2)
+** triangles.h - the difference of two triangles: (z, E) = L2^-1 (m1 - m2, L1 - L2)
 **
-** They are d rows (z_i, E_i0, ..., E_ii, 0, ...) of wide_for(d) numbers, solved in blocks of ROWS
-** rows by TILE columns that stay in registers while the inner index runs. Every number is one
-** chain in the order of the inner index, so blocks change no bit. 1 + E is L2^-1 L1, and
-** e_i = E_ii = L1_ii/L2_ii - 1.
+** They are d rows (z_i, E_i0, ..., E_ii, 0, ...) of wide_for(d) numbers, solved in blocks of
+** TILE_ROWS rows by TILE_WIDTH columns that stay in registers while the inner index runs. Every
+** number is one chain in the order of the inner index, so blocks change no bit. 1 + E is L2^-1 L1,
+** and e_i = E_ii = L1_ii/L2_ii - 1.
 */
 #ifndef PERILUNE_TRIANGLES_H
 #define PERILUNE_TRIANGLES_H
@@ -15,7 +15,7 @@
 #include "special/eight.h"
 #include "special/vratio.h"
 
-enum { ROWS = 4, TILE = 8 };
+enum { TILE_ROWS = 4, TILE_WIDTH = 8 };
 
 /* L1, L2, and m1 and m2, or NULL for z = 0 */
 typedef struct Triangles { size_t d; const double *m1, *l1, *m2, *l2; Stop stop; } Triangles;
@@ -24,7 +24,7 @@ typedef struct Triangles { size_t d; const double *m1, *l1, *m2, *l2; Stop stop;
 /* Is 1/a exact to the last bit or so? */
 VECTOR int plain (double a) { return (a > 0x1p-1000) & (a < 0x1p1000); }
 
-static inline size_t wide_for (size_t d) { return (d + TILE) / TILE * TILE; }
+static inline size_t wide_for (size_t d) { return (d + TILE_WIDTH) / TILE_WIDTH * TILE_WIDTH; }
 
 /* 1/L2_ii, or 0 where it has lost digits */
 static inline void invert_diagonal (size_t d, const double *l, double *inverse) {
@@ -48,7 +48,7 @@ VECTOR void solve_block (size_t rows, Triangles t, size_t i, size_t start, size_
                          const double *inverse, double *e) {
   size_t d = t.d, wide = wide_for(d);
   const double *l = t.l2 + i * d;
-  Eight sum[ROWS], above;
+  Eight sum[TILE_ROWS], above;
   for (size_t r = 0; r < rows; r++) eight_load(&sum[r], e + (i + r) * wide + first);
   for (size_t k = start; k < i; k++) {
     eight_load(&above, e + k * wide + first);
@@ -67,19 +67,20 @@ static inline void solve (Triangles t, double *inverse, double *e) {
   size_t d = t.d;
   invert_diagonal(d, t.l2, inverse);
   fill_gaps(t, e);
-  for (size_t first = 0; first <= d && !stops(t.stop); first += TILE) {
-    size_t start = first > 0 ? first - 1 : 0, i = start / ROWS * ROWS;
-    for (; i + ROWS <= d; i += ROWS) solve_block(ROWS, t, i, start, first, inverse, e);
+  for (size_t first = 0; first <= d && !stops(t.stop); first += TILE_WIDTH) {
+    size_t start = first > 0 ? first - 1 : 0, i = start / TILE_ROWS * TILE_ROWS;
+    for (; i + TILE_ROWS <= d; i += TILE_ROWS)
+      solve_block(TILE_ROWS, t, i, start, first, inverse, e);
     for (; i < d; i++) solve_block(1, t, i, start, first, inverse, e);
   }
 }
 
 static inline double squares (size_t n, const double *e) {
-  double sum[TILE] = {0}, all = 0;
-  for (size_t i = 0; i < n; i += TILE)
-    for (size_t c = 0; c < TILE; c++) sum[c] = fma(e[i + c], e[i + c], sum[c]);
-  for (size_t c = 0; c < TILE / 2; c++) sum[c] += sum[c + TILE / 2];
-  for (size_t c = 0; c < TILE / 2; c++) all += sum[c];
+  double sum[TILE_WIDTH] = {0}, all = 0;
+  for (size_t i = 0; i < n; i += TILE_WIDTH)
+    for (size_t c = 0; c < TILE_WIDTH; c++) sum[c] = fma(e[i + c], e[i + c], sum[c]);
+  for (size_t c = 0; c < TILE_WIDTH / 2; c++) sum[c] += sum[c + TILE_WIDTH / 2];
+  for (size_t c = 0; c < TILE_WIDTH / 2; c++) all += sum[c];
   return all;
 }
 

@@ -25,7 +25,7 @@ enum { POINTS = 2 * LEGENDRE };
 typedef struct Points { double y[POINTS], weight[POINTS], u[POINTS], mean; } Points;
 
 /* p, q, f and g */
-typedef struct Laws { Law p, q; double f, g; } Laws;
+typedef struct Laws { TruncatedLaw p, q; double f, g; } Laws;
 
 
 static Laws laws_at (const double *const in[], size_t i) {
@@ -71,20 +71,20 @@ static double outside_cost (Laws l) {
   double all = moments(l.q).mass;
   double below = l.q.low < l.p.low ? amount(part(l.q, l.q.low, l.p.low)) : 0;
   double above = l.p.high < l.q.high ? amount(part(l.q, l.p.high, l.q.high)) : 0;
-  Part inside = part(l.q, l.p.low, l.p.high);
+  ScaledMass inside = part(l.q, l.p.low, l.p.high);
   if (below + above < 0.5 * all) return -vlog1p(-(below + above) / all);
   return vlog_ratio(all, inside.mass) + inside.depth.hi;
 }
 
 /* E (z2^2 - r2^2)/2, no term of which is negative */
-static double mean_depth (Laws l, Moments p) {
+static double mean_depth (Laws l, TruncatedMoments p) {
   double s2 = l.q.scale, beyond = (l.q.mode - l.q.loc) / s2;
   double away = fma(l.p.scale, p.mean, l.p.mode - l.q.mode) / s2, spread = sqrt(p.variance) / s2;
   return fma(beyond, away, 0.5 * fma(away, away, spread * spread));
 }
 
 static double far_apart (Laws l) {
-  Moments p = moments(l.p), q = moments(l.q);
+  TruncatedMoments p = moments(l.p), q = moments(l.q);
   double scales = vlog_ratio(l.q.scale, l.p.scale) + vlog_ratio(q.mass, p.mass);
   return (mean_depth(l, p) - p.depth) + scales;
 }
@@ -128,7 +128,7 @@ static double end_slope (Laws l, double end, double mean, double mass) {
 */
 static void slopes_of (Laws l, double *d) {
   Points at;
-  Moments p = moments(l.p), q = moments(l.q);
+  TruncatedMoments p = moments(l.p), q = moments(l.q);
   double first = 0, second = 0, c1 = (l.p.mode - l.p.loc) / l.p.scale, s2 = l.q.scale;
   fill_points(l, &at);
   for (int i = 0; i < POINTS; i++) {

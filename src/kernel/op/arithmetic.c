@@ -1,5 +1,5 @@
 /*
-** arithmetic.c - the operators of Lua, and what stands beside them
+** arithmetic.c - the operators of Lua, and other arithmetic
 */
 #include <math.h>
 #include <string.h>
@@ -94,11 +94,38 @@ static void mod_partials (size_t n, const double *const in[], double *const d[])
 /* x^(1/2): adding 0 makes -0 into 0 */
 VECTOR double root_at (double x) { return x == -HUGE_VAL ? HUGE_VAL : sqrt(x) + 0.0; }
 
+/*
+** Small integer powers, within a unit of the last digit: x^2 = p + e, and 1/x = q (1 + r), are
+** exact. Where p is 0 or infinite, so is the power.
+*/
+VECTOR double cube_at (double x) {
+  double p = x * x, low = fma(x, x, -p) * x;
+  return fma(p, x, p < HUGE_VAL ? low : 0.0);
+}
+
+VECTOR double fourth_at (double x) {
+  double p = x * x, low = 2 * p * fma(x, x, -p);
+  return fma(p, p, p < HUGE_VAL ? low : 0.0);
+}
+
+VECTOR double inverse_square_at (double x) {
+  double q = 1 / x, r = fma(-x, q, 1.0), p = q * q, low = fma(2 * r, p, fma(q, q, -p));
+  return ((p > 0) & (p < HUGE_VAL)) ? p + low : p;
+}
+
+VECTOR double inverse_cube_at (double x) {
+  double q = 1 / x, r = fma(-x, q, 1.0), p = q * q, low = fma(3 * r, p, fma(q, q, -p)) * q;
+  return ((p > 0) & (p < HUGE_VAL)) ? fma(p, q, low) : p * q;
+}
+
 /* squares, roots, reciprocals and x itself are exactly rounded, whatever else is in the block */
 VECTOR double power_at (double x, double y) {
   double general = vpow(x, y), root = root_at(x);
   double plain = y == 2 ? x * x : y == -1 ? 1 / x : y == 1 ? x : root;
-  return ((y == 2) | (y == -1) | (y == 1) | (y == 0.5)) ? plain : general;
+  double positive = y == 3 ? cube_at(x) : fourth_at(x);
+  double negative = y == -2 ? inverse_square_at(x) : inverse_cube_at(x);
+  double other = ((y == 3) | (y == 4)) ? positive : ((y == -2) | (y == -3)) ? negative : general;
+  return ((y == 2) | (y == -1) | (y == 1) | (y == 0.5)) ? plain : other;
 }
 
 /* of a constant exponent, the same without computing the general form; is it such a one? */
@@ -107,24 +134,30 @@ static int plain_power (size_t n, const double *x, double y, double *out) {
   else if (y == -1) EVERY for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
   else if (y == 0.5) EVERY for (size_t i = 0; i < n; i++) out[i] = root_at(x[i]);
   else if (y == 1) memcpy(out, x, n * sizeof *out);
+  else if (y == 3) EVERY for (size_t i = 0; i < n; i++) out[i] = cube_at(x[i]);
+  else if (y == 4) EVERY for (size_t i = 0; i < n; i++) out[i] = fourth_at(x[i]);
+  else if (y == -2) EVERY for (size_t i = 0; i < n; i++) out[i] = inverse_square_at(x[i]);
+  else if (y == -3) EVERY for (size_t i = 0; i < n; i++) out[i] = inverse_cube_at(x[i]);
   else return 0;
   return 1;
 }
 
 static void power (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
-  if (all_same(n, y) && plain_power(n, x, y[0], out)) return;
-  EVERY for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
+  if (!all_same(n, y)) EVERY for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
+  else if (!plain_power(n, x, y[0], out))
+    EVERY for (size_t i = 0; i < n; i++) out[i] = vpow(x[i], y[i]);
 }
 
 /* y x^(y - 1), 0 for y = 0 */
 static void power_first (size_t n, const double *const in[], double *d) {
   const double *x = in[0], *y = in[1];
-  if (all_same(n, y) && y[0] != 0 && plain_power(n, x, y[0] - 1, d)) {
+  int constant = all_same(n, y) && y[0] != 0;
+  if (constant && plain_power(n, x, y[0] - 1, d))
     EVERY for (size_t i = 0; i < n; i++) d[i] *= y[0];
-    return;
-  }
-  EVERY for (size_t i = 0; i < n; i++) {
+  else if (constant)
+    EVERY for (size_t i = 0; i < n; i++) d[i] = y[i] * vpow(x[i], y[i] - 1);
+  else EVERY for (size_t i = 0; i < n; i++) {
     double slope = y[i] * power_at(x[i], y[i] - 1);
     d[i] = y[i] == 0 ? 0 : slope;
   }

@@ -3,8 +3,8 @@
 **
 **   log_poch(a, k) = log|Gamma(a + k)| - log|Gamma(a)|
 **
-** For k within a/2 this is k psi(a) and the remainder of log Gamma (vshape.h), in which k
-** counts with all its digits, however small beside a.
+** For |k| <= a/2 this is k psi(a) plus the remainder of log Gamma (vshape.h), which uses all digits
+** of k, however small it is beside a.
 */
 #include "kernel/kernel.h"
 #include "special/vgamma.h"

@@ -2,7 +2,7 @@
 ** trigonometric.c - sine, cosine, tangent and arc tangent
 **
 ** The vector functions give NaN for huge arguments, which need a reduction
-** with many digits of pi; the few that occur are mended one by one.
+** with many digits of pi; these few are then computed one by one.
 */
 #include "kernel/kernel.h"
 #include "special/vtrig.h"

@@ -62,6 +62,10 @@ static int is_increasing (Stop stop, size_t k, const double *x) {
   return all;
 }
 
+static int is_positive_increasing (Stop stop, size_t k, const double *x) {
+  return (k == 0 || x[0] > 0) && is_increasing(stop, k, x);
+}
+
 static int is_unit (Stop stop, size_t k, const double *x) { return is_one(length_of(stop, k, x)); }
 
 
@@ -105,6 +109,9 @@ static void test_all (const Batch *b, size_t size, Test *test, double *out) {
 static void simplex (const Batch *b, double *out) { test_all(b, b->dims[0], is_simplex, out); }
 static void one_hot (const Batch *b, double *out) { test_all(b, b->dims[0], is_one_hot, out); }
 static void ordered (const Batch *b, double *out) { test_all(b, b->dims[0], is_increasing, out); }
+static void positive_ordered (const Batch *b, double *out) {
+  test_all(b, b->dims[0], is_positive_increasing, out);
+}
 static void sphere (const Batch *b, double *out) { test_all(b, b->dims[0], is_unit, out); }
 static void lower (const Batch *b, double *out) { test_all(b, b->dims[0], is_lower, out); }
 static void cholesky (const Batch *b, double *out) { test_all(b, b->dims[0], is_cholesky, out); }
@@ -194,6 +201,9 @@ const Kernel perilune_row_constraint[] = {
    .rows = &(const RowKernel) {.signature = "(k)->()", .run = one_hot}},
   {.name = "ordered_vector", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(k)->()", .run = ordered}},
+  {.name = "positive_ordered", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->()", 
+                               .run = positive_ordered}},
   {.name = "sphere", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(k)->()", .run = sphere}},
   {.name = "multinomial", .n_in = 2, .flat = 1,

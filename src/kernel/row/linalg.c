@@ -7,7 +7,7 @@
 **   spread(a, l)          how much rounding of a moves its pivots, l being cholesky(a)
 **   inverse_spread(a, l)  the same, l being cholesky_inverse(a)
 **
-** Of a the symmetric part counts. Where it is not positive definite, the diagonal of the
+** Of a only the symmetric part is used. Where it is not positive definite, the diagonal of the
 ** factor is NaN from the first pivot on that is not positive.
 */
 #include "kernel/kernel.h"
@@ -116,7 +116,8 @@ const Kernel perilune_row_linalg[] = {
      .adjoint_scratch = matrix}},
   {.name = "triangular_inverse", .n_in = 1,
    .rows = &(const RowKernel) {
-     .signature = "(d,d)->(d,d)", .run = triangular_inverse, .adjoint = triangular_inverse_adjoint}},
+     .signature = "(d,d)->(d,d)", .run = triangular_inverse,
+     .adjoint = triangular_inverse_adjoint}},
   {.name = "spread", .n_in = 2, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(d,d),(d,d)->()", .run = spread, .scratch = matrix}},
   {.name = "inverse_spread", .n_in = 2, .flat = 1,

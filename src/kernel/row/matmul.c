@@ -1,29 +1,28 @@
 /*
 ** matmul.c - the product of matrices
 **
-** Tiles of 4 rows by 8 columns stay in registers while the inner index runs;
-** the 8 columns of the right-hand matrix are packed into a panel first. Each
-** element is one chain of fused multiply-adds in order of the inner index, so
-** tiling changes no bit. Where one side is a vector nothing is packed, because
-** nothing is used twice, and a long sum may be cut into chains side by side.
+** Tiles of 4 rows by 8 columns stay in registers while the inner index runs; the 8 columns of the
+** right-hand matrix are packed into a panel first. Each element is one chain of fused multiply-adds
+** in order of the inner index, so tiles change no bit. Where one side is a vector nothing is used
+** twice, so nothing is packed, and a long sum may be cut into several chains.
 */
 #include <math.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
 
-#define ROWS  4
-#define COLS  8
-#define DEPTH 256   /* inner indices of a panel: 16 KiB */
-#define WIDE  16    /* sums under way in a product with a vector */
-#define LONG  64    /* rows that are worth a sum each */
-#define MANY  1024  /* rows times a panel, between which the work may be given up */
+#define TILE_HEIGHT 4      /* rows of a tile */
+#define COLS        8      /* columns of a tile and of a panel */
+#define PANEL_DEPTH 256    /* inner indices of a panel: 16 KiB */
+#define VECTOR_SUMS 16     /* sums computed side by side in a product with a vector */
+#define LONG        64     /* elements of a row that is worth a sum of its own */
+#define MANY        1024   /* rows times a panel, between which the work may be given up */
 
 typedef struct Shape { size_t m, k, n; } Shape;   /* m x k times k x n */
 
 typedef struct Panel {
   size_t cols, depth;
-  double b[DEPTH][COLS];
+  double b[PANEL_DEPTH][COLS];
 } Panel;
 
 
@@ -36,8 +35,8 @@ static void pack (Panel *panel, const double *b, size_t n, size_t j, size_t p) {
 
 /* s0 .. s3 += rows a0 .. a3 times the panel. The four sums stand apart so that
    compilers keep them in registers. */
-static void multiply (const Panel *panel, const double *const a[ROWS],
-                      double sum[ROWS][COLS]) {
+static void multiply (const Panel *panel, const double *const a[TILE_HEIGHT],
+                      double sum[TILE_HEIGHT][COLS]) {
   const double *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
   double s0[COLS], s1[COLS], s2[COLS], s3[COLS];
   memcpy(s0, sum[0], sizeof s0);
@@ -62,9 +61,9 @@ static void multiply (const Panel *panel, const double *const a[ROWS],
 /* out += a panel, for `rows` rows; a row beyond the edge repeats the last. */
 static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
                   double *out, size_t n) {
-  double sum[ROWS][COLS] = {{0}};
-  const double *row[ROWS];
-  for (size_t r = 0; r < ROWS; r++) row[r] = a + (r < rows ? r : rows - 1) * k;
+  double sum[TILE_HEIGHT][COLS] = {{0}};
+  const double *row[TILE_HEIGHT];
+  for (size_t r = 0; r < TILE_HEIGHT; r++) row[r] = a + (r < rows ? r : rows - 1) * k;
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < panel->cols; c++) sum[r][c] = out[r * n + c];
   multiply(panel, row, sum);
@@ -76,7 +75,7 @@ static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
    wait for one another; inlined for each width. */
 static inline void columns (size_t width, size_t parts, size_t k, size_t n, const double *a,
                             const double *b, double *out) {
-  double sum[WIDE] = {0};
+  double sum[VECTOR_SUMS] = {0};
   size_t p = 0;
   for (; p + parts <= k; p += parts)
     for (size_t q = 0; q < parts; q++)
@@ -92,10 +91,11 @@ static inline void columns (size_t width, size_t parts, size_t k, size_t n, cons
 static void row_times_matrix (Stop stop, size_t k, size_t n, const double *a, const double *b,
                               double *out) {
   size_t j = 0;
-  for (; j + WIDE <= n && !stops_at(stop, j / WIDE, WIDE * k); j += WIDE)
-    columns(WIDE, 1, k, n, a, b + j, out + j);
-  for (; j + 4 <= n; j += 4) columns(4, WIDE / 4, k, n, a, b + j, out + j);
-  for (; j < n; j++) columns(1, WIDE, k, n, a, b + j, out + j);
+  for (; j + VECTOR_SUMS <= n && !stops_at(stop, j / VECTOR_SUMS, VECTOR_SUMS * k);
+       j += VECTOR_SUMS)
+    columns(VECTOR_SUMS, 1, k, n, a, b + j, out + j);
+  for (; j + 4 <= n; j += 4) columns(4, VECTOR_SUMS / 4, k, n, a, b + j, out + j);
+  for (; j < n; j++) columns(1, VECTOR_SUMS, k, n, a, b + j, out + j);
 }
 
 /* COLS rows times a column */
@@ -112,7 +112,7 @@ static void matrix_times_column (Stop stop, size_t m, size_t k, const double *a,
   size_t i = 0;
   for (; k < LONG && i + COLS <= m && !stops_at(stop, i / COLS, COLS * k); i += COLS)
     rows(k, a + i * k, b, out + i);
-  for (; i < m && !stops_at(stop, i, k); i++) columns(1, WIDE, k, 1, a + i * k, b, out + i);
+  for (; i < m && !stops_at(stop, i, k); i++) columns(1, VECTOR_SUMS, k, 1, a + i * k, b, out + i);
 }
 
 static void tiled (Stop stop, size_t m, size_t k, size_t n, const double *a, const double *b,
@@ -121,12 +121,12 @@ static void tiled (Stop stop, size_t m, size_t k, size_t n, const double *a, con
   for (size_t i = 0; i < m * n; i++) out[i] = 0;
   for (size_t j = 0; j < n; j += COLS) {
     panel.cols = n - j < COLS ? n - j : COLS;
-    for (size_t p = 0; p < k; p += DEPTH) {
-      panel.depth = k - p < DEPTH ? k - p : DEPTH;
+    for (size_t p = 0; p < k; p += PANEL_DEPTH) {
+      panel.depth = k - p < PANEL_DEPTH ? k - p : PANEL_DEPTH;
       pack(&panel, b, n, j, p);
-      for (size_t i = 0; i < m; i += ROWS) {
+      for (size_t i = 0; i < m; i += TILE_HEIGHT) {
         if (i % MANY == 0 && stops(stop)) return;
-        tile(&panel, m - i < ROWS ? m - i : ROWS, a + i * k + p, k,
+        tile(&panel, m - i < TILE_HEIGHT ? m - i : TILE_HEIGHT, a + i * k + p, k,
              out + i * n + j, n);
       }
     }

@@ -1,30 +1,30 @@
 /*
-** panel.c - the panels of a quadrature: where they end, and how well a rule measures them; places in order
+** panel.c - the panels of a quadrature: their ends, and the error of a rule on them
 **
 ** For lua/perilune/quadrature.lua, which has the rules and says what they mean. f is known at INNER
-** points of a panel, and then next to both of its ends. With the coefficients c_k of f in normalised
-** Legendre polynomials, k = 5 ... 20, in four groups of norms e_1 ... e_4,
+** points of a panel, and next to both of its ends. Let c_k be the coefficients of f in normalised
+** Legendre polynomials, k = 5, ..., 20, and e_1, ..., e_4 the norms of four groups of them. Then
 **
-**   error = 4 d max(e_4, d e_3),    d = min(1, 4 max_j e_(j+1)/e_j)^2    (Berntsen and Espelid 1991)
+**   error = 4 d max(e_4, d e_3),   d = min(1, 4 max_j e_(j+1)/e_j)^2   (Berntsen and Espelid 1991)
 **
-** in units of half the width: a coefficient of degree 32 is about e_4 r^3, r being the slowest decay.
-** A jump or kink between the outermost point and the end costs at most that gap times how far the
-** polynomial is from the value next to the end. Where nothing decays (d = 1) that is not trusted
-** beyond four times the largest |f|: there may be a pole.
+** in units of half the width: a coefficient of degree 32 is about e_4 r^3, where r is the slowest
+** decay. A jump or kink between the outermost point and the end costs at most their distance times
+** the difference of the polynomial and the value next to the end. Where nothing decays (d = 1)
+** there may be a pole: then that difference counts up to four times the largest |f|, no more.
 */
 #include <math.h>
 
 #include "kernel/kernel.h"
 
 enum {
-  INNER = 21, POINTS = 23,          /* of a rule, and with those next to the ends, low and high */
+  INNER = 21, PANEL_POINTS = 23,    /* of a rule, and with those next to the ends, low and high */
   GROUPS = 4, EACH = 4,             /* of coefficients */
-  LOW = 1 + GROUPS * EACH, HIGH,    /* columns of `rules`: weights, coefficients, values at both ends */
-  RULES
+  LOW = 1 + GROUPS * EACH, HIGH,    /* columns of `rules`: the weights, coefficients, and values */
+  RULES                             /* at both ends */
 };
 
-#define GAP   0.004342836974191919   /* between the outermost points and the ends */
-#define STEEP 8                      /* a step this many times as high as any other is a jump */
+#define GAP        0.004342836974191919   /* between the outermost points and the ends */
+#define JUMP_RATIO 8                      /* a step that many times as high as others is a jump */
 
 /* What is found of a panel. */
 enum { ERROR, SIZE, JUMP, FOUND };
@@ -58,8 +58,8 @@ static double off_by (double value, double polynomial, double trusted) {
   return isfinite(off) ? off : 0;
 }
 
-/* The gap between neighbouring points, from 1 at the low end, where f has a jump; 0 if none. Next to
-** the ends that may also be a pole, unless f is smooth inside. */
+/* The number of the gap between neighbouring points, from 1 at the low end, where f has a jump; 0
+** if there is none. Next to the ends it may be a pole: these gaps count if f is smooth inside. */
 static double jump_of (const double *y, const double *edges, int is_smooth) {
   double highest = -1, second = 0;
   int place = 0;
@@ -76,7 +76,7 @@ static double jump_of (const double *y, const double *edges, int is_smooth) {
     else if (step == highest) place = i + 1;
     else if (step > second) second = step;
   }
-  return highest > STEEP * fmax(second, 0) ? place : 0;
+  return highest > JUMP_RATIO * fmax(second, 0) ? place : 0;
 }
 
 static void measure_one (const double *x, double largest, const double *rules, double *out) {
@@ -88,12 +88,16 @@ static void measure_one (const double *x, double largest, const double *rules, d
   apply(rules, y, unit, found);
   for (int g = 0; g < GROUPS; g++) {
     norm[g] = 0;
-    for (int k = 0; k < EACH; k++) norm[g] = fma(found[1 + g * EACH + k], found[1 + g * EACH + k], norm[g]);
+    for (int k = 0; k < EACH; k++) {
+      double c = found[1 + g * EACH + k];
+      norm[g] = fma(c, c, norm[g]);
+    }
     norm[g] = sqrt(norm[g]);
   }
   double decay = decay_of(norm), trusted = decay < 1 ? HUGE_VAL : 4;
   double inside = 4 * decay * fmax(norm[GROUPS - 1], decay * norm[GROUPS - 2]);
-  double off = off_by(x[INNER] / unit, found[LOW], trusted) + off_by(x[INNER + 1] / unit, found[HIGH], trusted);
+  double off = off_by(x[INNER] / unit, found[LOW], trusted)
+             + off_by(x[INNER + 1] / unit, found[HIGH], trusted);
   out[ERROR] = unit * (inside + 1.5 * GAP * off);
   out[SIZE] = size;
   out[JUMP] = jump_of(y, x + INNER, decay < 1);
@@ -103,7 +107,7 @@ static void measure_one (const double *x, double largest, const double *rules, d
 ** operand has the size of the result. */
 static void measure (const Batch *b, double *out) {
   const size_t *dims = b->dims;
-  int fits = dims[0] == POINTS && dims[1] == INNER && dims[2] == RULES && dims[3] == FOUND;
+  int fits = dims[0] == PANEL_POINTS && dims[1] == INNER && dims[2] == RULES && dims[3] == FOUND;
   for (size_t r = 0; r < b->n; r++, out += dims[3]) {
     if (fits) measure_one(event(b, 0, r), *event(b, 1, r), event(b, 2, r), out);
     else for (size_t i = 0; i < dims[3]; i++) out[i] = NAN;

@@ -1,0 +1,105 @@
+--- All outcomes of a distribution along a new first dimension, for `enumerate_support`.
+local class  = require "perilune.class"
+local core   = require "perilune.core"
+local events = require "perilune.events"
+local raise  = require "perilune.errors".raise
+
+local enumeration = {}
+
+local LARGEST = 2 ^ 20   -- rows of a support that are enumerated
+
+-- An end of the support as a plain number, or nil where a batch has several or
+-- it is infinite.
+local function common_end (value)
+  if core.is_tensor(value) then
+    local least = core.item(value:min())
+    value = least == core.item(value:max()) and least or nil
+  end
+  return value and math.abs(value) < math.huge and value or nil
+end
+
+--- Those of a distribution of single numbers.
+function enumeration.numbers (self)
+  local support = self.support
+  local low, high = nil, nil
+  if support and support.is_discrete then low, high = common_end(support.low), common_end(support.high) end
+  if not (low and high) then
+    raise("%s:enumerate_support: the support must be finite and the same throughout the batch",
+          class.name(class.of(self)))
+  end
+  local outcomes = core.arange(low, high + 1)
+  for _ = 1, #self.batch_shape do outcomes = outcomes:unsqueeze(-1) end
+  return outcomes:expand(high - low + 1, table.unpack(self.batch_shape))
+end
+
+--- Rows with a single 1.
+function enumeration.one_hot (self)
+  local k, shape, whole = self.event_shape[1], {}, {}
+  for d, size in ipairs(self.batch_shape) do shape[d], whole[d] = 1, size end
+  table.insert(shape, 1, k)
+  table.insert(whole, 1, k)
+  shape[#shape + 1], whole[#whole + 1] = k, k
+  return core.eye(k):reshape(shape):expand(whole)
+end
+
+-- Appends the rows of k counts that sum to n after `row`, the first `done` counts of each.
+local function add_rows (rows, row, done, n, k)
+  if done == k - 1 then
+    row[k] = n
+    rows[#rows + 1] = { table.unpack(row, 1, k) }
+    return
+  end
+  for count = n, 0, -1 do
+    row[done + 1] = count
+    add_rows(rows, row, done + 1, n - count, k)
+  end
+end
+
+-- n + k - 1 over k - 1, how many such rows there are.
+local function number_of_rows (n, k)
+  local product = 1
+  for i = 1, k - 1 do product = product * (n + i) / i end
+  return product
+end
+
+--- Rows of counts that sum to total_count.
+function enumeration.counts (self)
+  local n, k = core.tensor(self.total_count), self.event_shape[1]
+  local count = core.item(n:max())
+  if core.item(n:min()) ~= count or number_of_rows(count, k) > LARGEST then
+    raise("%s:enumerate_support: total_count must be the same throughout the batch, and there must be a million rows "
+          .. "at most", class.name(class.of(self)))
+  end
+  local rows = {}
+  add_rows(rows, {}, 0, math.floor(count), k)
+  local counts, shape = core.tensor(rows), { #rows, table.unpack(self.batch_shape) }
+  for _ = 1, #self.batch_shape do counts = counts:unsqueeze(2) end
+  shape[#shape + 1] = k
+  return counts:expand(shape)
+end
+
+-- Numbers 0, ..., k^m - 1 written with m digits of base k, one row each.
+local function all_digits (k, m)
+  local rows = core.arange(0, k ^ m):unsqueeze(-1)
+  local places = k ^ core.arange(m - 1, -1, -1)
+  return (rows / places):floor() % k
+end
+
+--- Every combination of the outcomes of an Independent's parts.
+function enumeration.combinations (self)
+  local base = self.base_dist
+  if not (base.support and base.support.is_discrete) then return enumeration.numbers(self) end
+  if self.reinterpreted_batch_ndims == 0 then return base:enumerate_support() end
+  local outcomes = #base.event_shape == 0 and base:enumerate_support()
+  local parts = 1
+  for _, n in ipairs(self.event_shape) do parts = parts * n end
+  if not outcomes or (#outcomes) ^ parts > LARGEST then
+    raise("Independent:enumerate_support: there must be a million combinations of single outcomes at most")
+  end
+  local low = core.item(outcomes:min())
+  local combinations = (low + all_digits(#outcomes, parts)):reshape(events.joined({ -1 }, self.event_shape))
+  for _ = 1, #self.batch_shape do combinations = combinations:unsqueeze(2) end
+  return combinations:expand(events.joined(events.joined({ #combinations }, self.batch_shape), self.event_shape))
+end
+
+return enumeration

@@ -1,0 +1,109 @@
+--- How far location-scale sites are centred (step 0 of docs/inference.md).
+--
+-- A site x = loc + scale * something, whose scale depends on other sites, makes a funnel where the data say little of
+-- x, and its standardised form makes one where they say much. In between lies
+--
+--   x = loc + scale^(1 - c) (z - c loc),    c = 1 - (sd of z in the standardised form)^2
+--
+-- which the model's author need not know of: the density of u is the model's, whatever c is.
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local Density   = require "perilune.model.density"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local gaussian  = require "perilune.inference.gaussian"
+local handlers  = require "perilune.model.handlers"
+local run       = require "perilune.model.run"
+local show      = require "perilune.show"
+local Units     = require "perilune.inference.units"
+
+local FAMILIES = { Normal = true, StudentT = true, Cauchy = true, Laplace = true, Logistic = true, Gumbel = true }
+
+local centring = {}
+
+-- Runs the body on u and notes the laws of unobserved sites.
+local function laws_at (posed, u)
+  local laws = {}
+  local handler = handlers.density(posed.latents, core.param(u))
+  local latent = handler.latent
+  handler.latent = function (self, name, d)
+    laws[name] = d
+    return latent(self, name, d)
+  end
+  run.body(posed.body, posed.data, handler)
+  return laws
+end
+
+local function differs (a, b)
+  a, b = core.is_tensor(a) and a:detach() or a, core.is_tensor(b) and b:detach() or b
+  if core.is_tensor(a) ~= core.is_tensor(b) then return true end
+  return core.is_tensor(a) and not a:equal(b) or not core.is_tensor(a) and a ~= b
+end
+
+-- Does the location or scale of one of two laws differ from the other's?
+local function is_moved (a, b) return differs(a.loc, b.loc) or differs(a.scale, b.scale) end
+
+local function is_of_family (d)
+  local name = class.name(class.of(d))
+  return FAMILIES[name] == true and require("perilune.distributions." .. name) == class.of(d)
+end
+
+--- The names of sites that can be recentred: of a location-scale family, their scale dependent on other sites, location
+-- and scale on no other such site.
+function centring.candidates (posed)
+  local u = core.full({ posed.size }, 0.1)
+  local before = laws_at(posed, u)
+  local is_candidate, scale_moves, names = {}, {}, {}
+  for _, site in ipairs(posed.latents) do is_candidate[site.name] = is_of_family(before[site.name]) end
+  for _, site in ipairs(posed.latents) do
+    local is_chosen = is_candidate[site.name] and scale_moves[site.name]   -- all that it depends on came before
+    if is_chosen then names[#names + 1] = site.name end
+    local moved = u:clone()
+    moved:narrow(1, site.at, site.size):copy(0.3)
+    local after = laws_at(posed, moved)
+    for name, law in pairs(before) do
+      if name ~= site.name and is_candidate[name] then
+        if is_chosen and is_moved(law, after[name]) then is_candidate[name] = false end
+        if differs(law.scale, after[name].scale) then scale_moves[name] = true end
+      end
+    end
+  end
+  return names
+end
+
+local function chosen (posed, option)
+  if option == false then return {} end
+  if option == nil or option == "auto" then return centring.candidates(posed) end
+  if type(option) ~= "table" then
+    errors.raise('noncentred must be "auto", false or a list of names, got %s', show.value(option))
+  end
+  for _, name in ipairs(option) do
+    local site = posed.latents[name]
+    if not site then errors.unknown("noncentred", "unobserved site", name, posed:latent_names()) end
+    if not FAMILIES[site.distribution] then
+      errors.raise("noncentred: %s is a %s, which has no location and scale", name, site.distribution)
+    end
+  end
+  return option
+end
+
+--- The density of a posed model on its free numbers, with sites centred as the option `noncentred` says: "auto", a list
+-- of names whose standardised form is taken, or false. Returns it and the degrees by name.
+function centring.density (posed, option, start, rng)
+  local names, degrees = chosen(posed, option), {}
+  for _, name in ipairs(names) do degrees[name] = 0 end
+  local density = Density.new(posed, degrees)
+  if #names == 0 or type(option) == "table" then return density, degrees end
+  local units = Units.new(start, core.full({ posed.size }, 0.5))
+  local fitted = gaussian.fit(density, units, rng, { draws = 32, rounds = 1, iterations = 50 })
+  if not fitted then return density, degrees end
+  for _, name in ipairs(names) do
+    local site = posed.latents[name]
+    local sd = fitted.scale:narrow(1, site.at, site.size)
+    local c = functions.maximum(1 - sd * sd, 0)
+    degrees[name] = #site.shape == 0 and c[1] or c:reshape(site.shape)
+  end
+  return Density.new(posed, degrees), degrees, fitted
+end
+
+return centring

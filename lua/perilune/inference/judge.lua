@@ -1,0 +1,113 @@
+--- Judges a fit: draws from its guide, weighs them, and says whether to believe the answer.
+--
+-- A guide is { units, weight }: a Gaussian and its share of the proposal (proposal.lua).
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local matrices  = require "perilune.matrices"
+local Posterior = require "perilune.inference.posterior"
+local proposal  = require "perilune.inference.proposal"
+local psis      = require "perilune.inference.psis"
+local Units     = require "perilune.inference.units"
+local verdict   = require "perilune.inference.verdict"
+local weighted  = require "perilune.inference.weighted"
+
+local DRAWS  = 4000
+local REFITS = 2
+local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
+
+local judge = { DRAWS = DRAWS }
+
+local function is_finite (x) return x - x == 0 end
+
+--- Importance draws: rows u of which log_q is the log density they were drawn with, `plain` of the first ones from the
+-- guide itself.
+function judge.weigh (density, u, log_q, plain)
+  local ratios = density:values(u) - log_q
+  -- Where it is NaN there is no density; infinite it is at ends of supports that are reached by rounding only.
+  ratios = functions.where(ratios:lt(math.huge), ratios, -math.huge)
+  local log_weights, khat = psis.smooth(ratios)
+  local w = log_weights:exp()
+  local n = core.numel(w)
+  if ratios:max() - ratios:min() < EVEN then khat = 0 end   -- there is no tail: the guide is the posterior
+  return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
+           log_evidence = ratios:logsumexp() - math.log(n) }
+end
+
+local function look (density, guides, defence, rng)
+  return judge.weigh(density, proposal.draw(guides, DRAWS, defence, rng))
+end
+
+-- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
+local function refitted (density, seen, guides, defence, rng)
+  local mean = (seen.w:reshape(-1, 1) * seen.u):sum(1)
+  local factor = matrices.cholesky(weighted.covariance(seen.u, seen.w))
+  if not is_finite(factor:sum()) then return seen end
+  local better = look(density, { { units = Units.new(mean, factor), weight = 0.75 },
+                                 { units = guides[1].units, weight = 0.25 } }, defence, rng)
+  return better.r > seen.r and better or seen
+end
+
+--- Draws of guides, with second thoughts where few of them count. `r0` is the share that counted at first, `guide` the
+-- means and sds of the guides themselves.
+function judge.look (posed, density, guides, rng)
+  local size = density.size
+  local defence = guides[1].units.is_diagonal and 0 or size <= 30 and 0.25 or 0.1
+  local seen = look(density, guides, defence, rng)
+  local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
+  for _ = 1, REFITS do
+    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * DRAWS > 5 * size then
+      seen = refitted(density, seen, guides, defence, rng)
+    end
+  end
+  seen.r0, seen.guide = r0, guide
+  return seen
+end
+
+--- Means and sds of the draws that come from the guide itself, over all elements of unobserved sites.
+function judge.guide_moments (posed, density, seen)
+  local x = Posterior.columns(posed, density:report(seen.u:narrow(1, 1, seen.plain)))
+  return { mean = x:mean(1), sd = x:std(1) }
+end
+
+-- Those columns that are not the same in every draw, and their names; of the guide's moments likewise.
+local function varying (x, names, guide)
+  local index, kept = {}, {}
+  local spread = x:max(1) - x:min(1)
+  for j, name in ipairs(names) do
+    if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
+  end
+  if #index == #names or #index == 0 then return x, names, guide end
+  index = core.tensor(index)
+  return x:index_select(2, index), kept, { mean = guide.mean[index], sd = guide.sd[index] }
+end
+
+-- What the weighted draws say of the guide.
+local function compare (posed, seen, values)
+  local x, names = Posterior.columns(posed, values)
+  local guide
+  x, names, guide = varying(x, names, seen.guide)
+  local mean, sd = weighted.moments(x, seen.w)
+  local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
+  local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)
+  local shift = ((guide.mean - mean) / sd):abs()
+  local ratio = sd / guide.sd
+  local at = functions.maximum(ratio:log():abs() / math.log(1.25), shift / 0.25):argmax()
+  local function within (most, far) return ratio:max() <= most and ratio:min() >= 1 / most and shift:max() <= far end
+  return { kf = kf, kf_name = names[kf_at], sesd = sesd == sesd and sesd or math.huge, sesd_name = names[sesd_at],
+           shift = shift[at], ratio = ratio[at], moved = names[at], small = within(1.25, 0.25),
+           medium = within(1.5, 0.5), r = seen.r, r0 = seen.r0, khat = seen.khat }
+end
+
+--- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
+-- posterior holds.
+function judge.posterior (posed, density, seen, findings, fields)
+  local values = density:report(seen.u)
+  for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
+  fields.verdict, fields.reasons = verdict.of_fit(findings)
+  fields.posed, fields.density, fields.findings = posed, density, findings
+  fields.u, fields.log_weights, fields.values = seen.u, seen.log_weights, values
+  fields.khat, fields.log_evidence = seen.khat, seen.log_evidence
+  return Posterior.new(fields)
+end
+
+return judge

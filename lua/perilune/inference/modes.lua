@@ -1,0 +1,210 @@
+--- The maxima of a density: where a fit begins (steps 1 and 2 of docs/inference.md).
+local core     = require "perilune.core"
+local functions = require "perilune.functions"
+local lbfgs    = require "perilune.inference.lbfgs"
+local matrices = require "perilune.matrices"
+local Normal   = require "perilune.distributions.Normal"
+local Uniform  = require "perilune.distributions.Uniform"
+local Units    = require "perilune.inference.units"
+
+local STARTS   = 8                -- and as many again where the best end was reached once
+local WIDTHS   = { 2, 4, 8 }      -- of the starts, in turn
+local RETRIES  = 100              -- where the density is not finite
+local POLISH   = 6                -- rounds in whitened units,
+local NEAR     = 1e-4             -- until |L'g|^2 is below
+local DISTINCT = 0.5              -- modes nearer than this, in their units, are one
+local MOST     = 4                -- modes looked at
+local WITHIN   = 8                -- nats of evidence below the best that are kept
+local SAME_END = 0.5              -- nats
+
+local modes = {}
+
+local function is_finite (x) return x - x == 0 end
+
+--- The function to minimise: minus the density.
+function modes.objective (density)
+  return function (u)
+    local value, gradient = density:at(u)
+    return -value, -gradient
+  end
+end
+
+--- Are the density and its gradient finite there?
+function modes.is_finite_at (density, u)
+  local value, gradient = density:at(u)
+  return is_finite(value) and is_finite(gradient:sum())
+end
+
+--- A start: `init`, moved by up to `width`, where the density is finite; nil if there is none.
+function modes.start_near (density, init, width, rng)
+  for _ = 1, RETRIES do
+    local u = init + Uniform(-width, width):sample({ density.size }, rng)
+    if modes.is_finite_at(density, u) then return u end
+  end
+  return nil
+end
+
+-- Follows L-BFGS from n starts; `ends` gets their states.
+local function climb (density, init, first, n, rng, ends, options)
+  local f = modes.objective(density)
+  for i = first, first + n - 1 do
+    local u = init
+    if i > 1 or not is_finite((density:at(init))) then
+      u = modes.start_near(density, init, WIDTHS[(i - 2) % #WIDTHS + 1], rng)
+    end
+    if u then
+      local path = options.on_path and options.on_path(i)
+      ends[#ends + 1] = lbfgs.minimise(f, u, { iterations = options.iterations or 200, on_step = path })
+    end
+  end
+end
+
+local function best_of (ends)
+  local best
+  for _, e in ipairs(ends) do
+    if is_finite(e.value) and (not best or e.value < best.value) then best = e end
+  end
+  return best
+end
+
+-- How many ends are as good as the best.
+local function hits_of (ends, best)
+  local hits = 0
+  for _, e in ipairs(ends) do
+    if e.value - best.value < SAME_END then hits = hits + 1 end
+  end
+  return hits
+end
+
+--- Minus the matrix of second derivatives at u, by differences of gradients over steps in proportion to `sd`.
+function modes.curvature (density, u, sd)
+  local n = density.size
+  local step = sd * 0.01
+  local shifts = core.eye(n) * step
+  local _, above = density:gradients(u + shifts)
+  local _, below = density:gradients(u - shifts)
+  local h = (below - above) / (2 * step):reshape(n, 1)
+  return (h + h:transpose()) / 2
+end
+
+--- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
+-- directions of signs: the diagonal on average.
+function modes.diagonal_sd (density, found)
+  local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+  local n, total, rounds = density.size, core.zeros(density.size), 16
+  for _ = 1, rounds do
+    local signs = modes.noise(1, n):sign()
+    local step = signs * sd * 0.01
+    local _, above = density:gradients(found.x + step)
+    local _, below = density:gradients(found.x - step)
+    total = total + ((below - above) / (2 * step)):reshape(n)
+  end
+  local curvature = total / rounds
+  return functions.where(curvature:gt(0), curvature:abs():sqrt():reciprocal(), sd)
+end
+
+-- The lower triangular factor of the inverse of a matrix; nil if that is not positive definite.
+local function inverse_factor (matrix)
+  if not is_finite(matrix:sum()) then return nil end
+  local l = matrices.cholesky_inverse(matrix)
+  return is_finite(l:sum()) and l or nil
+end
+
+--- The mode near the end of a path, as Units with `value`, the log density there; or nil. Steps along rows of the
+-- whitened space, in which all directions have about the same scale.
+function modes.polish (density, found)
+  local u, h = found.x, lbfgs.inverse_hessian(found)
+  local sd = matrices.diagonal(h):abs():sqrt()
+  local f = modes.objective(density)
+  for _ = 1, POLISH do
+    local l = inverse_factor(modes.curvature(density, u, sd))
+    if not l then return nil end
+    local units = Units.new(u, l)
+    local value, g = density:at(u)
+    local pulled = units:pull(g:reshape(1, density.size))
+    if (pulled * pulled):sum() < NEAR then
+      units.value = value
+      return units
+    end
+    local zero = core.zeros(density.size)
+    local ended = lbfgs.minimise(function (v)
+      local negative, gradient = f(units:to(v:reshape(1, density.size)):reshape(density.size))
+      return negative, units:pull(gradient:reshape(1, density.size)):reshape(density.size)
+    end, zero, { iterations = 50 })
+    u, sd = units:to(ended.x:reshape(1, density.size)):reshape(density.size), units:sd()
+  end
+  return nil
+end
+
+local function is_same (a, b)
+  return b:from(a.centre:reshape(1, a.size)):abs():max() < DISTINCT
+end
+
+-- Adds the mode near the end of a path, if it is a new one.
+local function add_mode (list, density, found)
+  local mode = modes.polish(density, found)
+  if not mode then return end
+  for _, known in ipairs(list) do
+    if is_same(mode, known) then
+      known.hits = known.hits + 1
+      return
+    end
+  end
+  mode.hits = 1
+  mode.evidence = mode.value + mode.log_det + mode.size / 2 * math.log(2 * math.pi)   -- Laplace's
+  list[#list + 1] = mode
+end
+
+-- Counts an end that lies at a known mode, without polishing it.
+local function count_hit (list, found)
+  for _, mode in ipairs(list) do
+    if -found.value > mode.value - SAME_END and mode:from(found.x:reshape(1, mode.size)):abs():max() < DISTINCT then
+      mode.hits = mode.hits + 1
+      return true
+    end
+  end
+  return false
+end
+
+--- The ends of paths from `init` and around it.
+function modes.ends (density, init, rng, options)
+  local ends = {}
+  options = options or {}
+  local starts = options.starts or STARTS
+  climb(density, init, 1, starts, rng, ends, options)
+  local best = best_of(ends)
+  if best and hits_of(ends, best) == 1 and not options.once then
+    climb(density, init, starts + 1, starts, rng, ends, options)
+  end
+  return ends, best_of(ends)
+end
+
+--- Adds the modes where these paths ended to a list: Units with value, evidence, hits. Those that matter are kept, the
+-- best first.
+function modes.add (list, density, ends, best)
+  table.sort(ends, function (a, b) return a.value < b.value end)
+  for _, found in ipairs(ends) do
+    local is_near = is_finite(found.value) and found.value < best.value + 30 + density.size
+    if is_near and not count_hit(list, found) and #list < MOST then add_mode(list, density, found) end
+  end
+  table.sort(list, function (a, b) return a.evidence > b.evidence end)
+  for i = #list, 2, -1 do
+    if list[i].evidence < list[1].evidence - WITHIN then table.remove(list, i) end
+  end
+  return list
+end
+
+--- The modes of a density that matter. Empty if there is none.
+function modes.of (density, ends, best) return modes.add({}, density, ends, best) end
+
+--- The ends of paths from these rows.
+function modes.ends_from (density, rows)
+  local f, ends = modes.objective(density), {}
+  for i = 1, core.shape(rows)[1] do ends[i] = lbfgs.minimise(f, rows[i], {}) end
+  return ends
+end
+
+--- n rows of standard normal numbers.
+function modes.noise (n, size, rng) return Normal(0, 1):sample({ n, size }, rng) end
+
+return modes

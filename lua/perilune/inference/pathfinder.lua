@@ -1,0 +1,67 @@
+--- posed:pathfinder {}: for each of some starts the best Gaussian along the path to a mode; their draws weighed
+-- together.
+local core    = require "perilune.core"
+local judge   = require "perilune.inference.judge"
+local modes   = require "perilune.inference.modes"
+local options = require "perilune.inference.options"
+local Path    = require "perilune.inference.path"
+local recipe  = require "perilune.inference.recipe"
+local tensor  = require "perilune.tensor"
+
+local ROWS = {
+  { "paths", 8, "a positive integer", options.is_count },
+  { "samples", 25, "a positive integer", options.is_count },
+}
+
+-- Draws of all paths with the density of their mixture, where there are too many free numbers for factors.
+local function weigh_paths (posed, density, paths, rng)
+  local each, rows = judge.DRAWS // #paths, {}
+  for i, path in ipairs(paths) do rows[i] = path.best:draw(each, rng) end
+  local u, terms = tensor.cat(rows, 1), {}
+  for i, path in ipairs(paths) do terms[i] = path.best:log_density(u) end
+  local log_q = tensor.stack(terms):logsumexp(1) - math.log(#paths)
+  local seen = judge.weigh(density, u, log_q, core.shape(u)[1])
+  seen.r0, seen.guide = seen.r, judge.guide_moments(posed, density, seen)
+  return seen
+end
+
+-- The best Gaussians as guides, or nil.
+local function guides_of (paths)
+  local list = {}
+  for _, path in ipairs(paths) do
+    local units = path.best:units()
+    if units then
+      units.elbo = path.elbo
+      list[#list + 1] = units
+    end
+  end
+  return #list > 0 and recipe.shares(list) or nil
+end
+
+return function (posed, given)
+  local read = options.read("pathfinder", given, ROWS)
+  local density, start, degrees = recipe.density(posed, read)
+  local paths = {}
+  local ends, best = modes.ends(density, start, read.rng, {
+    starts = read.paths, once = true,
+    on_path = function ()
+      local path = Path.follow(density, read.samples, read.rng)
+      paths[#paths + 1] = path
+      return path.on_step
+    end,
+  })
+  for i = #paths, 1, -1 do
+    if not paths[i].best then table.remove(paths, i) end
+  end
+  if #paths == 0 then recipe.complain(posed, density, start) end
+  table.sort(paths, function (a, b) return a.elbo > b.elbo end)
+  local guides = density.size <= recipe.FULL_MOST and guides_of(paths)
+  local seen = guides and judge.look(posed, density, guides, read.rng) or weigh_paths(posed, density, paths, read.rng)
+  local findings = { has_mode = true, kept = 0, lonely = false, gap = 0 }
+  if not best then findings.has_mode = false end
+  return judge.posterior(posed, density, seen, findings, {
+    method = "pathfinder", guides = guides or nil, centring = degrees, elbo_mean = paths[1].elbo,
+    how = string.format("Pathfinder, %d paths, k-hat %.2f, %.0f %% of %d draws count, best ELBO %.2f", #ends, seen.khat,
+                        100 * seen.r, judge.DRAWS, paths[1].elbo),
+  })
+end

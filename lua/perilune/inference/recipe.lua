@@ -1,0 +1,146 @@
+--- The Gaussian fit that `posed:vi {}` makes unless told otherwise: modes, whitened units, fixed draws
+-- (docs/inference.md).
+local centring = require "perilune.inference.centring"
+local core     = require "perilune.core"
+local errors   = require "perilune.errors"
+local gaussian = require "perilune.inference.gaussian"
+local judge    = require "perilune.inference.judge"
+local lbfgs    = require "perilune.inference.lbfgs"
+local matrices = require "perilune.matrices"
+local modes    = require "perilune.inference.modes"
+local posterior = require "perilune.inference.posterior"
+local Units    = require "perilune.inference.units"
+
+local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
+local HEAVY        = 0.5    -- k-hat from which on the heaviest draws are followed,
+local FOLLOWED     = 5      -- so many
+
+local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
+
+--- The density of a posed model and where it starts; options as options.lua reads them.
+function recipe.density (posed, options)
+  local start = posed:start(options.init or nil)
+  local density, degrees = centring.density(posed, options.noncentred, start, options.rng)
+  return density, start, degrees
+end
+
+--- Raises because the density is finite nowhere, and names a site that makes it so.
+function recipe.complain (posed, density, start)
+  local value = density:values(start:reshape(1, density.size))[1]
+  errors.raise("the log density of the model is %s where the fit starts, and not finite near by: at %s",
+               tostring(value), posed:describe(density, start))
+end
+
+-- Names an element that the density does not depend on, if there is one.
+local function unused (posed, density, u)
+  local _, g = density:at(u)
+  local _, h = density:at(u + 0.5)
+  for _, site in ipairs(posed.latents) do
+    local both = g:narrow(1, site.at, site.size):abs() + h:narrow(1, site.at, site.size):abs()
+    for j = 1, site.size do
+      if both[j] == 0 then return posterior.element_name(site.name, site.free_shape, j) end
+    end
+  end
+  return nil
+end
+
+--- Units around the best end, where nothing is a mode.
+function recipe.units_of_end (best)
+  local sd = matrices.diagonal(lbfgs.inverse_hessian(best)):abs():sqrt()
+  return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
+end
+
+--- Units with their shares of the proposal: by their ELBOs, none below LEAST_WEIGHT.
+function recipe.shares (list)
+  local best, total, rest, guides = -math.huge, 0, 0, {}
+  for _, units in ipairs(list) do best = math.max(best, units.elbo) end
+  for i, units in ipairs(list) do
+    guides[i] = { units = units, weight = math.exp(units.elbo - best) }
+    total = total + guides[i].weight
+  end
+  for _, guide in ipairs(guides) do
+    guide.weight = math.max(guide.weight / total, LEAST_WEIGHT)
+    rest = rest + guide.weight
+  end
+  for _, guide in ipairs(guides) do guide.weight = guide.weight / rest end
+  return guides
+end
+
+local function is_lonely (list)
+  for _, mode in ipairs(list) do
+    if #list > 1 and mode.hits == 1 then return true end
+  end
+  return false
+end
+
+--- What the verdict is to know of modes. None is asked of more free numbers than FULL_MOST.
+function recipe.findings (posed, density, list, best)
+  local has_mode = #list > 0 or density.size > recipe.FULL_MOST
+  return { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = 0,
+           unused = not has_mode and unused(posed, density, best.x) or nil }
+end
+
+-- Guides of full rank, one for each mode.
+local function fit_modes (density, list, rng)
+  local fitted = {}
+  for _, units in ipairs(list) do
+    local start = gaussian.scaled(density, units, rng)
+    fitted[#fitted + 1] = start and gaussian.fit(density, start, rng, {}) or nil
+  end
+  return fitted
+end
+
+-- Where weights are heavy, some draw lies where the guide sees little: do paths from there end at modes that nobody
+-- saw?
+local function found_more (density, list, seen, best)
+  local before = #list
+  local n = core.numel(seen.w)
+  local heaviest = seen.w:argsort():narrow(1, n - FOLLOWED + 1, FOLLOWED)
+  modes.add(list, density, modes.ends_from(density, seen.u[heaviest]), best)
+  return #list > before
+end
+
+-- One guide with a diagonal scale, around the best end.
+local function fit_diagonal (density, best, rng)
+  local sd = modes.diagonal_sd(density, best)
+  local fitted = gaussian.fit(density, Units.new(best.x, sd), rng, { rounds = 5 })
+  return fitted and { fitted } or {}
+end
+
+local function text_of (kind, seen, elbo, starts)
+  return string.format("%s Gaussian, k-hat %.2f, %.0f %% of %d draws count, ELBO %.2f; if no mode was missed by %d "
+                       .. "starts", kind, seen.khat, 100 * seen.r, judge.DRAWS, elbo, starts)
+end
+
+--- Fits and judges. `options.guide` is "fullrank" or "meanfield"; by default full rank up to FULL_MOST free numbers.
+function recipe.fit (posed, options)
+  local rng, report = options.rng, options.report
+  report "finding how far to centre"
+  local density, start, degrees = recipe.density(posed, options)
+  local is_full = options.guide == "fullrank" or not options.guide and density.size <= recipe.FULL_MOST
+  report "looking for modes"
+  local ends, best = modes.ends(density, start, rng, { starts = options.starts, once = not is_full })
+  if not best then recipe.complain(posed, density, start) end
+  local list = is_full and modes.of(density, ends, best) or {}
+  report "fitting"
+  local fitted
+  if not is_full then fitted = fit_diagonal(density, best, rng)
+  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, rng) end
+  if #fitted == 0 then recipe.complain(posed, density, best.x) end
+  report "weighing draws"
+  local guides = recipe.shares(fitted)
+  local seen = judge.look(posed, density, guides, rng)
+  if #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
+    fitted = fit_modes(density, list, rng)
+    guides = recipe.shares(fitted)
+    seen = judge.look(posed, density, guides, rng)
+  end
+  local findings = recipe.findings(posed, density, list, best)
+  for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
+  return judge.posterior(posed, density, seen, findings, {
+    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #ends),
+    elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
+  })
+end
+
+return recipe

@@ -1,0 +1,223 @@
+--- Sampling: chains that run, and the posterior that their draws are.
+--
+--   sampling:step(n)          n gradients of each chain
+--   sampling:step { ms = 2 }  as many as fit into the time
+--   sampling:state()          a string; sampling:restore(s) goes on from there, to the same bits
+--   sampling:result()         a Posterior of what has been drawn
+local centring    = require "perilune.inference.centring"
+local core        = require "perilune.core"
+local Density     = require "perilune.model.density"
+local diagnostics = require "perilune.inference.diagnostics"
+local errors      = require "perilune.errors"
+local lbfgs       = require "perilune.inference.lbfgs"
+local modes       = require "perilune.inference.modes"
+local opts        = require "perilune.inference.options"
+local packed      = require "perilune.packed"
+local Path        = require "perilune.inference.path"
+local Posterior   = require "perilune.inference.posterior"
+local recipe      = require "perilune.inference.recipe"
+local show        = require "perilune.show"
+local tensor      = require "perilune.tensor"
+local Uniform     = require "perilune.distributions.Uniform"
+local verdict     = require "perilune.inference.verdict"
+
+local raise = errors.raise
+
+local CLIMB    = 60        -- iterations towards a mode before a chain starts
+local SAMPLES  = 5         -- draws for each point of such a path
+local PROGRESS = 0.1       -- seconds between two lines
+
+local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs", "divergent" }
+
+local Sampling = {}
+Sampling.__index = Sampling
+
+
+-- Where chains start --------------------------------------------------------------------------
+
+-- A draw from the best Gaussian on the path from a random start towards a mode, or the start itself.
+local function start_of (density, init, i, rng)
+  local u = i == 1 and modes.is_finite_at(density, init) and init or modes.start_near(density, init, 2, rng)
+  if not u then return nil end
+  local path = Path.follow(density, SAMPLES, rng)
+  lbfgs.minimise(modes.objective(density), u, { iterations = CLIMB, on_step = path.on_step })
+  if not path.best then return u end
+  local drawn = path.best:draw(1, rng):reshape(density.size)
+  return modes.is_finite_at(density, drawn) and drawn or u
+end
+
+local function starts_of (posed, density, init, n, rng)
+  local list = {}
+  for i = 1, n do
+    list[i] = start_of(density, init, i, rng)
+    if not list[i] then recipe.complain(posed, density, init) end
+  end
+  return tensor.stack(list)
+end
+
+-- A trace and its parameter for each thread.
+local function sources_of (posed, density, degrees)
+  local list = {}
+  for k = 1, core.threads() do
+    local own = k == 1 and density or Density.new(posed, degrees)
+    list[2 * k - 1], list[2 * k] = own:traced(), own.u
+  end
+  return list
+end
+
+-- Seeds of the chains' own generators.
+local function seeds_of (rng, n)
+  local seeds = {}
+  for i, x in ipairs(Uniform(0, 1):sample({ n }, rng):totable()) do seeds[i] = math.floor(x * 2 ^ 53) end
+  return seeds
+end
+
+--- Chains of a posed model; options as nuts.lua and hmc.lua read them.
+function Sampling.new (posed, options)
+  local init = posed:start(options.init or nil)
+  local density, degrees = centring.density(posed, options.noncentred, init, options.rng)
+  local starts = starts_of(posed, density, init, options.chains, options.rng)
+  local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Sampling)
+  self.chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
+    warmup = options.warmup, draws = options.draws, max_depth = options.max_depth, steps = options.steps,
+    target = options.target, step = options.step, dense = options.metric == "dense",
+  })
+  return self
+end
+
+
+-- Running ---------------------------------------------------------------------------------------
+
+--- n gradients of each chain (100 unless told), or { ms = } of time. True when all is drawn.
+function Sampling:step (n)
+  if n == nil then n = 100 end
+  if type(n) == "table" then
+    errors.check_options("step", n, { "ms" })
+    if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
+    self.done = self.chains:run(nil, n.ms / 1000)
+  elseif opts.is_count(n) then self.done = self.chains:run(n)
+  else raise("step: takes a positive integer or { ms = }, got %s", show.value(n)) end
+  return self.done
+end
+
+local function text_of (self)
+  local _, _, counts = self.chains:draws()
+  local total, wanted = 0, 0
+  for _, count in ipairs(counts) do
+    total, wanted = total + count, wanted + self.options.warmup + self.options.draws
+  end
+  return string.format("%s: %d of %d iterations", self.options.method, total, wanted)
+end
+
+--- Runs to the end. An interruption (Ctrl-C) ends it early: what was drawn is kept.
+function Sampling:finish ()
+  local report, chains = opts.reporter(self.options.progress), self.chains
+  local ok, why = pcall(function ()
+    repeat
+      self.done = chains:run(nil, self.options.progress and PROGRESS or nil)
+      if self.options.progress then report(text_of(self), self.done) end
+    until self.done
+  end)
+  if not ok then
+    if type(why) ~= "string" or not why:find("interrupted", 1, true) then error(why, 0) end
+    self.interrupted = true
+  end
+  return self:result()
+end
+
+--- The whole state, as a string.
+function Sampling:state ()
+  local draws, stats = self.chains:draws()
+  return packed.pack("sampling", { chains = self.chains:state(), draws = draws, stats = stats })
+end
+
+--- Goes on from a state of a sampling of the same model with the same options: true, or nil and why not.
+function Sampling:restore (text)
+  local kept, why = packed.unpack("sampling", text)
+  if not kept then return nil, why end
+  local fits = type(kept.chains) == "table" and core.is_tensor(kept.draws) and core.is_tensor(kept.stats)
+  if not fits or not self.chains:restore(kept.chains, kept.draws, kept.stats) then
+    return nil, "it is no state of chains with these options"
+  end
+  self.done = self.chains:run(0)
+  return true
+end
+
+
+-- Results ---------------------------------------------------------------------------------------
+
+-- Draws after the warm-up that all chains have, (chains, n, ...), and their statistics by name.
+local function drawn (self)
+  local draws, stats, counts = self.chains:draws()
+  local n, warmup = math.huge, self.options.warmup
+  for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
+  if n < 4 then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
+  local by_name = {}
+  for i, name in ipairs(STATS) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
+  return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
+end
+
+-- Diagnostics of every element of values by name, whose rows are the chains' draws one after another.
+local function diagnosed (values, chains, n)
+  local all = { rhat = {}, ess_bulk = {}, ess_tail = {} }
+  for name, value in pairs(values) do
+    local columns = value:reshape(chains * n, -1)
+    local lists = { rhat = {}, ess_bulk = {}, ess_tail = {} }
+    for j = 1, core.shape(columns)[2] do
+      local x = columns:select(2, j):contiguous():reshape(chains, n)
+      for kind, list in pairs(lists) do list[j] = diagnostics[kind](x) end
+    end
+    local shape = core.shape(value)
+    table.remove(shape, 1)
+    for kind, list in pairs(lists) do
+      all[kind][name] = #shape == 0 and list[1] or core.tensor(list):reshape(shape)
+    end
+  end
+  return all
+end
+
+-- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
+local function worst (posed, found)
+  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+  for _, site in ipairs(posed.latents) do
+    local function each (kind, fn)
+      local of = found[kind][site.name]
+      local list = core.is_tensor(of) and of:reshape(-1):totable() or { of }
+      for j, value in ipairs(list) do
+        if value == value then fn(value, Posterior.element_name(site.name, site.shape, j)) end
+      end
+    end
+    each("rhat", function (value, name) if value > w.rhat then w.rhat, w.rhat_name = value, name end end)
+    each("ess_bulk", function (value, name) if value < w.ess_bulk then w.ess_bulk, w.ess_name = value, name end end)
+    each("ess_tail", function (value, name) if value < w.ess_tail then w.ess_tail, w.tail_name = value, name end end)
+  end
+  return w
+end
+
+--- A Posterior of the draws so far.
+function Sampling:result ()
+  local draws, stats, n = drawn(self)
+  local chains, size = core.shape(draws)[1], self.density.size
+  local u = draws:reshape(chains * n, size)
+  local values = self.density:report(u)
+  local found = diagnosed(values, chains, n)
+  local w = worst(self.posed, found)
+  w.chains, w.draws, w.interrupted = chains, chains * n, self.interrupted
+  w.divergences = math.tointeger(stats.divergent:sum())
+  w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
+  w.e_bfmi = diagnostics.e_bfmi(stats.energy):min()
+  local word, reasons = verdict.of_chains(w)
+  return Posterior.new {
+    posed = self.posed, density = self.density, u = u, values = values, method = self.options.method,
+    verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,
+    ess_tail = found.ess_tail, divergences = w.divergences, stats = stats, chains = chains, centring = self.degrees,
+    r_eff = w.ess_bulk / w.draws, extra_columns = { { "R-hat", found.rhat }, { "ESS", found.ess_bulk } },
+    divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
+    how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f, %d divergences",
+                        self.options.method, chains, n, w.rhat, w.ess_bulk, w.divergences),
+  }
+end
+
+errors.count_arguments("sampling", Sampling, "step finish state restore result")
+
+return Sampling

@@ -1,0 +1,52 @@
+--- Posteriors as strings: post:save() and peri.load(string, posed).
+--
+-- A model is a function, and is not kept: what needs it (predict, log_lik, loo) is there again when the posed model is
+-- given.
+local errors    = require "perilune.errors"
+local packed    = require "perilune.packed"
+local Posterior = require "perilune.inference.posterior"
+
+local saved = {}
+
+local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence", "is_point",
+               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried" }
+
+--- A posterior as a string.
+function saved.save (post)
+  local kept = { sites = {} }
+  for _, name in ipairs(KEPT) do kept[name] = post[name] end
+  for i, site in ipairs(post.posed:sites()) do kept.sites[i] = site end
+  if post.density then
+    kept.centring = {}
+    for name, degree in pairs(post.density.centring) do kept.centring[name] = degree end
+  end
+  return packed.pack("posterior", kept)
+end
+
+-- What stands for a posed model that was not given: it knows its sites.
+local function absent (sites)
+  local latents = {}
+  for _, site in ipairs(sites) do
+    if site.kind == "latent" then latents[#latents + 1] = site end
+  end
+  return setmetatable({ latents = latents, sites = function () return sites end }, {
+    __index = function ()
+      errors.raise("this posterior was loaded without its model: peri.load(string, posed) gives it one")
+    end,
+  })
+end
+
+--- The posterior of a string; raises for what is none.
+function saved.load (text, posed, ...)
+  errors.no_more("load(string, posed)", ...)
+  local kept, why = packed.unpack("posterior", text)
+  if not kept then errors.raise("load: the string is no posterior: %s", why) end
+  if posed ~= nil then
+    posed:start()
+    kept.density = require "perilune.model.density".new(posed, kept.centring)
+  end
+  kept.posed = posed or absent(kept.sites)
+  return Posterior.new(kept)
+end
+
+return saved

@@ -1,0 +1,76 @@
+--- Tensors joined: `cat` and `stack`.
+local core     = require "perilune.core"
+local no_more  = require "perilune.errors".no_more
+local operands = require "perilune.operands"
+local show     = require "perilune.show"
+
+local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
+
+local joining = {}
+
+local function list_of_tensors (who, list)
+  if type(list) ~= "table" or #list == 0 then
+    fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
+  end
+  core.check_list(who, "tensors", list)
+  local tensors = {}
+  for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
+  return tensors
+end
+
+local function same_shape (who, a, b, except)
+  local same = #a == #b
+  for d = 1, #a do same = same and (d == except or a[d] == b[d]) end
+  if not same then fail(who, "shapes %s and %s do not fit", show.shape(a), show.shape(b)) end
+end
+
+local MOST = 8   -- tensors that core.join takes
+
+-- Joins many tensors in groups, so that each step has few.
+local function cat_groups (tensors, dim)
+  local groups = {}
+  for i = 1, #tensors, MOST do
+    groups[#groups + 1] = joining.cat({ table.unpack(tensors, i, math.min(i + MOST - 1, #tensors)) }, dim)
+  end
+  return joining.cat(groups, dim)
+end
+
+--- Joins tensors along a dimension that they have.
+function joining.cat (list, dim, ...)
+  no_more("cat(tensors, dim)", ...)
+  local tensors, tracked = list_of_tensors("cat", list), false
+  for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
+  local shape = core.shape(tensors[1])
+  if #shape == 0 then fail("cat", "single numbers have no dimension to be joined along; stack makes one") end
+  dim = dimension("cat", dim or 1, #shape)
+  local total = 0
+  for _, t in ipairs(tensors) do
+    same_shape("cat", shape, core.shape(t), dim)
+    total = total + core.shape(t)[dim]
+  end
+  if #tensors <= MOST then return core.join(dim, table.unpack(tensors)) end
+  if tracked then return cat_groups(tensors, dim) end
+  shape[dim] = total
+  local out, at = core.zeros(shape), 1
+  for _, t in ipairs(tensors) do
+    local n = core.shape(t)[dim]
+    out:narrow(dim, at, n):copy(t)
+    at = at + n
+  end
+  return out
+end
+
+--- Joins tensors of one shape along a new dimension.
+function joining.stack (list, dim, ...)
+  no_more("stack(tensors, dim)", ...)
+  local tensors = list_of_tensors("stack", list)
+  local shape = core.shape(tensors[1])
+  dim = dimension("stack", dim or 1, #shape + 1)
+  for i, t in ipairs(tensors) do
+    same_shape("stack", shape, core.shape(t))
+    tensors[i] = t:unsqueeze(dim)
+  end
+  return joining.cat(tensors, dim)
+end
+
+return joining

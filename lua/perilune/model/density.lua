@@ -1,0 +1,181 @@
+--- Density: the log density of a model on its free numbers u, one row of u or many at once.
+--
+-- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
+local attempt  = require "perilune.attempt"
+local core     = require "perilune.core"
+local errors   = require "perilune.errors"
+local handlers = require "perilune.model.handlers"
+local run      = require "perilune.model.run"
+local tensor   = require "perilune.tensor"
+
+local Density = {}
+Density.__index = Density
+
+--- The density of a posed model. `centring`: see handlers.density. With `is_joint` it is the joint density of the
+-- sites' values, without the determinant that makes it one of u.
+function Density.new (posed, centring, is_joint)
+  local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, is_joint = is_joint or false,
+                              plates = {}, reports = {}, evaluations = 0 }, Density)
+  self.u = core.param(core.zeros(self.size))
+  return self
+end
+
+-- What a handler makes of the body.
+local function handled (self, make, ...)
+  local handler = make(self.posed.latents, self.u, self.centring, ...)
+  handler.is_joint = self.is_joint
+  return run.body(self.posed.body, self.posed.data, handler)
+end
+
+local function log_density (self)
+  local total = handled(self, handlers.density, self.plates).total
+  if not core.tracked(total) then
+    errors.raise("model: the log density does not depend on %s", self.posed.latents[1].name)
+  end
+  return total
+end
+
+-- The trace of fn, or nil where it cannot be traced.
+local function traced (self, fn)
+  local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn)
+  if ok then return found end
+  if not self.posed.warned then
+    warn("perilune: the model cannot be traced, and runs in Lua at every step: " .. tostring(found))
+    self.posed.warned = true
+  end
+  return nil
+end
+
+local function prepare (self)
+  if self.prepared then return end
+  self.trace = traced(self, function () return log_density(self) end)
+  self.prepared = true
+end
+
+-- Row by row in Lua.
+local function evaluate_slowly (self, rows, values, gradients)
+  local u = self.u
+  for i = 1, core.shape(rows)[1] do
+    u:copy(rows[i])
+    if gradients then
+      u.grad = nil
+      local total = log_density(self)
+      total:backward()
+      values:narrow(1, i, 1):copy(core.item(total))
+      gradients[i]:copy(u.grad)
+    else
+      values:narrow(1, i, 1):copy(core.item(log_density(self)))
+    end
+  end
+end
+
+local function evaluate (self, rows, values, gradients)
+  prepare(self)
+  self.evaluations = self.evaluations + core.shape(rows)[1]
+  rows = rows:contiguous()
+  if self.trace then self.trace:rows(self.u, rows, values, gradients)
+  else evaluate_slowly(self, rows, values, gradients) end
+end
+
+--- The trace; raises where the model cannot be traced.
+function Density:traced ()
+  prepare(self)
+  if not self.trace then
+    errors.raise("chains need a model that can be traced: one whose body does not look at values")
+  end
+  return self.trace
+end
+
+--- The log density at each row of u.
+function Density:values (rows)
+  local values = core.zeros(core.shape(rows)[1])
+  evaluate(self, rows, values)
+  return values
+end
+
+--- The same, and the gradients, a row each.
+function Density:gradients (rows)
+  local values, gradients = core.zeros(core.shape(rows)[1]), core.zeros(core.shape(rows))
+  evaluate(self, rows, values, gradients)
+  return values, gradients
+end
+
+--- Of one vector: a number and a vector.
+function Density:at (u)
+  local values, gradients = self:gradients(u:reshape(1, self.size))
+  return values[1], gradients[1]
+end
+
+--- Takes other rows of the plates.
+function Density:next_batch (rng)
+  for _, batch in pairs(self.plates) do batch:draw(rng) end
+end
+
+
+-- Reports: everything that a handler finds, for each row ------------------------------------------
+
+-- { name, first, length, shape } of each value in `flat`, which has them all.
+local function flatten (values)
+  local names, parts, layout, at = {}, {}, {}, 1
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    local value = values[name]
+    local shape = core.is_tensor(value) and core.shape(value) or {}
+    parts[i] = core.is_tensor(value) and value:reshape(-1) or core.tensor { value }
+    layout[i] = { name = name, at = at, size = core.numel(parts[i]), shape = shape }
+    at = at + layout[i].size
+  end
+  return tensor.cat(parts), layout
+end
+
+local function report_of (self, kind)
+  local report = self.reports[kind]
+  if report then return report end
+  report = {}
+  report.trace = traced(self, function ()
+    local flat, layout = flatten(handled(self, handlers[kind]).values)
+    report.flat, report.layout = flat, layout
+    return flat:sum()
+  end)
+  self.reports[kind] = report
+  return report
+end
+
+local function report_slowly (self, report, kind, rows)
+  local found = {}
+  for i = 1, core.shape(rows)[1] do
+    self.u:copy(rows[i])
+    local flat, layout = flatten(handled(self, handlers[kind]).values)
+    found[i], report.layout = flat:detach(), layout
+  end
+  return tensor.stack(found)
+end
+
+-- (rows, ...) out of a stretch of all columns.
+local function split (all, layout)
+  local values = {}
+  for _, part in ipairs(layout) do
+    local shape = { core.shape(all)[1] }
+    for _, n in ipairs(part.shape) do shape[#shape + 1] = n end
+    values[part.name] = all:narrow(2, part.at, part.size):contiguous():reshape(shape)
+  end
+  return values
+end
+
+local function found_by (self, kind, rows)
+  local report = report_of(self, kind)
+  if not report.trace then return split(report_slowly(self, report, kind, rows), report.layout) end
+  local n = core.shape(rows)[1]
+  local values, all = core.zeros(n), core.zeros(n, core.numel(report.flat))
+  report.trace:rows(self.u, rows:contiguous(), values, nil, report.flat, all)
+  return split(all, report.layout)
+end
+
+--- The values of all sites, derived ones too, at each row of u: by name, rows in front.
+function Density:report (rows) return found_by(self, "report", rows) end
+
+--- The log densities of observed sites, element by element: by name, rows in front.
+function Density:likelihood (rows) return found_by(self, "likelihood", rows) end
+
+return Density

@@ -1,0 +1,131 @@
+--- A model's body, run once.
+--
+-- The body gets m and d. What is assigned to m goes to a handler, which gives unobserved sites their values:
+--
+--   handler:latent(name, distribution)             the value of a site
+--   handler:observed(name, distribution, value)    of a site whose name is one of the data
+--   handler:derived(name, value)
+--   handler:factor(name, value)
+--   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
+--
+-- Handlers leave out what they have no use for. `handler.scale` is the factor of log densities within the plates that
+-- are open.
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local Distribution = require "perilune.distribution"
+local errors       = require "perilune.errors"
+local show         = require "perilune.show"
+
+local raise = errors.raise
+
+local function is_distribution (x)
+  local c = class.of(x)
+  return c ~= nil and class.descends(c, Distribution) and not class.is_class(x)
+end
+
+local RESERVED = { factor = true, plate = true }
+
+-- What becomes of an assignment to m.
+local function declare (self, name, x)
+  local handler = self.handler
+  if type(name) ~= "string" then raise("model: a site must have a name, got %s", show.value(name)) end
+  if RESERVED[name] then raise("model: %s is a method of m, and cannot be the name of a site", name) end
+  if self.values[name] ~= nil then raise("model: %s is set twice", name) end
+  local value
+  if is_distribution(x) then
+    value = self.data:observed(name)
+    if value == nil then value = handler:latent(name, x)
+    elseif handler.observed then handler:observed(name, x, value) end
+  else
+    value = core.table_kind(x) == "data" and core.tensor(x) or x
+    if type(value) ~= "number" and not core.is_tensor(value) then
+      raise("model: %s must be a distribution, or a number or tensor, got %s", name, show.value(x))
+    end
+    if handler.derived then handler:derived(name, value) end
+  end
+  self.values[name] = value
+end
+
+local function names_of (values)
+  local names = {}
+  for name in pairs(values) do names[#names + 1] = name end
+  return names
+end
+
+local function read (self, name)
+  local value = self.values[name]
+  if value ~= nil or type(name) ~= "string" then return value end
+  local near = core.nearest(name, names_of(self.values))
+  raise("model: %s is not set yet%s", name, near and "; did you mean " .. near .. "?" or "")
+end
+
+local function check_factor (name, value)
+  if type(name) ~= "string" then
+    raise("model: factor(name, value): name must be a string, got %s", show.value(name))
+  end
+  if type(value) ~= "number" and not core.is_tensor(value) then
+    raise("model: factor %s must be a number or a tensor, got %s", name, show.value(value))
+  end
+end
+
+local function check_plate (name, n, size, fn)
+  local who = "model: plate " .. show.value(name)
+  if type(name) ~= "string" then raise("model: a plate must have a name, got %s", show.value(name)) end
+  if math.type(n) ~= "integer" or n < 1 then raise("%s: N must be a positive integer, got %s", who, show.value(n)) end
+  if math.type(size) ~= "integer" or size < 1 or size > n then
+    raise("%s: size must be an integer from 1 to N = %d, got %s", who, n, show.value(size))
+  end
+  return errors.check_function(who, "the last argument", fn)
+end
+
+local methods = {}
+
+-- m:factor(name, value)
+local function factor (self, name, value)
+  check_factor(name, value)
+  if self.handler.factor then self.handler:factor(name, value) end
+end
+
+-- m:plate(name, N, [size,] fn)
+local function plate (self, name, n, size, fn)
+  if fn == nil then size, fn = n, size end
+  fn = check_plate(name, n, size, fn)
+  local batch = size < n and self.handler.plate and self.handler:plate(name, n, size) or nil
+  if batch == nil then return fn(core.arange(1, n + 1)) end
+  local scale = self.handler.scale
+  self.handler.scale = scale * n / size
+  self.data:open(batch)
+  fn(batch.index)
+  self.data:close()
+  self.handler.scale = scale
+end
+
+methods.factor, methods.plate = factor, plate
+
+-- m: an empty table, so that every assignment and every reading comes by here.
+local function new_m (self)
+  local m = {}
+  local bound = {}
+  for name, method in pairs(methods) do
+    bound[name] = function (of, ...)
+      if of ~= m then raise("model: call m:%s(...), with a colon", name) end
+      return method(self, ...)
+    end
+  end
+  return setmetatable(m, {
+    __newindex = function (_, name, x) declare(self, name, x) end,
+    __index    = function (_, name) return bound[name] or read(self, name) end,
+  })
+end
+
+local run = { is_distribution = is_distribution }
+
+--- Runs the body with these data; returns the handler.
+function run.body (body, data, handler)
+  handler.scale = 1
+  local self = { handler = handler, data = data:reader(), values = {} }
+  body(new_m(self), self.data.proxy)
+  return handler
+end
+
+return run

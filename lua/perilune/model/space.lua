@@ -1,0 +1,98 @@
+--- The space of a model's unobserved sites: all of them as one vector u of free numbers.
+--
+-- Each site is a stretch of u, brought to its support by biject_to. Supports may depend on other sites, so the
+-- transform is made anew in every run; its shapes are not.
+local attempt     = require "perilune.attempt"
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local errors      = require "perilune.errors"
+local show        = require "perilune.show"
+local transforms  = require "perilune.transforms"
+
+local raise = errors.raise
+
+local space = {}
+
+local function count (shape)
+  local n = 1
+  for _, d in ipairs(shape) do n = n * d end
+  return n
+end
+
+-- Matrices of which the lower triangle counts are filled from d (d + 1)/2 numbers: the 0-1 matrix that does so.
+local function triangle_filling (d)
+  local filling, at = core.zeros(d * (d + 1) // 2, d * d), 0
+  for i = 1, d do
+    for j = 1, i do
+      at = at + 1
+      filling[at]:narrow(1, (i - 1) * d + j, 1):copy(1)
+    end
+  end
+  return filling   -- (numbers, d d)
+end
+
+-- biject_to(support), nil for the identity; refuses for a site what cannot be reached.
+local function transform_of (name, support)
+  if support.is_discrete then
+    raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), or give it in the "
+          .. "data", name)
+  end
+  local ok, transform = attempt.call("biject_to: ", nil, transforms.biject_to, support)
+  if not ok then raise("model: %s: %s", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
+  return transform ~= transforms.identity and transform or nil
+end
+
+--- A site of this shape that begins at place `at` of u.
+function space.site (name, support, shape, at)
+  local transform = transform_of(name, support)
+  local free_shape = transform and transform:inverse_shape(shape) or shape
+  local site = { name = name, support = support, shape = shape, free_shape = free_shape, at = at,
+                 size = count(free_shape) }
+  if transform and transform.domain == constraints.lower_triangular then
+    local n = shape[#shape]
+    site.filling = triangle_filling(n)
+    site.size = site.size // (n * n) * core.shape(site.filling)[1]
+  end
+  return site
+end
+
+--- The free numbers of a site as its transform's argument: a stretch of u as it lies there.
+local function unpacked (site, piece)
+  if site.filling then piece = piece:reshape(-1, core.shape(site.filling)[1]):matmul(site.filling) end
+  local shape = site.free_shape
+  if #shape == 1 and not site.filling then return piece end
+  return piece:reshape(shape)
+end
+
+--- The value of a site out of u, where it begins at its place or at another, and the logarithm of its determinant (nil
+-- where that is 0).
+function space.value (site, support, u, at)
+  local transform = transform_of(site.name, support)
+  local free = unpacked(site, u:narrow(1, at or site.at, site.size))
+  if not transform then return free end
+  local value = transform:forward(free)
+  local log_det = transform:log_det(free, value)
+  return value, core.is_tensor(log_det) and core.rank(log_det) > 0 and log_det:sum() or log_det
+end
+
+--- The free numbers of a site with this value, as a vector; raises where there are none.
+function space.free (site, support, value)
+  value = core.is_tensor(value) and core.bare(value) or core.tensor(value)
+  local fits, whole = attempt.call("Tensor:expand: ", nil, value.expand, value, site.shape)
+  if not fits then
+    raise("model: %s has shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
+  end
+  local bad = support:violation(whole)
+  if bad ~= nil then
+    raise("model: %s must be %s, got %s", site.name, support:rule(),
+          type(bad) == "number" and show.number(bad) or tostring(bad))
+  end
+  local transform = transform_of(site.name, support)
+  local free = transform and transform:inverse(whole) or whole
+  free = type(free) == "number" and core.tensor { free } or free
+  if not site.filling then return free:reshape(-1) end
+  local d = site.shape[#site.shape]
+  return free:reshape(-1, d * d):matmul(site.filling:transpose(1, 2)):reshape(-1)
+end
+
+return space

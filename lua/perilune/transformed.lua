@@ -1,0 +1,94 @@
+--- Construction of a TransformedDistribution.
+local Distribution = require "perilune.distribution"
+local Independent  = require "perilune.distributions.Independent"
+local class        = require "perilune.class"
+local constraints  = require "perilune.constraints"
+local construct    = require "perilune.construct"
+local core         = require "perilune.core"
+local events       = require "perilune.events"
+local show         = require "perilune.show"
+local stages       = require "perilune.stages"
+local transforms   = require "perilune.transforms"
+
+local transformed = {}
+
+local function is_elementwise (list)
+  for _, t in ipairs(list) do
+    if t.domain.event_dim > 0 or t.codomain.event_dim > 0 then return false end
+  end
+  return true
+end
+
+-- The law of the last stage. Independent parts that are transformed one by one stay so.
+local function law_of (c, base, list)
+  if #list == 0 then return base end
+  if base:is_a(Independent) and is_elementwise(list) then
+    return Independent(c(base.base_dist, list), base.reinterpreted_batch_ndims)
+  end
+  local law, support, event_dim = base, base.support, #base.event_shape
+  local is_discrete = support and support.is_discrete
+  for _, map in ipairs(list) do
+    law = stages.on(law, map, support, event_dim, is_discrete)
+    support, event_dim = law.support, law.event_dim
+  end
+  return law
+end
+
+-- base with the batch that the transform's parameters ask for, and the events of its domain.
+local function fitted (c, base, whole)
+  local event_dim, shape = whole.domain.event_dim, events.joined(base.batch_shape, base.event_shape)
+  if #shape < event_dim then
+    construct.fail(c, "base_distribution must have at least %d dimension%s, got %s", event_dim,
+                   event_dim == 1 and "" or "s", tostring(base))
+  end
+  local full = whole:inverse_shape(whole:forward_shape(shape))
+  if show.shape(full) ~= show.shape(shape) then
+    base = base:expand { table.unpack(full, 1, #full - #base.event_shape) }
+  end
+  local missing = event_dim - #base.event_shape
+  return missing > 0 and Independent(base, missing) or base
+end
+
+--- Makes self the law of the transforms of base; for subclasses with parameters of their own.
+function transformed.complete (self, base, list)
+  local whole = transforms.Compose(list)
+  base = fitted(class.of(self), base, whole)
+  local shape = whole:forward_shape(events.joined(base.batch_shape, base.event_shape))
+  local cut = #base.batch_shape
+  self.base_dist, self.transforms, self.transform = base, whole.parts, whole
+  if rawget(base, "batch_shape") then self.batch_shape = { table.unpack(base.batch_shape) } end
+  if #shape > cut then self.event_shape = { table.unpack(shape, cut + 1) } end
+  self.has_rsample = base.has_rsample
+  self.law = law_of(require "perilune.distributions.TransformedDistribution", base, whole.parts)
+  local support = self.law.support
+  self.support = support and constraints.independent(support, math.max(0, #self.event_shape - support.event_dim))
+  return self
+end
+
+local function is_transform (t)
+  return type(t) == "table" and t.log_abs_det_jacobian ~= nil and not class.is_class(t)
+end
+
+-- One transform, or a list of nothing else.
+local function are_transforms (list)
+  if is_transform(list) then return true end
+  local all = core.table_kind(list) == "data"
+  for _, t in ipairs(all and list or {}) do all = all and is_transform(t) end
+  return all
+end
+
+local PARAMS = { "base_distribution", "transforms" }
+
+--- A law of this class, for `construct`.
+function transformed.make (c, ...)
+  local base, list = construct.arguments(c, PARAMS, ...)
+  if not class.is_instance(base, Distribution) then
+    construct.fail(c, "base_distribution must be a distribution, got %s", show.value(base))
+  elseif not are_transforms(list) then
+    construct.fail(c, "transforms must be a transform or a list of them, got %s", show.value(list))
+  end
+  if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
+  return transformed.complete(setmetatable({}, c), base, list)
+end
+
+return transformed
