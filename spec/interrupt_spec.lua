@@ -249,6 +249,63 @@ for threads = 1, 2 do
   end)
 end
 
+describe("hooks run many times during work on one long row:", function ()
+  local ROW = 5000000
+  local x = values(ROW)
+  local T = peri.transforms
+  local logits = peri.Categorical { logits = x }
+  local shares = peri.Dirichlet(x)
+  local sum_to_one = x:softmax()
+  local rank_one = peri.LowRankMultivariateNormal(x, x:reshape(ROW, 1), x)
+
+  local function slope (f)
+    return function ()
+      local w = peri.param(x)
+      local y = f(w)
+      ;(y.shape[1] and y:sum() or y):backward()
+      return w.grad
+    end
+  end
+
+  local rows = {
+    ["softmax"]                 = function () return x:softmax() end,
+    ["slopes of softmax"]       = slope(function (w) return w:softmax() * x end),
+    ["log_softmax"]             = function () return x:log_softmax() end,
+    ["slopes of log_softmax"]   = slope(function (w) return w:log_softmax() * x end),
+    ["logsumexp"]               = function () return x:logsumexp() end,
+    ["cumsum"]                  = function () return x:cumsum() end,
+    ["StickBreaking"]           = function () return T.StickBreaking()(x) end,
+    ["slopes of StickBreaking"] = slope(function (w) return T.StickBreaking()(w) end),
+    ["StickBreaking back"]      = function () return T.StickBreaking():inverse(sum_to_one) end,
+    ["StickBreaking's log det"] = function () return T.StickBreaking():log_abs_det_jacobian(x, x) end,
+    ["Ordered"]                 = function () return T.Ordered()(x) end,
+    ["Ordered back"]            = function () return T.Ordered():inverse(x) end,
+    ["the entropy of logits"]   = function () return logits:entropy() end,
+    ["a draw by logits"]        = function () return logits:sample(nil, peri.rng(1)) end,
+    ["the KL of logits"]        = function ()
+      return peri.kl_divergence(logits, peri.Categorical { logits = 2 * x })
+    end,
+    ["a Multinomial draw"]      = function () return peri.Multinomial(9, x):sample(nil, peri.rng(1)) end,
+    ["a Dirichlet draw"]        = function () return shares:sample(nil, peri.rng(1)) end,
+    ["a Dirichlet density"]     = function () return shares:log_prob(sum_to_one) end,
+    ["a Dirichlet entropy"]     = function () return shares:entropy() end,
+    ["a density of rank 1"]     = function () return rank_one:log_prob(x) end,
+    ["a gathering"]             = function () return x[peri.arange(1, ROW + 1)] end,
+  }
+  for name, call in pairs(rows) do
+    it(name, function ()
+      local before = call()
+      local ran, ok, result = hooked(call)
+      assert.is_true(ok)
+      assert.is_true(ran > 3)
+      assert.is_true(same(before, result))
+      local stopped, times = interrupted(call)
+      assert.is_true(stopped)
+      assert.equal(1, times)
+    end)
+  end
+end)
+
 describe("a count hook", function ()
   it("runs often during a long call, and less often the larger its count is", function ()
     local x = values(BIG)
@@ -425,6 +482,26 @@ describe("a hook that interrupts a call", function ()
       end
     end)
   end
+
+  -- A node of the sum is younger than both of its operands, which are of very different ages: they have to be
+  -- sorted, which takes most of the time.
+  it("may differentiate while nodes are sorted by age", function ()
+    local w, v = peri.param(0.5), peri.param(3)
+    local list, sum = {}, nil
+    for i = 1, 60000 do list[i] = w * i end
+    for i = 1, #list, 7 do sum = sum and sum + list[i] or list[i] end
+    for i = #list, 1, -1 do sum = sum + list[i] end
+    local function call ()
+      w.grad = nil
+      sum:backward { retain = true }
+      return w.grad
+    end
+    local expected = call()
+    local times, ok, result = hooked(call, function () (v * v):backward() end)
+    assert.is_true(ok and times > 3)
+    assert.equal(expected, result)
+    assert.equal(6 * times, v.grad)
+  end)
 
   it("must not change the number of threads", function ()
     local x = values(BIG)

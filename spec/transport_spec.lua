@@ -76,6 +76,44 @@ describe("wasserstein of order 1 between outcomes", function ()
 end)
 
 describe("wasserstein between continuous laws", function ()
+  it("asks for few quantiles of smooth laws, and for more where they are not", function ()
+    local levels = 0
+    local Counted = peri.Gamma:extend("Counted")
+    for _, name in ipairs { "icdf", "isf" } do
+      Counted[name] = function (self, u)
+        levels = levels + (type(u) == "number" and 1 or u:numel())
+        return peri.Gamma[name](self, u)
+      end
+    end
+    local value, error = peri.wasserstein(Counted(3, 1), peri.Normal(0, 1), 2)
+    assert.near(3.1079004354395, value, 1e-12)   -- as by panels
+    assert(error < 1e-12 and levels < 150)
+    local kinked, its_error = peri.wasserstein(Counted(3, 1), peri.Normal(3, 1), 3)   -- quantiles cross
+    assert.near(1.12839506167, kinked, 1e-10)
+    assert(its_error < 1e-11)
+    assert.same({ 0 }, peri.wasserstein(peri.Gamma(peri.zeros(0), 1), peri.Normal(0, 1), 2).shape)
+  end)
+
+  it("has a gradient", function ()
+    local function distance (a) return (peri.wasserstein(peri.Gamma(a, 1), peri.Normal(0, 1), 2)) end
+    local a = peri.param(3)
+    distance(a):backward()
+    assert.near((distance(3 + 1e-4) - distance(3 - 1e-4)) / 2e-4, a.grad, 1e-7)
+  end)
+
+  it("has quantiles of heavy mixtures in a few steps, however deep", function ()
+    local calls = 0
+    local Counted = peri.StudentT:extend("Counted")
+    Counted.sf = function (self, x)
+      calls = calls + 1
+      return peri.StudentT.sf(self, x)
+    end
+    local d = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Counted({ 2.5, 5 }, { 0, 3 }, 1))
+    local x = d:isf(1e-280)
+    assert(calls < 20)
+    assert.near(math.log(1e-280), d:log_sf(x), 1e-11)
+  end)
+
   it("asks for each quantile once", function ()
     local levels = 0
     local Counted = peri.Laplace:extend("Counted")
@@ -92,6 +130,18 @@ describe("wasserstein between continuous laws", function ()
 end)
 
 describe("wasserstein of other orders between outcomes", function ()
+  it("of very many is off by no more than a step of each law, and says so", function ()
+    local function mix (c) return peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, c) end
+    local cases = {   -- values by adaptive panels
+      { peri.BetaBinomial(3, 4, 1e9), peri.BetaBinomial(3, 5, 1e6), 462501913.379, 3 },
+      { mix(peri.NegativeBinomial({ 3, 5 }, { 0.99999, 0.9999 })), peri.Normal(0, 1), 195188.986, 2 },
+    }
+    for _, case in ipairs(cases) do
+      local value, error = peri.wasserstein(case[1], case[2], 2)
+      assert(math.abs(value - case[3]) <= error and error < case[4])
+    end
+  end)
+
   it("moves masses one by one", function ()
     check(peri.Bernoulli(0.3), peri.Bernoulli(0.7), 2, math.sqrt(0.4), 1e-12)
     check(peri.DiscreteUniform(0, 9), peri.DiscreteUniform(100, 109), 3, 100, 1e-12)

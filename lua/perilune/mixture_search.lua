@@ -38,12 +38,20 @@ local function inner_end (upper, low, high)
   return where(functions.isfinite(x), x, quadrature.middle(low, high))
 end
 
+-- The density over the tail that was reached; by logarithms where the density of a heavy tail is no normal number.
+local function hazard (self, x, reached)
+  local density = self:prob(x)
+  local lost = functions.lt(density, TINY)
+  if not any(lost) then return density / reached end
+  return where(lost, exp(self:log_prob(x) - log(reached)), density / reached)
+end
+
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
 local function plain_quantile (self, tail, upper, low, high)
   local sign = where(upper, -1, 1)
   return quadrature.root(function (x)
     local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
-    return sign * log(reached / tail), self:prob(x) / reached, 2 ^ -50
+    return sign * log(reached / tail), hazard(self, x, reached), 2 ^ -50
   end, low, high, inner_end(upper, low, high))
 end
 
@@ -56,11 +64,13 @@ local function deep_quantile (self, tail, upper, low, high)
   end, low, high, inner_end(upper, low, high))
 end
 
+-- All are searched for together until the last is found: neither way has to find what the other one does.
 local function continuous_quantile (self, tail, upper, low, high)
   local deep = functions.lt(tail, DEEP)
-  local x = plain_quantile(self, tail, upper, low, high)
-  if not any(deep) then return x end
-  return where(deep, deep_quantile(self, tail, upper, low, high), x)
+  if not any(deep) then return plain_quantile(self, tail, upper, low, high) end
+  local here = inner_end(upper, low, high)
+  local x = plain_quantile(self, tail, upper, where(deep, here, low), where(deep, here, high))
+  return where(deep, deep_quantile(self, tail, upper, where(deep, low, here), where(deep, high, here)), x)
 end
 
 -- To the next outcome, or where doubles are further apart to the next of them.

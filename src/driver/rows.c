@@ -250,7 +250,7 @@ static bool is_long (const RowsJob *job) {
   for (int i = 0; i < job->rows->letters; i++)
     side = (double)job->rows->dims[i] > side ? (double)job->rows->dims[i] : side;
   for (int k = 0; k <= job->kernel->n_in; k++) is_matrix |= job->signature->event_rank[k] > 1;
-  return (is_matrix ? side * side * side : ROWS_WORK_PER_ELEMENT * side) > ROWS_LONG;
+  return (is_matrix ? side * side * side : side * side) > ROWS_LONG;
 }
 
 static void run (Pool *pool, RowsJob *job, Task task) {

@@ -71,7 +71,8 @@
 
 #define ROWS_WORK_PER_ELEMENT 16        /* operations that an element of an event stands for, */
 #define ROWS_SLICE            131072    /* those after which a watch may be asked: some 50 us, */
-#define ROWS_LONG             4194304   /* and those of an event that asks by itself: some ms */
+#define ROWS_LONG             1048576   /* and those of an event that asks by itself: side^3 of
+                                           a matrix, k^2 of a vector */
 
 /* }====================================================== */
 
@@ -82,6 +83,7 @@
 
 #define TAPE_FIRST_NODES  64       /* nodes that a pass holds without memory of its own */
 #define NODES_PER_LOOK    256      /* small nodes after which hooks may run: some 10 us */
+#define MOVES_PER_LOOK    4096     /* the same of moves when nodes are sorted */
 #define ROWS_PER_LOOK     16       /* replays of a trace after which they may */
 #define ARENA_MAX_FREE    64       /* blocks that wait to be used again */
 #define ARENA_FIRST_CHUNK ((size_t)1 << 10)   /* doubles in the first chunk of memory; the next */

@@ -139,16 +139,20 @@ static bool is_to_deliver (const Node *node) {
   return node->kind == NODE_LEAF && node->gradient != NULL;
 }
 
-/* What arrived at parameters becomes their grads, all of them or none. */
-static void deliver (lua_State *L, const State *state, Tape *tape) {
+/* What arrived at parameters becomes their grads, all of them or none; what it takes to do all
+   this again is gone then, unless it is retained. */
+static void deliver (lua_State *L, State *state, Tape *tape, bool retain) {
   for (size_t i = 0; i < tape->n; i++) {
+    if (i % NODES_PER_LOOK == NODES_PER_LOOK - 1) look(L, state, tape);
     if (is_to_deliver(tape->node[i])) grads_prepare(L, tape->node[i]);
     tape_check_undisturbed(L, state, tape);
   }
   for (size_t i = 0; i < tape->n; i++) {
-    if (!is_to_deliver(tape->node[i])) continue;
-    node_fill_gradient(NULL, tape->node[i]);
-    grads_deliver(tape->node[i]);
+    Node *node = tape->node[i];
+    if (node->kind != NODE_LEAF) node->freed |= !retain;
+    if (!is_to_deliver(node)) continue;
+    node_fill_gradient(NULL, node);
+    grads_deliver(node);
   }
 }
 
@@ -191,9 +195,7 @@ static int backward (lua_State *L) {
   node_fill_gradient(NULL, top);
   top->gradient[t == t->owner ? 0 : t->data - t->owner->data] = 1;
   go_back(L, state, &tape, &arena);
-  deliver(L, state, &tape);
-  for (size_t i = 0; !retain && i < tape.n; i++)
-    if (tape.node[i]->kind != NODE_LEAF) tape.node[i]->freed = true;
+  deliver(L, state, &tape, retain);
   if (state->with_sums > 0) state->with_sums--;
   arena_close(L);
   return 0;

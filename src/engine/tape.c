@@ -53,21 +53,31 @@ void tape_check_operands (lua_State *L, const Node *node) {
       check_unchanged(L, node->in[k].tensor, node->in[k].version);
 }
 
-/* Insertion sort of every `gap`-th node, youngest first. */
-static void sort_apart (Node **node, size_t n, size_t gap) {
-  for (size_t i = gap; i < n; i++) {
+/* Insertion sort of every `gap`-th node, youngest first. False: a hook disturbed the nodes. */
+static bool sort_apart (lua_State *L, State *state, Tape *tape, size_t gap, bool looks) {
+  Node **node = tape->node;
+  size_t moves = 0;
+  for (size_t i = gap; i < tape->n; i++) {
     Node *moved = node[i];
     size_t at = i;
     for (; at >= gap && node[at - gap]->order < moved->order; at -= gap)
       node[at] = node[at - gap];
     node[at] = moved;
+    moves += 1 + (i - at) / gap;
+    if (!looks || moves < MOVES_PER_LOOK) continue;
+    moves = 0;
+    host_look(L, state);
+    if (state->passes != tape->checked) return false;
   }
+  return true;
 }
 
 /* Shell's sort: few nodes are far from their place. */
-static void sort_by_age (Node **node, size_t n) {
-  for (size_t gap = n / 16; gap > 1; gap = gap * 4 / 9) sort_apart(node, n, gap);
-  sort_apart(node, n, 1);
+static bool sort_by_age (lua_State *L, State *state, Tape *tape, bool looks) {
+  bool whole = true;
+  for (size_t gap = tape->n / 16; whole && gap > 1; gap = gap * 4 / 9)
+    whole = sort_apart(L, state, tape, gap, looks);
+  return whole && sort_apart(L, state, tape, 1, looks);
 }
 
 static void look (lua_State *L, State *state, Tape *tape) {
@@ -75,7 +85,7 @@ static void look (lua_State *L, State *state, Tape *tape) {
   tape_check_undisturbed(L, state, tape);
 }
 
-void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
+static void collect (lua_State *L, State *state, Tape *tape, Node *top) {
   push_node(L, tape, top);
   for (size_t done = 0; done < tape->n; done++) {
     Node *node = tape->node[done];
@@ -87,7 +97,17 @@ void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
       if (below != NULL && below->pass != tape->pass) push_node(L, tape, below);
     }
   }
-  if (!tape->in_order) sort_by_age(tape->node, tape->n);
+}
+
+/* tape_check_nodes needs nodes before those below them, which half-sorted ones are not. So if a
+   hook ran a pass or wrote meanwhile, all begins anew, and no more hooks run while nodes are sorted. */
+void tape_collect (lua_State *L, State *state, Tape *tape, Node *top) {
+  collect(L, state, tape, top);
+  if (tape->in_order || sort_by_age(L, state, tape, true)) return;
+  tape->n = 0;
+  tape->pass = tape->checked = ++state->passes;
+  collect(L, state, tape, top);
+  sort_by_age(L, state, tape, false);
 }
 
 /* Pushes the tensor at `index`, or the one that it is a view of: who has its gradient. */

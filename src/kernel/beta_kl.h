@@ -13,6 +13,7 @@
 #ifndef PERILUNE_BETA_KL_H
 #define PERILUNE_BETA_KL_H
 
+#include "linalg/stop.h"
 #include "special/pair.h"
 #include "special/vgamma.h"
 #include "special/vtangent.h"
@@ -47,22 +48,25 @@ static inline double beta_kl_rest (double a, double b, double d) {
        + fma(0.5, beta_kl_excess(a + 2, b + 2, d), tangent_binet(a + 2, b + 2, d));
 }
 
-static inline Pair beta_kl_total (size_t k, const double *a) {
+static inline Pair beta_kl_total (Stop stop, size_t k, const double *a) {
   Pair sum = {0, 0};
-  for (size_t j = 0; j < k; j++) sum = pair_add(sum, (Pair) {a[j], 0});
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum = pair_add(sum, (Pair) {a[j], 0});
   return sum;
 }
 
 /* for all shapes, however large or small; NaN where one is no positive number */
-static inline double beta_kl_divergence (size_t k, const double *a, const double *b) {
-  Pair from = beta_kl_total(k, a), to = beta_kl_total(k, b), ratio = pair_divide(to, from);
+static inline double beta_kl_divergence (Stop stop, size_t k, const double *a, const double *b) {
+  Pair from = beta_kl_total(stop, k, a), to = beta_kl_total(stop, k, b);
+  Pair ratio = pair_divide(to, from);
   double sum = 0;
   if (!(from.hi < HUGE_VAL && to.hi < HUGE_VAL)) return (double)NAN;
-  for (size_t j = 0; j < k; j++) {
-    double apart = fma(-a[j], ratio.hi, b[j]) - a[j] * ratio.lo;
-    if (!(a[j] > 0 && b[j] > 0)) return (double)NAN;
-    sum += beta_kl_deviance(a[j] * ratio.hi, b[j], apart) + beta_kl_rest(a[j], b[j], b[j] - a[j]);
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double apart = fma(-a[j], ratio.hi, b[j]) - a[j] * ratio.lo;
+      if (!(a[j] > 0 && b[j] > 0)) return (double)NAN;
+      sum += beta_kl_deviance(a[j] * ratio.hi, b[j], apart) + beta_kl_rest(a[j], b[j], b[j] - a[j]);
+    }
   return sum - beta_kl_rest(from.hi, to.hi, (to.hi - from.hi) + (to.lo - from.lo));
 }
 

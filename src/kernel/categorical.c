@@ -11,10 +11,12 @@
 #include "kernel/simplex.h"
 #include "random/noise.h"
 
-enum { BLOCK = 512 };   /* draws at a time */
+enum { BLOCK = 512,       /* draws at a time */
+       OPERATIONS = 8 };  /* that an outcome is counted for when a long row is searched */
 
 
-static size_t place (size_t k, const double *x, double *sum) {
+static size_t place (Stop stop, size_t k, const double *x, double *sum) {
+  (void)stop;
   *sum = *x;
   return *x >= 1 && *x <= (double)k && floor(*x) == *x ? (size_t)*x - 1 : k;
 }
@@ -41,16 +43,16 @@ static Side side_of (double x, size_t k, int upper) {
 }
 
 /* their mass as a share of all */
-static double mass (size_t k, const double *l, Side s) {
-  double shift = simplex_shift(k, l);
-  return simplex_sum(s.to - s.from, l + s.from, shift, k) / simplex_sum(k, l, shift, k);
+static double mass (Stop stop, size_t k, const double *l, Side s) {
+  double shift = simplex_shift(stop, k, l);
+  return simplex_sum(stop, s.to - s.from, l + s.from, shift, k) / simplex_sum(stop, k, l, shift, k);
 }
 
 /* its logarithm: from the other side where that is the smaller, else a difference of sums */
-static double log_mass (size_t k, const double *l, Side s, double others) {
+static double log_mass (Stop stop, size_t k, const double *l, Side s, double others) {
   if (s.from == s.to) return -INFINITY;
   if (others <= 0.5) return vlog1p(-others);
-  Simplex whole = simplex_of(k, l), part = simplex_of(s.to - s.from, l + s.from);
+  Simplex whole = simplex_of(stop, k, l), part = simplex_of(stop, s.to - s.from, l + s.from);
   return (part.shift - whole.shift) + (part.log_sum - whole.log_sum);
 }
 
@@ -58,7 +60,7 @@ static void tails (const Batch *b, double *out, int upper) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double x = *event(b, 0, r);
-    out[r] = x == x ? mass(k, event(b, 1, r), side_of(x, k, upper)) : x;
+    out[r] = x == x ? mass(b->stop, k, event(b, 1, r), side_of(x, k, upper)) : x;
   }
 }
 
@@ -67,8 +69,8 @@ static void log_tails (const Batch *b, double *out, int upper) {
   for (size_t r = 0; r < b->n; r++) {
     double x = *event(b, 0, r);
     const double *l = event(b, 1, r);
-    double others = mass(k, l, side_of(x, k, !upper));
-    out[r] = x == x ? log_mass(k, l, side_of(x, k, upper), others) : x;
+    double others = mass(b->stop, k, l, side_of(x, k, !upper));
+    out[r] = x == x ? log_mass(b->stop, k, l, side_of(x, k, upper), others) : x;
   }
 }
 
@@ -76,16 +78,18 @@ static void log_tails (const Batch *b, double *out, int upper) {
 ** With P the mass of the side and Q that of the other, dP/dl_j is p_j Q on the side and
 ** -p_j P on the other, d log P/dl_j accordingly p_j Q/P and -p_j; `part` holds p_j/P.
 */
-static void tail_slopes (size_t k, const double *l, Side s, double others, int log,
-                         double upstream, double *d) {
-  Simplex whole = simplex_of(k, l);
-  double own = log ? 1 : mass(k, l, s);
-  for (size_t j = 0; j < k; j++) d[j] = -upstream * own * (vexp(l[j] - whole.shift) / whole.sum);
-  Simplex part = log ? simplex_of(s.to - s.from, l + s.from) : whole;
-  for (size_t j = s.from; j < s.to; j++) {
-    double e = vexp(l[j] - part.shift);
-    d[j] = e == 0 ? 0 : upstream * others * (e / part.sum);
-  }
+static void tail_slopes (Stop stop, size_t k, const double *l, Side s, double others,
+                         int log, double upstream, double *d) {
+  Simplex whole = simplex_of(stop, k, l);
+  double own = log ? 1 : mass(stop, k, l, s);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) d[j] = -upstream * own * (vexp(l[j] - whole.shift) / whole.sum);
+  Simplex part = log ? simplex_of(stop, s.to - s.from, l + s.from) : whole;
+  for (size_t j = s.from, end; (end = part_end(stop, j, s.to)) > j; )
+    for (; j < end; j++) {
+      double e = vexp(l[j] - part.shift);
+      d[j] = e == 0 ? 0 : upstream * others * (e / part.sum);
+    }
 }
 
 static void tail_adjoints (const Batch *b, const double *upstream, double *const d[], int upper,
@@ -97,10 +101,12 @@ static void tail_adjoints (const Batch *b, const double *upstream, double *const
     Side s = side_of(x, k, upper);
     d[0][r] = 0;
     if (s.from < s.to) {
-      tail_slopes(k, l, s, mass(k, l, side_of(x, k, !upper)), log, upstream[r], dl);
+      double others = mass(b->stop, k, l, side_of(x, k, !upper));
+      tail_slopes(b->stop, k, l, s, others, log, upstream[r], dl);
       continue;
     }
-    for (size_t j = 0; j < k; j++) dl[j] = 0;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) dl[j] = 0;
   }
 }
 
@@ -134,19 +140,19 @@ static void log_sf_adjoint (const Batch *b, const double *upstream, double *cons
 ** ====================================================== */
 
 /* the first possible outcome from j on, else the last one before it */
-static double possible (size_t k, const double *l, double shift, size_t j) {
+static double possible (Stop stop, size_t k, const double *l, double shift, size_t j) {
   size_t at = j;
-  while (at < k && !(vexp(l[at] - shift) > 0)) at++;
+  while (at < k && !stops_at(stop, at, OPERATIONS) && !(vexp(l[at] - shift) > 0)) at++;
   if (at == k)
-    for (at = j; at > 0 && !(vexp(l[at] - shift) > 0); ) at--;
+    for (at = j; at > 0 && !stops_at(stop, at, OPERATIONS) && !(vexp(l[at] - shift) > 0); ) at--;
   return (double)(at + 1);
 }
 
 /* the place of the smallest outcome whose cdf reaches `target`, in units of e^shift */
-static size_t lower_place (size_t k, const double *l, double shift, double target) {
+static size_t lower_place (Stop stop, size_t k, const double *l, double shift, double target) {
   size_t j = 0;
   double sum = 0;
-  for (; j + 1 < k; j++) {
+  for (; j + 1 < k && !stops_at(stop, j, OPERATIONS); j++) {
     sum += vexp(l[j] - shift);
     if (sum >= target) break;
   }
@@ -154,10 +160,10 @@ static size_t lower_place (size_t k, const double *l, double shift, double targe
 }
 
 /* the same for an upper tail of at most `target` */
-static size_t upper_place (size_t k, const double *l, double shift, double target) {
+static size_t upper_place (Stop stop, size_t k, const double *l, double shift, double target) {
   size_t j = k - 1;
   double sum = 0;
-  for (; j > 0; j--) {
+  for (; j > 0 && !stops_at(stop, j, OPERATIONS); j--) {
     sum += vexp(l[j] - shift);
     if (!(sum <= target)) break;
   }
@@ -165,19 +171,20 @@ static size_t upper_place (size_t k, const double *l, double shift, double targe
 }
 
 /* logits are rounded, the larger ones by |shift| eps, and sums of k terms as well */
-static double quantile (size_t k, const double *l, double p, int upper) {
-  double shift = simplex_shift(k, l), all = simplex_sum(k, l, shift, k);
+static double quantile (Stop stop, size_t k, const double *l, double p, int upper) {
+  double shift = simplex_shift(stop, k, l), all = simplex_sum(stop, k, l, shift, k);
   double slack = fma(DBL_EPSILON, fabs(shift) + (double)k, quantile_log_slack(p));
   Level v = level_of(p, upper, slack);
-  size_t j = v.upper ? upper_place(k, l, shift, (v.p + v.slack) * all)
-                     : lower_place(k, l, shift, (v.p - v.slack) * all);
-  return possible(k, l, shift, j);
+  size_t j = v.upper ? upper_place(stop, k, l, shift, (v.p + v.slack) * all)
+                     : lower_place(stop, k, l, shift, (v.p - v.slack) * all);
+  return possible(stop, k, l, shift, j);
 }
 
 static void quantiles (const Batch *b, double *out, int upper) {
   for (size_t r = 0; r < b->n; r++) {
     double p = *event(b, 0, r);
-    out[r] = p >= 0 && p <= 1 ? quantile(b->dims[0], event(b, 1, r), p, upper) : (double)NAN;
+    out[r] = p >= 0 && p <= 1 ? quantile(b->stop, b->dims[0], event(b, 1, r), p, upper)
+                              : (double)NAN;
   }
 }
 
@@ -202,7 +209,7 @@ static void sample (const Philox *g, uint64_t first, const Batch *b, double *out
     n = b->n - r < BLOCK ? b->n - r : BLOCK;
     noise_uniform(g, 0, first + r, n, out + r);
     for (size_t i = r; i < r + n; i += same) {
-      if (i == 0 || same == 1) c = chances_of(k, event(b, 0, i), same, b->scratch);
+      if (i == 0 || same == 1) c = chances_of(b->stop, k, event(b, 0, i), same, b->scratch);
       choose(same < n ? same : n, &c, out + i);
     }
   }

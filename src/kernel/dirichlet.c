@@ -24,15 +24,16 @@
 #include "special/incbeta.h"
 #include "special/pair.h"
 
-enum { BLOCK = 256 };   /* shares computed together */
+enum { BLOCK = 256, OPERATIONS = 16 * BLOCK };   /* shares computed together, and their work */
 
 static const double TOLERANCE = 1e-6;
 static const double LARGE = 64;   /* up to here the plain formula loses less than 1e-13 */
 
 
-static double total_of (size_t k, const double *x) {
+static double total_of (Stop stop, size_t k, const double *x) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += x[j];
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum += x[j];
   return sum;
 }
 
@@ -49,6 +50,7 @@ typedef struct Rows {
   double *term;                      /* what is added up over a row */
   double *room[2];                   /* for x and a where rows do not follow one another */
   double *constant;                  /* of each row */
+  Stop stop;
   int small, large;                  /* are there rows with an A up to LARGE, above it? */
 } Rows;
 
@@ -58,11 +60,12 @@ static size_t log_prob_scratch (const size_t dims[]) {
   return 6 * rows_together(dims[0]) * dims[0];
 }
 
-static Rows rows_at (size_t k, double *scratch) {
-  size_t most = rows_together(k), n = most * k;
+static Rows rows_at (const Batch *b) {
+  double *scratch = b->scratch;
+  size_t k = b->dims[0], most = rows_together(k), n = most * k;
   return (Rows) {.k = k, .most = most, .room = {scratch, scratch + n},
                  .total = scratch + 2 * n, .level = scratch + 3 * n, .term = scratch + 4 * n,
-                 .constant = scratch + 5 * n};
+                 .constant = scratch + 5 * n, .stop = b->stop};
 }
 
 /* n numbers of operand o, from share j of row r on */
@@ -84,34 +87,37 @@ static const double *rows_of (const Batch *b, int o, size_t r, const Rows *s) {
 static void totals (Rows *s) {
   s->small = s->large = 0;
   for (size_t r = 0; r < s->rows; r++) {
-    double total = total_of(s->k, s->a + r * s->k);
-    for (size_t j = 0; j < s->k; j++) s->total[r * s->k + j] = total;
+    double total = total_of(s->stop, s->k, s->a + r * s->k);
+    for (size_t j = 0, end; (end = part_end(s->stop, j, s->k)) > j; )
+      for (; j < end; j++) s->total[r * s->k + j] = total;
     if (total > LARGE) s->large = 1;
     else s->small = 1;
   }
 }
 
-static void log_gammas_of (size_t n, const double *a, double *restrict term) {
-  EVERY for (size_t i = 0; i < n; i++) term[i] = -vlgamma_pos(a[i]);
+static void log_gammas_of (Stop stop, size_t n, const double *a, double *restrict term) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) term[i] = -vlgamma_pos(a[i]);
 }
 
 /* log(a)/2 - mu(a), and log(a/A) */
-static void widths (size_t n, const double *a, const double *total, double *restrict term,
-                    double *restrict level) {
-  EVERY for (size_t i = 0; i < n; i++) {
-    double width = fma(0.5, vlog(a[i]), -vstirlerr(a[i])), old = term[i];
-    term[i] = total[i] > LARGE ? width : old;
-    level[i] = vlog(a[i] / total[i]);
-  }
+static void widths (Stop stop, size_t n, const double *a, const double *total,
+                    double *restrict term, double *restrict level) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) {
+      double width = fma(0.5, vlog(a[i]), -vstirlerr(a[i])), old = term[i];
+      term[i] = total[i] > LARGE ? width : old;
+      level[i] = vlog(a[i] / total[i]);
+    }
 }
 
 static void constants (Rows *s) {
   size_t n = s->rows * s->k;
   totals(s);
-  if (s->small) log_gammas_of(n, s->a, s->term);
-  if (s->large) widths(n, s->a, s->total, s->term, s->level);
+  if (s->small) log_gammas_of(s->stop, n, s->a, s->term);
+  if (s->large) widths(s->stop, n, s->a, s->total, s->term, s->level);
   for (size_t r = 0; r < s->rows; r++) {
-    double sum = total_of(s->k, s->term + r * s->k), total = s->total[r * s->k];
+    double sum = total_of(s->stop, s->k, s->term + r * s->k), total = s->total[r * s->k];
     if (total > LARGE) sum += vstirlerr(total) - fma(0.5, vlog(total),
                                                      HALF_LOG_2PI * ((double)s->k - 1));
     else sum += vlgamma_pos(total);
@@ -121,11 +127,13 @@ static void constants (Rows *s) {
 
 
 /* (a - 1) log x; at x = 0 nothing for a = 1 */
-static void powers (size_t n, const double *x, const double *a, double *restrict term) {
-  EVERY for (size_t i = 0; i < n; i++) {
-    double value = (a[i] - 1) * vlog(x[i]);
-    term[i] = a[i] == 1 && x[i] == 0 ? 0.0 : value;
-  }
+static void powers (Stop stop, size_t n, const double *x, const double *a,
+                    double *restrict term) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) {
+      double value = (a[i] - 1) * vlog(x[i]);
+      term[i] = a[i] == 1 && x[i] == 0 ? 0.0 : value;
+    }
 }
 
 /* R(z) for z <= 1/4; error 2^-63 of z */
@@ -143,14 +151,15 @@ VECTOR double ratio_series (double z) {
 }
 
 /* -D(a, A x) - log x within a factor 3, NaN beyond it; rows with a small A keep their terms */
-static void near_deviances (size_t n, const double *x, const double *a, const double *total,
-                            const double *level, double *restrict term) {
-  EVERY for (size_t i = 0; i < n; i++) {
-    double d = fma(total[i], x[i], -a[i]), s = d / fma(total[i], x[i], a[i]), old = term[i];
-    double value = fma(s, fma(a[i] - 1, ratio_series(s * s), -(d + 2)), -level[i]);
-    double near = fabs(s) <= 0.5 ? value : (double)NAN;
-    term[i] = total[i] > LARGE ? near : old;
-  }
+static void near_deviances (Stop stop, size_t n, const double *x, const double *a,
+                            const double *total, const double *level, double *restrict term) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) {
+      double d = fma(total[i], x[i], -a[i]), s = d / fma(total[i], x[i], a[i]), old = term[i];
+      double value = fma(s, fma(a[i] - 1, ratio_series(s * s), -(d + 2)), -level[i]);
+      double near = fabs(s) <= 0.5 ? value : (double)NAN;
+      term[i] = total[i] > LARGE ? near : old;
+    }
 }
 
 /* and beyond it */
@@ -188,40 +197,44 @@ static void mend (const Rows *s, size_t n, size_t at) {
 
 static void terms (const Rows *s) {
   size_t n = s->rows * s->k;
-  if (s->small) powers(n, s->x, s->a, s->term);
+  if (s->small) powers(s->stop, n, s->x, s->a, s->term);
   if (!s->large) return;
-  near_deviances(n, s->x, s->a, s->total, s->level, s->term);
-  for (size_t i = 0; i < n; i += BLOCK) mend(s, n - i < BLOCK ? n - i : BLOCK, i);
+  near_deviances(s->stop, n, s->x, s->a, s->total, s->level, s->term);
+  for (size_t i = 0; i < n && !stops_at(s->stop, i / BLOCK, OPERATIONS); i += BLOCK)
+    mend(s, n - i < BLOCK ? n - i : BLOCK, i);
 }
 
 /* sum_j x_j - 1, without rounding but at the end */
-static double surplus (size_t k, const double *x) {
+static double surplus (Stop stop, size_t k, const double *x) {
   double sum = -1, error = 0;
-  for (size_t j = 0; j < k; j++) {
-    Pair s = exact_sum(sum, x[j]);
-    sum = s.hi;
-    error += s.lo;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      Pair s = exact_sum(sum, x[j]);
+      sum = s.hi;
+      error += s.lo;
+    }
   return fabs(sum) < INFINITY ? sum + error : sum;
 }
 
-static int inside (size_t k, const double *x, double beyond) {
+static int inside (Stop stop, size_t k, const double *x, double beyond) {
   int negative = 0;
-  for (size_t j = 0; j < k; j++) negative |= x[j] < 0;
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) negative |= x[j] < 0;
   return !negative && fabs(beyond) <= TOLERANCE;
 }
 
 static double density (const Rows *s, size_t r) {
   const double *x = s->x + r * s->k;
-  double beyond = surplus(s->k, x), total = s->total[r * s->k];
-  double sum = total_of(s->k, s->term + r * s->k);
+  double beyond = surplus(s->stop, s->k, x), total = s->total[r * s->k];
+  double sum = total_of(s->stop, s->k, s->term + r * s->k);
   if (beyond != beyond) return beyond;
-  if (fabs(beyond) > TOLERANCE || (sum != sum && !inside(s->k, x, beyond))) return -INFINITY;
+  if (fabs(beyond) > TOLERANCE) return -INFINITY;
+  if (sum != sum && !inside(s->stop, s->k, x, beyond)) return -INFINITY;
   return (total > LARGE ? fma(total, beyond, sum) : sum) + s->constant[r];
 }
 
 static void log_prob (const Batch *b, double *out) {
-  Rows s = rows_at(b->dims[0], b->scratch);
+  Rows s = rows_at(b);
   for (size_t r = 0; r < b->n; r += s.rows) {
     s.rows = b->n - r < s.most ? b->n - r : s.most;
     if (r == 0 || b->step[1] != 0) {   /* once for shared shapes */
@@ -247,13 +260,14 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *a = event(b, 1, r);
     double *dx = d[0] + r * k, *da = d[1] + r * k;
-    double total = total_of(k, a), beyond = surplus(k, x);
-    double up = inside(k, x, beyond) ? upstream[r] : beyond != beyond ? beyond : 0;
-    for (size_t j = 0; j < k; j++) {
-      double slope = (a[j] - 1) / x[j], moved = excess(x[j], a[j], total);
-      dx[j] = up == 0 || a[j] == 1 ? 0 * up : up * slope;
-      da[j] = up == 0 ? 0.0 : up * moved;
-    }
+    double total = total_of(b->stop, k, a), beyond = surplus(b->stop, k, x);
+    double up = inside(b->stop, k, x, beyond) ? upstream[r] : beyond != beyond ? beyond : 0;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double slope = (a[j] - 1) / x[j], moved = excess(x[j], a[j], total);
+        dx[j] = up == 0 || a[j] == 1 ? 0 * up : up * slope;
+        da[j] = up == 0 ? 0.0 : up * moved;
+      }
   }
 }
 
@@ -265,16 +279,18 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 ** ====================================================== */
 
 /* sums of all but one */
-static void sums_of_others (size_t k, const double *x, double *out) {
+static void sums_of_others (Stop stop, size_t k, const double *x, double *out) {
   double before = 0, after = 0;
-  for (size_t j = 0; j < k; j++) {
-    out[j] = before;
-    before += x[j];
-  }
-  for (size_t j = k; j-- > 0; ) {
-    out[j] += after;
-    after += x[j];
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      out[j] = before;
+      before += x[j];
+    }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      out[k - 1 - i] += after;
+      after += x[k - 1 - i];
+    }
 }
 
 /* m (1 - m)/(A + 1), 1 - m from the sum of the others */
@@ -282,9 +298,10 @@ static void variance (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *a = event(b, 0, r);
-    double total = total_of(k, a);
-    sums_of_others(k, a, out);
-    for (size_t j = 0; j < k; j++) out[j] = a[j] / total * (out[j] / total) / (total + 1);
+    double total = total_of(b->stop, k, a);
+    sums_of_others(b->stop, k, a, out);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = a[j] / total * (out[j] / total) / (total + 1);
   }
 }
 
@@ -299,14 +316,16 @@ static void variance_adjoint (const Batch *b, const double *upstream, double *co
   double *others = b->scratch, *cross = others + k;
   for (size_t r = 0; r < b->n; r++, upstream += k) {
     const double *a = event(b, 0, r);
-    double *da = d[0] + r * k, total = total_of(k, a), w = 2 / total + 1 / (total + 1);
-    sums_of_others(k, a, others);
-    for (size_t j = 0; j < k; j++) cross[j] = upstream[j] * a[j] * fma(-others[j], w, 1);
-    sums_of_others(k, cross, da);
-    for (size_t j = 0; j < k; j++) {
-      double own = upstream[j] * others[j] * fma(-a[j], w, 1);
-      da[j] = (da[j] + own) / total / total / (total + 1);
-    }
+    double *da = d[0] + r * k, total = total_of(b->stop, k, a), w = 2 / total + 1 / (total + 1);
+    sums_of_others(b->stop, k, a, others);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) cross[j] = upstream[j] * a[j] * fma(-others[j], w, 1);
+    sums_of_others(b->stop, k, cross, da);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double own = upstream[j] * others[j] * fma(-a[j], w, 1);
+        da[j] = (da[j] + own) / total / total / (total + 1);
+      }
   }
 }
 
@@ -320,14 +339,16 @@ static void mode (const Batch *b, double *out) {
     const double *a = event(b, 0, r);
     size_t best = 0, ones = 0;
     double sum = 0;
-    for (size_t j = 0; j < k; j++) {
-      out[j] = a[j] > 1 ? a[j] - 1 : 0;
-      sum += out[j];
-      ones += a[j] == 1;
-      best = a[j] > a[best] ? j : best;
-    }
-    for (size_t j = 0; j < k; j++)
-      out[j] = sum > 0 ? out[j] / sum : ones > 1 ? NAN : j == best;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        out[j] = a[j] > 1 ? a[j] - 1 : 0;
+        sum += out[j];
+        ones += a[j] == 1;
+        best = a[j] > a[best] ? j : best;
+      }
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++)
+        out[j] = sum > 0 ? out[j] / sum : ones > 1 ? NAN : j == best;
   }
 }
 
@@ -337,13 +358,15 @@ static void mode_adjoint (const Batch *b, const double *upstream, double *const 
   for (size_t r = 0; r < b->n; r++, upstream += k) {
     const double *a = event(b, 0, r);
     double sum = 0, pulled = 0, *slope = d[0] + r * k;
-    for (size_t j = 0; j < k; j++) {
-      double excess = a[j] > 1 ? a[j] - 1 : 0;
-      sum += excess;
-      pulled = fma(excess, upstream[j], pulled);
-    }
-    for (size_t j = 0; j < k; j++)
-      slope[j] = a[j] > 1 ? (upstream[j] - pulled / sum) / sum : 0;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double excess = a[j] > 1 ? a[j] - 1 : 0;
+        sum += excess;
+        pulled = fma(excess, upstream[j], pulled);
+      }
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++)
+        slope[j] = a[j] > 1 ? (upstream[j] - pulled / sum) / sum : 0;
   }
 }
 
@@ -363,9 +386,9 @@ VECTOR double entropy_term (double a, double total) {
 }
 
 /* the terms of a row, computed side by side before they are added */
-VECTOR double sum_of (Term *term, size_t k, const double *a, double total) {
+VECTOR double sum_of (Stop stop, Term *term, size_t k, const double *a, double total) {
   double sum = 0, t[BLOCK];
-  for (size_t j = 0; j < k; j += BLOCK) {
+  for (size_t j = 0; j < k && !stops_at(stop, j / BLOCK, OPERATIONS); j += BLOCK) {
     size_t n = k - j < BLOCK ? k - j : BLOCK;
     EVERY for (size_t i = 0; i < n; i++) t[i] = term(a[j + i], total);
     for (size_t i = 0; i < n; i++) sum += t[i];
@@ -378,19 +401,19 @@ VECTOR double sum_of (Term *term, size_t k, const double *a, double total) {
 **   sum_j [log(a_j/A)/2 + (1 - a_j) R(a_j) + mu(a_j)] + (A - K) R(A) - mu(A)
 **     + (K - 1) [log(2 pi) - log A]/2
 */
-static double entropy_of (size_t k, const double *a) {
-  double total = total_of(k, a), free = (double)k - 1;
+static double entropy_of (Stop stop, size_t k, const double *a) {
+  double total = total_of(stop, k, a), free = (double)k - 1;
   if (total <= SADDLE) {
     double rest = fma(total - (double)k, vdigamma_pos(total), -vlgamma_pos(total));
-    return sum_of(plain_entropy_term, k, a, total) + rest;
+    return sum_of(stop, plain_entropy_term, k, a, total) + rest;
   }
   double rest = fma(total - (double)k, digamma_rest(total), -vstirlerr(total));
-  return sum_of(entropy_term, k, a, total) + rest
+  return sum_of(stop, entropy_term, k, a, total) + rest
        + free * fma(-0.5, vlog(total), HALF_LOG_2PI);
 }
 
 static void entropy (const Batch *b, double *out) {
-  for (size_t r = 0; r < b->n; r++) out[r] = entropy_of(b->dims[0], event(b, 0, r));
+  for (size_t r = 0; r < b->n; r++) out[r] = entropy_of(b->stop, b->dims[0], event(b, 0, r));
 }
 
 /* (A - K) psi'(A) - (a - 1) psi'(a), with x psi'(x) = 1 + trigamma_rest(x) */
@@ -398,11 +421,12 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 0, r);
-    double total = total_of(k, a), whole = (double)k * vtrigamma_pos(total);
-    for (size_t j = 0; j < k; j++) {
-      double own = vtrigamma_pos(a[j]) - whole;
-      d[0][r * k + j] = upstream[r] * (trigamma_gap(a[j], total - a[j]) + own);
-    }
+    double total = total_of(b->stop, k, a), whole = (double)k * vtrigamma_pos(total);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double own = vtrigamma_pos(a[j]) - whole;
+        d[0][r * k + j] = upstream[r] * (trigamma_gap(a[j], total - a[j]) + own);
+      }
   }
 }
 
@@ -425,10 +449,11 @@ static void log_gammas (const Philox *g, uint64_t element, size_t n, const Batch
 
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   size_t k = b->dims[0], size = b->n * k, done = 0;
-  for (size_t i = 0, n; i < size; i += n) {
+  for (size_t i = 0, n; i < size && !stops_at(b->stop, i / GAMMAS_BLOCK, OPERATIONS); i += n) {
     n = size - i < GAMMAS_BLOCK ? size - i : GAMMAS_BLOCK;
     log_gammas(g, first + i, n, b, i / k, i % k, out + i);
-    for (; (done + 1) * k <= i + n; done++) simplex_probs(k, out + done * k, out + done * k);
+    for (; (done + 1) * k <= i + n; done++)
+      simplex_probs(b->stop, k, out + done * k, out + done * k);
   }
 }
 
@@ -441,13 +466,14 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   memcpy(d[0], upstream, b->n * k * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++, upstream += k) {
     const double *x = event(b, 0, r), *a = event(b, 1, r);
-    double total = total_of(k, a);
-    for (size_t j = 0; j < k; j++) {
+    double total = total_of(b->stop, k, a);
+    for (size_t j = 0; j < k && !stops_at(b->stop, j, k + OPERATIONS); j++) {
       double others = 0, rest = 0;
-      for (size_t i = 0; i < k; i++) {
-        others = i == j ? others : fma(x[i], upstream[i] - upstream[j], others);
-        rest += i == j ? 0 : x[i];
-      }
+      for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+        for (; i < end; i++) {
+          others = i == j ? others : fma(x[i], upstream[i] - upstream[j], others);
+          rest += i == j ? 0 : x[i];
+        }
       double slope = k == 1 ? 0 : special_beta_dx_da(a[j], total - a[j], x[j]);
       d[1][r * k + j] = rest > 0 ? -others / rest * slope : 0;
     }

@@ -13,30 +13,32 @@
 #include "kernel/summation.h"
 #include "random/gammas.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, OPERATIONS = 16 * BLOCK };   /* outcomes computed together; their work */
 
 
 /* {=====================================================
 ** Probability
 ** ====================================================== */
 
-static double sum_of (size_t k, const double *a) {
+static double sum_of (Stop stop, size_t k, const double *a) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += a[j];
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum += a[j];
   return sum;
 }
 
 /* are these counts, n in all? *sum is NaN if an element is */
-static int is_count (size_t k, const double *x, double n, double *sum) {
+static int is_count (Stop stop, size_t k, const double *x, double n, double *sum) {
   int counts = 1;
-  for (size_t j = 0; j < k; j++) counts &= is_outcome(x[j], n);
-  *sum = sum_of(k, x);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) counts &= is_outcome(x[j], n);
+  *sum = sum_of(stop, k, x);
   return counts && *sum == n;
 }
 
-static double weights (size_t k, const double *x, const double *a, Urn u) {
+static double weights (Stop stop, size_t k, const double *x, const double *a, Urn u) {
   double w[BLOCK], sum = 0;
-  for (size_t j = 0; j < k; j += BLOCK) {
+  for (size_t j = 0; j < k && !stops_at(stop, j / BLOCK, OPERATIONS); j += BLOCK) {
     size_t m = k - j < BLOCK ? k - j : BLOCK;
     for (size_t i = 0; i < m; i++) w[i] = polya_log_weight(x[j + i], a[j + i], u);
     for (size_t i = 0; i < m; i++) sum += w[i];
@@ -44,13 +46,14 @@ static double weights (size_t k, const double *x, const double *a, Urn u) {
   return sum;
 }
 
-static double scored (size_t k, const double *x, const double *a, double n, double total) {
+static double scored (Stop stop, size_t k, const double *x, const double *a, double n,
+                      double total) {
   double sum;
-  if (!is_count(k, x, n, &sum))
+  if (!is_count(stop, k, x, n, &sum))
     return sum == sum && n == n && total == total ? -HUGE_VAL : (double)NAN;
   if (n == 0 || k == 1) return total == total ? 0 : total;
   Urn u = urn_of(n, total);
-  return weights(k, x, a, u) - polya_log_whole(u);
+  return weights(stop, k, x, a, u) - polya_log_whole(u);
 }
 
 static void log_prob (const Batch *b, double *out) {
@@ -59,9 +62,9 @@ static void log_prob (const Batch *b, double *out) {
   double total = 0;
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 1, r);
-    if (a != seen) total = sum_of(k, a);   /* once for a shared row */
+    if (a != seen) total = sum_of(b->stop, k, a);   /* once for a shared row */
     seen = a;
-    out[r] = scored(k, event(b, 0, r), a, *event(b, 2, r), total);
+    out[r] = scored(b->stop, k, event(b, 0, r), a, *event(b, 2, r), total);
   }
 }
 
@@ -69,14 +72,15 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *a = event(b, 1, r);
-    double n = *event(b, 2, r), total = sum_of(k, a), up = upstream[r], sum;
+    double n = *event(b, 2, r), total = sum_of(b->stop, k, a), up = upstream[r], sum;
     double *dx = d[0] + r * k, *da = d[1] + r * k;
-    int inside = is_count(k, x, n, &sum) && k > 1;
-    for (size_t j = 0; j < k; j++) {
-      double slope = polya_slope(x[j], a[j], n, total);
-      dx[j] = 0;
-      da[j] = inside ? up * slope : 0;
-    }
+    int inside = is_count(b->stop, k, x, n, &sum) && k > 1;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double slope = polya_slope(x[j], a[j], n, total);
+        dx[j] = 0;
+        da[j] = inside ? up * slope : 0;
+      }
     d[2][r] = 0;
   }
 }
@@ -134,9 +138,10 @@ static void add_slopes (const Nodes *at, void *state) {
   }
 }
 
-static double sum_without (size_t k, const double *a, size_t j) {
+static double sum_without (Stop stop, size_t k, const double *a, size_t j) {
   double sum = 0;
-  for (size_t i = 0; i < k; i++) sum += i == j ? 0 : a[i];
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) sum += i == j ? 0 : a[i];
   return sum;
 }
 
@@ -164,41 +169,45 @@ static int is_law (double n, double total) {
   return (n >= 0) & (n < HUGE_VAL) & (total > 0) & (total < HUGE_VAL);
 }
 
-static size_t place_of_largest (size_t k, const double *a) {
+static size_t place_of_largest (Stop stop, size_t k, const double *a) {
   size_t top = 0;
-  for (size_t j = 1; j < k; j++) top = a[j] > a[top] ? j : top;
+  for (size_t j = 1, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) top = a[j] > a[top] ? j : top;
   return top;
 }
 
 /* misses: what all outcomes but the likeliest weigh */
-static double entropy_of_misses (size_t k, const double *a, size_t top, double misses, Urn u) {
+static double entropy_of_misses (Stop stop, size_t k, const double *a, size_t top,
+                                 double misses, Urn u) {
   double sum = betabinomial_entropy(misses, a[top], u.n) + mean_excess(misses, a[top], u);
-  for (size_t j = 0; j < k; j++)
-    if (j != top) sum -= mean_excess(a[j], sum_without(k, a, j), u);
+  for (size_t j = 0; j < k && !stops_at(stop, j, k + OPERATIONS); j++)
+    if (j != top) sum -= mean_excess(a[j], sum_without(stop, k, a, j), u);
   return sum;
 }
 
-static double entropy_of (size_t k, const double *a, double n) {
-  double total = sum_of(k, a);
+static double entropy_of (Stop stop, size_t k, const double *a, double n) {
+  double total = sum_of(stop, k, a);
   if (!is_law(n, total)) return (double)NAN;
   if (n == 0 || k == 1) return 0;
   Urn u = urn_of(n, total);
-  size_t top = place_of_largest(k, a);
-  double misses = sum_without(k, a, top), sum = polya_log_whole(u);
-  if (misses * u.o.log_q < 1) return entropy_of_misses(k, a, top, misses, u);
-  for (size_t j = 0; j < k; j++) sum -= mean_weight(a[j], sum_without(k, a, j), u);
+  size_t top = place_of_largest(stop, k, a);
+  double misses = sum_without(stop, k, a, top), sum = polya_log_whole(u);
+  if (misses * u.o.log_q < 1) return entropy_of_misses(stop, k, a, top, misses, u);
+  for (size_t j = 0; j < k && !stops_at(stop, j, k + OPERATIONS); j++)
+    sum -= mean_weight(a[j], sum_without(stop, k, a, j), u);
   return sum;
 }
 
 static void entropy (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++)
-    out[r] = entropy_of(b->dims[0], event(b, 0, r), *event(b, 1, r));
+    out[r] = entropy_of(b->stop, b->dims[0], event(b, 0, r), *event(b, 1, r));
 }
 
 /* are all margins as good as normal? */
-static int is_normal (size_t k, const double *a, Urn u) {
-  for (size_t j = 0; j < k; j++)
-    if (!(fmin(a[j], u.n * (a[j] / u.total)) > SUMMATION_NORMAL)) return 0;
+static int is_normal (Stop stop, size_t k, const double *a, Urn u) {
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++)
+      if (!(fmin(a[j], u.n * (a[j] / u.total)) > SUMMATION_NORMAL)) return 0;
   return 1;
 }
 
@@ -206,9 +215,11 @@ static int is_normal (size_t k, const double *a, Urn u) {
 ** The determinant of their covariances, one margin left out, is (n (A + n)/(A + 1))^(K - 1) times
 ** the product of all a_j/A; the entropy has half of its logarithm.
 */
-static void normal_slopes (size_t k, const double *a, Urn u, double upstream, double *da) {
+static void normal_slopes (Stop stop, size_t k, const double *a, Urn u, double upstream,
+                           double *da) {
   double A = u.total, K = (double)k, shared = (1 - K) * (u.n / (A + u.n) / A) - K / A;
-  for (size_t j = 0; j < k; j++) da[j] = 0.5 * upstream * (1 / a[j] + shared);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) da[j] = 0.5 * upstream * (1 / a[j] + shared);
 }
 
 /* a_j moves its own margin directly, and all others as a part of their b */
@@ -216,21 +227,22 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 0, r);
-    double n = *event(b, 1, r), total = sum_of(k, a), *da = d[0] + r * k, all = 0;
+    double n = *event(b, 1, r), total = sum_of(b->stop, k, a), *da = d[0] + r * k, all = 0;
     int spread = is_law(n, total) && n > 0 && k > 1;
     Urn u = urn_of(n, total);
     d[1][r] = 0;
-    if (spread && is_normal(k, a, u)) {
-      normal_slopes(k, a, u, upstream[r], da);
+    if (spread && is_normal(b->stop, k, a, u)) {
+      normal_slopes(b->stop, k, a, u, upstream[r], da);
       continue;
     }
-    for (size_t j = 0; j < k; j++) {
-      double others = sum_without(k, a, j), mean = n * (a[j] / total);
+    for (size_t j = 0; j < k && !stops_at(b->stop, j, k + OPERATIONS); j++) {
+      double others = sum_without(b->stop, k, a, j), mean = n * (a[j] / total);
       UrnMargin m = spread ? margin(a[j], others, mean, u, add_slopes) : (UrnMargin) {.sum = 0};
       da[j] = m.by_b - m.by_a;
       all += m.by_b;
     }
-    for (size_t j = 0; j < k; j++) da[j] = upstream[r] * (da[j] - all);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) da[j] = upstream[r] * (da[j] - all);
   }
 }
 
@@ -243,9 +255,11 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 ** ====================================================== */
 
 /* logarithms of gamma numbers with shapes a */
-static void log_gammas (const Philox *g, uint64_t first, size_t k, const double *a, double *out) {
+static void log_gammas (Stop stop, const Philox *g, uint64_t first, size_t k, const double *a,
+                        double *out) {
   double size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
-  for (size_t j = 0; j < k; j += GAMMAS_BLOCK) {
+  for (size_t j = 0; j < k && !stops_at(stop, j / GAMMAS_BLOCK, OPERATIONS);
+       j += GAMMAS_BLOCK) {
     size_t m = k - j < GAMMAS_BLOCK ? k - j : GAMMAS_BLOCK;
     gammas(g, BINOMIAL_LANES, first + j, m, a + j, size, depth);
     for (size_t i = 0; i < m; i++) out[j + i] = vlog(size[i]) - depth[i];
@@ -253,22 +267,23 @@ static void log_gammas (const Philox *g, uint64_t first, size_t k, const double 
 }
 
 /* logits of shares become those of an outcome once it is none before it; the last is +inf */
-static void condition (size_t k, double *l) {
+static void condition (Stop stop, size_t k, double *l) {
   double after = -HUGE_VAL;
-  for (size_t j = k; j-- > 0; ) {
-    double own = l[j];
-    l[j] = own - after;
-    after = vlogaddexp(after, own);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      double own = l[k - 1 - i];
+      l[k - 1 - i] = own - after;
+      after = vlogaddexp(after, own);
+    }
 }
 
 static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k, first += k) {
     double left = *event(b, 1, r);
-    log_gammas(g, first, k, event(b, 0, r), out);
-    condition(k, out);
-    for (size_t j = 0; j + 1 < k; j++) {
+    log_gammas(b->stop, g, first, k, event(b, 0, r), out);
+    condition(b->stop, k, out);
+    for (size_t j = 0; j + 1 < k && !stops_at(b->stop, j, OPERATIONS); j++) {
       double logit = out[j];
       binomial_draw(g, first + j, 1, &left, &logit, out + j);
       left -= out[j];

@@ -102,7 +102,7 @@ static void add_table (const Batch *b, const Chain *c, size_t r, size_t t, const
 
 /* log sum_j exp(u_j) */
 static double log_sum (size_t k, const double *u) {
-  Simplex s = simplex_of(k, u);
+  Simplex s = simplex_of(STOP_NEVER, k, u);
   return s.shift + s.log_sum;
 }
 
@@ -149,7 +149,7 @@ static Back back_of (size_t k, double *scratch) {
 static double posterior_at (size_t k, const double *f, const double *back, double *shares,
                             double *sum) {
   EVERY for (size_t i = 0; i < k; i++) shares[i] = f[i] == -INFINITY ? f[i] : f[i] + back[i];
-  double m = simplex_largest(k, shares), all = 0;
+  double m = simplex_largest(STOP_NEVER, k, shares), all = 0;
   EVERY for (size_t i = 0; i < k; i++) shares[i] = vexp(shares[i] - m);
   for (size_t i = 0; i < k; i++) all += shares[i];
   for (size_t i = 0; i < k; i++) shares[i] /= all;

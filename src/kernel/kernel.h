@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "linalg/stop.h"
 
@@ -43,6 +44,12 @@ static inline int is_wanted (const Batch *b, int k) { return (b->wanted >> k & 1
 /* Event r of operand k. */
 static inline const double *event (const Batch *b, int k, size_t r) {
   return b->in[k] + (ptrdiff_t)r * b->step[k];
+}
+
+/* Zeros, n of them. */
+static inline void clear (Stop stop, size_t n, double *out) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; i = end)
+    memset(out + i, 0, (end - i) * sizeof *out);
 }
 
 /* A kernel of rows works on event dimensions. */

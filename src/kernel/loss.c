@@ -84,26 +84,28 @@ static void kl_div_log_partials (size_t n, const double *const in[], double *con
 ** Rows of logits, normalised on the way: with m their largest and S = sum_j exp(x_j - m),
 **   kl_div_logits(x, t) = sum_j t_j (log t_j - (x_j - m)) + log S sum_j t_j
 */
-enum { FEW = 64 };   /* outcomes whose largest is near enough to the largest of all */
+enum { FEW = 64,   /* outcomes whose largest is near enough to the largest of all */
+       OPERATIONS = 16 * RUN };
 
 static const double HEAVY = 1e6;   /* the log of a lighter S costs no digits */
 
 /* e_j = exp(x_j - shift); returns their sum */
-static double weights_from (size_t k, const double *x, double shift, double *restrict e) {
+static double weights_from (Stop stop, size_t k, const double *x, double shift,
+                            double *restrict e) {
   ExpRun run;
-  for (size_t j = 0; j < k; j += RUN) {
+  for (size_t j = 0; j < k && !stops_at(stop, j / RUN, OPERATIONS); j += RUN) {
     size_t n = run_length(k - j);
     exp_run(n, x + j, shift, &run);
     EVERY for (size_t i = 0; i < n; i++) e[j + i] = exp_run_at(&run, i);
   }
-  return simplex_total(k, e);
+  return simplex_total(stop, k, e);
 }
 
 /* with m for the shift, or the largest of a few if that does as well */
-static double weights (size_t k, const double *x, double *shift, double *e) {
-  double sum = weights_from(k, x, *shift = simplex_shift(k < FEW ? k : FEW, x), e);
+static double weights (Stop stop, size_t k, const double *x, double *shift, double *e) {
+  double sum = weights_from(stop, k, x, *shift = simplex_shift(stop, k < FEW ? k : FEW, x), e);
   if (sum >= 1 && sum < HEAVY) return sum;
-  return weights_from(k, x, *shift = simplex_shift(k, x), e);
+  return weights_from(stop, k, x, *shift = simplex_shift(stop, k, x), e);
 }
 
 static size_t row_scratch (const size_t dims[]) {
@@ -114,30 +116,36 @@ static void kl_div_logits (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *t = event(b, 1, r);
-    double shift, sum = weights(k, x, &shift, b->scratch);
-    terms(k, x, t, shift, b->scratch);
-    out[r] = fma(vlog(sum), simplex_total(k, t), simplex_total(k, b->scratch));
+    double shift, sum = weights(b->stop, k, x, &shift, b->scratch);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; j = end)
+      terms(end - j, x + j, t + j, shift, b->scratch + j);
+    out[r] = fma(vlog(sum), simplex_total(b->stop, k, t),
+                 simplex_total(b->stop, k, b->scratch));
   }
 }
 
 /* up (e_j/S sum_i t_i - t_j) */
-static void logits_slopes (size_t k, const double *x, const double *t, double up, double *d) {
-  double shift, sum = weights(k, x, &shift, d), scale = up * simplex_total(k, t) / sum;
-  for (size_t j = 0; j < k; j++) d[j] = fma(scale, d[j], -up * t[j]);
+static void logits_slopes (Stop stop, size_t k, const double *x, const double *t, double up,
+                           double *d) {
+  double shift, sum = weights(stop, k, x, &shift, d), scale = up * simplex_total(stop, k, t) / sum;
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) d[j] = fma(scale, d[j], -up * t[j]);
 }
 
 /* up (log t_j + 1 - (x_j - m - log S)) */
-static void target_slopes (size_t k, const double *x, const double *t, double up, double *d) {
-  double shift = simplex_shift(k, x), log_sum = vlog(simplex_sum(k, x, shift, k));
-  for (size_t j = 0; j < k; j++) d[j] = up * (vlog(t[j]) + 1 - ((x[j] - shift) - log_sum));
+static void target_slopes (Stop stop, size_t k, const double *x, const double *t, double up,
+                           double *d) {
+  double shift = simplex_shift(stop, k, x), log_sum = vlog(simplex_sum(stop, k, x, shift, k));
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) d[j] = up * (vlog(t[j]) + 1 - ((x[j] - shift) - log_sum));
 }
 
 static void kl_div_logits_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *t = event(b, 1, r);
-    if (is_wanted(b, 0)) logits_slopes(k, x, t, upstream[r], d[0] + r * k);
-    if (is_wanted(b, 1)) target_slopes(k, x, t, upstream[r], d[1] + r * k);
+    if (is_wanted(b, 0)) logits_slopes(b->stop, k, x, t, upstream[r], d[0] + r * k);
+    if (is_wanted(b, 1)) target_slopes(b->stop, k, x, t, upstream[r], d[1] + r * k);
   }
 }
 

@@ -40,25 +40,28 @@ static Sizes sizes_of (const Batch *b) { return sizes_from(b->dims); }
 ** ====================================================== */
 
 /* SUMS_AT_ONCE sums side by side, then theirs */
-static double dot (size_t rows, const double *a, const double *b) {
+static double dot (Stop stop, size_t rows, const double *a, const double *b) {
   double sum[SUMS_AT_ONCE];
   for (size_t j = 0; j < SUMS_AT_ONCE; j++) sum[j] = a[j] * b[j];
-  for (size_t i = SUMS_AT_ONCE; i < rows; i += SUMS_AT_ONCE)
-    for (size_t j = 0; j < SUMS_AT_ONCE; j++) sum[j] = fma(a[i + j], b[i + j], sum[j]);
+  for (size_t i = SUMS_AT_ONCE, end; (end = part_end(stop, i, rows)) > i; )
+    for (; i < end; i += SUMS_AT_ONCE)
+      for (size_t j = 0; j < SUMS_AT_ONCE; j++) sum[j] = fma(a[i + j], b[i + j], sum[j]);
   for (size_t j = 0; j < 8; j++) sum[j] += sum[j + 8];
   for (size_t j = 0; j < 4; j++) sum[j] += sum[j + 4];
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 /* y + k x */
-static void add (size_t rows, double k, const double *restrict x, double *restrict y) {
-  for (size_t i = 0; i < rows; i += SUMS_AT_ONCE)
-    for (size_t j = 0; j < SUMS_AT_ONCE; j++) y[i + j] = fma(k, x[i + j], y[i + j]);
+static void add (Stop stop, size_t rows, double k, const double *restrict x,
+                 double *restrict y) {
+  for (size_t i = 0, end; (end = part_end(stop, i, rows)) > i; )
+    for (; i < end; i += SUMS_AT_ONCE)
+      for (size_t j = 0; j < SUMS_AT_ONCE; j++) y[i + j] = fma(k, x[i + j], y[i + j]);
 }
 
 /* what is left of v without its parts along the first `count` columns */
-static void project (size_t rows, size_t count, const double *q, double *v) {
-  for (size_t j = 0; j < count; j++, q += rows) add(rows, -dot(rows, q, v), q, v);
+static void project (Stop stop, size_t rows, size_t count, const double *q, double *v) {
+  for (size_t j = 0; j < count; j++, q += rows) add(stop, rows, -dot(stop, rows, q, v), q, v);
 }
 
 static size_t factor_size (Sizes s) { return s.d + s.k * s.rows; }
@@ -68,14 +71,17 @@ static void orthonormalise (const Batch *b, int w, size_t r, double *factor) {
   Sizes s = sizes_of(b);
   const double *wide = event(b, w, r), *diagonal = event(b, w + 1, r);
   double *q = factor + s.d;
-  for (size_t i = 0; i < s.d; i++) factor[i] = 1 / sqrt(diagonal[i]);
+  for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+    for (; i < end; i++) factor[i] = 1 / sqrt(diagonal[i]);
   for (size_t j = 0; j < s.k && !stops(b->stop); j++) {
     double *column = q + j * s.rows;
-    for (size_t i = 0; i < s.d; i++) column[i] = wide[i * s.k + j] * factor[i];
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+      for (; i < end; i++) column[i] = wide[i * s.k + j] * factor[i];
     for (size_t i = s.d; i < s.rows; i++) column[i] = i == s.d + j;
-    project(s.rows, j, q, column);
-    double norm = sqrt(dot(s.rows, column, column));
-    for (size_t i = 0; i < s.rows; i++) column[i] /= norm;
+    project(b->stop, s.rows, j, q, column);
+    double norm = sqrt(dot(b->stop, s.rows, column, column));
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.rows)) > i; )
+      for (; i < end; i++) column[i] /= norm;
   }
 }
 
@@ -83,21 +89,22 @@ static void orthonormalise (const Batch *b, int w, size_t r, double *factor) {
 static int shared (const Batch *b, int w) { return b->step[w] == 0 && b->step[w + 1] == 0; }
 
 /* log det(S)/2 */
-static double half_log_det (Sizes s, const double *diagonal, const double *factor) {
+static double half_log_det (Stop stop, Sizes s, const double *diagonal, const double *factor) {
   const double *corner = factor + s.d + s.d;
   double sum = 0;
-  for (size_t i = 0; i < s.d; i++) sum += vlog(diagonal[i]);
+  for (size_t i = 0, end; (end = part_end(stop, i, s.d)) > i; )
+    for (; i < end; i++) sum += vlog(diagonal[i]);
   sum *= 0.5;
   for (size_t j = 0; j < s.k; j++) sum -= vlog(corner[j * s.rows + j]);
   return sum;
 }
 
 /* 1 - |row i of P|^2, the length of what is left of a unit vector */
-static double left_of_unit (Sizes s, const double *q, size_t i, double *v) {
-  memset(v, 0, s.rows * sizeof *v);
+static double left_of_unit (Stop stop, Sizes s, const double *q, size_t i, double *v) {
+  clear(stop, s.rows, v);
   v[i] = 1;
-  project(s.rows, s.k, q, v);
-  return dot(s.rows, v, v);
+  project(stop, s.rows, s.k, q, v);
+  return dot(stop, s.rows, v, v);
 }
 
 /*
@@ -117,7 +124,7 @@ static void log_det_slopes (const Batch *b, const double *factor, double *dw, do
       dw[i * s.k + j] = factor[i] * sum;
       length = fma(q[j * s.rows + i], q[j * s.rows + i], length);
     }
-    double left = length > 0.5 ? left_of_unit(s, q, i, v) : 1 - length;
+    double left = length > 0.5 ? left_of_unit(b->stop, s, q, i, v) : 1 - length;
     dd[i] = 0.5 * left * factor[i] * factor[i];
   }
 }
@@ -134,8 +141,9 @@ static void residual (const Batch *b, size_t r, const double *factor, double *t)
   Sizes s = sizes_of(b);
   const double *x = event(b, 0, r), *loc = event(b, 1, r);
   memset(t + s.d, 0, (s.rows - s.d) * sizeof *t);
-  for (size_t i = 0; i < s.d; i++) t[i] = (x[i] - loc[i]) * factor[i];
-  project(s.rows, s.k, factor + s.d, t);
+  for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+    for (; i < end; i++) t[i] = (x[i] - loc[i]) * factor[i];
+  project(b->stop, s.rows, s.k, factor + s.d, t);
 }
 
 static void log_prob (const Batch *b, double *out) {
@@ -144,10 +152,10 @@ static void log_prob (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++) {
     if (r == 0 || !shared(b, 2)) {
       orthonormalise(b, 2, r, factor);
-      constant = -half_log_2pi(s.d) - half_log_det(s, event(b, 3, r), factor);
+      constant = -half_log_2pi(s.d) - half_log_det(b->stop, s, event(b, 3, r), factor);
     }
     residual(b, r, factor, t);
-    out[r] = fma(-0.5, dot(s.rows, t, t), constant);
+    out[r] = fma(-0.5, dot(b->stop, s.rows, t, t), constant);
     if (out[r] != out[r] && constant == constant
         && infinitely_far(s.d, event(b, 0, r), event(b, 1, r)))
       out[r] = -INFINITY;
@@ -165,13 +173,14 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
       log_det_slopes(b, factor, dw, dd, t);
     }
     residual(b, r, factor, t);
-    for (size_t i = 0; i < s.d; i++) {
-      double w = t[i] * factor[i], *row = d[2] + (r * s.d + i) * s.k;
-      d[0][r * s.d + i] = -up * w;
-      d[1][r * s.d + i] = up * w;
-      for (size_t j = 0; j < s.k; j++) row[j] = -up * fma(w, t[s.d + j], dw[i * s.k + j]);
-      d[3][r * s.d + i] = up * fma(0.5 * w, w, -dd[i]);
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+      for (; i < end; i++) {
+        double w = t[i] * factor[i], *row = d[2] + (r * s.d + i) * s.k;
+        d[0][r * s.d + i] = -up * w;
+        d[1][r * s.d + i] = up * w;
+        for (size_t j = 0; j < s.k; j++) row[j] = -up * fma(w, t[s.d + j], dw[i * s.k + j]);
+        d[3][r * s.d + i] = up * fma(0.5 * w, w, -dd[i]);
+      }
   }
 }
 
@@ -185,7 +194,8 @@ static void entropy (const Batch *b, double *out) {
     out[r] = out[0];
     if (r > 0 && shared(b, 1)) continue;
     orthonormalise(b, 1, r, b->scratch);
-    out[r] = half_log_det(s, event(b, 2, r), b->scratch) + (half_log_2pi(s.d) + 0.5 * (double)s.d);
+    out[r] = half_log_det(b->stop, s, event(b, 2, r), b->scratch)
+           + (half_log_2pi(s.d) + 0.5 * (double)s.d);
   }
 }
 
@@ -197,7 +207,8 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
     orthonormalise(b, 1, r, b->scratch);
     log_det_slopes(b, b->scratch, dw, dd, b->scratch + factor_size(s));
     for (size_t i = 0; i < s.d * s.k; i++) dw[i] *= upstream[r];
-    for (size_t i = 0; i < s.d; i++) dd[i] *= upstream[r];
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+      for (; i < end; i++) dd[i] *= upstream[r];
   }
 }
 
@@ -217,13 +228,15 @@ static void rsample (const Philox *g, uint64_t first, const Batch *b, double *ou
   double *e = b->scratch;
   for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++, out += s.d) {
     const double *loc = event(b, 0, r), *wide = event(b, 1, r), *diagonal = event(b, 2, r);
-    noise_normal(g, 0, first + r * s.d, s.d, out);
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; i = end)
+      noise_normal(g, 0, first + r * s.d + i, end - i, out + i);
     factor_noise(g, first + r * s.d, s, e);
-    for (size_t i = 0; i < s.d; i++) {
-      double sum = fma(sqrt(diagonal[i]), out[i], loc[i]);
-      for (size_t j = 0; j < s.k; j++) sum = fma(wide[i * s.k + j], e[j], sum);
-      out[i] = sum;
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+      for (; i < end; i++) {
+        double sum = fma(sqrt(diagonal[i]), out[i], loc[i]);
+        for (size_t j = 0; j < s.k; j++) sum = fma(wide[i * s.k + j], e[j], sum);
+        out[i] = sum;
+      }
   }
 }
 
@@ -236,11 +249,12 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n && !stops_at(b->stop, r, s.d * s.k); r++, upstream += s.d) {
     if (r == 0 || !shared(b, 2)) orthonormalise(b, 2, r, factor);
     residual(b, r, factor, t);
-    for (size_t i = 0; i < s.d; i++) {
-      double *row = d[2] + (r * s.d + i) * s.k;
-      for (size_t j = 0; j < s.k; j++) row[j] = upstream[i] * -t[s.d + j];
-      d[3][r * s.d + i] = upstream[i] * (0.5 * t[i] * factor[i]);
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, s.d)) > i; )
+      for (; i < end; i++) {
+        double *row = d[2] + (r * s.d + i) * s.k;
+        for (size_t j = 0; j < s.k; j++) row[j] = upstream[i] * -t[s.d + j];
+        d[3][r * s.d + i] = upstream[i] * (0.5 * t[i] * factor[i]);
+      }
   }
 }
 

@@ -16,7 +16,7 @@
 #include "random/noise.h"
 #include "special/constants.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, OPERATIONS = 16 * BLOCK };   /* outcomes computed together; their work */
 
 
 /* {=====================================================
@@ -37,9 +37,10 @@ VECTOR double deviance (double x, double n, double p, double log_p) {
 }
 
 /* r(n) - sum_j r(x_j) and sum_j D(x_j, n p_j) apart: where P is nearly 1 the former is 0 */
-static double scored (size_t k, const double *x, double n, const double *l, const Simplex *s) {
+static double scored (Stop stop, size_t k, const double *x, double n, const double *l,
+                      const Simplex *s) {
   double own[BLOCK], apart[BLOCK], owns = own_surprisal(n), deviances = 0;
-  for (size_t j = 0; j < k; j += BLOCK) {
+  for (size_t j = 0; j < k && !stops_at(stop, j / BLOCK, OPERATIONS); j += BLOCK) {
     size_t m = k - j < BLOCK ? k - j : BLOCK;
     double shift = s->shift, sum = s->sum, log_sum = s->log_sum;
     for (size_t i = 0; i < m; i++) {
@@ -54,13 +55,14 @@ static double scored (size_t k, const double *x, double n, const double *l, cons
 }
 
 /* are these counts, n in all? *sum is NaN if an element is */
-static int is_count (size_t k, const double *x, double n, double *sum) {
+static int is_count (Stop stop, size_t k, const double *x, double n, double *sum) {
   int counts = 1;
   *sum = 0;
-  for (size_t j = 0; j < k; j++) {
-    counts &= is_outcome(x[j], n);
-    *sum += x[j];
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      counts &= is_outcome(x[j], n);
+      *sum += x[j];
+    }
   return counts && *sum == n;
 }
 
@@ -71,9 +73,9 @@ static void log_prob (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double total = *event(b, 1, r), sum;
-    if (l != seen) s = simplex_of(k, l);   /* once for a shared row */
+    if (l != seen) s = simplex_of(b->stop, k, l);   /* once for a shared row */
     seen = l;
-    if (is_count(k, x, total, &sum)) out[r] = scored(k, x, total, l, &s);
+    if (is_count(b->stop, k, x, total, &sum)) out[r] = scored(b->stop, k, x, total, l, &s);
     else out[r] = sum == sum && total == total ? -INFINITY : (double)NAN;
   }
 }
@@ -88,15 +90,16 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *l = event(b, 2, r);
     double total = *event(b, 1, r), sum;
-    Simplex s = simplex_of(k, l);
-    int inside = is_count(k, x, total, &sum);
+    Simplex s = simplex_of(b->stop, k, l);
+    int inside = is_count(b->stop, k, x, total, &sum);
     d[1][r] = 0;
-    for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
-      double slope = upstream[r] * excess(x[j], total, e / s.sum, others / s.sum);
-      d[0][r * k + j] = 0;
-      d[2][r * k + j] = inside ? slope : 0;
-    }
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
+        double slope = upstream[r] * excess(x[j], total, e / s.sum, others / s.sum);
+        d[0][r * k + j] = 0;
+        d[2][r * k + j] = inside ? slope : 0;
+      }
   }
 }
 
@@ -108,35 +111,37 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 ** of the x_j that of the trials; where it leaps over n, outcomes that leap are ties.
 ** ====================================================== */
 
-static double floors (size_t k, const double *p, double t) {
+static double floors (Stop stop, size_t k, const double *p, double t) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += floor(t * p[j]);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum += floor(t * p[j]);
   return sum;
 }
 
 /* p becomes the mode; the sum of floors exceeds t - k */
-static void apportion (size_t k, double n, double *p) {
+static void apportion (Stop stop, size_t k, double n, double *p) {
   double low = 0, high = (n + (double)k + 1) * (1 + 0x1p-40);
   for (int i = 0; i < 1100; i++) {   /* halved until nothing is between */
     double middle = low + 0.5 * (high - low);
     if (middle <= low || middle >= high) break;
-    if (floors(k, p, middle) <= n) low = middle;
+    if (floors(stop, k, p, middle) <= n) low = middle;
     else high = middle;
   }
-  double left = n - floors(k, p, low);
-  for (size_t j = 0; j < k; j++) {
-    double least = floor(low * p[j]), leap = floor(high * p[j]) - least;
-    double more = leap < left ? leap : left;
-    p[j] = least + more;
-    left -= more;
-  }
+  double left = n - floors(stop, k, p, low);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double least = floor(low * p[j]), leap = floor(high * p[j]) - least;
+      double more = leap < left ? leap : left;
+      p[j] = least + more;
+      left -= more;
+    }
 }
 
 static void mode (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
-    simplex_probs(k, event(b, 1, r), out);
-    apportion(k, *event(b, 0, r), out);
+    simplex_probs(b->stop, k, event(b, 1, r), out);
+    apportion(b->stop, k, *event(b, 0, r), out);
   }
 }
 
@@ -234,13 +239,13 @@ static double margin_logit (const Simplex *s, const double *l, size_t j) {
   return depth - vlog(simplex_others(s, j, vexp(depth)));
 }
 
-static double entropy_of (size_t k, double n, const double *l) {
-  Simplex s = simplex_of(k, l);
+static double entropy_of (Stop stop, size_t k, double n, const double *l) {
+  Simplex s = simplex_of(stop, k, l);
   if (!(n >= 0 && n < HUGE_VAL && s.sum >= 1)) return (double)NAN;
   if (s.rest == 0) return 0;
   double misses = -margin_logit(&s, l, s.top);
   double sum = entropy_of_misses(margin(n, misses));
-  for (size_t j = 0; j < k; j++) {
+  for (size_t j = 0; j < k && !stops_at(stop, j, OPERATIONS); j++) {
     if (j == s.top || vexp(l[j] - s.shift) == 0) continue;
     sum += mean_surprisal(margin(n, margin_logit(&s, l, j)));
   }
@@ -249,7 +254,7 @@ static double entropy_of (size_t k, double n, const double *l) {
 
 static void entropy (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++)
-    out[r] = entropy_of(b->dims[0], *event(b, 0, r), event(b, 1, r));
+    out[r] = entropy_of(b->stop, b->dims[0], *event(b, 0, r), event(b, 1, r));
 }
 
 /* the slopes of E f(X_j, n p_j) along p_j, back through p */
@@ -258,16 +263,16 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 1, r);
     double total = *event(b, 0, r), *dl = d[1] + r * k;
-    Simplex s = simplex_of(k, l);
+    Simplex s = simplex_of(b->stop, k, l);
     int spread = s.rest > 0 && total >= 0 && total < HUGE_VAL;
-    for (size_t j = 0; j < k; j++) {
+    for (size_t j = 0; j < k && !stops_at(b->stop, j, OPERATIONS); j++) {
       double e = vexp(l[j] - s.shift), others = simplex_others(&s, j, e);
       dl[j] = 0;
       if (!spread || e == 0) continue;
       Margin m = margin(total, margin_logit(&s, l, j));
       dl[j] = surprisal_slope(m) / (e / s.sum) / (others / s.sum);
     }
-    simplex_pull(k, l, dl, upstream[r], dl);
+    simplex_pull(b->stop, k, l, dl, upstream[r], dl);
     d[0][r] = 0;
   }
 }
@@ -299,18 +304,21 @@ static size_t sample_scratch (const size_t dims[]) {
 ** l_j - log sum_(i > j) exp(l_i): the log odds of j once it is none before it. Where the sum
 ** underflows, a likelier outcome before j has left no trials.
 */
-static void conditional_logits (size_t k, const double *l, double *out) {
-  double shift = simplex_shift(k, l), after = 0;
-  for (size_t j = 0; j < k; j++) out[j] = vexp(l[j] - shift);
-  for (size_t j = k; j-- > 0; ) {
-    double own = out[j];
-    out[j] = after;
-    after += own;
-  }
-  for (size_t j = 0; j < k; j++) {
-    double odds = (l[j] - shift) - vlog(out[j]);
-    out[j] = l[j] == -INFINITY ? l[j] : odds;
-  }
+static void conditional_logits (Stop stop, size_t k, const double *l, double *out) {
+  double shift = simplex_shift(stop, k, l), after = 0;
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) out[j] = vexp(l[j] - shift);
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      double own = out[k - 1 - i];
+      out[k - 1 - i] = after;
+      after += own;
+    }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double odds = (l[j] - shift) - vlog(out[j]);
+      out[j] = l[j] == -INFINITY ? l[j] : odds;
+    }
 }
 
 /*
@@ -359,10 +367,11 @@ static void column (size_t n, const double *rows, size_t step, size_t j, double 
 }
 
 /* n rows, given their trials and conditional logits, which all share if `step` is 0 */
-static void draw_block (const Philox *g, uint64_t first, size_t n, size_t k, double *left,
-                        const double *u, const double *logits, size_t step, double *out) {
+static void draw_block (Stop stop, const Philox *g, uint64_t first, size_t n, size_t k,
+                        double *left, const double *u, const double *logits, size_t step,
+                        double *out) {
   double own_u[ROWS], logit[ROWS], count[ROWS];
-  for (size_t j = 0; j < k; j++) {
+  for (size_t j = 0; j < k && !stops_at(stop, j, OPERATIONS); j++) {
     column(n, u, k, j, own_u);
     column(n, logits, step, j, logit);
     shares(g, first + j, k, n, own_u, left, logit, count);
@@ -376,15 +385,16 @@ static void draw_block (const Philox *g, uint64_t first, size_t n, size_t k, dou
 static void sample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   size_t k = b->dims[0], most = rows_at_once(k), step = b->step[1] == 0 ? 0 : k;
   double *u = b->scratch, *logits = u + most * k, left[ROWS];
-  if (step == 0) conditional_logits(k, b->in[1], logits);
+  if (step == 0) conditional_logits(b->stop, k, b->in[1], logits);
   for (size_t r = 0, n; r < b->n; r += n) {
     n = b->n - r < most ? b->n - r : most;
     for (size_t i = 0; i < n; i++) {
       left[i] = *event(b, 0, r + i);
-      if (step > 0) conditional_logits(k, event(b, 1, r + i), logits + i * k);
+      if (step > 0) conditional_logits(b->stop, k, event(b, 1, r + i), logits + i * k);
     }
-    noise_uniform(g, 0, first + r * k, n * k, u);
-    draw_block(g, first + r * k, n, k, left, u, logits, step, out + r * k);
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n * k)) > i; i = end)
+      noise_uniform(g, 0, first + r * k + i, end - i, u + i);
+    draw_block(b->stop, g, first + r * k, n, k, left, u, logits, step, out + r * k);
   }
 }
 

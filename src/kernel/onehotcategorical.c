@@ -11,14 +11,15 @@
 
 
 /* where the 1 is, or k: any other row */
-static size_t place (size_t k, const double *x, double *sum) {
+static size_t place (Stop stop, size_t k, const double *x, double *sum) {
   size_t at = k, odd = 0;
   *sum = 0;
-  for (size_t j = 0; j < k; j++) {
-    if (x[j] == 1) at = j;
-    odd += x[j] != 0 && x[j] != 1;
-    *sum += x[j];
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      if (x[j] == 1) at = j;
+      odd += x[j] != 0 && x[j] != 1;
+      *sum += x[j];
+    }
   return odd == 0 && *sum == 1 ? at : k;
 }
 
@@ -34,13 +35,13 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
 /* the probabilities */
 static void mean (const Batch *b, double *out) {
   size_t k = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) simplex_probs(k, event(b, 0, r), out + r * k);
+  for (size_t r = 0; r < b->n; r++) simplex_probs(b->stop, k, event(b, 0, r), out + r * k);
 }
 
 static void mean_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    simplex_pull(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
+    simplex_pull(b->stop, k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
 
@@ -49,11 +50,12 @@ static void variance (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *l = event(b, 0, r);
-    Simplex s = simplex_of(k, l);
-    for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - s.shift);
-      out[j] = e / s.sum * (simplex_others(&s, j, e) / s.sum);
-    }
+    Simplex s = simplex_of(b->stop, k, l);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double e = vexp(l[j] - s.shift);
+        out[j] = e / s.sum * (simplex_others(&s, j, e) / s.sum);
+      }
   }
 }
 
@@ -63,12 +65,13 @@ static void variance_adjoint (const Batch *b, const double *upstream, double *co
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 0, r);
     double *dl = d[0] + r * k;
-    Simplex s = simplex_of(k, l);
-    for (size_t j = 0; j < k; j++) {
-      double e = vexp(l[j] - s.shift);
-      dl[j] = upstream[r * k + j] * ((simplex_others(&s, j, e) - e) / s.sum);
-    }
-    simplex_pull(k, l, dl, 1, dl);
+    Simplex s = simplex_of(b->stop, k, l);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
+        double e = vexp(l[j] - s.shift);
+        dl[j] = upstream[r * k + j] * ((simplex_others(&s, j, e) - e) / s.sum);
+      }
+    simplex_pull(b->stop, k, l, dl, 1, dl);
   }
 }
 
@@ -77,8 +80,9 @@ static void variance_adjoint (const Batch *b, const double *upstream, double *co
 static void mode (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
-    size_t top = simplex_of(k, event(b, 0, r)).top;
-    for (size_t j = 0; j < k; j++) out[j] = j == top;
+    size_t top = simplex_of(b->stop, k, event(b, 0, r)).top;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = j == top;
   }
 }
 

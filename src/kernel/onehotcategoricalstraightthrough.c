@@ -14,7 +14,7 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     d[0][r] = 0;
-    simplex_pull(k, event(b, 1, r), upstream + r * k, 1, d[1] + r * k);
+    simplex_pull(b->stop, k, event(b, 1, r), upstream + r * k, 1, d[1] + r * k);
   }
 }
 

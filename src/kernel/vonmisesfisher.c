@@ -20,19 +20,21 @@
 static const double TOLERANCE = 1e-6;
 
 
-static double dot (size_t d, const double *x, const double *y) {
+static double dot (Stop stop, size_t d, const double *x, const double *y) {
   double sum = 0;
-  for (size_t i = 0; i < d; i++) sum = fma(x[i], y[i], sum);
+  for (size_t i = 0, end; (end = part_end(stop, i, d)) > i; )
+    for (; i < end; i++) sum = fma(x[i], y[i], sum);
   return sum;
 }
 
 /* |x - y|^2 for side = -1, |x + y|^2 for side = 1 */
-static double distance (size_t d, const double *x, const double *y, double side) {
+static double distance (Stop stop, size_t d, const double *x, const double *y, double side) {
   double sum = 0;
-  for (size_t i = 0; i < d; i++) {
-    double gap = fma(side, y[i], x[i]);
-    sum = fma(gap, gap, sum);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, d)) > i; )
+    for (; i < end; i++) {
+      double gap = fma(side, y[i], x[i]);
+      sum = fma(gap, gap, sum);
+    }
   return sum;
 }
 
@@ -51,15 +53,16 @@ static double log_peak (size_t d, BesselOrder bessel) {
 ** ====================================================== */
 
 /* 1 on the sphere, 0 elsewhere, NaN for NaN */
-static double inside (size_t d, const double *x) {
-  double length = sqrt(dot(d, x, x));
+static double inside (Stop stop, size_t d, const double *x) {
+  double length = sqrt(dot(stop, d, x, x));
   return length != length ? length : fabs(length - 1) <= TOLERANCE;
 }
 
-static double density (size_t d, const double *x, const double *m, double k, double peak) {
-  double in = inside(d, x);
+static double density (Stop stop, size_t d, const double *x, const double *m, double k,
+                       double peak) {
+  double in = inside(stop, d, x);
   if (in != 1) return in == 0 ? -INFINITY : in;
-  return fma(-0.5 * k, distance(d, x, m, -1), peak);
+  return fma(-0.5 * k, distance(stop, d, x, m, -1), peak);
 }
 
 static void log_prob (const Batch *b, double *out) {
@@ -69,7 +72,7 @@ static void log_prob (const Batch *b, double *out) {
     const double *k = event(b, 2, r);
     if (k != seen) peak = log_peak(b->dims[0], bessel_at(b->dims[0], *k));   /* once if shared */
     seen = k;
-    out[r] = density(b->dims[0], event(b, 0, r), event(b, 1, r), *k, peak);
+    out[r] = density(b->stop, b->dims[0], event(b, 0, r), event(b, 1, r), *k, peak);
   }
 }
 
@@ -78,13 +81,14 @@ static void log_prob_adjoint (const Batch *b, const double *upstream, double *co
   size_t n = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *m = event(b, 1, r), k = *event(b, 2, r);
-    double in = inside(n, x), up = in == 0 ? 0 : upstream[r] * in;
-    EVERY for (size_t i = 0; i < n; i++) {
-      double pull = up == 0 ? 0 : up * k * (m[i] - x[i]);
-      d[0][r * n + i] = pull;
-      d[1][r * n + i] = -pull;
-    }
-    double slope = fma(-0.5, distance(n, x, m, -1), bessel_at(n, k).deficit);
+    double in = inside(b->stop, n, x), up = in == 0 ? 0 : upstream[r] * in;
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n)) > i; )
+      EVERY for (; i < end; i++) {
+        double pull = up == 0 ? 0 : up * k * (m[i] - x[i]);
+        d[0][r * n + i] = pull;
+        d[1][r * n + i] = -pull;
+      }
+    double slope = fma(-0.5, distance(b->stop, n, x, m, -1), bessel_at(n, k).deficit);
     d[2][r] = up == 0 ? 0 : up * slope;
   }
 }
@@ -101,7 +105,8 @@ static void mean (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++, out += d) {
     const double *m = event(b, 0, r), k = *event(b, 1, r);
     double length = k * bessel_at(d, k).share;
-    for (size_t i = 0; i < d; i++) out[i] = length * m[i];
+    for (size_t i = 0, end; (end = part_end(b->stop, i, d)) > i; )
+      for (; i < end; i++) out[i] = length * m[i];
   }
 }
 
@@ -110,8 +115,9 @@ static void mean_adjoint (const Batch *b, const double *upstream, double *const 
   for (size_t r = 0; r < b->n; r++, upstream += n) {
     const double *m = event(b, 0, r), k = *event(b, 1, r);
     BesselOrder bessel = bessel_at(n, k);
-    EVERY for (size_t i = 0; i < n; i++) d[0][r * n + i] = k * bessel.share * upstream[i];
-    d[1][r] = bessel.slope * dot(n, m, upstream);
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n)) > i; )
+      EVERY for (; i < end; i++) d[0][r * n + i] = k * bessel.share * upstream[i];
+    d[1][r] = bessel.slope * dot(b->stop, n, m, upstream);
   }
 }
 
@@ -121,8 +127,9 @@ static void variance (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++, out += d) {
     const double *m = event(b, 0, r);
     BesselOrder bessel = bessel_at(d, *event(b, 1, r));
-    for (size_t i = 0; i < d; i++)
-      out[i] = fma(bessel.slope * m[i], m[i], bessel.share * ((1 - m[i]) * (1 + m[i])));
+    for (size_t i = 0, end; (end = part_end(b->stop, i, d)) > i; )
+      for (; i < end; i++)
+        out[i] = fma(bessel.slope * m[i], m[i], bessel.share * ((1 - m[i]) * (1 + m[i])));
   }
 }
 
@@ -133,11 +140,12 @@ static void variance_adjoint (const Batch *b, const double *upstream, double *co
     BesselOrder bessel = bessel_at(n, k);
     BesselBend bend = bessel_bend(0.5 * (double)n - 1, k);
     double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-      double across = (1 - m[i]) * (1 + m[i]);
-      d[0][r * n + i] = 2 * upstream[i] * m[i] * (bessel.slope - bessel.share);
-      sum = fma(upstream[i], fma(bend.slope * m[i], m[i], bend.share * across), sum);
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n)) > i; )
+      for (; i < end; i++) {
+        double across = (1 - m[i]) * (1 + m[i]);
+        d[0][r * n + i] = 2 * upstream[i] * m[i] * (bessel.slope - bessel.share);
+        sum = fma(upstream[i], fma(bend.slope * m[i], m[i], bend.share * across), sum);
+      }
     d[1][r] = sum;
   }
 }
@@ -155,7 +163,8 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
   size_t n = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double k = *event(b, 1, r);
-    EVERY for (size_t i = 0; i < n; i++) d[0][r * n + i] = 0;
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n)) > i; )
+      EVERY for (; i < end; i++) d[0][r * n + i] = 0;
     d[1][r] = -upstream[r] * k * bessel_at(n, k).slope;
   }
 }
@@ -217,24 +226,27 @@ static double gap_in_space (double u, double k) {
 ** x = w m + sqrt(1 - w^2) times a direction across m: made for m = (1, 0, ..., 0), from normal
 ** numbers in x[1], x[2], ..., and reflected along (1, 0, ..., 0) - m
 */
-static void finish_row (size_t d, double gap, const double *m, double *x) {
-  double across = dot(d - 1, m + 1, m + 1), rest = m[0] > 0 ? across / (1 + m[0]) : 1 - m[0];
-  double length = sqrt(gap * (2 - gap) / dot(d - 1, x + 1, x + 1));
-  for (size_t i = 1; i < d; i++) x[i] *= length;
+static void finish_row (Stop stop, size_t d, double gap, const double *m, double *x) {
+  double across = dot(stop, d - 1, m + 1, m + 1), rest = m[0] > 0 ? across / (1 + m[0]) : 1 - m[0];
+  double length = sqrt(gap * (2 - gap) / dot(stop, d - 1, x + 1, x + 1));
+  for (size_t i = 1, end; (end = part_end(stop, i, d)) > i; )
+    for (; i < end; i++) x[i] *= length;
   x[0] = 1 - gap;
   if (!(rest > 1e-280)) return;   /* m is the first axis, to the last digit */
-  double along = x[0] - dot(d - 1, m + 1, x + 1) / rest;
+  double along = x[0] - dot(stop, d - 1, m + 1, x + 1) / rest;
   x[0] = fma(-rest, along, x[0]);
-  for (size_t i = 1; i < d; i++) x[i] = fma(m[i], along, x[i]);
+  for (size_t i = 1, end; (end = part_end(stop, i, d)) > i; )
+    for (; i < end; i++) x[i] = fma(m[i], along, x[i]);
 }
 
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
   size_t d = b->dims[0];
-  noise_normal(g, 0, first, b->n * d, out);
+  for (size_t i = 0, end; (end = part_end(b->stop, i, b->n * d)) > i; i = end)
+    noise_normal(g, 0, first + i, end - i, out + i);
   for (size_t r = 0; r < b->n; r++, out += d, first += d) {
     double k = *event(b, 1, r), u;
     if (d == 3) noise_uniform(g, 1, first, 1, &u);
-    finish_row(d, d == 3 ? gap_in_space(u, k) : draw_gap(g, first, (double)d - 1, k),
+    finish_row(b->stop, d, d == 3 ? gap_in_space(u, k) : draw_gap(g, first, (double)d - 1, k),
                event(b, 0, r), out);
   }
 }
@@ -295,13 +307,15 @@ static ThetaSide side_of (size_t d, double near, double far, double k) {
 }
 
 /* what the concentration does to x: dt/dk along the unit vector (x cos t - m)/sin t */
-static double concentration_slope (size_t d, const double *x, const double *m, double k,
-                                   const double *up) {
-  double near = sqrt(distance(d, x, m, -1)), far = sqrt(distance(d, x, m, 1)), along = 0;
+static double concentration_slope (Stop stop, size_t d, const double *x, const double *m,
+                                   double k, const double *up) {
+  double near = sqrt(distance(stop, d, x, m, -1)), far = sqrt(distance(stop, d, x, m, 1));
+  double along = 0;
   if (near == 0 || far == 0) return 0;
   ThetaSide at = side_of(d, near, far, k);
-  for (size_t i = 0; i < d; i++)
-    along = fma(up[i], fma(-0.5 * near * near, x[i], x[i] - m[i]), along);
+  for (size_t i = 0, end; (end = part_end(stop, i, d)) > i; )
+    for (; i < end; i++)
+      along = fma(up[i], fma(-0.5 * near * near, x[i], x[i] - m[i]), along);
   return along / at.sine * angle_slope(&at);
 }
 
@@ -311,9 +325,10 @@ static void rsample_adjoint (const Batch *b, const double *upstream, double *con
   memcpy(d[0], upstream, b->n * n * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++, upstream += n) {
     const double *x = event(b, 0, r), *m = event(b, 1, r);
-    double cosine = dot(n, x, m), along = dot(n, m, upstream);
-    EVERY for (size_t i = 0; i < n; i++) d[1][r * n + i] = fma(cosine, upstream[i], -along * x[i]);
-    d[2][r] = concentration_slope(n, x, m, *event(b, 2, r), upstream);
+    double cosine = dot(b->stop, n, x, m), along = dot(b->stop, n, m, upstream);
+    for (size_t i = 0, end; (end = part_end(b->stop, i, n)) > i; )
+      EVERY for (; i < end; i++) d[1][r * n + i] = fma(cosine, upstream[i], -along * x[i]);
+    d[2][r] = concentration_slope(b->stop, n, x, m, *event(b, 2, r), upstream);
   }
 }
 

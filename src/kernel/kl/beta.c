@@ -27,7 +27,8 @@ static void to_beta (size_t n, const double *const in[], double *out) {
   }
   for (size_t i = 0; odd && i < n; i++) {
     double p[] = {a1[i], b1[i]}, q[] = {a2[i], b2[i]};
-    if (!plain(a1[i], b1[i], a2[i], b2[i])) out[i] = beta_kl_divergence(2, p, q);
+    if (!plain(a1[i], b1[i], a2[i], b2[i]))
+      out[i] = beta_kl_divergence(STOP_NEVER, 2, p, q);
   }
 }
 

@@ -16,6 +16,8 @@
 #include "special/vmath.h"
 #include "special/vrun.h"
 
+enum { OPERATIONS = 16 * RUN };   /* of a run */
+
 /* e^FAR is neither lost nor infinite in a product with weights between those */
 static const double FAR = 300, LIGHT = 1e-130, HEAVY = 1e130;
 
@@ -34,16 +36,18 @@ typedef struct Rows {
   double *weight;         /* of each outcome, e^(l_j) */
   double *apart;          /* D_j, then D_j less its mean */
   double *sum;            /* of each row's weights, then more */
+  Stop stop;
 } Rows;
 
 static size_t scratch (const size_t dims[]) {
   return rows_in_block(dims[0]) * (4 * dims[0] + 1);
 }
 
-static Rows rows_at (size_t k, double *at) {
-  size_t most = rows_in_block(k), n = most * k;
+static Rows rows_at (const Batch *b) {
+  size_t k = b->dims[0], most = rows_in_block(k), n = most * k;
+  double *at = b->scratch;
   return (Rows) {.k = k, .most = most, .room = {at, at + n}, .weight = at + 2 * n,
-                 .apart = at + 3 * n, .sum = at + 4 * n};
+                 .apart = at + 3 * n, .sum = at + 4 * n, .stop = b->stop};
 }
 
 /* the operands of those from r on */
@@ -59,10 +63,10 @@ static void take_rows (const Batch *b, size_t r, Rows *s) {
 ** become NaN
 ** ====================================================== */
 
-static void weights (size_t n, const double *l, const double *m, double *restrict weight,
-                     double *restrict apart) {
+static void weights (Stop stop, size_t n, const double *l, const double *m,
+                     double *restrict weight, double *restrict apart) {
   ExpRun run;
-  for (size_t j = 0, some; j < n; j += some) {
+  for (size_t j = 0, some; j < n && !stops_at(stop, j / RUN, OPERATIONS); j += some) {
     some = run_length(n - j);
     exp_run(some, l + j, 0, &run);
     for (size_t i = 0; i < some; i++) {
@@ -86,44 +90,53 @@ VECTOR double counted_from (double origin, double l, double m) {
   return (apart.hi - origin) + apart.lo;
 }
 
-static void add_lost (size_t n, const double *l, const double *m, double *restrict d) {
-  EVERY for (size_t i = 0; i < n; i++) d[i] += exact_sum(m[i], -l[i]).lo;
+static void add_lost (Stop stop, size_t n, const double *l, const double *m, double *restrict d) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) d[i] += exact_sum(m[i], -l[i]).lo;
 }
 
 /* those of d up to `most` */
-static void terms (size_t n, const double *d, double most, double *restrict weight) {
+static void terms (Stop stop, size_t n, const double *d, double most, double *restrict weight) {
   ExpRun run;
-  for (size_t j = 0, some; j < n; j += some, d += some, weight += some) {
+  for (size_t j = 0, some; j < n && !stops_at(stop, j / RUN, OPERATIONS); j += some) {
     some = run_length(n - j);
     exp_run(some, d, 0, &run);
     for (size_t i = 0; i < some; i++) {
       double term = weight[i] * above_tangent(d[i], run.r[i], run.scale[i]);
       weight[i] = ((fabs(d[i]) < most) & (weight[i] < HEAVY)) ? term : (double)NAN;
     }
+    d += some;
+    weight += some;
   }
 }
 
-/* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
-   sum of weights, or NaN if they are too light */
-static double centre (size_t k, const double *weight, double *restrict apart) {
+static inline double centred (Stop stop, size_t k, const double *weight,
+                              double *restrict apart) {
   double origin = k > 0 ? apart[0] : 0;
-  Sums sums = simplex_sums(k, weight, apart, origin);
+  Sums sums = simplex_sums(stop, k, weight, apart, origin);
   double mean = sums.product / sums.all;
-  for (size_t j = 0; j < k; j++) apart[j] = (apart[j] - origin) - mean;
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) apart[j] = (apart[j] - origin) - mean;
   return sums.all > LIGHT ? sums.all : (double)NAN;
 }
 
+/* D loses its mean, counted from its first so that rows far apart lose nothing; returns the
+   sum of weights, or NaN if they are too light. Short rows have a loop without questions. */
+static double centre (Stop stop, size_t k, const double *weight, double *restrict apart) {
+  return k <= STOP_PART ? centred(STOP_NEVER, k, weight, apart) : centred(stop, k, weight, apart);
+}
+
 /* the same, counted from the top and with what m - l lost, so that the mean has all its digits */
-static double centre_at_top (size_t k, const double *l, const double *m, const double *weight,
-                             double *restrict apart) {
-  double most = simplex_largest(k, weight);
-  size_t top = 0;
-  while (top + 1 < k && weight[top] != most) top++;
+static double centre_at_top (Stop stop, size_t k, const double *l, const double *m,
+                             const double *weight, double *restrict apart) {
+  size_t top = simplex_place(stop, k, weight, simplex_largest(stop, k, weight));
   double origin = m[top] - l[top];
-  for (size_t j = 0; j < k; j++) apart[j] = counted_from(origin, l[j], m[j]);
-  Sums sums = simplex_sums(k, weight, apart, 0);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) apart[j] = counted_from(origin, l[j], m[j]);
+  Sums sums = simplex_sums(stop, k, weight, apart, 0);
   double mean = sums.product / sums.all;
-  for (size_t j = 0; j < k; j++) apart[j] -= mean;
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) apart[j] -= mean;
   return sums.all > LIGHT ? sums.all : (double)NAN;
 }
 
@@ -142,44 +155,48 @@ static double far_term (double p, double m, double d, double c) {
 }
 
 /* sum_j p_j D_j less D at the top of p: +inf, -inf or NaN where KL is not finite */
-static double mean_apart (size_t k, const double *l, const double *m, const Simplex *from) {
+static double mean_apart (Stop stop, size_t k, const double *l, const double *m,
+                          const Simplex *from) {
   double origin = m[from->top] - l[from->top], mean = 0;
-  for (size_t j = 0; j < k; j++) {
-    double p = vexp(l[j] - from->shift) / from->sum, term = p * counted_from(origin, l[j], m[j]);
-    if (l[j] != l[j] || m[j] != m[j]) return (double)NAN;
-    if (l[j] > -INFINITY && m[j] == -INFINITY) return -INFINITY;
-    if (p > 0) mean += term;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double p = vexp(l[j] - from->shift) / from->sum, term = p * counted_from(origin, l[j], m[j]);
+      if (l[j] != l[j] || m[j] != m[j]) return (double)NAN;
+      if (l[j] > -INFINITY && m[j] == -INFINITY) return -INFINITY;
+      if (p > 0) mean += term;
+    }
   return mean;
 }
 
 /* Two rows, and the mean of D less D at the top of p. */
 typedef struct RowPair { Simplex from, to; double origin, mean; } RowPair;
 
-static RowPair pair_of (size_t k, const double *l, const double *m) {
-  RowPair pair = {.from = simplex_of(k, l), .to = simplex_of(k, m)};
+static RowPair pair_of (Stop stop, size_t k, const double *l, const double *m) {
+  RowPair pair = {.from = simplex_of(stop, k, l), .to = simplex_of(stop, k, m)};
   pair.origin = m[pair.from.top] - l[pair.from.top];
-  pair.mean = mean_apart(k, l, m, &pair.from);
+  pair.mean = mean_apart(stop, k, l, m, &pair.from);
   return pair;
 }
 
-static double divergence_of (size_t k, const double *l, const double *m, const RowPair *pair) {
+static double divergence_of (Stop stop, size_t k, const double *l, const double *m,
+                             const RowPair *pair) {
   const Simplex *from = &pair->from, *to = &pair->to;
   double start = from->shift + pair->origin, mean = pair->mean, sum = 0;
   double c = (start + from->log_sum) + mean;
   double direct = ((to->shift - start) + (to->log_sum - from->log_sum)) - mean;
   if (!(fabs(mean) < INFINITY)) return -mean;
-  for (size_t j = 0; j < k; j++) {
-    double d = counted_from(pair->origin, l[j], m[j]) - mean;
-    sum += far_term(vexp(l[j] - from->shift) / from->sum, m[j], d, c);
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double d = counted_from(pair->origin, l[j], m[j]) - mean;
+      sum += far_term(vexp(l[j] - from->shift) / from->sum, m[j], d, c);
+    }
   return direct < FAR ? vlog1p(sum) : direct;
 }
 
-static double any_row (size_t k, const double *l, const double *m) {
+static double any_row (Stop stop, size_t k, const double *l, const double *m) {
   if (k == 0) return (double)NAN;
-  RowPair pair = pair_of(k, l, m);
-  return divergence_of(k, l, m, &pair);
+  RowPair pair = pair_of(stop, k, l, m);
+  return divergence_of(stop, k, l, m, &pair);
 }
 
 /* }====================================================== */
@@ -187,18 +204,21 @@ static double any_row (size_t k, const double *l, const double *m) {
 
 static void divergences (const Rows *s, double *out) {
   size_t k = s->k, n = s->rows * k;
-  weights(n, s->l, s->m, s->weight, s->apart);
-  for (size_t i = 0; i < s->rows; i++) s->sum[i] = centre(k, s->weight + i * k, s->apart + i * k);
-  add_lost(n, s->l, s->m, s->apart);
-  terms(n, s->apart, FAR, s->weight);
-  for (size_t i = 0; i < s->rows; i++) s->sum[i] = simplex_total(k, s->weight + i * k) / s->sum[i];
+  weights(s->stop, n, s->l, s->m, s->weight, s->apart);
+  for (size_t i = 0; i < s->rows; i++)
+    s->sum[i] = centre(s->stop, k, s->weight + i * k, s->apart + i * k);
+  add_lost(s->stop, n, s->l, s->m, s->apart);
+  terms(s->stop, n, s->apart, FAR, s->weight);
+  for (size_t i = 0; i < s->rows; i++)
+    s->sum[i] = simplex_total(s->stop, k, s->weight + i * k) / s->sum[i];
   for (size_t i = 0; i < s->rows; i++) out[i] = vlog1p(s->sum[i]);
   for (size_t i = 0; i < s->rows; i++)
-    if (!(out[i] >= SMALL || out[i] == 0)) out[i] = any_row(k, s->l + i * k, s->m + i * k);
+    if (!(out[i] >= SMALL || out[i] == 0))
+      out[i] = any_row(s->stop, k, s->l + i * k, s->m + i * k);
 }
 
 static void to_categorical (const Batch *b, double *out) {
-  Rows s = rows_at(b->dims[0], b->scratch);
+  Rows s = rows_at(b);
   for (size_t r = 0; r < b->n; r += s.rows) {
     take_rows(b, r, &s);
     divergences(&s, out + r);
@@ -208,50 +228,56 @@ static void to_categorical (const Batch *b, double *out) {
 /*
 ** Along l_j: -p_j d_j, along m_j: q_j - p_j = p_j (e^(d_j - KL) - 1)
 */
-static void any_slopes (size_t k, const double *l, const double *m, double up, double *dl,
-                        double *dm) {
-  RowPair pair = pair_of(k, l, m);
-  double kl = divergence_of(k, l, m, &pair);
-  for (size_t j = 0; j < k; j++) {
-    double p = vexp(l[j] - pair.from.shift) / pair.from.sum;
-    double apart = counted_from(pair.origin, l[j], m[j]) - pair.mean;
-    double q = vexp(m[j] - pair.to.shift) / pair.to.sum, gap = apart - kl;
-    dl[j] = p == 0 ? 0 : -up * p * apart;
-    dm[j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
-  }
+static void any_slopes (Stop stop, size_t k, const double *l, const double *m, double up,
+                        double *dl, double *dm) {
+  RowPair pair = pair_of(stop, k, l, m);
+  double kl = divergence_of(stop, k, l, m, &pair);
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      double p = vexp(l[j] - pair.from.shift) / pair.from.sum;
+      double apart = counted_from(pair.origin, l[j], m[j]) - pair.mean;
+      double q = vexp(m[j] - pair.to.shift) / pair.to.sum, gap = apart - kl;
+      dl[j] = p == 0 ? 0 : -up * p * apart;
+      dm[j] = up * (fabs(gap) < 1 ? p * vexpm1(gap) : q - p);
+    }
 }
 
 /* -up p_j d_j and up p_j, the weights being p_j `sum` */
-static void start_slopes (size_t k, const double *weight, const double *apart, double sum,
-                          double up, double *restrict dl, double *restrict dm) {
+static void start_slopes (Stop stop, size_t k, const double *weight, const double *apart,
+                          double sum, double up, double *restrict dl, double *restrict dm) {
   double inverse = 1 / sum;
-  for (size_t j = 0; j < k; j++) {
-    dm[j] = up * (weight[j] * inverse);
-    dl[j] = -dm[j] * apart[j];
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      dm[j] = up * (weight[j] * inverse);
+      dl[j] = -dm[j] * apart[j];
+    }
 }
 
 static void slopes (const Rows *s, const double *upstream, double *dl, double *dm) {
   size_t k = s->k, n = s->rows * k;
   double *sum = s->sum, *apart = s->apart;
-  weights(n, s->l, s->m, s->weight, apart);
+  weights(s->stop, n, s->l, s->m, s->weight, apart);
   for (size_t i = 0, at = 0; i < s->rows; i++, at += k) {
-    sum[i] = centre_at_top(k, s->l + at, s->m + at, s->weight + at, apart + at);
-    start_slopes(k, s->weight + at, apart + at, sum[i], upstream[i], dl + at, dm + at);
+    sum[i] = centre_at_top(s->stop, k, s->l + at, s->m + at, s->weight + at, apart + at);
+    start_slopes(s->stop, k, s->weight + at, apart + at, sum[i], upstream[i], dl + at, dm + at);
   }
-  terms(n, apart, NEAR, s->weight);
-  for (size_t i = 0; i < s->rows; i++) sum[i] = simplex_total(k, s->weight + i * k) / sum[i];
+  terms(s->stop, n, apart, NEAR, s->weight);
+  for (size_t i = 0; i < s->rows; i++)
+    sum[i] = simplex_total(s->stop, k, s->weight + i * k) / sum[i];
   for (size_t i = 0; i < s->rows; i++) sum[i] = vlog1p(sum[i]);
   for (size_t i = 0; i < s->rows; i++)
-    for (size_t j = i * k; j < (i + 1) * k; j++) apart[j] -= sum[i];
-  EVERY for (size_t i = 0; i < n; i++) dm[i] *= vexpm1(apart[i]);
+    for (size_t j = i * k, end; (end = part_end(s->stop, j, (i + 1) * k)) > j; )
+      for (; j < end; j++) apart[j] -= sum[i];
+  for (size_t i = 0, end; (end = part_end(s->stop, i, n)) > i; )
+    EVERY for (; i < end; i++) dm[i] *= vexpm1(apart[i]);
   for (size_t i = 0, at = 0; i < s->rows; i++, at += k)
-    if (!(sum[i] < INFINITY)) any_slopes(k, s->l + at, s->m + at, upstream[i], dl + at, dm + at);
+    if (!(sum[i] < INFINITY))
+      any_slopes(s->stop, k, s->l + at, s->m + at, upstream[i], dl + at, dm + at);
 }
 
 static void to_categorical_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  Rows s = rows_at(k, b->scratch);
+  Rows s = rows_at(b);
   for (size_t r = 0; k > 0 && r < b->n; r += s.rows) {
     take_rows(b, r, &s);
     slopes(&s, upstream + r, d[0] + r * k, d[1] + r * k);

@@ -8,18 +8,14 @@
 
 #include "kernel/kernel.h"
 
-enum { PART = 4096 };   /* elements of a long row between which it may be given up */
-
-static size_t part_end (size_t j, size_t k) { return k - j < PART ? k : j + PART; }
-
 
 static void cumprod (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
     double product = 1;
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) out[j] = product *= x[j];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = product *= x[j];
   }
 }
 
@@ -29,13 +25,13 @@ static void cumprod_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *u = upstream + r * k;
     double *dx = d[0] + r * k, before = 1, after = 0;
-    for (size_t i = 0; i < k && !stops_at(b->stop, i / PART, PART); )
-      for (size_t end = part_end(i, k), j; i < end; i++) {
-        j = k - 1 - i;
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) {
+        size_t j = k - 1 - i;
         dx[j] = after = i == 0 ? u[j] : fma(x[j + 1], after, u[j]);
       }
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) {
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
         dx[j] *= before;
         before *= x[j];
       }
@@ -44,8 +40,8 @@ static void cumprod_adjoint (const Batch *b, const double *upstream, double *con
 
 
 static void turn (Stop stop, size_t k, const double *x, double *out) {
-  for (size_t j = 0; j < k && !stops_at(stop, j / PART, PART); )
-    for (size_t end = part_end(j, k); j < end; j++) out[j] = x[k - 1 - j];
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) out[j] = x[k - 1 - j];
 }
 
 static void flip (const Batch *b, double *out) {

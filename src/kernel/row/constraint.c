@@ -14,78 +14,85 @@
 static const double TOLERANCE = 1e-6;
 static const double ROUNDING  = 1e-12;   /* of the largest element: what a pivot of 0 may be */
 
-typedef int Test (size_t k, const double *x);
+typedef int Test (Stop stop, size_t k, const double *x);
 
 
-static double sum_of (size_t k, const double *x) {
+static double sum_of (Stop stop, size_t k, const double *x) {
   double sum = 0;
-  for (size_t i = 0; i < k; i++) sum += x[i];
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) sum += x[i];
   return sum;
 }
 
-static double length_of (size_t k, const double *x) {
+static double length_of (Stop stop, size_t k, const double *x) {
   double sum = 0;
-  for (size_t i = 0; i < k; i++) sum = fma(x[i], x[i], sum);
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) sum = fma(x[i], x[i], sum);
   return sqrt(sum);
 }
 
 static int is_one (double x) { return fabs(x - 1) <= TOLERANCE; }
 
-static double largest_of (size_t k, const double *x) {
+static double largest_of (Stop stop, size_t k, const double *x) {
   double largest = 0;
-  for (size_t i = 0; i < k; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
   return largest;
 }
 
 
-static int is_simplex (size_t k, const double *x) {
-  int all = is_one(sum_of(k, x));
-  for (size_t i = 0; i < k; i++) all &= x[i] >= 0;
+static int is_simplex (Stop stop, size_t k, const double *x) {
+  int all = is_one(sum_of(stop, k, x));
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) all &= x[i] >= 0;
   return all;
 }
 
-static int is_one_hot (size_t k, const double *x) {
-  int all = sum_of(k, x) == 1;
-  for (size_t i = 0; i < k; i++) all &= (x[i] == 0) | (x[i] == 1);
+static int is_one_hot (Stop stop, size_t k, const double *x) {
+  int all = sum_of(stop, k, x) == 1;
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) all &= (x[i] == 0) | (x[i] == 1);
   return all;
 }
 
-static int is_increasing (size_t k, const double *x) {
+static int is_increasing (Stop stop, size_t k, const double *x) {
   int all = k == 0 || x[0] == x[0];
-  for (size_t i = 1; i < k; i++) all &= x[i] > x[i - 1];
+  for (size_t i = 1, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) all &= x[i] > x[i - 1];
   return all;
 }
 
-static int is_positive_increasing (size_t k, const double *x) {
-  return (k == 0 || x[0] > 0) && is_increasing(k, x);
+static int is_positive_increasing (Stop stop, size_t k, const double *x) {
+  return (k == 0 || x[0] > 0) && is_increasing(stop, k, x);
 }
 
-static int is_unit (size_t k, const double *x) { return is_one(length_of(k, x)); }
+static int is_unit (Stop stop, size_t k, const double *x) { return is_one(length_of(stop, k, x)); }
 
 
-static int is_lower (size_t d, const double *a) {
+static int is_lower (Stop stop, size_t d, const double *a) {
   int all = 1;
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops_at(stop, i, d); i++)
     for (size_t j = 0; j < d; j++) all &= j > i ? a[i * d + j] == 0 : a[i * d + j] == a[i * d + j];
   return all;
 }
 
-static int is_cholesky (size_t d, const double *a) {
-  int all = is_lower(d, a);
+static int is_cholesky (Stop stop, size_t d, const double *a) {
+  int all = is_lower(stop, d, a);
   for (size_t i = 0; i < d; i++) all &= a[i * d + i] > 0;
   return all;
 }
 
-static int is_corr_cholesky (size_t d, const double *a) {
-  int all = is_cholesky(d, a);
-  for (size_t i = 0; i < d; i++) all &= is_unit(d, a + i * d);
+static int is_corr_cholesky (Stop stop, size_t d, const double *a) {
+  int all = is_cholesky(stop, d, a);
+  for (size_t i = 0; i < d && !stops_at(stop, i, d); i++) all &= is_unit(stop, d, a + i * d);
   return all;
 }
 
-static int is_symmetric (size_t d, const double *a) {
-  double largest = largest_of(d * d, a), room = largest < INFINITY ? TOLERANCE * largest : 0;
+static int is_symmetric (Stop stop, size_t d, const double *a) {
+  double largest = largest_of(stop, d * d, a);
+  double room = largest < INFINITY ? TOLERANCE * largest : 0;
   int all = 1;
-  for (size_t i = 0; i < d; i++)
+  for (size_t i = 0; i < d && !stops_at(stop, i, d); i++)
     for (size_t j = 0; j <= i; j++) {
       double x = a[i * d + j], y = a[j * d + i];
       all &= (fabs(x - y) <= room) | (x == y);
@@ -96,7 +103,7 @@ static int is_symmetric (size_t d, const double *a) {
 
 /* a test of rows, or of square matrices, run over a batch */
 static void test_all (const Batch *b, size_t size, Test *test, double *out) {
-  for (size_t r = 0; r < b->n; r++) out[r] = test(size, event(b, 0, r));
+  for (size_t r = 0; r < b->n; r++) out[r] = test(b->stop, size, event(b, 0, r));
 }
 
 static void simplex (const Batch *b, double *out) { test_all(b, b->dims[0], is_simplex, out); }
@@ -117,8 +124,9 @@ static void multinomial (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
-    int all = sum_of(k, x) == *event(b, 1, r);
-    for (size_t i = 0; i < k; i++) all &= (x[i] >= 0) & (floor(x[i]) == x[i]);
+    int all = sum_of(b->stop, k, x) == *event(b, 1, r);
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) all &= (x[i] >= 0) & (floor(x[i]) == x[i]);
     out[r] = all;
   }
 }
@@ -130,7 +138,7 @@ static void positive_definite (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 0, r);
-    int all = is_symmetric(d, a);
+    int all = is_symmetric(b->stop, d, a);
     triangle_cholesky(b->stop, d, a, b->scratch, triangle_first(d));
     for (size_t i = 0; i < d; i++) all &= b->scratch[i * d + i] > 0;
     out[r] = all;
@@ -162,7 +170,7 @@ static int all_zero (size_t d, const double *a, const unsigned char *done, doubl
 
 /* Gauss with the largest diagonal element as pivot: once that is 0, so is all that is left. */
 static int is_semidefinite (Stop stop, size_t d, double *a, unsigned char *done) {
-  double largest = largest_of(d * d, a), room = ROUNDING * largest;
+  double largest = largest_of(stop, d * d, a), room = ROUNDING * largest;
   if (!(largest < INFINITY)) return 0;
   memset(done, 0, d);
   for (size_t step = 0; step < d && !stops(stop); step++) {
@@ -181,7 +189,7 @@ static void positive_semidefinite (const Batch *b, double *out) {
   unsigned char *done = (unsigned char *)(b->scratch + d * d);
   for (size_t r = 0; r < b->n; r++) {
     memcpy(b->scratch, event(b, 0, r), d * d * sizeof(double));
-    out[r] = is_symmetric(d, b->scratch) && is_semidefinite(b->stop, d, b->scratch, done);
+    out[r] = is_symmetric(b->stop, d, b->scratch) && is_semidefinite(b->stop, d, b->scratch, done);
   }
 }
 

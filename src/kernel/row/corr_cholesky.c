@@ -68,47 +68,51 @@ static const Stick ANGLES = {
 };
 
 
+enum { OPERATIONS = 16 };   /* of a cut, roughly */
+
 static int is_triangle (size_t k, size_t d) { return d > 0 && k == d * (d - 1) / 2; }
 
 static void forward (const Batch *b, double *out) {
   size_t k = b->dims[0], d = b->dims[1];
-  fill(b->n * d * d, out, is_triangle(k, d) ? 0 : (double)NAN);
+  fill(b->stop, b->n * d * d, out, is_triangle(k, d) ? 0 : (double)NAN);
   for (size_t r = 0; r < b->n && is_triangle(k, d); r++) {
     const double *x = event(b, 0, r);
-    for (size_t i = 0; i < d; x += i, i++) stick_break(&ANGLES, i, x, out + (r * d + i) * d);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, i++)
+      stick_break(b->stop, &ANGLES, i, x, out + (r * d + i) * d);
   }
 }
 
 static void forward_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t k = b->dims[0], d = b->dims[1];
-  fill(b->n * d, g[1], 0);
-  if (!is_triangle(k, d)) { fill(b->n * k, g[0], NAN); return; }
+  fill(b->stop, b->n * d, g[1], 0);
+  if (!is_triangle(k, d)) { fill(b->stop, b->n * k, g[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double *dx = g[0] + r * k;
-    for (size_t i = 0; i < d; x += i, dx += i, i++)
-      stick_break_adjoint(&ANGLES, i, x, upstream + (r * d + i) * d, dx);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, dx += i, i++)
+      stick_break_adjoint(b->stop, &ANGLES, i, x, upstream + (r * d + i) * d, dx);
   }
 }
 
 static void inverse (const Batch *b, double *out) {
   size_t d = b->dims[0], k = b->dims[1];
-  if (!is_triangle(k, d)) { fill(b->n * k, out, NAN); return; }
+  if (!is_triangle(k, d)) { fill(b->stop, b->n * k, out, NAN); return; }
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 0, r);
     double *x = out + r * k;
-    for (size_t i = 0; i < d; x += i, i++) stick_join(&ANGLES, i, l + i * d, x);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); x += i, i++)
+      stick_join(b->stop, &ANGLES, i, l + i * d, x);
   }
 }
 
 static void inverse_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t d = b->dims[0], k = b->dims[1];
-  fill(b->n * k, g[1], 0);
-  fill(b->n * d * d, g[0], is_triangle(k, d) ? 0 : (double)NAN);
+  fill(b->stop, b->n * k, g[1], 0);
+  fill(b->stop, b->n * d * d, g[0], is_triangle(k, d) ? 0 : (double)NAN);
   for (size_t r = 0; r < b->n && is_triangle(k, d); r++) {
     const double *l = event(b, 0, r), *up = upstream + r * k;
-    for (size_t i = 0; i < d; up += i, i++)
-      stick_join_adjoint(&ANGLES, i, l + i * d, up, g[0] + (r * d + i) * d);
+    for (size_t i = 0; i < d && !stops_at(b->stop, i, OPERATIONS * i); up += i, i++)
+      stick_join_adjoint(b->stop, &ANGLES, i, l + i * d, up, g[0] + (r * d + i) * d);
   }
 }
 
@@ -117,18 +121,18 @@ static void log_det (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     out[r] = 0;
-    for (size_t i = 1, at = 0; at + i <= k; at += i, i++)
-      out[r] += stick_log_det(&ANGLES, i, x + at);
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      out[r] += stick_log_det(b->stop, &ANGLES, i, x + at);
   }
 }
 
 static void log_det_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  fill(b->n * k, d[0], 0);
+  fill(b->stop, b->n * k, d[0], 0);
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
-    for (size_t i = 1, at = 0; at + i <= k; at += i, i++)
-      stick_log_det_adjoint(&ANGLES, i, x + at, upstream[r], d[0] + r * k + at);
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      stick_log_det_adjoint(b->stop, &ANGLES, i, x + at, upstream[r], d[0] + r * k + at);
   }
 }
 

@@ -21,7 +21,7 @@ static void gather (const Batch *b, double *out) {
   size_t k = b->dims[0], m = b->dims[1], n = b->dims[2];
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r), *index = event(b, 1, r);
-    for (size_t j = 0; j < n; j++, out += m) {
+    for (size_t j = 0; j < n && !stops_at(b->stop, j, m); j++, out += m) {
       ptrdiff_t i = place_of(index[j], k);
       if (i >= 0) memcpy(out, x + (size_t)i * m, m * sizeof *out);
       else for (size_t l = 0; l < m; l++) out[l] = NAN;
@@ -31,11 +31,11 @@ static void gather (const Batch *b, double *out) {
 
 static void gather_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0], m = b->dims[1], n = b->dims[2];
-  if (is_wanted(b, 0)) memset(d[0], 0, b->n * k * m * sizeof(double));
-  if (is_wanted(b, 1)) memset(d[1], 0, b->n * n * sizeof(double));
+  if (is_wanted(b, 0)) clear(b->stop, b->n * k * m, d[0]);
+  if (is_wanted(b, 1)) clear(b->stop, b->n * n, d[1]);
   for (size_t r = 0; is_wanted(b, 0) && r < b->n; r++) {
     const double *index = event(b, 1, r);
-    for (size_t j = 0; j < n; j++, upstream += m) {
+    for (size_t j = 0; j < n && !stops_at(b->stop, j, m); j++, upstream += m) {
       ptrdiff_t i = place_of(index[j], k);
       double *to = d[0] + (r * k + (size_t)i) * m;
       for (size_t l = 0; i >= 0 && l < m; l++) to[l] += upstream[l];

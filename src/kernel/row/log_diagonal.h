@@ -14,8 +14,9 @@
 
 
 /* l = x below the diagonal and f(x) on it */
-static inline void triangle_with (size_t d, const double *x, double (*f) (double), double *l) {
-  for (size_t i = 0; i < d; i++)
+static inline void triangle_with (Stop stop, size_t d, const double *x, double (*f) (double),
+                                  double *l) {
+  for (size_t i = 0; i < d && !stops_at(stop, i, d); i++)
     for (size_t j = 0; j < d; j++) {
       double v = x[i * d + j];
       l[i * d + j] = j < i ? v : j == i ? f(v) : 0;
@@ -52,7 +53,7 @@ static inline void diagonal_log_det (const Batch *b, double factor, double const
 static inline void diagonal_log_det_adjoint (const Batch *b, double factor, const double *upstream,
                                              double *dx) {
   size_t d = b->dims[0];
-  memset(dx, 0, b->n * d * d * sizeof *dx);
+  clear(b->stop, b->n * d * d, dx);
   for (size_t r = 0; r < b->n; r++, dx += d * d)
     for (size_t i = 0; i < d; i++) dx[i * d + i] = upstream[r] * fma(factor, (double)(d - i), 1);
 }

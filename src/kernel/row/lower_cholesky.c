@@ -9,21 +9,23 @@
 
 static void forward (const Batch *b, double *out) {
   size_t d = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) triangle_with(d, event(b, 0, r), exp_of, out + r * d * d);
+  for (size_t r = 0; r < b->n; r++)
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, out + r * d * d);
 }
 
 static void forward_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t d = b->dims[0], size = d * d;
   memcpy(g[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_with(d, event(b, 0, r), exp_of, b->scratch);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, b->scratch);
     exp_diagonal_adjoint(d, b->scratch, g[0] + r * size);
   }
 }
 
 static void inverse (const Batch *b, double *out) {
   size_t d = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) triangle_with(d, event(b, 0, r), log_of, out + r * d * d);
+  for (size_t r = 0; r < b->n; r++)
+    triangle_with(b->stop, d, event(b, 0, r), log_of, out + r * d * d);
 }
 
 static void inverse_adjoint (const Batch *b, const double *upstream, double *const g[]) {

@@ -12,8 +12,10 @@ static void forward (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
-    for (size_t j = 0; j < k; j++) out[j] = j == 0 ? x[j] : vexp(x[j]);
-    for (size_t j = 1; j < k; j++) out[j] += out[j - 1];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = j == 0 ? x[j] : vexp(x[j]);
+    for (size_t j = 1, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] += out[j - 1];
   }
 }
 
@@ -22,10 +24,12 @@ static void forward_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double later = 0;
-    for (size_t j = k; j-- > 0; ) {
-      later += upstream[r * k + j];
-      d[0][r * k + j] = j == 0 ? later : vexp(x[j]) * later;
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) {
+        size_t j = k - 1 - i;
+        later += upstream[r * k + j];
+        d[0][r * k + j] = j == 0 ? later : vexp(x[j]) * later;
+      }
   }
 }
 
@@ -33,7 +37,8 @@ static void inverse (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *y = event(b, 0, r);
-    for (size_t j = 0; j < k; j++) out[j] = j == 0 ? y[j] : vlog(y[j] - y[j - 1]);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = j == 0 ? y[j] : vlog(y[j] - y[j - 1]);
   }
 }
 
@@ -42,11 +47,13 @@ static void inverse_adjoint (const Batch *b, const double *upstream, double *con
   for (size_t r = 0; r < b->n; r++) {
     const double *y = event(b, 0, r);
     double above = 0;
-    for (size_t j = k; j-- > 0; ) {
-      double g = upstream[r * k + j], mine = j == 0 ? g : g / (y[j] - y[j - 1]);
-      d[0][r * k + j] = mine - above;
-      above = mine;
-    }
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++) {
+        size_t j = k - 1 - i;
+        double g = upstream[r * k + j], mine = j == 0 ? g : g / (y[j] - y[j - 1]);
+        d[0][r * k + j] = mine - above;
+        above = mine;
+      }
   }
 }
 
@@ -54,7 +61,8 @@ static void log_det (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double sum = 0;
-    for (size_t j = 1; j < b->dims[0]; j++) sum += x[j];
+    for (size_t j = 1, end; (end = part_end(b->stop, j, b->dims[0])) > j; )
+      for (; j < end; j++) sum += x[j];
     out[r] = sum;
   }
 }
@@ -62,7 +70,8 @@ static void log_det (const Batch *b, double *out) {
 static void log_det_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    for (size_t j = 0; j < k; j++) d[0][r * k + j] = j == 0 ? 0 : upstream[r];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) d[0][r * k + j] = j == 0 ? 0 : upstream[r];
 }
 
 

@@ -11,7 +11,7 @@ static void forward (const Batch *b, double *out) {
   size_t d = b->dims[0];
   double *l = b->scratch;
   for (size_t r = 0; r < b->n; r++, out += d * d) {
-    triangle_with(d, event(b, 0, r), exp_of, l);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, l);
     for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t j = 0; j <= i; j++) {
         double sum = 0;
@@ -25,11 +25,11 @@ static void forward (const Batch *b, double *out) {
 static void forward_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t d = b->dims[0], size = d * d;
   double *l = b->scratch;
-  memset(g[0], 0, b->n * size * sizeof *g[0]);
+  clear(b->stop, b->n * size, g[0]);
   for (size_t r = 0; r < b->n; r++) {
     const double *up = upstream + r * size;
     double *dx = g[0] + r * size;
-    triangle_with(d, event(b, 0, r), exp_of, l);
+    triangle_with(b->stop, d, event(b, 0, r), exp_of, l);
     for (size_t i = 0; i < d && !stops(b->stop); i++)
       for (size_t p = 0; p < d; p++) {
         double both = up[i * d + p] + up[p * d + i];

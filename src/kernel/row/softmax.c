@@ -10,22 +10,23 @@
 
 static void softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
-  for (size_t r = 0; r < b->n; r++) simplex_probs(k, event(b, 0, r), out + r * k);
+  for (size_t r = 0; r < b->n; r++) simplex_probs(b->stop, k, event(b, 0, r), out + r * k);
 }
 
 /* y_j (u_j - sum_i y_i u_i) */
 static void softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    simplex_pull(k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
+    simplex_pull(b->stop, k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
 static void log_softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
-    Simplex s = simplex_of(k, x);
-    for (size_t j = 0; j < k; j++) out[j] = (x[j] - s.shift) - s.log_sum;
+    Simplex s = simplex_of(b->stop, k, x);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = (x[j] - s.shift) - s.log_sum;
   }
 }
 
@@ -34,24 +35,21 @@ static void log_softmax_adjoint (const Batch *b, const double *upstream, double 
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *u = upstream + r * k;
-    double *dx = d[0] + r * k, total = simplex_total(k, u);
-    simplex_probs(k, event(b, 0, r), dx);
-    for (size_t j = 0; j < k; j++) dx[j] = fma(-total, dx[j], u[j]);
+    double *dx = d[0] + r * k, total = simplex_total(b->stop, k, u);
+    simplex_probs(b->stop, k, event(b, 0, r), dx);
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) dx[j] = fma(-total, dx[j], u[j]);
   }
 }
 
-
-enum { PART = 4096 };   /* elements of a long row between which it may be given up */
-
-static size_t part_end (size_t j, size_t k) { return k - j < PART ? k : j + PART; }
 
 static void cumsum (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r);
     double sum = 0;
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) out[j] = sum += x[j];
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = sum += x[j];
   }
 }
 
@@ -60,8 +58,8 @@ static void cumsum_adjoint (const Batch *b, const double *upstream, double *cons
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double sum = 0;
-    for (size_t i = 0; i < k && !stops_at(b->stop, i / PART, PART); )
-      for (size_t end = part_end(i, k); i < end; i++)
+    for (size_t i = 0, end; (end = part_end(b->stop, i, k)) > i; )
+      for (; i < end; i++)
         d[0][r * k + k - 1 - i] = sum += upstream[r * k + k - 1 - i];
   }
 }

@@ -14,8 +14,7 @@
 #include "kernel/kernel.h"
 #include "special/vector.h"
 
-enum { RUN = 16,          /* elements that are sorted by insertion */
-       PART = 16384 };    /* those between which a long row may be given up */
+enum { RUN = 16 };   /* elements that are sorted by insertion */
 
 /* An element: its order as an integer, and where it was. */
 typedef struct Item { int64_t key; double place; } Item;
@@ -41,15 +40,15 @@ static void insert (size_t n, Item *run) {
 }
 
 static void copy (Stop stop, size_t n, const Item *from, Item *to) {
-  for (size_t i = 0; i < n && !stops_at(stop, i / PART, PART); i += PART)
-    memcpy(to + i, from + i, (n - i < PART ? n - i : PART) * sizeof *to);
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; i = end)
+    memcpy(to + i, from + i, (end - i) * sizeof *to);
 }
 
 /* a, sorted, and what follows it, sorted, as one */
 static void merge (Stop stop, size_t n, const Item *a, size_t m, Item *to) {
   const Item *b = a + n, *end_a = a + n, *end_b = b + m;
   while (a < end_a && b < end_b && !stops(stop)) {
-    for (size_t i = 0; i < PART && a < end_a && b < end_b; i++) {
+    for (size_t i = 0; i < STOP_PART && a < end_a && b < end_b; i++) {
       ptrdiff_t second = b->key < a->key;
       *to++ = *(second ? b : a);
       b += second;
@@ -86,14 +85,12 @@ static const Item *sorted (Stop stop, size_t k, const double *x, double *scratch
 }
 
 
-static size_t part_end (size_t j, size_t k) { return k - j < PART ? k : j + PART; }
-
 static void argsort (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const Item *item = sorted(b->stop, k, event(b, 0, r), b->scratch);
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) out[j] = item[j].place;
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) out[j] = item[j].place;
   }
 }
 
@@ -107,8 +104,8 @@ static void reorder (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
     const double *x = event(b, 0, r), *index = event(b, 1, r);
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) {
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
         size_t i = place_of(index[j], k);
         out[j] = i < k ? x[i] : (double)NAN;
       }
@@ -117,13 +114,13 @@ static void reorder (const Batch *b, double *out) {
 
 static void reorder_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  memset(d[0], 0, b->n * k * sizeof(double));
-  if (is_wanted(b, 1)) memset(d[1], 0, b->n * k * sizeof(double));
+  clear(b->stop, b->n * k, d[0]);
+  if (is_wanted(b, 1)) clear(b->stop, b->n * k, d[1]);
   for (size_t r = 0; r < b->n; r++, upstream += k) {
     const double *index = event(b, 1, r);
     double *dx = d[0] + r * k;
-    for (size_t j = 0; j < k && !stops_at(b->stop, j / PART, PART); )
-      for (size_t end = part_end(j, k); j < end; j++) {
+    for (size_t j = 0, end; (end = part_end(b->stop, j, k)) > j; )
+      for (; j < end; j++) {
         size_t i = place_of(index[j], k);
         if (i < k) dx[i] += upstream[j];
       }
@@ -166,7 +163,7 @@ static void quantile (const Batch *b, double *out) {
 /* to the two neighbours by their weights */
 static void quantile_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0], m = b->dims[1];
-  memset(d[0], 0, b->n * k * sizeof(double));
+  clear(b->stop, b->n * k, d[0]);
   for (size_t r = 0; r < b->n; r++, upstream += m) {
     const double *x = event(b, 0, r), *q = event(b, 1, r);
     const Item *item = sorted(b->stop, k, x, b->scratch);

@@ -11,6 +11,7 @@
 #ifndef PERILUNE_STICK_H
 #define PERILUNE_STICK_H
 
+#include "linalg/stop.h"
 #include "special/vmath.h"
 
 
@@ -32,71 +33,84 @@ typedef struct Stick {
 } Stick;
 
 
-static inline void stick_break (const Stick *s, size_t k, const double *x, double *y) {
+static inline void stick_break (Stop stop, const Stick *s, size_t k, const double *x,
+                                double *y) {
   double left = 1;
-  for (size_t j = 0; j < k; j++) {
-    Cut c = s->cut(x[j], (double)(k - j));
-    y[j] = left * c.taken;
-    left *= c.left;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      Cut c = s->cut(x[j], (double)(k - j));
+      y[j] = left * c.taken;
+      left *= c.left;
+    }
   y[k] = left;
 }
 
 /* dx_j = g_j L_j a' - a sum of g y over later pieces; dx keeps L_j on the way forth */
-static inline void stick_break_adjoint (const Stick *s, size_t k, const double *x,
-                                        const double *g, double *dx) {
+static inline void stick_break_adjoint (Stop stop, const Stick *s, size_t k,
+                                        const double *x, const double *g, double *dx) {
   double left = 1;
-  for (size_t j = 0; j < k; j++) {
-    dx[j] = left;
-    left *= s->cut(x[j], (double)(k - j)).left;
-  }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      dx[j] = left;
+      left *= s->cut(x[j], (double)(k - j)).left;
+    }
   double later = g[k] * left;
-  for (size_t j = k; j-- > 0; ) {
-    Cut c = s->cut(x[j], (double)(k - j));
-    double mine = g[j] * dx[j];
-    dx[j] = mine * c.slope - c.taken * later;
-    later = fma(mine, c.taken, later);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      size_t j = k - 1 - i;
+      Cut c = s->cut(x[j], (double)(k - j));
+      double mine = g[j] * dx[j];
+      dx[j] = mine * c.slope - c.taken * later;
+      later = fma(mine, c.taken, later);
+    }
 }
 
-static inline void stick_join (const Stick *s, size_t k, const double *y, double *x) {
+static inline void stick_join (Stop stop, const Stick *s, size_t k, const double *y,
+                               double *x) {
   double rest = y[k];
-  for (size_t j = k; j-- > 0; ) {
-    x[j] = s->uncut(y[j], rest, (double)(k - j));
-    rest = s->join(y[j], rest);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      size_t j = k - 1 - i;
+      x[j] = s->uncut(y[j], rest, (double)(k - j));
+      rest = s->join(y[j], rest);
+    }
 }
 
 /* dy keeps the sizes of the rests on the way back */
-static inline void stick_join_adjoint (const Stick *s, size_t k, const double *y, const double *g,
-                                       double *dy) {
+static inline void stick_join_adjoint (Stop stop, const Stick *s, size_t k, const double *y,
+                                       const double *g, double *dy) {
   double rest = y[k], before = 0;
-  for (size_t j = k; j-- > 0; ) {
-    dy[j] = rest;
-    rest = s->join(y[j], rest);
-  }
-  for (size_t j = 0; j < k; j++) {
-    Uncut u = s->uncut_slopes(y[j], dy[j]);
-    dy[j] = g[j] * u.own - s->weight(y[j]) * before;
-    before = fma(g[j], u.others, before);
-  }
+  for (size_t i = 0, end; (end = part_end(stop, i, k)) > i; )
+    for (; i < end; i++) {
+      dy[k - 1 - i] = rest;
+      rest = s->join(y[k - 1 - i], rest);
+    }
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) {
+      Uncut u = s->uncut_slopes(y[j], dy[j]);
+      dy[j] = g[j] * u.own - s->weight(y[j]) * before;
+      before = fma(g[j], u.others, before);
+    }
   dy[k] = -s->weight(y[k]) * before;
 }
 
-static inline double stick_log_det (const Stick *s, size_t k, const double *x) {
+static inline double stick_log_det (Stop stop, const Stick *s, size_t k, const double *x) {
   double sum = 0;
-  for (size_t j = 0; j < k; j++) sum += s->log_det(x[j], (double)(k - j));
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) sum += s->log_det(x[j], (double)(k - j));
   return sum;
 }
 
-static inline void stick_log_det_adjoint (const Stick *s, size_t k, const double *x, double g,
-                                          double *dx) {
-  for (size_t j = 0; j < k; j++) dx[j] = g * s->log_det_slope(x[j], (double)(k - j));
+static inline void stick_log_det_adjoint (Stop stop, const Stick *s, size_t k,
+                                          const double *x, double g, double *dx) {
+  for (size_t j = 0, end; (end = part_end(stop, j, k)) > j; )
+    for (; j < end; j++) dx[j] = g * s->log_det_slope(x[j], (double)(k - j));
 }
 
 
-static inline void fill (size_t n, double *out, double value) {
-  EVERY for (size_t i = 0; i < n; i++) out[i] = value;
+static inline void fill (Stop stop, size_t n, double *out, double value) {
+  for (size_t i = 0, end; (end = part_end(stop, i, n)) > i; )
+    EVERY for (; i < end; i++) out[i] = value;
 }
 
 #endif

@@ -52,40 +52,41 @@ static const Stick SHARES = {
 
 static void forward (const Batch *b, double *out) {
   size_t k = b->dims[0], m = b->dims[1];
-  if (m != k + 1) { fill(b->n * m, out, NAN); return; }
-  for (size_t r = 0; r < b->n; r++) stick_break(&SHARES, k, event(b, 0, r), out + r * m);
+  if (m != k + 1) { fill(b->stop, b->n * m, out, NAN); return; }
+  for (size_t r = 0; r < b->n; r++) stick_break(b->stop, &SHARES, k, event(b, 0, r), out + r * m);
 }
 
 static void forward_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0], m = b->dims[1];
-  fill(b->n * m, d[1], 0);
-  if (m != k + 1) { fill(b->n * k, d[0], NAN); return; }
+  fill(b->stop, b->n * m, d[1], 0);
+  if (m != k + 1) { fill(b->stop, b->n * k, d[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++)
-    stick_break_adjoint(&SHARES, k, event(b, 0, r), upstream + r * m, d[0] + r * k);
+    stick_break_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream + r * m, d[0] + r * k);
 }
 
 static void inverse (const Batch *b, double *out) {
   size_t m = b->dims[0], k = b->dims[1];
-  if (m != k + 1) { fill(b->n * k, out, NAN); return; }
-  for (size_t r = 0; r < b->n; r++) stick_join(&SHARES, k, event(b, 0, r), out + r * k);
+  if (m != k + 1) { fill(b->stop, b->n * k, out, NAN); return; }
+  for (size_t r = 0; r < b->n; r++) stick_join(b->stop, &SHARES, k, event(b, 0, r), out + r * k);
 }
 
 static void inverse_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t m = b->dims[0], k = b->dims[1];
-  fill(b->n * k, d[1], 0);
-  if (m != k + 1) { fill(b->n * m, d[0], NAN); return; }
+  fill(b->stop, b->n * k, d[1], 0);
+  if (m != k + 1) { fill(b->stop, b->n * m, d[0], NAN); return; }
   for (size_t r = 0; r < b->n; r++)
-    stick_join_adjoint(&SHARES, k, event(b, 0, r), upstream + r * k, d[0] + r * m);
+    stick_join_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream + r * k, d[0] + r * m);
 }
 
 static void log_det (const Batch *b, double *out) {
-  for (size_t r = 0; r < b->n; r++) out[r] = stick_log_det(&SHARES, b->dims[0], event(b, 0, r));
+  for (size_t r = 0; r < b->n; r++)
+    out[r] = stick_log_det(b->stop, &SHARES, b->dims[0], event(b, 0, r));
 }
 
 static void log_det_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++)
-    stick_log_det_adjoint(&SHARES, k, event(b, 0, r), upstream[r], d[0] + r * k);
+    stick_log_det_adjoint(b->stop, &SHARES, k, event(b, 0, r), upstream[r], d[0] + r * k);
 }
 
 
