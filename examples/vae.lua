@@ -64,7 +64,7 @@ end)
 local after, noise_after = noise_at_first()
 print(string.format("variance of the gradient: %.0f by %q, and %.0f by %q\n", noise_before, before, noise_after, after))
 
-local post = posed:vi { guide = guide, rng = rng, steps = 8000, lr = 0.02 }
+local post = posed:vi { guide = guide, rng = rng, lr = 0.02, tolerance = 0.1 }
 print(post)
 
 -- Pictures, the places found with intervals of 90 %, and where they are in truth.
