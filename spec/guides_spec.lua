@@ -621,9 +621,28 @@ describe("points", function ()
       g.mu = Normal(g:param("a", 0), g:param("t", 1, constraints.positive))
     end, seed = 1 }
     assert.equal("doubtful", post.verdict)
-    assert.matches("the guide makes a point of s", post.reasons[1])
+    assert.matches("the guide makes points of s", post.reasons[1])
     assert.equal(1, #post.reasons)
     assert.near(0, post.sd.s, 1e-15)
+  end)
+end)
+
+
+describe("a guide of points alone", function ()
+  it("finds where the density is highest, simplices among it", function ()
+    local post = posed(function (m)
+      m.p = peri.Dirichlet { 2, 3, 4 }
+      m.mu = Normal(0, 1)
+      m.y = Normal(m.mu, 1)
+    end, { y = 1 }):vi { guide = function (g)
+      g.p = peri.Delta(g:param("p", { 0.4, 0.3, 0.3 }, constraints.simplex))
+      g.mu = peri.Delta(g:param("mu", 0))
+    end, seed = 1 }
+    assert.near(1 / 6, post.mean.p[1], 1e-3)
+    assert.near(1 / 2, post.mean.mu, 1e-3)
+    assert.equal("doubtful", post.verdict)
+    assert.same({ "the guide makes points of p, mu: nothing is said of their spread" }, post.reasons)
+    assert.same({ p = "path", mu = "kl" }, post.terms)
   end)
 end)
 
@@ -708,6 +727,13 @@ describe("a guide is refused", function ()
       assert.matches("guides_spec.lua:%d+:", message)
     end)
   end
+
+  it("for a point outside", function ()
+    assert.matches("guide: tau is drawn from Delta", refusal(with(function (g)
+      g.tau = peri.Delta(-1)
+      g.theta = Normal(peri.zeros(3), 1)
+    end)))
+  end)
 
   it("where simplices and vectors meet", function ()
     local function body (m)

@@ -3,7 +3,6 @@
 -- `terms` (terms.lua) says for each site how its part of the ELBO is computed: by "kl", "path" or "score".
 local attempt   = require "perilune.attempt"
 local core      = require "perilune.core"
-local Delta     = require "perilune.distributions.Delta"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
@@ -46,7 +45,7 @@ end
 -- Names of sites that the guide makes points, or nil.
 local function points_of (drawn)
   local names = {}
-  for _, site in ipairs(drawn) do names[#names + 1] = site.q:is_a(Delta) and site.name or nil end
+  for _, site in ipairs(drawn) do names[#names + 1] = Guide.is_point(site.q) and site.name or nil end
   return #names > 0 and table.concat(names, ", ") or nil
 end
 
@@ -71,7 +70,7 @@ end
 local function traced (self, fn)
   local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn)
   if ok then return found end
-  if not self.posed.warned then
+  if warn and not self.posed.warned then
     warn("perilune: the model or its guide cannot be traced, and both run in Lua at every step: " .. tostring(found))
     self.posed.warned = true
   end

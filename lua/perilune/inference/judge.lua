@@ -11,8 +11,8 @@ local Units     = require "perilune.inference.units"
 local verdict   = require "perilune.inference.verdict"
 local weighted  = require "perilune.inference.weighted"
 
-local DRAWS  = 4000
-local REFITS = 2
+local DRAWS    = 4000
+local REFITS   = 2
 local ROUNDING = 1e-9   -- of log ratios
 
 local judge = { DRAWS = DRAWS }
@@ -79,13 +79,14 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
--- Those of columns that vary: matrix, names, and means and sds of the guide. (A point does not.)
+-- Those of columns that vary: matrix, names, and means and sds of the guide. (A point does not.) Nil if none does.
 local function varying (x, names, guide)
   local kept, kept_names, width = {}, {}, x:max(1) - x:min(1)
   for j, name in ipairs(names) do
     if width[j] ~= 0 then kept[#kept + 1], kept_names[#kept_names + 1] = j, name end
   end
-  if #kept == #names or #kept == 0 then return x, names, guide end
+  if #kept == 0 then return nil end
+  if #kept == #names then return x, names, guide end
   local index = core.tensor(kept)
   return x:index_select(2, index), kept_names, { mean = guide.mean[index], sd = guide.sd[index] }
 end
@@ -94,6 +95,10 @@ end
 local function compare (posed, seen, values)
   local all, all_names = Posterior.columns(posed, values)
   local x, names, guide = varying(all, all_names, seen.guide)
+  if not x then
+    return { kf = -math.huge, sesd = 0, shift = 0, ratio = 1, small = true, medium = true, r = seen.r, r0 = seen.r0,
+             khat = seen.khat }
+  end
   local mean, sd = weighted.moments(x, seen.w)
   local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
   local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)

@@ -287,7 +287,7 @@ function Objective:posterior (looked)
   local draws = draws_for(posed)
   local mean, error_ = elbo(self, density, draws // 4, rng)
   local seen = look(self, density, draws, rng)
-  local findings = { single = true }
+  local findings = { single = true, near = self.family.name == "flow" and "the flow" or nil }
   for _, list in ipairs { self.set_up.findings, looked.findings } do
     for name, value in pairs(list) do findings[name] = value end
   end

@@ -23,7 +23,7 @@ local function findings (f)
     say("not converged: within the last quarter of its steps the guide moved by %.2g sd; more steps, or a larger lr",
         f.drift)
   end
-  if f.points then say("the guide makes a point of %s: nothing is said of its spread", f.points) end
+  if f.points then say("the guide makes points of %s: nothing is said of their spread", f.points) end
   if f.kept > 1 and f.single then
     say("%d optima of comparable weight, of which the guide covers one: order the labels, or give init", f.kept)
   elseif f.kept > 1 and f.lonely then

@@ -105,8 +105,7 @@ function Run:param (name, init, constraint, ...)
   return value_of(param(self.guide, name, init, constraint, self.rng), self.is_held)
 end
 
---- A Batch of plates that several runs share, or nil where there are none.
-function Run:plate (name, n, size) return handlers.batch(self, name, n, size) end
+Run.plate = handlers.batch
 
 -- A draw as the body sees it: every site is a tensor with a gradient.
 local function draw (d, rng)
@@ -143,10 +142,17 @@ end
 
 local function any (flags) return core.is_tensor(flags) and core.bare(flags):any() ~= 0 or flags == 1 end
 
+--- Is all of q at one point?
+function Guide.is_point (q)
+  local c = of_parts(q.support)
+  return c ~= nil and c.low ~= nil and not any(functions.lt(c.low, c.high))
+end
+
 -- Are all draws of q where p has a density? By the ends of supports of single numbers; others must be of one kind.
 local function is_inside (q, p, value)
   local inner, outer = of_parts(q.support), of_parts(p.support)
   if not (inner and outer) then return true end
+  if Guide.is_point(q) then return p.support:check(core.bare(value)) end
   if inner.low and outer.low then
     if (inner.is_discrete or false) ~= (outer.is_discrete or false) then return false end
     return not any(functions.maximum(functions.lt(inner.low, outer.low), functions.gt(inner.high, outer.high)))
