@@ -111,6 +111,34 @@ describe("a running fit", function ()
     assert(not ok or post.verdict ~= "ok")
   end)
 
+  it("does not call ok a guide that misses a part of the posterior", function ()
+    local posed = peri.model(function (m)   -- 2 % of the mass lies at 10 sds
+      m.x = peri.Flat()
+      m:factor("f", peri.logaddexp(Normal(0, 1):log_prob(m.x) + math.log(0.98),
+                                   Normal(10, 1):log_prob(m.x) + math.log(0.02)))
+    end) {}
+    for _, guide in ipairs { "meanfield", "fullrank", "lowrank", "flow" } do
+      assert.not_equal("ok", posed:vi { guide = guide, rng = peri.rng(3), steps = 5000 }.verdict)
+    end
+  end)
+
+  it("is not stopped by one draw far out in a tail", function ()
+    local x, calls = peri.param { 0 }, 0
+    local objective = {
+      params = { x }, lr = 0.05,
+      estimate = function (_, rng)
+        calls = calls + 1
+        x.grad = calls == 30 and peri.tensor { 1e30 } or x:detach() - 3 + Normal(0, 1):sample({ 1 }, rng)
+        return 0
+      end,
+    }
+    local fit = Fit.new({ set_up = function () return {} end, make = function () return objective end, tag = "" },
+                        { rng = peri.rng(1), tolerance = 0.05 })
+    fit:run(20000)
+    assert.is_true(fit.converged)   -- with Adam's second moment at 1e57 no step would move it
+    assert.near(3, x:detach()[1], 0.1)
+  end)
+
   it("says that it has not converged", function ()
     local post = SCHOOLS:vi { rng = peri.rng(1), steps = 10 }
     assert.is_false(post.converged)

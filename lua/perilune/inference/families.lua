@@ -22,7 +22,8 @@ local tensor    = require "perilune.tensor"
 local LOG_2PI = math.log(2 * math.pi)
 local NEARLY  = 0.01        -- columns of F, and weights of a flow, at first
 local LAYERS, HIDDEN = 4, 16
-local MANY    = 20          -- columns of a triangle
+local MANY    = 20          -- columns of a triangle, and
+local WIDE    = 100         -- numbers of a flow, from which on steps are smaller
 local MOST    = 2           -- a coupling stretches by at most exp(MOST)
 local LOOKED  = 1000        -- draws of a flow for its moments
 
@@ -163,7 +164,7 @@ end
 --- `options.layers` is the number of couplings.
 function families.flow (size, options, rng)
   local self = location_scale(Flow, size)
-  self.layers = {}
+  self.layers, self.lr = {}, Flow.lr * math.min(1, WIDE / size)   -- steps of all outputs add up
   for k = 1, size > 1 and (options.layers or LAYERS) or 0 do
     self.layers[k] = new_layer(k, size, rng)
     for _, param in ipairs(self.layers[k].params) do self.params[#self.params + 1] = param end

@@ -54,12 +54,15 @@ local function refitted (density, seen, guides, draws, defence, rng)
   return better.r > seen.r and better or seen
 end
 
+--- The share of draws that defends a guide of so many free numbers.
+function judge.defence (size) return size <= 30 and 0.25 or 0.1 end
+
 --- Draws of guides (4000 unless told), with second thoughts where few of them count. `r0` is the share that counted at
 -- first, `guide` the means and sds of the guides themselves.
 function judge.look (posed, density, guides, rng, draws)
   local size = density.size
   draws = draws or DRAWS
-  local defence = guides[1].units.is_diagonal and 0 or size <= 30 and 0.25 or 0.1
+  local defence = guides[1].units.is_diagonal and 0 or judge.defence(size)
   local seen = look(density, guides, draws, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do

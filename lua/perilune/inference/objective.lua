@@ -20,14 +20,17 @@ local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
 local families  = require "perilune.inference.families"
+local functions = require "perilune.functions"
 local gaussian  = require "perilune.inference.gaussian"
 local judge     = require "perilune.inference.judge"
 local lbfgs     = require "perilune.inference.lbfgs"
 local modes     = require "perilune.inference.modes"
+local proposal  = require "perilune.inference.proposal"
 local recipe    = require "perilune.inference.recipe"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
 local Units     = require "perilune.inference.units"
+local weighted  = require "perilune.inference.weighted"
 
 local ROW_EVALUATIONS = 2e9   -- rows times draws that a judgement may cost,
 local LEAST_DRAWS     = 1000  -- but for this many draws
@@ -227,17 +230,35 @@ local function drawn (self, n, rng)
   return self.units:to(v), (self.family:score(e, v)) - self.units.log_det
 end
 
+-- Draws of a guide that is not a Gaussian, and of laws around its mean and covariance that defend it, as those of
+-- proposal.lua do: rows of u, the log density of the mixture, and how many of the first ones are the guide's.
+local function defended (self, n, rng)
+  local units, size = self.units, self.posed.size
+  local u, log_q = drawn(self, n, rng)
+  if size > recipe.FULL_MOST then return u, log_q, n end
+  local from = units:from(u)
+  local factor = weighted.covariance(from, core.full({ n }, 1 / n)):cholesky()
+  if not is_finite(factor:sum()) then return u, log_q, n end
+  local around = units:compose(from:mean(1), factor)
+  local share = judge.defence(size)
+  local others = math.floor(n * share)
+  local far = proposal.around(around, others, rng)
+  local all = tensor.cat({ u:narrow(1, 1, n - others), far }, 1)
+  local of_guide = (self.family:score(nil, units:from(all))) - units.log_det
+  return all, functions.logaddexp(of_guide + math.log(1 - share), proposal.log_around(around, all) + math.log(share)),
+         n - others
+end
+
 -- Weighted draws: around the guide where it is a Gaussian of which the factor is known, else of itself.
 local function look (self, density, draws, rng)
-  local posed = self.posed
-  if self.family.factor and (posed.size <= recipe.FULL_MOST or self.family.name ~= "lowrank") then
-    local loc, factor = self.family:factor()
-    if loc then
-      return judge.look(posed, density, { { units = self.units:compose(loc, factor), weight = 1 } }, rng, draws)
-    end
+  local posed, family = self.posed, self.family
+  local loc, factor
+  if family.name ~= "lowrank" or posed.size <= recipe.FULL_MOST then loc, factor = family:factor() end
+  if loc then
+    return judge.look(posed, density, { { units = self.units:compose(loc, factor), weight = 1 } }, rng, draws)
   end
-  local u, log_q = drawn(self, draws, rng)
-  local seen = judge.weigh(density, u, log_q, draws)
+  local u, log_q, plain = defended(self, draws, rng)
+  local seen = judge.weigh(density, u, log_q, plain)
   seen.r0, seen.guide = seen.r, judge.guide_moments(posed, density, seen)
   return seen
 end
@@ -266,7 +287,7 @@ function Objective:posterior (looked)
   local draws = draws_for(posed)
   local mean, error_ = elbo(self, density, draws // 4, rng)
   local seen = look(self, density, draws, rng)
-  local findings = { single = true }
+  local findings = { single = true, near = self.family.name == "flow" and "the flow" or nil }
   for _, list in ipairs { self.set_up.findings, looked.findings } do
     for name, value in pairs(list) do findings[name] = value end
   end
