@@ -2,7 +2,6 @@
 -- factor between sds, seconds of CPU. `make posteriors` writes bench/posteriors.md.
 --
 -- Arguments: methods ("vi nuts"), seeds, and a part of the names of posteriors; with the last one reasons are shown.
-local peri       = require "perilune"
 local posteriors = require "spec.support.posteriors"
 
 local methods, seeds, only = arg[1] or "vi fit laplace pathfinder nuts", tonumber(arg[2] or 3), arg[3]
@@ -28,9 +27,11 @@ local function row (one, method, seed, counts)
 end
 
 print("# Fourteen posteriors with known answers\n")
-print("What each way to a posterior says of its answer, and how far off that is: the worst error of a mean, in sds, and the")
-print("largest factor between sds. Wrong is what is called ok and more than 0.25 sd off, or by more than 1.25 in an sd.")
-print("Written by `make posteriors`; seconds of CPU on one core.\n")
+print [[
+What each way to a posterior says of its answer, and how far off that is: the worst error of a mean, in sds, and the
+largest factor between sds. Wrong is what is called ok and more than 0.25 sd off, or by more than 1.25 in an sd.
+Written by `make posteriors`; seconds of CPU on one core.
+]]
 local all, lines, summary = posteriors.all(), {}, {}
 for method in methods:gmatch "%w+" do
   local counts = { ok = 0, doubtful = 0, bad = 0, wrong = 0, raised = 0, seconds = 0 }

@@ -24,7 +24,7 @@ local errors  = require "perilune.errors"
 local functions = require "perilune.functions"
 local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
-local packed  = require "perilune.inference.packed"
+local packed  = require "perilune.packed"
 local show    = require "perilune.show"
 
 local WINDOW = 50                       -- steps averaged at once, at the beginning of a stage

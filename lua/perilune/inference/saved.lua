@@ -40,7 +40,7 @@ end
 function saved.load (text, posed, ...)
   errors.no_more("load(string, posed)", ...)
   local kept, why = packed.unpack("posterior", text)
-  if not kept then errors.raise("load: the string is no posterior: %s", why) end
+  if not kept then errors.raise("load: %s", why) end
   if posed ~= nil then
     posed:start()
     kept.density = require "perilune.model.density".new(posed, kept.centring)
