@@ -199,7 +199,7 @@ local function columns_of (self)
     end },
     { "5 %", quantile(0.05) }, { "50 %", quantile(0.5) }, { "95 %", quantile(0.95) },
   }
-  for _, extra in ipairs(self.extra_columns or {}) do
+  for _, extra in ipairs(self.rhat and { { "R-hat", self.rhat }, { "ESS", self.ess_bulk } } or {}) do
     columns[#columns + 1] = { extra[1], function (_, name, j)
       local of = extra[2][name]
       return of and digits(core.is_tensor(of) and of:reshape(-1)[j] or of) or ""

@@ -227,7 +227,7 @@ function Sampling:result ()
     posed = self.posed, density = self.density, u = u, values = values, method = self.options.method,
     verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,
     ess_tail = found.ess_tail, divergences = w.divergences, stats = stats, chains = chains, centring = self.degrees,
-    r_eff = w.ess_bulk / w.draws, extra_columns = { { "R-hat", found.rhat }, { "ESS", found.ess_bulk } },
+    r_eff = w.ess_bulk / w.draws,
     divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
     how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f, %d divergences",
                         self.options.method, chains, n, w.rhat, w.ess_bulk, w.divergences),

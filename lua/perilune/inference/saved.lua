@@ -9,7 +9,8 @@ local Posterior = require "perilune.inference.posterior"
 local saved = {}
 
 local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence", "is_point",
-               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried" }
+               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried", "chains", "r_eff", "stats", "steps",
+               "converged", "terms", "params" }
 
 --- A posterior as a string.
 function saved.save (post)
