@@ -361,8 +361,11 @@ end
 
 local function is_ours (d) return rawequal(getmetatable(d), peri[getmetatable(d).__name]) end
 
--- That of a point is -log q, which may be negative; and somebody may have registered another.
-local function is_usual (p, q) return is_ours(p) and is_ours(q) and not p:is_a(peri.Delta) end
+-- That of a point is -log q, that to a flat law minus an entropy: both may be negative. And somebody may have
+-- registered another.
+local function is_usual (p, q)
+  return is_ours(p) and is_ours(q) and not p:is_a(peri.Delta) and not q:is_a(peri.Flat)
+end
 
 --- A divergence is at least 0, and kl_explain gives the same.
 function laws.divergence (p, q)

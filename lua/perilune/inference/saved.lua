@@ -8,9 +8,11 @@ local Posterior = require "perilune.inference.posterior"
 
 local saved = {}
 
-local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence", "is_point",
-               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried", "chains", "r_eff", "stats", "steps",
-               "converged", "terms", "params" }
+local KEPT = {
+  "verdict", "reasons", "method", "how", "is_point", "values", "u", "log_weights", "khat", "elbo_mean", "elbo_error",
+  "log_evidence", "chains", "stats", "r_eff", "rhat", "ess_bulk", "ess_tail", "divergences", "steps", "converged",
+  "terms", "params", "tried",
+}
 
 --- A posterior as a string.
 function saved.save (post)
