@@ -2,11 +2,12 @@
 --
 -- In every run the values of unobserved sites are tensors with a gradient, so that what a body may do with them does
 -- not depend on what the run is for.
-local class  = require "perilune.class"
-local core   = require "perilune.core"
-local errors = require "perilune.errors"
-local show   = require "perilune.show"
-local space  = require "perilune.model.space"
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+local space     = require "perilune.model.space"
 
 local raise = errors.raise
 
@@ -107,14 +108,13 @@ end
 -- x = loc + scale^(1 - c) (z - c loc), where z is scored as a draw of the same law with c loc and scale^c.
 local function recentred (self, site, d, c)
   local z = space.value(site, d.support, self.u)
-  local params = {}
+  local params = { validate = false }
   for _, p in ipairs(class.of(d).params) do params[p[1]] = d[p[1]] end
   if c == 0 then params.loc, params.scale = 0, 1
-  else params.loc, params.scale = c * d.loc, d.scale ^ c end
-  params.validate = false
+  else params.loc, params.scale = c * d.loc, (c * functions.log(d.scale)):exp() end
   add(self, class.of(d)(params):log_prob(z))
   if c == 0 then return d.loc + d.scale * z end
-  return d.loc + d.scale ^ (1 - c) * (z - c * d.loc)
+  return d.loc + d.scale / params.scale * (z - params.loc)
 end
 
 function Density:latent (name, d)
