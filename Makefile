@@ -5,6 +5,7 @@
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
+#   make posteriors   fits of fourteen real posteriors beside their exact answers
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
 #   make steps        a million steps of an optimiser: memory does not grow
@@ -79,7 +80,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
+.PHONY: FORCE all demo test lint bench posteriors perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
         need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
@@ -185,6 +186,11 @@ lint: need-lint
 bench: need-bench
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
+
+posteriors: need-test
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) bench/posteriors.lua > bench/posteriors.new && mv bench/posteriors.new bench/posteriors.md
+	@sed -n '/^| method/,/^$$/p' bench/posteriors.md
 
 # Counts depend on the flags: a build of its own, all of it for AVX2 with FMA.
 perf-guard: need-guard

@@ -2,7 +2,8 @@
 --
 -- Logistic regression of N data on 10 features takes the KL of guide and prior; eight schools, not centred (mu,
 -- log tau, 8 eta), the entropy of the guide. Each is written out as a loop, and given to peri.vi; traced, it is
--- recorded once. (peri.vi does more than the loops: it reads the ELBO, looks for what is not finite, and for an end.)
+-- recorded once. (peri.vi does more than the loops: it reads the ELBO, looks for what is not finite, averages the
+-- path.)
 -- Torch is written with torch.distributions, or where a row says so, in raw operations.
 local peri = require "perilune"
 local Normal, HalfCauchy, Bernoulli = peri.Normal, peri.HalfCauchy, peri.Bernoulli
@@ -30,7 +31,7 @@ end
 
 local function by_vi (params, log_joint, traced)
   local fit = peri.vi.new { log_joint = log_joint, params = params, samples = 1, lr = LR, rng = peri.rng(1),
-                            trace = traced }
+                            guide = "meanfield", tolerance = false, trace = traced or false }
   return function () fit:step() end
 end
 

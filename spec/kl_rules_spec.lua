@@ -58,8 +58,23 @@ describe("KL of Independent", function ()
   end)
 
   it("is infinite where one part is", function ()
-    check(Independent(peri.Uniform({ 0, 0 }, { 1, 2 }), 1), Independent(peri.Uniform({ 0, 0 }, 1), 1), "closed form",
+    check(Independent(peri.Uniform({ 0, 0 }, { 1, 2 }), 1), Independent(peri.Uniform({ 0, 0 }, 1), 1), "infinite",
           peri.tensor(INF))
+  end)
+
+  it("is part of a trace, as that of masks and of transforms is", function ()
+    local w, q = peri.param { 1, 2 }, Normal({ 0, 0 }, 1)
+    local exp = transforms.Exp()
+    for _, fn in ipairs {
+      function () return kl(Independent(Normal(w, 1), 1), Independent(q, 1)) end,
+      function () return kl(Masked(Normal(w, 1), { 1, 1 }), q):sum() end,
+      function () return kl(Transformed(Normal(w, 1), exp), Transformed(q, exp)):sum() end,
+    } do
+      local trace = peri.trace(fn)
+      w:copy { 3, 4 }
+      assert.near(12.5, trace:value(), 1e-13)
+      w:copy { 1, 2 }
+    end
   end)
 
   it("refuses events of different shapes", function ()

@@ -85,18 +85,18 @@ local function schools (traced)   -- the model of examples/vi_eight_schools.lua
          + Normal(t.mu + t.tau * t.eta, uncertain):log_prob(effect):sum()
   end
   local fit = peri.vi.new {
-    log_joint = log_joint, rng = peri.rng(1), trace = traced,
+    log_joint = log_joint, rng = peri.rng(1), trace = traced, guide = "meanfield", samples = 4, tolerance = false,
     params = { mu = peri.constraints.real, tau = peri.constraints.positive, eta = 8 },
   }
   return function () fit:step() end
 end
 
-local function eight_schools () return schools(false) end
-
-local function eight_schools_traced ()
-  local step = schools(true)
-  step()   -- records
-  return step
+local function eight_schools (traced)
+  return function ()
+    local step = schools(traced)
+    step()   -- sets up
+    return step
+  end
 end
 
 local function mixture ()   -- of two normals, replayed with its gradient
@@ -158,8 +158,8 @@ return {
   { "200 operations and back, n = 1", chain },
   { "kl Normal and back, 1e3",        kl_both_ways },
   { "Adam, a step of 1e4",            adam },
-  { "vi, a step of eight schools",    eight_schools },
-  { "the same, traced",               eight_schools_traced },
+  { "vi, a step of eight schools",    eight_schools(false) },
+  { "the same, traced",               eight_schools(true) },
   { "a mixture of 1000, traced",      mixture },
   { "collect 1000 tensors",           garbage },
   { "require perilune",               loading {} },

@@ -1,4 +1,5 @@
 --- KL divergence: a registry of pairs that inheritance dispatches on.
+local attempt    = require "perilune.attempt"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
@@ -12,7 +13,8 @@ local statistics = require "perilune.kl_statistics"
 
 local raise = errors.raise
 
-local kl = {}
+local kl     = {}   -- functions of peri
+local inside = {}   -- and those for our own files
 
 local weak     = { __mode = "k" }
 local registry = setmetatable({}, weak)   -- [P][Q] -> function, by users
@@ -81,9 +83,9 @@ end
 local function or_fall_back (rule)
   return function (p, q, opts)
     check_batches(p, q)
-    local value, method, error = rule(p, q, opts)
+    local value, method, error, more = rule(p, q, opts)
     if value == nil then return fall_back(p, q, opts) end
-    return value, method, error
+    return value, method, error, more
   end
 end
 
@@ -312,6 +314,19 @@ end
 --- kl_divergence(p, q, opts): KL(p || q) in nats, one value per batch element.
 kl.kl_divergence = core.dispatcher(cache, resolve)
 
+local NO_FALLBACK = { fallback = false }
+
+--- KL(p || q) of the pair registered for their classes, where that is a closed form for these two; else nil.
+function inside.closed (p, q)
+  local fn, pair = find(class.of(p), class.of(q))
+  if not pair then return nil end
+  local function call () return { fn(p, q, NO_FALLBACK) } end
+  local ok, found = attempt.call("kl_divergence: no pair is registered", nil, call)
+  if not ok then return nil end
+  local value, method = found[1], found[2]
+  return (method == nil or method == "closed form" or method == "infinite") and value or nil
+end
+
 local function is_infinite (value)
   if not core.is_tensor(value) then return value == math.huge end
   return core.item(value:min()) == math.huge
@@ -325,6 +340,15 @@ local function rounding_error (fn, p, q, value)
   return functions.where(functions.isinf(value), 0, error)
 end
 
+--- KL(p || q), how it was found (nil: by a formula), an estimate of its error and a function that gives what is to be
+-- added to that, or nil. What a trace could not replay is left to that function.
+function inside.answer (p, q, opts)
+  local fn = find(class.of(p), class.of(q))
+  local value, method, error, more = fn(p, q, opts)
+  if method or error then return value, method, error, more end
+  return value, nil, 0, function () return rounding_error(fn, p, q, value) end
+end
+
 --- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
 function kl.kl_explain (p, q, opts, ...)
   errors.no_more("kl_explain(p, q, opts)", ...)
@@ -332,12 +356,11 @@ function kl.kl_explain (p, q, opts, ...)
   fallback.check_options("kl_explain", opts)
   local fn, pair = find(P, Q)
   local value, method, error, more = fn(p, q, opts)
-  if not method then
-    method, error = is_infinite(value) and "infinite" or "closed form", rounding_error(fn, p, q, value)
-  end
+  method = method or is_infinite(value) and "infinite" or "closed form"
+  error = error or rounding_error(fn, p, q, value)
   if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
   return { method = method, pair = names, value = value, error = error }
 end
 
-return core.keep("kl", kl)
+return core.keep("kl", setmetatable(kl, { __index = inside }))

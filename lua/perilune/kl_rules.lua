@@ -1,7 +1,8 @@
 --- Divergences of distributions that are made of others: rules that lead back to the parts.
 --
--- A rule is a function of p, q and the options of kl_divergence. It returns the value, how it was found and
--- an estimate of its error, or nil where it does not apply.
+-- A rule is a function of p, q and the options of kl_divergence. It returns the value, how it was found (nil: by a
+-- formula), an estimate of its error and a function that gives what is to be added to that, or nil where it does not
+-- apply.
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
@@ -13,11 +14,8 @@ local show         = require "perilune.show"
 local where = functions.where
 local INF   = math.huge
 
--- KL of parts as the three values of a rule.
-local function of_parts (p, q, opts)
-  local found = require "perilune.kl".kl_explain(p, q, opts)
-  return found.value, found.method, found.error
-end
+-- KL of parts, with what else a rule returns.
+local function of_parts (p, q, opts) return require "perilune.kl".answer(p, q, opts) end
 
 local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
@@ -42,8 +40,8 @@ local function independent (p, q, opts)
   if show.shape(p.event_shape) ~= show.shape(q.event_shape) then return nil end
   local n = math.min(p.reinterpreted_batch_ndims, q.reinterpreted_batch_ndims)
   if n == 0 then return of_parts(peeled(p, 0), peeled(q, 0), opts) end
-  local value, method, error = of_parts(peeled(p, n), peeled(q, n), opts)
-  return summed(value, n), method, summed(error, n)
+  local value, method, error, more = of_parts(peeled(p, n), peeled(q, n), opts)
+  return summed(value, n), method, summed(error, n), more and function () return summed(more(), n) end
 end
 
 local names   = { "a", "b", "c", "d" }
@@ -134,8 +132,8 @@ local function unmasked (d) return d.mask and d.base or d end
 -- What counts is where both count.
 local function masked (p, q, opts)
   local mask = (p.mask or 1) * (q.mask or 1)
-  local value, method, error = of_parts(unmasked(p), unmasked(q), opts)
-  return where(mask, value, 0), method, where(mask, error, 0)
+  local value, method, error, more = of_parts(unmasked(p), unmasked(q), opts)
+  return where(mask, value, 0), method, where(mask, error, 0), more and function () return where(mask, more(), 0) end
 end
 
 

@@ -1,170 +1,170 @@
---- Values as strings that can be kept: plain tables, numbers, strings, booleans and tensors, with a version and a
--- checksum.
+--- Values as strings: numbers to the last bit, strings, booleans, tensors, and tables of these.
 --
---   "perilune" kind version checksum | value
+-- A string begins with what it holds and a version, and ends with a checksum. Reading one executes nothing, and gives
+-- nil for what was not written here.
 --
--- Nothing in such a string is ever executed. What does not check is refused with a message.
+--   n double   i integer   s length bytes   b 0|1   t rank dimensions doubles   { count (key value)*
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
 local show   = require "perilune.show"
 
+local VERSION = 1
+local CHUNK   = 128     -- doubles packed by one call
+local DEEPEST = 50      -- nested tables
+
 local packed = {}
 
-local VERSION = 1
-local HEADER  = "<c8s1I2I8"   -- magic, kind, version, checksum
-local MAGIC   = "perilune"
-local DEEPEST = 32            -- tables within tables
-local CHUNK   = 64            -- doubles that string.pack gets at once
-
--- A sum of the words of a text that depends on their order (Fowler, Noll and Vo's, of eight bytes at a time).
-local function checksum (text, first)
-  local h, n = 0xcbf29ce484222325, #text
-  local rest = (n - first + 1) % 8
-  for at = first, n - rest - 7, 8 do h = (h ~ string.unpack("<i8", text, at)) * 0x100000001b3 end
-  for at = n - rest + 1, n do h = (h ~ text:byte(at)) * 0x100000001b3 end
-  return h ~ (h >> 32)
+-- Mixes all bytes, eight at a time.
+local function checksum (text)
+  local h, n = -3750763034362895579, #text   -- FNV-1a on words
+  text = text .. string.rep("\0", -n % 8)
+  for at = 1, #text, 8 do
+    h = (h ~ string.unpack("<i8", text, at)) * 1099511628211
+    h = h ~ (h >> 29)
+  end
+  return h ~ n
 end
 
 
--- Writing -----------------------------------------------------------------------------------
+-- Writing ---------------------------------------------------------------------------------
 
 local write
 
-local function write_numbers (out, list)
+local function write_tensor (parts, t)
+  local shape = core.shape(t)
+  parts[#parts + 1] = string.pack("<c1I1", "t", #shape)
+  for _, n in ipairs(shape) do parts[#parts + 1] = string.pack("<i8", n) end
+  local list = core.numel(t) > 0 and t:reshape(-1):totable() or {}
   for first = 1, #list, CHUNK do
     local last = math.min(first + CHUNK - 1, #list)
-    out[#out + 1] = string.pack("<" .. string.rep("d", last - first + 1), table.unpack(list, first, last))
+    parts[#parts + 1] = string.pack("<" .. string.rep("d", last - first + 1), table.unpack(list, first, last))
   end
 end
 
-local function write_tensor (out, t)
-  local shape = core.shape(t)
-  out[#out + 1] = string.pack("<c1I1", "t", #shape)
-  for _, n in ipairs(shape) do out[#out + 1] = string.pack("<I8", n) end
-  local flat = core.bare(t):reshape(-1):totable()
-  write_numbers(out, flat)
-end
-
-local function write_table (out, t, depth)
-  if depth > DEEPEST then errors.raise("save: tables are nested deeper than %d", DEEPEST) end
+-- Keys in one order: the same table gives the same string.
+local function write_table (parts, t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
   table.sort(keys, function (a, b)
-    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) ~= type(b) then return type(a) == "number" end
     return a < b
   end)
-  out[#out + 1] = string.pack("<c1I8", "{", #keys)
+  parts[#parts + 1] = string.pack("<c1i8", "{", #keys)
   for _, key in ipairs(keys) do
-    write(out, key, depth)
-    write(out, t[key], depth)
+    write(parts, key)
+    write(parts, t[key])
   end
 end
 
-function write (out, x, depth)
-  local kind = math.type(x) or core.is_tensor(x) and "tensor" or type(x)
-  if kind == "integer" then out[#out + 1] = string.pack("<c1i8", "i", x)
-  elseif kind == "float" then out[#out + 1] = string.pack("<c1d", "d", x)
-  elseif kind == "string" then out[#out + 1] = string.pack("<c1s8", "s", x)
-  elseif kind == "boolean" then out[#out + 1] = x and "T" or "F"
-  elseif kind == "tensor" then write_tensor(out, x)
-  elseif kind == "table" then write_table(out, x, depth + 1)
-  else errors.raise("save: cannot keep %s", show.value(x)) end
+local WRITERS = {
+  float   = function (parts, x) parts[#parts + 1] = string.pack("<c1d", "n", x) end,
+  integer = function (parts, x) parts[#parts + 1] = string.pack("<c1i8", "i", x) end,
+  string  = function (parts, x) parts[#parts + 1] = string.pack("<c1s8", "s", x) end,
+  boolean = function (parts, x) parts[#parts + 1] = string.pack("<c1I1", "b", x and 1 or 0) end,
+  table   = write_table,
+}
+
+function write (parts, x)
+  if core.is_tensor(x) then x = x:detach() end   -- one number is a number
+  if core.is_tensor(x) then return write_tensor(parts, x) end
+  local writer = WRITERS[math.type(x) or type(x)]
+  if not writer then errors.raise("save: cannot keep %s", show.value(x)) end
+  writer(parts, x)
 end
 
---- A value as a string of a kind ("posterior", say).
-function packed.pack (kind, value)
-  local out = {}
-  write(out, value, 0)
-  local body = table.concat(out)
-  return string.pack(HEADER, MAGIC, kind, VERSION, checksum(body, 1)) .. body
+--- A text with its checksum.
+function packed.signed (text) return text .. string.pack("<i8", checksum(text)) end
+
+--- A value as a string. `kind` says what it is.
+function packed.pack (kind, x)
+  local parts = {}
+  write(parts, x)
+  return packed.signed(string.pack("<s1I1", kind, VERSION) .. table.concat(parts))
 end
 
 
--- Reading -----------------------------------------------------------------------------------
+-- Reading ---------------------------------------------------------------------------------
+
+local DAMAGED = {}   -- what is raised
+
+local function require_that (holds)
+  if not holds then error(DAMAGED) end
+end
+
+-- A reader is { text, at = the next byte, last = the last one }.
+local function take (self, format, size)
+  require_that(self.at + size - 1 <= self.last)
+  local x = string.unpack(format, self.text, self.at)
+  self.at = self.at + size
+  return x
+end
 
 local read
 
-local function read_numbers (text, at, n)
-  if n > (#text - at + 1) // 8 then error("it ends too early", 0) end
-  local list = {}
-  for first = 1, n, CHUNK do
-    local last = math.min(first + CHUNK - 1, n)
-    local values = { string.unpack("<" .. string.rep("d", last - first + 1), text, at) }
-    at = values[#values]
-    table.move(values, 1, #values - 1, first, list)
-  end
-  return list, at
-end
-
-local function read_tensor (text, at)
+local function read_tensor (self)
   local shape, n = {}, 1
-  local rank, after = string.unpack("<I1", text, at)
-  at = after
-  for i = 1, rank do
-    shape[i], at = string.unpack("<I8", text, at)
-    if shape[i] < 0 or shape[i] > #text then error("a shape is impossible", 0) end
-    n = n * shape[i]
-    if n < 0 or n > #text then error("a shape is impossible", 0) end
+  for d = 1, take(self, "<I1", 1) do
+    shape[d] = take(self, "<i8", 8)
+    require_that(d <= 16 and shape[d] >= 0 and shape[d] <= self.last)
+    n = n * shape[d]
+    require_that(n <= self.last)
   end
-  local list
-  list, at = read_numbers(text, at, n)
-  local flat = n > 0 and core.tensor(list) or core.zeros(0)
-  return rank == 1 and flat or flat:reshape(shape), at
+  local list = {}
+  for i = 1, n do list[i] = take(self, "<d", 8) end
+  require_that(#shape > 0)
+  return n == 0 and core.zeros(shape) or core.tensor(list):reshape(shape)
 end
 
-local function read_table (text, at, depth)
-  if depth > DEEPEST then error("tables are nested too deep", 0) end
-  local n, t
-  n, at = string.unpack("<I8", text, at)
-  if n < 0 or n > #text then error("a table is impossible", 0) end
-  t = {}
-  for _ = 1, n do
-    local key, value
-    key, at = read(text, at, depth)
-    value, at = read(text, at, depth)
-    if key == nil or key ~= key then error("a key is impossible", 0) end
-    t[key] = value
+local function read_string (self)
+  local length = take(self, "<i8", 8)
+  require_that(length >= 0 and length <= self.last)
+  return take(self, "c" .. length, length)
+end
+
+local function read_table (self, depth)
+  local t = {}
+  require_that(depth < DEEPEST)
+  for _ = 1, take(self, "<i8", 8) do
+    local key = read(self, depth + 1)
+    require_that(type(key) == "string" or math.type(key) == "integer")
+    t[key] = read(self, depth + 1)
   end
-  return t, at
+  return t
 end
 
 local READERS = {
-  i = function (text, at) return string.unpack("<i8", text, at) end,
-  d = function (text, at) return string.unpack("<d", text, at) end,
-  s = function (text, at) return string.unpack("<s8", text, at) end,
-  T = function (_, at) return true, at end,
-  F = function (_, at) return false, at end,
+  n = function (self) return take(self, "<d", 8) end,
+  i = function (self) return take(self, "<i8", 8) end,
+  b = function (self) return take(self, "<I1", 1) == 1 end,
+  s = read_string,
   t = read_tensor,
+  ["{"] = read_table,
 }
 
-function read (text, at, depth)
-  local tag = text:sub(at, at)
-  if tag == "{" then return read_table(text, at + 1, depth + 1) end
-  local reader = READERS[tag]
-  if not reader then error("it has an unknown part", 0) end
-  return reader(text, at + 1)
+function read (self, depth)
+  local reader = READERS[take(self, "c1", 1)]
+  require_that(reader)
+  return reader(self, depth)
 end
 
-local function parse (kind, text)
-  if #text < 12 or text:sub(1, 8) ~= MAGIC then error("it is no string of perilune's", 0) end
-  local _, found, version, sum, at = string.unpack(HEADER, text)
-  if found ~= kind then error(string.format("it holds a %s, not a %s", found, kind), 0) end
-  if version ~= VERSION then error(string.format("its version is %d, and only %d is known", version, VERSION), 0) end
-  if checksum(text, at) & 0xffffffffffffffff ~= sum & 0xffffffffffffffff then
-    error("it is damaged: the checksum differs", 0)
-  end
-  local value, last = read(text, at, 0)
-  if last ~= #text + 1 then error("it is longer than what it holds", 0) end
+local function read_all (self)
+  local value = read(self, 1)
+  require_that(self.at == self.last + 1)
   return value
 end
 
---- The value of a string made by pack(kind, value); or nil and why not.
+--- The value that packed.pack(kind, value) wrote; or nil and what is wrong.
 function packed.unpack (kind, text)
-  if type(text) ~= "string" then return nil, "a string was expected, got " .. show.value(text) end
-  local ok, value = pcall(parse, kind, text)
+  if type(text) ~= "string" then return nil, "not a string" end
+  local head = string.pack("<s1", kind)
+  if text:sub(1, #head) ~= head or #text < #head + 9 then return nil, "not a saved " .. kind end
+  if text:byte(#head + 1) ~= VERSION then return nil, "saved by another version" end
+  local whole = text:sub(1, -9)
+  if checksum(whole) ~= string.unpack("<i8", text, #text - 7) then return nil, "damaged: the checksum differs" end
+  local ok, value = pcall(read_all, { text = whole, at = #head + 2, last = #whole })
   if ok then return value end
-  if type(value) ~= "string" or value:find "memory" then error(value, 0) end
-  return nil, (value:gsub("^.*bad argument #%d+ to 'unpack' %((.*)%)$", "%1"))
+  if value ~= DAMAGED then error(value, 0) end
+  return nil, "damaged"
 end
 
 return packed

@@ -99,12 +99,12 @@ local function fit (source)
   if source.random:unit() < source.wildness then sites[#sites + 1] = "x = " .. source:anything() end
   local made = string.format("{ log_joint = %s, params = { %s }, guide = %q, steps = %d, trace = %s, rng = %s }",
                              source.random:pick(JOINTS), table.concat(sites, ", "),
-                             source.random:pick { "meanfield", "fullrank" }, source.random:integer(1, 5),
-                             source:boolean(), source:rng())
+                             source.random:pick { "meanfield", "fullrank", "lowrank", "flow" },
+                             source.random:integer(1, 5), source:boolean(), source:rng())
   return set(source, "peri.vi.new(" .. made .. ")")
 end
 
-local FIT_STEPS = { "%s:step(%s)", "%s:evaluate(%s)", "%s:step(3), %s" }
+local FIT_STEPS = { "%s:step(%s)", "%s:step { ms = %s }", "%s:restore(%s)", "%s:state(), %s", "%s:step(3), %s" }
 
 local function of_fit (source)
   local ref = source:ref "fit"

@@ -28,7 +28,7 @@ local function kind_of (x)
   if x.log_abs_det_jacobian then return "transform" end
   if x.violation then return "constraint" end
   if x.zero_grad then return "optimiser" end
-  if x.evaluate and x.guide then return "fit" end
+  if x.restart and x.result then return "fit" end
   if x.elbo_mean then return "fitted" end
   return "table"
 end

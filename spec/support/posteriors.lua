@@ -113,11 +113,7 @@ add("hmm_example-hmm_example", as_given, peri.model(function (m, d)
   m.theta1, m.theta2 = Flat(constraints.simplex, 2), Flat(constraints.simplex, 2)
   m.mu = Flat(constraints.positive_ordered, 2)
   m:factor("prior of mu", Normal({ 3, 10 }, 1):log_prob(m.mu))
-  local emission = Normal(m.mu, 1):log_prob(d.y:reshape(-1, 1))
-  local to = peri.stack { m.theta1, m.theta2 }:log():transpose()
-  local _, last = peri.scan(function (forward, row) return (to + forward):logsumexp(2) + row end, emission[1],
-                            emission:narrow(1, 2, d.N - 1))
-  m:factor("y", last:logsumexp())
+  m.y = peri.HiddenMarkov({ 0.5, 0.5 }, peri.stack { m.theta1, m.theta2 }, Normal(m.mu, 1), d.N)
 end))
 
 add("radon_mn-radon_hierarchical_intercept_noncentered", as_given, peri.model(function (m, d)

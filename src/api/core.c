@@ -61,6 +61,7 @@ int luaopen_perilune_core (lua_State *L) {
   host_open_watch(L);
   engine_open_pending(L);
   engine_open_backward(L);
+  engine_open_depends(L);
   engine_open_trace(L);
   engine_open_chains(L);
   engine_open_scan(L);

@@ -220,9 +220,19 @@ static double *push_rows (lua_State *L, const Chains *c, size_t width) {
   return t->data;
 }
 
+/* The field "scale" of the options at `index`, for a first metric, or NULL. */
+static const double *scale_field (lua_State *L, int index, const ChainOptions *o) {
+  lua_getfield(L, index, "scale");
+  const Tensor *t = lua_isnil(L, -1) ? NULL : engine_check_tensor(L, lua_gettop(L), "chains");
+  if (t != NULL && (t->size != (o->dense ? o->size * o->size : o->size) || !tensor_is_contiguous(t)))
+    host_fail(L, "chains", "scale must be a factor of the metric");
+  lua_pop(L, 1);               /* the table keeps it */
+  return t != NULL ? t->data : NULL;
+}
+
 /* Begins every chain, at the rows of `starts`. */
 static void start_all (lua_State *L, State *state, Chains *chains, const Tensor *starts,
-                       int generators) {
+                       int generators, int options) {
   Source source[THREADS_MAX];
   Philox rng[CHAINS_MAX];
   for (size_t i = 0; i < chains->n; i++) {
@@ -233,10 +243,11 @@ static void start_all (lua_State *L, State *state, Chains *chains, const Tensor 
   lua_getiuservalue(L, -1, CHAINS_SOURCES);
   find_sources(L, state, chains, lua_gettop(L), source);
   lua_pop(L, 1);
+  const double *scale = scale_field(L, options, &chains->options);
   Target target = target_of(chains, &source[0]);
   for (size_t i = 0; i < chains->n; i++)
     chain_start(chain_at(chains, i), &chains->options, &rng[i],
-                starts->data + i * chains->options.size, &target);
+                starts->data + i * chains->options.size, scale, &target);
 }
 
 /* core.chains({trace, x, ...}, starts, seeds, options): chains at the rows of `starts` */
@@ -266,7 +277,7 @@ static int new_chains (lua_State *L) {
   lua_setiuservalue(L, 6, CHAINS_DRAWS);
   chains->stats = push_rows(L, chains, STATS);
   lua_setiuservalue(L, 6, CHAINS_STATS);
-  start_all(L, state, chains, starts, 3);
+  start_all(L, state, chains, starts, 3, 4);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
   lua_setmetatable(L, 6);
   return 1;

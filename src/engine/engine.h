@@ -12,6 +12,7 @@
 **   arena.c     memory of a backward pass
 **   tape.c      the nodes below a result, ordered by age
 **   backward.c  the backward pass
+**   depends.c   was one tensor computed from another?
 **   replay.c    computes again what a trace holds
 **   trace.c     records what a function does, to be replayed
 ** What they share is in pass.h.
@@ -126,9 +127,10 @@ void engine_forget_grad (lua_State *L, int index, const char *who);
 void engine_renew_grad (lua_State *L, int index, const char *who);
 void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor *value);
 
-/* Each adds its functions to the table on top of the stack: backward, trace, scan. */
+/* Each adds its functions to the table on top of the stack: backward, depends, trace, ... */
 void engine_open_pending (lua_State *L);
 void engine_open_backward (lua_State *L);
+void engine_open_depends (lua_State *L);
 void engine_open_trace (lua_State *L);
 void engine_open_chains (lua_State *L);
 void engine_open_scan (lua_State *L);

@@ -120,7 +120,15 @@ void host_look (lua_State *L, State *state) {
   if (watch_stopped(&state->watch)) host_stop(L);
 }
 
+/* core.clock(): seconds since some moment, on a clock that never goes back */
+static int seconds (lua_State *L) {
+  lua_pushnumber(L, (lua_Number)watch_clock() * 1e-9);
+  return 1;
+}
+
 void host_open_watch (lua_State *L) {
+  lua_pushcfunction(L, seconds);
+  lua_setfield(L, -2, "clock");
   host_state(L)->watch.ask = ask;
   lua_pushboolean(L, 0);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &REASON);

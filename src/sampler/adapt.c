@@ -4,7 +4,8 @@
 **   e = target - accept,  s_t = (1 - 1/(t + 10)) s_{t-1} + e/(t + 10)
 **   log step = mu - s_t sqrt(t)/0.05,  averaged with weights t^-0.75;  mu = log(10 first step)
 **
-** The covariance is shrunk towards 0.001: n/(n + 5) cov + 0.005/(n + 5) 1.
+** The covariance is shrunk towards a thousandth of the metric before, so that units do not matter:
+** n/(n + 5) cov + 0.005/(n + 5) diag(W).
 */
 #include <math.h>
 #include <string.h>
@@ -87,16 +88,30 @@ static void set_windows (Adaptation *a, uint64_t n) {
   a->window_end = n < LEAST_WARMUP ? n : begin + a->window - 1;
 }
 
+/* w = l l^T */
+static void set_square (size_t size, const double *l, double *w) {
+  for (size_t i = 0; i < size; i++)
+    for (size_t j = 0; j <= i; j++) {
+      double sum = 0;
+      for (size_t k = 0; k <= j; k++) sum += l[i * size + k] * l[j * size + k];
+      w[i * size + j] = w[j * size + i] = sum;
+    }
+}
+
 void adapt_start (Adaptation *a, uint64_t warmup, double target, size_t size, bool dense,
-                  double *metric) {
+                  const double *scale, double *metric) {
   *a = (Adaptation) {.target = target};
   set_windows(a, warmup);
   memset(metric, 0, adapt_doubles(size, dense) * sizeof(double));
-  double *factor = metric + 2 * size * size + size;
-  for (size_t i = 0; i < size; i++) {
-    metric[dense ? i * size + i : i] = 1;
-    if (dense) factor[i * size + i] = 1;
+  if (!dense) {
+    for (size_t i = 0; i < size; i++) metric[i] = scale == NULL ? 1 : scale[i] * scale[i];
+    return;
   }
+  double *factor = metric + 2 * size * size + size;
+  if (scale != NULL) memcpy(factor, scale, size * size * sizeof(double));
+  else for (size_t i = 0; i < size; i++) factor[i * size + i] = 1;
+  triangle_clear_above(size, factor);
+  set_square(size, factor, metric);
 }
 
 /* Welford's running means and products. */
@@ -116,13 +131,13 @@ static void update (const Adaptation *a, size_t size, bool dense, double *metric
   const double *sum = products(metric, size, dense);
   double n = a->draws, share = n / (n + 5) / (n - 1), floor = 1e-3 * 5 / (n + 5);
   if (!dense) {
-    for (size_t i = 0; i < size; i++) metric[i] = share * sum[i] + floor;
+    for (size_t i = 0; i < size; i++) metric[i] = share * sum[i] + floor * metric[i];
     return;
   }
   for (size_t i = 0; i < size; i++) {
     for (size_t j = 0; j < i; j++)
       metric[i * size + j] = metric[j * size + i] = share * sum[i * size + j];
-    metric[i * size + i] = share * sum[i * size + i] + floor;
+    metric[i * size + i] = share * sum[i * size + i] + floor * metric[i * size + i];
   }
   double *factor = metric + 2 * size * size + size;
   triangle_cholesky((Stop) {NULL, NULL}, size, metric, factor, triangle_first(size));

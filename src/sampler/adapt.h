@@ -24,9 +24,10 @@ typedef struct Adaptation {
 /* Doubles of the inverse metric, what it is computed from, and, of a dense one, its factor. */
 size_t adapt_doubles (size_t size, bool dense);
 
-/* Begins: the metric is 1. */
+/* Begins. The inverse metric is s s^T, where s is a lower triangular matrix if it is dense, and a
+   diagonal one, of `size` numbers, if not; NULL for 1. */
 void adapt_start (Adaptation *a, uint64_t warmup, double target, size_t size, bool dense,
-                  double *metric);
+                  const double *scale, double *metric);
 
 /* Forgets what is known of the step, which is about this large. */
 void adapt_restart_step (Adaptation *a, double step);

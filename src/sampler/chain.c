@@ -130,8 +130,13 @@ static double dot (size_t n, const double *a, const double *b) {
 static void velocity (Chain *c, const double *p, double *v) {
   size_t n = c->options.size;
   const double *w = metric(c);
-  if (!c->options.dense) for (size_t i = 0; i < n; i++) v[i] = w[i] * p[i];
-  else for (size_t i = 0; i < n; i++) v[i] = dot(n, w + i * n, p);
+  if (!c->options.dense) {
+    for (size_t i = 0; i < n; i++) v[i] = w[i] * p[i];
+    return;
+  }
+  for (size_t i = 0; i < n; i++) v[i] = 0;
+  for (size_t j = 0; j < n; j++)                          /* W is symmetric: by rows */
+    for (size_t i = 0; i < n; i++) v[i] += w[j * n + i] * p[j];
 }
 
 /* p ~ N(0, W^-1) */
@@ -341,15 +346,17 @@ static bool grow (Chain *c, const Target *target) {
   return false;
 }
 
-/* One more step of a trajectory of a fixed number of them, the last of which is accepted or not. */
+/* One more step of a trajectory whose last state is accepted or not. It has 1 to `steps` steps, all
+   equally likely: a fixed number of them might be a period of the motion. */
 static bool go_along (Chain *c, const Target *target) {
   double log_density;
+  if (c->leapfrogs == 0) c->leaves = 1 + (uint64_t)(uniform(c, target) * c->options.steps);
   double energy = leapfrog(c, target, RIGHT, c->step, &log_density);
   double change = energy - c->start_energy;
   c->leapfrogs++;
   c->accepted = change > 0 ? vexp(-change) : 1;
   c->divergent = change > DIVERGENT;
-  if (!c->divergent && c->leapfrogs < (uint64_t)c->options.steps) return false;
+  if (!c->divergent && c->leapfrogs < c->leaves) return false;
   if (uniform(c, target) < c->accepted) {
     copy(c, vector(c, PROPOSAL), vector(c, RIGHT + END_Q));
     copy(c, vector(c, PROPOSAL_GRADIENT), vector(c, RIGHT + END_GRADIENT));
@@ -364,7 +371,7 @@ static bool go_along (Chain *c, const Target *target) {
 
 
 void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, const double *q,
-                  const Target *target) {
+                  const double *scale, const Target *target) {
   memset(c, 0, chain_bytes(options));
   c->options = *options;
   c->rng = *rng;
@@ -372,7 +379,7 @@ void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, cons
   c->log_density = target->evaluate(target->self, q, vector(c, POSITION_GRADIENT));
   c->step = options->step;
   adapt_start(&c->adaptation, options->warmup, options->accept, options->size, options->dense,
-              metric(c));
+              scale, metric(c));
   adapt_restart_step(&c->adaptation, c->step);
   if (options->warmup > 0) begin_search(c);
   else if (options->draws > 0) begin_iteration(c, target);
@@ -407,7 +414,8 @@ bool chain_is_sound (const Chain *c, size_t bytes, const ChainOptions *options) 
   return bytes == chain_bytes(options) && is_same_options(&c->options, options)
       && (c->phase == CHAIN_SEARCH || c->phase == CHAIN_TREE || c->phase == CHAIN_DONE)
       && c->depth >= 0 && c->depth <= options->max_depth
-      && c->height == __builtin_popcountll(c->leaves) && c->leaves < (uint64_t)1 << (c->depth + 1)
+      && (c->height == __builtin_popcountll(c->leaves) || options->steps > 0)
+      && c->leaves < (uint64_t)1 << (c->depth + (options->steps > 0 ? 21 : 1))
       && (c->direction == 1 || c->direction == -1)
       && (c->depth < options->max_depth || c->phase == CHAIN_DONE)
       && c->iteration <= options->warmup + options->draws

@@ -36,7 +36,7 @@ typedef struct ChainOptions {
   uint64_t warmup, draws;
   double accept;           /* the share of steps to be accepted, that steps are adapted to */
   double step;             /* the first step, and the only one without warm-up */
-  int steps;               /* of each trajectory: Hamiltonian Monte Carlo; 0 for No-U-Turn */
+  int steps;               /* of a trajectory at most: Hamiltonian Monte Carlo; 0 for No-U-Turn */
 } ChainOptions;
 
 /* Of an iteration. */
@@ -52,9 +52,10 @@ typedef struct Chain Chain;
 /* Bytes of a chain. */
 size_t chain_bytes (const ChainOptions *options);
 
-/* Makes `chain`, of chain_bytes(options), a chain that starts at q, where the log density is finite. */
+/* Makes `chain`, of chain_bytes(options), a chain that starts at q, where the log density is
+   finite, with a first metric (see adapt_start). */
 void chain_start (Chain *chain, const ChainOptions *options, const Philox *rng, const double *q,
-                  const Target *target);
+                  const double *scale, const Target *target);
 
 /* One evaluation of the target, or two. True when an iteration has ended: see below. */
 bool chain_advance (Chain *chain, const Target *target);

@@ -88,12 +88,14 @@ local function chosen (posed, option)
 end
 
 --- The density of a posed model on its free numbers, with sites centred as the option `noncentred` says: "auto", a list
--- of names whose standardised form is taken, or false. Returns it and the degrees by name.
-function centring.density (posed, option, start, rng)
+-- of names whose standardised form is taken, or false; settings are those of Density. Returns it and the degrees by
+-- name.
+function centring.density (posed, option, start, rng, settings)
   local names, degrees = chosen(posed, option), {}
   for _, name in ipairs(names) do degrees[name] = 0 end
-  local density = Density.new(posed, degrees)
+  local density = Density.new(posed, degrees, settings)
   if #names == 0 or type(option) == "table" then return density, degrees end
+  density:next_batch(rng)
   local units = Units.new(start, core.full({ posed.size }, 0.5))
   local fitted = gaussian.fit(density, units, rng, { draws = 32, rounds = 1, iterations = 50 })
   if not fitted then return density, degrees end
@@ -103,7 +105,7 @@ function centring.density (posed, option, start, rng)
     local c = functions.maximum(1 - sd * sd, 0)
     degrees[name] = #site.shape == 0 and c[1] or c:reshape(site.shape)
   end
-  return Density.new(posed, degrees), degrees, fitted
+  return Density.new(posed, degrees, settings), degrees, fitted
 end
 
 return centring

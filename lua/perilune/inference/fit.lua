@@ -1,4 +1,5 @@
 --- posed:fit {}: tries ways to a posterior, the cheapest first, until one is ok.
+local nuts    = require "perilune.inference.nuts"
 local options = require "perilune.inference.options"
 local vi      = require "perilune.inference.vi"
 
@@ -6,30 +7,34 @@ local ROWS = { { "seconds", 60, "positive", options.is_positive } }
 
 local RANK = { ok = 3, doubtful = 2, bad = 1 }
 
--- Each: what it is called, and options of vi.
+-- Each: what it is called, the way, its options, and whether it is worth trying after what was found so far.
 local TRIES = {
-  { "vi", {} },
-  { "vi with more starts", { starts = 24 } },
-  { "vi, centred as written", { noncentred = false } },
+  { "vi", vi, {} },
+  { "vi with more starts", vi, { starts = 24 }, function (post) return post.findings.lonely end },
+  { "vi, centred as written", vi, { noncentred = false },
+    function (post) return next(post.centring) ~= nil and post.findings.r < 0.5 end },
+  { "nuts", nuts, {} },
+  { "nuts with smaller steps", nuts, { target = 0.95, draws = 2000 } },
 }
 
-local function is_better (a, b)
-  if not b or RANK[a.verdict] ~= RANK[b.verdict] then return not b or RANK[a.verdict] > RANK[b.verdict] end
-  return a.findings.r > b.findings.r
-end
+local function is_better (a, b) return b == nil or RANK[a.verdict] > RANK[b.verdict] end
 
---- Within so many `seconds` of CPU. `post.tried` lists what was tried and how it ended.
+--- Within about so many `seconds` of CPU: nothing is begun after that. `post.tried` lists what was tried and how it
+-- ended.
 return function (posed, given)
   local read = options.read("fit", given, ROWS)
-  local report, tried, best, begin = options.reporter(read.progress), {}, nil, os and os.clock() or 0
+  local report, clock = options.reporter(read.progress), os and os.clock or function () return 0 end
+  local tried, best, begin = {}, nil, clock()
   for _, try in ipairs(TRIES) do
-    local name, extra = try[1], try[2]
-    report("fit: trying " .. name)
-    local post = vi(posed, { rng = read.rng, init = read.init or nil, starts = extra.starts,
-                             noncentred = extra.noncentred == nil and read.noncentred or extra.noncentred })
-    tried[#tried + 1] = name .. ": " .. post.verdict
-    if is_better(post, best) then best = post end
-    if best.verdict == "ok" or os and os.clock() - begin > read.seconds then break end
+    local name, way, extra, is_worth = table.unpack(try, 1, 4)
+    if not best or (best.verdict ~= "ok" and clock() - begin < read.seconds and (not is_worth or is_worth(best))) then
+      report("fit: trying " .. name)
+      local given_options = { rng = read.rng, init = read.init or nil, noncentred = read.noncentred }
+      for option, value in pairs(extra) do given_options[option] = value end
+      local post = way(posed, given_options)
+      tried[#tried + 1] = name .. ": " .. post.verdict
+      if is_better(post, best) then best = post end
+    end
   end
   best.tried = tried
   return best

@@ -19,6 +19,12 @@ local judge = { DRAWS = DRAWS }
 
 local function is_finite (x) return x - x == 0 end
 
+-- Do as many draws as a tail has share the largest ratio, but for rounding? Then there is none: draws are discrete, or
+-- the guide is the posterior.
+local function has_no_tail (ratios)
+  return ratios:ge(ratios:max() - EVEN):sum() >= psis.tail_length(core.numel(ratios), 1)
+end
+
 --- Importance draws: rows u of which log_q is the log density they were drawn with, `plain` of the first ones from the
 -- guide itself.
 function judge.weigh (density, u, log_q, plain)
@@ -28,35 +34,40 @@ function judge.weigh (density, u, log_q, plain)
   local log_weights, khat = psis.smooth(ratios)
   local w = log_weights:exp()
   local n = core.numel(w)
-  if ratios:max() - ratios:min() < EVEN then khat = 0 end   -- there is no tail: the guide is the posterior
+  if has_no_tail(ratios) then khat = -math.huge end
   return { u = u, log_weights = log_weights, w = w, khat = khat, plain = plain, r = weighted.ess(w) / n,
-           log_evidence = ratios:logsumexp() - math.log(n) }
+           log_evidence = ratios:logsumexp() - math.log(n), elbo = ratios:mean(),
+           elbo_error = ratios:std() / math.sqrt(n) }
 end
 
-local function look (density, guides, defence, rng)
-  return judge.weigh(density, proposal.draw(guides, DRAWS, defence, rng))
+local function look (density, guides, draws, defence, rng)
+  return judge.weigh(density, proposal.draw(guides, draws, defence, rng))
 end
 
 -- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
-local function refitted (density, seen, guides, defence, rng)
+local function refitted (density, seen, guides, draws, defence, rng)
   local mean = (seen.w:reshape(-1, 1) * seen.u):sum(1)
   local factor = matrices.cholesky(weighted.covariance(seen.u, seen.w))
   if not is_finite(factor:sum()) then return seen end
   local better = look(density, { { units = Units.new(mean, factor), weight = 0.75 },
-                                 { units = guides[1].units, weight = 0.25 } }, defence, rng)
+                                 { units = guides[1].units, weight = 0.25 } }, draws, defence, rng)
   return better.r > seen.r and better or seen
 end
 
---- Draws of guides, with second thoughts where few of them count. `r0` is the share that counted at first, `guide` the
--- means and sds of the guides themselves.
-function judge.look (posed, density, guides, rng)
+--- The share of draws that defends a guide of so many free numbers.
+function judge.defence (size) return size <= 30 and 0.25 or 0.1 end
+
+--- Draws of guides (4000 unless told), with second thoughts where few of them count. `r0` is the share that counted at
+-- first, `guide` the means and sds of the guides themselves.
+function judge.look (posed, density, guides, rng, draws)
   local size = density.size
-  local defence = guides[1].units.is_diagonal and 0 or size <= 30 and 0.25 or 0.1
-  local seen = look(density, guides, defence, rng)
+  draws = draws or DRAWS
+  local defence = guides[1].units.is_diagonal and 0 or judge.defence(size)
+  local seen = look(density, guides, draws, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do
-    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * DRAWS > 5 * size then
-      seen = refitted(density, seen, guides, defence, rng)
+    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * draws > 5 * size then
+      seen = refitted(density, seen, guides, draws, defence, rng)
     end
   end
   seen.r0, seen.guide = r0, guide
@@ -69,23 +80,27 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
--- Those columns that are not the same in every draw, and their names; of the guide's moments likewise.
+-- Those columns that are not the same in every draw, and their names; of the guide's moments likewise. Nil if none is.
 local function varying (x, names, guide)
   local index, kept = {}, {}
   local spread = x:max(1) - x:min(1)
   for j, name in ipairs(names) do
     if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
   end
-  if #index == #names or #index == 0 then return x, names, guide end
+  if #index == 0 then return nil end
+  if #index == #names then return x, names, guide end
   index = core.tensor(index)
   return x:index_select(2, index), kept, { mean = guide.mean[index], sd = guide.sd[index] }
 end
 
 -- What the weighted draws say of the guide.
 local function compare (posed, seen, values)
-  local x, names = Posterior.columns(posed, values)
-  local guide
-  x, names, guide = varying(x, names, seen.guide)
+  local all, all_names = Posterior.columns(posed, values)
+  local x, names, guide = varying(all, all_names, seen.guide)
+  if not x then
+    return { kf = -math.huge, sesd = 0, shift = 0, ratio = 1, small = true, medium = true, r = seen.r, r0 = seen.r0,
+             khat = seen.khat }
+  end
   local mean, sd = weighted.moments(x, seen.w)
   local kf, kf_at = weighted.worst_tail(x, seen.w, mean)
   local sesd, sesd_at = weighted.worst_sd_error(x, seen.w, mean, sd)
@@ -101,6 +116,8 @@ end
 --- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
 -- posterior holds.
 function judge.posterior (posed, density, seen, findings, fields)
+  local best = seen.u[seen.w:argmax()]
+  seen.u = functions.where(seen.w:gt(0):reshape(-1, 1), seen.u, best)   -- values without weight may not be finite
   local values = density:report(seen.u)
   for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
   fields.verdict, fields.reasons = verdict.of_fit(findings)

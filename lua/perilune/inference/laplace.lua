@@ -1,6 +1,5 @@
 --- posed:laplace {}: the Gaussian with the curvature of the mode, judged as every guide is.
 local judge   = require "perilune.inference.judge"
-local modes   = require "perilune.inference.modes"
 local options = require "perilune.inference.options"
 local recipe  = require "perilune.inference.recipe"
 
@@ -9,17 +8,15 @@ local ROWS = { { "starts", 8, "a positive integer", options.is_count } }
 return function (posed, given)
   local read = options.read("laplace", given, ROWS)
   local density, start, degrees = recipe.density(posed, read)
-  local ends, best = modes.ends(density, start, read.rng, { starts = read.starts })
-  if not best then recipe.complain(posed, density, start) end
-  local list = modes.of(density, ends, best)
-  local has_mode = #list > 0
-  if not has_mode then list[1] = recipe.units_of_end(best) end
+  read.guide = "fullrank"
+  local found = recipe.search(posed, density, start, read)
+  local list = #found.list > 0 and found.list or { recipe.units_of_end(found.best) }
   for _, units in ipairs(list) do units.elbo = units.evidence or 0 end
   local guides = recipe.shares(list)
   local seen = judge.look(posed, density, guides, read.rng)
-  return judge.posterior(posed, density, seen, recipe.findings(posed, density, has_mode and list or {}, best), {
-    method = "laplace", guides = guides, modes = list, centring = degrees,
+  return judge.posterior(posed, density, seen, recipe.findings(posed, density, found), {
+    method = "laplace", guides = guides, modes = found.list, centring = degrees,
     how = string.format("Laplace approximation, k-hat %.2f, %.0f %% of %d draws count; if no mode was missed by %d "
-                        .. "starts", seen.khat, 100 * seen.r, judge.DRAWS, #ends),
+                        .. "starts", seen.khat, 100 * seen.r, judge.DRAWS, #found.ends),
   })
 end

@@ -29,7 +29,7 @@ end
 return function (posed, given)
   local read = options.read("map", given, ROWS)
   local start = posed:start(read.init or nil)
-  local density = Density.new(posed, {}, not read.jacobian)
+  local density = Density.new(posed, {}, { is_joint = not read.jacobian })
   local ends, best = modes.ends(density, start, read.rng, { starts = read.starts })
   if not best then recipe.complain(posed, density, start) end
   local list = modes.of(density, ends, best)

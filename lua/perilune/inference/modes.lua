@@ -87,13 +87,16 @@ function modes.curvature (density, u, sd)
   return (h + h:transpose()) / 2
 end
 
+--- Standard deviations at the end of a path, as its pairs describe them.
+function modes.sd_of_end (found) return matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt() end
+
 --- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
 -- directions of signs: the diagonal on average.
-function modes.diagonal_sd (density, found)
-  local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+function modes.diagonal_sd (density, found, rng)
+  local sd = modes.sd_of_end(found)
   local n, total, rounds = density.size, core.zeros(density.size), 16
   for _ = 1, rounds do
-    local signs = modes.noise(1, n):sign()
+    local signs = modes.noise(1, n, rng):sign()
     local step = signs * sd * 0.01
     local _, above = density:gradients(found.x + step)
     local _, below = density:gradients(found.x - step)
@@ -110,11 +113,9 @@ local function inverse_factor (matrix)
   return is_finite(l:sum()) and l or nil
 end
 
---- The mode near the end of a path, as Units with `value`, the log density there; or nil. Steps along rows of the
--- whitened space, in which all directions have about the same scale.
-function modes.polish (density, found)
-  local u, h = found.x, lbfgs.inverse_hessian(found)
-  local sd = matrices.diagonal(h):abs():sqrt()
+--- The mode near u, as Units with `value`, the log density there; or nil. `sd` is a first idea of scales. Steps along
+-- rows of the whitened space, in which all directions have about the same scale.
+function modes.polish (density, u, sd)
   local f = modes.objective(density)
   for _ = 1, POLISH do
     local l = inverse_factor(modes.curvature(density, u, sd))
@@ -142,7 +143,7 @@ end
 
 -- Adds the mode near the end of a path, if it is a new one.
 local function add_mode (list, density, found)
-  local mode = modes.polish(density, found)
+  local mode = modes.polish(density, found.x, modes.sd_of_end(found))
   if not mode then return end
   for _, known in ipairs(list) do
     if is_same(mode, known) then

@@ -13,7 +13,8 @@ local weighted = require "perilune.inference.weighted"
 local raise = errors.raise
 
 local DRAWS     = 1000   -- of draws(), where they are to be resampled
-local MOST_ROWS = 24     -- of a printed table
+local MOST_ROWS = 24     -- of a printed table,
+local FEW_ELEMENTS = 6   -- and of each vector where there are more
 
 local NAN = math.huge - math.huge
 
@@ -173,6 +174,9 @@ function Posterior:log_lik ()
   return self.density:likelihood(self.u[self.resampled])
 end
 
+--- A picture of a site, as text.
+function Posterior:plot (name) return require "perilune.inference.picture".of(self, name) end
+
 function Posterior:loo () return require "perilune.inference.loo".loo(self) end
 function Posterior:waic () return require "perilune.inference.loo".waic(self) end
 function Posterior:save () return require "perilune.inference.saved".save(self) end
@@ -182,58 +186,63 @@ function Posterior:save () return require "perilune.inference.saved".save(self) 
 
 local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x))) or "-" end
 
--- A line for each element of a point.
-local function point_lines (self)
-  local lines, hidden = { { "name", "value" } }, 0
-  for _, site in ipairs(self.posed:sites()) do
-    local values = self.values[site.name]
-    local row = values and flat(values)[1]
-    for j = 1, row and core.numel(row) or 0 do
-      if #lines > MOST_ROWS then hidden = hidden + 1
-      else lines[#lines + 1] = { self.element_name(site.name, site.shape, j), digits(row[j]) } end
-    end
+-- The columns of the table: a heading, and a text for element j of a site whose values are `x`.
+local function columns_of (self)
+  if self.is_point then return { { "value", function (x) return digits(x[1]) end } } end
+  local w = self.weights
+  local function quantile (level) return function (x) return digits(weighted.quantiles(x, w, { level })[1]) end end
+  local columns = {
+    { "mean", function (x) return digits((w * x):sum()) end },
+    { "sd", function (x)
+      local _, sd = weighted.moments(x:reshape(-1, 1), w)
+      return self.verdict == "bad" and "-" or digits(sd[1])
+    end },
+    { "5 %", quantile(0.05) }, { "50 %", quantile(0.5) }, { "95 %", quantile(0.95) },
+  }
+  for _, extra in ipairs(self.rhat and { { "R-hat", self.rhat }, { "ESS", self.ess_bulk } } or {}) do
+    columns[#columns + 1] = { extra[1], function (_, name, j)
+      local of = extra[2][name]
+      return of and digits(core.is_tensor(of) and of:reshape(-1)[j] or of) or ""
+    end }
   end
-  return lines, hidden
+  return columns
 end
 
--- Lines of the table: the sites in their order, those derived among them.
+-- How many elements of each vector are shown: all, if they are not too many.
+local function shown_elements (self)
+  local total = 0
+  for _, values in pairs(self.values) do total = total + core.shape(flat(values))[2] end
+  return total <= MOST_ROWS and MOST_ROWS or FEW_ELEMENTS
+end
+
+-- Lines of the table: sites in their order, those derived among them.
 local function table_lines (self)
-  if self.is_point then return point_lines(self) end
-  local lines = { { "name", "mean", "sd", "5 %", "50 %", "95 %" } }
-  local extra = self.extra_columns or {}
-  for _, column in ipairs(extra) do lines[1][#lines[1] + 1] = column[1] end
-  local hidden = 0
+  local columns, most = columns_of(self), shown_elements(self)
+  local lines = { { "name" } }
+  for c, column in ipairs(columns) do lines[1][c + 1] = column[1] end
   for _, site in ipairs(self.posed:sites()) do
-    local values = self.values[site.name]
-    local columns = values and flat(values)
-    for j = 1, columns and core.shape(columns)[2] or 0 do
-      if #lines > MOST_ROWS then hidden = hidden + 1
-      else
-        local x = columns:select(2, j)
-        local mean, sd = weighted.moments(x:reshape(-1, 1), self.weights)
-        local q = weighted.quantiles(x, self.weights, { 0.05, 0.5, 0.95 })
-        local line = { self.element_name(site.name, site.shape, j), digits(mean[1]),
-                       self.verdict == "bad" and "-" or digits(sd[1]) }
-        for _, level in ipairs(q) do line[#line + 1] = digits(level) end
-        for _, column in ipairs(extra) do
-          local of = column[2][site.name]
-          line[#line + 1] = of and digits(core.is_tensor(of) and of:reshape(-1)[j] or of) or ""
-        end
-        lines[#lines + 1] = line
-      end
+    local x = self.values[site.name] and flat(self.values[site.name])
+    local n = x and core.shape(x)[2] or 0
+    for j = 1, n <= most + 1 and n or most do
+      local line = { self.element_name(site.name, site.shape, j) }
+      for c, column in ipairs(columns) do line[c + 1] = column[2](x:select(2, j):contiguous(), site.name, j) end
+      lines[#lines + 1] = line
     end
+    if n > most + 1 then lines[#lines + 1] = { string.format("... %d more of %s", n - most, site.name) } end
   end
-  return lines, hidden
+  return lines
 end
 
 -- Columns of equal width, names to the left.
 local function aligned (lines)
   local widths, text = {}, {}
   for _, line in ipairs(lines) do
-    for c, word in ipairs(line) do widths[c] = math.max(widths[c] or 0, #word) end
+    for c, word in ipairs(line) do
+      if #line > 1 then widths[c] = math.max(widths[c] or 0, #word) end
+    end
   end
   for i, line in ipairs(lines) do
-    local words = { line[1] .. string.rep(" ", widths[1] - #line[1]) }
+    local words = { #line == 1 and line[1] or line[1] .. string.rep(" ", widths[1] - #line[1]) }
     for c = 2, #line do words[c] = string.rep(" ", widths[c] - #line[c]) .. line[c] end
     text[i] = table.concat(words, "  ")
   end
@@ -243,13 +252,11 @@ end
 function Posterior:__tostring ()
   local head = { self.verdict .. ": " .. self.how }
   for _, reason in ipairs(self.reasons) do head[#head + 1] = "  - " .. reason end
-  local lines, hidden = table_lines(self)
-  for _, line in ipairs(aligned(lines)) do head[#head + 1] = line end
-  if hidden > 0 then head[#head + 1] = string.format("... and %d more", hidden) end
+  for _, line in ipairs(aligned(table_lines(self))) do head[#head + 1] = line end
   return table.concat(head, "\n")
 end
 
 errors.count_arguments("posterior", Posterior,
-                       "draws sample quantile interval covariance predict log_lik loo waic save")
+                       "draws sample quantile interval covariance predict log_lik plot loo waic save")
 
 return Posterior

@@ -69,6 +69,18 @@ function proposal.draw (guides, n, t, rng)
   return u, proposal.log_density(parts, u, total), plain
 end
 
+--- n draws of the laws that defend a Gaussian, for a guide that is none: rows of u.
+function proposal.around (units, n, rng)
+  local half = n // 2
+  return tensor.cat({ units:to(t_draws(half, units.size, rng)), units:to(along_draws(n - half, units.size, rng)) }, 1)
+end
+
+--- Their log density, at each row of u.
+function proposal.log_around (units, u)
+  local z = units:from(u)
+  return functions.logaddexp(log_t(z), log_along(z)) - math.log(2) - units.log_det
+end
+
 --- The log density of a mixture whose parts, { guide, law, count }, have `total` draws, at each row of u.
 function proposal.log_density (parts, u, total)
   local z, terms = {}, {}

@@ -26,8 +26,10 @@ function psis.pareto (x)
   return (n * found + 5) / (n + 10), sigma
 end
 
--- How many elements the tail of n ratios has.
+--- How many elements the tail of n ratios has.
 local function tail_length (n, r_eff) return math.ceil(math.min(0.2 * n, 3 * math.sqrt(n / r_eff))) end
+
+psis.tail_length = tail_length
 
 --- The shape k of the upper tail of positive numbers, given their order: -inf for a tail that is not one.
 function psis.tail_shape (x)

@@ -5,8 +5,6 @@ local core     = require "perilune.core"
 local errors   = require "perilune.errors"
 local gaussian = require "perilune.inference.gaussian"
 local judge    = require "perilune.inference.judge"
-local lbfgs    = require "perilune.inference.lbfgs"
-local matrices = require "perilune.matrices"
 local modes    = require "perilune.inference.modes"
 local posterior = require "perilune.inference.posterior"
 local Units    = require "perilune.inference.units"
@@ -17,10 +15,10 @@ local FOLLOWED     = 5      -- so many
 
 local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
 
---- The density of a posed model and where it starts; options as options.lua reads them.
-function recipe.density (posed, options)
+--- The density of a posed model and where it starts; options as options.lua reads them, settings as those of Density.
+function recipe.density (posed, options, settings)
   local start = posed:start(options.init or nil)
-  local density, degrees = centring.density(posed, options.noncentred, start, options.rng)
+  local density, degrees = centring.density(posed, options.noncentred, start, options.rng, settings)
   return density, start, degrees
 end
 
@@ -46,7 +44,7 @@ end
 
 --- Units around the best end, where nothing is a mode.
 function recipe.units_of_end (best)
-  local sd = matrices.diagonal(lbfgs.inverse_hessian(best)):abs():sqrt()
+  local sd = modes.sd_of_end(best)
   return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
 end
 
@@ -73,11 +71,21 @@ local function is_lonely (list)
   return false
 end
 
---- What the verdict is to know of modes. None is asked of more free numbers than FULL_MOST.
-function recipe.findings (posed, density, list, best)
-  local has_mode = #list > 0 or density.size > recipe.FULL_MOST
+--- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than FULL_MOST
+-- free numbers and no guide of full rank is asked for, the list is empty.
+function recipe.search (posed, density, start, options)
+  local looked = options.guide == "fullrank" or density.size <= recipe.FULL_MOST
+  local ends, best = modes.ends(density, start, options.rng, { starts = options.starts, once = not looked })
+  if not best then recipe.complain(posed, density, start) end
+  return { ends = ends, best = best, list = looked and modes.of(density, ends, best) or {}, looked = looked }
+end
+
+--- What the search found that a verdict looks at.
+function recipe.findings (posed, density, found)
+  local list = found.list
+  local has_mode = #list > 0 or not found.looked
   return { has_mode = has_mode, kept = #list, lonely = is_lonely(list), gap = 0,
-           unused = not has_mode and unused(posed, density, best.x) or nil }
+           unused = not has_mode and unused(posed, density, found.best.x) or nil }
 end
 
 -- Guides of full rank, one for each mode.
@@ -102,7 +110,7 @@ end
 
 -- One guide with a diagonal scale, around the best end.
 local function fit_diagonal (density, best, rng)
-  local sd = modes.diagonal_sd(density, best)
+  local sd = modes.diagonal_sd(density, best, rng)
   local fitted = gaussian.fit(density, Units.new(best.x, sd), rng, { rounds = 5 })
   return fitted and { fitted } or {}
 end
@@ -119,9 +127,8 @@ function recipe.fit (posed, options)
   local density, start, degrees = recipe.density(posed, options)
   local is_full = options.guide == "fullrank" or not options.guide and density.size <= recipe.FULL_MOST
   report "looking for modes"
-  local ends, best = modes.ends(density, start, rng, { starts = options.starts, once = not is_full })
-  if not best then recipe.complain(posed, density, start) end
-  local list = is_full and modes.of(density, ends, best) or {}
+  local found = recipe.search(posed, density, start, options)
+  local list, best = found.list, found.best
   report "fitting"
   local fitted
   if not is_full then fitted = fit_diagonal(density, best, rng)
@@ -130,15 +137,16 @@ function recipe.fit (posed, options)
   report "weighing draws"
   local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
-  if #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
+  if is_full and #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
     fitted = fit_modes(density, list, rng)
     guides = recipe.shares(fitted)
     seen = judge.look(posed, density, guides, rng)
   end
-  local findings = recipe.findings(posed, density, list, best)
+  local findings = recipe.findings(posed, density, found)
+  findings.single = not is_full
   for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {
-    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #ends),
+    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #found.ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
   })
 end

@@ -27,6 +27,8 @@ local CLIMB    = 60        -- iterations towards a mode before a chain starts
 local SAMPLES  = 5         -- draws for each point of such a path
 local PROGRESS = 0.1       -- seconds between two lines
 
+local DENSE_MOST = 30      -- free numbers for which a dense metric costs next to nothing
+
 local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs", "divergent" }
 
 local Sampling = {}
@@ -35,24 +37,36 @@ Sampling.__index = Sampling
 
 -- Where chains start --------------------------------------------------------------------------
 
--- A draw from the best Gaussian on the path from a random start towards a mode, or the start itself.
+-- A draw from the best Gaussian on the path from a random start towards a mode, or the start itself; and where the path
+-- ended.
 local function start_of (density, init, i, rng)
   local u = i == 1 and modes.is_finite_at(density, init) and init or modes.start_near(density, init, 2, rng)
   if not u then return nil end
   local path = Path.follow(density, SAMPLES, rng)
-  lbfgs.minimise(modes.objective(density), u, { iterations = CLIMB, on_step = path.on_step })
-  if not path.best then return u end
+  local ended = lbfgs.minimise(modes.objective(density), u, { iterations = CLIMB, on_step = path.on_step })
+  if not path.best then return u, ended end
   local drawn = path.best:draw(1, rng):reshape(density.size)
-  return modes.is_finite_at(density, drawn) and drawn or u
+  return modes.is_finite_at(density, drawn) and drawn or u, ended
 end
 
+-- Starts of n chains, as rows, and the end of the best path.
 local function starts_of (posed, density, init, n, rng)
-  local list = {}
+  local list, best = {}, nil
   for i = 1, n do
-    list[i] = start_of(density, init, i, rng)
-    if not list[i] then recipe.complain(posed, density, init) end
+    local start, ended = start_of(density, init, i, rng)
+    if not start then recipe.complain(posed, density, init) end
+    list[i] = start
+    if not best or ended.value < best.value then best = ended end
   end
-  return tensor.stack(list)
+  return tensor.stack(list), best
+end
+
+-- A first metric: the curvature at the mode near the best end, if there is one.
+local function scale_of (density, best, is_dense)
+  if density.size > recipe.FULL_MOST then return nil end
+  local units = modes.polish(density, best.x, modes.sd_of_end(best))
+  if not units then return nil end
+  return is_dense and units.scale or units:sd()
 end
 
 -- A trace and its parameter for each thread.
@@ -76,11 +90,12 @@ end
 function Sampling.new (posed, options)
   local init = posed:start(options.init or nil)
   local density, degrees = centring.density(posed, options.noncentred, init, options.rng)
-  local starts = starts_of(posed, density, init, options.chains, options.rng)
+  local starts, best = starts_of(posed, density, init, options.chains, options.rng)
+  local is_dense = options.metric == "dense" or options.metric == "auto" and density.size <= DENSE_MOST
   local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Sampling)
   self.chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
     warmup = options.warmup, draws = options.draws, max_depth = options.max_depth, steps = options.steps,
-    target = options.target, step = options.step, dense = options.metric == "dense",
+    target = options.target, step = options.step, dense = is_dense, scale = scale_of(density, best, is_dense),
   })
   return self
 end
@@ -95,7 +110,7 @@ function Sampling:step (n)
     errors.check_options("step", n, { "ms" })
     if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
     self.done = self.chains:run(nil, n.ms / 1000)
-  elseif opts.is_count(n) then self.done = self.chains:run(n)
+  elseif opts.is_count(n) then self.done = self.chains:run(math.tointeger(n))
   else raise("step: takes a positive integer or { ms = }, got %s", show.value(n)) end
   return self.done
 end
@@ -207,11 +222,12 @@ function Sampling:result ()
   w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
   w.e_bfmi = diagnostics.e_bfmi(stats.energy):min()
   local word, reasons = verdict.of_chains(w)
+  w.r, w.lonely = w.ess_bulk / w.draws, false
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = self.options.method,
     verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,
     ess_tail = found.ess_tail, divergences = w.divergences, stats = stats, chains = chains, centring = self.degrees,
-    r_eff = w.ess_bulk / w.draws, extra_columns = { { "R-hat", found.rhat }, { "ESS", found.ess_bulk } },
+    r_eff = w.ess_bulk / w.draws,
     divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
     how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f, %d divergences",
                         self.options.method, chains, n, w.rhat, w.ess_bulk, w.divergences),

@@ -9,7 +9,8 @@ local Posterior = require "perilune.inference.posterior"
 local saved = {}
 
 local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence", "is_point",
-               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried" }
+               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried", "chains", "r_eff", "stats", "steps",
+               "converged", "terms", "params" }
 
 --- A posterior as a string.
 function saved.save (post)
@@ -40,7 +41,7 @@ end
 function saved.load (text, posed, ...)
   errors.no_more("load(string, posed)", ...)
   local kept, why = packed.unpack("posterior", text)
-  if not kept then errors.raise("load: the string is no posterior: %s", why) end
+  if not kept then errors.raise("load: %s", why) end
   if posed ~= nil then
     posed:start()
     kept.density = require "perilune.model.density".new(posed, kept.centring)

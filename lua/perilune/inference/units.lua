@@ -18,7 +18,8 @@ end
 --- Rows of v as rows of u, and back.
 function Units:to (v)
   if self.is_diagonal then return self.centre + v * self.scale end
-  return self.centre + v:matmul(self.scale:transpose())
+  self.transposed = self.transposed or self.scale:transpose()
+  return self.centre + v:matmul(self.transposed)
 end
 
 function Units:from (u)
@@ -33,11 +34,12 @@ function Units:pull (gradients)
   return gradients:matmul(self.scale)
 end
 
---- The units of v' where v = loc + factor v'.
+--- The units of v' where v = loc + factor v'. The factor is lower triangular, too, or a vector.
 function Units:compose (loc, factor)
-  local centre = self:to(loc:reshape(1, self.size)):reshape(self.size)
-  if self.is_diagonal then return Units.new(centre, self.scale * factor) end
-  return Units.new(centre, self.scale:matmul(factor))
+  local centre, scale = self:to(loc:reshape(1, self.size)):reshape(self.size), self.scale
+  if core.rank(factor) == 1 then return Units.new(centre, scale * factor) end   -- columns, or the diagonal
+  if self.is_diagonal then return Units.new(centre, scale:reshape(-1, 1) * factor) end
+  return Units.new(centre, scale:matmul(factor))
 end
 
 --- Standard deviations of u where v is standard normal.

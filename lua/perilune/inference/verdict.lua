@@ -18,7 +18,15 @@ local function findings (f)
           .. "proper prior")
     end
   end
-  if f.kept > 1 and f.lonely then
+  if f.drift == math.huge then say("not converged: too few steps to tell whether the guide still moves")
+  elseif f.drift then
+    say("not converged: within the last quarter of its steps the guide moved by %.2g sd; more steps, or a larger lr",
+        f.drift)
+  end
+  if f.points then say("the guide makes points of %s: nothing is said of their spread", f.points) end
+  if f.kept > 1 and f.single then
+    say("%d optima of comparable weight, of which the guide covers one: order the labels, or give init", f.kept)
+  elseif f.kept > 1 and f.lonely then
     say("%d optima of comparable weight, one of them found once: order the labels, add starts, or give init", f.kept)
   end
   if f.gap >= 0.5 then
@@ -36,14 +44,16 @@ local function findings (f)
   if f.r0 < 0.3 then
     say("the guide was far from the posterior: %.0f %% of its draws counted at first; check with nuts", 100 * f.r0)
   elseif not (f.small and f.r >= 1 / 3 or f.medium and f.r >= 0.6) then
-    say("the posterior is not near a Gaussian in these coordinates: the correction moved %s by %.2f sd and its sd by a "
-        .. "factor of %.2f (%.0f %% of the draws count); check with nuts", f.moved, f.shift, f.ratio, 100 * f.r)
+    say("the posterior is not near %s: the correction moved %s by %.2f sd and its sd by a factor of %.2f (%.0f %% of "
+        .. "the draws count); check with nuts", f.near or "a Gaussian in these coordinates", f.moved, f.shift, f.ratio,
+        100 * f.r)
   end
   return list
 end
 
---- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, gap, kf, sesd, khat, r,
--- r0, small, medium, moved, shift, ratio.
+--- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, single (the guide is of one
+-- mode), drift (of a fit that has not converged), gap, kf, sesd, khat, r, r0, small, medium, moved, shift, ratio, near
+-- (what the guide is like), points (sites that do not vary).
 function verdict.of_fit (f)
   local reasons = findings(f)
   local holds = f.r >= 0.05 and f.gap < 5   -- neither is NaN, either
@@ -52,7 +62,7 @@ function verdict.of_fit (f)
 end
 
 
-local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.0025, 0.2   -- ESS for each chain; SHARE of draws
+local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.005, 0.2   -- ESS for each chain; SHARE of draws
 
 -- What speaks against draws of chains.
 local function chain_findings (w)

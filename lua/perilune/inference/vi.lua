@@ -1,16 +1,105 @@
 --- posed:vi {}: variational inference.
-local options = require "perilune.inference.options"
-local recipe  = require "perilune.inference.recipe"
+--
+-- A Gaussian guide is fitted by fixed draws (recipe.lua), unless an option speaks of stochastic steps, or a plate has
+-- batches, or the guide is a function: then it is a running fit (running.lua).
+local Fit       = require "perilune.inference.running"
+local Objective = require "perilune.inference.objective"
+local errors    = require "perilune.errors"
+local model     = require "perilune.model"
+local optim     = require "perilune.optim"
+local options   = require "perilune.inference.options"
+local recipe    = require "perilune.inference.recipe"
 
-local GUIDES = { meanfield = true, fullrank = true }
+local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = true }
+local OBJECTIVES = { elbo = true, renyi = true }
+local STEPPED    = { "objective", "alpha", "samples", "steps", "lr", "tolerance", "rank", "layers",
+                     "optimiser", "on_step" }
+local OF_GAUSSIANS = { "init", "noncentred", "starts", "objective", "alpha", "rank", "layers" }
+
+local STEPS     = 20000
+local TOLERANCE = 0.05
+local SAMPLES   = { elbo = 8, renyi = 16 }
+local RANK      = 10
+
+local function optional (rule) return function (x) return x == false or rule(x) end end
 
 local ROWS = {
-  { "guide", false, '"meanfield" or "fullrank"', function (x) return x == false or GUIDES[x] ~= nil end },
-  { "starts", false, "a positive integer", function (x) return x == false or options.is_count(x) end },
+  { "guide", false, '"meanfield", "lowrank", "fullrank", "flow" or a function (g, d)',
+    optional(function (x) return GUIDES[x] ~= nil or options.is_callable(x) end) },
+  { "starts", false, "a positive integer", optional(options.is_count) },
+  { "run", true, "true or false", options.is_boolean },
+  { "objective", "elbo", '"elbo" or "renyi"', function (x) return OBJECTIVES[x] ~= nil end },
+  { "alpha", 0, "a finite number", function (x) return type(x) == "number" and x - x == 0 end },
+  { "samples", false, "a positive integer", optional(options.is_count) },
+  { "steps", STEPS, "a positive integer", options.is_count },
+  { "lr", false, "positive", optional(options.is_positive) },
+  { "tolerance", TOLERANCE, "positive, or false", optional(options.is_positive) },
+  { "rank", false, "a positive integer", optional(options.is_count) },
+  { "layers", false, "a positive integer", optional(options.is_count) },
+  { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
+    function (x) return options.is_callable(x) or x ~= "LBFGS" and rawget(optim, x) ~= nil end },
+  { "on_step", false, "a function (step, elbo, fit)", optional(options.is_callable) },
 }
 
-return function (posed, given)
-  local read = options.read("vi", given, ROWS)
+-- Do the options speak of stochastic steps?
+local function is_stepped (given, read)
+  for _, name in ipairs(STEPPED) do
+    if given[name] ~= nil then return true end
+  end
+  return read.guide == "lowrank" or read.guide == "flow" or not read.run
+end
+
+-- Which model and options a saved state is of.
+local function tag_of (posed, read)
+  local names = {}
+  for i, site in ipairs(posed.latents) do names[i] = site.name .. ":" .. site.size end
+  return string.format("%s %s %s %s", read.guide, read.objective, read.samples, table.concat(names, " "))
+end
+
+local function running (posed, read)
+  read.guide = read.guide or posed.size <= recipe.FULL_MOST and "fullrank" or "meanfield"
+  read.samples = read.samples or SAMPLES[read.objective]
+  read.rank = math.min(read.rank or RANK, posed.size)
+  return Fit.new({
+    set_up = function (between) return Objective.set_up(posed, read, between) end,
+    make   = function (set_up) return Objective.new(posed, read, set_up) end,
+    tag    = tag_of(posed, read),
+  }, read)
+end
+
+-- With a guide function, which says by itself where its parameters begin.
+local function guided (posed, read, given)
+  for _, name in ipairs(OF_GAUSSIANS) do
+    if given[name] ~= nil then errors.raise("vi: %s is of no use with a guide function", name) end
+  end
+  return Fit.new({
+    set_up = function () return {} end,
+    make   = function () return require "perilune.inference.guided".objective(posed, read.guide, read) end,
+    tag    = "guide function",
+  }, read)
+end
+
+-- A running fit, or nil where fixed draws will do.
+local function fit_of (posed, read, given)
+  if read.guide and not GUIDES[read.guide] then return guided(posed, read, given) end
+  if not posed.found then model.discover(posed) end
+  if posed.found.rows > 0 or is_stepped(given, read) then return running(posed, read) end
+  return nil
+end
+
+--- `more`: rows of options that whoever calls knows of.
+return function (posed, given, more)
+  local read = options.read("vi", given, ROWS, more)
   read.report = options.reporter(read.progress)
-  return recipe.fit(posed, read)
+  local fit, post = fit_of(posed, read, given), nil
+  if fit and not read.run then return fit end
+  if not fit then post = recipe.fit(posed, read)
+  elseif not read.tolerance and given.steps == nil then
+    errors.raise("vi: a fit without tolerance has no end; give steps, or run = false")
+  else
+    fit:run(read.steps)
+    post = fit:result()
+  end
+  read.report(post.verdict .. ": " .. post.how, true)
+  return post
 end

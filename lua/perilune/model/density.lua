@@ -11,11 +11,14 @@ local tensor   = require "perilune.tensor"
 local Density = {}
 Density.__index = Density
 
---- The density of a posed model. `centring`: see handlers.density. With `is_joint` it is the joint density of the
--- sites' values, without the determinant that makes it one of u.
-function Density.new (posed, centring, is_joint)
-  local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, is_joint = is_joint or false,
-                              plates = {}, reports = {}, evaluations = 0 }, Density)
+--- The density of a posed model. `centring`: see handlers.density. Settings, all optional: `is_joint`, the joint
+-- density of the sites' values, without the determinant that makes it one of u; `batched`, whether plates count by the
+-- rows of a batch, and not all; `between`, a function to be called after every evaluation.
+function Density.new (posed, centring, settings)
+  settings = settings or {}
+  local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
+                              is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
+                              between = settings.between, evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
   return self
 end
@@ -35,8 +38,9 @@ local function log_density (self)
   return total
 end
 
--- The trace of fn, or nil where it cannot be traced.
+-- The trace of fn, or nil where it cannot be traced, or is not to be.
 local function traced (self, fn)
+  if self.posed.untraced then return nil end
   local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn)
   if ok then return found end
   if not self.posed.warned then
@@ -75,6 +79,7 @@ local function evaluate (self, rows, values, gradients)
   rows = rows:contiguous()
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
   else evaluate_slowly(self, rows, values, gradients) end
+  if self.between then self.between() end
 end
 
 --- The trace; raises where the model cannot be traced.
@@ -106,9 +111,31 @@ function Density:at (u)
   return values[1], gradients[1]
 end
 
+-- The plates of which not all rows count, once the body has run.
+local function plates_of (self)
+  if self.plates and not self.prepared and #self.plates == 0 then log_density(self) end
+  return self.plates or {}
+end
+
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
-  for _, batch in pairs(self.plates) do batch:draw(rng) end
+  for _, batch in ipairs(plates_of(self)) do batch:draw(rng) end
+end
+
+--- Which rows of the plates count, as a table for `restore_batch`, which returns whether it suits these plates.
+function Density:batch_state ()
+  local states = {}
+  for i, batch in ipairs(plates_of(self)) do states[i] = batch:state() end
+  return states
+end
+
+function Density:restore_batch (states)
+  local plates = plates_of(self)
+  if #states ~= #plates then return false end
+  for i, batch in ipairs(plates) do
+    if not batch:restore(states[i]) then return false end
+  end
+  return true
 end
 
 

@@ -46,7 +46,7 @@ local Discovery = new_kind {}
 
 --- Finds the sites in their order: { kind =, name =, shape =, ... }, those unobserved with their place in u.
 function handlers.discovery (init)
-  return setmetatable({ sites = {}, latents = {}, size = 0, init = init or {}, start = {} }, Discovery)
+  return setmetatable({ sites = {}, latents = {}, size = 0, rows = 0, init = init or {}, start = {} }, Discovery)
 end
 
 function Discovery:note (kind, name, shape, d)
@@ -57,7 +57,7 @@ end
 function Discovery:latent (name, d)
   if self.scale ~= 1 then
     raise("model: %s is not observed, within a plate of which only some rows count; declare it before the plate and "
-          .. "index it", name)
+          .. "index it, or give vi a guide function", name)
   end
   local shape = shape_of(d)
   local site = space.site(name, d.support, shape, self.size + 1)
@@ -81,7 +81,11 @@ end
 
 function Discovery:factor (name) self:note("factor", name, {}) end
 
-function Discovery.plate (_, _, n, size) return require "perilune.model.batch".new(n, size) end
+-- `rows` counts those of plates of which only some are looked at in a step.
+function Discovery:plate (_, n, size)
+  self.rows = self.rows + n
+  return require "perilune.model.batch".new(n, size)
+end
 
 
 -- The log density at free numbers -----------------------------------------------------------
@@ -136,11 +140,24 @@ end
 
 function Density:factor (_, value) add(self, value) end
 
-function Density:plate (name, n, size)
-  if not self.plates then return nil end
-  self.plates[name] = self.plates[name] or require "perilune.model.batch".new(n, size)
-  return self.plates[name]
+--- The Batch of a plate, or nil where there are none: then all rows count. `self.plates` has them in their order, and
+-- by name.
+function handlers.batch (self, name, n, size)
+  local plates = self.plates
+  if not plates then return nil end
+  local batch = plates[name]
+  if not batch then
+    batch = require "perilune.model.batch".new(n, size)
+    plates[#plates + 1], plates[name] = batch, batch
+  end
+  if batch.n ~= n or batch.size ~= size then
+    raise("%s: plate %s has %d of %d rows here, and %d of %d elsewhere", self.who or "model", name, size, n,
+          batch.size, batch.n)
+  end
+  return batch
 end
+
+Density.plate = handlers.batch
 
 
 -- The log joint density of given values -----------------------------------------------------
@@ -224,6 +241,6 @@ function Likelihood:observed (name, d, value) self.values[name] = d:log_prob(val
 
 function Likelihood.factor () end
 
-handlers.shape_of = shape_of
+handlers.shape_of, handlers.total_of = shape_of, total_of
 
 return handlers

@@ -1,15 +1,17 @@
---- A model's body, run once.
+--- A model's body, or a guide, run once.
 --
--- The body gets m and d. What is assigned to m goes to a handler, which gives unobserved sites their values:
+-- The body gets m and d, a guide g and d. What is assigned to m goes to a handler, which gives unobserved sites their
+-- values:
 --
 --   handler:latent(name, distribution)             the value of a site
 --   handler:observed(name, distribution, value)    of a site whose name is one of the data
 --   handler:derived(name, value)
 --   handler:factor(name, value)
 --   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
+--   handler:param(name, init, constraint)          of guides alone: the value of a parameter
 --
--- Handlers leave out what they have no use for. `handler.scale` is the factor of log densities within the plates that
--- are open.
+-- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of
+-- log densities within the plates that are open.
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local Distribution = require "perilune.distribution"
@@ -23,14 +25,14 @@ local function is_distribution (x)
   return c ~= nil and class.descends(c, Distribution) and not class.is_class(x)
 end
 
-local RESERVED = { factor = true, plate = true }
-
 -- What becomes of an assignment to m.
 local function declare (self, name, x)
-  local handler = self.handler
-  if type(name) ~= "string" then raise("model: a site must have a name, got %s", show.value(name)) end
-  if RESERVED[name] then raise("model: %s is a method of m, and cannot be the name of a site", name) end
-  if self.values[name] ~= nil then raise("model: %s is set twice", name) end
+  local handler, who = self.handler, self.who
+  if type(name) ~= "string" then raise("%s: a site must have a name, got %s", who, show.value(name)) end
+  if self.methods[name] then
+    raise("%s: %s is a method of %s, and cannot be the name of a site", who, name, who:sub(1, 1))
+  end
+  if self.values[name] ~= nil then raise("%s: %s is set twice", who, name) end
   local value
   if is_distribution(x) then
     value = self.data:observed(name)
@@ -39,7 +41,7 @@ local function declare (self, name, x)
   else
     value = core.table_kind(x) == "data" and core.tensor(x) or x
     if type(value) ~= "number" and not core.is_tensor(value) then
-      raise("model: %s must be a distribution, or a number or tensor, got %s", name, show.value(x))
+      raise("%s: %s must be a distribution, or a number or tensor, got %s", who, name, show.value(x))
     end
     if handler.derived then handler:derived(name, value) end
   end
@@ -56,7 +58,7 @@ local function read (self, name)
   local value = self.values[name]
   if value ~= nil or type(name) ~= "string" then return value end
   local near = core.nearest(name, names_of(self.values))
-  raise("model: %s is not set yet%s", name, near and "; did you mean " .. near .. "?" or "")
+  raise("%s: %s is not set yet%s", self.who, name, near and "; did you mean " .. near .. "?" or "")
 end
 
 local function check_factor (name, value)
@@ -68,17 +70,15 @@ local function check_factor (name, value)
   end
 end
 
-local function check_plate (name, n, size, fn)
-  local who = "model: plate " .. show.value(name)
-  if type(name) ~= "string" then raise("model: a plate must have a name, got %s", show.value(name)) end
+local function check_plate (self, name, n, size, fn)
+  local who = self.who .. ": plate " .. show.value(name)
+  if type(name) ~= "string" then raise("%s: a plate must have a name, got %s", self.who, show.value(name)) end
   if math.type(n) ~= "integer" or n < 1 then raise("%s: N must be a positive integer, got %s", who, show.value(n)) end
   if math.type(size) ~= "integer" or size < 1 or size > n then
     raise("%s: size must be an integer from 1 to N = %d, got %s", who, n, show.value(size))
   end
   return errors.check_function(who, "the last argument", fn)
 end
-
-local methods = {}
 
 -- m:factor(name, value)
 local function factor (self, name, value)
@@ -89,7 +89,7 @@ end
 -- m:plate(name, N, [size,] fn)
 local function plate (self, name, n, size, fn)
   if fn == nil then size, fn = n, size end
-  fn = check_plate(name, n, size, fn)
+  fn = check_plate(self, name, n, size, fn)
   local batch = size < n and self.handler.plate and self.handler:plate(name, n, size) or nil
   if batch == nil then return fn(core.arange(1, n + 1)) end
   local scale = self.handler.scale
@@ -100,15 +100,18 @@ local function plate (self, name, n, size, fn)
   self.handler.scale = scale
 end
 
-methods.factor, methods.plate = factor, plate
+-- g:param(name, init, constraint)
+local function param (self, ...) return self.handler:param(...) end
 
--- m: an empty table, so that every assignment and every reading comes by here.
+local METHODS = { model = { factor = factor, plate = plate }, guide = { param = param, plate = plate } }
+
+-- m or g: an empty table, so that every assignment and every reading comes by here.
 local function new_m (self)
   local m = {}
   local bound = {}
-  for name, method in pairs(methods) do
+  for name, method in pairs(self.methods) do
     bound[name] = function (of, ...)
-      if of ~= m then raise("model: call m:%s(...), with a colon", name) end
+      if of ~= m then raise("%s: call %s:%s(...), with a colon", self.who, self.who:sub(1, 1), name) end
       return method(self, ...)
     end
   end
@@ -123,7 +126,8 @@ local run = { is_distribution = is_distribution }
 --- Runs the body with these data; returns the handler.
 function run.body (body, data, handler)
   handler.scale = 1
-  local self = { handler = handler, data = data:reader(), values = {} }
+  local who = handler.who or "model"
+  local self = { handler = handler, who = who, methods = METHODS[who], data = data:reader(), values = {} }
   body(new_m(self), self.data.proxy)
   return handler
 end

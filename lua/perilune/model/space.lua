@@ -32,28 +32,33 @@ local function triangle_filling (d)
 end
 
 -- biject_to(support), nil for the identity; refuses for a site what cannot be reached.
-local function transform_of (name, support)
+local function transform_of (name, support, who)
   if support.is_discrete then
-    raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), or give it in the "
-          .. "data", name)
+    raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), give it in the "
+          .. "data, or give vi a guide function", name)
   end
   local ok, transform = attempt.call("biject_to: ", nil, transforms.biject_to, support)
-  if not ok then raise("model: %s: %s", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
+  if not ok then raise("%s: %s: %s", who or "model", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
   return transform ~= transforms.identity and transform or nil
 end
 
---- A site of this shape that begins at place `at` of u.
-function space.site (name, support, shape, at)
-  local transform = transform_of(name, support)
+--- A site of this shape that begins at place `at` of u; messages say that it is one of a model, or of `who`.
+function space.site (name, support, shape, at, who)
+  local transform = transform_of(name, support, who)
   local free_shape = transform and transform:inverse_shape(shape) or shape
   local site = { name = name, support = support, shape = shape, free_shape = free_shape, at = at,
-                 size = count(free_shape) }
+                 size = count(free_shape), who = who or "model" }
   if transform and transform.domain == constraints.lower_triangular then
     local n = shape[#shape]
     site.filling = triangle_filling(n)
     site.size = site.size // (n * n) * core.shape(site.filling)[1]
   end
   return site
+end
+
+--- A site whose numbers in u are its values themselves, wherever these may lie.
+function space.plain_site (name, shape, at)
+  return { name = name, shape = shape, free_shape = shape, at = at, size = count(shape), is_plain = true }
 end
 
 --- The free numbers of a site as its transform's argument: a stretch of u as it lies there.
@@ -67,7 +72,7 @@ end
 --- The value of a site out of u, where it begins at its place or at another, and the logarithm of its determinant (nil
 -- where that is 0).
 function space.value (site, support, u, at)
-  local transform = transform_of(site.name, support)
+  local transform = not site.is_plain and transform_of(site.name, support) or nil
   local free = unpacked(site, u:narrow(1, at or site.at, site.size))
   if not transform then return free end
   local value = transform:forward(free)
@@ -80,11 +85,11 @@ function space.free (site, support, value)
   value = core.is_tensor(value) and core.bare(value) or core.tensor(value)
   local fits, whole = attempt.call("Tensor:expand: ", nil, value.expand, value, site.shape)
   if not fits then
-    raise("model: %s has shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
+    raise("%s: %s has shape %s, got %s", site.who, site.name, show.shape(site.shape), show.value(value))
   end
   local bad = support:violation(whole)
   if bad ~= nil then
-    raise("model: %s must be %s, got %s", site.name, support:rule(),
+    raise("%s: %s must be %s, got %s", site.who, site.name, support:rule(),
           type(bad) == "number" and show.number(bad) or tostring(bad))
   end
   local transform = transform_of(site.name, support)

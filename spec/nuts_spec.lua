@@ -1,0 +1,176 @@
+--- posed:nuts {} and posed:hmc {}: right, paused and restored to the same bits, and honest.
+local diagnostics = require "perilune.inference.diagnostics"
+local peri        = require "perilune"
+local posteriors  = require "spec.support.posteriors"
+local refusal_of  = require "spec.support.refusal"
+
+local Flat, Normal = peri.Flat, peri.Normal
+
+-- The largest distance of a mean or an sd from its reference, in Monte Carlo standard errors.
+local function worst_error (post, reference)
+  local worst = 0
+  for name, r in pairs(reference) do
+    local site, at = name:match "^([%w_]+)%[(%d+)%]$"
+    local x = post.values[site or name]
+    if site then x = x:select(2, tonumber(at)) end
+    x = x:contiguous():reshape(post.chains, -1)
+    worst = math.max(worst, math.abs(x:mean() - r.mean) / diagnostics.mcse_mean(x),
+                     math.abs(x:reshape(-1):std() - r.sd) / diagnostics.mcse_sd(x))
+  end
+  return worst
+end
+
+local QUICK = { ["eight_schools-eight_schools_noncentered"] = true, ["kidiq-kidscore_momiq"] = true,
+                ["garch-garch11"] = true, ["gp_pois_regr-gp_regr"] = true, ["dogs-dogs"] = true,
+                ["low_dim_gauss_mix-low_dim_gauss_mix"] = true, ["mesquite-mesquite"] = true }
+
+describe("draws of real posteriors", function ()
+  for _, one in ipairs(posteriors.all()) do
+    if QUICK[one.name] then
+      it("are those of the reference: " .. one.name, function ()
+        local post = one.posed:nuts { seed = 1, draws = 600, warmup = 600 }
+        assert.equal("ok", post.verdict)
+        assert.is_true(worst_error(post, one.reference) < 4.5)
+      end)
+    end
+  end
+end)
+
+local function schools ()
+  return peri.model(function (m, d)
+    m.mu    = Normal(0, 5)
+    m.tau   = peri.HalfCauchy(5)
+    m.theta = Normal(m.mu, m.tau):expand(8)
+    m.y     = Normal(m.theta, d.sigma)
+  end) { y = { 28, 8, -3, 7, -1, 1, 18, 12 }, sigma = { 15, 10, 16, 11, 9, 11, 10, 18 } }
+end
+
+local SHORT = { seed = 3, draws = 60, warmup = 60 }
+
+local function short (more)
+  local options = {}
+  for name, value in pairs(SHORT) do options[name] = value end
+  for name, value in pairs(more or {}) do options[name] = value end
+  return options
+end
+
+describe("chains", function ()
+  it("are the same whenever they pause, and wherever they are restored", function ()
+    local posed = schools()
+    local whole = posed:nuts(short())
+    local sampling = posed:nuts(short { run = false })
+    for _ = 1, 30 do sampling:step(7) end
+    local state = sampling:state()
+    while not sampling:step { ms = 0.5 } do end
+    assert.is_true(sampling:result().u:equal(whole.u))
+    local other = posed:nuts(short { run = false })
+    assert.is_true(other:restore(state))
+    while not other:step(1000) do end
+    assert.is_true(other:result().u:equal(whole.u))
+  end)
+
+  it("are the same for any number of threads", function ()
+    local alone = schools():nuts(short())
+    finally(function () peri.set_threads(1) end)
+    for _, n in ipairs { 2, 3 } do
+      peri.set_threads(n)
+      assert.is_true(schools():nuts(short()).u:equal(alone.u))
+    end
+  end)
+
+  it("refuse states that are none, or of other chains", function ()
+    local sampling = schools():nuts(short { run = false })
+    local state = sampling:state()
+    local ok, why = sampling:restore(state:sub(1, -2))
+    assert.is_nil(ok)
+    assert.matches("checksum", why)
+    local other = schools():nuts(short { run = false, draws = 61 })
+    ok, why = other:restore(state)
+    assert.is_nil(ok)
+    assert.matches("with these options", why)
+    assert.is_nil((sampling:restore(3)))
+    assert.is_nil((sampling:restore("hello")))
+  end)
+
+  it("survive states whose bytes were changed", function ()
+    local packed = require "perilune.packed"
+    local sampling = schools():nuts(short { run = false, chains = 1 })
+    sampling:step(50)
+    local kept = packed.unpack("sampling", sampling:state())
+    local random = peri.rng(1)
+    for _ = 1, 300 do
+      local text = kept.chains[1]
+      local at = 1 + math.floor(peri.Uniform(0, 1):sample(nil, random) * 800)
+      local byte = math.floor(peri.Uniform(0, 256):sample(nil, random))
+      local changed = { chains = { text:sub(1, at - 1) .. string.char(byte) .. text:sub(at + 1) }, draws = kept.draws,
+                        stats = kept.stats }
+      if sampling:restore(packed.pack("sampling", changed)) then sampling:step(20) end
+    end
+  end)
+
+  it("say how far they are", function ()
+    local sampling = schools():nuts(short { run = false })
+    assert.is_false(sampling:step(5))
+    assert.matches("fewer than 4 draws", refusal_of(sampling.result, sampling))
+    assert.matches("positive integer", refusal_of(sampling.step, sampling, 0))
+    assert.matches("ms must be positive", refusal_of(sampling.step, sampling, { ms = -1 }))
+    local said = {}
+    schools():nuts(short { progress = function (text) said[#said + 1] = text end })
+    assert.matches("480 of 480 iterations", said[#said])
+  end)
+
+  it("have a dense metric on request", function ()
+    local posed = peri.model(function (m, d)
+      m.x = Flat(2)
+      m:factor("x", peri.MultivariateNormal { loc = d.loc, covariance_matrix = d.s } :log_prob(m.x))
+    end) { loc = { 1, 2 }, s = { { 1, 0.99 }, { 0.99, 1 } } }
+    local diag, dense = posed:nuts { seed = 1, metric = "diag" }, posed:nuts { seed = 1, metric = "dense" }
+    assert.is_true(dense.stats.leapfrogs:mean() < 0.5 * diag.stats.leapfrogs:mean())
+    assert.near(0.99, dense:covariance()[1][2], 0.12)
+    assert.near(1, dense.mean.x[1], 0.15)
+  end)
+end)
+
+describe("verdicts on chains", function ()
+  it("see modes that chains do not leave", function ()
+    local post = peri.model(function (m)
+      m.x = Flat()
+      m:factor("x", peri.logaddexp(Normal(-20, 1):log_prob(m.x), Normal(20, 1):log_prob(m.x)))
+    end) {} :nuts { seed = 2, chains = 8, draws = 200, warmup = 200 }
+    assert.equal("bad", post.verdict)
+    assert.matches("R%-hat of x", table.concat(post.reasons))
+  end)
+
+  it("see funnels", function ()
+    local post = peri.model(function (m)
+      m.v = Normal(0, 3)
+      m.x = Flat(9)
+      m:factor("x", Normal(0, (m.v / 2):exp()):log_prob(m.x))
+    end) {} :nuts { seed = 1, draws = 500, warmup = 500 }
+    assert.not_equal("ok", post.verdict)
+  end)
+
+  it("ask for more than one chain", function ()
+    local post = schools():nuts { seed = 1, chains = 1, draws = 500, warmup = 500 }
+    assert.matches("one chain", table.concat(post.reasons))
+  end)
+end)
+
+describe("Hamiltonian Monte Carlo", function ()
+  it("draws from a normal", function ()
+    local post = peri.model(function (m) m.x = Normal(1, 2):expand(3) end) {} :hmc { seed = 1, steps = 7 }
+    assert.is_true((post.mean.x - 1):abs():max() < 0.2)
+    assert.is_true((post.sd.x - 2):abs():max() < 0.2)
+    assert.is_true(post.stats.leapfrogs:max() <= 7)
+  end)
+end)
+
+describe("models that cannot be traced", function ()
+  it("are refused by chains", function ()
+    local posed = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m.y = Normal(m.x:item() > 0 and m.x or -m.x, 1)
+    end) { y = 1 }
+    assert.matches("can be traced", refusal_of(posed.nuts, posed, { seed = 1 }))
+  end)
+end)
