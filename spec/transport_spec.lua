@@ -164,6 +164,15 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert(error < 1e-11 and levels < 5000)
   end)
 
+  it("does not need outcomes to be integers", function ()
+    local d = peri.Binomial(10, 0.3)
+    for _, scale in ipairs { 0.5, 2, -0.3 } do
+      local moved = peri.TransformedDistribution(d, peri.transforms.Affine(0.25, scale))
+      local expected = math.abs(scale) * peri.wasserstein(d, peri.Normal((1 - 0.25) / scale, 1 / math.abs(scale)))
+      check(moved, peri.Normal(1, 1), 1, expected, 1e-11)
+    end
+  end)
+
   it("takes batches, and has a gradient", function ()
     local probs, locs = peri.rng(2):uniform(3, 20), { 5, 10, 30 }
     local value = peri.wasserstein(peri.Categorical { probs = probs }, peri.Normal(locs, 4))

@@ -225,12 +225,13 @@ local JUMPS, LEAST, CUTS = 256, 1e-13, 64
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
 local function steps_of (d, other)
-  local steps, before = { jumps = {}, kinks = {}, first = d:icdf(LEAST) }, -INF
-  local span = d:isf(LEAST) - steps.first
+  local steps, before = { jumps = {}, kinks = {} }, -INF
+  local first = d:icdf(LEAST)
+  local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
   if span ~= span or span > JUMPS then return nil end
   for k = 0, span do
-    local x = steps.first + k
+    local x = first + k
     local jump = log_odds(d, x)
     if not is_discrete(other) then steps.kinks[k + 1] = maximum(before, minimum(log_odds(other, x), jump)) end
     steps.jumps[k + 1], before = jump, jump
@@ -239,13 +240,15 @@ local function steps_of (d, other)
   return steps
 end
 
--- Quantiles of d at levels u = sigmoid(x) with a tail of `tail`. Levels next to a jump that are rounded to it have the
--- quantile before it; those of the steps that are known jump where panels end.
+-- Quantiles of d by icdf or isf, at levels u = sigmoid(x) where that tail is `tail`. A level that is past a jump by
+-- rounding alone has the quantile before it, which panels that begin there must not see: it is moved on.
+local NEXT = 2 ^ -40   -- more than the tails of any law are off by
+
 local function quantiles (d, steps, method, x, tail)
-  local found = d[method](d, tail)
-  if not steps then return found end
-  local count = gt(x:unsqueeze(2), steps.levels):sum(2)
-  return where(gt(count, 0) * functions.lt(count, #steps.levels), steps.first + count, found)
+  if not steps then return d[method](d, tail) end
+  local past = x:unsqueeze(2) - steps.levels
+  local is_next = (gt(past, 0) * functions.lt(past, NEXT)):max(2)
+  return d[method](d, tail * (1 + (method == "icdf" and NEXT or -NEXT) * is_next))
 end
 
 -- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
