@@ -129,6 +129,64 @@ describe("wasserstein between continuous laws", function ()
   end)
 end)
 
+describe("wasserstein between outcomes and a continuous law", function ()
+  local Counted, levels = peri.Normal:extend("Counted"), 0
+  for _, name in ipairs { "icdf", "isf" } do
+    Counted[name] = function (self, u)
+      levels = levels + (type(u) == "number" and 1 or u:numel())
+      return peri.Normal[name](self, u)
+    end
+  end
+
+  -- The sum over k of the integrals of |P(X <= k) - F| from k to k + 1, F being that of Normal(loc, scale).
+  local function exact (d, n, loc, scale)
+    local unit = peri.Normal(0, 1)
+    local function below (x)   -- the integral of F up to x
+      local z = (x - loc) / scale
+      return scale * (z * unit:cdf(z) + unit:prob(z))
+    end
+    local sum = below(1) + below(2 * loc - n)
+    for k = 1, n - 1 do
+      local c = d:cdf(k)
+      local cross = math.max(k, math.min(loc + scale * unit:icdf(c), k + 1))
+      for _, part in ipairs { { k, cross }, { cross, k + 1 } } do
+        sum = sum + math.abs(c * (part[2] - part[1]) - (below(part[2]) - below(part[1])))
+      end
+    end
+    return sum
+  end
+
+  -- Rounded levels next to a jump have the quantile before it.
+  it("knows where quantiles jump and where they meet", function ()
+    local d = peri.Categorical { probs = peri.rng(1):uniform(64) }
+    local value, error = peri.wasserstein(d, Counted(30, 10))
+    assert.near(exact(d, 64, 30, 10), value, 1e-12)
+    assert(error < 1e-11 and levels < 5000)
+  end)
+
+  it("does not need outcomes to be integers", function ()
+    local d = peri.Binomial(10, 0.3)
+    for _, scale in ipairs { 0.5, 2, -0.3 } do
+      local moved = peri.TransformedDistribution(d, peri.transforms.Affine(0.25, scale))
+      local expected = math.abs(scale) * peri.wasserstein(d, peri.Normal((1 - 0.25) / scale, 1 / math.abs(scale)))
+      check(moved, peri.Normal(1, 1), 1, expected, 1e-11)
+    end
+  end)
+
+  it("takes batches, and has a gradient", function ()
+    local probs, locs = peri.rng(2):uniform(3, 20), { 5, 10, 30 }
+    local value = peri.wasserstein(peri.Categorical { probs = probs }, peri.Normal(locs, 4))
+    for i, loc in ipairs(locs) do
+      local d = peri.Categorical { probs = probs:select(1, i) }
+      assert.near(exact(d, 20, loc, 4), value[i], 1e-12)
+      local function distance (x) return (peri.wasserstein(d, peri.Normal(x, 4))) end
+      local w = peri.param(loc)
+      distance(w):backward()
+      assert.near((distance(loc + 1e-4) - distance(loc - 1e-4)) / 2e-4, w.grad, 1e-6)
+    end
+  end)
+end)
+
 describe("wasserstein of other orders between outcomes", function ()
   it("of very many is off by no more than a step of each law, and says so", function ()
     local function mix (c) return peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, c) end

@@ -217,26 +217,46 @@ end
 
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
--- Adds where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter; unless
--- there are more than JUMPS. Then their steps are not resolved in any case, and CUTS of panels have to do.
+-- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
+-- two jumps it may meet that of a continuous law: there the difference has a kink. nil if outcomes are more than JUMPS.
+-- Then their steps are not resolved in any case, and CUTS of panels have to do.
 local JUMPS, LEAST, CUTS = 256, 1e-13, 64
 
-local function add_jumps (list, d)
-  if not is_discrete(d) then return true end
+local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
+
+local function steps_of (d, other)
+  local steps, before = { jumps = {}, kinks = {} }, -INF
   local first = d:icdf(LEAST)
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
-  if span ~= span or span > JUMPS then return false end
-  for k = 0, span do list[#list + 1] = d:log_cdf(first + k) - d:log_sf(first + k) end
-  return true
+  if span ~= span or span > JUMPS then return nil end
+  for k = 0, span do
+    local x = first + k
+    local jump = log_odds(d, x)
+    if not is_discrete(other) then steps.kinks[k + 1] = maximum(before, minimum(log_odds(other, x), jump)) end
+    steps.jumps[k + 1], before = jump, jump
+  end
+  steps.levels = core.bare(tensor.stack(steps.jumps))
+  return steps
+end
+
+-- Quantiles of d by icdf or isf, at levels u = sigmoid(x) where that tail is `tail`. A level that is past a jump by
+-- rounding alone has the quantile before it, which panels that begin there must not see: it is moved on.
+local NEXT = 2 ^ -40   -- more than the tails of any law are off by
+
+local function quantiles (d, steps, method, x, tail)
+  if not steps then return d[method](d, tail) end
+  local past = x:unsqueeze(2) - steps.levels
+  local is_next = (gt(past, 0) * functions.lt(past, NEXT)):max(2)
+  return d[method](d, tail * (1 + (method == "icdf" and NEXT or -NEXT) * is_next))
 end
 
 -- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
 -- halves of the mass, one after the other.
-local function quantile_gap (p, q, x)
+local function quantile_gap (p, q, x, steps)
   local function from (method, part)
     local tail = functions.sigmoid(-abs(part))
-    return p[method](p, tail) - q[method](q, tail)
+    return quantiles(p, steps[p], method, part, tail) - quantiles(q, steps[q], method, part, tail)
   end
   local n = #x
   local low = core.item(functions.le(x, 0):reshape(n, -1):min(2):sum())
@@ -263,7 +283,7 @@ local function costs_at (p, q, order, list)
   local up, down = exp(0.5 * s), exp(-0.5 * s)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x))), order)
+  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, {}))), order)
 end
 
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
@@ -310,26 +330,34 @@ local function by_steps (p, q, order, rtol)
 end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
-local function by_panels (p, q, order, points, is_resolved)
+local function by_panels (p, q, order, steps, is_resolved)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
+  local points = {}
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
-  return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x)), order) end,
+  for _, known in pairs(steps) do
+    for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
+  end
+  return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end,
                              { points = points, panels = not is_resolved and CUTS or nil,
                                rtol = is_resolved and 1e-11 or 1e-9 })
 end
 
 -- Steps that are not resolved: either law may be off by half of one, besides the error of the rule.
-local function steps_of (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
+local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
 
 local function between_quantiles (p, q, order)
-  local points = {}
+  local steps, count, are_known = {}, 0, true
   if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
-  local are_known = add_jumps(points, p) and add_jumps(points, q)
-  local is_resolved = are_known and #points <= CUTS
-  if is_resolved and #points > 0 then return by_panels(p, q, order, points, true) end
+  for d, other in pairs { [p] = q, [q] = p } do
+    steps[d] = is_discrete(d) and steps_of(d, other) or nil
+    are_known = are_known and (steps[d] ~= nil or not is_discrete(d))
+    count = count + (steps[d] and #steps[d].jumps or 0)
+  end
+  local is_resolved = are_known and count <= CUTS
+  if is_resolved and count > 0 then return by_panels(p, q, order, steps, true) end
   local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED)
-  if not value then return by_panels(p, q, order, points, is_resolved) end
-  return value, error + order * steps_of(p, q) * bare(value) ^ (1 - 1 / order)
+  if not value then return by_panels(p, q, order, steps, is_resolved) end
+  return value, error + order * unresolved(p, q) * bare(value) ^ (1 - 1 / order)
 end
 
 -- The same between outcomes.

@@ -202,7 +202,7 @@ const Kernel perilune_row_constraint[] = {
   {.name = "ordered_vector", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(k)->()", .run = ordered}},
   {.name = "positive_ordered", .n_in = 1, .flat = 1,
-   .rows = &(const RowKernel) {.signature = "(k)->()", 
+   .rows = &(const RowKernel) {.signature = "(k)->()",
                                .run = positive_ordered}},
   {.name = "sphere", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {.signature = "(k)->()", .run = sphere}},
