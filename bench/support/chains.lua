@@ -32,6 +32,7 @@ local function step (density, at, factor, size, rng)
   local p = noise({ n, d }, rng)
   local kinetic = (p * p):sum(2) / 2
   local u, g = at.u, at.g
+  if not (size > 1e-300) then error("the step is 0") end
   local leaps = 1 + math.floor(LEAPS * peri.item(peri.Uniform(0, 1):sample(nil, rng)))
   local jitter = size * peri.item(peri.Uniform(0.8, 1.2):sample(nil, rng))
   local values

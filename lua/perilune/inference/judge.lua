@@ -63,9 +63,20 @@ function judge.look (posed, density, guides, rng)
   return seen
 end
 
+-- Rows that count, of the first n draws: all, or their numbers. Where there is no density values may be infinite, and
+-- 0 times that is NaN.
+local function counting (w, n)
+  w = w:narrow(1, 1, n)
+  local order = w:gt(0):argsort()
+  local zeros = n - w:gt(0):sum()
+  if zeros == 0 or zeros > n - 2 then return nil end
+  return order:narrow(1, zeros + 1, n - zeros)
+end
+
 --- Means and sds of the draws that come from the guide itself, over all elements of unobserved sites.
 function judge.guide_moments (posed, density, seen)
-  local x = Posterior.columns(posed, density:report(seen.u:narrow(1, 1, seen.plain)))
+  local u, rows = seen.u:narrow(1, 1, seen.plain), counting(seen.w, seen.plain)
+  local x = Posterior.columns(posed, density:report(rows and u[rows] or u))
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
@@ -101,6 +112,8 @@ end
 --- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
 -- posterior holds.
 function judge.posterior (posed, density, seen, findings, fields)
+  local rows = counting(seen.w, core.numel(seen.w))
+  if rows then seen.u, seen.w, seen.log_weights = seen.u[rows], seen.w[rows], seen.log_weights[rows] end
   local values = density:report(seen.u)
   for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
   fields.verdict, fields.reasons = verdict.of_fit(findings)

@@ -12,6 +12,8 @@ local WIDTHS   = { 2, 4, 8 }      -- of the starts, in turn
 local RETRIES  = 100              -- where the density is not finite
 local POLISH   = 6                -- rounds in whitened units,
 local NEAR     = 1e-4             -- until |L'g|^2 is below
+local FORCED   = 6                -- more of these rounds where the density is not concave,
+local ADDED    = { 0.01, 0.1, 1, 10 }   -- with so much added to second derivatives
 local DISTINCT = 0.5              -- modes nearer than this, in their units, are one
 local MOST     = 4                -- modes looked at
 local WITHIN   = 8                -- nats of evidence below the best that are kept
@@ -105,28 +107,53 @@ local function inverse_factor (matrix)
   return is_finite(l:sum()) and l or nil
 end
 
+-- The same of a matrix with as much added to its diagonal, in proportion, as makes it positive definite. Directions
+-- that are flat get `sd`.
+local function forced_factor (matrix, sd)
+  local diagonal = matrices.diagonal(matrix):abs()
+  local scale = functions.where(diagonal:gt(0), diagonal:sqrt():reciprocal(), sd)
+  local whole = matrix * scale * scale:reshape(-1, 1)
+  for _, added in ipairs(ADDED) do
+    local l = inverse_factor(whole + core.eye(core.numel(sd)) * added)
+    if l then return l * scale:reshape(-1, 1) end
+  end
+  return nil
+end
+
+-- Where L-BFGS ends that begins at the centre of `units`, in these units.
+local function climb_within (density, units, iterations)
+  local f, size = modes.objective(density), density.size
+  local ended = lbfgs.minimise(function (v)
+    local negative, gradient = f(units:to(v:reshape(1, size)):reshape(size))
+    return negative, units:pull(gradient:reshape(1, size)):reshape(size)
+  end, core.zeros(size), { iterations = iterations })
+  return units:to(ended.x:reshape(1, size)):reshape(size)
+end
+
 --- The mode near the end of a path, as Units with `value`, the log density there; or nil. Steps along rows of the
--- whitened space, in which all directions have about the same scale.
+-- whitened space, in which all directions have about the same scale. Where the end is not near a mode yet, since the
+-- scales of the free numbers lie too far apart, the first of these steps lead there.
 function modes.polish (density, found)
-  local u, h = found.x, lbfgs.inverse_hessian(found)
-  local sd = matrices.diagonal(h):abs():sqrt()
-  local f = modes.objective(density)
-  for _ = 1, POLISH do
-    local l = inverse_factor(modes.curvature(density, u, sd))
-    if not l then return nil end
-    local units = Units.new(u, l)
+  local u, sd = found.x, matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+  local forced = 0
+  for _ = 1, POLISH + FORCED do
+    local curvature = modes.curvature(density, u, sd)
+    local l = inverse_factor(curvature)
     local value, g = density:at(u)
-    local pulled = units:pull(g:reshape(1, density.size))
-    if (pulled * pulled):sum() < NEAR then
-      units.value = value
-      return units
+    local units = l and Units.new(u, l)
+    if l then
+      local pulled = units:pull(g:reshape(1, density.size))
+      if (pulled * pulled):sum() < NEAR then
+        units.value = value
+        return units
+      end
+    else
+      forced = forced + 1
+      l = forced <= FORCED and is_finite(curvature:sum()) and forced_factor(curvature, sd)
+      if not l then return nil end
+      units = Units.new(u, l)
     end
-    local zero = core.zeros(density.size)
-    local ended = lbfgs.minimise(function (v)
-      local negative, gradient = f(units:to(v:reshape(1, density.size)):reshape(density.size))
-      return negative, units:pull(gradient:reshape(1, density.size)):reshape(density.size)
-    end, zero, { iterations = 50 })
-    u, sd = units:to(ended.x:reshape(1, density.size)):reshape(density.size), units:sd()
+    u, sd = climb_within(density, units, 50), units:sd()
   end
   return nil
 end

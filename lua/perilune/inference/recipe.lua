@@ -15,7 +15,10 @@ local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
 local HEAVY        = 0.5    -- k-hat from which on the heaviest draws are followed,
 local FOLLOWED     = 5      -- so many
 
-local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
+local recipe = {
+  FULL_MOST  = 150,   -- free numbers of a guide of full rank
+  WHITE_MOST = 600,   -- of one that is diagonal in the units of a mode
+}
 
 --- The density of a posed model and where it starts; options as options.lua reads them.
 function recipe.density (posed, options)
@@ -80,12 +83,12 @@ function recipe.findings (posed, density, list, best)
            unused = not has_mode and unused(posed, density, best.x) or nil }
 end
 
--- Guides of full rank, one for each mode.
-local function fit_modes (density, list, rng)
+-- Guides in the units of modes, one for each: of full rank, or diagonal in these units.
+local function fit_modes (density, list, is_full, rng)
   local fitted = {}
   for _, units in ipairs(list) do
     local start = gaussian.scaled(density, units, rng)
-    fitted[#fitted + 1] = start and gaussian.fit(density, start, rng, {}) or nil
+    fitted[#fitted + 1] = start and gaussian.fit(density, start, rng, { diagonal = not is_full }) or nil
   end
   return fitted
 end
@@ -112,33 +115,41 @@ local function text_of (kind, seen, elbo, starts)
                        .. "starts", kind, seen.khat, 100 * seen.r, judge.DRAWS, elbo, starts)
 end
 
+-- What kind of guide is fitted: "full-rank", "whitened" (diagonal in the units of a mode) or "mean-field".
+local function kind_of (guide, size)
+  if guide then return guide == "fullrank" and "full-rank" or "mean-field" end
+  return size <= recipe.FULL_MOST and "full-rank" or size <= recipe.WHITE_MOST and "whitened" or "mean-field"
+end
+
 --- Fits and judges. `options.guide` is "fullrank" or "meanfield"; by default full rank up to FULL_MOST free numbers.
 function recipe.fit (posed, options)
   local rng, report = options.rng, options.report
   report "finding how far to centre"
   local density, start, degrees = recipe.density(posed, options)
-  local is_full = options.guide == "fullrank" or not options.guide and density.size <= recipe.FULL_MOST
+  local kind = kind_of(options.guide, density.size)
+  local is_full = kind == "full-rank"
   report "looking for modes"
   local ends, best = modes.ends(density, start, rng, { starts = options.starts, once = not is_full })
   if not best then recipe.complain(posed, density, start) end
-  local list = is_full and modes.of(density, ends, best) or {}
+  local list = kind ~= "mean-field" and modes.of(density, ends, best) or {}
+  if kind == "whitened" and #list == 0 then kind = "mean-field" end
   report "fitting"
   local fitted
-  if not is_full then fitted = fit_diagonal(density, best, rng)
-  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, rng) end
+  if kind == "mean-field" then fitted = fit_diagonal(density, best, rng)
+  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, is_full, rng) end
   if #fitted == 0 then recipe.complain(posed, density, best.x) end
   report "weighing draws"
   local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
   if #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
-    fitted = fit_modes(density, list, rng)
+    fitted = fit_modes(density, list, is_full, rng)
     guides = recipe.shares(fitted)
     seen = judge.look(posed, density, guides, rng)
   end
   local findings = recipe.findings(posed, density, list, best)
   for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {
-    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #ends),
+    method = "vi", how = text_of(kind, seen, fitted[1].elbo, #ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
   })
 end

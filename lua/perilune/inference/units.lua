@@ -33,10 +33,10 @@ function Units:pull (gradients)
   return gradients:matmul(self.scale)
 end
 
---- The units of v' where v = loc + factor v'.
+--- The units of v' where v = loc + factor v'; the factor may be a vector, too.
 function Units:compose (loc, factor)
   local centre = self:to(loc:reshape(1, self.size)):reshape(self.size)
-  if self.is_diagonal then return Units.new(centre, self.scale * factor) end
+  if core.rank(factor) == 1 then return Units.new(centre, self.scale * factor) end
   return Units.new(centre, self.scale:matmul(factor))
 end
 

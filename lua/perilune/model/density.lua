@@ -1,12 +1,13 @@
 --- Density: the log density of a model on its free numbers u, one row of u or many at once.
 --
 -- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
-local attempt  = require "perilune.attempt"
-local core     = require "perilune.core"
-local errors   = require "perilune.errors"
-local handlers = require "perilune.model.handlers"
-local run      = require "perilune.model.run"
-local tensor   = require "perilune.tensor"
+local attempt   = require "perilune.attempt"
+local construct = require "perilune.construct"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local handlers  = require "perilune.model.handlers"
+local run       = require "perilune.model.run"
+local tensor    = require "perilune.tensor"
 
 local Density = {}
 Density.__index = Density
@@ -52,7 +53,8 @@ local function prepare (self)
   self.prepared = true
 end
 
--- Row by row in Lua.
+-- Row by row in Lua. A trace does not check parameters again, so neither does this: far from the posterior rows may
+-- overflow.
 local function evaluate_slowly (self, rows, values, gradients)
   local u = self.u
   for i = 1, core.shape(rows)[1] do
@@ -74,7 +76,7 @@ local function evaluate (self, rows, values, gradients)
   self.evaluations = self.evaluations + core.shape(rows)[1]
   rows = rows:contiguous()
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
-  else evaluate_slowly(self, rows, values, gradients) end
+  else construct.unchecked(evaluate_slowly, self, rows, values, gradients) end
 end
 
 --- The log density at each row of u.
@@ -124,6 +126,7 @@ local function report_of (self, kind)
   local report = self.reports[kind]
   if report then return report end
   report = {}
+  self.u:copy(0)   -- where the sites were found; a row that diverged may have been there
   report.trace = traced(self, function ()
     local flat, layout = flatten(handled(self, handlers[kind]).values)
     report.flat, report.layout = flat, layout
@@ -156,7 +159,9 @@ end
 
 local function found_by (self, kind, rows)
   local report = report_of(self, kind)
-  if not report.trace then return split(report_slowly(self, report, kind, rows), report.layout) end
+  if not report.trace then
+    return split(construct.unchecked(report_slowly, self, report, kind, rows), report.layout)
+  end
   local n = core.shape(rows)[1]
   local values, all = core.zeros(n), core.zeros(n, core.numel(report.flat))
   report.trace:rows(self.u, rows:contiguous(), values, nil, report.flat, all)
