@@ -1,29 +1,25 @@
---- Means and sds by long chains: Hamiltonian steps of many chains at once, from starts far apart.
+--- Means and sds by long chains: Hamiltonian steps of many chains at once.
 --
--- Slow and plain, and independent of the fits that are judged by it. An answer whose chains disagree (split R-hat) or
--- have moved too little counts as unknown.
-local Density = require "perilune.model.density"
-local peri    = require "perilune"
+-- They begin at draws of a fit, so that they need not find the posterior, and then go where the density leads them: only
+-- a mode far from all draws would be missed. An answer whose chains disagree (split R-hat) or have moved too little
+-- counts as unknown.
+local peri = require "perilune"
 
-local CHAINS, WARM, KEPT, THIN, LEAPS = 32, 1200, 1500, 3, 12
+local CHAINS, WARM, KEPT, THIN, LEAPS = 24, 1000, 1200, 2, 12
 local AGREE, ENOUGH = 1.03, 600
 
 local chains = {}
 
 local function noise (shape, rng) return peri.Normal(0, 1):sample(shape, rng) end
 
--- CHAINS rows where the density is finite.
-local function starts (density, init, rng)
-  local rows = {}
+-- CHAINS rows of a fit's draws.
+local function starts (fit, rng)
+  local picked = {}
   for i = 1, CHAINS do
-    local u, tries = nil, 0
-    repeat
-      u, tries = init + peri.Uniform(-2, 2):sample({ density.size }, rng), tries + 1
-      local value, g = density:at(u)
-    until value - value == 0 and g:sum() - g:sum() == 0 or tries > 200
-    rows[i] = u
+    local at = peri.item(peri.Uniform(0, 1):sample(nil, rng))
+    picked[i] = math.min(fit.weights:cumsum():lt(at):sum() + 1, #fit.weights)
   end
-  return peri.stack(rows)
+  return fit.u[peri.tensor(picked)]
 end
 
 -- One Hamiltonian path of every chain in coordinates u = L v; returns rows, values, gradients, mean acceptance.
@@ -43,7 +39,7 @@ local function step (density, at, factor, size, rng)
     p = p + g:matmul(factor) * (jitter / 2)
   end
   local gain = values - (p * p):sum(2) / 2 - at.values + kinetic
-  local rate = peri.where(gain:lt(0), gain:exp(), 1)
+  local rate = peri.where(gain:ge(0), 1, gain:exp())
   rate = peri.where(rate:ge(0), rate, 0)   -- NaN: diverged
   local is_taken = peri.Uniform(0, 1):sample({ n }, rng):lt(rate):reshape(n, 1)
   at.u = peri.where(is_taken:eq(1), u, at.u)
@@ -82,14 +78,14 @@ end
 
 --- The truth about a posed model: { name = { mean, sd } }, or nil where the chains do not say.
 function chains.of (one)
-  local posed, rng = one.posed, peri.rng(one.seed or 7)
-  local init = posed:start(nil)
-  local density = Density.new(posed, {})
+  local rng = peri.rng(7)
+  local fit = one.posed:fit { rng = rng }
+  local density = fit.density
   local d = density.size
-  local u = starts(density, init, rng)
+  local u = starts(fit, rng)
   local values, g = density:gradients(u)
   local at = { u = u, values = values, g = g }
-  local factor, size = peri.eye(d), 0.1
+  local factor, size = factor_of({ u }, d), 0.1
   local window = {}
   local ends = { [50] = true, [100] = true, [200] = true, [350] = true, [550] = true, [800] = true }
   for i = 1, WARM do
@@ -118,7 +114,7 @@ function chains.of (one)
     for j = 1, k do
       local column = x:select(3, j):contiguous()
       mean[j], sd[j] = column:mean(), column:std()
-      if sd[j] > 0 then
+      if sd[j] ~= 0 then   -- NaN, too
         local rhat, ess = diagnose(column)
         local square = (column - mean[j]) ^ 2
         local rhat2, ess2 = diagnose(square)

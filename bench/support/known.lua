@@ -14,7 +14,7 @@ end
 
 -- Random numbers --------------------------------------------------------------------------------
 
-local function uniform (rng, a, b) return peri.item(peri.Uniform(a, b):sample(nil, rng)) end
+local function uniform (rng, a, b) return a == b and a or peri.item(peri.Uniform(a, b):sample(nil, rng)) end
 local function integer (rng, a, b) return math.floor(uniform(rng, a, b + 1 - 1e-9)) end
 local function normal (rng, ...) return Normal(0, 1):sample({ ... }, rng) end
 local function pick (rng, list) return list[integer(rng, 1, #list)] end
@@ -177,7 +177,7 @@ add("measurement error", 6, function (rng)
   return { posed = peri.model(function (m, d)
     m.mu, m.spread = Normal(0, 5), HalfNormal(3)
     m.x     = Normal(m.mu, m.spread):expand(d.n)
-    m.alpha, m.beta, m.sigma = Normal(0, 5), Normal(0, 5), HalfNormal(2)
+    m.alpha, m.beta, m.sigma = Normal(0, 5), Normal(0, 5), peri.LogNormal(-0.7, 0.4)
     m.seen  = Normal(m.x, 0.4)
     m.y     = Normal(m.alpha + m.beta * m.x, m.sigma)
   end) { n = n, seen = x + 0.4 * normal(rng, n), y = 1 + 2 * x + 0.5 * normal(rng, n) } }
@@ -272,9 +272,10 @@ add("seeds", 6, function (rng)
   local x1, x2 = Bernoulli(0.5):sample({ n }, rng), Bernoulli(0.5):sample({ n }, rng)
   local total = peri.Uniform(4, 80):sample({ n }, rng):floor()
   local y = Binomial { total_count = total, logits = -0.5 + x2 - 0.3 * x1 + 0.3 * normal(rng, n) }:sample(nil, rng)
+  local law = pick(rng, { HalfNormal(1), HalfCauchy(1) })
   return { posed = peri.model(function (m, d)
     m.alpha = Normal(0, 10):expand(4)
-    m.sigma = pick(rng, { HalfNormal(1), HalfCauchy(1) })
+    m.sigma = law
     m.b = Normal(0, m.sigma):expand(n)
     m.y = Binomial { total_count = d.total,
                      logits = m.alpha[1] + m.alpha[2] * d.x1 + m.alpha[3] * d.x2 + m.alpha[4] * d.x1 * d.x2 + m.b }
@@ -285,8 +286,9 @@ add("surgical", 6, function (rng)
   local n = 12
   local total = peri.Uniform(40, 800):sample({ n }, rng):floor()
   local y = Binomial { total_count = total, logits = -2.5 + 0.4 * normal(rng, n) }:sample(nil, rng)
+  local law = pick(rng, { HalfNormal(2), HalfCauchy(1), peri.InverseGamma(2, 0.5) })
   return { posed = peri.model(function (m, d)
-    m.mu, m.sigma = Normal(0, 100), pick(rng, { HalfNormal(2), HalfCauchy(1), peri.InverseGamma(2, 0.5) })
+    m.mu, m.sigma = Normal(0, 100), law
     m.b = Normal(m.mu, m.sigma):expand(n)
     m.y = Binomial { total_count = d.total, logits = m.b }
   end) { total = total, y = y } }

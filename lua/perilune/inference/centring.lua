@@ -48,23 +48,26 @@ local function is_of_family (d)
   return FAMILIES[name] == true and require("perilune.distributions." .. name) == class.of(d)
 end
 
+-- Does the scale of a law depend on sites?
+local function has_moving_scale (d) return core.is_tensor(d.scale) and core.tracked(d.scale) end
+
 --- The names of sites that can be recentred: of a location-scale family, their scale dependent on other sites, location
 -- and scale on no other such site.
 function centring.candidates (posed)
   local u = core.full({ posed.size }, 0.1)
   local before = laws_at(posed, u)
-  local is_candidate, scale_moves, names = {}, {}, {}
-  for _, site in ipairs(posed.latents) do is_candidate[site.name] = is_of_family(before[site.name]) end
+  local is_candidate, names = {}, {}
+  for name, law in pairs(before) do is_candidate[name] = is_of_family(law) and has_moving_scale(law) or nil end
   for _, site in ipairs(posed.latents) do
-    local is_chosen = is_candidate[site.name] and scale_moves[site.name]   -- all that it depends on came before
-    if is_chosen then names[#names + 1] = site.name end
-    local moved = u:clone()
-    moved:narrow(1, site.at, site.size):copy(0.3)
-    local after = laws_at(posed, moved)
-    for name, law in pairs(before) do
-      if name ~= site.name and is_candidate[name] then
-        if is_chosen and is_moved(law, after[name]) then is_candidate[name] = false end
-        if differs(law.scale, after[name].scale) then scale_moves[name] = true end
+    if is_candidate[site.name] then   -- all that it depends on came before
+      names[#names + 1] = site.name
+      is_candidate[site.name] = nil
+      if next(is_candidate) == nil then break end
+      local moved = u:clone()
+      moved:narrow(1, site.at, site.size):copy(0.3)
+      local after = laws_at(posed, moved)
+      for name in pairs(is_candidate) do
+        if is_moved(before[name], after[name]) then is_candidate[name] = nil end
       end
     end
   end

@@ -12,10 +12,15 @@ local verdict   = require "perilune.inference.verdict"
 local weighted  = require "perilune.inference.weighted"
 
 local DRAWS  = 4000
+local LEAST  = 500       -- of many free numbers,
+local MOST   = 2e7       -- so that there are not more of them than this, all draws together
 local REFITS = 2
 local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
-local judge = { DRAWS = DRAWS }
+local judge = {}
+
+--- How many draws are looked at.
+function judge.draws_of (size) return math.max(LEAST, math.min(DRAWS, math.floor(MOST / size))) end
 
 local function is_finite (x) return x - x == 0 end
 
@@ -34,7 +39,7 @@ function judge.weigh (density, u, log_q, plain)
 end
 
 local function look (density, guides, defence, rng)
-  return judge.weigh(density, proposal.draw(guides, DRAWS, defence, rng))
+  return judge.weigh(density, proposal.draw(guides, judge.draws_of(density.size), defence, rng))
 end
 
 -- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
@@ -55,7 +60,7 @@ function judge.look (posed, density, guides, rng)
   local seen = look(density, guides, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do
-    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * DRAWS > 5 * size then
+    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * core.numel(seen.w) > 5 * size then
       seen = refitted(density, seen, guides, defence, rng)
     end
   end

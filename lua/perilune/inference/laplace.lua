@@ -1,4 +1,5 @@
 --- posed:laplace {}: the Gaussian with the curvature of the mode, judged as every guide is.
+local core    = require "perilune.core"
 local judge   = require "perilune.inference.judge"
 local modes   = require "perilune.inference.modes"
 local options = require "perilune.inference.options"
@@ -20,6 +21,6 @@ return function (posed, given)
   return judge.posterior(posed, density, seen, recipe.findings(posed, density, has_mode and list or {}, best), {
     method = "laplace", guides = guides, modes = list, centring = degrees,
     how = string.format("Laplace approximation, k-hat %.2f, %.0f %% of %d draws count; if no mode was missed by %d "
-                        .. "starts", seen.khat, 100 * seen.r, judge.DRAWS, #ends),
+                        .. "starts", seen.khat, 100 * seen.r, core.numel(seen.w), #ends),
   })
 end

@@ -86,11 +86,11 @@ end
 
 --- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
 -- directions of signs: the diagonal on average.
-function modes.diagonal_sd (density, found)
-  local sd = matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+function modes.diagonal_sd (density, found, rng)
+  local sd = lbfgs.inverse_diagonal(found):abs():sqrt()
   local n, total, rounds = density.size, core.zeros(density.size), 16
   for _ = 1, rounds do
-    local signs = modes.noise(1, n):sign()
+    local signs = modes.noise(1, n, rng):sign()
     local step = signs * sd * 0.01
     local _, above = density:gradients(found.x + step)
     local _, below = density:gradients(found.x - step)
@@ -134,7 +134,7 @@ end
 -- whitened space, in which all directions have about the same scale. Where the end is not near a mode yet, since the
 -- scales of the free numbers lie too far apart, the first of these steps lead there.
 function modes.polish (density, found)
-  local u, sd = found.x, matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt()
+  local u, sd = found.x, lbfgs.inverse_diagonal(found):abs():sqrt()
   local forced = 0
   for _ = 1, POLISH + FORCED do
     local curvature = modes.curvature(density, u, sd)

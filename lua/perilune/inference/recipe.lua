@@ -6,9 +6,9 @@ local errors   = require "perilune.errors"
 local gaussian = require "perilune.inference.gaussian"
 local judge    = require "perilune.inference.judge"
 local lbfgs    = require "perilune.inference.lbfgs"
-local matrices = require "perilune.matrices"
 local modes    = require "perilune.inference.modes"
 local posterior = require "perilune.inference.posterior"
+local show     = require "perilune.show"
 local Units    = require "perilune.inference.units"
 
 local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
@@ -27,11 +27,12 @@ function recipe.density (posed, options)
   return density, start, degrees
 end
 
---- Raises because the density is finite nowhere, and names a site that makes it so.
+--- Raises because the density or its gradient is finite nowhere, and names a site that makes it so.
 function recipe.complain (posed, density, start)
-  local value = density:values(start:reshape(1, density.size))[1]
-  errors.raise("the log density of the model is %s where the fit starts, and not finite near by: at %s",
-               tostring(value), posed:describe(density, start))
+  local name, value = posed:culprit(start)
+  errors.raise("model: the %s is %s where the fit starts, and not finite near by: at %s; check the data, or give init",
+               name and "log density of " .. name or "gradient of the log density",
+               name and show.number(value) or "not finite", posed:describe(density, start))
 end
 
 -- Names an element that the density does not depend on, if there is one.
@@ -49,7 +50,7 @@ end
 
 --- Units around the best end, where nothing is a mode.
 function recipe.units_of_end (best)
-  local sd = matrices.diagonal(lbfgs.inverse_hessian(best)):abs():sqrt()
+  local sd = lbfgs.inverse_diagonal(best):abs():sqrt()
   return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
 end
 
@@ -105,14 +106,14 @@ end
 
 -- One guide with a diagonal scale, around the best end.
 local function fit_diagonal (density, best, rng)
-  local sd = modes.diagonal_sd(density, best)
+  local sd = modes.diagonal_sd(density, best, rng)
   local fitted = gaussian.fit(density, Units.new(best.x, sd), rng, { rounds = 5 })
   return fitted and { fitted } or {}
 end
 
 local function text_of (kind, seen, elbo, starts)
   return string.format("%s Gaussian, k-hat %.2f, %.0f %% of %d draws count, ELBO %.2f; if no mode was missed by %d "
-                       .. "starts", kind, seen.khat, 100 * seen.r, judge.DRAWS, elbo, starts)
+                       .. "starts", kind, seen.khat, 100 * seen.r, core.numel(seen.w), elbo, starts)
 end
 
 -- What kind of guide is fitted: "full-rank", "whitened" (diagonal in the units of a mode) or "mean-field".

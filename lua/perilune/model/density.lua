@@ -136,11 +136,26 @@ local function report_of (self, kind)
   return report
 end
 
+-- Values must have the same names and shapes in every run.
+local function check_layout (now, before)
+  local sizes = {}
+  for _, part in ipairs(before) do sizes[part.name] = part.size end
+  for _, part in ipairs(now) do
+    if sizes[part.name] ~= part.size then
+      errors.raise("model: %s is not there in every run, or not with the same shape", part.name)
+    end
+    sizes[part.name] = nil
+  end
+  local missing = next(sizes)
+  if missing then errors.raise("model: %s is not there in every run", missing) end
+end
+
 local function report_slowly (self, report, kind, rows)
   local found = {}
   for i = 1, core.shape(rows)[1] do
     self.u:copy(rows[i])
     local flat, layout = flatten(handled(self, handlers[kind]).values)
+    check_layout(layout, report.layout or layout)
     found[i], report.layout = flat:detach(), layout
   end
   return tensor.stack(found)

@@ -7,6 +7,7 @@
 --   handler:derived(name, value)
 --   handler:factor(name, value)
 --   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
+--   handler:finish(values)                         the body is done; all its values by name
 --
 -- Handlers leave out what they have no use for. `handler.scale` is the factor of log densities within the plates that
 -- are open.
@@ -23,6 +24,13 @@ local function is_distribution (x)
   return c ~= nil and class.descends(c, Distribution) and not class.is_class(x)
 end
 
+-- An observed value, which must be numbers.
+local function checked (name, value)
+  if type(value) == "number" or core.is_tensor(value) then return value end
+  if core.table_kind(value) == "data" and next(value) == nil then return value end   -- no data are data, too
+  raise("model: %s is observed, and must be a number, a table of numbers or a tensor, got %s", name, show.value(value))
+end
+
 local RESERVED = { factor = true, plate = true }
 
 -- What becomes of an assignment to m.
@@ -35,7 +43,7 @@ local function declare (self, name, x)
   if is_distribution(x) then
     value = self.data:observed(name)
     if value == nil then value = handler:latent(name, x)
-    elseif handler.observed then handler:observed(name, x, value) end
+    elseif handler.observed then handler:observed(name, x, checked(name, value)) end
   else
     value = core.table_kind(x) == "data" and core.tensor(x) or x
     if type(value) ~= "number" and not core.is_tensor(value) then
@@ -69,8 +77,8 @@ local function check_factor (name, value)
 end
 
 local function check_plate (name, n, size, fn)
-  local who = "model: plate " .. show.value(name)
   if type(name) ~= "string" then raise("model: a plate must have a name, got %s", show.value(name)) end
+  local who = "model: plate " .. name
   if math.type(n) ~= "integer" or n < 1 then raise("%s: N must be a positive integer, got %s", who, show.value(n)) end
   if math.type(size) ~= "integer" or size < 1 or size > n then
     raise("%s: size must be an integer from 1 to N = %d, got %s", who, n, show.value(size))
@@ -125,6 +133,7 @@ function run.body (body, data, handler)
   handler.scale = 1
   local self = { handler = handler, data = data:reader(), values = {} }
   body(new_m(self), self.data.proxy)
+  if handler.finish then handler:finish(self.values) end
   return handler
 end
 

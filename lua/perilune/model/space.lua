@@ -77,7 +77,7 @@ end
 
 --- The free numbers of a site with this value, as a vector; raises where there are none.
 function space.free (site, support, value)
-  value = core.is_tensor(value) and core.bare(value) or core.tensor(value)
+  value = core.is_tensor(value) and core.bare(value) or core.tensor(core.operand(value, "init", site.name))
   local fits, whole = attempt.call("Tensor:expand: ", nil, value.expand, value, site.shape)
   if not fits then
     raise("model: %s has shape %s, got %s", site.name, show.shape(site.shape), show.value(value))
@@ -90,6 +90,10 @@ function space.free (site, support, value)
   local transform = transform_of(site.name, support)
   local free = transform and transform:inverse(whole) or whole
   free = type(free) == "number" and core.tensor { free } or free
+  local total = free:sum()
+  if total - total ~= 0 then
+    raise("model: %s must be finite, and within its support, got %s", site.name, show.parameter(value))
+  end
   if not site.filling then return free:reshape(-1) end
   local d = site.shape[#site.shape]
   return free:reshape(-1, d * d):matmul(site.filling:transpose(1, 2)):reshape(-1)
