@@ -19,7 +19,7 @@ local MOST     = 4                -- modes looked at
 local WITHIN   = 8                -- nats of evidence below the best that are kept
 local SAME_END = 0.5              -- nats
 
-local modes = {}
+local modes = { MATRIX_MOST = 600 }   -- free numbers whose second derivatives are asked for unbidden
 
 local function is_finite (x) return x - x == 0 end
 
@@ -206,7 +206,8 @@ end
 function modes.add (list, density, ends, best)
   table.sort(ends, function (a, b) return a.value < b.value end)
   for _, found in ipairs(ends) do
-    local is_near = is_finite(found.value) and found.value < best.value + 30 + density.size
+    local top = list[1] and -list[1].value or best.value   -- an end that is no mode may be on its way to infinity
+    local is_near = is_finite(found.value) and (#list == 0 or found.value < top + 30 + density.size)
     if is_near and not count_hit(list, found) and #list < MOST then add_mode(list, density, found) end
   end
   table.sort(list, function (a, b) return a.evidence > b.evidence end)

@@ -17,14 +17,12 @@ local FOLLOWED     = 5      -- so many
 
 local recipe = {
   FULL_MOST  = 150,   -- free numbers of a guide of full rank
-  WHITE_MOST = 600,   -- of one that is diagonal in the units of a mode
+  WHITE_MOST = modes.MATRIX_MOST,   -- of one that is diagonal in the units of a mode
 }
 
 --- The density of a posed model and where it starts; options as options.lua reads them.
 function recipe.density (posed, options)
-  local start = posed:start(options.init or nil)
-  local density, degrees = centring.density(posed, options.noncentred, start, options.rng)
-  return density, start, degrees
+  return centring.density(posed, options.noncentred, posed:start(options.init or nil), options.rng)
 end
 
 --- Raises because the density or its gradient is finite nowhere, and names a site that makes it so.
