@@ -15,6 +15,8 @@ local DRAWS  = 4000
 local LEAST  = 500       -- of many free numbers,
 local MOST   = 2e7       -- so that there are not more of them than this, all draws together
 local REFITS = 2
+local UNSURE = 0.6       -- tail shape from which on there are more draws,
+local MORE   = 4         -- so many times
 local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
 local judge = {}
@@ -38,8 +40,13 @@ function judge.weigh (density, u, log_q, plain)
            log_evidence = ratios:logsumexp() - math.log(n) }
 end
 
+-- Draws of guides, which `again` draws anew, n times as many.
 local function look (density, guides, defence, rng)
-  return judge.weigh(density, proposal.draw(guides, judge.draws_of(density.size), defence, rng))
+  local count = judge.draws_of(density.size)
+  local function draw (n) return judge.weigh(density, proposal.draw(guides, n * count, defence, rng)) end
+  local seen = draw(1)
+  if MORE * count * density.size <= MOST then seen.again = draw end
+  return seen
 end
 
 -- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
@@ -114,13 +121,26 @@ local function compare (posed, seen, values)
            medium = within(1.5, 0.5), r = seen.r, r0 = seen.r0, khat = seen.khat }
 end
 
---- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
--- posterior holds.
-function judge.posterior (posed, density, seen, findings, fields)
+-- The values of draws that count, and what they say of the guide.
+local function examine (posed, density, seen)
   local rows = counting(seen.w, core.numel(seen.w))
   if rows then seen.u, seen.w, seen.log_weights = seen.u[rows], seen.w[rows], seen.log_weights[rows] end
   local values = density:report(seen.u)
-  for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
+  return values, compare(posed, seen, values)
+end
+
+--- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
+-- posterior holds.
+function judge.posterior (posed, density, seen, findings, fields)
+  local values, found = examine(posed, density, seen)
+  if seen.again and found.kf >= UNSURE and found.kf < 1 then
+    -- More draws tell whether a second moment is finite. The limits of k-hat and of the share that counts are meant for
+    -- the usual number.
+    local more = seen.again(MORE)
+    more.r0, more.r, more.khat, more.guide, seen = seen.r0, seen.r, seen.khat, seen.guide, more
+    values, found = examine(posed, density, seen)
+  end
+  for name, value in pairs(found) do findings[name] = value end
   fields.verdict, fields.reasons = verdict.of_fit(findings)
   fields.posed, fields.density, fields.findings = posed, density, findings
   fields.u, fields.log_weights, fields.values = seen.u, seen.log_weights, values

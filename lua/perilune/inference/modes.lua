@@ -8,7 +8,7 @@ local Uniform  = require "perilune.distributions.Uniform"
 local Units    = require "perilune.inference.units"
 
 local STARTS   = 8                -- and as many again where the best end was reached once
-local WIDTHS   = { 2, 4, 8 }      -- of the starts, in turn
+local WIDTHS   = { 2, 4, 8 }      -- of pairs of starts, in turn
 local RETRIES  = 100              -- where the density is not finite
 local POLISH   = 6                -- rounds in whitened units,
 local NEAR     = 1e-4             -- until |L'g|^2 is below
@@ -31,24 +31,33 @@ function modes.objective (density)
   end
 end
 
+local function is_start (density, u)
+  local value, gradient = density:at(u)
+  return is_finite(value) and is_finite(gradient:sum())
+end
+
 -- A start: `init`, moved by up to `width`, where the density is finite; nil if there is none.
 local function start_near (density, init, width, rng)
   for _ = 1, RETRIES do
     local u = init + Uniform(-width, width):sample({ density.size }, rng)
-    local value, gradient = density:at(u)
-    if is_finite(value) and is_finite(gradient:sum()) then return u end
+    if is_start(density, u) then return u end
   end
   return nil
 end
 
+-- The start of path i: `init` first, then pairs on opposite sides of it, so that labels that can be swapped are.
+local function start_of (i, density, init, before, rng)
+  if i == 1 and is_start(density, init) then return init end
+  local opposite = i % 2 == 1 and before and 2 * init - before
+  if opposite and is_start(density, opposite) then return opposite end
+  return start_near(density, init, WIDTHS[(i // 2 - 1) % #WIDTHS + 1], rng)
+end
+
 -- Follows L-BFGS from n starts; `ends` gets their states.
 local function climb (density, init, first, n, rng, ends, options)
-  local f = modes.objective(density)
+  local f, u = modes.objective(density), nil
   for i = first, first + n - 1 do
-    local u = init
-    if i > 1 or not is_finite((density:at(init))) then
-      u = start_near(density, init, WIDTHS[(i - 2) % #WIDTHS + 1], rng)
-    end
+    u = start_of(i, density, init, u, rng)
     if u then
       local path = options.on_path and options.on_path(i)
       ends[#ends + 1] = lbfgs.minimise(f, u, { iterations = options.iterations or 200, on_step = path })

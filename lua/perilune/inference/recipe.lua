@@ -14,6 +14,7 @@ local Units    = require "perilune.inference.units"
 local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
 local HEAVY        = 0.5    -- k-hat from which on the heaviest draws are followed,
 local FOLLOWED     = 5      -- so many
+local LEFT         = 2      -- units of a mode that its guide may move, where there are others
 
 local recipe = {
   FULL_MOST  = 150,   -- free numbers of a guide of full rank
@@ -82,12 +83,22 @@ function recipe.findings (posed, density, list, best)
            unused = not has_mode and unused(posed, density, best.x) or nil }
 end
 
+-- Has a fit gone over to another mode?
+local function has_left (units, start)
+  return start:from(units.centre:reshape(1, units.size)):abs():max() > LEFT
+end
+
 -- Guides in the units of modes, one for each: of full rank, or diagonal in these units.
 local function fit_modes (density, list, is_full, rng)
   local fitted = {}
-  for _, units in ipairs(list) do
-    local start = gaussian.scaled(density, units, rng)
-    fitted[#fitted + 1] = start and gaussian.fit(density, start, rng, { diagonal = not is_full }) or nil
+  for _, mode in ipairs(list) do
+    local start = gaussian.scaled(density, mode, rng)
+    local units = start and gaussian.fit(density, start, rng, { diagonal = not is_full })
+    if units and #list > 1 and has_left(units, mode) then
+      units, start.gap = start, 0
+      start.elbo, start.elbo_error = gaussian.elbo(density, start, 200, rng)
+    end
+    fitted[#fitted + 1] = units or nil
   end
   return fitted
 end

@@ -46,8 +46,9 @@ end
 -- r0, small, medium, moved, shift, ratio.
 function verdict.of_fit (f)
   local reasons = findings(f)
-  local holds = f.r >= 0.05 and f.gap < 5   -- neither is NaN, either
-  if not holds or (f.khat >= 1 or f.kf >= 1.2) and f.r < 0.5 then return "bad", reasons end
+  local holds = f.r >= 0.05 and f.gap < math.huge   -- neither is NaN, either
+  local is_far = f.gap >= 5 or f.khat >= 1 or f.kf >= 1.2
+  if not holds or is_far and f.r < 0.5 then return "bad", reasons end
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
