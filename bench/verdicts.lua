@@ -2,7 +2,6 @@
 -- methods. A confusion table for each method; right is: every mean within 0.25 sd, every sd within a factor of 1.25.
 --
 --   lua5.4 bench/verdicts.lua [methods] [part of a set's name] [seeds] [verbose]
-local peri      = require "perilune"
 local posteriors = require "bench.support.known"
 local reference = require "bench.support.chains"
 local weighted  = require "perilune.inference.weighted"

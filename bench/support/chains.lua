@@ -1,7 +1,7 @@
 --- Means and sds by long chains: Hamiltonian steps of many chains at once.
 --
--- They begin at draws of a fit, so that they need not find the posterior, and then go where the density leads them: only
--- a mode far from all draws would be missed. An answer whose chains disagree (split R-hat) or have moved too little
+-- They begin at draws of a fit, so that they need not find the posterior, and go where the density leads them: only a
+-- mode far from all draws would be missed. An answer whose chains disagree (split R-hat) or have moved too little
 -- counts as unknown.
 local peri = require "perilune"
 
@@ -28,7 +28,6 @@ local function step (density, at, factor, size, rng)
   local p = noise({ n, d }, rng)
   local kinetic = (p * p):sum(2) / 2
   local u, g = at.u, at.g
-  if not (size > 1e-300) then error("the step is 0") end
   local leaps = 1 + math.floor(LEAPS * peri.item(peri.Uniform(0, 1):sample(nil, rng)))
   local jitter = size * peri.item(peri.Uniform(0.8, 1.2):sample(nil, rng))
   local values

@@ -1,5 +1,5 @@
---- Sets of random posteriors for bench/verdicts.lua: { name, count, make(i) }, where make gives { posed, truth }; without
--- `truth` long chains tell it (chains.lua).
+--- Sets of random posteriors for bench/verdicts.lua: { name, count, make(i) }, where make gives { posed, truth };
+-- without `truth` long chains tell it (chains.lua).
 local peri = require "perilune"
 
 local constraints = peri.constraints
@@ -188,7 +188,7 @@ end)
 
 -- theta_j ~ Normal(mu, tau), y_j ~ Normal(theta_j, s_j): exact but for a sum over tau and mu.
 local function normal_truth (y, s, prior_mu, log_prior_tau, largest)
-  local n, j = 4000, #y
+  local n = 4000
   local log_tau = peri.linspace(math.log(largest) - 18, math.log(largest) + 6, n)
   local tau = log_tau:exp()
   local v = tau:reshape(n, 1) ^ 2 + s ^ 2                               -- (n, j)
@@ -208,7 +208,7 @@ local function normal_truth (y, s, prior_mu, log_prior_tau, largest)
   local var_theta = (column * (within + (theta - mean_theta) ^ 2)):sum(1)
   return { mu = { mean = mean_mu, sd = math.sqrt(var_mu) },
            tau = { mean = mean_tau, sd = math.sqrt((w * (tau - mean_tau) ^ 2):sum()) },
-           theta = { mean = mean_theta, sd = var_theta:sqrt() }, j = nil }
+           theta = { mean = mean_theta, sd = var_theta:sqrt() } }
 end
 
 local function hierarchy (rng, model, scale)
@@ -298,7 +298,7 @@ add("item response", 4, function (rng)
   local people, items = 30, 6
   local ability = normal(rng, people)
   local y = Bernoulli { logits = ability:reshape(people, 1) - normal(rng, items) }:sample(nil, rng)
-  return { posed = peri.model(function (m, d)
+  return { posed = peri.model(function (m)
     m.theta = Normal(0, 1):expand(people)
     m.spread = HalfCauchy(2)
     m.b = Normal(0, m.spread):expand(items)
@@ -440,8 +440,8 @@ end)
 -- Two Gaussians of unequal weight and width in d dimensions: moments known.
 local function two_modes (rng, apart, d)
   local share, width = uniform(rng, 0.05, 0.95), pick(rng, { 0.5, 1, 2 })
-  local mean, variance = share * apart, nil
-  variance = (1 - share) + share * width ^ 2 + share * (1 - share) * apart ^ 2
+  local mean = share * apart
+  local variance = (1 - share) + share * width ^ 2 + share * (1 - share) * apart ^ 2
   local truth_mean, truth_sd = peri.zeros(d), peri.ones(d) * math.sqrt((1 - share) + share * width ^ 2)
   truth_mean:narrow(1, 1, 1):copy(mean)
   truth_sd:narrow(1, 1, 1):copy(math.sqrt(variance))
@@ -463,7 +463,7 @@ add("two modes by data", 10, function (rng)
   local y = peri.tensor { 0, uniform(rng, 0.1, 1), uniform(rng, 4, 15) }
   local x = peri.linspace(-60, 80, 40001)
   local logs = Normal(0, 10):log_prob(x) + peri.Cauchy(y, 0.5):log_prob(x:reshape(-1, 1)):sum(2)
-  return { posed = peri.model(function (m, d)
+  return { posed = peri.model(function (m)
     m.x = Normal(0, 10)
     m.y = peri.Cauchy(m.x, 0.5)
   end) { y = y }, truth = moments(logs, { x = x }) }
@@ -510,7 +510,12 @@ add("bent shapes", 50, function (rng, i)
   elseif kind == 1 then f = function (a, b) return -0.5 * a ^ 2 - 0.5 * (b * (-a * c):exp() / s) ^ 2 - a * c end
   elseif kind == 2 then f = function (a, b) return -0.5 * (a ^ 2 + b ^ 2) / w ^ 2 - 0.1 * s * (a * b - 1) ^ 2 end
   elseif kind == 3 then f = function (a, b) return -0.05 * s * a ^ 4 - 0.3 * (b - a * c) ^ 2 + 0.3 * w * a end
-  else f = function (a, b) return -peri.logaddexp(a * s + c * b, -(a * s + c * b)) * 2 - 0.5 * (b / w) ^ 2 - 0.1 * (a:exp() - a) end end
+  else
+    f = function (a, b)
+      local t = a * s + c * b
+      return -peri.logaddexp(t, -t) * 2 - 0.5 * (b / w) ^ 2 - 0.1 * (a:exp() - a)
+    end
+  end
   return { posed = peri.model(function (m)
     m.a, m.b = Flat(), Flat()
     m:factor("f", f(m.a, m.b))
@@ -566,7 +571,7 @@ add("rates with zeros", 12, function (rng)
   local n, a, b = integer(rng, 1, 5), uniform(rng, 0.5, 2), magnitude(rng, -3, 3)
   local y = Poisson(pick(rng, { 0.2, 1, 20 })):sample({ n }, rng)
   local post = peri.Gamma(a + y, b + 1)
-  return { posed = peri.model(function (m, d)
+  return { posed = peri.model(function (m)
     m.rate = peri.Gamma(a, b):expand(n)
     m.y = Poisson(m.rate)
   end) { y = y }, truth = { rate = { mean = post:mean(), sd = post:stddev() } } }
@@ -583,7 +588,7 @@ end)
 add("covariance of data", 4, function (rng)
   local d, n = integer(rng, 2, 3), pick(rng, { 6, 40 })
   local y = normal(rng, n, d):matmul(normal(rng, d, d))
-  return { posed = peri.model(function (m, data)
+  return { posed = peri.model(function (m)
     m.mu = Normal(0, 5):expand(d)
     m.s  = HalfCauchy(2.5):expand(d)
     m.l  = peri.LKJCholesky(d, 2)

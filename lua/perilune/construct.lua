@@ -30,7 +30,7 @@ function construct.validate (on, ...)
   core.validate(on)
 end
 
---- fn(...), with parameters unchecked meanwhile: what it computes from them is NaN, or -inf, where they are not allowed.
+--- fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or infinite.
 function construct.unchecked (fn, ...)
   local before = validation
   construct.validate(false)

@@ -112,8 +112,8 @@ local function moved_start (posed, u, degrees)
   for name, c in pairs(degrees) do
     local site, law = posed.latents[name], laws[name]
     local z = start:narrow(1, site.at, site.size)
-    local moved = (c * law.loc + law.scale ^ c * z:reshape(site.shape)):detach()
-    z:copy(moved:reshape(-1))
+    local moved = c * law.loc + law.scale ^ c * z:reshape(site.shape)
+    z:copy(core.is_tensor(moved) and moved:detach():reshape(-1) or moved)
   end
   return start
 end
@@ -125,7 +125,8 @@ function centring.density (posed, option, start, rng)
   for _, name in ipairs(names) do degrees[name] = 0 end
   local density = Density.new(posed, degrees)
   if #names == 0 or type(option) == "table" then return density, start, degrees end
-  local fitted = gaussian.fit(density, first_units(density, start), rng, { draws = 32, rounds = 1, iterations = ITERATIONS })
+  local fitted = gaussian.fit(density, first_units(density, start), rng,
+                              { draws = 32, rounds = 1, iterations = ITERATIONS })
   if not fitted then return density, start, degrees end
   local found = {}
   for _, name in ipairs(names) do

@@ -67,7 +67,8 @@ function judge.look (posed, density, guides, rng)
   local seen = look(density, guides, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do
-    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * core.numel(seen.w) > 5 * size then
+    local is_poor = seen.khat >= 0.5 or seen.r <= 0.5
+    if defence > 0 and #guides == 1 and is_poor and seen.r * core.numel(seen.w) > 5 * size then
       seen = refitted(density, seen, guides, defence, rng)
     end
   end
@@ -137,6 +138,7 @@ function judge.posterior (posed, density, seen, findings, fields)
     -- More draws tell whether a second moment is finite. The limits of k-hat and of the share that counts are meant for
     -- the usual number.
     local more = seen.again(MORE)
+    findings.khat_most = 1 - 1 / math.log(core.numel(more.w), 10)
     more.r0, more.r, more.khat, more.guide, seen = seen.r0, seen.r, seen.khat, seen.guide, more
     values, found = examine(posed, density, seen)
   end

@@ -31,7 +31,7 @@ local function findings (f)
     say("the sd of %s is known to %s only", f.sesd_name,
         f.sesd < 10 and format("%.0f %%", 100 * f.sesd) or "its order of magnitude")
   end
-  local is_light = f.khat < 0.7 or f.khat < 1 and f.r >= 0.85 and f.kf < 0.5
+  local is_light = f.khat < (f.khat_most or 0.7) or f.khat < 1 and f.r >= 0.85 and f.kf < 0.5
   if not is_light then say("importance weights have a heavy tail (k-hat %.2f)", f.khat) end
   if f.r0 < 0.3 then
     say("the guide was far from the posterior: %.0f %% of its draws counted at first; check with nuts", 100 * f.r0)
@@ -43,7 +43,7 @@ local function findings (f)
 end
 
 --- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, gap, kf, sesd, khat, r,
--- r0, small, medium, moved, shift, ratio.
+-- r0, small, medium, moved, shift, ratio; khat_most where there were more draws than usual (Vehtari and others 2024).
 function verdict.of_fit (f)
   local reasons = findings(f)
   local holds = f.r >= 0.05 and f.gap < math.huge   -- neither is NaN, either
