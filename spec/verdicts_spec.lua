@@ -70,7 +70,7 @@ describe("a fit", function ()
   end)
 
   it("of many free numbers depends on its generator alone", function ()
-    local posed = peri.model(function (m, d)
+    local posed = peri.model(function (m)
       m.x = Normal(0, 1):expand(700)
       m.y = Normal(m.x, 1)
     end) { y = peri.ones(700) }
@@ -100,8 +100,8 @@ describe("a fit", function ()
 end)
 
 describe("a verdict", function ()
-  local good = { has_mode = true, kept = 1, lonely = false, gap = 0, kf = 0.3, sesd = 0.01, khat = 0.2, r = 0.7, r0 = 0.6,
-                 small = true, medium = true, moved = "x", shift = 0, ratio = 1 }
+  local good = { has_mode = true, kept = 1, lonely = false, gap = 0, kf = 0.3, sesd = 0.01, khat = 0.2, r = 0.7,
+                 r0 = 0.6, small = true, medium = true, moved = "x", shift = 0, ratio = 1 }
 
   local function with (changes) return verdict.of_fit(setmetatable(changes, { __index = good })) end
 

@@ -113,7 +113,8 @@ local function moved_start (posed, u, degrees)
     local site, law = posed.latents[name], laws[name]
     local z = start:narrow(1, site.at, site.size)
     local moved = c * law.loc + law.scale ^ c * z:reshape(site.shape)
-    z:copy(core.is_tensor(moved) and moved:detach():reshape(-1) or moved)
+    if core.is_tensor(moved) then moved = moved:detach() end
+    z:copy(core.is_tensor(moved) and moved:reshape(-1) or moved)
   end
   return start
 end
