@@ -6,6 +6,7 @@
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
 #   make posteriors   fits of fourteen real posteriors beside their exact answers
+#   make verdicts     verdicts of fits beside known answers (half an hour)
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
 #   make steps        a million steps of an optimiser: memory does not grow
@@ -80,8 +81,8 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench posteriors perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
-        need-build need-test need-lint need-bench need-guard need-asan
+.PHONY: FORCE all demo test lint bench posteriors verdicts perf-guard samplers steps examples docs host asan fuzz bits \
+        rock install clean need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
 	@$(call progress)
@@ -198,6 +199,10 @@ perf-guard: need-guard
 	  VARIANTS=baseline FLAGS_baseline='$(FLAGS_avx2)' all
 	@CC=gcc BUILD=build/guard LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' UPDATE='$(UPDATE)' \
 	  sh bench/guard/run
+
+verdicts: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) bench/verdicts.lua
 
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

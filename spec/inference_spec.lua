@@ -114,7 +114,7 @@ describe("what is Gaussian, or nearly", function ()
   end)
 
   it("in many dimensions, by a guide without correlations", function ()
-    local post = peri.model(function (m) m.x = Normal(1, 2):expand(200) end) {} :vi { seed = 1 }
+    local post = peri.model(function (m) m.x = Normal(1, 2):expand(700) end) {} :vi { seed = 1 }
     assert.equal("ok", post.verdict)
     assert.matches("mean%-field", post.how)
     assert.is_true((post.mean.x - 1):abs():max() < 0.3)

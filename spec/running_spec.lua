@@ -371,7 +371,7 @@ describe("a fit that its host drives", function ()
       if not ok then break end
     end
     assert.is_false(ok)
-    assert.truthy(why:find "^[^:]*running_spec.lua:%d+: the log density of the model is %-inf where the fit starts")
+    assert.truthy(why:find "^[^:]*running_spec.lua:%d+: model: the log density of nowhere is %-inf where the fit ")
   end)
 
   it("goes on from its state to the same bits", function ()

@@ -269,7 +269,7 @@ describe("variational inference", function ()
     }
     ok, why = pcall(fit.step, fit)
     assert.is_false(ok)
-    assert.truthy(why:find ": vi: the gradient of the log density is %-?%a+ at a draw of the guide, because of b = ")
+    assert.truthy(why:find ": model: the gradient of the log density by b is %-?%a+ where the fit starts, .*, b = ")
   end)
 
   it("refuses what makes no sense", function ()
@@ -306,7 +306,8 @@ describe("variational inference", function ()
     refuses("log_joint must return a number or a tensor of one element, got nil", { log_joint = function () end })
     refuses("log_joint must return a number or a tensor of one element, got a tensor of shape (3)",
             { log_joint = function (t) return t.x * peri.ones(3) end })
-    fails("the log density of the model is -inf where the fit starts, and not finite near by: at x = 0", peri.vi.fit,
+    fails("model: the log density of log_joint is -inf where the fit starts, and not finite near by: at x = 0; check "
+          .. "the data, or give init", peri.vi.fit,
           with(conjugate, { log_joint = function (t) return t.x * 0 - math.huge end }))
     local ok, why = pcall(peri.vi.fit, with(conjugate, { params = { x = constraints.boolean } }))
     assert.is_false(ok)

@@ -30,6 +30,16 @@ function construct.validate (on, ...)
   core.validate(on)
 end
 
+--- fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or infinite.
+function construct.unchecked (fn, ...)
+  local before = validation
+  construct.validate(false)
+  local ok, result = pcall(fn, ...)
+  construct.validate(before)
+  if not ok then error(result, 0) end
+  return result
+end
+
 -- One table with string keys holds named parameters; an array is data.
 local function is_named (x) return type(x) == "table" and core.table_kind(x) == "named" end
 

@@ -1,5 +1,6 @@
 --- peri.model(function (m, d) ... end): a model, said once. With data it is a posed model, which knows the ways to a
 -- posterior: posed:vi {}, posed:map {}, posed:fit {}, ...
+local construct = require "perilune.construct"
 local core     = require "perilune.core"
 local Data     = require "perilune.model.data"
 local errors   = require "perilune.errors"
@@ -20,6 +21,7 @@ function Posed.__index (_, name)
   if METHODS[name] then
     local method = require("perilune.inference." .. name)
     local function call (posed, options, ...)
+      if getmetatable(posed) ~= Posed then raise("%s: call posed:%s { ... }, with a colon", name, name) end
       errors.no_more(string.format("%s(options)", name), ...)
       return method(posed, options or {})
     end
@@ -38,7 +40,11 @@ end
 
 -- Finds the sites, when they are first needed.
 local function discover (self)
-  local found = run.body(self.body, self.data, handlers.discovery())
+  if rawget(self, "is_discovering") then raise "model: its body asks for the sites of its own posed model" end
+  self.is_discovering = true
+  local ok, found = pcall(run.body, self.body, self.data, handlers.discovery())
+  self.is_discovering = nil
+  if not ok then error(found, 0) end
   if found.size == 0 then raise("model: every site is observed; there is nothing to infer") end
   rawset(self, "found", found)
   self.latents, self.size = found.latents, found.size
@@ -75,6 +81,18 @@ function Posed:start (init)
     if not self.latents[name] then errors.unknown("init", "unobserved site", name, self:latent_names()) end
   end
   return tensor.cat(run.body(self.body, self.data, handlers.discovery(init)).start)
+end
+
+--- The name of what makes the log density at u infinite or NaN, and its part of it; nil if nothing does.
+function Posed:culprit (u)
+  local found
+  local handler = handlers.terms(self.latents, core.param(u), function (name, term)
+    term = core.is_tensor(term) and core.item(term) or term
+    if term - term ~= 0 then found = found or { name, term } end
+  end)
+  construct.unchecked(run.body, self.body, self.data, handler)
+  if found then return found[1], found[2] end
+  return nil
 end
 
 --- "mu = 0, tau = 1": the values of sites at u, in a message.

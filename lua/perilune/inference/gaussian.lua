@@ -92,10 +92,11 @@ local function fit_draws (density, units, draws, below, iterations)
   return fitted, -found.value + constant(units), found.iterations
 end
 
---- Fits a Gaussian, from that of `units` on. Returns its units with `elbo`, `elbo_error`, `gap` (how much better its
--- own draws speak of it than fresh ones); nil if the density is not finite there.
+--- Fits a Gaussian, from that of `units` on; with `options.diagonal` one whose axes stay theirs. Returns its units with
+-- `elbo`, `elbo_error`, `gap` (how much better its own draws speak of it than fresh ones); nil if the density is not
+-- finite there.
 function gaussian.fit (density, units, rng, options)
-  local is_full = not units.is_diagonal
+  local is_full = not units.is_diagonal and not options.diagonal
   local below = is_full and below_of(units.size) or nil
   local n = options.draws or is_full and math.max(64, 4 * units.size) or 64
   local rounds, iterations = options.rounds or ROUNDS, options.iterations or 60

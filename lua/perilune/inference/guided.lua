@@ -206,9 +206,8 @@ function Objective:posterior (looked)
   local like = self.like
   local n = math.floor(math.max(FEWEST, math.min(judge.DRAWS, MOST / like.size)))
   local rows = draw_rows(self, n, looked.rng)
-  local density = Density.new(like)
   local u = rows:narrow(2, 1, like.size):contiguous()
-  density.u:copy(u[1])     -- values that sites may have
+  local density = Density.new(like, nil, { origin = u[1] })
   local seen = judge.weigh(density, u, rows:select(2, like.size + 1), n)
   seen.r0, seen.guide = seen.r, judge.guide_moments(like, density, seen)
   local findings = { has_mode = true, kept = 1, lonely = false, gap = 0, near = "the guide", points = self.points }

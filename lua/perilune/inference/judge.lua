@@ -12,10 +12,17 @@ local verdict   = require "perilune.inference.verdict"
 local weighted  = require "perilune.inference.weighted"
 
 local DRAWS  = 4000
+local LEAST  = 500       -- of many free numbers,
+local MOST   = 2e7       -- so that there are not more of them than this, all draws together
 local REFITS = 2
+local UNSURE = 0.6       -- tail shape from which on there are more draws,
+local MORE   = 4         -- so many times
 local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
 local judge = { DRAWS = DRAWS }
+
+--- How many draws are looked at.
+function judge.draws_of (size) return math.max(LEAST, math.min(DRAWS, math.floor(MOST / size))) end
 
 local function is_finite (x) return x - x == 0 end
 
@@ -40,8 +47,12 @@ function judge.weigh (density, u, log_q, plain)
            elbo_error = ratios:std() / math.sqrt(n) }
 end
 
-local function look (density, guides, draws, defence, rng)
-  return judge.weigh(density, proposal.draw(guides, draws, defence, rng))
+-- Draws of guides, which `again` draws anew, n times as many.
+local function look (density, guides, count, defence, rng)
+  local function draw (n) return judge.weigh(density, proposal.draw(guides, n * count, defence, rng)) end
+  local seen = draw(1)
+  if MORE * count * density.size <= MOST then seen.again = draw end
+  return seen
 end
 
 -- Draws from what the weights say, three quarters of them, and from the guide; if more of them count.
@@ -57,16 +68,17 @@ end
 --- The share of draws that defends a guide of so many free numbers.
 function judge.defence (size) return size <= 30 and 0.25 or 0.1 end
 
---- Draws of guides (4000 unless told), with second thoughts where few of them count. `r0` is the share that counted at
--- first, `guide` the means and sds of the guides themselves.
+--- Draws of guides (as many as draws_of says, unless told), with second thoughts where few of them count. `r0` is the
+-- share that counted at first, `guide` the means and sds of the guides themselves.
 function judge.look (posed, density, guides, rng, draws)
   local size = density.size
-  draws = draws or DRAWS
+  draws = draws or judge.draws_of(size)
   local defence = guides[1].units.is_diagonal and 0 or judge.defence(size)
   local seen = look(density, guides, draws, defence, rng)
   local r0, guide = seen.r, judge.guide_moments(posed, density, seen)
   for _ = 1, REFITS do
-    if defence > 0 and #guides == 1 and (seen.khat >= 0.5 or seen.r <= 0.5) and seen.r * draws > 5 * size then
+    local is_poor = seen.khat >= 0.5 or seen.r <= 0.5
+    if defence > 0 and #guides == 1 and is_poor and seen.r * core.numel(seen.w) > 5 * size then
       seen = refitted(density, seen, guides, draws, defence, rng)
     end
   end
@@ -74,9 +86,20 @@ function judge.look (posed, density, guides, rng, draws)
   return seen
 end
 
+-- Rows that count, of the first n draws: all, or their numbers. Where there is no density values may be infinite, and
+-- 0 times that is NaN.
+local function counting (w, n)
+  w = w:narrow(1, 1, n)
+  local order = w:gt(0):argsort()
+  local zeros = n - w:gt(0):sum()
+  if zeros == 0 or zeros > n - 2 then return nil end
+  return order:narrow(1, zeros + 1, n - zeros)
+end
+
 --- Means and sds of the draws that come from the guide itself, over all elements of unobserved sites.
 function judge.guide_moments (posed, density, seen)
-  local x = Posterior.columns(posed, density:report(seen.u:narrow(1, 1, seen.plain)))
+  local u, rows = seen.u:narrow(1, 1, seen.plain), counting(seen.w, seen.plain)
+  local x = Posterior.columns(posed, density:report(rows and u[rows] or u))
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
@@ -113,13 +136,27 @@ local function compare (posed, seen, values)
            medium = within(1.5, 0.5), r = seen.r, r0 = seen.r0, khat = seen.khat }
 end
 
+-- The values of draws that count, and what they say of the guide.
+local function examine (posed, density, seen)
+  local rows = counting(seen.w, core.numel(seen.w))
+  if rows then seen.u, seen.w, seen.log_weights = seen.u[rows], seen.w[rows], seen.log_weights[rows] end
+  local values = density:report(seen.u)
+  return values, compare(posed, seen, values)
+end
+
 --- The posterior of weighted draws. `findings` has what else the verdict looks at (verdict.lua), `fields` what else the
 -- posterior holds.
 function judge.posterior (posed, density, seen, findings, fields)
-  local best = seen.u[seen.w:argmax()]
-  seen.u = functions.where(seen.w:gt(0):reshape(-1, 1), seen.u, best)   -- values without weight may not be finite
-  local values = density:report(seen.u)
-  for name, value in pairs(compare(posed, seen, values)) do findings[name] = value end
+  local values, found = examine(posed, density, seen)
+  if seen.again and found.kf >= UNSURE and found.kf < 1 then
+    -- More draws tell whether a second moment is finite. The limits of k-hat and of the share that counts are meant for
+    -- the usual number.
+    local more = seen.again(MORE)
+    findings.khat_most = 1 - 1 / math.log(core.numel(more.w), 10)
+    more.r0, more.r, more.khat, more.guide, seen = seen.r0, seen.r, seen.khat, seen.guide, more
+    values, found = examine(posed, density, seen)
+  end
+  for name, value in pairs(found) do findings[name] = value end
   fields.verdict, fields.reasons = verdict.of_fit(findings)
   fields.posed, fields.density, fields.findings = posed, density, findings
   fields.u, fields.log_weights, fields.values = seen.u, seen.log_weights, values

@@ -1,4 +1,5 @@
 --- posed:laplace {}: the Gaussian with the curvature of the mode, judged as every guide is.
+local core    = require "perilune.core"
 local judge   = require "perilune.inference.judge"
 local options = require "perilune.inference.options"
 local recipe  = require "perilune.inference.recipe"
@@ -17,6 +18,6 @@ return function (posed, given)
   return judge.posterior(posed, density, seen, recipe.findings(posed, density, found), {
     method = "laplace", guides = guides, modes = found.list, centring = degrees,
     how = string.format("Laplace approximation, k-hat %.2f, %.0f %% of %d draws count; if no mode was missed by %d "
-                        .. "starts", seen.khat, 100 * seen.r, judge.DRAWS, #found.ends),
+                        .. "starts", seen.khat, 100 * seen.r, core.numel(seen.w), #found.ends),
   })
 end

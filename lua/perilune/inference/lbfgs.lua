@@ -14,16 +14,22 @@ local function dot (a, b) return (a * b):sum() end
 
 local function is_finite (x) return x - x == 0 end
 
---- H g for the pairs of a state.
-function lbfgs.direction (pairs, g)
-  local n, q, alpha = #pairs, g, {}
+-- The multiple of 1 that H begins with.
+local function first_scale (pairs)
+  local last = pairs[#pairs]
+  return last and 1 / (last.rho * dot(last.y, last.y)) or 1
+end
+
+--- H g for the first n pairs of a state (all, unless told).
+function lbfgs.direction (pairs, g, n)
+  local q, alpha = g, {}
+  n = n or #pairs
   for i = n, 1, -1 do
     local p = pairs[i]
     alpha[i] = p.rho * dot(p.s, q)
     q = q - alpha[i] * p.y
   end
-  local last = pairs[n]
-  local z = last and q / (last.rho * dot(last.y, last.y)) or q
+  local z = q * first_scale(pairs)
   for i = 1, n do
     local p = pairs[i]
     z = z + (alpha[i] - p.rho * dot(p.y, z)) * p.s
@@ -91,13 +97,22 @@ end
 --- The inverse Hessian that the pairs of a state describe, a matrix.
 function lbfgs.inverse_hessian (at)
   local n = core.numel(at.x)
-  local last = at.pairs[#at.pairs]
-  local h = core.eye(n) * (last and 1 / (last.rho * dot(last.y, last.y)) or 1)
+  local h = core.eye(n) * first_scale(at.pairs)
   for _, p in ipairs(at.pairs) do
     local hy = h:matmul(p.y:reshape(n, 1))
     local s, yhy = p.s:reshape(n, 1), dot(hy:reshape(n), p.y)
     local cross = s:matmul(hy:transpose())
     h = h - p.rho * (cross + cross:transpose()) + (p.rho + p.rho * p.rho * yhy) * s:matmul(s:transpose())
+  end
+  return h
+end
+
+--- Its diagonal, without the matrix.
+function lbfgs.inverse_diagonal (at)
+  local h = core.full(core.shape(at.x), first_scale(at.pairs))
+  for k, p in ipairs(at.pairs) do
+    local hy = lbfgs.direction(at.pairs, p.y, k - 1)
+    h = h - 2 * p.rho * p.s * hy + (p.rho + p.rho * p.rho * dot(hy, p.y)) * p.s * p.s
   end
   return h
 end

@@ -8,16 +8,18 @@ local Uniform  = require "perilune.distributions.Uniform"
 local Units    = require "perilune.inference.units"
 
 local STARTS   = 8                -- and as many again where the best end was reached once
-local WIDTHS   = { 2, 4, 8 }      -- of the starts, in turn
+local WIDTHS   = { 2, 4, 8 }      -- of pairs of starts, in turn
 local RETRIES  = 100              -- where the density is not finite
 local POLISH   = 6                -- rounds in whitened units,
 local NEAR     = 1e-4             -- until |L'g|^2 is below
+local FORCED   = 6                -- more of these rounds where the density is not concave,
+local ADDED    = { 0.01, 0.1, 1, 10 }   -- with so much added to second derivatives
 local DISTINCT = 0.5              -- modes nearer than this, in their units, are one
 local MOST     = 4                -- modes looked at
 local WITHIN   = 8                -- nats of evidence below the best that are kept
 local SAME_END = 0.5              -- nats
 
-local modes = {}
+local modes = { MATRIX_MOST = 600 }   -- free numbers whose second derivatives are asked for unbidden
 
 local function is_finite (x) return x - x == 0 end
 
@@ -44,14 +46,19 @@ function modes.start_near (density, init, width, rng)
   return nil
 end
 
+-- The start of path i: `init` first, then pairs on opposite sides of it, so that labels that can be swapped are.
+local function start_of (i, density, init, before, rng)
+  if i == 1 and modes.is_finite_at(density, init) then return init end
+  local opposite = i % 2 == 1 and before and 2 * init - before
+  if opposite and modes.is_finite_at(density, opposite) then return opposite end
+  return modes.start_near(density, init, WIDTHS[(i // 2 - 1) % #WIDTHS + 1], rng)
+end
+
 -- Follows L-BFGS from n starts; `ends` gets their states.
 local function climb (density, init, first, n, rng, ends, options)
-  local f = modes.objective(density)
+  local f, u = modes.objective(density), nil
   for i = first, first + n - 1 do
-    local u = init
-    if i > 1 or not is_finite((density:at(init))) then
-      u = modes.start_near(density, init, WIDTHS[(i - 2) % #WIDTHS + 1], rng)
-    end
+    u = start_of(i, density, init, u, rng)
     if u then
       local path = options.on_path and options.on_path(i)
       ends[#ends + 1] = lbfgs.minimise(f, u, { iterations = options.iterations or 200, on_step = path })
@@ -88,7 +95,7 @@ function modes.curvature (density, u, sd)
 end
 
 --- Standard deviations at the end of a path, as its pairs describe them.
-function modes.sd_of_end (found) return matrices.diagonal(lbfgs.inverse_hessian(found)):abs():sqrt() end
+function modes.sd_of_end (found) return lbfgs.inverse_diagonal(found):abs():sqrt() end
 
 --- Standard deviations near the end of a path by second derivatives along the axes, differences of gradients in random
 -- directions of signs: the diagonal on average.
@@ -113,26 +120,52 @@ local function inverse_factor (matrix)
   return is_finite(l:sum()) and l or nil
 end
 
+-- The same of a matrix with as much added to its diagonal, in proportion, as makes it positive definite. Directions
+-- that are flat get `sd`.
+local function forced_factor (matrix, sd)
+  local diagonal = matrices.diagonal(matrix):abs()
+  local scale = functions.where(diagonal:gt(0), diagonal:sqrt():reciprocal(), sd)
+  local whole = matrix * scale * scale:reshape(-1, 1)
+  for _, added in ipairs(ADDED) do
+    local l = inverse_factor(whole + core.eye(core.numel(sd)) * added)
+    if l then return l * scale:reshape(-1, 1) end
+  end
+  return nil
+end
+
+-- Where L-BFGS ends that begins at the centre of `units`, in these units.
+local function climb_within (density, units, iterations)
+  local f, size = modes.objective(density), density.size
+  local ended = lbfgs.minimise(function (v)
+    local negative, gradient = f(units:to(v:reshape(1, size)):reshape(size))
+    return negative, units:pull(gradient:reshape(1, size)):reshape(size)
+  end, core.zeros(size), { iterations = iterations })
+  return units:to(ended.x:reshape(1, size)):reshape(size)
+end
+
 --- The mode near u, as Units with `value`, the log density there; or nil. `sd` is a first idea of scales. Steps along
--- rows of the whitened space, in which all directions have about the same scale.
+-- rows of the whitened space, in which all directions have about the same scale. Where u is not near a mode yet, since
+-- the scales of the free numbers lie too far apart, the first of these steps lead there.
 function modes.polish (density, u, sd)
-  local f = modes.objective(density)
-  for _ = 1, POLISH do
-    local l = inverse_factor(modes.curvature(density, u, sd))
-    if not l then return nil end
-    local units = Units.new(u, l)
+  local forced = 0
+  for _ = 1, POLISH + FORCED do
+    local curvature = modes.curvature(density, u, sd)
+    local l = inverse_factor(curvature)
     local value, g = density:at(u)
-    local pulled = units:pull(g:reshape(1, density.size))
-    if (pulled * pulled):sum() < NEAR then
-      units.value = value
-      return units
+    local units = l and Units.new(u, l)
+    if l then
+      local pulled = units:pull(g:reshape(1, density.size))
+      if (pulled * pulled):sum() < NEAR then
+        units.value = value
+        return units
+      end
+    else
+      forced = forced + 1
+      l = forced <= FORCED and is_finite(curvature:sum()) and forced_factor(curvature, sd)
+      if not l then return nil end
+      units = Units.new(u, l)
     end
-    local zero = core.zeros(density.size)
-    local ended = lbfgs.minimise(function (v)
-      local negative, gradient = f(units:to(v:reshape(1, density.size)):reshape(density.size))
-      return negative, units:pull(gradient:reshape(1, density.size)):reshape(density.size)
-    end, zero, { iterations = 50 })
-    u, sd = units:to(ended.x:reshape(1, density.size)):reshape(density.size), units:sd()
+    u, sd = climb_within(density, units, 50), units:sd()
   end
   return nil
 end
@@ -185,7 +218,8 @@ end
 function modes.add (list, density, ends, best)
   table.sort(ends, function (a, b) return a.value < b.value end)
   for _, found in ipairs(ends) do
-    local is_near = is_finite(found.value) and found.value < best.value + 30 + density.size
+    local top = list[1] and -list[1].value or best.value   -- an end that is no mode may be on its way to infinity
+    local is_near = is_finite(found.value) and (#list == 0 or found.value < top + 30 + density.size)
     if is_near and not count_hit(list, found) and #list < MOST then add_mode(list, density, found) end
   end
   table.sort(list, function (a, b) return a.evidence > b.evidence end)

@@ -15,7 +15,7 @@ local ROWS = {
 
 -- Draws of all paths with the density of their mixture, where there are too many free numbers for factors.
 local function weigh_paths (posed, density, paths, rng)
-  local each, rows = judge.DRAWS // #paths, {}
+  local each, rows = judge.draws_of(density.size) // #paths, {}
   for i, path in ipairs(paths) do rows[i] = path.best:draw(each, rng) end
   local u, terms = tensor.cat(rows, 1), {}
   for i, path in ipairs(paths) do terms[i] = path.best:log_density(u) end
@@ -62,6 +62,6 @@ return function (posed, given)
   return judge.posterior(posed, density, seen, findings, {
     method = "pathfinder", guides = guides or nil, centring = degrees, elbo_mean = paths[1].elbo,
     how = string.format("Pathfinder, %d paths, k-hat %.2f, %.0f %% of %d draws count, best ELBO %.2f", #ends, seen.khat,
-                        100 * seen.r, judge.DRAWS, paths[1].elbo),
+                        100 * seen.r, core.numel(seen.w), paths[1].elbo),
   })
 end

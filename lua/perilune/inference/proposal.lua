@@ -16,21 +16,29 @@ local LOG_2PI = math.log(2 * math.pi)
 
 local proposal = {}
 
--- Draws in the units of a Gaussian: of itself, of the t, along.
-local function normal_draws (n, size, rng) return modes.noise(n, size, rng) end
-
-local function t_draws (n, size, rng)
-  local chi2 = Chi2(DF):sample({ n, 1 }, rng)
-  return modes.noise(n, size, rng) / (chi2 / DF):sqrt()
+-- Draws in the units of a Gaussian: of itself, of the t, along. All are symmetric, and come in pairs of opposite sign:
+-- the mean of a guide that is the posterior has no error.
+local function paired (draw)
+  return function (n, size, rng)
+    local half = draw((n + 1) // 2, size, rng)
+    return tensor.cat({ half, -half }, 1):narrow(1, 1, n)
+  end
 end
 
-local function along_draws (n, size, rng)
+local normal_draws = paired(modes.noise)
+
+local t_draws = paired(function (n, size, rng)
+  local chi2 = Chi2(DF):sample({ n, 1 }, rng)
+  return modes.noise(n, size, rng) / (chi2 / DF):sqrt()
+end)
+
+local along_draws = paired(function (n, size, rng)
   local z = modes.noise(n, size, rng)
   local far = StudentT(2, 0, WIDE):sample({ n, 1 }, rng)
   local which = (Uniform(0, size):sample({ n, 1 }, rng)):floor() + 1
   local chosen = functions.eq(core.arange(1, size + 1), which)
   return z * (1 - chosen) + far * chosen
-end
+end)
 
 -- Log densities in those units.
 local function log_normal (z) return (z * z):sum(2) * -0.5 - core.shape(z)[2] / 2 * LOG_2PI end

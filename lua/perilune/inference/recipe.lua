@@ -7,26 +7,43 @@ local gaussian = require "perilune.inference.gaussian"
 local judge    = require "perilune.inference.judge"
 local modes    = require "perilune.inference.modes"
 local posterior = require "perilune.inference.posterior"
+local show     = require "perilune.show"
 local Units    = require "perilune.inference.units"
 
 local LEAST_WEIGHT = 0.05   -- of a mode in the proposal
 local HEAVY        = 0.5    -- k-hat from which on the heaviest draws are followed,
 local FOLLOWED     = 5      -- so many
+local LEFT         = 2      -- units of a mode that its guide may move, where there are others
 
-local recipe = { FULL_MOST = 150 }   -- free numbers of a guide of full rank
+local recipe = {
+  FULL_MOST  = 150,   -- free numbers of a guide of full rank
+  WHITE_MOST = modes.MATRIX_MOST,   -- of one that is diagonal in the units of a mode
+}
 
---- The density of a posed model and where it starts; options as options.lua reads them, settings as those of Density.
+--- The density of a posed model and where it starts, and how far sites are centred; options as options.lua reads them,
+-- settings as those of Density.
 function recipe.density (posed, options, settings)
-  local start = posed:start(options.init or nil)
-  local density, degrees = centring.density(posed, options.noncentred, start, options.rng, settings)
-  return density, start, degrees
+  return centring.density(posed, options.noncentred, posed:start(options.init or nil), options.rng, settings)
 end
 
---- Raises because the density is finite nowhere, and names a site that makes it so.
+-- The name of a site by which the gradient is not finite, and that.
+local function steep (posed, gradient)
+  for _, site in ipairs(posed.latents) do
+    local total = gradient:narrow(1, site.at, site.size):sum()
+    if total - total ~= 0 then return site.name, total end
+  end
+end
+
+--- Raises because the density or its gradient is finite nowhere, and names a site that makes it so.
 function recipe.complain (posed, density, start)
-  local value = density:values(start:reshape(1, density.size))[1]
-  errors.raise("the log density of the model is %s where the fit starts, and not finite near by: at %s",
-               tostring(value), posed:describe(density, start))
+  local what = "log density of "
+  local name, value = posed:culprit(start)
+  if not name then
+    local _, gradient = density:at(start)
+    what, name, value = "gradient of the log density by ", steep(posed, gradient)
+  end
+  errors.raise("model: the %s%s is %s where the fit starts, and not finite near by: at %s; check the data, or give "
+               .. "init", what, name or "?", show.number(value or 0 / 0), posed:describe(density, start))
 end
 
 -- Names an element that the density does not depend on, if there is one.
@@ -71,13 +88,15 @@ local function is_lonely (list)
   return false
 end
 
---- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than FULL_MOST
--- free numbers and no guide of full rank is asked for, the list is empty.
+--- Looks for modes: { ends =, best =, list =, looked = }. Where it did not look, since there are more than WHITE_MOST
+-- free numbers and no guide of full rank is asked for, the list is empty. No mode is asked of more than FULL_MOST.
 function recipe.search (posed, density, start, options)
-  local looked = options.guide == "fullrank" or density.size <= recipe.FULL_MOST
+  local is_asked = options.guide == "fullrank"
+  local looked = is_asked or density.size <= recipe.FULL_MOST
   local ends, best = modes.ends(density, start, options.rng, { starts = options.starts, once = not looked })
   if not best then recipe.complain(posed, density, start) end
-  return { ends = ends, best = best, list = looked and modes.of(density, ends, best) or {}, looked = looked }
+  local looks = is_asked or density.size <= recipe.WHITE_MOST
+  return { ends = ends, best = best, list = looks and modes.of(density, ends, best) or {}, looked = looked }
 end
 
 --- What the search found that a verdict looks at.
@@ -88,12 +107,22 @@ function recipe.findings (posed, density, found)
            unused = not has_mode and unused(posed, density, found.best.x) or nil }
 end
 
--- Guides of full rank, one for each mode.
-local function fit_modes (density, list, rng)
+-- Has a fit gone over to another mode?
+local function has_left (units, start)
+  return start:from(units.centre:reshape(1, units.size)):abs():max() > LEFT
+end
+
+-- Guides in the units of modes, one for each: of full rank, or diagonal in these units.
+local function fit_modes (density, list, is_full, rng)
   local fitted = {}
-  for _, units in ipairs(list) do
-    local start = gaussian.scaled(density, units, rng)
-    fitted[#fitted + 1] = start and gaussian.fit(density, start, rng, {}) or nil
+  for _, mode in ipairs(list) do
+    local start = gaussian.scaled(density, mode, rng)
+    local units = start and gaussian.fit(density, start, rng, { diagonal = not is_full })
+    if units and #list > 1 and has_left(units, mode) then
+      units, start.gap = start, 0
+      start.elbo, start.elbo_error = gaussian.elbo(density, start, 200, rng)
+    end
+    fitted[#fitted + 1] = units or nil
   end
   return fitted
 end
@@ -117,7 +146,13 @@ end
 
 local function text_of (kind, seen, elbo, starts)
   return string.format("%s Gaussian, k-hat %.2f, %.0f %% of %d draws count, ELBO %.2f; if no mode was missed by %d "
-                       .. "starts", kind, seen.khat, 100 * seen.r, judge.DRAWS, elbo, starts)
+                       .. "starts", kind, seen.khat, 100 * seen.r, core.numel(seen.w), elbo, starts)
+end
+
+-- What kind of guide is fitted: "full-rank", "whitened" (diagonal in the units of a mode) or "mean-field".
+local function kind_of (guide, size)
+  if guide then return guide == "fullrank" and "full-rank" or "mean-field" end
+  return size <= recipe.FULL_MOST and "full-rank" or size <= recipe.WHITE_MOST and "whitened" or "mean-field"
 end
 
 --- Fits and judges. `options.guide` is "fullrank" or "meanfield"; by default full rank up to FULL_MOST free numbers.
@@ -125,28 +160,30 @@ function recipe.fit (posed, options)
   local rng, report = options.rng, options.report
   report "finding how far to centre"
   local density, start, degrees = recipe.density(posed, options)
-  local is_full = options.guide == "fullrank" or not options.guide and density.size <= recipe.FULL_MOST
+  local kind = kind_of(options.guide, density.size)
+  local is_full = kind == "full-rank"
   report "looking for modes"
   local found = recipe.search(posed, density, start, options)
   local list, best = found.list, found.best
+  if kind == "whitened" and #list == 0 then kind = "mean-field" end
   report "fitting"
   local fitted
-  if not is_full then fitted = fit_diagonal(density, best, rng)
-  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, rng) end
+  if kind == "mean-field" then fitted = fit_diagonal(density, best, rng)
+  else fitted = fit_modes(density, #list > 0 and list or { recipe.units_of_end(best) }, is_full, rng) end
   if #fitted == 0 then recipe.complain(posed, density, best.x) end
   report "weighing draws"
   local guides = recipe.shares(fitted)
   local seen = judge.look(posed, density, guides, rng)
-  if is_full and #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
-    fitted = fit_modes(density, list, rng)
+  if kind ~= "mean-field" and #list > 0 and seen.khat >= HEAVY and found_more(density, list, seen, best) then
+    fitted = fit_modes(density, list, is_full, rng)
     guides = recipe.shares(fitted)
     seen = judge.look(posed, density, guides, rng)
   end
   local findings = recipe.findings(posed, density, found)
-  findings.single = not is_full
+  findings.single = kind == "mean-field"
   for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
   return judge.posterior(posed, density, seen, findings, {
-    method = "vi", how = text_of(is_full and "full-rank" or "mean-field", seen, fitted[1].elbo, #found.ends),
+    method = "vi", how = text_of(kind, seen, fitted[1].elbo, #found.ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
   })
 end

@@ -4,7 +4,6 @@
 --   sampling:step { ms = 2 }  as many as fit into the time
 --   sampling:state()          a string; sampling:restore(s) goes on from there, to the same bits
 --   sampling:result()         a Posterior of what has been drawn
-local centring    = require "perilune.inference.centring"
 local core        = require "perilune.core"
 local Density     = require "perilune.model.density"
 local diagnostics = require "perilune.inference.diagnostics"
@@ -88,8 +87,7 @@ end
 
 --- Chains of a posed model; options as nuts.lua and hmc.lua read them.
 function Sampling.new (posed, options)
-  local init = posed:start(options.init or nil)
-  local density, degrees = centring.density(posed, options.noncentred, init, options.rng)
+  local density, init, degrees = recipe.density(posed, options)
   local starts, best = starts_of(posed, density, init, options.chains, options.rng)
   local is_dense = options.metric == "dense" or options.metric == "auto" and density.size <= DENSE_MOST
   local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Sampling)

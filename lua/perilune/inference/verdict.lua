@@ -39,7 +39,7 @@ local function findings (f)
     say("the sd of %s is known to %s only", f.sesd_name,
         f.sesd < 10 and format("%.0f %%", 100 * f.sesd) or "its order of magnitude")
   end
-  local is_light = f.khat < 0.7 or f.khat < 1 and f.r >= 0.85 and f.kf < 0.5
+  local is_light = f.khat < (f.khat_most or 0.7) or f.khat < 1 and f.r >= 0.85 and f.kf < 0.5
   if not is_light then say("importance weights have a heavy tail (k-hat %.2f)", f.khat) end
   if f.r0 < 0.3 then
     say("the guide was far from the posterior: %.0f %% of its draws counted at first; check with nuts", 100 * f.r0)
@@ -53,11 +53,13 @@ end
 
 --- The verdict on a fit, and its reasons. `f` has: has_mode, unused, kept (modes), lonely, single (the guide is of one
 -- mode), drift (of a fit that has not converged), gap, kf, sesd, khat, r, r0, small, medium, moved, shift, ratio, near
--- (what the guide is like), points (sites that do not vary).
+-- (what the guide is like), points (sites that do not vary); khat_most where there were more draws than usual (Vehtari
+-- and others 2024).
 function verdict.of_fit (f)
   local reasons = findings(f)
-  local holds = f.r >= 0.05 and f.gap < 5   -- neither is NaN, either
-  if not holds or (f.khat >= 1 or f.kf >= 1.2) and f.r < 0.5 then return "bad", reasons end
+  local holds = f.r >= 0.05 and f.gap < math.huge   -- neither is NaN, either
+  local is_far = f.gap >= 5 or f.khat >= 1 or f.kf >= 1.2
+  if not holds or is_far and f.r < 0.5 then return "bad", reasons end
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 

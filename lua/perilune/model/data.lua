@@ -70,10 +70,7 @@ function Reader:read (name)
 end
 
 --- The value of an observed site, or nil.
-function Reader:observed (name)
-  local value = self.values[name]
-  return value ~= nil and in_plate(self, name, value) or nil
-end
+function Reader:observed (name) return in_plate(self, name, self.values[name]) end
 
 --- Begins a plate, of which the rows of a Batch count; ends the innermost one.
 function Reader:open (batch) self.batches[#self.batches + 1] = batch end

@@ -1,25 +1,28 @@
 --- Density: the log density of a model on its free numbers u, one row of u or many at once.
 --
 -- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
-local attempt  = require "perilune.attempt"
-local core     = require "perilune.core"
-local errors   = require "perilune.errors"
-local handlers = require "perilune.model.handlers"
-local run      = require "perilune.model.run"
-local tensor   = require "perilune.tensor"
+local attempt   = require "perilune.attempt"
+local construct = require "perilune.construct"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local handlers  = require "perilune.model.handlers"
+local run       = require "perilune.model.run"
+local tensor    = require "perilune.tensor"
 
 local Density = {}
 Density.__index = Density
 
 --- The density of a posed model. `centring`: see handlers.density. Settings, all optional: `is_joint`, the joint
 -- density of the sites' values, without the determinant that makes it one of u; `batched`, whether plates count by the
--- rows of a batch, and not all; `between`, a function to be called after every evaluation.
+-- rows of a batch, and not all; `between`, a function to be called after every evaluation; `origin`, a vector u with
+-- values that sites may have, 0 unless told.
 function Density.new (posed, centring, settings)
   settings = settings or {}
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
                               is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
-                              between = settings.between, evaluations = 0 }, Density)
+                              between = settings.between, origin = settings.origin or 0, evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
+  self.u:copy(self.origin)
   return self
 end
 
@@ -56,7 +59,8 @@ local function prepare (self)
   self.prepared = true
 end
 
--- Row by row in Lua.
+-- Row by row in Lua. A trace does not check parameters again, so neither does this: far from the posterior rows may
+-- overflow.
 local function evaluate_slowly (self, rows, values, gradients)
   local u = self.u
   for i = 1, core.shape(rows)[1] do
@@ -78,7 +82,7 @@ local function evaluate (self, rows, values, gradients)
   self.evaluations = self.evaluations + core.shape(rows)[1]
   rows = rows:contiguous()
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
-  else evaluate_slowly(self, rows, values, gradients) end
+  else construct.unchecked(evaluate_slowly, self, rows, values, gradients) end
   if self.between then self.between() end
 end
 
@@ -160,6 +164,7 @@ local function report_of (self, kind)
   local report = self.reports[kind]
   if report then return report end
   report = {}
+  self.u:copy(self.origin)   -- a row that diverged may have been there
   report.trace = traced(self, function ()
     local flat, layout = flatten(handled(self, handlers[kind]).values)
     report.flat, report.layout = flat, layout
@@ -169,11 +174,26 @@ local function report_of (self, kind)
   return report
 end
 
+-- Values must have the same names and shapes in every run.
+local function check_layout (now, before)
+  local sizes = {}
+  for _, part in ipairs(before) do sizes[part.name] = part.size end
+  for _, part in ipairs(now) do
+    if sizes[part.name] ~= part.size then
+      errors.raise("model: %s is not there in every run, or not with the same shape", part.name)
+    end
+    sizes[part.name] = nil
+  end
+  local missing = next(sizes)
+  if missing then errors.raise("model: %s is not there in every run", missing) end
+end
+
 local function report_slowly (self, report, kind, rows)
   local found = {}
   for i = 1, core.shape(rows)[1] do
     self.u:copy(rows[i])
     local flat, layout = flatten(handled(self, handlers[kind]).values)
+    check_layout(layout, report.layout or layout)
     found[i], report.layout = flat:detach(), layout
   end
   return tensor.stack(found)
@@ -192,7 +212,9 @@ end
 
 local function found_by (self, kind, rows)
   local report = report_of(self, kind)
-  if not report.trace then return split(report_slowly(self, report, kind, rows), report.layout) end
+  if not report.trace then
+    return split(construct.unchecked(report_slowly, self, report, kind, rows), report.layout)
+  end
   local n = core.shape(rows)[1]
   local values, all = core.zeros(n), core.zeros(n, core.numel(report.flat))
   report.trace:rows(self.u, rows:contiguous(), values, nil, report.flat, all)

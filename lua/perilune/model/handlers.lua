@@ -67,12 +67,56 @@ function Discovery:latent (name, d)
   self.sites[#self.sites + 1], self.latents[site.index], self.latents[name] = site, site, site
   self.size = self.size + site.size
   local free = core.zeros(site.size)
-  if self.init[name] ~= nil then free = space.free(site, d.support, self.init[name]) end
+  if self.init[name] ~= nil then
+    free = space.free(site, d.support, self.init[name])
+    local total = free:sum()
+    if total - total ~= 0 then
+      raise("model: %s must be finite, and within its support, got %s", name, show.parameter(self.init[name]))
+    end
+  end
   self.start[site.index] = free
   return (space.value(site, d.support, core.param(free), 1))
 end
 
+-- The shape of two that broadcast; nil if they do not.
+local function broadcast_shape (a, b)
+  local shape, n = {}, math.max(#a, #b)
+  for i = 1, n do
+    local x, y = a[#a - n + i] or 1, b[#b - n + i] or 1
+    if x ~= y and x ~= 1 and y ~= 1 then return nil end
+    shape[i] = x == 1 and y or x
+  end
+  return shape
+end
+
+-- Data and distribution must fit as they are, or by stretching one of the two: where both are stretched, a row stands
+-- beside a column by mistake.
+local function check_shapes (name, d, value)
+  local of_data, of_law = core.is_tensor(value) and core.shape(value) or {}, shape_of(d)
+  local shape = broadcast_shape(of_data, of_law)
+  if not shape or not is_same_shape(shape, of_data) and not is_same_shape(shape, of_law) then
+    raise("model: %s has shape %s in the data, and %s by its distribution, which do not fit", name,
+          show.shape(of_data), show.shape(of_law))
+  end
+end
+
+-- NaN may be where a mask hides it, and nowhere else.
+local function check_numbers (name, d, value)
+  local is_nan = functions.ne(value, value)
+  local count = total_of(is_nan)
+  if count == 0 then return end
+  local total = total_of(d:log_prob(value))
+  if core.is_tensor(total) then total = core.item(total) end
+  if total == total then return end
+  raise("model: %s is nan in the data%s; leave missing values out, or make them sites", name,
+        core.is_tensor(is_nan) and string.format(" (element %d)", is_nan:reshape(-1):argmax()) or "")
+end
+
 function Discovery:observed (name, d, value)
+  if type(value) == "number" or core.is_tensor(value) and core.numel(value) > 0 then
+    check_shapes(name, d, value)
+    check_numbers(name, d, value)
+  end
   self:note("observed", name, core.is_tensor(value) and core.shape(value) or {}, d)
 end
 
@@ -96,11 +140,20 @@ local Density = new_kind {}
 --- Adds up the log density of u in `total`. `latents` are those of a discovery; `centring` has, by name, how far a
 -- location-scale site is centred: 0 is not at all.
 function handlers.density (latents, u, centring, plates)
-  return setmetatable({ latents = latents, u = u, centring = centring or {}, plates = plates, total = nil }, Density)
+  return setmetatable({ latents = latents, u = u, centring = centring or {}, plates = plates, total = nil,
+                        met = 0 }, Density)
 end
 
-local function add (self, term)
+--- As the density; note_term(name, term) is told of each of its terms.
+function handlers.terms (latents, u, note_term)
+  local self = handlers.density(latents, u)
+  self.note_term = note_term
+  return self
+end
+
+local function add (self, term, name)
   term = total_of(term)
+  if self.note_term then self.note_term(name, term) end
   if self.scale ~= 1 then term = term * self.scale end
   self.total = self.total and self.total + term or term
 end
@@ -112,13 +165,14 @@ local function recentred (self, site, d, c)
   for _, p in ipairs(class.of(d).params) do params[p[1]] = d[p[1]] end
   if c == 0 then params.loc, params.scale = 0, 1
   else params.loc, params.scale = c * d.loc, (c * functions.log(d.scale)):exp() end
-  add(self, class.of(d)(params):log_prob(z))
+  add(self, class.of(d)(params):log_prob(z), site.name)
   if c == 0 then return d.loc + d.scale * z end
   return d.loc + d.scale / params.scale * (z - params.loc)
 end
 
 function Density:latent (name, d)
   local site = self.latents[name]
+  self.met = self.met + 1
   if not site then
     raise("model: %s was not there when the sites were found: sites must be the same in every run", name)
   end
@@ -129,16 +183,16 @@ function Density:latent (name, d)
   local c = self.centring[name]
   if c ~= nil and c ~= 1 then return recentred(self, site, d, c) end
   local value, log_det = space.value(site, d.support, self.u)
-  if site.distribution ~= "Flat" then add(self, d:log_prob(value)) end   -- that is 0 here
-  if log_det and not self.is_joint then add(self, log_det) end
+  if site.distribution ~= "Flat" then add(self, d:log_prob(value), name) end   -- that is 0 here
+  if log_det and not self.is_joint then add(self, log_det, name) end
   return value
 end
 
-function Density:observed (_, d, value)
-  add(self, d:log_prob(value))
+function Density:observed (name, d, value)
+  add(self, d:log_prob(value), name)
 end
 
-function Density:factor (_, value) add(self, value) end
+function Density:factor (name, value) add(self, value, name) end
 
 --- The Batch of a plate, or nil where there are none: then all rows count. `self.plates` has them in their order, and
 -- by name.
@@ -158,6 +212,17 @@ function handlers.batch (self, name, n, size)
 end
 
 Density.plate = handlers.batch
+
+
+function Density:finish (values)
+  if self.met == #self.latents then return end
+  for _, site in ipairs(self.latents) do
+    if values[site.name] == nil then
+      raise("model: %s was there when the sites were found, and is not now: sites must be the same in every run",
+            site.name)
+    end
+  end
+end
 
 
 -- The log joint density of given values -----------------------------------------------------
@@ -220,6 +285,7 @@ function Report:latent (name, d)
 end
 
 function Report:derived (name, value) self.values[name] = value end
+Report.finish = Density.finish
 function Report.observed () end
 function Report.factor () end
 
@@ -235,7 +301,7 @@ function handlers.likelihood (latents, u, centring)
   return setmetatable(self, Likelihood)
 end
 
-Likelihood.latent = Density.latent
+Likelihood.latent, Likelihood.finish = Density.latent, Density.finish
 
 function Likelihood:observed (name, d, value) self.values[name] = d:log_prob(value) end
 

@@ -9,6 +9,7 @@
 --   handler:factor(name, value)
 --   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
 --   handler:param(name, init, constraint)          of guides alone: the value of a parameter
+--   handler:finish(values)                         the body is done; all its values by name
 --
 -- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of
 -- log densities within the plates that are open.
@@ -25,6 +26,13 @@ local function is_distribution (x)
   return c ~= nil and class.descends(c, Distribution) and not class.is_class(x)
 end
 
+-- An observed value, which must be numbers.
+local function checked (name, value)
+  if type(value) == "number" or core.is_tensor(value) then return value end
+  if core.table_kind(value) == "data" and next(value) == nil then return value end   -- no data are data, too
+  raise("model: %s is observed, and must be a number, a table of numbers or a tensor, got %s", name, show.value(value))
+end
+
 -- What becomes of an assignment to m.
 local function declare (self, name, x)
   local handler, who = self.handler, self.who
@@ -37,7 +45,7 @@ local function declare (self, name, x)
   if is_distribution(x) then
     value = self.data:observed(name)
     if value == nil then value = handler:latent(name, x)
-    elseif handler.observed then handler:observed(name, x, value) end
+    elseif handler.observed then handler:observed(name, x, checked(name, value)) end
   else
     value = core.table_kind(x) == "data" and core.tensor(x) or x
     if type(value) ~= "number" and not core.is_tensor(value) then
@@ -71,8 +79,8 @@ local function check_factor (name, value)
 end
 
 local function check_plate (self, name, n, size, fn)
-  local who = self.who .. ": plate " .. show.value(name)
   if type(name) ~= "string" then raise("%s: a plate must have a name, got %s", self.who, show.value(name)) end
+  local who = self.who .. ": plate " .. name
   if math.type(n) ~= "integer" or n < 1 then raise("%s: N must be a positive integer, got %s", who, show.value(n)) end
   if math.type(size) ~= "integer" or size < 1 or size > n then
     raise("%s: size must be an integer from 1 to N = %d, got %s", who, n, show.value(size))
@@ -129,6 +137,7 @@ function run.body (body, data, handler)
   local who = handler.who or "model"
   local self = { handler = handler, who = who, methods = METHODS[who], data = data:reader(), values = {} }
   body(new_m(self), self.data.proxy)
+  if handler.finish then handler:finish(self.values) end
   return handler
 end
 

@@ -82,7 +82,7 @@ end
 
 --- The free numbers of a site with this value, as a vector; raises where there are none.
 function space.free (site, support, value)
-  value = core.is_tensor(value) and core.bare(value) or core.tensor(value)
+  value = core.is_tensor(value) and core.bare(value) or core.tensor(core.operand(value, "init", site.name))
   local fits, whole = attempt.call("Tensor:expand: ", nil, value.expand, value, site.shape)
   if not fits then
     raise("%s: %s has shape %s, got %s", site.who, site.name, show.shape(site.shape), show.value(value))

@@ -1,0 +1,178 @@
+--- Faults of fits and verdicts that `make verdicts` has found, one of each kind.
+local known      = require "bench.support.known"
+local peri       = require "perilune"
+local refusal_of = require "spec.support.refusal"
+local verdict    = require "perilune.inference.verdict"
+
+local Normal, HalfNormal = peri.Normal, peri.HalfNormal
+
+-- Number i of a set of bench/support/known.lua.
+local function instance (name, i)
+  for _, set in ipairs(known) do
+    if set.name == name then return set.make(i) end
+  end
+  error("there is no set " .. name)
+end
+
+local function list (x) return type(x) == "number" and peri.tensor { x } or x end
+
+local function is_right (post, truth)
+  for name, t in pairs(truth) do
+    local off = (list(post.mean[name]) - t.mean):abs() / t.sd
+    local ratio = (list(post.sd[name]) / t.sd):log():abs()
+    if not (off:max() <= 0.25 and ratio:max() <= math.log(1.25)) then return false end
+  end
+  return true
+end
+
+describe("a fit", function ()
+  it("is right whatever the scales of predictors and data", function ()
+    for i = 1, 6 do
+      local one = instance("linear, all scales", i)
+      local post = one.posed:vi { seed = 1 }
+      assert.equal("ok", post.verdict)
+      assert.is_true(is_right(post, one.truth))
+    end
+  end)
+
+  it("sees correlations of more free numbers than a full rank has", function ()
+    local one = instance("linear, large D", 3)
+    local post = one.posed:vi { seed = 1 }
+    assert.is_true(post.density.size > 150)
+    assert.is_true(is_right(post, one.truth))
+  end)
+
+  it("finds a hierarchy that lies far from 0", function ()
+    local post = instance("rats", 1).posed:vi { seed = 1 }
+    assert.near(243, post.mean.mu_a, 5)
+    assert.near(6.2, post.mean.mu_b, 0.5)
+  end)
+
+  it("finds both of two swapped labels", function ()
+    local one = instance("mixture without order", 2)
+    for seed = 1, 6 do
+      local post = one.posed:vi { seed = seed }
+      assert.is_true(post.verdict ~= "ok" or is_right(post, one.truth))
+      assert.equal(2, #post.modes)
+    end
+  end)
+
+  it("keeps a guide at each of two modes", function ()
+    local one = instance("two modes", 19)
+    local post = one.posed:vi { seed = 1 }
+    assert.not_equal("bad", post.verdict)
+    assert.is_true(is_right(post, one.truth))
+  end)
+
+  it("is not ok where a second moment is that of a far tail", function ()
+    local posed = instance("Student-t regression", 1).posed
+    for seed = 1, 4 do assert.not_equal("ok", posed:vi { seed = seed }.verdict) end
+  end)
+
+  it("of many free numbers depends on its generator alone", function ()
+    local posed = peri.model(function (m)
+      m.x = Normal(0, 1):expand(700)
+      m.y = Normal(m.x, 1)
+    end) { y = peri.ones(700) }
+    peri.seed(1)
+    local before = posed:vi { seed = 5 }.mean.x
+    assert.is_true(before:equal(posed:vi { seed = 5 }.mean.x))
+  end)
+
+  it("runs the body a few times, however many sites there are", function ()
+    local runs = 0
+    peri.model(function (m)
+      runs = runs + 1
+      for i = 1, 60 do m["x" .. i] = Normal(0, 1) end
+    end) {}:vi { seed = 1 }
+    assert.is_true(runs < 10, runs .. " runs")
+  end)
+
+  it("of a body that cannot be traced survives draws that overflow, and reports numbers", function ()
+    local post = peri.model(function (m, d)
+      m.tau = peri.HalfCauchy(5)
+      m.x   = Normal(0, m.tau:exp())
+      if peri.item(m.tau) > 0 then m.y = Normal(m.x, m.tau:exp() * d.s) end
+    end) { y = { 1, 2, 3 }, s = 1 }:vi { seed = 1 }
+    assert.is_true(post.mean.x == post.mean.x and post.sd.x == post.sd.x)
+    assert.is_false(pcall(Normal, 0, -1))   -- parameters are checked again
+  end)
+end)
+
+describe("a verdict", function ()
+  local good = { has_mode = true, kept = 1, lonely = false, gap = 0, kf = 0.3, sesd = 0.01, khat = 0.2, r = 0.7,
+                 r0 = 0.6, small = true, medium = true, moved = "x", shift = 0, ratio = 1 }
+
+  local function with (changes) return verdict.of_fit(setmetatable(changes, { __index = good })) end
+
+  it("is not bad for a gap alone, where most draws count", function ()
+    assert.equal("ok", (with {}))
+    assert.equal("doubtful", (with { gap = 9.9 }))
+    assert.equal("bad", (with { gap = 9.9, r = 0.4 }))
+    assert.equal("bad", (with { gap = 0 / 0 }))
+    assert.equal("bad", (with { r = 0 / 0 }))
+  end)
+end)
+
+describe("a mistake in a model", function ()
+  local simple = peri.model(function (m, d)
+    m.mu = Normal(0, 1)
+    m.y  = Normal(m.mu, d.s)
+  end)
+
+  local function fitted (data) return function () simple(data):vi { seed = 1 } end end
+
+  local function body (fn, data) return function () peri.model(fn)(data or {}):vi { seed = 1 } end end
+
+  local runs = 0
+  local mistakes = {
+    { fitted { y = { 1, 2, 3 }, s = { 1, 2 } }, "model: y has shape %(3%) in the data, and %(2%) by its distribution" },
+    { fitted { y = peri.ones(3, 1), s = { 1, 1, 1 } }, "model: y has shape %(3, 1%) in the data, and %(3%)" },
+    { fitted { y = { 1, 0 / 0 }, s = 1 }, "model: y is nan in the data %(element 2%)" },
+    { fitted { y = 0 / 0, s = 1 }, "model: y is nan in the data" },
+    { fitted { y = false, s = 1 }, "model: y is observed, and must be a number.* got false" },
+    { fitted { y = "one", s = 1 }, "model: y is observed, and must be a number" },
+    { fitted { y = { 1, 1 / 0 }, s = 1 }, "model: the log density of y is %-inf where the fit starts.*give init" },
+    { body(function (m) m.x = Normal(0, 1); m:factor("a", 0 / 0) end), "model: the log density of a is nan" },
+    { body(function (m)
+      runs = runs + 1
+      m.x = Normal(0, 1)
+      if runs == 1 then m.z = Normal(0, 1) end
+    end), "model: z was there when the sites were found, and is not now" },
+    { function () simple { y = 1, s = 1 }.vi {} end, "vi: call posed:vi { ... }, with a colon" },
+    { function () simple { y = 1, s = 1 }:vi { init = { mu = "a" } } end, "init: mu must be a number" },
+    { function () simple { y = 1, s = 1 }:vi { init = { mu = 1 / 0 } } end, "model: mu must be finite" },
+    { body(function (m) m.x = HalfNormal(1); m:plate("rows", 3, 4, print) end), "model: plate rows: size must be" },
+  }
+  for i, mistake in ipairs(mistakes) do
+    it("is named: " .. mistake[2], function ()
+      assert.matches(mistake[2], refusal_of(mistakes[i][1]))
+    end)
+  end
+
+  it("such as asking for itself in its body is no stack overflow", function ()
+    local posed
+    posed = peri.model(function (m)
+      m.x = Normal(0, 1)
+      posed:vi {}
+    end) {}
+    assert.matches("its own posed model", refusal_of(function () posed:vi {} end))
+    assert.matches("its own posed model", refusal_of(function () posed:vi {} end))
+  end)
+
+  it("such as a derived value in some runs only is named", function ()
+    assert.matches("model: a is not there in every run", refusal_of(body(function (m)
+      m.x = Normal(0, 1)
+      if peri.item(m.x) > 0 then m.a = m.x end
+    end)))
+  end)
+
+  it("is not NaN where a mask hides it", function ()
+    local post = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m.y = peri.Masked(Normal(m.x, 1), { 1, 0 })
+    end) { y = { 1, 0 / 0 } }:vi { seed = 1 }
+    assert.equal("ok", post.verdict)
+    assert.near(0.5, post.mean.x, 0.05)
+  end)
+end)
