@@ -18,7 +18,22 @@ local MOST_ROWS = 24     -- of a printed table
 local NAN = math.huge - math.huge
 
 local Posterior = { __name = "posterior" }
-Posterior.__index = Posterior
+
+-- The log evidence of chains is computed when it is first asked for, with its error; NaN where the draws are bad.
+local function find_evidence (self)
+  local value, deviation = NAN, NAN
+  if self.verdict ~= "bad" then
+    value, deviation = require "perilune.inference.bridge".log_evidence(self.density, self.u, self.chains, core.rng(1))
+  end
+  self.log_evidence, self.log_evidence_error = value, deviation
+end
+
+function Posterior:__index (name)
+  local is_evidence = name == "log_evidence" or name == "log_evidence_error"
+  if not is_evidence or not rawget(self, "chains") or not rawget(self, "density") then return Posterior[name] end
+  find_evidence(self)
+  return rawget(self, name)
+end
 
 local function plain (x) return core.is_tensor(x) and core.rank(x) == 0 and core.item(x) or x end
 

@@ -8,13 +8,14 @@ local Posterior = require "perilune.inference.posterior"
 
 local saved = {}
 
-local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence", "is_point",
-               "values", "u", "log_weights", "divergences", "rhat", "ess_bulk", "ess_tail", "tried" }
+local KEPT = { "verdict", "reasons", "method", "how", "khat", "elbo_mean", "elbo_error", "log_evidence",
+               "log_evidence_error", "is_point", "values", "u", "log_weights", "divergences", "rhat", "ess_bulk",
+               "ess_tail", "chains", "tried" }
 
 --- A posterior as a string.
 function saved.save (post)
   local kept = { sites = {} }
-  for _, name in ipairs(KEPT) do kept[name] = post[name] end
+  for _, name in ipairs(KEPT) do kept[name] = rawget(post, name) end   -- what is known
   for i, site in ipairs(post.posed:sites()) do kept.sites[i] = site end
   if post.density then
     kept.centring = {}

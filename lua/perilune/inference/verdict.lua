@@ -87,4 +87,34 @@ function verdict.of_chains (w)
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
+local FAMILIES, ERROR, FORGOTTEN = 100, 0.2, 0.5   -- first ancestors; nats; correlation of a stage's ends
+
+-- What speaks against particles.
+local function particle_findings (f)
+  local list = {}
+  local function say (...) list[#list + 1] = format(...) end
+  if f.families < FAMILIES then
+    say("all particles descend from %d of the first: use more of them, or ess nearer 1", f.families)
+  end
+  if not (f.ess >= 4 * ESS) then
+    say("few independent draws: %.0f of %d for %s; use more particles", f.ess, f.draws, f.ess_name)
+  end
+  if not (f.correlation < FORGOTTEN) then
+    say("the particles hardly move (correlation %.2f over the moves of a stage): more moves, or write the model in "
+        .. "other coordinates", f.correlation)
+  end
+  if f.accept < 0.3 then say("only %.0f %% of the moves are accepted: some corner is too narrow", 100 * f.accept) end
+  if not (f.log_evidence_error < ERROR) then
+    say("the log evidence is known to %.2f only: use more particles", f.log_evidence_error)
+  end
+  return list
+end
+
+--- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error.
+function verdict.of_particles (f)
+  local reasons = particle_findings(f)
+  if not (f.ess >= 40 and f.log_evidence_error < 2) or f.families < 20 or f.accept < 0.05 then return "bad", reasons end
+  return #reasons == 0 and "ok" or "doubtful", reasons
+end
+
 return verdict

@@ -15,8 +15,15 @@ Density.__index = Density
 -- sites' values, without the determinant that makes it one of u.
 function Density.new (posed, centring, is_joint)
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, is_joint = is_joint or false,
-                              plates = {}, reports = {}, evaluations = 0 }, Density)
+                              kind = "density", plates = {}, reports = {}, evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
+  return self
+end
+
+--- The density of the prior alone on the same free numbers.
+function Density.prior (posed, centring)
+  local self = Density.new(posed, centring)
+  self.kind = "prior"
   return self
 end
 
@@ -28,7 +35,7 @@ local function handled (self, make, ...)
 end
 
 local function log_density (self)
-  local total = handled(self, handlers.density, self.plates).total
+  local total = handled(self, handlers[self.kind], self.plates).total
   if not core.tracked(total) then
     errors.raise("model: the log density does not depend on %s", self.posed.latents[1].name)
   end

@@ -100,17 +100,25 @@ local function add (self, term)
   self.total = self.total and self.total + term or term
 end
 
--- x = loc + scale^(1 - c) (z - c loc), where z is scored as a draw of the same law with c loc and scale^c.
-local function recentred (self, site, d, c)
-  local z = space.value(site, d.support, self.u)
+-- x = loc + scale^(1 - c) (z - c loc), where z is a draw of the same law with c loc and scale^c: that law, and x.
+local function law_of_z (d, c)
   local params = {}
   for _, p in ipairs(class.of(d).params) do params[p[1]] = d[p[1]] end
   if c == 0 then params.loc, params.scale = 0, 1
   else params.loc, params.scale = c * d.loc, d.scale ^ c end
   params.validate = false
-  add(self, class.of(d)(params):log_prob(z))
+  return class.of(d)(params)
+end
+
+local function value_of_z (d, c, z)
   if c == 0 then return d.loc + d.scale * z end
   return d.loc + d.scale ^ (1 - c) * (z - c * d.loc)
+end
+
+local function recentred (self, site, d, c)
+  local z = space.value(site, d.support, self.u)
+  add(self, law_of_z(d, c):log_prob(z))
+  return value_of_z(d, c, z)
 end
 
 function Density:latent (name, d)
@@ -140,6 +148,41 @@ function Density:plate (name, n, size)
   if not self.plates then return nil end
   self.plates[name] = self.plates[name] or require "perilune.model.batch".new(n, size)
   return self.plates[name]
+end
+
+
+-- The prior at free numbers ------------------------------------------------------------------
+
+local Prior = new_kind { latent = Density.latent, plate = Density.plate }
+
+--- As the density, without what is observed and without factors.
+function handlers.prior (...) return setmetatable(handlers.density(...), Prior) end
+
+local Drawing = new_kind {}
+
+--- Draws the free numbers of all sites from the prior into `parts`, one stretch of u each. The body ends by an error,
+-- the handler itself, when the last one is drawn.
+function handlers.drawing (latents, centring, rng)
+  return setmetatable({ latents = latents, centring = centring, rng = rng, parts = {} }, Drawing)
+end
+
+-- The value of a site that was drawn, and its free numbers.
+local function drawn (self, site, d)
+  local c = self.centring[site.name]
+  if c ~= nil and c ~= 1 then
+    local z = core.tensor(law_of_z(d, c):expand(site.shape):sample(nil, self.rng))
+    return value_of_z(d, c, z), z:reshape(-1)
+  end
+  local x = core.tensor(d:sample(nil, self.rng))
+  return x, space.inverse(site, d.support, x)
+end
+
+function Drawing:latent (name, d)
+  local site = self.latents[name]
+  local value, free = drawn(self, site, d)
+  self.parts[site.index] = core.bare(free)
+  if site.index == #self.latents then error(self, 0) end
+  return core.param(core.bare(value))
 end
 
 
