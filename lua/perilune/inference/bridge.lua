@@ -1,8 +1,8 @@
 --- The log evidence of a model from draws of its posterior, by bridge sampling.
 --
 -- X.-L. Meng and W. H. Wong, "Simulating ratios of normalizing constants via a simple identity", Statistica Sinica 6
--- (1996). The bridge leads to a Gaussian g with the moments of half of the draws; the other half, and as many draws of
--- g, give Z as the fixed point of
+-- (1996). The bridge leads to a Gaussian g with the moments of half of the draws; the other half, and more draws
+-- of g, give Z as the fixed point of
 --
 --   Z = mean over g of p/(s1 p + s2 Z g)  /  mean over the posterior of g/(s1 p + s2 Z g),   s1 + s2 = 1
 --
@@ -13,8 +13,8 @@ local functions   = require "perilune.functions"
 local matrices    = require "perilune.matrices"
 local modes       = require "perilune.inference.modes"
 local Units       = require "perilune.inference.units"
-local weighted    = require "perilune.inference.weighted"
 
+local SHARE       = 4       -- draws of g for each of the posterior
 local MOST_ROUNDS = 1000
 local CLOSE       = 1e-10   -- nats between two rounds
 local LOG_2PI     = math.log(2 * math.pi)
@@ -23,15 +23,25 @@ local bridge = {}
 
 local function is_finite (x) return x - x == 0 end
 
--- A Gaussian with the moments of rows, as Units; of their variances only where the rows are few.
+-- The share by which correlations r, found from n rows, are best made smaller (Schaefer and Strimmer 2005).
+local function shrinkage (r, n)
+  local square = r * r
+  local size = core.shape(r)[1]
+  local off = square:sum() - size
+  local noise = ((1 - square) ^ 2):sum() / (n - 1)
+  return off > 0 and math.min(1, noise / off) or 1
+end
+
+-- A Gaussian with the moments of rows, as Units; its correlations are smaller where the rows are few.
 local function gaussian_of (rows)
   local n, size = core.shape(rows)[1], core.shape(rows)[2]
-  local mean = rows:mean(1)
-  if n > 2 * size then
-    local factor = matrices.cholesky(weighted.covariance(rows, core.full({ n }, 1 / n)))
-    if is_finite(factor:sum()) then return Units.new(mean, factor) end
-  end
-  return Units.new(mean, rows:std(1))
+  local mean, sd = rows:mean(1), rows:std(1)
+  local scaled = (rows - mean) / sd
+  local r = scaled:transpose():matmul(scaled) / (n - 1)
+  local share = shrinkage(r, n)
+  local factor = matrices.cholesky(r * (1 - share) + core.eye(size) * share)
+  if not is_finite(factor:sum()) then return Units.new(mean, sd) end
+  return Units.new(mean, factor * sd:reshape(-1, 1))
 end
 
 -- log p - log g at rows; -inf where there is no density.
@@ -53,11 +63,12 @@ local function estimate (density, others, draws, rng)
   local chains, n, size = table.unpack(core.shape(draws))
   local units, rows = gaussian_of(others), draws:reshape(chains * n, size)
   local posterior = log_ratios(density, units, rows)
-  local guide = log_ratios(density, units, units:to(modes.noise(chains * n, size, rng)))
+  local n2 = SHARE * chains * n
+  local guide = log_ratios(density, units, units:to(modes.noise(n2, size, rng)))
   local centre = posterior:median()
   posterior, guide = posterior - centre, guide - centre
   local ess = diagnostics.ess_mean(posterior:reshape(chains, n))
-  local n1, n2 = ess == ess and math.min(ess, chains * n) or chains * n, chains * n
+  local n1 = ess == ess and math.min(ess, chains * n) or chains * n
   local s1, s2, log_z = n1 / (n1 + n2), n2 / (n1 + n2), 0
   for _ = 1, MOST_ROUNDS do
     local before = log_z

@@ -6,6 +6,7 @@
 -- (waste-free: Dau and Chopin 2022), and the log evidence is the sum of the logarithms of the mean weights.
 --
 --   smc:step(n)   n moves of all particles; step { ms = 2 }, state, restore and result as in sampling.lua
+local bridge    = require "perilune.inference.bridge"
 local centring  = require "perilune.inference.centring"
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
@@ -17,6 +18,7 @@ local opts      = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
+local Sampling  = require "perilune.inference.sampling"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
 local Uniform   = require "perilune.distributions.Uniform"
@@ -28,17 +30,18 @@ local raise = errors.raise
 
 local LEAST_MOVES, MOST_MOVES = 4, 20
 local FORGOTTEN = 0.1      -- the correlation with where they began that is small enough
-local TARGET    = 0.75     -- of the acceptance
+local TARGET    = 0.9      -- of the acceptance: what is rejected stays where it was
 local QUARTER   = math.pi / 2   -- the length of a trajectory, in units
 local MOST_LEAPS = 16
-local JITTER    = 0.2      -- of steps
+local SHORTEST, LONGEST = 0.5, 1.2   -- steps of particles differ, lest trajectories are periodic
+local GROUPS    = 25       -- of particles by their first ancestors, for the error of the evidence
 local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
 
 local ROWS = {
   { "particles", 2000, "an integer from 20", function (x) return opts.is_count(x) and x >= 20 end },
   { "ess", 0.5, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
   { "moves", "auto", '"auto" or a positive integer', function (x) return x == "auto" or opts.is_count(x) end },
-  { "start", "auto", '"auto", "prior" or "mode"', function (x) return x == "auto" or x == "prior" or x == "mode" end },
+  { "start", "mode", '"mode" or "prior"', function (x) return x == "mode" or x == "prior" end },
   { "run", true, "true or false", opts.is_boolean },
 }
 
@@ -82,11 +85,16 @@ local function resampled (weights, n, rng)
   return core.tensor(picked)
 end
 
--- The relative variance of the mean weight, particles i of each of `moves` blocks being one chain.
-local function variance_of (weights, moves)
-  local chains = weights:reshape(moves, -1):mean(1)
-  local mean = chains:mean()
-  return chains:var() / (core.numel(chains) * mean * mean)
+-- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by its number of
+-- descendants, among all that were ever weighed.
+local function variance_of (eve, weights)
+  local counts, total = core.zeros(GROUPS):totable(), weights:sum()
+  local list = weights:totable()
+  for i, one in ipairs(eve:totable()) do
+    local group = one % GROUPS + 1
+    counts[group] = counts[group] + list[i] * GROUPS / total
+  end
+  return core.tensor(counts):var() / GROUPS
 end
 
 
@@ -99,13 +107,6 @@ local function evaluated (self, u)
   return { u = u, q = q, dq = dq, p = p, dp = dp }
 end
 
--- Rows of all that is known of particles.
-local function rows_of (particles, index)
-  local found = {}
-  for name, x in pairs(particles) do found[name] = x[index] end
-  return found
-end
-
 -- Particles of all moves since the last stage, one block after another.
 local function pooled (self, name)
   local parts = {}
@@ -113,16 +114,24 @@ local function pooled (self, name)
   return tensor.cat(parts, 1)
 end
 
--- Units of the weighted particles: of variances alone where they are few.
-local function units_of (u, w)
+-- The scale of weighted particles: of variances alone where they are few.
+local function scale_of (u, w)
   local size = core.shape(u)[2]
-  local mean = (w:reshape(-1, 1) * u):sum(1)
+  w = w / w:sum()
   local covariance = weighted.covariance(u, w)
   if weighted.ess(w) > 2 * size then
     local factor = matrices.cholesky(covariance)
-    if is_finite(factor:sum()) then return mean, factor end
+    if is_finite(factor:sum()) then return factor end
   end
-  return mean, functions.maximum(matrices.diagonal(covariance), 1e-300):sqrt()
+  return functions.maximum(matrices.diagonal(covariance), 1e-300):sqrt()
+end
+
+-- Two scales: particles whose first ancestor has an odd number move by that of the others, and those by that of these.
+-- For what moves a particle must not be found from itself: in d dimensions the evidence would be off by some d^2/n.
+local function scales_of (u, w, is_odd)
+  local odd, even = w * is_odd, w * (1 - is_odd)
+  if odd:max() == 0 or even:max() == 0 then odd, even = w, w end
+  return scale_of(u, even), scale_of(u, odd)
 end
 
 local function pool_up (at) at.pool[#at.pool + 1] = { u = at.now.u, q = at.now.q, p = at.now.p } end
@@ -132,6 +141,16 @@ local function ratios_of (self)
   local ratios = pooled(self, "p") - pooled(self, "q")
   return functions.where(ratios:lt(math.huge), ratios, -math.huge)
 end
+
+-- The number of the first ancestor of each particle of the pool.
+local function eves_of (at)
+  local parts = {}
+  for i = 1, #at.pool do parts[i] = at.eve end
+  return tensor.cat(parts)
+end
+
+-- What the moves of a stage have to change: the places, and the ratio that weighs them.
+local function traits (now) return tensor.cat({ now.u, (now.p - now.q):reshape(-1, 1) }, 2) end
 
 -- Weighs and resamples.
 local function begin_stage (self)
@@ -145,14 +164,23 @@ local function begin_stage (self)
     raise("smc: the particles are stuck at temperature %g: the density is too far from %s", at.b, self.origin.words)
   end
   local w, log_mean = weights_of(ratios, b - at.b)
-  at.log_evidence, at.variance = at.log_evidence + log_mean, at.variance + variance_of(w, #at.pool)
+  at.log_evidence = at.log_evidence + log_mean
   at.b, at.stages = b, at.stages + 1
   local index = resampled(w, n, self.rng)
-  at.centre, at.scale = units_of(u, functions.where(w:gt(0), w, 0))
-  local place = (index - 1) % core.numel(at.eve) + 1
-  at.eve = at.eve[place]
+  local eves = eves_of(at)
+  at.variance = variance_of(eves, w)
+  at.odd_scale, at.even_scale = scales_of(u, w, eves % 2)
+  at.eve = eves[index]
   at.now = evaluated(self, u[index])
-  at.from, at.pool, at.accept = at.now.u, {}, {}
+  at.from, at.pool, at.accept = traits(at.now), {}, {}
+end
+
+-- Units for the moves of all particles: each by the scale that is not its own.
+local function movers (at, size)
+  local odd, even = Units.new(core.zeros(size), at.odd_scale), Units.new(core.zeros(size), at.even_scale)
+  local is_odd = (at.eve % 2):reshape(-1, 1)
+  return { to = function (_, v) return functions.where(is_odd:eq(1), odd:to(v), even:to(v)) end,
+           pull = function (_, g) return functions.where(is_odd:eq(1), odd:pull(g), even:pull(g)) end }
 end
 
 -- Gradients of the tempered density with respect to v, and its values.
@@ -163,16 +191,15 @@ end
 -- One trajectory of every particle.
 local function move (self)
   local at, size = self.at, self.density.size
-  local units = Units.new(at.centre, at.scale)
-  local n = self.options.particles
-  local step = at.step * (1 + JITTER * Uniform(-1, 1):sample({ n, 1 }, self.rng))
+  local units, n = movers(at, size), self.options.particles
+  local step = at.step * Uniform(SHORTEST, LONGEST):sample({ n, 1 }, self.rng)
   local leaps = math.max(1, math.min(MOST_LEAPS, math.floor(QUARTER / at.step + 0.5)))
   local gradient, value = tempered(at, units, at.now)
   local momentum, there = modes.noise(n, size, self.rng), at.now
   local energy = value - (momentum * momentum):sum(2) * 0.5
   for _ = 1, leaps do
     momentum = momentum + gradient * step * 0.5
-    there = evaluated(self, there.u + units:to(momentum * step) - units.centre)
+    there = evaluated(self, there.u + units:to(momentum * step))
     gradient, value = tempered(at, units, there)
     momentum = momentum + gradient * step * 0.5
   end
@@ -187,11 +214,12 @@ local function move (self)
   at.step = at.step * math.exp(accept - TARGET)
 end
 
--- The correlation of the particles with where the stage began, averaged over axes.
+-- The largest correlation of a trait with what it was when the stage began.
 local function correlation (at)
-  local a, b = at.from - at.from:mean(1), at.now.u - at.now.u:mean(1)
+  local a, b = at.from - at.from:mean(1), traits(at.now)
+  b = b - b:mean(1)
   local below = ((a * a):sum(1) * (b * b):sum(1)):sqrt()
-  return ((a * b):sum(1) / below):mean()
+  return ((a * b):sum(1) / below):max()
 end
 
 local function is_moved (self)
@@ -211,7 +239,9 @@ local function advance (self)
   move(self)
   pool_up(at)
   at.correlation = correlation(at)
-  if is_moved(self) then at.is_ready, at.is_done = at.b < 1, at.b == 1 end
+  if is_moved(self) then
+    at.is_ready, at.is_done, at.slowest = at.b < 1, at.b == 1, math.max(at.slowest, at.correlation)
+  end
   return at.is_done
 end
 
@@ -223,20 +253,18 @@ local function start_of (posed, asked)
   if asked == "prior" and improper then
     raise('smc: there is no prior to start from: %s is Flat; use start = "mode"', improper)
   end
-  return asked ~= "auto" and asked or improper and "mode" or "prior"
+  return asked
 end
-
--- A generator of its own, so that its state is one with the particles'.
-local function own_rng (rng) return core.rng(math.floor(Uniform(0, 1):sample(nil, rng) * 2 ^ 53)) end
 
 local function new (posed, options)
   local init = posed:start(options.init or nil)
   local density, degrees = centring.density(posed, options.noncentred, init, options.rng)
   local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Smc)
-  self.rng = own_rng(options.rng)
+  self.rng = Sampling.own_rng(options.rng)
   self.origin = origin.new(start_of(posed, options.start), posed, density, degrees, init, self.rng)
   self.at = { b = 0, log_evidence = 0, variance = 0, stages = 0, step = density.size ^ -0.25, pool = {}, accept = {},
-              is_ready = true, is_done = false, correlation = 1, eve = core.arange(1, options.particles + 1) }
+              is_ready = true, is_done = false, correlation = 1, slowest = 0,
+              eve = core.arange(1, options.particles + 1) }   -- numbers of first ancestors
   self.at.now = evaluated(self, self.origin:draw(options.particles, self.rng))
   pool_up(self.at)
   return self
@@ -281,10 +309,9 @@ end
 function Smc:restore (text)
   local kept, why = packed.unpack("smc", text)
   if not kept then return nil, why end
-  if kept.size ~= self.density.size or kept.particles ~= self.options.particles then
-    return nil, "it is no state of particles with these options"
-  end
-  self.rng:restore(kept.rng)
+  local fits = kept.size == self.density.size and kept.particles == self.options.particles
+               and type(kept.at) == "table" and type(kept.degrees) == "table" and type(kept.rng) == "string"
+  if not fits or not self.rng:restore(kept.rng) then return nil, "it is no state of particles with these options" end
   self.at, self.degrees = kept.at, kept.degrees
   self.density = Density.new(self.posed, kept.degrees)
   self.origin = origin.restored(kept.origin, self.posed, kept.degrees)
@@ -338,17 +365,20 @@ local function effective (posed, values, eve)
   return found, least, where, families
 end
 
--- The eve of each particle of the pool.
-local function eves_of (at)
-  local parts = {}
-  for i = 1, #at.pool do parts[i] = at.eve end
-  return tensor.cat(parts)
-end
-
 local function mean_of (list)
   local sum = 0
   for _, x in ipairs(list) do sum = sum + x end
   return sum / #list
+end
+
+-- The error of the log evidence: what families say, or the distance from what bridge sampling makes of the last
+-- particles, which do not remember how they came there.
+local function error_of (self, u, eves)
+  local at = self.at
+  local said, families = math.sqrt(at.variance), u[eves:argsort()]
+  local other, deviation = bridge.log_evidence(self.density, families, 1, core.rng(1))
+  local apart = math.abs(other - at.log_evidence)
+  return apart > 2 * (said + deviation) and apart or said, other
 end
 
 --- The Posterior, once it is reached.
@@ -359,9 +389,11 @@ function Smc:result ()
   end
   local u = pooled(self, "u")
   local values = self.density:report(u)
-  local ess, least, where, families = effective(self.posed, values, eves_of(at))
+  local eves = eves_of(at)
+  local ess, least, where, families = effective(self.posed, values, eves)
   local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
-              correlation = at.correlation, log_evidence_error = math.sqrt(at.variance), stages = at.stages }
+              correlation = at.slowest, stages = at.stages }
+  f.log_evidence_error, f.bridged = error_of(self, u, eves)
   local word, reasons = verdict.of_particles(f)
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
