@@ -95,12 +95,16 @@ local function check_count (who, n)
   if math.type(n) ~= "integer" or n < 1 then raise("%s: n must be a positive integer, got %s", who, show.value(n)) end
 end
 
+--- The numbers of n draws, in random order: evenly spread, or in proportion to the weights.
+function Posterior:rows (n, rng)
+  local index = resampled(self, n, rng)
+  return index[Uniform(0, 1):sample({ n }, rng):argsort()]
+end
+
 --- n draws in random order.
 function Posterior:sample (n, rng)
   check_count("sample", n)
-  local index = resampled(self, n, rng)
-  local shuffled = Uniform(0, 1):sample({ n }, rng):argsort()
-  return rows_of(self.values, index[shuffled])
+  return rows_of(self.values, self:rows(n, rng))
 end
 
 

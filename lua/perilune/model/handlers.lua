@@ -205,6 +205,13 @@ function Joint:observed (_, d, value) add(self, d:log_prob(value)) end
 
 Joint.factor = Density.factor
 
+local Scored = new_kind { observed = Joint.observed }
+
+--- Adds up the log density of what is observed, with values of unobserved sites given by name.
+function handlers.scored (values) return setmetatable({ values = values, total = 0 }, Scored) end
+
+function Scored:latent (name) return core.param(core.operand(self.values[name], "model", name)) end
+
 
 -- Draws -------------------------------------------------------------------------------------
 
