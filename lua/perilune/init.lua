@@ -24,6 +24,7 @@ local fields = {
   kl_div        = "kl_div KLDivLoss",
   ["inference.loo"] = "compare",
   ["inference.saved"] = "load",
+  ["inference.sbc"] = "sbc",
   model         = "model",
   scan          = "scan",
   unconstrained = "biject_to transform_to",

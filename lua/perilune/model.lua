@@ -15,7 +15,8 @@ local Model, Posed = { __name = "model" }, { __name = "posed model" }
 Model.__index = Model
 
 -- Ways to a posterior, each a file of inference/.
-local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, nuts = true, hmc = true, fit = true }
+local METHODS = { vi = true, map = true, laplace = true, pathfinder = true, nuts = true, hmc = true, fit = true,
+                  random_walk = true, smc = true }
 
 function Posed.__index (_, name)
   if METHODS[name] then
@@ -141,6 +142,18 @@ function Posed:simulate (data, n, rng, values)
     append(lists, run.body(self.body, data, handlers.sampling(self.latents, values and values(i) or {}, rng)).values)
   end
   return stacked(lists)
+end
+
+--- n draws of the free numbers from the prior, as rows; sites are centred as in a density.
+function Posed:prior_rows (n, centring, rng)
+  local rows = {}
+  for i = 1, n do
+    local drawing = handlers.drawing(self.latents, centring, rng)
+    local ok, why = pcall(run.body, self.body, self.data, drawing)
+    if not ok and why ~= drawing then error(why, 0) end
+    rows[i] = tensor.cat(drawing.parts)
+  end
+  return tensor.stack(rows)
 end
 
 --- n draws from the prior, of observed and derived values too: by name, draws in front.

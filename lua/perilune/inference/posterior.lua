@@ -19,7 +19,22 @@ local FEW_ELEMENTS = 6   -- and of each vector where there are more
 local NAN = math.huge - math.huge
 
 local Posterior = { __name = "posterior" }
-Posterior.__index = Posterior
+
+-- The log evidence of chains is computed when it is first asked for, with its error; NaN where the draws are bad.
+local function find_evidence (self)
+  local value, deviation = NAN, NAN
+  if self.verdict ~= "bad" then
+    value, deviation = require "perilune.inference.bridge".log_evidence(self.density, self.u, self.chains, core.rng(1))
+  end
+  self.log_evidence, self.log_evidence_error = value, deviation
+end
+
+function Posterior:__index (name)
+  local is_evidence = name == "log_evidence" or name == "log_evidence_error"
+  if not is_evidence or not rawget(self, "chains") or not rawget(self, "density") then return Posterior[name] end
+  find_evidence(self)
+  return rawget(self, name)
+end
 
 local function plain (x) return core.is_tensor(x) and core.rank(x) == 0 and core.item(x) or x end
 
@@ -81,12 +96,16 @@ local function check_count (who, n)
   if math.type(n) ~= "integer" or n < 1 then raise("%s: n must be a positive integer, got %s", who, show.value(n)) end
 end
 
+--- The numbers of n draws, in random order: evenly spread, or in proportion to the weights.
+function Posterior:rows (n, rng)
+  local index = resampled(self, n, rng)
+  return index[Uniform(0, 1):sample({ n }, rng):argsort()]
+end
+
 --- n draws in random order.
 function Posterior:sample (n, rng)
   check_count("sample", n)
-  local index = resampled(self, n, rng)
-  local shuffled = Uniform(0, 1):sample({ n }, rng):argsort()
-  return rows_of(self.values, index[shuffled])
+  return rows_of(self.values, self:rows(n, rng))
 end
 
 

@@ -1,6 +1,6 @@
 --- Sampling: chains that run, and the posterior that their draws are.
 --
---   sampling:step(n)          n gradients of each chain
+--   sampling:step(n)          n gradients of each chain, or draws where there are none (random_walk)
 --   sampling:step { ms = 2 }  as many as fit into the time
 --   sampling:state()          a string; sampling:restore(s) goes on from there, to the same bits
 --   sampling:result()         a Posterior of what has been drawn
@@ -85,17 +85,25 @@ local function seeds_of (rng, n)
   return seeds
 end
 
+--- A generator of its own for something that keeps its state.
+function Sampling.own_rng (rng) return core.rng(seeds_of(rng, 1)[1]) end
+
+--- Of chains that exist, which know run, draws, state and restore; `names` are those of their statistics.
+function Sampling.of (posed, density, degrees, options, chains, names)
+  return setmetatable({ posed = posed, density = density, degrees = degrees, options = options, chains = chains,
+                        names = names }, Sampling)
+end
+
 --- Chains of a posed model; options as nuts.lua and hmc.lua read them.
 function Sampling.new (posed, options)
   local density, init, degrees = recipe.density(posed, options)
   local starts, best = starts_of(posed, density, init, options.chains, options.rng)
   local is_dense = options.metric == "dense" or options.metric == "auto" and density.size <= DENSE_MOST
-  local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Sampling)
-  self.chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
+  local chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
     warmup = options.warmup, draws = options.draws, max_depth = options.max_depth, steps = options.steps,
     target = options.target, step = options.step, dense = is_dense, scale = scale_of(density, best, is_dense),
   })
-  return self
+  return Sampling.of(posed, density, degrees, options, chains, STATS)
 end
 
 
@@ -166,7 +174,7 @@ local function drawn (self)
   for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
   if n < 4 then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
   local by_name = {}
-  for i, name in ipairs(STATS) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
+  for i, name in ipairs(self.names) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
   return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
 end
 
@@ -216,19 +224,20 @@ function Sampling:result ()
   local found = diagnosed(values, chains, n)
   local w = worst(self.posed, found)
   w.chains, w.draws, w.interrupted = chains, chains * n, self.interrupted
-  w.divergences = math.tointeger(stats.divergent:sum())
+  w.divergences = stats.divergent and math.tointeger(stats.divergent:sum()) or 0
   w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
-  w.e_bfmi = diagnostics.e_bfmi(stats.energy):min()
+  w.e_bfmi = stats.energy and diagnostics.e_bfmi(stats.energy):min() or 1
   local word, reasons = verdict.of_chains(w)
   w.r, w.lonely = w.ess_bulk / w.draws, false
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = self.options.method,
     verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,
-    ess_tail = found.ess_tail, divergences = w.divergences, stats = stats, chains = chains, centring = self.degrees,
-    r_eff = w.ess_bulk / w.draws,
+    ess_tail = found.ess_tail, divergences = stats.divergent and w.divergences or nil, stats = stats, chains = chains,
+    centring = self.degrees, r_eff = w.ess_bulk / w.draws,
     divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
-    how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f, %d divergences",
-                        self.options.method, chains, n, w.rhat, w.ess_bulk, w.divergences),
+    how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f", self.options.method,
+                        chains, n, w.rhat, w.ess_bulk)
+          .. (stats.divergent and string.format(", %d divergences", w.divergences) or ""),
   }
 end
 

@@ -10,14 +10,14 @@ local saved = {}
 
 local KEPT = {
   "verdict", "reasons", "method", "how", "is_point", "values", "u", "log_weights", "khat", "elbo_mean", "elbo_error",
-  "log_evidence", "chains", "stats", "r_eff", "rhat", "ess_bulk", "ess_tail", "divergences", "steps", "converged",
-  "terms", "params", "tried",
+  "log_evidence", "log_evidence_error", "chains", "stats", "r_eff", "rhat", "ess_bulk", "ess_tail", "divergences",
+  "steps", "converged", "terms", "params", "tried",
 }
 
 --- A posterior as a string.
 function saved.save (post)
   local kept = { sites = {} }
-  for _, name in ipairs(KEPT) do kept[name] = post[name] end
+  for _, name in ipairs(KEPT) do kept[name] = rawget(post, name) end   -- what is known
   for i, site in ipairs(post.posed:sites()) do kept.sites[i] = site end
   if post.density then
     kept.centring = {}

@@ -99,4 +99,40 @@ function verdict.of_chains (w)
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
+local FAMILIES, ERROR, FORGOTTEN = 50, 0.2, 0.3   -- first ancestors; nats; correlation over a stage
+
+-- No with NaN.
+local function is_below (x, limit) return x < limit end
+
+-- What speaks against particles.
+local function particle_findings (f)
+  local list = {}
+  local function say (...) list[#list + 1] = format(...) end
+  if f.families < FAMILIES then
+    say("all particles descend from %d of the first: use more of them, or ess nearer 1", f.families)
+  end
+  if not is_below(4 * ESS, f.ess) then
+    say("few independent draws: %.0f of %d for %s; use more particles", f.ess, f.draws, f.ess_name)
+  end
+  if not is_below(f.correlation, FORGOTTEN) then
+    say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
+        .. "nearer, or write the model in other coordinates", f.correlation)
+  end
+  if f.accept < 0.3 then say("only %.0f %% of the moves are accepted: some corner is too narrow", 100 * f.accept) end
+  if not is_below(f.log_evidence_error, ERROR) then
+    say("the log evidence is known to %.2f only (bridge sampling says %.2f): use more particles, or start nearer",
+        f.log_evidence_error, f.bridged)
+  end
+  return list
+end
+
+--- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error,
+-- bridged (the log evidence by bridge sampling).
+function verdict.of_particles (f)
+  local reasons = particle_findings(f)
+  local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either
+  if not holds or f.families < 20 or f.accept < 0.05 then return "bad", reasons end
+  return #reasons == 0 and "ok" or "doubtful", reasons
+end
+
 return verdict

@@ -20,9 +20,17 @@ function Density.new (posed, centring, settings)
   settings = settings or {}
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
                               is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
-                              between = settings.between, origin = settings.origin or 0, evaluations = 0 }, Density)
+                              between = settings.between, origin = settings.origin or 0, kind = "density",
+                              evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
   self.u:copy(self.origin)
+  return self
+end
+
+--- The density of the prior alone on the same free numbers.
+function Density.prior (posed, centring)
+  local self = Density.new(posed, centring)
+  self.kind = "prior"
   return self
 end
 
@@ -34,7 +42,7 @@ local function handled (self, make, ...)
 end
 
 local function log_density (self)
-  local total = handled(self, handlers.density, self.plates).total
+  local total = handled(self, handlers[self.kind], self.plates).total
   if not core.tracked(total) then
     errors.raise("model: the log density does not depend on %s", self.posed.latents[1].name)
   end

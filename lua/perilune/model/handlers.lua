@@ -158,16 +158,25 @@ local function add (self, term, name)
   self.total = self.total and self.total + term or term
 end
 
--- x = loc + scale^(1 - c) (z - c loc), where z is scored as a draw of the same law with c loc and scale^c.
-local function recentred (self, site, d, c)
-  local z = space.value(site, d.support, self.u)
+-- x = loc + scale^(1 - c) (z - c loc), where z is a draw of the same law with c loc and scale^c: that law, and x.
+local function law_of_z (d, c)
   local params = { validate = false }
   for _, p in ipairs(class.of(d).params) do params[p[1]] = d[p[1]] end
   if c == 0 then params.loc, params.scale = 0, 1
-  else params.loc, params.scale = c * d.loc, (c * functions.log(d.scale)):exp() end
-  add(self, class.of(d)(params):log_prob(z), site.name)
+  else params.loc, params.scale = c * d.loc, functions.exp(c * functions.log(d.scale)) end
+  return class.of(d)(params)
+end
+
+local function value_of_z (d, c, law, z)
   if c == 0 then return d.loc + d.scale * z end
-  return d.loc + d.scale / params.scale * (z - params.loc)
+  return d.loc + d.scale / law.scale * (z - law.loc)
+end
+
+local function recentred (self, site, d, c)
+  local z = space.value(site, d.support, self.u)
+  local law = law_of_z(d, c)
+  add(self, law:log_prob(z), site.name)
+  return value_of_z(d, c, law, z)
 end
 
 function Density:latent (name, d)
@@ -225,6 +234,42 @@ function Density:finish (values)
 end
 
 
+-- The prior at free numbers ------------------------------------------------------------------
+
+local Prior = new_kind { latent = Density.latent, plate = Density.plate }
+
+--- As the density, without what is observed and without factors.
+function handlers.prior (...) return setmetatable(handlers.density(...), Prior) end
+
+local Drawing = new_kind {}
+
+--- Draws the free numbers of all sites from the prior into `parts`, one stretch of u each. The body ends by an error,
+-- the handler itself, when the last one is drawn.
+function handlers.drawing (latents, centring, rng)
+  return setmetatable({ latents = latents, centring = centring, rng = rng, parts = {} }, Drawing)
+end
+
+-- The value of a site that was drawn, and its free numbers.
+local function drawn (self, site, d)
+  local c = self.centring[site.name]
+  if c ~= nil and c ~= 1 then
+    local law = law_of_z(d, c)
+    local z = core.tensor(law:expand(site.shape):sample(nil, self.rng))
+    return value_of_z(d, c, law, z), z:reshape(-1)
+  end
+  local x = core.tensor(d:sample(nil, self.rng))
+  return x, space.inverse(site, d.support, x)
+end
+
+function Drawing:latent (name, d)
+  local site = self.latents[name]
+  local value, free = drawn(self, site, d)
+  self.parts[site.index] = core.bare(free)
+  if site.index == #self.latents then error(self, 0) end
+  return core.param(core.bare(value))
+end
+
+
 -- The log joint density of given values -----------------------------------------------------
 
 local Joint = new_kind {}
@@ -243,6 +288,13 @@ end
 function Joint:observed (_, d, value) add(self, d:log_prob(value)) end
 
 Joint.factor = Density.factor
+
+local Scored = new_kind { observed = Joint.observed }
+
+--- Adds up the log density of what is observed, with values of unobserved sites given by name.
+function handlers.scored (values) return setmetatable({ values = values, total = 0 }, Scored) end
+
+function Scored:latent (name) return core.param(core.operand(self.values[name], "model", name)) end
 
 
 -- Draws -------------------------------------------------------------------------------------

@@ -92,8 +92,13 @@ function space.free (site, support, value)
     raise("%s: %s must be %s, got %s", site.who, site.name, support:rule(),
           type(bad) == "number" and show.number(bad) or tostring(bad))
   end
+  return space.inverse(site, support, whole)
+end
+
+--- The same for a value of the site's shape that is known to lie in the support.
+function space.inverse (site, support, value)
   local transform = transform_of(site.name, support)
-  local free = transform and transform:inverse(whole) or whole
+  local free = transform and transform:inverse(value) or value
   free = type(free) == "number" and core.tensor { free } or free
   if not site.filling then return free:reshape(-1) end
   local d = site.shape[#site.shape]

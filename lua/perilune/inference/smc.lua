@@ -1,0 +1,412 @@
+--- posed:smc {}: tempered sequential Monte Carlo, with the log evidence.
+--
+-- Particles go from a law q0 (origin.lua) to the posterior p through q0^(1 - b) p^b, b from 0 to 1. Each stage weighs
+-- them by (p/q0)^(b' - b), where b' is the next b such that a share `ess` of them counts, resamples them, and moves
+-- each by Hamiltonian Monte Carlo in units of the particles' covariance. The states of all moves count as particles
+-- (waste-free: Dau and Chopin 2022), and the log evidence is the sum of the logarithms of the mean weights.
+--
+--   smc:step(n)   n moves of all particles; step { ms = 2 }, state, restore and result as in sampling.lua
+local bridge    = require "perilune.inference.bridge"
+local recipe  = require "perilune.inference.recipe"
+local core      = require "perilune.core"
+local Density   = require "perilune.model.density"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local matrices  = require "perilune.matrices"
+local modes     = require "perilune.inference.modes"
+local opts      = require "perilune.inference.options"
+local origin    = require "perilune.inference.origin"
+local packed    = require "perilune.packed"
+local Posterior = require "perilune.inference.posterior"
+local Sampling  = require "perilune.inference.sampling"
+local show      = require "perilune.show"
+local tensor    = require "perilune.tensor"
+local Uniform   = require "perilune.distributions.Uniform"
+local Units     = require "perilune.inference.units"
+local verdict   = require "perilune.inference.verdict"
+local weighted  = require "perilune.inference.weighted"
+
+local raise = errors.raise
+
+local LEAST_MOVES, MOST_MOVES = 4, 20
+local FORGOTTEN = 0.1      -- the correlation with where they began that is small enough
+local TARGET    = 0.9      -- of the acceptance: what is rejected stays where it was
+local QUARTER   = math.pi / 2   -- the length of a trajectory, in units
+local MOST_LEAPS = 16
+local SHORTEST, LONGEST = 0.5, 1.2   -- steps of particles differ, lest trajectories are periodic
+local GROUPS    = 25       -- of particles by their first ancestors, for the error of the evidence
+local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
+
+local ROWS = {
+  { "particles", 2000, "an integer from 20", function (x) return opts.is_count(x) and x >= 20 end },
+  { "ess", 0.5, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
+  { "moves", "auto", '"auto" or a positive integer', function (x) return x == "auto" or opts.is_count(x) end },
+  { "start", "mode", '"mode" or "prior"', function (x) return x == "mode" or x == "prior" end },
+  { "run", true, "true or false", opts.is_boolean },
+}
+
+local Smc = {}
+Smc.__index = Smc
+
+local function is_finite (x) return x - x == 0 end
+
+
+-- Weights -------------------------------------------------------------------------------------
+
+-- The sums of p/q0 to the power `rise`, as weights that sum to 1, and the logarithm of their mean.
+local function weights_of (ratios, rise)
+  local log = ratios * rise
+  local total = log:logsumexp()
+  return (log - total):exp(), total - math.log(core.numel(ratios))
+end
+
+-- The next b: by bisection, such that a share of particles counts.
+local function next_temperature (ratios, b, share)
+  local n = core.numel(ratios)
+  local function counts (rise) return weighted.ess((weights_of(ratios, rise))) >= share * n end
+  if counts(1 - b) then return 1 end
+  local low, high = 0, 1 - b
+  for _ = 1, 60 do
+    local middle = (low + high) / 2
+    if counts(middle) then low = middle else high = middle end
+  end
+  return b + high
+end
+
+-- n places, in proportion to weights, by one uniform number.
+local function resampled (weights, n, rng)
+  local limits, picked, at = weights:cumsum():totable(), {}, 1
+  local offset, total = Uniform(0, 1):sample(nil, rng), limits[#limits]
+  for i = 1, n do
+    local limit = (i - 1 + offset) / n * total
+    while at < #limits and limits[at] <= limit do at = at + 1 end
+    picked[i] = at
+  end
+  return core.tensor(picked)
+end
+
+-- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by its number of
+-- descendants, among all that were ever weighed.
+local function variance_of (eve, weights)
+  local counts, total = core.zeros(GROUPS):totable(), weights:sum()
+  local list = weights:totable()
+  for i, one in ipairs(eve:totable()) do
+    local group = one % GROUPS + 1
+    counts[group] = counts[group] + list[i] * GROUPS / total
+  end
+  return core.tensor(counts):var() / GROUPS
+end
+
+
+-- Stages --------------------------------------------------------------------------------------
+
+-- What is known of the particles after n moves: rows u; log densities and gradients of q0 and p there.
+local function evaluated (self, u)
+  local q, dq = self.origin:gradients(u)
+  local p, dp = self.density:gradients(u)
+  return { u = u, q = q, dq = dq, p = p, dp = dp }
+end
+
+-- Particles of all moves since the last stage, one block after another.
+local function pooled (self, name)
+  local parts = {}
+  for i, one in ipairs(self.at.pool) do parts[i] = one[name] end
+  return tensor.cat(parts, 1)
+end
+
+-- The scale of weighted particles: of variances alone where they are few.
+local function scale_of (u, w)
+  local size = core.shape(u)[2]
+  w = w / w:sum()
+  local covariance = weighted.covariance(u, w)
+  if weighted.ess(w) > 2 * size then
+    local factor = matrices.cholesky(covariance)
+    if is_finite(factor:sum()) then return factor end
+  end
+  return functions.maximum(matrices.diagonal(covariance), 1e-300):sqrt()
+end
+
+-- Two scales: particles whose first ancestor has an odd number move by that of the others, and those by that of these.
+-- For what moves a particle must not be found from itself: in d dimensions the evidence would be off by some d^2/n.
+local function scales_of (u, w, is_odd)
+  local odd, even = w * is_odd, w * (1 - is_odd)
+  if odd:max() == 0 or even:max() == 0 then odd, even = w, w end
+  return scale_of(u, even), scale_of(u, odd)
+end
+
+local function pool_up (at) at.pool[#at.pool + 1] = { u = at.now.u, q = at.now.q, p = at.now.p } end
+
+-- log p - log q0 of the pool; -inf where there is no density.
+local function ratios_of (self)
+  local ratios = pooled(self, "p") - pooled(self, "q")
+  return functions.where(ratios:lt(math.huge), ratios, -math.huge)
+end
+
+-- The number of the first ancestor of each particle of the pool.
+local function eves_of (at)
+  local parts = {}
+  for i = 1, #at.pool do parts[i] = at.eve end
+  return tensor.cat(parts)
+end
+
+-- What the moves of a stage have to change: the places, and the ratio that weighs them.
+local function traits (now) return tensor.cat({ now.u, (now.p - now.q):reshape(-1, 1) }, 2) end
+
+-- Weighs and resamples.
+local function begin_stage (self)
+  local at, n = self.at, self.options.particles
+  local ratios, u = ratios_of(self), pooled(self, "u")
+  if ratios:max() == -math.huge then
+    raise("smc: the log density of the model is finite at no draw of %s", self.origin.words)
+  end
+  local b = next_temperature(ratios, at.b, self.options.ess)
+  if b - at.b < LEAST_RISE and b < 1 then
+    raise("smc: the particles are stuck at temperature %g: the density is too far from %s", at.b, self.origin.words)
+  end
+  local w, log_mean = weights_of(ratios, b - at.b)
+  at.log_evidence = at.log_evidence + log_mean
+  at.b, at.stages = b, at.stages + 1
+  local index = resampled(w, n, self.rng)
+  local eves = eves_of(at)
+  at.variance = variance_of(eves, w)
+  at.odd_scale, at.even_scale = scales_of(u, w, eves % 2)
+  at.eve = eves[index]
+  at.now = evaluated(self, u[index])
+  at.from, at.pool, at.accept = traits(at.now), {}, {}
+end
+
+-- Units for the moves of all particles: each by the scale that is not its own.
+local function movers (at, size)
+  local odd, even = Units.new(core.zeros(size), at.odd_scale), Units.new(core.zeros(size), at.even_scale)
+  local is_odd = (at.eve % 2):reshape(-1, 1)
+  return { to = function (_, v) return functions.where(is_odd:eq(1), odd:to(v), even:to(v)) end,
+           pull = function (_, g) return functions.where(is_odd:eq(1), odd:pull(g), even:pull(g)) end }
+end
+
+-- Gradients of the tempered density with respect to v, and its values.
+local function tempered (at, units, now)
+  return units:pull(now.dq * (1 - at.b) + now.dp * at.b), now.q * (1 - at.b) + now.p * at.b
+end
+
+-- One trajectory of every particle.
+local function move (self)
+  local at, size = self.at, self.density.size
+  local units, n = movers(at, size), self.options.particles
+  local step = at.step * Uniform(SHORTEST, LONGEST):sample({ n, 1 }, self.rng)
+  local leaps = math.max(1, math.min(MOST_LEAPS, math.floor(QUARTER / at.step + 0.5)))
+  local gradient, value = tempered(at, units, at.now)
+  local momentum, there = modes.noise(n, size, self.rng), at.now
+  local energy = value - (momentum * momentum):sum(2) * 0.5
+  for _ = 1, leaps do
+    momentum = momentum + gradient * step * 0.5
+    there = evaluated(self, there.u + units:to(momentum * step))
+    gradient, value = tempered(at, units, there)
+    momentum = momentum + gradient * step * 0.5
+  end
+  local rise = value - (momentum * momentum):sum(2) * 0.5 - energy
+  rise = functions.where(rise:lt(math.huge), rise, -math.huge)
+  local taken = rise:gt(Uniform(0, 1):sample({ n }, self.rng):log())
+  for name, x in pairs(at.now) do
+    at.now[name] = functions.where(core.rank(x) == 2 and taken:reshape(n, 1) or taken, there[name], x)
+  end
+  local accept = functions.minimum(rise, 0):exp():mean()
+  at.accept[#at.accept + 1] = accept
+  at.step = at.step * math.exp(accept - TARGET)
+end
+
+-- The largest correlation of a trait with what it was when the stage began.
+local function correlation (at)
+  local a, b = at.from - at.from:mean(1), traits(at.now)
+  b = b - b:mean(1)
+  local below = ((a * a):sum(1) * (b * b):sum(1)):sqrt()
+  return ((a * b):sum(1) / below):max()
+end
+
+local function is_moved (self)
+  local at, moves = self.at, self.options.moves
+  if moves ~= "auto" then return #at.pool >= moves end
+  return #at.pool >= LEAST_MOVES and (#at.pool >= MOST_MOVES or at.correlation < FORGOTTEN)
+end
+
+-- One move of all particles, after what has to come before it. True when all is done.
+local function advance (self)
+  local at = self.at
+  if at.is_done then return true end
+  if at.is_ready then
+    begin_stage(self)
+    at.is_ready = false
+  end
+  move(self)
+  pool_up(at)
+  at.correlation = correlation(at)
+  if is_moved(self) then
+    at.is_ready, at.is_done, at.slowest = at.b < 1, at.b == 1, math.max(at.slowest, at.correlation)
+  end
+  return at.is_done
+end
+
+
+-- Running -------------------------------------------------------------------------------------
+
+local function start_of (posed, asked)
+  local improper = origin.improper(posed)
+  if asked == "prior" and improper then
+    raise('smc: there is no prior to start from: %s is Flat; use start = "mode"', improper)
+  end
+  return asked
+end
+
+local function new (posed, options)
+  local density, init, degrees = recipe.density(posed, options)
+  local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Smc)
+  self.rng = Sampling.own_rng(options.rng)
+  self.origin = origin.new(start_of(posed, options.start), posed, density, degrees, init, self.rng)
+  self.at = { b = 0, log_evidence = 0, variance = 0, stages = 0, step = density.size ^ -0.25, pool = {}, accept = {},
+              is_ready = true, is_done = false, correlation = 1, slowest = 0,
+              eve = core.arange(1, options.particles + 1) }   -- numbers of first ancestors
+  self.at.now = evaluated(self, self.origin:draw(options.particles, self.rng))
+  pool_up(self.at)
+  return self
+end
+
+--- n moves of all particles (1 unless told), or { ms = } of time. True when the posterior is reached.
+function Smc:step (n)
+  if n == nil then n = 1 end
+  if type(n) == "table" then
+    errors.check_options("step", n, { "ms" })
+    if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
+    local clock = os.clock
+    local stop = clock() + n.ms / 1000
+    repeat until advance(self) or clock() >= stop
+  elseif opts.is_count(n) then
+    for _ = 1, n do
+      if advance(self) then break end
+    end
+  else raise("step: takes a positive integer or { ms = }, got %s", show.value(n)) end
+  return self.at.is_done
+end
+
+--- Runs to the end.
+function Smc:finish ()
+  local report = opts.reporter(self.options.progress)
+  repeat
+    local done, at = advance(self), self.at
+    if self.options.progress then
+      report(string.format("smc: stage %d, temperature %.3g, %d moves", at.stages, at.b, #at.pool), done)
+    end
+  until done
+  return self:result()
+end
+
+--- The whole state, as a string.
+function Smc:state ()
+  return packed.pack("smc", { at = self.at, rng = self.rng:state(), origin = self.origin:kept(),
+                              degrees = self.degrees, size = self.density.size, particles = self.options.particles })
+end
+
+--- Goes on from a state of the same model with the same options: true, or nil and why not.
+function Smc:restore (text)
+  local kept, why = packed.unpack("smc", text)
+  if not kept then return nil, why end
+  local fits = kept.size == self.density.size and kept.particles == self.options.particles
+               and type(kept.at) == "table" and type(kept.degrees) == "table" and type(kept.rng) == "string"
+  if not fits or not self.rng:restore(kept.rng) then return nil, "it is no state of particles with these options" end
+  self.at, self.degrees = kept.at, kept.degrees
+  self.density = Density.new(self.posed, kept.degrees)
+  self.origin = origin.restored(kept.origin, self.posed, kept.degrees)
+  return true
+end
+
+
+-- Results ---------------------------------------------------------------------------------------
+
+-- Sums of rows over groups that follow each other, `ends` being the last row of each.
+local function sums_of (x, ends)
+  local sums = x:cumsum(1)[ends]
+  local n = core.shape(sums)[1]
+  if n == 1 then return sums end
+  return tensor.cat({ sums:narrow(1, 1, 1), sums:narrow(1, 2, n - 1) - sums:narrow(1, 1, n - 1) }, 1)
+end
+
+-- Where groups of equal numbers end in a sorted vector.
+local function ends_of (sorted)
+  local n = core.numel(sorted)
+  local ends = {}
+  local values = sorted:totable()
+  for i = 1, n do
+    if i == n or values[i + 1] ~= values[i] then ends[#ends + 1] = i end
+  end
+  return core.tensor(ends), #ends
+end
+
+-- How many independent draws each value is worth, by name: particles with the same first ancestor may be alike, others
+-- are independent (Lee and Whiteley 2018). Also the smallest over unobserved sites, its element, and the number of
+-- first ancestors.
+local function effective (posed, values, eve)
+  local order = eve:argsort()
+  local ends, families = ends_of(eve[order])
+  local found, least, where = {}, math.huge, ""
+  for name, value in pairs(values) do
+    local shape = core.shape(value)
+    local n = table.remove(shape, 1)
+    local x = value:reshape(n, -1)
+    local centred = (x - x:mean(1))[order]
+    local sums = sums_of(centred, ends)
+    local ess = n * (centred * centred):sum(1) / (sums * sums):sum(1)
+    ess = functions.minimum(ess, n)
+    found[name] = #shape == 0 and ess[1] or ess:reshape(shape)
+    if posed.latents[name] then
+      for j, count in ipairs(ess:reshape(-1):totable()) do
+        if count < least then least, where = count, Posterior.element_name(name, posed.latents[name].shape, j) end
+      end
+    end
+  end
+  return found, least, where, families
+end
+
+local function mean_of (list)
+  local sum = 0
+  for _, x in ipairs(list) do sum = sum + x end
+  return sum / #list
+end
+
+-- The error of the log evidence: what families say, or the distance from what bridge sampling makes of the last
+-- particles, which do not remember how they came there.
+local function error_of (self, u, eves)
+  local at = self.at
+  local said, families = math.sqrt(at.variance), u[eves:argsort()]
+  local other, deviation = bridge.log_evidence(self.density, families, 1, core.rng(1))
+  local apart = math.abs(other - at.log_evidence)
+  return apart > 2 * (said + deviation) and apart or said, other
+end
+
+--- The Posterior, once it is reached.
+function Smc:result ()
+  local at = self.at
+  if not at.is_done then
+    raise("smc: the posterior is not reached yet: temperature %.3g of 1 after %d stages", at.b, at.stages)
+  end
+  local u = pooled(self, "u")
+  local values = self.density:report(u)
+  local eves = eves_of(at)
+  local ess, least, where, families = effective(self.posed, values, eves)
+  local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
+              correlation = at.slowest, stages = at.stages }
+  f.log_evidence_error, f.bridged = error_of(self, u, eves)
+  local word, reasons = verdict.of_particles(f)
+  return Posterior.new {
+    posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
+    reasons = reasons, findings = f, ess = ess, log_evidence = at.log_evidence,
+    log_evidence_error = f.log_evidence_error, centring = self.degrees, r_eff = least / f.draws,
+    extra_columns = { { "ESS", ess } },
+    how = string.format("smc from %s, %d draws after %d stages, log evidence %.2f +- %.2f, ESS at least %.0f",
+                        self.origin.words, f.draws, at.stages, at.log_evidence, f.log_evidence_error, least),
+  }
+end
+
+errors.count_arguments("smc", Smc, "step finish state restore result")
+
+return function (posed, given)
+  local smc = new(posed, opts.read("smc", given, ROWS))
+  return smc.options.run and smc:finish() or smc
+end
