@@ -1,25 +1,29 @@
 --- What is wrong with a row or a matrix that violates its constraint: functions of an event that give a text, or nil.
-local core = require "perilune.core"
-local show = require "perilune.show"
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+
+local eq, ge, maximum = functions.eq, functions.ge, functions.maximum
 
 local findings = {}
 
--- A finding, "a row with 0.5": the first element that is odd.
-local function with (is_odd)
+-- Where the first element is whose flag is set, of one row; or nil. Rows may be long: no table is made of them.
+local function first (flags) return core.item(flags:max()) ~= 0 and math.tointeger(core.item(flags:argmax())) or nil end
+
+-- A finding, "a row with 0.5": the first element that is not allowed.
+local function with (is_allowed)
   return function (event)
-    for _, v in ipairs(event:reshape(-1):totable()) do
-      if is_odd(v) then return (#core.shape(event) == 1 and "a row with " or "a matrix with ") .. show.number(v) end
-    end
+    local all = event:reshape(-1)
+    local i = #all > 0 and first(1 - is_allowed(all))
+    if i then return (#core.shape(event) == 1 and "a row with " or "a matrix with ") .. show.number(all:at(i)) end
   end
 end
 
-local function is_negative (v) return v ~= v or v < 0 end
-
-findings.nan          = with(function (v) return v ~= v end)   -- is no element of anything
-findings.negative     = with(is_negative)
-findings.not_positive = with(function (v) return v ~= v or v <= 0 end)
-findings.no_count     = with(function (v) return is_negative(v) or v % 1 ~= 0 end)
-findings.no_bit       = with(function (v) return v ~= 0 and v ~= 1 end)
+findings.nan          = with(function (x) return eq(x, x) end)   -- is no element of anything
+findings.negative     = with(function (x) return ge(x, 0) end)
+findings.not_positive = with(function (x) return functions.gt(x, 0) end)
+findings.no_count     = with(function (x) return ge(x, 0) * eq(x - functions.floor(x), 0) end)
+findings.no_bit       = with(function (x) return maximum(eq(x, 0), eq(x, 1)) end)
 
 
 -- Rows ---------------------------------------------------------------------------
@@ -29,10 +33,9 @@ function findings.sum (event) return "a row that sums to " .. show.number(core.i
 function findings.length (event) return "a row of length " .. show.number(core.item((event * event):sum()) ^ 0.5) end
 
 function findings.descent (event)
-  for i = 2, #event do
-    if event[i] <= event[i - 1] then
-      return string.format("a row with %s before %s", show.number(event[i - 1]), show.number(event[i]))
-    end
+  local i = #event > 1 and first(functions.le(event:narrow(1, 2, #event - 1), event:narrow(1, 1, #event - 1)))
+  if i then
+    return string.format("a row with %s before %s", show.number(event:at(i)), show.number(event:at(i + 1)))
   end
 end
 
