@@ -2,11 +2,12 @@
 --
 -- In every run the values of unobserved sites are tensors with a gradient, so that what a body may do with them does
 -- not depend on what the run is for.
-local class  = require "perilune.class"
-local core   = require "perilune.core"
-local errors = require "perilune.errors"
-local show   = require "perilune.show"
-local space  = require "perilune.model.space"
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"
+local show      = require "perilune.show"
+local space     = require "perilune.model.space"
 
 local raise = errors.raise
 
@@ -105,12 +106,13 @@ local function recentred (self, site, d, c)
   local z = space.value(site, d.support, self.u)
   local params = {}
   for _, p in ipairs(class.of(d).params) do params[p[1]] = d[p[1]] end
+  local log_scale = c ~= 0 and functions.log(d.scale)   -- exp(c log scale) costs a tenth of scale ^ c
   if c == 0 then params.loc, params.scale = 0, 1
-  else params.loc, params.scale = c * d.loc, d.scale ^ c end
+  else params.loc, params.scale = c * d.loc, functions.exp(c * log_scale) end
   params.validate = false
   add(self, class.of(d)(params):log_prob(z))
   if c == 0 then return d.loc + d.scale * z end
-  return d.loc + d.scale ^ (1 - c) * (z - c * d.loc)
+  return d.loc + functions.exp((1 - c) * log_scale) * (z - c * d.loc)
 end
 
 function Density:latent (name, d)
