@@ -5,6 +5,7 @@
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
+#   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
 #   make steps        a million steps of an optimiser: memory does not grow
@@ -36,6 +37,7 @@ BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
 LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang luarocks
 BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
+MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson r-cran-rstan r-cran-posterior r-cran-rjags jags g++ libboost-dev
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 
@@ -79,8 +81,9 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
-        need-build need-test need-lint need-bench need-guard need-asan
+.PHONY: FORCE all demo test lint bench bench-models perf-guard samplers steps examples docs host asan fuzz bits rock \
+        install clean \
+        need-build need-test need-lint need-bench need-models need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
 	@$(call progress)
@@ -186,6 +189,10 @@ bench: need-bench
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' sh bench/run
 
+bench-models: need-models
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@BUILD='$(BUILD)' LUA='$(LUA)' bash bench/models/run
+
 # Counts depend on the flags: a build of its own, all of it for AVX2 with FMA.
 perf-guard: need-guard
 	@$(MAKE) --no-print-directory -s $(JOBS) BUILD=build/guard CC=gcc CFLAGS= OPT=-O3 SANITIZE= \
@@ -270,7 +277,8 @@ need-build: PACKAGES = $(BUILD_PACKAGES)
 need-test:  PACKAGES = $(TEST_PACKAGES)
 need-lint:  PACKAGES = $(LINT_PACKAGES)
 need-bench: PACKAGES = $(BENCH_PACKAGES)
+need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
-need-build need-test need-lint need-bench need-guard need-asan:
+need-build need-test need-lint need-bench need-models need-guard need-asan:
 	@sh .ci/need $(PACKAGES)
