@@ -2,8 +2,8 @@
 --
 --   data       writes the data of each model for R, as FOLDER/NAME.R
 --   gradient   name, microseconds of CPU for a log density with its gradient: the least of ROUNDS
---   nuts       name, seconds of CPU, the same with diagnostics, least effective draws: the middle one of ROUNDS by draws
---              per second
+--   nuts       name, seconds of CPU, the same with diagnostics, least effective draws: the middle one of ROUNDS by
+--              draws per second
 local peri    = require "perilune"
 local Density = require "perilune.model.density"
 local list    = require "bench.models.list"

@@ -79,14 +79,14 @@ local function from_nothing ()
 end
 
 print "# Models beside Stan and JAGS\n"
-print(string.format("Machine: %s, %s cores, kernels for %s; load average %s. %s; Lua %s. rstan %s, its models compiled by"
-  .. " Debian's R (`%s`); JAGS %s.",
+print(string.format("Machine: %s, %s cores, kernels for %s; load average %s. %s; Lua %s. rstan %s, its models"
+  .. " compiled by Debian's R (`%s`); JAGS %s.",
   output "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1", output "nproc",
   output "grep -qw avx2 /proc/cpuinfo && echo AVX2" == "AVX2" and "AVX2" or "the baseline",
   output "cut -d' ' -f1 /proc/loadavg", output "cc --version | head -1", output("lua5.4 -v"):match "[%d.]+",
   version "r-cran-rstan", output "R CMD config CXX14FLAGS | grep -o -- '-O[0-9]'", version "jags"))
-print "\nThe same models, priors and data on all sides: bench/models/list.lua, bench/stan, bench/jags. One thread; the best"
-print "round of gradients, the middle one of chains. `make bench-models` writes this page."
+print "\nThe same models, priors and data on all sides: bench/models/list.lua, bench/stan, bench/jags. One thread; the"
+print "best round of gradients, the middle one of chains. `make bench-models` writes this page."
 gradients()
 chains()
 from_nothing()

@@ -9,7 +9,7 @@ local tensor    = require "perilune.tensor"
 local NAN = math.huge - math.huge
 local ONE_SD_BELOW = 0.1586553   -- the probability of what lies further below, as R's posterior has it
 
-local TAILS = { 0.05, 0.95 }
+local LEVELS = { 0.05, 0.5, 0.95 }   -- the tails lie beyond the first and the last
 
 local ranks      = core.bind("row/sort", "ranks", "ranks", { "x" }, { "x" })
 local basic_rhat = core.bind("row/chains", "rhat", "rhat", { "x" }, { "x" })
@@ -43,22 +43,24 @@ local function spoilt (rows) return (rows * 0):sum(2) end
 -- A number for each quantity in the shape of its draws.
 local function each (numbers) return numbers:reshape(-1, 1, 1) end
 
--- The smaller number of effective draws for the two tails: for whether draws lie beyond a quantile.
-local function tails (x, halves)
-  local q = in_rows(x):quantile(TAILS, 2)
-  return functions.minimum(ess(halves:le(each(q[1]))), ess(halves:le(each(q[2]))))
+-- The ends of both tails of x, and the median of its halves.
+local function quantiles (x, halves)
+  local q = in_rows(x):quantile(LEVELS, 2)
+  local is_even = core.shape(x)[3] % 2 == 0
+  return each(q[1]), each(is_even and q[2] or in_rows(halves):median(2)), each(q[3])
 end
 
 --- Of several quantities, (quantities, chains, draws): R-hat, effective draws for the bulk and for the tails. R-hat is
--- that of ranks of halves of chains, the larger one of those of x and of its distance from the median; bulk is ranks.
+-- that of ranks of halves of chains, the larger one of those of x and of its distance from the median; the bulk is
+-- that of ranks, the tails whether draws lie beyond a quantile, the smaller number.
 function diagnostics.all (x)
   local halves = split(x)
-  local rows = in_rows(halves)
-  local scores = diagnostics.normal_scores(halves)
-  local folded = (halves - each(rows:median(2))):abs()
-  local nan = spoilt(in_rows(x))
+  local low, median, high = quantiles(x, halves)
+  local scores, folded = diagnostics.normal_scores(halves), (halves - median):abs()
   local rhat, far = basic_rhat(scores), basic_rhat(diagnostics.normal_scores(folded))
-  return functions.where(far:gt(rhat), far, rhat) + nan, ess(scores) + nan, tails(x, halves) + nan
+  local nan = spoilt(in_rows(x))
+  local tails = functions.minimum(ess(halves:le(low)), ess(halves:le(high)))
+  return functions.where(far:gt(rhat), far, rhat) + nan, ess(scores) + nan, tails + nan
 end
 
 local function of_one (x, which)
