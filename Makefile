@@ -7,6 +7,7 @@
 #   make bench        speed beside PyTorch, one table a question
 #   make posteriors   fits of fourteen real posteriors beside their exact answers
 #   make verdicts     verdicts of fits beside known answers (half an hour)
+#   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
 #   make steps        a million steps of an optimiser: memory does not grow
@@ -38,6 +39,7 @@ BUILD_PACKAGES = gcc make binutils libc6-dev lua5.4 liblua5.4-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) lua-busted lua-dkjson luarocks
 LINT_PACKAGES  = $(BUILD_PACKAGES) lua-check clang luarocks
 BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
+MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson r-cran-rstan r-cran-posterior r-cran-rjags jags g++ libboost-dev
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 
@@ -81,8 +83,8 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench posteriors verdicts perf-guard samplers steps examples docs host asan fuzz bits \
-        rock install clean need-build need-test need-lint need-bench need-guard need-asan
+.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts perf-guard samplers steps examples docs host \
+        asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
 	@$(call progress)
@@ -193,6 +195,10 @@ posteriors: need-test
 	@$(RUN) $(LUA) bench/posteriors.lua > bench/posteriors.new && mv bench/posteriors.new bench/posteriors.md
 	@sed -n '/^| method/,/^$$/p' bench/posteriors.md
 
+bench-models: need-models
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@BUILD='$(BUILD)' LUA='$(LUA)' bash bench/models/run
+
 # Counts depend on the flags: a build of its own, all of it for AVX2 with FMA.
 perf-guard: need-guard
 	@$(MAKE) --no-print-directory -s $(JOBS) BUILD=build/guard CC=gcc CFLAGS= OPT=-O3 SANITIZE= \
@@ -281,7 +287,8 @@ need-build: PACKAGES = $(BUILD_PACKAGES)
 need-test:  PACKAGES = $(TEST_PACKAGES)
 need-lint:  PACKAGES = $(LINT_PACKAGES)
 need-bench: PACKAGES = $(BENCH_PACKAGES)
+need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
-need-build need-test need-lint need-bench need-guard need-asan:
+need-build need-test need-lint need-bench need-models need-guard need-asan:
 	@sh .ci/need $(PACKAGES)

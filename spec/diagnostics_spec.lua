@@ -48,6 +48,17 @@ describe("diagnostics", function ()
     end)
   end
 
+  it("of several quantities at once are those of each", function ()
+    local list = { chains(), shifted(), chains():round(), peri.ones(4, 200), -chains() ^ 3 }
+    local found = { diagnostics.all(peri.stack(list)) }
+    for i, x in ipairs(list) do
+      for k, f in ipairs { "rhat", "ess_bulk", "ess_tail" } do
+        local one, several = diagnostics[f](x), found[k][i]
+        assert.equal(one ~= one and "nan" or one, several ~= several and "nan" or several)
+      end
+    end
+  end)
+
   it("are NaN for draws that do not move, or are not finite", function ()
     for _, x in ipairs { peri.ones(4, 100), peri.full({ 4, 100 }, 0 / 0), peri.full({ 2, 10 }, math.huge) } do
       for _, f in ipairs { "rhat", "ess_bulk", "ess_tail" } do

@@ -36,6 +36,7 @@ typedef struct Input {
   };
   uint32_t version;      /* of the elements that were read */
   bool is_number;
+  bool is_one;           /* element, or one that all are: see tensor_is_one */
   bool tracked;          /* does it have a gradient? */
 } Input;
 

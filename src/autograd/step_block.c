@@ -5,17 +5,13 @@
 #include "autograd/steps.h"
 #include "autograd/target.h"
 
-/* Each operand has as many elements, or one. */
+/* Each operand has as many elements, or repeats one. */
 size_t step_block_size (const Node *node) {
   size_t size = 1;
   if (!node->block) return SIZE_MAX;
   for (int k = 0; k < node->n && size == 1; k++)
-    if (!node->in[k].is_number) size = node->in[k].tensor->size;
+    if (!node->in[k].is_one) size = node->in[k].tensor->size;
   return size <= BACKWARD_BLOCK ? size : SIZE_MAX;
-}
-
-static bool is_one (const Input *input) {
-  return input->is_number || input->tensor->size == 1;
 }
 
 static const double *elements_of (const Input *input) {
@@ -53,7 +49,7 @@ static void step_single (const Node *node, const double *const in[]) {
 }
 
 static void pass_block (const Node *node, const Kernel *sum, int k, size_t n, double *d) {
-  bool one = is_one(&node->in[k]);
+  bool one = node->in[k].is_one;
   Target to = target(NULL, node, k, !one);
   double *out = to.first ? to.at : d;
   if (node->kind == NODE_ELEMENTWISE) scale(n, node->gradient, d, out);
@@ -81,12 +77,12 @@ static void find_inputs (const Node *node, const double *in[]) {
 /* Repeats those of one element. */
 static void repeat_inputs (const Node *node, size_t n, const double *in[], Block repeated[]) {
   for (int k = 0; k < node->n; k++)
-    if (is_one(&node->in[k])) in[k] = repeat(*in[k], n, repeated[k]);
+    if (node->in[k].is_one) in[k] = repeat(*in[k], n, repeated[k]);
 }
 
 static bool are_whole (const Node *node, size_t n) {
   for (int k = 0; k < node->n; k++)
-    if (n > 1 && is_one(&node->in[k])) return false;
+    if (n > 1 && node->in[k].is_one) return false;
   return true;
 }
 

@@ -198,6 +198,7 @@ static void start_sums (ElementwiseStep *step, bool with_sums, double *scratch) 
   step->leaves = leaves_of(step->loop->size);
   step->total = is_sum && reduce_is_total(node->kernel, step->loop);
   step->with_sums = is_sum && computes_sum(step, with_sums);
+  step->total &= step->with_sums || !is_first_alone(node);
   step->above_all = above_each(node, step->loop->size);
 }
 

@@ -63,13 +63,17 @@ static inline Target target (Pool *pool, const Node *node, int k, bool linear) {
   return (Target) {.at = below->gradient, .first = true};
 }
 
-/* Is no input but the first tracked, and that one cheap? */
-static inline bool is_cheap_first (const Node *node) {
-  const Shortcuts *shortcuts = node->kernel->shortcuts;
-  if (shortcuts == NULL || shortcuts->first_partial == NULL) return false;
+/* Is no input but the first tracked, */
+static inline bool is_first_alone (const Node *node) {
   for (int k = 1; k < node->n; k++)
     if (node->in[k].tracked) return false;
   return true;
+}
+
+/* and that one cheap? */
+static inline bool is_cheap_first (const Node *node) {
+  const Shortcuts *shortcuts = node->kernel->shortcuts;
+  return shortcuts != NULL && shortcuts->first_partial != NULL && is_first_alone(node);
 }
 
 /* What comes from above for each of n values whose sum or mean the node is. */

@@ -163,13 +163,15 @@ static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) 
   if (!row_major) order_dimensions(loop, order);
   result_strides(loop, order);
   collapse(loop, order);
+  bool is_any_linear = false;
   loop->straight = loop->linear = true;
-  loop->plain = false;
   for (int k = 0; k < loop->n; k++) {
     loop->feed[k] = classify(loop, k);
     if (loop->feed[k] == FEED_GATHERED) loop->straight = false;
     if (loop->feed[k] != FEED_LINEAR) loop->linear = false;
+    else is_any_linear = true;
   }
+  loop->plain = loop->straight && is_any_linear;
 }
 
 const char *loop_plan (Loop *loop, int n, const Tensor *const in[]) {

@@ -36,7 +36,7 @@ typedef struct Loop {
   Feed feed[LOOP_MAX_IN];
   bool straight;                             /* nothing is gathered, */
   bool linear;                               /* nor repeated */
-  bool plain;                                /* what is repeated are tensors of one element */
+  bool plain;                                /* some operand has all elements, the others, too, or one */
 } Loop;
 
 typedef double LoopBlock[LOOP_BLOCK];
@@ -61,7 +61,8 @@ const char *loop_plan (Loop *loop, int n, const Tensor *const in[]);
 const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
                               int n, const Tensor *const in[]);
 
-/* Is it a single block, each operand's elements, or its only one, being at loop->data? */
+/* Is it a single block, each operand's elements, or the one that it repeats, being at
+   loop->data? */
 static inline bool loop_is_small (const Loop *loop) {
   return (loop->linear || loop->plain) && loop->size > 0 && loop->size <= LOOP_BLOCK;
 }

@@ -41,11 +41,11 @@ static void place_elements (Tensor *t) {
 static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
   Input *input = &t->node->in[k];
   if (tensor_is_number(in)) {
-    *input = (Input) {.number = in->data[0], .is_number = true};
+    *input = (Input) {.number = in->data[0], .is_number = true, .is_one = true};
     return;
   }
   *input = (Input) {.tensor = (Tensor *)in, .version = *in->version,
-                    .tracked = is_tracked(in)};
+                    .is_one = tensor_is_one(in), .tracked = is_tracked(in)};
   lua_pushvalue(L, index);
   lua_setiuservalue(L, -2, k + 1);
 }
@@ -125,7 +125,7 @@ Tensor *engine_new_drawn (lua_State *L, const Recording *r, int rank, const ptrd
   char *behind = (char *)t->data + size * sizeof(double);
   *first = tensor_init(behind, rank, size, is_noise ? NULL : t->data);
   memcpy((*first)->shape, t->shape, 2 * (size_t)rank * sizeof *shape);   /* and strides */
-  t->node->in[0] = (Input) {.tensor = *first};
+  t->node->in[0] = (Input) {.tensor = *first, .is_one = size == 1};
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kernel/kernel.h"
+#include "special/eight.h"
 #include "special/vmath.h"
 
 #define LANES 8
@@ -18,19 +19,31 @@ static double join_lanes (const Lanes s) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+VECTOR void add_eight (Eight *s, const double *x) {
+  Eight a;
+  eight_load(&a, x);
+  s->low += a.low;
+  s->high += a.high;
+}
+
+/* Lanes as Eights, which stay in registers. */
 static double block_sum (size_t n, const double *x) {
-  Lanes s = {0}, t = {0};
+  Eight s = {{0}, {0}}, t = {{0}, {0}};
   size_t i = 0;
-  for (; i + 2 * LANES <= n; i += 2 * LANES)
-    for (size_t j = 0; j < LANES; j++) {
-      s[j] += x[i + j];
-      t[j] += x[i + LANES + j];
-    }
-  for (size_t j = 0; j < LANES; j++) s[j] += t[j];
-  for (; i + LANES <= n; i += LANES)
-    for (size_t j = 0; j < LANES; j++) s[j] += x[i + j];
-  for (size_t j = 0; i < n; i++, j++) s[j] += x[i];
-  return join_lanes(s);
+  for (; i + 2 * LANES <= n; i += 2 * LANES) {
+    add_eight(&s, x + i);
+    add_eight(&t, x + i + LANES);
+  }
+  s.low += t.low;
+  s.high += t.high;
+  for (; i + LANES <= n; i += LANES) add_eight(&s, x + i);
+  if (i < n) {
+    Lanes rest = {0};
+    for (size_t j = 0; i < n; i++, j++) rest[j] = x[i];
+    add_eight(&s, rest);
+  }
+  Four both = s.low + s.high;
+  return (both[0] + both[2]) + (both[1] + both[3]);
 }
 
 

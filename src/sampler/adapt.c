@@ -18,9 +18,10 @@
 #define GAMMA 0.05
 #define KAPPA 0.75
 
-#define FIRST_BUFFER 75
+#define FIRST_BUFFER 25   /* Stan has 75: chains start from draws near where they go (sampling.lua) */
 #define LAST_BUFFER  50
 #define FIRST_WINDOW 25
+#define PER_NUMBER   5    /* draws of the first window for each row of a dense metric */
 #define LEAST_WARMUP 20   /* shorter ones adapt the step alone */
 
 
@@ -74,11 +75,11 @@ static void forget_draws (Adaptation *a, size_t size, bool dense, double *metric
   memset(products(metric, size, dense), 0, (dense ? size * size : size) * sizeof(double));
 }
 
-static void set_windows (Adaptation *a, uint64_t n) {
+static void set_windows (Adaptation *a, uint64_t n, size_t size, bool dense) {
   uint64_t begin = FIRST_BUFFER, end = LAST_BUFFER;
   a->warmup = n;
-  a->window = FIRST_WINDOW;
-  if (n < FIRST_BUFFER + FIRST_WINDOW + LAST_BUFFER) {
+  a->window = dense && PER_NUMBER * size > FIRST_WINDOW ? PER_NUMBER * size : FIRST_WINDOW;
+  if (n < FIRST_BUFFER + a->window + LAST_BUFFER) {
     begin = (uint64_t)(0.15 * (double)n);
     end = (uint64_t)(0.1 * (double)n);
     a->window = n - begin - end;
@@ -101,7 +102,7 @@ static void set_square (size_t size, const double *l, double *w) {
 void adapt_start (Adaptation *a, uint64_t warmup, double target, size_t size, bool dense,
                   const double *scale, double *metric) {
   *a = (Adaptation) {.target = target};
-  set_windows(a, warmup);
+  set_windows(a, warmup, size, dense);
   memset(metric, 0, adapt_doubles(size, dense) * sizeof(double));
   if (!dense) {
     for (size_t i = 0; i < size; i++) metric[i] = scale == NULL ? 1 : scale[i] * scale[i];

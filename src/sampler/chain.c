@@ -126,17 +126,26 @@ static double dot (size_t n, const double *a, const double *b) {
   return sum;
 }
 
+/* v = w p: w is symmetric, so rows are columns; four at a time, since loops over few elements cost
+   more than what they do. */
+static void multiply (size_t n, const double *w, const double *p, double *v) {
+  size_t j = 0;
+  for (size_t i = 0; i < n; i++) v[i] = 0;
+  for (; j + 4 <= n; j += 4) {
+    const double *w0 = w + j * n, *w1 = w0 + n, *w2 = w1 + n, *w3 = w2 + n;
+    double p0 = p[j], p1 = p[j + 1], p2 = p[j + 2], p3 = p[j + 3];
+    for (size_t i = 0; i < n; i++)
+      v[i] += (w0[i] * p0 + w1[i] * p1) + (w2[i] * p2 + w3[i] * p3);
+  }
+  for (; j < n; j++)
+    for (size_t i = 0; i < n; i++) v[i] += w[j * n + i] * p[j];
+}
+
 /* v = W p */
 static void velocity (Chain *c, const double *p, double *v) {
-  size_t n = c->options.size;
   const double *w = metric(c);
-  if (!c->options.dense) {
-    for (size_t i = 0; i < n; i++) v[i] = w[i] * p[i];
-    return;
-  }
-  for (size_t i = 0; i < n; i++) v[i] = 0;
-  for (size_t j = 0; j < n; j++)                          /* W is symmetric: by rows */
-    for (size_t i = 0; i < n; i++) v[i] += w[j * n + i] * p[j];
+  if (c->options.dense) multiply(c->options.size, w, p, v);
+  else for (size_t i = 0; i < c->options.size; i++) v[i] = w[i] * p[i];
 }
 
 /* p ~ N(0, W^-1) */

@@ -38,6 +38,17 @@ VECTOR void eight_subtract (Eight *s, double a, const Eight *x) {
   four_subtract(&s->high, a, &x->high);
 }
 
+VECTOR void four_add (Four *s, double a, const Four *x) {
+  *s = (Four) {fma(a, (*x)[0], (*s)[0]), fma(a, (*x)[1], (*s)[1]),
+               fma(a, (*x)[2], (*s)[2]), fma(a, (*x)[3], (*s)[3])};
+}
+
+/* s += a x, fused */
+VECTOR void eight_add (Eight *s, double a, const Eight *x) {
+  four_add(&s->low, a, &x->low);
+  four_add(&s->high, a, &x->high);
+}
+
 VECTOR void eight_multiply (Eight *s, double a) {
   s->low *= a;
   s->high *= a;

@@ -83,6 +83,12 @@ bool tensor_is_contiguous (const Tensor *t) {
   return true;
 }
 
+bool tensor_is_one (const Tensor *t) {
+  for (int d = 0; d < t->rank; d++)
+    if (t->shape[d] != 1 && t->stride[d] != 0) return false;
+  return true;
+}
+
 bool tensor_same_shape (const Tensor *a, const Tensor *b) {
   if (a->rank != b->rank) return false;
   for (int d = 0; d < a->rank; d++)

@@ -73,6 +73,9 @@ static inline Tensor *tensor_scalar (Tensor *header, double *value) {
 
 static inline bool tensor_is_number (const Tensor *t) { return t->proof == 0; }
 
+/* Is there one element, or one that all are? */
+bool tensor_is_one (const Tensor *t);
+
 /* The first cache line from p on. */
 double *tensor_aligned (void *p);
 

@@ -9,118 +9,82 @@ local tensor    = require "perilune.tensor"
 local NAN = math.huge - math.huge
 local ONE_SD_BELOW = 0.1586553   -- the probability of what lies further below, as R's posterior has it
 
+local LEVELS = { 0.05, 0.5, 0.95 }   -- the tails lie beyond the first and the last
+
+local ranks      = core.bind("row/sort", "ranks", "ranks", { "x" }, { "x" })
+local basic_rhat = core.bind("row/chains", "rhat", "rhat", { "x" }, { "x" })
+local ess        = core.bind("row/chains", "ess", "ess", { "x" }, { "x" })
+
 local diagnostics = {}
-
-local function is_finite (x) return x - x == 0 end
-
--- Nothing can be said of draws that are all the same, or not finite.
-local function is_usable (x) return is_finite(x:sum()) and x:max() ~= x:min() and core.shape(x)[2] >= 4 end
 
 -- Halves of chains as chains; of an odd number of draws the middle one is left out.
 local function split (x)
-  local n = core.shape(x)[2]
+  local rank = core.rank(x)
+  local n = core.shape(x)[rank]
   local half = n // 2
-  return tensor.cat({ x:narrow(2, 1, half), x:narrow(2, n - half + 1, half) }, 1)
+  return tensor.cat({ x:narrow(rank, 1, half), x:narrow(rank, n - half + 1, half) }, rank - 1)
 end
 
--- Ranks from 1, those of equal numbers averaged.
-local function ranks (x)
-  local n = core.numel(x)
-  local flat = x:reshape(-1)
-  local order = flat:argsort()
-  local rank = core.zeros(n)
-  local places = core.arange(1, n + 1)
-  local sorted = flat[order]
-  if sorted:narrow(1, 1, n - 1):eq(sorted:narrow(1, 2, n - 1)):sum() > 0 then
-    local values, list, first = sorted:totable(), {}, 1
-    for i = 1, n do
-      if i == n or values[i + 1] ~= values[i] then
-        for j = first, i do list[j] = (first + i) / 2 end
-        first = i + 1
-      end
-    end
-    places = core.tensor(list)
-  end
-  rank:copy(places[order:argsort()])
-  return rank:reshape(core.shape(x))
+-- The draws of each quantity in a row. One quantity is a matrix, several have another dimension in front.
+local function in_rows (x)
+  local shape = core.shape(x)
+  return x:reshape(#shape == 2 and 1 or shape[1], shape[#shape - 1] * shape[#shape])
 end
 
 --- Normal scores of the ranks of all draws.
 function diagnostics.normal_scores (x)
-  return functions.ndtri((ranks(x) - 0.375) / (core.numel(x) + 0.25))
+  local row = in_rows(x)
+  return functions.ndtri((ranks(row) - 0.375) / (core.shape(row)[2] + 0.25)):reshape(core.shape(x))
 end
 
--- sqrt of the variance between and within chains over that within.
-local function basic_rhat (x)
-  local n = core.shape(x)[2]
-  local between, within = n * x:mean(2):var(), x:var(2):mean()
-  return math.sqrt((between / within + n - 1) / n)
+-- 0 for each quantity, NaN where a draw is not finite.
+local function spoilt (rows) return (rows * 0):sum(2) end
+
+-- A number for each quantity in the shape of its draws.
+local function each (numbers) return numbers:reshape(-1, 1, 1) end
+
+-- The ends of both tails of x, and the median of its halves.
+local function quantiles (x, halves)
+  local q = in_rows(x):quantile(LEVELS, 2)
+  local is_even = core.shape(x)[3] % 2 == 0
+  return each(q[1]), each(is_even and q[2] or in_rows(halves):median(2)), each(q[3])
 end
 
---- Split R-hat of ranks, the larger of those of x and of its distance from the median.
-function diagnostics.rhat (x)
-  if not is_usable(x) then return NAN end
+--- Of several quantities, (quantities, chains, draws): R-hat, effective draws for the bulk and for the tails. R-hat is
+-- that of ranks of halves of chains, the larger one of those of x and of its distance from the median; the bulk is
+-- that of ranks, the tails whether draws lie beyond a quantile, the smaller number.
+function diagnostics.all (x)
   local halves = split(x)
-  local folded = (halves - halves:reshape(-1):median()):abs()
-  local bulk = basic_rhat(diagnostics.normal_scores(halves))
-  local tail = folded:max() ~= folded:min() and basic_rhat(diagnostics.normal_scores(folded)) or bulk
-  return math.max(bulk, tail)
+  local low, median, high = quantiles(x, halves)
+  local scores, folded = diagnostics.normal_scores(halves), (halves - median):abs()
+  local rhat, far = basic_rhat(scores), basic_rhat(diagnostics.normal_scores(folded))
+  local nan = spoilt(in_rows(x))
+  local tails = functions.minimum(ess(halves:le(low)), ess(halves:le(high)))
+  return functions.where(far:gt(rhat), far, rhat) + nan, ess(scores) + nan, tails + nan
+end
+
+local function of_one (x, which)
+  local shape = core.shape(x)
+  return (select(which, diagnostics.all(x:reshape(1, shape[1], shape[2]))))[1]
+end
+
+--- Of one quantity.
+function diagnostics.rhat (x) return of_one(x, 1) end
+function diagnostics.ess_bulk (x) return of_one(x, 2) end
+function diagnostics.ess_tail (x) return of_one(x, 3) end
+
+--- The effective number of draws for the mean.
+function diagnostics.ess_mean (x) return ess(split(x)) end
+
+--- Of a quantile: whether draws lie below it.
+function diagnostics.ess_quantile (x, q)
+  return ess(split(x):le(x:reshape(-1):quantile(q))) + (x * 0):sum()
 end
 
 -- The mean over chains of the autocovariance at a lag, with divisor n.
 local function autocovariance (centred, lag)
   local n = core.shape(centred)[2]
   return (centred:narrow(2, 1, n - lag) * centred:narrow(2, lag + 1, n - lag)):sum() / n / core.shape(centred)[1]
-end
-
--- The effective number of draws for the mean of x, by Geyer's initial monotone sequence of autocorrelations.
-local function ess (x)
-  if not is_usable(x) then return NAN end
-  local m, n = core.shape(x)[1], core.shape(x)[2]
-  local means = x:mean(2, true)
-  local centred = x - means
-  local within = autocovariance(centred, 0) * n / (n - 1)
-  local total = within * (n - 1) / n
-  if m > 1 then total = total + means:reshape(-1):var() end
-  local function correlation (lag) return 1 - (within - autocovariance(centred, lag)) / total end
-  local rho = { [0] = 1, [1] = correlation(1) }
-  local even, odd, t = 1, rho[1], 0
-  while t < n - 5 and even + odd > 0 do
-    t = t + 2
-    even, odd = correlation(t), correlation(t + 1)
-    if even + odd >= 0 then rho[t], rho[t + 1] = even, odd end
-  end
-  local last = t
-  if even > 0 then rho[last] = even end
-  for k = 2, last - 2, 2 do
-    local here, before = (rho[k] or 0) + (rho[k + 1] or 0), (rho[k - 2] or 0) + (rho[k - 1] or 0)
-    if here > before then rho[k], rho[k + 1] = before / 2, before / 2 end
-  end
-  local sum = 0
-  for k = 0, last - 1 do sum = sum + (rho[k] or 0) end
-  local time = -1 + 2 * sum + (rho[last] or 0)
-  time = math.max(time, 1 / (math.log(n * m) / math.log(10)))
-  return n * m / time
-end
-
---- The effective number of draws for the mean.
-function diagnostics.ess_mean (x) return ess(split(x)) end
-
---- Of the bulk: of ranks.
-function diagnostics.ess_bulk (x)
-  if not is_usable(x) then return NAN end
-  return ess(diagnostics.normal_scores(split(x)))
-end
-
---- Of a quantile: whether draws lie below it.
-function diagnostics.ess_quantile (x, q)
-  if not is_usable(x) then return NAN end
-  return ess(split(x):le(x:reshape(-1):quantile(q)))
-end
-
---- Of the tails: the smaller one of the quantiles 0.05 and 0.95.
-function diagnostics.ess_tail (x)
-  return math.min(diagnostics.ess_quantile(x, 0.05), diagnostics.ess_quantile(x, 0.95))
 end
 
 --- The Monte Carlo standard errors of the mean, of the sd and of a quantile.

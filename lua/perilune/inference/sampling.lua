@@ -26,6 +26,8 @@ local CLIMB    = 60        -- iterations towards a mode before a chain starts
 local SAMPLES  = 5         -- draws for each point of such a path
 local PROGRESS = 0.1       -- seconds between two lines
 
+local AT_ONCE  = 8         -- quantities that are diagnosed together
+
 local DENSE_MOST = 30      -- free numbers for which a dense metric costs next to nothing
 
 local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs", "divergent" }
@@ -178,20 +180,27 @@ local function drawn (self)
   return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
 end
 
+-- Diagnostics of columns, as three vectors. A few at a time: their draws stay in the cache.
+local function of_columns (columns, chains, n)
+  local found, count = { {}, {}, {} }, core.shape(columns)[2]
+  for first = 1, count, AT_ONCE do
+    local width = math.min(AT_ONCE, count - first + 1)
+    local x = columns:narrow(2, first, width):transpose():contiguous():reshape(width, chains, n)
+    for i, part in ipairs { diagnostics.all(x) } do table.insert(found[i], part) end
+  end
+  for i, parts in ipairs(found) do found[i] = tensor.cat(parts) end
+  return found
+end
+
 -- Diagnostics of every element of values by name, whose rows are the chains' draws one after another.
 local function diagnosed (values, chains, n)
   local all = { rhat = {}, ess_bulk = {}, ess_tail = {} }
   for name, value in pairs(values) do
-    local columns = value:reshape(chains * n, -1)
-    local lists = { rhat = {}, ess_bulk = {}, ess_tail = {} }
-    for j = 1, core.shape(columns)[2] do
-      local x = columns:select(2, j):contiguous():reshape(chains, n)
-      for kind, list in pairs(lists) do list[j] = diagnostics[kind](x) end
-    end
+    local found = of_columns(value:reshape(chains * n, -1), chains, n)
     local shape = core.shape(value)
     table.remove(shape, 1)
-    for kind, list in pairs(lists) do
-      all[kind][name] = #shape == 0 and list[1] or core.tensor(list):reshape(shape)
+    for i, kind in ipairs { "rhat", "ess_bulk", "ess_tail" } do
+      all[kind][name] = #shape == 0 and found[i][1] or found[i]:reshape(shape)
     end
   end
   return all

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "special/eight.h"
 
 #define TILE_HEIGHT 4      /* rows of a tile */
 #define COLS        8      /* columns of a tile and of a panel */
@@ -71,21 +72,48 @@ static void tile (const Panel *panel, size_t rows, const double *a, size_t k,
     for (size_t c = 0; c < panel->cols; c++) out[r * n + c] = sum[r][c];
 }
 
-/* `width` results of a row times a matrix of n columns, each in so many `parts` that do not
-   wait for one another; inlined for each width. */
-static inline void columns (size_t width, size_t parts, size_t k, size_t n, const double *a,
-                            const double *b, double *out) {
+/* Sixteen results of a row times a matrix of n columns. */
+static void sixteen_columns (size_t k, size_t n, const double *a, const double *b, double *out) {
+  Eight left = {{0}, {0}}, right = {{0}, {0}}, x;
+  for (size_t p = 0; p < k; p++) {
+    eight_load(&x, b + p * n);
+    eight_add(&left, a[p], &x);
+    eight_load(&x, b + p * n + 8);
+    eight_add(&right, a[p], &x);
+  }
+  eight_store(&left, out);
+  eight_store(&right, out + 8);
+}
+
+/* Four, each in four parts that do not wait for one another. */
+static void four_columns (size_t k, size_t n, const double *a, const double *b, double *out) {
+  Four s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+  size_t p = 0;
+  for (; p + 4 <= k; p += 4) {
+    Four x0 = *(const FourAnywhere *)(b + p * n), x1 = *(const FourAnywhere *)(b + (p + 1) * n);
+    Four x2 = *(const FourAnywhere *)(b + (p + 2) * n), x3 = *(const FourAnywhere *)(b + (p + 3) * n);
+    four_add(&s0, a[p], &x0);
+    four_add(&s1, a[p + 1], &x1);
+    four_add(&s2, a[p + 2], &x2);
+    four_add(&s3, a[p + 3], &x3);
+  }
+  for (; p < k; p++) {
+    Four x = *(const FourAnywhere *)(b + p * n);
+    four_add(&s0, a[p], &x);
+  }
+  *(FourAnywhere *)out = s0 + s1 + s2 + s3;
+}
+
+/* One, in VECTOR_SUMS parts. */
+static double column (size_t k, size_t n, const double *a, const double *b) {
   double sum[VECTOR_SUMS] = {0};
   size_t p = 0;
-  for (; p + parts <= k; p += parts)
-    for (size_t q = 0; q < parts; q++)
-      for (size_t c = 0; c < width; c++)
-        sum[q * width + c] = fma(a[p + q], b[(p + q) * n + c], sum[q * width + c]);
-  for (; p < k; p++)
-    for (size_t c = 0; c < width; c++) sum[c] = fma(a[p], b[p * n + c], sum[c]);
-  for (size_t q = 1; q < parts; q++)
-    for (size_t c = 0; c < width; c++) sum[c] += sum[q * width + c];
-  for (size_t c = 0; c < width; c++) out[c] = sum[c];
+  for (; p + VECTOR_SUMS <= k; p += VECTOR_SUMS)
+    for (size_t q = 0; q < VECTOR_SUMS; q++)
+      sum[q] = fma(a[p + q], b[(p + q) * n], sum[q]);
+  for (; p < k; p++) sum[0] = fma(a[p], b[p * n], sum[0]);
+  for (size_t q = 1; q < VECTOR_SUMS; q++) sum[0] += sum[q];
+  return sum[0];
 }
 
 static void row_times_matrix (Stop stop, size_t k, size_t n, const double *a, const double *b,
@@ -93,17 +121,19 @@ static void row_times_matrix (Stop stop, size_t k, size_t n, const double *a, co
   size_t j = 0;
   for (; j + VECTOR_SUMS <= n && !stops_at(stop, j / VECTOR_SUMS, VECTOR_SUMS * k);
        j += VECTOR_SUMS)
-    columns(VECTOR_SUMS, 1, k, n, a, b + j, out + j);
-  for (; j + 4 <= n; j += 4) columns(4, VECTOR_SUMS / 4, k, n, a, b + j, out + j);
-  for (; j < n; j++) columns(1, VECTOR_SUMS, k, n, a, b + j, out + j);
+    sixteen_columns(k, n, a, b + j, out + j);
+  for (; j + 4 <= n; j += 4) four_columns(k, n, a, b + j, out + j);
+  for (; j < n; j++) out[j] = column(k, n, a, b + j);
 }
 
-/* COLS rows times a column */
-static void rows (size_t k, const double *a, const double *b, double *out) {
-  double sum[COLS] = {0};
-  for (size_t p = 0; p < k; p++)
-    for (size_t r = 0; r < COLS; r++) sum[r] = fma(a[r * k + p], b[p], sum[r]);
-  memcpy(out, sum, sizeof sum);
+/* Eight rows times a column. */
+static void eight_rows (size_t k, const double *a, const double *b, double *out) {
+  Eight sum = {{0}, {0}};
+  for (size_t p = 0; p < k; p++, a++) {
+    Eight x = {{a[0], a[k], a[2 * k], a[3 * k]}, {a[4 * k], a[5 * k], a[6 * k], a[7 * k]}};
+    eight_add(&sum, b[p], &x);
+  }
+  eight_store(&sum, out);
 }
 
 /* Long rows one at a time, short ones side by side. */
@@ -111,8 +141,8 @@ static void matrix_times_column (Stop stop, size_t m, size_t k, const double *a,
                                  double *out) {
   size_t i = 0;
   for (; k < LONG && i + COLS <= m && !stops_at(stop, i / COLS, COLS * k); i += COLS)
-    rows(k, a + i * k, b, out + i);
-  for (; i < m && !stops_at(stop, i, k); i++) columns(1, VECTOR_SUMS, k, 1, a + i * k, b, out + i);
+    eight_rows(k, a + i * k, b, out + i);
+  for (; i < m && !stops_at(stop, i, k); i++) out[i] = column(k, 1, a + i * k, b);
 }
 
 static void tiled (Stop stop, size_t m, size_t k, size_t n, const double *a, const double *b,

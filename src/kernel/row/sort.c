@@ -3,6 +3,7 @@
 **
 **   argsort(x)_j      the place, from 1, of the j-th smallest of x: equal elements stay in their
 **                     order, and NaN comes last
+**   ranks(x)_j        how many are at most x_j; those of equal elements averaged, NaN of NaN
 **   reorder(x, i)_j   x_i, i being the j-th of such places
 **   quantile(x, q)_j  x_(i) + (h - i)(x_(i+1) - x_(i)),   h = (k - 1) q_j,   i = floor(h), of
 **                     the sorted row x_(0), ..., x_(k-1): type 7 of Hyndman and Fan
@@ -95,6 +96,20 @@ static void argsort (const Batch *b, double *out) {
 }
 
 
+static void ranks (const Batch *b, double *out) {
+  size_t k = b->dims[0];
+  for (size_t r = 0; r < b->n; r++, out += k) {
+    const Item *item = sorted(b->stop, k, event(b, 0, r), b->scratch);
+    if (stops(b->stop)) return;
+    for (size_t i = 0, end; i < k; ) {
+      for (end = i + 1; end < k && item[end].key == item[i].key; ) end++;
+      double rank = item[i].key == INT64_MAX ? (double)NAN : 0.5 * (double)(i + 1 + end);
+      for (; i < end; i++) out[(size_t)item[i].place - 1] = rank;
+    }
+  }
+}
+
+
 /* A number from 1 to k as one from 0 on; k for any other. */
 static size_t place_of (double index, size_t k) {
   return index >= 1 && index <= (double)k ? (size_t)index - 1 : k;
@@ -182,6 +197,8 @@ static void quantile_adjoint (const Batch *b, const double *upstream, double *co
 const Kernel perilune_row_sort[] = {
   {.name = "argsort", .n_in = 1, .flat = 1, .integer = 1,
    .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = argsort, .scratch = items}},
+  {.name = "ranks", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {.signature = "(k)->(k)", .run = ranks, .scratch = items}},
   {.name = "reorder", .n_in = 2,
    .rows = &(const RowKernel) {
      .signature = "(k),(k)->(k)", .run = reorder, .adjoint = reorder_adjoint}},
