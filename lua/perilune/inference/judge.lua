@@ -17,6 +17,7 @@ local MOST   = 2e7       -- so that there are not more of them than this, all dr
 local REFITS = 2
 local UNSURE = 0.6       -- tail shape from which on there are more draws,
 local MORE   = 4         -- so many times
+local ROUNDING = 1e-14
 local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
 local judge = {}
@@ -93,12 +94,13 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
--- Those columns that are not the same in every draw, and their names; of the guide's moments likewise.
+-- Those columns that are not the same in every draw but for rounding, and their names; of the guide's moments likewise.
 local function varying (x, names, guide)
   local index, kept = {}, {}
-  local spread = x:max(1) - x:min(1)
+  local spread, most = x:max(1) - x:min(1), x:abs():max(1)
   for j, name in ipairs(names) do
-    if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
+    local is_fixed = spread[j] <= ROUNDING * most[j]
+    if not is_fixed then index[#index + 1], kept[#kept + 1] = j, name end
   end
   if #index == #names or #index == 0 then return x, names, guide end
   index = core.tensor(index)
