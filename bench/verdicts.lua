@@ -30,7 +30,7 @@ local function errors (post, truth)
     local found_mean, found_sd = moments(post, name)
     local mean, sd, true_mean, true_sd = numbers(found_mean), numbers(found_sd), numbers(t.mean), numbers(t.sd)
     for j = 1, #true_mean do
-      if true_sd[j] == 0 then goto next end   -- a number that the support fixes
+      if true_sd[j] <= 1e-12 * math.abs(true_mean[j]) then goto next end   -- the support fixes it, but for rounding
       local off, ratio = math.abs(mean[j] - true_mean[j]) / true_sd[j], sd[j] / true_sd[j]
       if not is_finite(off) then return math.huge, math.huge, name end
       if true_sd[j] < math.huge then ratio = math.max(ratio, 1 / ratio) end

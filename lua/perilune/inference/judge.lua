@@ -19,6 +19,8 @@ local UNSURE = 0.6       -- tail shape from which on there are more draws,
 local MORE   = 4         -- so many times
 local EVEN   = 1e-3      -- nats between log ratios that are as good as equal
 
+local ROUNDING = 1e-14   -- of numbers that a support fixes, relative
+
 local judge = { DRAWS = DRAWS }
 
 --- How many draws are looked at.
@@ -103,12 +105,14 @@ function judge.guide_moments (posed, density, seen)
   return { mean = x:mean(1), sd = x:std(1) }
 end
 
--- Those columns that are not the same in every draw, and their names; of the guide's moments likewise. Nil if none is.
+-- Those columns that are not the same in every draw but for rounding, and their names; of the guide's moments likewise.
+-- Nil if there is none.
 local function varying (x, names, guide)
   local index, kept = {}, {}
-  local spread = x:max(1) - x:min(1)
+  local spread, most = x:max(1) - x:min(1), x:abs():max(1)
   for j, name in ipairs(names) do
-    if spread[j] ~= 0 then index[#index + 1], kept[#kept + 1] = j, name end
+    local is_fixed = spread[j] <= ROUNDING * most[j]
+    if not is_fixed then index[#index + 1], kept[#kept + 1] = j, name end
   end
   if #index == 0 then return nil end
   if #index == #names then return x, names, guide end
