@@ -7,6 +7,7 @@
 #   make bench        speed beside PyTorch, one table a question
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
+#   make calibration  simulations and their posteriors by every way: are ranks uniform?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the tables that documents are generated from
@@ -79,7 +80,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench perf-guard samplers steps examples docs host asan fuzz bits rock install clean \
+.PHONY: FORCE all demo test lint bench perf-guard samplers calibration steps examples docs host asan fuzz bits rock install clean \
         need-build need-test need-lint need-bench need-guard need-asan
 
 all: $(MODULE) $(LIBRARY)
@@ -196,6 +197,10 @@ perf-guard: need-guard
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
+
+calibration: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) spec/long/calibration.lua
 
 steps: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
