@@ -39,7 +39,7 @@ describe("calibration", function ()
   it("fails where draws are too narrow", function ()
     local found = calibration(broken(function (x, mean) return mean + 0.4 * (x - mean) end))
     assert.equal("bad", found.verdict)
-    assert.matches("beta%[1%] is off: draws are too narrow", table.concat(found.reasons, "\n"))
+    assert.matches("beta%[1%] is off %(draws are too narrow%)", table.concat(found.reasons, "\n"))
   end)
 
   it("fails where draws are moved", function ()

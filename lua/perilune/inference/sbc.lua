@@ -266,8 +266,9 @@ local function reasons_of (tests, fits)
   for _, one in ipairs(tests) do
     least = math.min(least, one.p)
     if one.p < DOUBTFUL then
-      list[#list + 1] = string.format("%s %s: its ranks are as uneven by chance with probability %.2g", one.name,
-                                      one.name == LIKELIHOOD and "is off" or "is off: draws " .. one.shape, one.p)
+      local shape = one.name ~= LIKELIHOOD and " (draws " .. one.shape .. ")" or ""
+      list[#list + 1] = string.format("%s is off%s: by chance its ranks were as uneven with probability %.2g", one.name,
+                                      shape, one.p)
     end
   end
   if fits.failed > 0 then
