@@ -10,6 +10,7 @@
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
+#   make calibration  simulations and their posteriors by every way: are ranks uniform?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the tables that documents are generated from
@@ -83,8 +84,9 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts perf-guard samplers steps examples docs host \
-        asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard need-asan
+.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
+        docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
+        need-asan
 
 all: $(MODULE) $(LIBRARY)
 	@$(call progress)
@@ -213,6 +215,10 @@ verdicts: need-build
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
+
+calibration: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) spec/long/calibration.lua
 
 steps: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

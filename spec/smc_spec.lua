@@ -88,6 +88,15 @@ describe("smc", function ()
     assert.is_true(said / 4 > 0.08 and said / 4 < 0.5)
   end)
 
+  it("goes on where most draws of the prior have no density", function ()
+    local post = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m:factor("x", peri.where(m.x:gt(1), m.x * 0, -math.huge))
+    end) {} :smc { seed = 1, start = "prior" }
+    assert.near(Normal(0, 1):log_sf(1), post.log_evidence, 0.2)
+    assert.is_true(post.values.x:min() > 1)
+  end)
+
   it("finds both of two modes from the prior", function ()
     local post = peri.model(function (m)
       m.x = Normal(0, 10)

@@ -181,4 +181,4 @@ end
 
 errors.count_arguments("posed model", Posed, "sites log_joint prior")
 
-return { model = model, discover = discover }
+return { model = model, discover = discover, methods = METHODS }

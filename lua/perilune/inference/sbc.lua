@@ -19,6 +19,7 @@ local origin    = require "perilune.inference.origin"
 local Posterior = require "perilune.inference.posterior"
 local run       = require "perilune.model.run"
 local show      = require "perilune.show"
+local ways      = require "perilune.model"
 local Uniform   = require "perilune.distributions.Uniform"
 
 local raise = errors.raise
@@ -31,8 +32,7 @@ local MOST_ROWS   = 24       -- of a printed table
 local BAD, DOUBTFUL = 0.01, 0.05
 local MOST_BAD    = 0.05     -- share of fits whose own verdict is bad
 
--- What chains need for as many independent draws as ranks are made of.
-local CHAINS = { nuts = 1, hmc = 1, random_walk = 1 }
+local CHAINS = { nuts = true, hmc = true, random_walk = true }   -- ways that draw ten times what is ranked
 
 local ROWS = {
   { "method", "nuts", "the name of a way to the posterior, or a function (posed, rng)",
@@ -86,7 +86,7 @@ end
 
 local function method_options (read, rng)
   local given = {}
-  if CHAINS[read.method] then given.chains, given.warmup, given.draws = 2, 500, 5 * (read.draws + 1) // 2 end
+  if CHAINS[read.method] then given.chains, given.warmup, given.draws = 2, 500, 5 * (read.draws + 1) end
   for name, value in pairs(read.options or {}) do given[name] = value end
   given.rng = rng
   return given
@@ -266,8 +266,9 @@ local function reasons_of (tests, fits)
   for _, one in ipairs(tests) do
     least = math.min(least, one.p)
     if one.p < DOUBTFUL then
-      list[#list + 1] = string.format("%s %s: its ranks are as uneven by chance with probability %.2g", one.name,
-                                      one.name == LIKELIHOOD and "is off" or "is off: draws " .. one.shape, one.p)
+      local shape = one.name ~= LIKELIHOOD and " (draws " .. one.shape .. ")" or ""
+      list[#list + 1] = string.format("%s is off%s: by chance its ranks were as uneven with probability %.2g", one.name,
+                                      shape, one.p)
     end
   end
   if fits.failed > 0 then
@@ -316,7 +317,7 @@ end
 local function calibrate (model, read)
   local posed, n, draws = model(read.data or {}), read.n, read.draws
   check(posed)
-  if type(read.method) == "string" and not posed[read.method] then
+  if type(read.method) == "string" and not ways.methods[read.method] then
     raise("sbc: method must be the name of a way to the posterior, got %s", show.value(read.method))
   end
   local rngs = (read.rng or core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53))):split(n + 1)

@@ -53,16 +53,16 @@ local function is_finite (x) return x - x == 0 end
 
 -- Weights -------------------------------------------------------------------------------------
 
--- The sums of p/q0 to the power `rise`, as weights that sum to 1, and the logarithm of their mean.
+-- p/q0 to the power `rise`, as weights that sum to 1, and the logarithm of their mean.
 local function weights_of (ratios, rise)
   local log = ratios * rise
   local total = log:logsumexp()
   return (log - total):exp(), total - math.log(core.numel(ratios))
 end
 
--- The next b: by bisection, such that a share of particles counts.
+-- The next b: by bisection, such that a share of the particles that have a density counts.
 local function next_temperature (ratios, b, share)
-  local n = core.numel(ratios)
+  local n = ratios:gt(-math.huge):sum()
   local function counts (rise) return weighted.ess((weights_of(ratios, rise))) >= share * n end
   if counts(1 - b) then return 1 end
   local low, high = 0, 1 - b
@@ -85,8 +85,8 @@ local function resampled (weights, n, rng)
   return core.tensor(picked)
 end
 
--- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by its number of
--- descendants, among all that were ever weighed.
+-- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by the weight of
+-- its descendants.
 local function variance_of (eve, weights)
   local counts, total = core.zeros(GROUPS):totable(), weights:sum()
   local list = weights:totable()
@@ -100,7 +100,7 @@ end
 
 -- Stages --------------------------------------------------------------------------------------
 
--- What is known of the particles after n moves: rows u; log densities and gradients of q0 and p there.
+-- What is known of particles: rows u; log densities and gradients of q0 and p there.
 local function evaluated (self, u)
   local q, dq = self.origin:gradients(u)
   local p, dp = self.density:gradients(u)
@@ -160,7 +160,8 @@ local function begin_stage (self)
     raise("smc: the log density of the model is finite at no draw of %s", self.origin.words)
   end
   local b = next_temperature(ratios, at.b, self.options.ess)
-  if b - at.b < LEAST_RISE and b < 1 then
+  local is_rising = b == 1 or b - at.b >= LEAST_RISE
+  if not is_rising then
     raise("smc: the particles are stuck at temperature %g: the density is too far from %s", at.b, self.origin.words)
   end
   local w, log_mean = weights_of(ratios, b - at.b)
@@ -169,6 +170,7 @@ local function begin_stage (self)
   local index = resampled(w, n, self.rng)
   local eves = eves_of(at)
   at.variance = variance_of(eves, w)
+  u = functions.where(w:gt(0):reshape(-1, 1), u, 0)   -- what has no weight need not be finite
   at.odd_scale, at.even_scale = scales_of(u, w, eves % 2)
   at.eve = eves[index]
   at.now = evaluated(self, u[index])
@@ -275,7 +277,7 @@ function Smc:step (n)
   if type(n) == "table" then
     errors.check_options("step", n, { "ms" })
     if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
-    local clock = os.clock
+    local clock = os and os.clock or function () return math.huge end
     local stop = clock() + n.ms / 1000
     repeat until advance(self) or clock() >= stop
   elseif opts.is_count(n) then
@@ -396,7 +398,7 @@ function Smc:result ()
   local word, reasons = verdict.of_particles(f)
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
-    reasons = reasons, findings = f, ess = ess, log_evidence = at.log_evidence,
+    reasons = reasons, findings = f, ess_bulk = ess, log_evidence = at.log_evidence,
     log_evidence_error = f.log_evidence_error, centring = self.degrees, r_eff = least / f.draws,
     extra_columns = { { "ESS", ess } },
     how = string.format("smc from %s, %d draws after %d stages, log evidence %.2f +- %.2f, ESS at least %.0f",
