@@ -54,6 +54,16 @@ describe("a trace", function ()
     end, { m })
   end)
 
+  it("follows what repeats one number, alone and beside others", function ()
+    local a, b, x = peri.param(2), peri.param { 0.5, 1.5 }, peri.param { { 1, 2, 3 }, { 4, 5, 6 } }
+    agrees(function ()
+      local scale, second = a:expand(2, 3), b[2]:expand(3)
+      return scale:log():sum() + (scale * second):exp():mean() + (scale:log() * x):sum()
+           + peri.Normal(second, scale):log_prob(x:transpose():reshape(2, 3)):sum() + (second * second):sum()
+    end, { a, b, x })
+    agrees(function () return (a:expand(300) * b[1]:expand(300)):sum() + a:expand(700):log():sum() end, { a, b })
+  end)
+
   it("follows comparisons, and where they lead", function ()
     local w = peri.param { 0.5, 1, 2 }
     local trace = peri.trace(function ()

@@ -55,7 +55,7 @@ typedef struct Node {
   uint8_t n;             /* inputs */
   uint16_t dimensions;   /* that a reduction reduced, as a set of bits */
   uint8_t depth;         /* of a sum that waits, or of what was made of one: operations */
-  bool block;            /* it came of a single block: see loop_is_small */
+  uint16_t block;        /* elements of the single block that it came of, or 0: see loop_is_small */
   bool empty;            /* nothing has been written there yet */
   bool freed;            /* backward without `retain` has gone over it */
   bool has_grad;         /* of a parameter: `grad` is set, */

@@ -7,11 +7,7 @@
 
 /* Each operand has as many elements, or repeats one. */
 size_t step_block_size (const Node *node) {
-  size_t size = 1;
-  if (!node->block) return SIZE_MAX;
-  for (int k = 0; k < node->n && size == 1; k++)
-    if (!node->in[k].is_one) size = node->in[k].tensor->size;
-  return size <= BACKWARD_BLOCK ? size : SIZE_MAX;
+  return node->block > 0 && node->block <= BACKWARD_BLOCK ? node->block : SIZE_MAX;
 }
 
 static const double *elements_of (const Input *input) {

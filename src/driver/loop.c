@@ -136,18 +136,16 @@ static const Tensor *largest (int n, const Tensor *const in[]) {
 static bool plan_plain (Loop *loop, int n, const Tensor *const in[]) {
   if (n == 0) return false;
   const Tensor *whole = largest(n, in);
-  loop->linear = true;
   for (int k = 0; k < n; k++) {
     bool constant = in[k]->size == 1 && whole->size != 1;
     if (constant ? in[k]->rank > whole->rank
                  : in[k]->size != 1 && !lies_like(in[k], whole)) return false;
-    if (constant) loop->linear = false;
     loop->feed[k] = constant ? FEED_CONSTANT : FEED_LINEAR;
     loop->data[k] = in[k]->data;
   }
   loop->n = n;
   loop->size = whole->size;
-  loop->straight = loop->plain = true;
+  loop->straight = true;
   loop->out_rank = whole->rank;
   for (int d = 0; d < whole->rank; d++) loop->out_shape[d] = whole->shape[d];
   tensor_row_major(loop->out_rank, loop->out_shape, loop->out_stride);
@@ -163,15 +161,11 @@ static void plan_strided (Loop *loop, const Tensor *const in[], bool row_major) 
   if (!row_major) order_dimensions(loop, order);
   result_strides(loop, order);
   collapse(loop, order);
-  bool is_any_linear = false;
-  loop->straight = loop->linear = true;
+  loop->straight = true;
   for (int k = 0; k < loop->n; k++) {
     loop->feed[k] = classify(loop, k);
     if (loop->feed[k] == FEED_GATHERED) loop->straight = false;
-    if (loop->feed[k] != FEED_LINEAR) loop->linear = false;
-    else is_any_linear = true;
   }
-  loop->plain = loop->straight && is_any_linear;
 }
 
 const char *loop_plan (Loop *loop, int n, const Tensor *const in[]) {

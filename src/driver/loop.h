@@ -34,9 +34,7 @@ typedef struct Loop {
   const double *data[LOOP_MAX_IN];
   ptrdiff_t stride[LOOP_MAX_IN][TENSOR_MAX_RANK];
   Feed feed[LOOP_MAX_IN];
-  bool straight;                             /* nothing is gathered, */
-  bool linear;                               /* nor repeated */
-  bool plain;                                /* some operand has all elements, the others, too, or one */
+  bool straight;                             /* nothing is gathered */
 } Loop;
 
 typedef double LoopBlock[LOOP_BLOCK];
@@ -64,7 +62,7 @@ const char *loop_plan_shaped (Loop *loop, int rank, const ptrdiff_t shape[],
 /* Is it a single block, each operand's elements, or the one that it repeats, being at
    loop->data? */
 static inline bool loop_is_small (const Loop *loop) {
-  return (loop->linear || loop->plain) && loop->size > 0 && loop->size <= LOOP_BLOCK;
+  return loop->straight && loop->size > 0 && loop->size <= LOOP_BLOCK;
 }
 
 /* Do the elements of a result lie in the order of the loop? */

@@ -57,29 +57,30 @@ static size_t count_elements (lua_State *L, const Recording *r, int rank,
   return size;
 }
 
-/* Is it all done by one call of the kernel, on operands as they lie? Then no plan is needed to
-   go back, or forward again. This is decided here, and nowhere else. Sums along a loop of their
+/* Elements of a loop that is done by one call of the kernel, on operands as they lie, or 0: then no
+   plan is needed to go back, or forward again. This is decided here, and nowhere else. Sums along a loop of their
    own may be taken by kernels' block_sums, which have other last digits than sums of values. */
-static bool is_single_block (NodeKind kind, const Kernel *kernel, const Loop *loop) {
-  return elementwise_is_small(kernel, loop)
-      && (kind == NODE_ELEMENTWISE || !kernel_has_block_sums(kernel));
+static uint16_t block_of_loop (NodeKind kind, const Kernel *kernel, const Loop *loop) {
+  bool is_block = elementwise_is_small(kernel, loop)
+               && (kind == NODE_ELEMENTWISE || !kernel_has_block_sums(kernel));
+  return is_block ? (uint16_t)loop->size : 0;
 }
 
-static bool is_block (const Recording *r, int rank) {
+static uint16_t block_of (const Recording *r, int rank) {
   if (r->source != NULL) return r->source->block;
-  if (r->loop != NULL) return is_single_block(r->kind, r->kernel, r->loop);
+  if (r->loop != NULL) return block_of_loop(r->kind, r->kernel, r->loop);
   return r->kind == NODE_ELEMENTWISE && rank == 0;   /* of single numbers */
 }
 
 void engine_note_loop (const Tensor *t, const Loop *loop) {
-  t->node->block = is_single_block(t->node->kind, t->node->kernel, loop);
+  t->node->block = block_of_loop(t->node->kind, t->node->kernel, loop);
 }
 
 /* Fills the node of the tensor on top, all but the inputs before `first`. */
 static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
   t->node->kernel = r->kernel;
   t->node->dimensions = (uint16_t)r->dimensions;
-  t->node->block = is_block(r, t->rank);
+  t->node->block = block_of(r, t->rank);
   for (int k = first; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
 }
 
