@@ -232,3 +232,18 @@ describe("map", function ()
     assert.equal("bad", hopeless["a flat direction"]:map { seed = 1 }.verdict)
   end)
 end)
+
+describe("a model that cannot be traced", function ()
+  it("is fitted all the same", function ()
+    local before = warn
+    _G.warn = function () end   -- luacheck: ignore
+    finally(function () _G.warn = before end)   -- luacheck: ignore
+    local post = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m.y = Normal(m.x:item() > 5 and 2 * m.x or m.x, 1)
+    end) { y = 1 } :fit { seed = 1 }
+    assert.equal("ok", post.verdict)
+    assert.near(0.5, post.mean.x, 0.1)
+    assert.near(math.sqrt(0.5), post.sd.x, 0.05)
+  end)
+end)

@@ -1,7 +1,8 @@
 --- posed:fit {}: tries ways to a posterior, the cheapest first, until one is ok.
-local nuts    = require "perilune.inference.nuts"
-local options = require "perilune.inference.options"
-local vi      = require "perilune.inference.vi"
+local nuts        = require "perilune.inference.nuts"
+local options     = require "perilune.inference.options"
+local random_walk = require "perilune.inference.random_walk"
+local vi          = require "perilune.inference.vi"
 
 local ROWS = { { "seconds", 60, "positive", options.is_positive } }
 
@@ -13,8 +14,10 @@ local TRIES = {
   { "vi with more starts", vi, { starts = 24 }, function (post) return post.findings.lonely end },
   { "vi, centred as written", vi, { noncentred = false },
     function (post) return next(post.centring) ~= nil and post.findings.r < 0.5 end },
-  { "nuts", nuts, {} },
-  { "nuts with smaller steps", nuts, { target = 0.95, draws = 2000 } },
+  { "nuts", nuts, {}, function (post) return post.density:is_traced() end },
+  { "nuts with smaller steps", nuts, { target = 0.95, draws = 2000 },
+    function (post) return post.density:is_traced() end },
+  { "random_walk", random_walk, {}, function (post) return not post.density:is_traced() end },
 }
 
 local function is_better (a, b) return b == nil or RANK[a.verdict] > RANK[b.verdict] end

@@ -7,7 +7,6 @@
 --
 --   smc:step(n)   n moves of all particles; step { ms = 2 }, state, restore and result as in sampling.lua
 local bridge    = require "perilune.inference.bridge"
-local recipe  = require "perilune.inference.recipe"
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
@@ -18,6 +17,7 @@ local opts      = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
+local recipe    = require "perilune.inference.recipe"
 local Sampling  = require "perilune.inference.sampling"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"

@@ -94,11 +94,18 @@ local function evaluate (self, rows, values, gradients)
   if self.between then self.between() end
 end
 
+--- Can the model be traced?
+function Density:is_traced ()
+  prepare(self)
+  return self.trace ~= nil
+end
+
 --- The trace; raises where the model cannot be traced.
 function Density:traced ()
   prepare(self)
   if not self.trace then
-    errors.raise("chains need a model that can be traced: one whose body does not look at values")
+    errors.raise("nuts and hmc need a model that can be traced, one whose body does not look at values; random_walk "
+                 .. "does not")
   end
   return self.trace
 end
