@@ -174,3 +174,17 @@ describe("models that cannot be traced", function ()
     assert.matches("can be traced", refusal_of(posed.nuts, posed, { seed = 1 }))
   end)
 end)
+
+describe("plates of which some rows count in a step", function ()
+  it("have all their rows in chains and in other ways", function ()
+    local y = peri.arange(1, 101) / 10
+    local posed = peri.model(function (m)
+      m.mu = Normal(0, 10)
+      m:plate("rows", 100, 5, function () m.y = Normal(m.mu, 1) end)
+    end) { y = y }
+    local mean = y:sum() / (100 + 1 / 100)
+    for _, method in ipairs { "nuts", "laplace", "map", "pathfinder" } do
+      assert.near(mean, posed[method](posed, { seed = 1 }).mean.mu, 0.02)
+    end
+  end)
+end)

@@ -39,7 +39,7 @@ static void exchange_rows (Factors *f, size_t d, size_t i, size_t j) {
 
 static Factors factor (Stop stop, size_t d, const double *a, double *scratch) {
   Factors f = {.lu = scratch, .order = scratch + d * d};
-  memcpy(f.lu, a, d * d * sizeof *a);
+  if (d > 0) memcpy(f.lu, a, d * d * sizeof *a);
   for (size_t i = 0; i < d; i++) f.order[i] = (double)i;
   for (size_t j = 0; j < d && !stops_at(stop, j, d * (d - j)); j++) {
     exchange_rows(&f, d, j, largest_row(&f, d, j));
@@ -72,7 +72,7 @@ static void logdet_adjoint (const Batch *b, const double *upstream, double *cons
   for (size_t r = 0; r < b->n; r++) {
     Factors f = factor(b->stop, side, event(b, 0, r), b->scratch);
     double *inverse = d[0] + r * side * side;
-    memset(inverse, 0, side * side * sizeof *inverse);
+    if (side > 0) memset(inverse, 0, side * side * sizeof *inverse);
     for (size_t i = 0; i < side && !stops_at(b->stop, i, side * side); i++) {
       double *row = inverse + (size_t)f.order[i] * side;
       row[i] = upstream[r];
