@@ -22,6 +22,7 @@ local Units     = require "perilune.inference.units"
 
 local FAMILIES = { Normal = true, StudentT = true, Cauchy = true, Laplace = true, Logistic = true, Gumbel = true }
 
+local NEARLY_NOT = 0.3   -- degrees below this are 0: that costs less, and chains like it
 local ITERATIONS = 100   -- of the fit that finds how far
 
 local centring = {}
@@ -136,7 +137,8 @@ function centring.density (posed, option, start, rng, settings)
     local site = posed.latents[name]
     local sd = fitted.scale:narrow(1, site.at, site.size)
     local c = functions.maximum(1 - sd * sd, 0)
-    found[name] = #site.shape == 0 and c[1] or c:reshape(site.shape)
+    if c:max() < NEARLY_NOT then found[name] = 0
+    else found[name] = #site.shape == 0 and c[1] or c:reshape(site.shape) end
   end
   return Density.new(posed, found, settings), moved_start(posed, fitted.centre, found), found
 end
