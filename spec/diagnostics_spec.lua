@@ -68,6 +68,13 @@ describe("diagnostics", function ()
     end
   end)
 
+  it("of four draws of each chain: R-hat alone", function ()
+    local x = peri.tensor { { 1, 2, 3, 5 }, { 11, 14, 12, 13 } }
+    assert.is_true(diagnostics.rhat(x) > 1.5)
+    local ess = diagnostics.ess_bulk(x)
+    assert.not_equal(ess, ess)
+  end)
+
   it("of independent draws find all of them", function ()
     local x = peri.Normal(0, 1):sample({ 4, 1000 }, peri.rng(1))
     assert.near(1, diagnostics.rhat(x), 0.005)

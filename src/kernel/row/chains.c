@@ -15,7 +15,7 @@
 #include "special/eight.h"
 #include "special/vmath.h"
 
-#define LEAST 4    /* draws of a chain of which something can be said */
+#define LEAST 4    /* draws of a chain whose autocorrelation can be told */
 
 /* Chains without their means, and what these are. */
 typedef struct Chains {
@@ -88,7 +88,7 @@ static Chains centre (size_t m, size_t n, const double *x, double *scratch) {
 
 static int is_usable (size_t m, size_t n, const double *x) {
   int differ = 0;
-  if (n < LEAST || m == 0 || !(fabs(sum_of(m * n, x)) < INFINITY)) return 0;
+  if (m == 0 || !(fabs(sum_of(m * n, x)) < INFINITY)) return 0;
   for (size_t i = 1; i < m * n; i++) differ |= x[i] != x[0];
   return differ;
 }
@@ -99,7 +99,7 @@ static void rhat (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n && !stops(b->stop); r++) {
     const double *x = event(b, 0, r);
     out[r] = NAN;
-    if (m < 2 || !is_usable(m, n, x)) continue;
+    if (m < 2 || n < 2 || !is_usable(m, n, x)) continue;
     Chains c = centre(m, n, x, b->scratch);
     out[r] = sqrt(((double)n * c.between / c.within + (double)(n - 1)) / (double)n);
   }
@@ -131,7 +131,7 @@ static void ess (const Batch *b, double *out) {
   for (size_t r = 0; r < b->n && !stops(b->stop); r++) {
     const double *x = event(b, 0, r);
     out[r] = NAN;
-    if (!is_usable(m, n, x)) continue;
+    if (n < LEAST || !is_usable(m, n, x)) continue;
     Chains c = centre(m, n, x, b->scratch);
     double count = (double)(m * n), time = time_of(b->stop, &c), least = vlog(10) / vlog(count);
     out[r] = count / (time > least ? time : least);
