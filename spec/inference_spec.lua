@@ -153,8 +153,7 @@ describe("hierarchies", function ()
   end
 
   it("are centred as far as the data ask for", function ()
-    local post = posed():vi { seed = 1 }
-    assert.is_true(post.centring.theta:min() >= 0 and post.centring.theta:max() < 0.6)
+    assert.equal(0, posed():vi { seed = 1 }.centring.theta)   -- hardly at all
     local sure = peri.model(function (m)
       m.mu    = Normal(0, 5)
       m.tau   = peri.HalfCauchy(5)
