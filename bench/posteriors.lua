@@ -16,20 +16,22 @@ local function row (one, method, seed, counts)
   counts.seconds = counts.seconds + seconds
   if not ok then
     counts.raised = counts.raised + 1
-    return string.format("| %s | %s | %d | raised: %s | | | %.2f |", one.name, method, seed, post, seconds)
+    return string.format("| %s | %s | %d | raised: %s | | | | %.2f |", one.name, method, seed, post, seconds)
   end
   local mean, sd = posteriors.errors(post, one.reference)
   counts[post.verdict] = counts[post.verdict] + 1
   if is_wrong(post, mean, sd) then counts.wrong = counts.wrong + 1 end
+  local errors = post.chains and string.format("%.1f", posteriors.standard_errors(post, one.reference)) or ""
   local reasons = only and " " .. table.concat(post.reasons, "; ") or ""
-  return string.format("| %s | %s | %d | %s%s%s | %.3f | %.3f | %.2f |", one.name, method, seed, post.verdict,
-                       is_wrong(post, mean, sd) and " WRONG" or "", reasons, mean, sd, seconds)
+  return string.format("| %s | %s | %d | %s%s%s | %.3f | %.3f | %s | %.2f |", one.name, method, seed, post.verdict,
+                       is_wrong(post, mean, sd) and " WRONG" or "", reasons, mean, sd, errors, seconds)
 end
 
 print("# Fourteen posteriors with known answers\n")
 print [[
 What each way to a posterior says of its answer, and how far off that is: the worst error of a mean, in sds, and the
-largest factor between sds. Wrong is what is called ok and more than 0.25 sd off, or by more than 1.25 in an sd.
+largest factor between sds. Wrong is what is called ok and more than 0.25 sd off, or by more than 1.25 in an sd. Of
+chains also the worst error of a mean or an sd in Monte Carlo standard errors.
 Written by `make posteriors`; seconds of CPU on one core.
 ]]
 local all, lines, summary = posteriors.all(), {}, {}
@@ -46,5 +48,6 @@ for method in methods:gmatch "%w+" do
 end
 print("| method | ok | of these wrong | doubtful | bad | raised | s |\n|---|---|---|---|---|---|---|")
 print(table.concat(summary, "\n"))
-print("\n| posterior | method | seed | verdict | worst mean, sd | sd ratio | s |\n|---|---|---|---|---|---|---|")
+print("\n| posterior | method | seed | verdict | worst mean, sd | sd ratio | worst, standard errors | s |")
+print("|---|---|---|---|---|---|---|---|")
 print(table.concat(lines, "\n"))

@@ -1,24 +1,9 @@
 --- posed:nuts {} and posed:hmc {}: right, paused and restored to the same bits, and honest.
-local diagnostics = require "perilune.inference.diagnostics"
-local peri        = require "perilune"
-local posteriors  = require "spec.support.posteriors"
-local refusal_of  = require "spec.support.refusal"
+local peri       = require "perilune"
+local posteriors = require "spec.support.posteriors"
+local refusal_of = require "spec.support.refusal"
 
 local Flat, Normal = peri.Flat, peri.Normal
-
--- The largest distance of a mean or an sd from its reference, in Monte Carlo standard errors.
-local function worst_error (post, reference)
-  local worst = 0
-  for name, r in pairs(reference) do
-    local site, at = name:match "^([%w_]+)%[(%d+)%]$"
-    local x = post.values[site or name]
-    if site then x = x:select(2, tonumber(at)) end
-    x = x:contiguous():reshape(post.chains, -1)
-    worst = math.max(worst, math.abs(x:mean() - r.mean) / diagnostics.mcse_mean(x),
-                     math.abs(x:reshape(-1):std() - r.sd) / diagnostics.mcse_sd(x))
-  end
-  return worst
-end
 
 local QUICK = { ["eight_schools-eight_schools_noncentered"] = true, ["kidiq-kidscore_momiq"] = true,
                 ["garch-garch11"] = true, ["gp_pois_regr-gp_regr"] = true, ["dogs-dogs"] = true,
@@ -30,7 +15,7 @@ describe("draws of real posteriors", function ()
       it("are those of the reference: " .. one.name, function ()
         local post = one.posed:nuts { seed = 1, draws = 600, warmup = 600 }
         assert.equal("ok", post.verdict)
-        assert.is_true(worst_error(post, one.reference) < 4.5)
+        assert.is_true(posteriors.standard_errors(post, one.reference) < 4)
       end)
     end
   end

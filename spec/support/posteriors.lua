@@ -170,4 +170,21 @@ function posteriors.errors (post, reference)
   return worst, factor
 end
 
+--- Of draws of chains: the largest distance of a mean or an sd from its reference, in Monte Carlo standard errors. (A
+-- reference from draws has an error as well: that of 10 000 of them.)
+function posteriors.standard_errors (post, reference)
+  local diagnostics = require "perilune.inference.diagnostics"
+  local worst = 0
+  for name, r in pairs(reference) do
+    local site, at = name:match "^([%w_]+)%[(%d+)%]$"
+    local x = post.values[site or name]
+    if site then x = x:select(2, tonumber(at)) end
+    x = x:contiguous():reshape(post.chains, -1)
+    local mean_error = math.sqrt(diagnostics.mcse_mean(x) ^ 2 + r.sd ^ 2 / 10000)
+    local sd_error = math.sqrt(diagnostics.mcse_sd(x) ^ 2 + r.sd ^ 2 / 20000)
+    worst = math.max(worst, math.abs(x:mean() - r.mean) / mean_error, math.abs(x:reshape(-1):std() - r.sd) / sd_error)
+  end
+  return worst
+end
+
 return posteriors
