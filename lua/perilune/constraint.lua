@@ -98,7 +98,8 @@ end
 
 --- Is this a constraint?
 function constraint.is_constraint (c)
-  return type(c) == "table" and c.violation ~= nil and c.params ~= nil and not class.is_class(c)
+  return type(c) == "table" and c.violation ~= nil and c.params ~= nil and math.type(c.event_dim) == "integer"
+     and not class.is_class(c)
 end
 
 --- What is to be checked, as a tensor.

@@ -46,9 +46,11 @@ end
 
 -- Slopes ---------------------------------------------------------------------------------
 
+-- (The teeth of `mod` may be finer than any step.)
 local function slope (source)
-  return string.format("try(function () law.slope(%s, %s) end)", function_of_x(source),
-                       text.number(source.random:between(0.05, 3)))
+  local f
+  repeat f = function_of_x(source) until not f:find("peri.mod(", 1, true)
+  return string.format("try(function () law.slope(%s, %s) end)", f, text.number(source.random:between(0.05, 3)))
 end
 
 -- A density as a function of one of the parameters.

@@ -10,6 +10,7 @@ local core              = require "perilune.core"
 local lazy              = require "perilune.lazy"
 local show              = require "perilune.show"
 
+local mixture    = lazy "mixture"
 local SideBySide = lazy "side_by_side"
 local sums       = lazy "mixture_sums"
 
@@ -63,7 +64,7 @@ local function make (c, ...)
   local mixing, list = construct.arguments(c, { "mixing", "components" }, ...)
   check(c, mixing, list)
   local batch = batch_of(c, mixing, list)
-  return MixtureSameFamily.assemble(c, mixing, SideBySide.of(list, batch), batch)
+  return mixture.assemble(c, mixing, SideBySide.of(list, batch), batch)
 end
 
 local MixtureDistribution = MixtureSameFamily:extend("MixtureDistribution", {

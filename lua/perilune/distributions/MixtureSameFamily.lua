@@ -18,7 +18,6 @@ local raise, where = errors.raise, functions.where
 
 local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
   construct = function (c, ...) return mixture.make(c, ...) end,
-  assemble  = function (...) return mixture.assemble(...) end,   -- for subclasses
   help = {
     summary = "one of K distributions of a family, chosen at random",
     params  = { mixture_distribution = "a Categorical with the weights",

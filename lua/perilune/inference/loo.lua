@@ -1,11 +1,12 @@
 --- How well a model predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017), and WAIC.
 --
 --   elpd_i = log sum_s w_s p(y_i | draw s),   w = PSIS of 1/p(y_i | draw s), summing to 1
-local core   = require "perilune.core"
-local errors = require "perilune.errors"
-local psis   = require "perilune.inference.psis"
-local show   = require "perilune.show"
-local tensor = require "perilune.tensor"
+local core      = require "perilune.core"
+local errors    = require "perilune.errors"
+local Posterior = require "perilune.inference.posterior"
+local psis      = require "perilune.inference.psis"
+local show      = require "perilune.show"
+local tensor    = require "perilune.tensor"
 
 local loo = {}
 
@@ -17,7 +18,7 @@ local function columns_of (post)
   for name in pairs(by_name) do names[#names + 1] = name end
   table.sort(names)
   if #names == 0 then errors.raise("loo: the model has no observed site; what a factor adds is no observation") end
-  local element_name = require "perilune.inference.posterior".element_name
+  local element_name = Posterior.element_name
   for i, name in ipairs(names) do
     local shape = core.shape(by_name[name])
     local n = table.remove(shape, 1)
@@ -129,7 +130,12 @@ function loo.compare (posteriors, ...)
   end
   local rows = setmetatable({}, Comparison)
   for name, post in pairs(posteriors) do
-    local found = getmetatable(post) == Result and post or loo.loo(post)
+    local is_result = getmetatable(post) == Result
+    if not is_result and getmetatable(post) ~= Posterior then
+      errors.raise("compare: %s must be a posterior, or what loo() of one gave, got %s", tostring(name),
+                   show.value(post))
+    end
+    local found = is_result and post or loo.loo(post)
     rows[#rows + 1] = { name = tostring(name), loo = found, elpd_loo = found.elpd, p_loo = found.p }
   end
   table.sort(rows, function (a, b)
