@@ -100,13 +100,15 @@ function Path:units ()
 end
 
 --- Follows a path: `path.on_step` is to be called at its points, `path.best` is the Gaussian with the best ELBO of n
--- draws each, `path.elbo` its value.
-function Path.follow (density, n, rng)
-  local path = { elbo = -math.huge }
+-- draws each, `path.elbo` its value. Of the points one in `every` is looked at, each unless told.
+function Path.follow (density, n, rng, every)
+  local path, points = { elbo = -math.huge }, 0
   local a, seen = core.ones(density.size), nil
   function path.on_step (at)
     local last = at.pairs[#at.pairs]
     if last and last ~= seen then a, seen = Path.diagonal(a, last.s, last.y), last end
+    points = points + 1
+    if points % (every or 1) ~= 0 then return end
     local gaussian = Path.new(at.x, at.gradient, at.pairs, a)
     if not gaussian then return end
     local u = gaussian:draw(n, rng)

@@ -23,7 +23,8 @@ local verdict     = require "perilune.inference.verdict"
 local raise = errors.raise
 
 local CLIMB    = 60        -- iterations towards a mode before a chain starts
-local SAMPLES  = 5         -- draws for each point of such a path
+local SAMPLES  = 5         -- draws for a point of such a path,
+local EVERY    = 4         -- one in so many
 local PROGRESS = 0.1       -- seconds between two lines
 
 local AT_ONCE  = 8         -- quantities that are diagnosed together
@@ -43,7 +44,7 @@ Sampling.__index = Sampling
 local function start_of (density, init, i, rng)
   local u = i == 1 and modes.is_finite_at(density, init) and init or modes.start_near(density, init, 2, rng)
   if not u then return nil end
-  local path = Path.follow(density, SAMPLES, rng)
+  local path = Path.follow(density, SAMPLES, rng, EVERY)
   local ended = lbfgs.minimise(modes.objective(density), u, { iterations = CLIMB, on_step = path.on_step })
   if not path.best then return u, ended end
   local drawn = path.best:draw(1, rng):reshape(density.size)
