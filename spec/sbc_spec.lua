@@ -128,7 +128,7 @@ describe("draws of data and sites together are those of the model", function ()
           m.y = Normal((m.x * 1):sum(), 1)
         end) {}
         local post
-        if method == "nuts" then post = posed:nuts { seed = 4, draws = 800, warmup = 400 } end
+        if method == "nuts" then post = posed:nuts { seed = 4, draws = 800, warmup = 400, target = 0.95 } end
         if method == "smc" then post = posed:smc { seed = 4, particles = 800, start = "prior" } end
         local plain = posed:prior(3000, peri.rng(5))
         for _, name in ipairs { "x", "y" } do assert.is_true(apart(post.values[name], plain[name]) < 4.5) end
