@@ -6,6 +6,25 @@ local function blocks (file)
   return list
 end
 
+-- Drawn on every machine alike: the README shows what its first block prints.
+describe("README.md", function ()
+  it("shows what its first model prints", function ()
+    local text = assert(io.open "README.md"):read "a"
+    local code, shown = text:match "```lua\n(.-)```\n\n```\n(.-)```"
+    local printed = {}
+    local env = setmetatable({ print = function (x) printed[#printed + 1] = tostring(x) end }, { __index = _G })
+    assert(load(code, "README.md", "t", env))()
+    local found, n = table.concat(printed, "\n"), 0
+    for line in shown:gmatch "[^\n]+" do
+      if line ~= "..." then
+        n = n + 1
+        assert(found:find(line, 1, true), line)
+      end
+    end
+    assert.is_true(n > 5)
+  end)
+end)
+
 for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
                         "docs/models.md", "docs/tensors.md" } do
   describe(file, function ()

@@ -94,20 +94,7 @@ function lbfgs.minimise (f, x, options)
   return at
 end
 
---- The inverse Hessian that the pairs of a state describe, a matrix.
-function lbfgs.inverse_hessian (at)
-  local n = core.numel(at.x)
-  local h = core.eye(n) * first_scale(at.pairs)
-  for _, p in ipairs(at.pairs) do
-    local hy = h:matmul(p.y:reshape(n, 1))
-    local s, yhy = p.s:reshape(n, 1), dot(hy:reshape(n), p.y)
-    local cross = s:matmul(hy:transpose())
-    h = h - p.rho * (cross + cross:transpose()) + (p.rho + p.rho * p.rho * yhy) * s:matmul(s:transpose())
-  end
-  return h
-end
-
---- Its diagonal, without the matrix.
+--- The diagonal of the inverse Hessian that the pairs of a state describe.
 function lbfgs.inverse_diagonal (at)
   local h = core.full(core.shape(at.x), first_scale(at.pairs))
   for k, p in ipairs(at.pairs) do

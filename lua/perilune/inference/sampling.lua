@@ -29,6 +29,7 @@ local PROGRESS = 0.1       -- seconds between two lines
 
 local AT_ONCE  = 8         -- quantities that are diagnosed together
 
+local METRICS = { auto = true, diag = true, dense = true }
 local DENSE_MOST = 30      -- free numbers for which a dense metric costs next to nothing
 
 local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs", "divergent" }
@@ -249,6 +250,27 @@ function Sampling:result ()
                         chains, n, w.rhat, w.ess_bulk)
           .. (stats.divergent and string.format(", %d divergences", w.divergences) or ""),
   }
+end
+
+--- posed:nuts {} and posed:hmc {}: a function of a posed model and options, with a row of its own (options.lua) and
+-- what is fixed for it.
+function Sampling.way (method, fixed, row)
+  local rows = {
+    { "chains", 4, "an integer from 1 to 1024", function (x) return opts.is_count(x) and x <= 1024 end },
+    { "draws", 1000, "a positive integer", opts.is_count },
+    { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or opts.is_count(x) end },
+    { "metric", "auto", '"auto", "diag" or "dense"', function (x) return METRICS[x] ~= nil end },
+    { "target", 0.8, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
+    { "run", true, "true or false", opts.is_boolean },
+    row,
+  }
+  return function (posed, given)
+    local read = opts.read(method, given, rows)
+    read.step, read.method = 1, method
+    for name, value in pairs(fixed) do read[name] = value end
+    local sampling = Sampling.new(posed, read)
+    return read.run and sampling:finish() or sampling
+  end
 end
 
 errors.count_arguments("sampling", Sampling, "step finish state restore result")
