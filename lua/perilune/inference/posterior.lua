@@ -193,8 +193,15 @@ function Posterior:log_lik ()
   return self.density:likelihood(self.u[self.resampled])
 end
 
---- A picture of a site, as text.
-function Posterior:plot (name) return require "perilune.inference.picture".of(self, name) end
+--@ Posterior:plot(what, options) -> Plot
+-- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+--   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+--   options  title = text; sites = list of names; for a site bins =, range =, xlabel =, ylabel =
+function Posterior:plot (what, options)
+  if type(what) == "table" and options == nil then what, options = nil, what end
+  local plot = require "perilune.plot"
+  return require "perilune.plot.posterior".of(plot.new, self, what, options)
+end
 
 function Posterior:loo () return require "perilune.inference.loo".loo(self) end
 function Posterior:waic () return require "perilune.inference.loo".waic(self) end

@@ -1,0 +1,99 @@
+--- Counting: how many draws are in each bin, and which bins are to be.
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+local gradient  = require "perilune.gradient"
+local ticks     = require "perilune.plot.ticks"
+
+local where = functions.where
+
+local bins = {}
+
+local MOST     = 60      -- bins, unless told
+local ENOUGH   = 20000   -- draws that say where the others are
+local FAR      = 8       -- interquartile ranges from the median, where a picture ends
+local FEW      = 40      -- whole numbers that get a bin each
+
+-- The sum of weights at each of the places 1 to n: how the sum of v[places] changes with v.
+local function tally (places, weights, n)
+  return gradient.grad(function (v)
+    local picked = v[places]
+    return (weights and picked * weights or picked):sum()
+  end)(core.zeros(n))
+end
+
+-- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end.
+local function places (x, low, high, n)
+  local at = ((x - low) / (high - low) * n):floor() + 1
+  at = where(x:eq(high), n, at)
+  return where(x:ge(low) * x:le(high) * at:ge(1) * at:le(n), at, n + 1)
+end
+
+--- The weight in each of n equal bins, or the number of draws: a list.
+function bins.count (x, low, high, n, weights)
+  if core.numel(x) == 0 then return core.zeros(n):totable() end
+  return tally(places(x, low, high, n), weights, n + 1):narrow(1, 1, n):totable()
+end
+
+--- The same between edges of any distance.
+function bins.count_between (x, edges, weights)
+  local sums, below = {}, nil
+  for i, edge in ipairs(edges) do
+    local under = i == #edges and x:le(edge) or x:lt(edge)
+    local total = core.item((weights and under * weights or under):sum())
+    if below then sums[i - 1] = total - below end
+    below = total
+  end
+  return sums
+end
+
+--- Counts of pairs in nx times ny equal cells: a list of rows, y upwards.
+function bins.count_pairs (x, y, xs, ys, nx, ny, weights)
+  local i, j = places(x, xs[1], xs[2], nx), places(y, ys[1], ys[2], ny)
+  local at = where(i:le(nx) * j:le(ny), (j - 1) * nx + i, nx * ny + 1)
+  return tally(at, weights, nx * ny + 1):narrow(1, 1, nx * ny):reshape(ny, nx):totable()
+end
+
+-- Some of the draws, evenly spread, if there are many: enough to say where they are.
+local function some (x)
+  local n = core.numel(x)
+  if n <= ENOUGH then return x end
+  return x[core.arange(1, n + 1, n // ENOUGH)]
+end
+
+--- Where a picture of these finite draws begins and ends: everywhere, but for what lies far out. And how far the
+-- quartiles are apart.
+function bins.window (x)
+  local low, high = core.item(x:min()), core.item(x:max())
+  local q = some(x):quantile { 0.05, 0.25, 0.5, 0.75, 0.95 } :totable()
+  local spread = q[4] - q[2]
+  local reach = FAR * (spread > 0 and spread or q[5] - q[1])
+  if not (reach > 0 and reach < math.huge) then return low, high, spread end
+  return math.max(low, q[3] - reach), math.min(high, q[3] + reach), spread
+end
+
+local function is_whole (x) return core.item(x:eq(x:floor()):min()) == 1 end
+
+--- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, about as
+-- wide as Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are whole numbers.
+function bins.choose (x, low, high, spread, wanted)
+  local n = core.numel(x)
+  if not wanted and high - low < FEW and is_whole(x) then
+    low, high = math.ceil(low), math.floor(high)
+    return low - 0.5, high + 0.5, math.tointeger(high - low + 1), true
+  end
+  if low == high then
+    low, high = ticks.ends(low, high)
+    return low, high, wanted or 5
+  end
+  low, high = ticks.ends(low, high)
+  if wanted then return low, high, wanted end
+  local width = 2 * spread * n ^ (-1 / 3)
+  local fewest, most = math.min(10, math.ceil(math.sqrt(n))), MOST
+  width = math.max((high - low) / most, math.min((high - low) / fewest, width))
+  local step = ticks.nice_step(width * 0.75)
+  local first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+  if last - first > 2 * MOST or first * step < -8e307 or last * step > 8e307 then return low, high, fewest end
+  return first * step, last * step, math.max(1, math.tointeger(last - first) or 1)
+end
+
+return bins

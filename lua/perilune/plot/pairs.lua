@@ -1,0 +1,60 @@
+--- Pictures of several quantities against each other: histograms on the diagonal, counts of pairs below it.
+local bins      = require "perilune.plot.bins"
+local core      = require "perilune.core"
+local curves    = require "perilune.plot.curves"
+local histogram = require "perilune.plot.histogram"
+local functions = require "perilune.functions"
+local scene     = require "perilune.plot.scene"
+local ticks     = require "perilune.plot.ticks"
+
+local pairs_of = {}
+
+local MOST, CELLS = 5, 24
+
+-- Counts of pairs of two columns, where both are finite.
+local function crossing (x, y, weights)
+  local good = functions.isfinite(x) * functions.isfinite(y)
+  x, y = functions.where(good, x, 0 / 0), functions.where(good, y, 0 / 0)
+  local fine = (1 - good):argsort():narrow(1, 1, math.tointeger(core.item(good:sum())))
+  if core.numel(fine) == 0 then return scene.panel { notes = { "nothing to draw: there are no finite numbers" } } end
+  local xs, ys = { ticks.ends(bins.window(x[fine])) }, { ticks.ends(bins.window(y[fine])) }
+  local counts = bins.count_pairs(x, y, xs, ys, CELLS, CELLS, weights or nil)
+  return scene.panel { marks = { curves.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }, is_square = true,
+                       x = { low = xs[1], high = xs[2] }, y = { low = ys[1], high = ys[2] } }
+end
+
+--- A figure of columns { tensors } with these names; all weights or false.
+function pairs_of.figure (new, columns, names, weights, title)
+  local n, panels, notes = math.min(#columns, MOST), {}, {}
+  for row = 1, n do
+    for column = 1, n do
+      local panel = false
+      if row == column then
+        panel = histogram.panel({ columns[row] }, { weights }, {}, "")
+        panel.y.label, panel.y.at, panel.title = nil, {}, names[row]
+      elseif row > column then
+        panel = crossing(columns[column], columns[row], weights)
+        panel.x.label = row == n and names[column] or nil
+        panel.title = names[row] .. " by " .. names[column]
+      end
+      if panel then panel.is_plain = true end
+      panels[#panels + 1] = panel
+    end
+  end
+  if #columns > n then notes[1] = string.format("... and %d more", #columns - n) end
+  return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]) }
+end
+
+--- Of draws in rows.
+function pairs_of.of_draws (new, draws, read, title)
+  local columns, names = {}, {}
+  for j = 1, core.shape(draws)[2] do
+    columns[j] = draws:select(2, j):contiguous()
+    names[j] = read.names and read.names[j] or "x[" .. j .. "]"
+  end
+  local figure = pairs_of.figure(new, columns, names, false, read.title or title)
+  table.insert(figure.notes, 1, string.format("%d draws", core.shape(draws)[1]))
+  return figure
+end
+
+return pairs_of

@@ -1,0 +1,403 @@
+--- A picture as text: braille for lines, blocks for bars, shades for cells; or ASCII.
+local Canvas = require "perilune.plot.canvas"
+local scene  = require "perilune.plot.scene"
+local texts  = require "perilune.plot.texts"
+local ticks  = require "perilune.plot.ticks"
+
+local terminal = {}
+
+local HEIGHT, HEIGHT_OF_MANY = 12, 6   -- rows of a panel,
+local SQUARE = 18                      -- and of one that is to be square
+local NARROWEST = 34                   -- panel of several abreast
+local WIDEST_BAR = 9
+
+local UTF8 = {
+  left = "│", tick = "┤", corner = "└", zero = "┼", bottom = "─", mark = "┬", cut = "↑",
+  outer = "─", inner = "━", middle = "●", shades = { "░", "▒", "▓", "█" },
+  parts = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }, bodies = { "█", "▒", "░", "▓" },
+}
+local ASCII = {
+  left = "|", tick = "+", corner = "+", zero = "+", bottom = "-", mark = "+", cut = "^",
+  outer = "-", inner = "=", middle = "o", shades = { ".", ":", "-", "=", "+", "*", "#", "%", "@" },
+  parts = { ".", ":", "#" }, bodies = { "#", "o", "+", "x" },
+}
+local COLOURS = { 39, 208, 35, 170, 45, 220, 203, 105 }   -- of the 256 that terminals know
+
+local floor, max, min = math.floor, math.max, math.min
+
+local length, shortened, wrapped = texts.length, texts.shorten, texts.wrap
+
+local function spaces (n) return string.rep(" ", max(0, n)) end
+local function left_aligned (text, n) return text .. spaces(n - length(text)) end
+local function right_aligned (text, n) return spaces(n - length(text)) .. text end
+
+
+-- Marks --------------------------------------------------------------------------------
+
+local function places (axis, list)
+  local found = {}
+  for i = 1, #list do
+    local place = ticks.place(axis, list[i])
+    found[i] = axis.down and 1 - place or place
+  end
+  return found
+end
+
+local draw = {}
+
+function draw.line (canvas, panel, mark)
+  canvas:line(places(panel.x, mark.x), places(panel.y, mark.y), mark)
+end
+
+function draw.steps (canvas, panel, mark)
+  local x, y = scene.corners(mark)
+  canvas:line(places(panel.x, x), places(panel.y, y), mark)
+end
+
+function draw.points (canvas, panel, mark)
+  local x, y = places(panel.x, mark.x), places(panel.y, mark.y)
+  for i = 1, #x do canvas:point(x[i], y[i], mark.series) end
+end
+
+-- A column of blocks up to a place: at least the smallest block, if it is more than nothing.
+local function column_of_blocks (canvas, column, place, series, glyphs, body)
+  local n = #glyphs.parts
+  local filled = max(1, floor(min(place, 1) * canvas.rows * n + 0.5))
+  local whole = floor(filled / n)
+  for row = 1, min(whole, canvas.rows) do canvas:put(column, row, body, series) end
+  if filled % n > 0 then canvas:put(column, whole + 1, glyphs.parts[filled % n], series) end
+end
+
+-- Columns first to last of a bar between two edges. Bars of a group share them.
+local function columns_of (canvas, mark, from, to)
+  local first, last = floor(from * canvas.columns + 0.5) + 1, floor(to * canvas.columns + 0.5)
+  local wide = last - first + 1
+  if not mark.gap then return first, max(first, last) end
+  if mark.of == 1 then
+    if wide >= 3 then return first + 1, last - 1 end
+    return max(first, last), max(first, last)
+  end
+  local each = max(1, floor((wide - 1) / mark.of))
+  first = first + (mark.place - 1) * each
+  return first, first + each - 1
+end
+
+function draw.bars (canvas, panel, mark, glyphs)
+  local body, highest = glyphs.bodies[(mark.place - 1) % #glyphs.bodies + 1], {}
+  for i, height in ipairs(mark.heights) do
+    local place = height > 0 and ticks.place(panel.y, height) or 0
+    if place > 0 then
+      local first, last = columns_of(canvas, mark, ticks.place(panel.x, mark.edges[i]),
+                                     ticks.place(panel.x, mark.edges[i + 1]))
+      for column = max(1, first), min(canvas.columns, last) do
+        highest[column] = max(highest[column] or 0, place)   -- of bars that share a column
+      end
+    end
+  end
+  for column, place in pairs(highest) do column_of_blocks(canvas, column, place, mark.series, glyphs, body) end
+end
+
+-- The first and the last cell, of those between edges, that lie in the n-th of `of` equal parts of an axis.
+local function cells_in (axis, edges, n, of)
+  local low, high = edges[1], edges[#edges]
+  local size = axis.high - axis.low
+  local from, to = axis.low + (n - 1) / of * size, axis.low + n / of * size
+  local k = #edges - 1
+  local first, last = (from - low) / (high - low) * k, (to - low) / (high - low) * k
+  if last <= 0 or first >= k then return 1, 0 end
+  first, last = floor(first + 0.5) + 1, floor(last + 0.5)
+  if last < first then first = floor(((from + to) / 2 - low) / (high - low) * k) + 1 last = first end
+  return max(1, first), min(k, last)
+end
+
+-- The glyph of a value: none for the least, and a faint one for whatever was counted.
+local function shade (mark, value, glyphs)
+  local n = #glyphs.shades
+  local level = floor((value - mark.least) / (mark.most - mark.least) * (n + 1))
+  if mark.counts and value > 0 then level = max(1, level) end
+  level = min(n, level)
+  if level >= 1 then return glyphs.shades[level] end
+end
+
+function draw.cells (canvas, panel, mark, glyphs)
+  if mark.most <= mark.least then return end
+  for row = 1, canvas.rows do
+    local first, last = cells_in(panel.y, mark.ys, panel.y.down and canvas.rows + 1 - row or row, canvas.rows)
+    for column = 1, canvas.columns do
+      local from, to = cells_in(panel.x, mark.xs, column, canvas.columns)
+      local sum, n = 0, 0
+      for j = first, last do
+        for i = from, to do
+          local v = mark.values[j][i]
+          if v == v then sum, n = sum + v, n + 1 end
+        end
+      end
+      local glyph = n > 0 and shade(mark, sum / n, glyphs)
+      if glyph then canvas:put(column, row, glyph, mark.series) end
+    end
+  end
+end
+
+function draw.spans (canvas, panel, mark, glyphs)
+  local function column (x) return min(canvas.columns, floor(ticks.place(panel.x, x) * canvas.columns) + 1) end
+  for j, row in ipairs(mark.rows) do
+    local at = #mark.rows + 1 - j
+    for c = column(row.outer[1]), column(row.outer[2]) do canvas:put(c, at, glyphs.outer, mark.series) end
+    for c = column(row.inner[1]), column(row.inner[2]) do canvas:put(c, at, glyphs.inner, mark.series) end
+    canvas:put(column(row.middle), at, glyphs.middle, mark.series)
+  end
+end
+
+
+-- A panel -------------------------------------------------------------------------------
+
+-- Columns for a bar, of those that n of them may take.
+local function bar_pitch (mark, n, columns)
+  local most = floor(columns / n)
+  if not mark.gap then return most end
+  if mark.of > 1 then return mark.of * max(1, min(4, floor((most - 1) / mark.of))) + 1 end
+  for pitch = WIDEST_BAR, 3, -2 do
+    if pitch <= most then return pitch end
+  end
+  return min(most, 2)
+end
+
+-- Bars are all of one width: the canvas is as wide as they are together.
+local function fit_columns (panel, columns, rows)
+  for _, mark in ipairs(panel.marks) do
+    local n = mark.kind == "bars" and #mark.heights
+    if n and mark.edges[1] == panel.x.low and mark.edges[n + 1] == panel.x.high then
+      local pitch = bar_pitch(mark, n, columns)
+      if pitch >= 1 then return min(columns, pitch * n) end
+    end
+  end
+  return panel.is_square and min(columns, floor(2.6 * rows)) or columns
+end
+
+-- Rows such that ticks fall on rows, about as many as wanted.
+local function fit_rows (panel, wanted)
+  if panel.rows then return panel.rows end
+  if panel.is_square then return wanted end
+  local at = scene.y_ticks(panel)
+  local n = #at - 1
+  if panel.y.log or n < 1 or math.abs(at[1] - panel.y.low) > 1e-6 * (panel.y.high - panel.y.low)
+     or math.abs(at[#at] - panel.y.high) > 1e-6 * (panel.y.high - panel.y.low) then return wanted end
+  return n * max(1, floor(wanted / n + 0.5))
+end
+
+-- Texts of the y axis by row, from 0 at the axis below.
+local function y_texts (panel, rows)
+  local at, words = scene.y_ticks(panel)
+  local found, widest = {}, 0
+  for i, y in ipairs(at) do
+    local place = ticks.place(panel.y, y)
+    if panel.y.down then place = 1 - place end
+    local has_rows = panel.y.at or panel.is_square
+    local row = has_rows and min(rows, floor(place * rows) + 1) or floor(place * rows + 0.5)
+    found[row] = found[row] or words[i]
+    widest = max(widest, length(words[i]))
+  end
+  return found, widest
+end
+
+-- The line of ticks and the line of their texts, which begin `margin` columns before the canvas.
+local function x_lines (panel, columns, margin, glyphs)
+  local at, words = ticks.of(panel.x, max(4, floor(columns / 9)))
+  local line, below, free = {}, "", 0
+  for column = 1, columns do line[column] = glyphs.bottom end
+  for i, x in ipairs(at) do
+    local column = min(columns, floor(ticks.place(panel.x, x) * columns) + 1)
+    local n = length(words[i])
+    local from = min(max(0, margin + column - 1 - floor(n / 2)), margin + columns - n)
+    if from >= free and from >= 0 then
+      line[column] = glyphs.mark
+      below = left_aligned(below, from) .. words[i]
+      free = from + n + 2
+    end
+  end
+  return table.concat(line), below
+end
+
+local function painter (colour)
+  if not colour then return function (text) return text end end
+  return function (text, series)
+    if not series or series == 0 or text:find "^ *$" then return text end
+    return "\27[38;5;" .. COLOURS[(series - 1) % #COLOURS + 1] .. "m" .. text .. "\27[0m"
+  end
+end
+
+-- A row of a canvas: cells of one colour together.
+local function row_text (canvas, row, paint)
+  local parts, run, of = {}, {}, nil
+  for column = 1, canvas.columns do
+    local character, series = canvas:cell(column, row)
+    if character == " " then series = of end
+    if series ~= of and #run > 0 then
+      parts[#parts + 1], run = paint(table.concat(run), of), {}
+    end
+    of = series
+    run[#run + 1] = character
+  end
+  parts[#parts + 1] = paint(table.concat(run), of)
+  return table.concat(parts)
+end
+
+-- What a legend shows of a mark.
+local function sample (mark, ascii, glyphs)
+  if mark.kind == "bars" then return glyphs.bodies[(mark.place - 1) % #glyphs.bodies + 1] end
+  local canvas, ends = Canvas.new(ascii and 2 or 4, 1, ascii), { 0, 1 }
+  if mark.kind == "points" then canvas:point(0.5, 0.5, mark.series) else canvas:line(ends, { 0.5, 0.5 }, mark) end
+  local parts = {}
+  for column = 1, canvas.columns do parts[column] = canvas:cell(column, 1) end
+  return table.concat(parts)
+end
+
+local function add_legend (lines, panel, width, ascii, glyphs, paint)
+  local line = ""
+  for _, mark in ipairs(scene.legend(panel)) do
+    local look = sample(mark, ascii, glyphs)
+    local entry = paint(look, mark.series) .. " " .. shortened(mark.name, width - length(look) - 1)
+    if line ~= "" and length(line) + 3 + length(entry) > width then
+      lines[#lines + 1], line = line, ""
+    end
+    line = line == "" and entry or line .. "   " .. entry
+  end
+  if line ~= "" then lines[#lines + 1] = line end
+end
+
+-- What the shades of cells mean.
+local function add_scale (lines, panel, glyphs, paint)
+  for _, mark in ipairs(panel.marks) do
+    if mark.kind == "cells" and mark.most > mark.least then
+      local within = (mark.most - mark.least) * 1e-3
+      lines[#lines + 1] = string.format("%s [ %s] %s%s", ticks.text(mark.least, within),
+        paint(table.concat(glyphs.shades), mark.series), ticks.text(mark.most, within),
+        mark.label and "  " .. mark.label or "")
+    end
+  end
+end
+
+-- Lines of a panel, each `width` columns.
+local function panel_lines (panel, width, height, ascii, paint)
+  local glyphs = ascii and ASCII or UTF8
+  local rows = fit_rows(panel, height)
+  local words, margin = y_texts(panel, rows)
+  margin = min(margin, floor(width / 3))
+  local columns = fit_columns(panel, max(1, width - margin - 2), rows)
+  local canvas = Canvas.new(columns, rows, ascii)
+  for _, mark in ipairs(panel.marks) do draw[mark.kind](canvas, panel, mark, glyphs) end
+  for _, x in ipairs(panel.cuts or {}) do
+    canvas:put(min(columns, floor(ticks.place(panel.x, x) * columns) + 1), rows, glyphs.cut, nil, true)
+  end
+  local lines, indent = {}, spaces(margin + 2)
+  if panel.title then lines[1] = indent .. shortened(panel.title, width - margin - 2) end
+  if panel.y.label then
+    lines[#lines + 1] = right_aligned(shortened(panel.y.label, width), margin + 2)
+  end
+  for row = rows, 1, -1 do
+    local text = words[row] and shortened(words[row], margin)
+    lines[#lines + 1] = right_aligned(text or "", margin) .. " " .. (text and glyphs.tick or glyphs.left)
+                        .. row_text(canvas, row, paint)
+  end
+  local axis, below = x_lines(panel, columns, margin + 2, glyphs)
+  lines[#lines + 1] = right_aligned(words[0] or "", margin) .. " " .. (words[0] and glyphs.zero or glyphs.corner) .. axis
+  lines[#lines + 1] = below
+  if panel.x.label then
+    local label = shortened(panel.x.label, width - margin - 2)
+    lines[#lines + 1] = indent .. spaces(floor((columns - length(label)) / 2)) .. label
+  end
+  add_legend(lines, panel, width, ascii, glyphs, paint)
+  if not panel.is_plain then add_scale(lines, panel, glyphs, paint) end
+  for _, note in ipairs(panel.notes or {}) do
+    for _, line in ipairs(wrapped(note, width)) do lines[#lines + 1] = line end
+  end
+  return lines
+end
+
+
+-- The figure -------------------------------------------------------------------------------
+
+-- Panels side by side.
+local function add_abreast (lines, panels, width, gap)
+  local most = 0
+  for _, panel in ipairs(panels) do most = max(most, #panel) end
+  for i = 1, most do
+    local parts = {}
+    for p, panel in ipairs(panels) do
+      parts[p] = p < #panels and left_aligned(panel[i] or "", width) or panel[i] or ""
+    end
+    lines[#lines + 1] = table.concat(parts, spaces(gap))
+  end
+end
+
+--- Text of a figure: { width = columns, height = rows of a panel, ascii =, colour = }.
+function terminal.text (figure, options)
+  local width, ascii = options.width, options.ascii
+  local n, gap = #figure.panels, 2
+  local abreast = figure.columns or max(1, min(n, floor((width + gap) / (NARROWEST + gap))))
+  local each = max(8, floor((width + gap) / abreast) - gap)
+  local height = options.height or (n > 1 and HEIGHT_OF_MANY or figure.panels[1].is_square and SQUARE or HEIGHT)
+  local lines, paint = {}, painter(options.colour)
+  for _, line in ipairs(figure.title and wrapped(figure.title, width) or {}) do lines[#lines + 1] = line end
+  for first = 1, n, abreast do
+    local row = {}
+    for i = first, min(n, first + abreast - 1) do
+      row[#row + 1] = figure.panels[i] and panel_lines(figure.panels[i], each, height, ascii, paint) or {}
+    end
+    if first > 1 then lines[#lines + 1] = "" end
+    add_abreast(lines, row, each, gap)
+  end
+  for _, note in ipairs(figure.notes or {}) do
+    for _, line in ipairs(wrapped(note, width)) do lines[#lines + 1] = line end
+  end
+  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
+  return table.concat(lines, "\n")
+end
+
+
+-- One line -----------------------------------------------------------------------------------
+
+-- The numbers of a mark, of which each is a character: all, or the largest of each part of the axis.
+local function numbers_of (panel, mark, width)
+  local y = mark.heights or mark.y
+  if mark.heights or #y <= width then return y end
+  local found = {}
+  for i = 1, #y do
+    local place = ticks.place(panel.x, mark.x[i])
+    local at = place >= 0 and place <= 1 and min(width, floor(place * width) + 1)
+    if at and y[i] == y[i] then found[at] = max(found[at] or y[i], y[i]) end
+  end
+  for i = 1, width do found[i] = found[i] or 0 / 0 end
+  return found
+end
+
+-- The ends of a scale: those that were asked for, else from nothing (bars) or the least (lines) to the largest.
+local function ends_of (panel, mark, numbers)
+  if panel.y.is_given then return panel.y.low, panel.y.high end
+  local low, high = math.huge, -math.huge
+  for _, y in ipairs(numbers) do
+    if y - y == 0 then low, high = min(low, y), max(high, y) end
+  end
+  if mark.heights or mark.filled then low = min(low, 0) end
+  return low, high
+end
+
+--- The first mark that has heights as a line of blocks: { width = most characters, ascii = }. Nothing is a space.
+function terminal.spark (figure, options)
+  local panel, glyphs = figure.panels[1], options.ascii and ASCII or UTF8
+  for _, mark in ipairs(panel.marks) do
+    if mark.heights or mark.y then
+      local numbers, parts, n = numbers_of(panel, mark, options.width or 60), {}, #glyphs.parts
+      local low, high = ends_of(panel, mark, numbers)
+      for i, y in ipairs(numbers) do
+        local place = high > low and (y - low) / (high - low) or y == y and 0.5 or y
+        local is_nothing = y ~= y or place < 0 or (mark.heights or mark.filled) and y == 0
+        parts[i] = is_nothing and " " or glyphs.parts[max(1, min(n, floor(place * n + 0.5)))]
+      end
+      return table.concat(parts)
+    end
+  end
+  return ""
+end
+
+return terminal
