@@ -217,7 +217,7 @@ local function pad (panel)
     if mark.kind ~= "points" then return end
     for _, x in ipairs(mark.x) do low, high = math.min(low, x), math.max(high, x) end
   end
-  if panel.x.low or panel.x.log or not (low < high) then return end
+  if panel.x.low or panel.x.log or low >= high then return end
   low, high = ticks.ends(low, high)
   panel.x.low, panel.x.high = ticks.ends(low - 0.02 * (high - low), high + 0.02 * (high - low))
 end

@@ -65,8 +65,9 @@ local function choose (x, read, is_log)
     local n = read.bins or select(3, bins.choose(y, low, high, spread))
     return { low = low, high = high, n = n, edges = edges_of(low, high, n, is_log) }
   end
+  if is_log and high - low < 0.1 then low, high = low - 0.5, high + 0.5 end
   local from, to, n, whole = bins.choose(y, low, high, spread, read.bins)
-  whole = whole and not is_log
+  if is_log then from, to, whole = math.max(from, -307), math.min(to, 307.9), false end
   return { low = from, high = to, n = n, edges = edges_of(from, to, n, is_log), whole = whole }
 end
 

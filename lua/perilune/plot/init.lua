@@ -7,6 +7,7 @@ local curves       = require "perilune.plot.curves"
 local errors       = require "perilune.errors"
 local histogram    = require "perilune.plot.histogram"
 local options      = require "perilune.plot.options"
+local scene        = require "perilune.plot.scene"
 local show         = require "perilune.show"
 local Distribution = require "perilune.distribution"
 local Posterior    = require "perilune.inference.posterior"
@@ -19,7 +20,7 @@ local Plot = { __name = "Plot" }
 Plot.__index = Plot
 
 -- A Plot of { panels, title, notes, columns, kind, n }.
-local function new (fields) return setmetatable(fields, Plot) end
+local function new (fields) return setmetatable(scene.cleaned(fields), Plot) end
 
 plot.new = new
 
@@ -81,8 +82,11 @@ local function is_list_of (rule, x)
   return true
 end
 
--- A table of options, by its keys.
-local function is_options (x) return type(x) == "table" and not core.is_tensor(x) and core.table_kind(x) == "named" end
+-- A table of options, by its keys; an empty one holds none.
+local function is_options (x)
+  if type(x) ~= "table" or getmetatable(x) ~= nil then return false end
+  return next(x) == nil or core.table_kind(x) == "named"
+end
 
 local function as_tensor (who, name, x)
   return core.operand(x, who, name):detach()

@@ -23,6 +23,7 @@ local EVEN, LEVELS = 321, 64      -- places of a curve: even ones, and quantiles
 local MOST_BARS, MOST_VALUES = 100, 300
 local SERIES = 8                  -- curves in one picture
 local WORTH_SAYING = 0.005        -- of the mass, outside
+local LARGEST = 8e307             -- end of a window
 
 local LABELS = { prob = "density", cdf = "P(X <= x)", sf = "P(X > x)", log_prob = "log density" }
 
@@ -109,8 +110,9 @@ local function window (list, read, is_log)
     for _, e in ipairs(list) do
       if low <= 0 and e.at[1] > 0 then low = e.at[1] end
     end
-    if low <= 0 then low = high > 0 and high * 1e-4 or 1 end
-    return low, math.max(high, low * 10)
+    if high <= 0 then raise "plot: a logarithmic axis has positive numbers only, and this law has none" end
+    if low <= 0 then low = high * 1e-4 end
+    return low < high and low or high / 10, high
   end
   local room = 0.04 * (high - low)
   local ends_low, ends_high = false, false
@@ -296,17 +298,24 @@ local function whole_window (list, read)
     if e.last - e.first <= 24 then from, to = e.first, e.last end
     low, high = math.min(low, from), math.max(high, to)
   end
-  if low - low ~= 0 or high - high ~= 0 then raise "plot: this law has no finite window: give range = {low, high}" end
-  return low, math.max(low, high)
+  if low ~= low or high ~= high then raise "plot: this law has no window: give range = {low, high}" end
+  local function bounded (x) return math.max(-LARGEST, math.min(LARGEST, x)) end
+  return bounded(low), bounded(math.max(low, high))
 end
 
+-- Whole numbers from low to high, all or some.
 local function whole_places (low, high, panel)
-  local every = math.max(1, math.ceil((high - low + 1) / MOST_VALUES))
-  if every > 1 then
-    panel.notes[#panel.notes + 1] = string.format("a probability at each whole number: every %d%s is drawn", every,
-                                                  every == 2 and "nd" or every == 3 and "rd" or "th")
+  local n, x = high - low + 1, {}
+  if n > MOST_VALUES then
+    panel.notes[#panel.notes + 1] = string.format("one in about %s whole numbers is drawn",
+                                                  ticks.text(n / MOST_VALUES, n / MOST_VALUES * 0.05))
+    n = MOST_VALUES
   end
-  return core.arange(low, high + 1, every):totable()
+  for i = 1, n do
+    local v = n == 1 and low or math.floor(low + (high - low) * ((i - 1) / (n - 1)) + 0.5) + 0.0
+    if v ~= x[#x] then x[#x + 1] = v end
+  end
+  return x
 end
 
 local function add_bars (panel, list, x, heights)
@@ -325,7 +334,8 @@ local function add_discrete (panel, list, read, method)
   local x = whole_places(low, high, panel)
   local heights = heights_of(list, method, x)
   local is_log = options.is_log(read, "x")
-  if method == "prob" and #x * #list <= MOST_BARS and not is_log then
+  local are_apart = x[1] - 0.5 < x[1] and x[#x] + 0.5 > x[#x]   -- numbers above 2^53 have no room for bars
+  if method == "prob" and #x * #list <= MOST_BARS and are_apart and not is_log then
     add_bars(panel, list, x, heights)
     return
   end

@@ -104,7 +104,9 @@ local function site_panel (post, name, most, read)
   return forest_panel(post, list, most, read)
 end
 
-local function notes_for (count, most) return count > most and { string.format("... and %d more", count - most) } or {} end
+local function notes_for (count, most)
+  return count > most and { string.format("... and %d more", count - most) } or {}
+end
 
 local function marginals (new, post, read)
   local names, panels = sites_of(post, read), {}
@@ -140,7 +142,8 @@ local function traces (new, post, read)
   end
   local notes = notes_for(#all, MOST_TRACES)
   table.insert(notes, 1, string.format("%d chains, draw by draw", chains))
-  return new { kind = "trace", panels = panels, columns = 1, panel_size = { 640, 140 }, title = read.title, notes = notes }
+  return new { kind = "trace", panels = panels, columns = 1, panel_size = { 640, 140 }, title = read.title,
+               notes = notes }
 end
 
 -- How the draws of each chain rank among all: even, if chains agree.

@@ -13,6 +13,7 @@
 --     bars     edges: n + 1, heights: n; gap = true: bars apart; place, of: the place-th of `of` in a group
 --     cells    edges of columns xs, of rows ys, values: rows from below, least, most; counts = true
 --     spans    rows: { outer = { low, high }, inner = { low, high }, middle = }, the j-th at y = j
+local texts = require "perilune.plot.texts"
 local ticks = require "perilune.plot.ticks"
 
 local scene = {}
@@ -68,6 +69,9 @@ local function has_bars (panel)
   end
 end
 
+-- A number that a logarithmic axis can end at, with others on both sides.
+local function positive (x) return math.max(1e-307, math.min(8e307, x)) end
+
 -- Gives an axis the ends that it lacks. Those of y lie on ticks.
 local function complete (panel, name)
   local axis = panel[name] or {}
@@ -78,7 +82,8 @@ local function complete (panel, name)
   if axis.log then
     if is_free and name == "y" then low, high = widen_log(has_bars(panel) and low / 2 or low, high) end
     if low <= 0 then low = high > 0 and high * 1e-6 or 1 end
-    if high <= low then low, high = low / 10, low * 10 end
+    low, high = positive(low), positive(high)
+    if high <= low then low, high = positive(low / 10), positive(low * 10) end
   elseif is_free and name == "y" and not axis.at then low, high = ticks.widen(low, high, STEPS, axis.integer)
   else low, high = ticks.ends(low, high)
   end
@@ -91,6 +96,33 @@ function scene.panel (panel)
   complete(panel, "x")
   complete(panel, "y")
   return panel
+end
+
+local function clean_fields (owner, ...)
+  for _, name in ipairs { ... } do
+    if owner[name] then owner[name] = texts.clean(owner[name]) end
+  end
+end
+
+local function clean_list (list)
+  for i, text in ipairs(list or {}) do list[i] = texts.clean(text) end
+end
+
+--- The figure, its texts such that they can be shown.
+function scene.cleaned (figure)
+  clean_fields(figure, "title")
+  clean_list(figure.notes)
+  for _, panel in ipairs(figure.panels) do
+    if panel then
+      clean_fields(panel, "title")
+      clean_fields(panel.x, "label")
+      clean_fields(panel.y, "label")
+      clean_list(panel.notes)
+      clean_list(panel.y.texts)
+      for _, mark in ipairs(panel.marks) do clean_fields(mark, "name", "label") end
+    end
+  end
+  return figure
 end
 
 --- The names in a panel, with their series: what a legend shows.

@@ -215,9 +215,11 @@ function draw.spans (page, panel, box, mark)
   for j, row in ipairs(mark.rows) do
     local y = y_of(panel, box, j)
     local function x (v) return bounded(x_of(panel, box, v), box.width) end
-    for name, look in pairs { outer = 'stroke-width="1.5"', inner = 'stroke-width="5" stroke-linecap="round"' } do
-      page:add('<path class="l%d" %s d="M%s %sH%s"/>', series, look, at(x(row[name][1])), at(y), at(x(row[name][2])))
+    local function bar (span, look)
+      page:add('<path class="l%d" %s d="M%s %sH%s"/>', series, look, at(x(span[1])), at(y), at(x(span[2])))
     end
+    bar(row.outer, 'stroke-width="1.5"')
+    bar(row.inner, 'stroke-width="5" stroke-linecap="round"')
     page:add('<circle class="back l%d" stroke-width="2" cx="%s" cy="%s" r="4"/>', series, at(x(row.middle)), at(y))
   end
 end
@@ -228,7 +230,9 @@ end
 -- Does a box of text meet a point of any curve, or another text?
 local function is_free (label, panel, box, others)
   for _, other in ipairs(others) do
-    if label[1] < other[3] and other[1] < label[3] and label[2] < other[4] + 3 and other[2] < label[4] + 3 then return false end
+    local meet = label[1] < other[3] and other[1] < label[3]
+                 and label[2] < other[4] + 3 and other[2] < label[4] + 3
+    if meet then return false end
   end
   for _, mark in ipairs(panel.marks) do
     for i = 1, #mark.x do
@@ -241,12 +245,8 @@ end
 
 -- Boxes beside a point for a text that is so wide: left, top, right, bottom.
 local function candidates (x, y, wide)
-  local found = {}
-  for i, place in ipairs { { x + 8, 0 }, { x - 8 - wide, 0 }, { x - wide / 2, 9 }, { x + 6, 10 }, { x - 6 - wide, 10 } } do
-    local middle = y - place[2]
-    found[i] = { place[1], middle - SMALL * 0.6, place[1] + wide, middle + SMALL * 0.5 }
-  end
-  return found
+  local function box (left, lift) return { left, y - lift - SMALL * 0.6, left + wide, y - lift + SMALL * 0.5 } end
+  return { box(x + 8, 0), box(x - 8 - wide, 0), box(x - wide / 2, 9), box(x + 6, 10), box(x - 6 - wide, 10) }
 end
 
 -- Where a name can stand beside its curve: to the right of its highest points, to the left, or above.

@@ -300,7 +300,8 @@ local function panel_lines (panel, width, height, ascii, paint)
                         .. row_text(canvas, row, paint)
   end
   local axis, below = x_lines(panel, columns, margin + 2, glyphs)
-  lines[#lines + 1] = right_aligned(words[0] or "", margin) .. " " .. (words[0] and glyphs.zero or glyphs.corner) .. axis
+  local corner = words[0] and glyphs.zero or glyphs.corner
+  lines[#lines + 1] = right_aligned(words[0] or "", margin) .. " " .. corner .. axis
   lines[#lines + 1] = below
   if panel.x.label then
     local label = shortened(panel.x.label, width - margin - 2)

@@ -4,7 +4,8 @@
 -- linear axes are 1, 2 or 5 times a power of ten; those of logarithmic ones powers of ten.
 local ticks = {}
 
-local LARGEST = 8e307   -- differences of numbers within stay finite
+local LARGEST  = 8e307    -- differences of numbers within stay finite
+local SMALLEST = 1e-290   -- ends are further apart
 local MANTISSAS = { 1, 2, 5, 10 }
 
 local floor, ceil, max, min, abs = math.floor, math.ceil, math.max, math.min, math.abs
@@ -45,8 +46,8 @@ function ticks.ends (low, high)
   if low ~= low or high ~= high then return 0, 1 end
   low, high = max(-LARGEST, min(LARGEST, low)), max(-LARGEST, min(LARGEST, high))
   if low > high then low, high = high, low end
-  if high - low > 1e-12 * max(abs(low), abs(high)) then return low + 0.0, high + 0.0 end
-  local room = low == 0 and high == 0 and 1 or max(abs(low), abs(high)) * 0.5
+  if high - low > max(SMALLEST, 1e-12 * max(abs(low), abs(high))) then return low + 0.0, high + 0.0 end
+  local room = low == 0 and high == 0 and 1 or max(SMALLEST, max(abs(low), abs(high)) * 0.5)
   return max(-LARGEST, low - room), min(LARGEST, high + room)
 end
 
