@@ -1,4 +1,4 @@
---- Counting: how many draws are in each bin, and which bins are to be.
+--- Counting: how many draws are in each bin, and which bins are to be. What is NaN is in none.
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local gradient  = require "perilune.gradient"
@@ -46,24 +46,37 @@ function bins.count_between (x, edges, weights)
   return sums
 end
 
---- Counts of pairs in nx times ny equal cells: a list of rows, y upwards.
+--- Counts of pairs in nx times ny equal cells: a list of rows, y upwards; and all of them together.
 function bins.count_pairs (x, y, xs, ys, nx, ny, weights)
   local i, j = places(x, xs[1], xs[2], nx), places(y, ys[1], ys[2], ny)
   local at = where(i:le(nx) * j:le(ny), (j - 1) * nx + i, nx * ny + 1)
-  return tally(at, weights, nx * ny + 1):narrow(1, 1, nx * ny):reshape(ny, nx):totable()
+  local counts = tally(at, weights, nx * ny + 1):narrow(1, 1, nx * ny)
+  return counts:reshape(ny, nx):totable(), core.item(counts:sum())
+end
+
+--- The elements that are not NaN.
+function bins.compact (x)
+  local sorted = x:sort()   -- NaN comes last
+  return sorted:narrow(1, 1, core.numel(x) - math.tointeger(core.item(functions.isnan(x):sum())))
 end
 
 -- Some of the draws, evenly spread, if there are many: enough to say where they are.
 local function some (x)
   local n = core.numel(x)
-  if n <= ENOUGH then return x end
-  return x[core.arange(1, n + 1, n // ENOUGH)]
+  local few = n > ENOUGH and bins.compact(x[core.arange(1, n + 1, n // ENOUGH)])
+  return few and core.numel(few) > 0 and few or bins.compact(x)
 end
 
---- Where a picture of these finite draws begins and ends: everywhere, but for what lies far out. And how far the
--- quartiles are apart.
+--- The least and the largest number.
+function bins.ends (x)
+  local is_nan = functions.isnan(x)
+  return core.item(where(is_nan, math.huge, x):min()), core.item(where(is_nan, -math.huge, x):max())
+end
+
+--- Where a picture of these draws, finite or NaN, begins and ends: everywhere, but for what lies far out. And how far
+-- the quartiles are apart.
 function bins.window (x)
-  local low, high = core.item(x:min()), core.item(x:max())
+  local low, high = bins.ends(x)
   local q = some(x):quantile { 0.05, 0.25, 0.5, 0.75, 0.95 } :totable()
   local spread = q[4] - q[2]
   local reach = FAR * (spread > 0 and spread or q[5] - q[1])
@@ -71,12 +84,11 @@ function bins.window (x)
   return math.max(low, q[3] - reach), math.min(high, q[3] + reach), spread
 end
 
-local function is_whole (x) return core.item(x:eq(x:floor()):min()) == 1 end
+local function is_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(x:floor())):min()) == 1 end
 
 --- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, about as
 -- wide as Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are whole numbers.
-function bins.choose (x, low, high, spread, wanted)
-  local n = core.numel(x)
+function bins.choose (x, n, low, high, spread, wanted)
   if not wanted and high - low < FEW and is_whole(x) then
     low, high = math.ceil(low), math.floor(high)
     return low - 0.5, high + 0.5, math.tointeger(high - low + 1), true

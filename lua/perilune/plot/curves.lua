@@ -150,11 +150,27 @@ local function rises (x)
 end
 
 -- Points that are too many to be told apart, as counts in cells.
-local function crowd (x, y)
+local function crowd (panel, x, y, n)
   local x_low, x_high = ticks.ends(bins.window(x))
   local y_low, y_high = ticks.ends(bins.window(y))
-  local counts = bins.count_pairs(x, y, { x_low, x_high }, { y_low, y_high }, CELLS, CELLS)
-  return curves.cells(counts, x_low, x_high, y_low, y_high, "points", true)
+  local counts, inside = bins.count_pairs(x, y, { x_low, x_high }, { y_low, y_high }, CELLS, CELLS)
+  panel.marks[#panel.marks + 1] = curves.cells(counts, x_low, x_high, y_low, y_high, "points", true)
+  panel.notes[#panel.notes + 1] = string.format("%d points, as counts in %d by %d cells", n, CELLS, CELLS)
+  if inside < n then
+    panel.notes[#panel.notes + 1] = string.format("%d of them lie outside", math.tointeger(n - inside))
+  end
+end
+
+-- Points one by one: all of them, or some.
+local function scatter (panel, x, y, good, n, series, name)
+  local order = (1 - good):argsort():narrow(1, 1, n)
+  if n > CROWD then
+    local every = math.ceil(n / CROWD)
+    order = order[core.arange(1, n + 1, every)]
+    panel.notes[#panel.notes + 1] = string.format("one of %d points is drawn", every)
+  end
+  panel.marks[#panel.marks + 1] = { kind = "points", x = x[order]:totable(), y = y[order]:totable(), series = series,
+                                    name = name }
 end
 
 --- A mark of cells, rows from below, with what it takes to shade them.
@@ -193,12 +209,9 @@ local function add_series (panel, x, y, read, i, count)
   local kind = read.mark or (rises(x) and "line" or "points")
   local name = read.names and read.names[i] or count > 1 and tostring(i) or nil
   if kind == "points" then
-    local order = (1 - good):argsort():narrow(1, 1, n)
-    x, y = x[order], y[order]
-    if n > CROWD and not read.log then
-      panel.marks[#panel.marks + 1] = crowd(x, y)
-      panel.notes[#panel.notes + 1] = string.format("%d points, as counts in %d by %d cells", n, CELLS, CELLS)
-    else panel.marks[#panel.marks + 1] = { kind = "points", x = x:totable(), y = y:totable(), series = i, name = name }
+    if n > CROWD and not read.log and count == 1 then
+      crowd(panel, functions.where(good, x, 0 / 0), functions.where(good, y, 0 / 0), n)
+    else scatter(panel, x, y, good, n, i, name)
     end
     return
   end

@@ -4,6 +4,7 @@ local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local options   = require "perilune.plot.options"
 local scene     = require "perilune.plot.scene"
+local tensor    = require "perilune.tensor"
 local ticks     = require "perilune.plot.ticks"
 
 local histogram = {}
@@ -12,32 +13,31 @@ local function percent (part) return ticks.text(100 * part, 100 * part * 0.05) .
 
 histogram.percent = percent
 
--- The finite elements of x, positive ones if only those can be shown, with their weights; and how many others there are
--- of each kind.
-local function finite (x, weights, only_positive)
-  local good = functions.isfinite(x)
-  if only_positive then good = good * x:gt(0) end
-  local n = math.tointeger(core.item(good:sum()))
-  local left_out = {}
-  if n < core.numel(x) then
-    left_out.nan = math.tointeger(core.item(functions.isnan(x):sum()))
-    left_out.infinite = math.tointeger(core.item(functions.isinf(x):sum()))
-    left_out["not positive"] = core.numel(x) - n - left_out.nan - left_out.infinite
-    local order = (1 - good):argsort():narrow(1, 1, n)   -- those that are good, in their order
-    x, weights = x[order], weights and weights[order]
+local function total (t) return math.tointeger(core.item(t:sum())) end
+
+-- What is not shown, as a note.
+local function left_out_note (x, n)
+  local nan, infinite = total(functions.isnan(x)), total(functions.isinf(x))
+  local parts, kinds = {}, { nan = nan, infinite = infinite, ["not positive"] = core.numel(x) - n - nan - infinite }
+  for _, kind in ipairs { "nan", "infinite", "not positive" } do
+    if kinds[kind] > 0 then parts[#parts + 1] = string.format("%d %s", kinds[kind], kind) end
   end
-  return x, weights, left_out
+  return string.format("left out: %s of %d", table.concat(parts, ", "), core.numel(x))
 end
 
-histogram.finite = finite
-
---- Sentences about what is not shown.
-function histogram.left_out_notes (left_out, of)
-  local parts = {}
-  for _, kind in ipairs { "nan", "infinite", "not positive" } do
-    if (left_out[kind] or 0) > 0 then parts[#parts + 1] = string.format("%d %s", left_out[kind], kind) end
+-- A sample: x with NaN for all that is not finite, or not positive if only that can be shown; n others, their weights
+-- and the sum of those.
+local function sample_of (x, weights, only_positive, notes)
+  local good = functions.isfinite(x)
+  if only_positive then good = good * x:gt(0) end
+  local n = core.numel(x) > 0 and total(good) or 0
+  local sample = { x = x, n = n, weights = weights or nil, total = n }
+  if n < core.numel(x) then
+    notes[#notes + 1] = left_out_note(x, n)
+    sample.x = functions.where(good, x, 0 / 0)
   end
-  return #parts > 0 and { string.format("left out: %s of %d", table.concat(parts, ", "), of) } or {}
+  if weights then sample.total = core.item((weights * good):sum()) end
+  return sample
 end
 
 -- Edges from low to high, n bins.
@@ -50,11 +50,8 @@ local function edges_of (low, high, n, is_log)
   return edges
 end
 
--- The sums of columns of weights, or how many draws there are.
-local function total_of (x, weights) return weights and core.item(weights:sum()) or core.numel(x) end
-
--- Bins for all of these finite vectors: edges, whether they are equal in x (or log x), and whole numbers.
-local function choose (x, read, is_log)
+-- Bins for n draws: edges; free if they are the caller's, whole if each is of a whole number.
+local function choose (x, n, read, is_log)
   if type(read.bins) == "table" then return { edges = read.bins, free = true } end
   local y = is_log and functions.log(x) / math.log(10) or x
   local low, high, spread = bins.window(y)
@@ -62,19 +59,19 @@ local function choose (x, read, is_log)
   if read.range then
     low, high = read.range[1], read.range[2]
     if is_log then low, high = math.log(low, 10), math.log(high, 10) end
-    local n = read.bins or select(3, bins.choose(y, low, high, spread))
-    return { low = low, high = high, n = n, edges = edges_of(low, high, n, is_log) }
+    local count = read.bins or select(3, bins.choose(y, n, low, high, spread))
+    return { low = low, high = high, n = count, edges = edges_of(low, high, count, is_log) }
   end
   if is_log and high - low < 0.1 then low, high = low - 0.5, high + 0.5 end
-  local from, to, n, whole = bins.choose(y, low, high, spread, read.bins)
+  local from, to, count, whole = bins.choose(y, n, low, high, spread, read.bins)
   if is_log then from, to, whole = math.max(from, -307), math.min(to, 307.9), false end
-  return { low = from, high = to, n = n, edges = edges_of(from, to, n, is_log), whole = whole }
+  return { low = from, high = to, n = count, edges = edges_of(from, to, count, is_log), whole = whole }
 end
 
-local function count (x, weights, chosen, is_log)
-  if chosen.free then return bins.count_between(x, chosen.edges, weights) end
-  local y = is_log and functions.log(x) / math.log(10) or x
-  return bins.count(y, chosen.low, chosen.high, chosen.n, weights)
+local function counted (sample, chosen, is_log)
+  if chosen.free then return bins.count_between(sample.x, chosen.edges, sample.weights) end
+  local y = is_log and functions.log(sample.x) / math.log(10) or sample.x
+  return bins.count(y, chosen.low, chosen.high, chosen.n, sample.weights)
 end
 
 local function sum (list)
@@ -84,16 +81,19 @@ local function sum (list)
 end
 
 -- Counts as densities: divided by all there is and by the width of the bin.
-local function densities (counts, edges, total)
+local function densities (counts, edges, of)
   local heights = {}
-  for i, n in ipairs(counts) do heights[i] = n / total / (edges[i + 1] - edges[i]) end
+  for i, n in ipairs(counts) do heights[i] = of > 0 and n / of / (edges[i + 1] - edges[i]) or 0 end
   return heights
 end
 
--- What lies outside of the bins, as a note.
-local function outside_note (name, counts, total, edges, are_weights)
-  local part = 1 - sum(counts) / total
-  if part * total < (are_weights and 1e-9 or 0.5) then return nil end
+-- The part of a sample that is in no bin.
+local function outside (counts, sample)
+  local part = sample.total > 0 and 1 - sum(counts) / sample.total or 0
+  return part * sample.n >= 1e-3 and part or 0   -- but for rounding
+end
+
+local function outside_note (name, part, edges)
   local low, high = edges[1], edges[#edges]
   return string.format("%s of the draws%s outside %s to %s", percent(part), name and " of " .. name or "",
                        ticks.text(low, math.abs(low) * 1e-3), ticks.text(high, math.abs(high) * 1e-3))
@@ -123,33 +123,31 @@ local function marks_of (vectors, chosen, heights, names)
   return marks
 end
 
---- A panel for vectors, in common bins: { vectors }, { weights or false }, options that were read.
+--- A panel for vectors, in common bins: { vectors }, { weights or false }, options that were read; and how many
+-- numbers are finite.
 function histogram.panel (vectors, weights, read, default_label)
-  local is_log, all, good, notes = options.is_log(read, "x"), {}, {}, {}
+  local is_log, all, samples, notes, n = options.is_log(read, "x"), {}, {}, {}, 0
   for i, x in ipairs(vectors) do
-    local kept, w, left_out = finite(x:reshape(-1), weights[i] or nil, is_log)
-    good[i] = { kept, w }
-    all[i] = kept
-    for _, note in ipairs(histogram.left_out_notes(left_out, core.numel(x))) do notes[#notes + 1] = note end
+    samples[i] = sample_of(x, weights[i], is_log, notes)
+    all[i], n = samples[i].x, n + samples[i].n
   end
-  local x = #all == 1 and all[1] or require "perilune.tensor".cat(all)
   local panel = { marks = {}, notes = notes, x = options.axis(read, "x") }
-  if core.numel(x) == 0 then
+  if n == 0 then
     panel.y = options.axis(read, "y")
     table.insert(notes, 1, "nothing to draw: there are no finite numbers")
     return scene.panel(panel), 0
   end
-  local chosen = choose(x, read, is_log)
+  local chosen = choose(#all == 1 and all[1] or tensor.cat(all), n, read, is_log)
   -- Samples of different sizes, laws and bins of different widths can only be compared as densities.
   local as_density = read.law ~= nil or #vectors > 1 or chosen.free and default_label == nil
   local heights = {}
-  for i, one in ipairs(good) do
-    local total = total_of(one[1], one[2])
-    local counts = core.numel(one[1]) > 0 and count(one[1], one[2], chosen, is_log) or {}
-    for b = 1, #chosen.edges - 1 do counts[b] = counts[b] or 0 end
-    notes[#notes + 1] = total > 0 and outside_note(#good > 1 and (read.names and read.names[i] or tostring(i)), counts,
-                                                   total, chosen.edges, one[2] ~= nil) or nil
-    heights[i] = as_density and densities(counts, chosen.edges, total) or counts
+  for i, sample in ipairs(samples) do
+    local counts = counted(sample, chosen, is_log)
+    local name = #samples > 1 and (read.names and read.names[i] or tostring(i))
+    local part = outside(counts, sample)
+    if part > 0 then notes[#notes + 1] = outside_note(name, part, chosen.edges) end
+    panel.outside = math.max(panel.outside or 0, part)
+    heights[i] = as_density and densities(counts, chosen.edges, sample.total) or counts
   end
   panel.marks = marks_of(vectors, chosen, heights, (#vectors > 1 or read.law) and (read.names or { "draws" }))
   if read.law then panel.marks[#panel.marks + 1] = overlay(read.law, chosen.edges) end
@@ -159,7 +157,7 @@ function histogram.panel (vectors, weights, read, default_label)
     integer = not (as_density or weights[1]),
     label = as_density and "density" or default_label or weights[1] and "share" or "count",
   })
-  return scene.panel(panel), core.numel(x)
+  return scene.panel(panel), n
 end
 
 return histogram

@@ -15,33 +15,43 @@ local MOST, CELLS = 5, 24
 local function crossing (x, y, weights)
   local good = functions.isfinite(x) * functions.isfinite(y)
   x, y = functions.where(good, x, 0 / 0), functions.where(good, y, 0 / 0)
-  local fine = (1 - good):argsort():narrow(1, 1, math.tointeger(core.item(good:sum())))
-  if core.numel(fine) == 0 then return scene.panel { notes = { "nothing to draw: there are no finite numbers" } } end
-  local xs, ys = { ticks.ends(bins.window(x[fine])) }, { ticks.ends(bins.window(y[fine])) }
-  local counts = bins.count_pairs(x, y, xs, ys, CELLS, CELLS, weights or nil)
+  if core.item(good:sum()) == 0 then
+    return scene.panel { notes = { "nothing to draw: there are no finite numbers" } }
+  end
+  local xs, ys = { ticks.ends(bins.window(x)) }, { ticks.ends(bins.window(y)) }
+  local counts, inside = bins.count_pairs(x, y, xs, ys, CELLS, CELLS, weights or nil)
+  local all = core.item((weights and weights * good or good):sum())
+  local part = 1 - inside / all
   return scene.panel { marks = { curves.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }, is_square = true,
-                       x = { low = xs[1], high = xs[2] }, y = { low = ys[1], high = ys[2] } }
+                       x = { low = xs[1], high = xs[2] }, y = { low = ys[1], high = ys[2] },
+                       outside = part > 1e-9 and part or 0 }
 end
 
 --- A figure of columns { tensors } with these names; all weights or false.
 function pairs_of.figure (new, columns, names, weights, title)
-  local n, panels, notes = math.min(#columns, MOST), {}, {}
+  local n, panels, notes, outside = math.min(#columns, MOST), {}, {}, 0
   for row = 1, n do
     for column = 1, n do
       local panel = false
       if row == column then
         panel = histogram.panel({ columns[row] }, { weights }, {}, "")
-        panel.y.label, panel.y.at, panel.title = nil, {}, names[row]
+        panel.y.label, panel.y.at, panel.title, panel.notes = nil, {}, names[row], nil
       elseif row > column then
         panel = crossing(columns[column], columns[row], weights)
         panel.x.label = row == n and names[column] or nil
         panel.title = names[row] .. " by " .. names[column]
       end
-      if panel then panel.is_plain = true end
+      if panel then
+        panel.is_plain = true
+        outside = math.max(outside, panel.outside or 0)
+      end
       panels[#panels + 1] = panel
     end
   end
-  if #columns > n then notes[1] = string.format("... and %d more", #columns - n) end
+  if outside > 0 then
+    notes[1] = string.format("of the draws, %s at most lie outside of a panel", histogram.percent(outside))
+  end
+  if #columns > n then notes[#notes + 1] = string.format("... and %d more", #columns - n) end
   return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]) }
 end
 

@@ -54,9 +54,11 @@ local function fitted (panel, name, axis)
   return range[1], range[2]
 end
 
--- Ends at powers of ten; closer ones if there is less than one between them.
+-- Ends at powers of ten, such that ticks are there.
 local function widen_log (low, high)
   local first, last = math.floor(math.log(low, 10) + 1e-9), math.ceil(math.log(high, 10) - 1e-9)
+  local every = math.max(1, math.ceil((last - first) / STEPS))
+  first, last = math.floor(first / every) * every, math.ceil(last / every) * every
   if first == last then last = first + 1 end
   local from, to = 10.0 ^ first, 10.0 ^ last
   return from > 0 and from or low, to < math.huge and to or high

@@ -119,20 +119,26 @@ local function shade (mark, value, glyphs)
   if level >= 1 then return glyphs.shades[level] end
 end
 
+-- Of the cells that share a character the mean, or the largest count; nothing if there is none.
+local function value_of (mark, from, to, first, last)
+  local sum, n, most = 0, 0, 0
+  for j = first, last do
+    for i = from, to do
+      local v = mark.values[j][i]
+      if v == v then sum, n, most = sum + v, n + 1, math.max(most, v) end
+    end
+  end
+  if n > 0 then return mark.counts and most or sum / n end
+end
+
 function draw.cells (canvas, panel, mark, glyphs)
   if mark.most <= mark.least then return end
   for row = 1, canvas.rows do
     local first, last = cells_in(panel.y, mark.ys, panel.y.down and canvas.rows + 1 - row or row, canvas.rows)
     for column = 1, canvas.columns do
       local from, to = cells_in(panel.x, mark.xs, column, canvas.columns)
-      local sum, n = 0, 0
-      for j = first, last do
-        for i = from, to do
-          local v = mark.values[j][i]
-          if v == v then sum, n = sum + v, n + 1 end
-        end
-      end
-      local glyph = n > 0 and shade(mark, sum / n, glyphs)
+      local value = value_of(mark, from, to, first, last)
+      local glyph = value and shade(mark, value, glyphs)
       if glyph then canvas:put(column, row, glyph, mark.series) end
     end
   end
@@ -180,9 +186,10 @@ local function fit_rows (panel, wanted)
   if panel.is_square then return wanted end
   local at = scene.y_ticks(panel)
   local n = #at - 1
-  if panel.y.log or n < 1 or math.abs(at[1] - panel.y.low) > 1e-6 * (panel.y.high - panel.y.low)
-     or math.abs(at[#at] - panel.y.high) > 1e-6 * (panel.y.high - panel.y.low) then return wanted end
-  return n * max(1, floor(wanted / n + 0.5))
+  for i, y in ipairs(at) do   -- are they even, from one end to the other?
+    if math.abs(ticks.place(panel.y, y) - (i - 1) / n) > 1e-6 then return wanted end
+  end
+  return n > 0 and n * max(1, floor(wanted / n + 0.5)) or wanted
 end
 
 -- Texts of the y axis by row, from 0 at the axis below.
@@ -391,8 +398,8 @@ function terminal.spark (figure, options)
       local numbers, parts, n = numbers_of(panel, mark, options.width or 60), {}, #glyphs.parts
       local low, high = ends_of(panel, mark, numbers)
       for i, y in ipairs(numbers) do
-        local place = high > low and (y - low) / (high - low) or y == y and 0.5 or y
-        local is_nothing = y ~= y or place < 0 or (mark.heights or mark.filled) and y == 0
+        local place = high > low and (y - low) / (high - low) or 0.5
+        local is_nothing = y ~= y or place < 0 or y == 0 and low == 0
         parts[i] = is_nothing and " " or glyphs.parts[max(1, min(n, floor(place * n + 0.5)))]
       end
       return table.concat(parts)
