@@ -8,7 +8,8 @@ local function fail (pattern, ...) error({ message = string.format(pattern, ...)
 
 local function plain (text, where)
   if not utf8.len(text) then fail("no UTF-8 in %s", where) end
-  if text:find "[%z\1-\8\11\12\14-\31]" or text:find "\239\191[\190\191]" then fail("a forbidden character in %s", where) end
+  local is_forbidden = text:find "[%z\1-\8\11\12\14-\31]" or text:find "\239\191[\190\191]"
+  if is_forbidden then fail("a forbidden character in %s", where) end
   if text:find "<" then fail("a < in %s", where) end
   return (text:gsub("&([^;]*);?", function (name)
     return ENTITIES[name] or fail("an unknown entity &%s in %s", name, where)

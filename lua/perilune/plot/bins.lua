@@ -86,8 +86,9 @@ end
 
 local function is_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(x:floor())):min()) == 1 end
 
---- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, about as
--- wide as Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are whole numbers.
+--- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, the widest
+-- that are not wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are
+-- whole numbers.
 function bins.choose (x, n, low, high, spread, wanted)
   if not wanted and high - low < FEW and is_whole(x) then
     low, high = math.ceil(low), math.floor(high)
@@ -100,9 +101,10 @@ function bins.choose (x, n, low, high, spread, wanted)
   low, high = ticks.ends(low, high)
   if wanted then return low, high, wanted end
   local width = 2 * spread * n ^ (-1 / 3)
-  local fewest, most = math.min(10, math.ceil(math.sqrt(n))), MOST
-  width = math.max((high - low) / most, math.min((high - low) / fewest, width))
-  local step = ticks.nice_step(width * 0.75)
+  local fewest = math.min(10, math.ceil(math.sqrt(n)))
+  width = math.min((high - low) / fewest, width > 0 and width or math.huge)
+  local step = ticks.nice_step(width, true)
+  if (high - low) / step > MOST then step = ticks.nice_step((high - low) / MOST) end
   local first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
   if last - first > 2 * MOST or first * step < -8e307 or last * step > 8e307 then return low, high, fewest end
   return first * step, last * step, math.max(1, math.tointeger(last - first) or 1)

@@ -45,6 +45,13 @@ function Canvas:point (x, y, series)
   if x >= 0 and x <= 1 and y >= 0 and y <= 1 then dot(self, dot_column(self, x), max(1, dot_row(self, y)), series) end
 end
 
+--- A character at a place within the canvas.
+function Canvas:bullet (x, y, character, series)
+  if not (x >= 0 and x <= 1 and y >= 0 and y <= 1) then return end
+  local column, row = min(self.columns, floor(x * self.columns) + 1), max(1, math.ceil(y * self.rows - 1e-9))
+  self:put(column, row, character, series, true)
+end
+
 -- The part of a segment within the canvas, or nothing (Liang and Barsky).
 local function clipped (x1, y1, x2, y2)
   local from, to = 0, 1
@@ -84,10 +91,25 @@ function Canvas:line (xs, ys, mark)
     if is_stroke(dashes, length) and (y > 0 or not mark.filled) then dot(self, x, max(1, y), series) end
     length, last_x, last_y = length + 1, x, y
   end
+  -- Is this part of a column of dots there already? If not, it will be: long data go up and down in one column.
+  local lowest, top = {}, {}
+  local function is_drawn (x, y1, y2)
+    local low, high = min(y1, y2), max(y1, y2)
+    local from, to = lowest[x], top[x]
+    if from and from <= low and to >= high then return true end
+    if not from or high >= from and low <= to then
+      lowest[x], top[x] = min(from or low, low), max(to or high, high)
+    end
+    return false
+  end
   local function segment (x1, y1, x2, y2)
     local a, b, c, d = clipped(bounded(x1), bounded(y1), bounded(x2), bounded(y2))
     if not a then return end
     local from_x, from_y, to_x, to_y = dot_column(self, a), dot_row(self, b), dot_column(self, c), dot_row(self, d)
+    if from_x == to_x and not dashes and is_drawn(from_x, from_y, to_y) then
+      last_x, last_y = to_x, to_y
+      return
+    end
     local n = max(abs(to_x - from_x), abs(to_y - from_y))
     for i = 0, n do
       local part = n == 0 and 0 or i / n

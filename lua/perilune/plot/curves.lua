@@ -88,9 +88,11 @@ local function interrupt (x, y, low, high)
 end
 
 local function check_ends (a, b, is_log)
-  for name, x in pairs { a = a, b = b } do
-    if type(x) ~= "number" or x ~= x or x == math.huge or x == -math.huge then
-      raise("plot: %s must be a finite number, got %s", name, show.value(x))
+  local ends = { a, b }
+  for i = 1, 2 do
+    local x = ends[i]
+    if type(x) ~= "number" or x - x ~= 0 then
+      raise("plot: %s must be a finite number, got %s", ("ab"):sub(i, i), show.value(x))
     end
   end
   if a >= b then raise("plot: a must be less than b, got %s and %s", show.number(a), show.number(b)) end
@@ -223,16 +225,23 @@ local function add_series (panel, x, y, read, i, count)
   panel.marks[#panel.marks + 1] = { kind = kind, x = xs, y = ys, series = i, name = name }
 end
 
--- Points at the ends of an axis are not to be cut in half.
-local function pad (panel)
+-- Ends of points along "x" or "y", with room around them: none is to be cut in half, or to lie on the axis.
+local function padded (panel, name)
   local low, high = math.huge, -math.huge
   for _, mark in ipairs(panel.marks) do
     if mark.kind ~= "points" then return end
-    for _, x in ipairs(mark.x) do low, high = math.min(low, x), math.max(high, x) end
+    for _, v in ipairs(mark[name]) do low, high = math.min(low, v), math.max(high, v) end
   end
-  if panel.x.low or panel.x.log or low >= high then return end
+  if panel[name].low or panel[name].log or low >= high then return end
   low, high = ticks.ends(low, high)
-  panel.x.low, panel.x.high = ticks.ends(low - 0.02 * (high - low), high + 0.02 * (high - low))
+  return ticks.ends(low - 0.02 * (high - low), high + 0.02 * (high - low))
+end
+
+local function pad (panel)
+  local low, high = padded(panel, "x")
+  if low then panel.x.low, panel.x.high = low, high end
+  low, high = padded(panel, "y")
+  if low then panel.y.low, panel.y.high = ticks.widen(low, high, 5) end
 end
 
 --- A panel of a vector y, or rows of a matrix, over x; over 1, 2, ... without x.

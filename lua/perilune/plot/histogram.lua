@@ -9,7 +9,7 @@ local ticks     = require "perilune.plot.ticks"
 
 local histogram = {}
 
-local function percent (part) return ticks.text(100 * part, 100 * part * 0.05) .. " %" end
+local function percent (part) return ticks.text(100 * part, 100 * part * 0.01) .. " %" end
 
 histogram.percent = percent
 

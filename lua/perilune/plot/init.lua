@@ -24,6 +24,17 @@ local function new (fields) return setmetatable(scene.cleaned(fields), Plot) end
 
 plot.new = new
 
+--@ Plot:text(options) -> string
+-- The picture as text, as printing shows it: braille, blocks and shades, or ASCII.
+--   options  width = columns, those of the terminal or 80 unless told; height = rows of each panel; ascii = true or
+--            false, by the locale unless told; colour = true for terminals that know 256 of them
+-- > plot({0, 1, 4, 9, 16}):text{width = 30, height = 4, ascii = true}
+-- 20 +
+-- 15 +                      ****
+-- 10 +                ******
+--  5 +****************
+--  0 ++-----+------+-----+-----+
+--     1     2      3     4     5
 function Plot:text (given)
   local width = require "perilune.plot.width"
   local read = options.read("Plot:text", given, options.TEXT)
@@ -32,16 +43,30 @@ function Plot:text (given)
   return require "perilune.plot.terminal".text(self, read)
 end
 
+--@ Plot:spark(options) -> string
+-- The first curve or the bars of a picture as one line of blocks, without axes; nothing is a space.
+--   options  width = characters at most, 60 unless told (bars: one each); ascii = true or false
+-- > plot{1, 2, 4, 8, 5, 3, 1}:spark{ascii = true}
+-- ...#:..
 function Plot:spark (given)
   local read = options.read("Plot:spark", given, options.SPARK)
   if read.ascii == nil then read.ascii = not require "perilune.plot.width".is_utf8() end
   return require "perilune.plot.terminal".spark(self, read)
 end
 
+--@ Plot:svg(options) -> string
+-- The picture as SVG, readable on light and dark pages, as the reader's system has it.
+--   options  width =, height = in pixels; theme = "auto", "light" or "dark"
+-- > plot(Normal(0, 1)):svg():match "^<svg"
+-- <svg
 function Plot:svg (given)
   return require "perilune.plot.svg".text(self, options.read("Plot:svg", given, options.SVG))
 end
 
+--@ Plot:save(path, options) -> Plot
+-- Writes the picture to a file: SVG if its name ends in .svg, text if it ends in .txt.
+--   path     name of the file
+--   options  those of Plot:svg or Plot:text
 function Plot:save (path, given)
   if type(path) ~= "string" then raise("Plot:save: path must be a string, got %s", show.value(path)) end
   local ending = path:lower():match "%.(%w+)$"
@@ -163,6 +188,25 @@ local function dispatch (given, n, first, second, third)
   return plot_data(nil, x, given)
 end
 
+--@ peri.plot(x, ...) -> Plot
+-- A picture of a distribution, of a list of them, of functions, of numbers, of a matrix or of a posterior; printing
+-- shows it, and Plot:save writes it as SVG. What lies outside, is cut off or left out is said below it.
+--   x        plot(d), plot{p, q}: densities or probabilities, with both KL divergences of two; laws of two dimensions
+--            are heat maps. plot(f, a, b), plot({f, g}, a, b): functions from a to b; plot(f, {a, b}, {c, d}): f(x, y)
+--            as a heat map. plot(y), plot(x, y): points, joined where x rises; rows of a matrix y are curves of their
+--            own. plot(matrix): a heat map. plot(posterior, what): see Posterior:plot
+--   options  last: title =, xlabel =, ylabel =; range = {low, high} of x, yrange =; log = "x", "y" or "xy";
+--            names = list, of curves; what = "prob", "cdf", "sf" or "log_prob", of distributions; mark = "line",
+--            "points" or "steps", of data
+-- > plot(Bernoulli(0.25)):text{height = 3, ascii = true}
+-- Bernoulli(probs=0.25)
+-- probability
+-- 0.8 + :::::::
+-- 0.6 + #######
+-- 0.4 + #######  .......
+-- 0.2 + #######  #######
+--   0 +----+--------+----
+--          0        1
 function plot.plot (...) return dispatch(split(...)) end
 
 -- Vectors of a call of hist: one of whatever shape, or a list of tensors.
@@ -175,6 +219,14 @@ local function vectors_of (x)
   return { as_tensor("hist", "x", x):reshape(-1) }
 end
 
+--@ peri.hist(x, options) -> Plot
+-- A histogram of numbers: a bin for each whole number if they are few, else bins of a round width by Freedman and
+-- Diaconis. Empty bins are empty; what lies far outside is left out, and said.
+--   x        tensor or list of numbers of any shape; a list of tensors: outlines of several samples, as densities
+--   options  bins = number of them, or a list of edges; range = {low, high}; law = a distribution whose density is
+--            drawn too; log = "x", "y" or "xy"; names = list; title =, xlabel =, ylabel =, yrange =
+-- > hist({1, 2, 2, 3}).n
+-- 4
 function plot.hist (x, given, ...)
   errors.no_more("hist(x, options)", ...)
   local read = options.read("hist", given, options.COMMON, options.AXES, options.NAMES, options.BINS, options.OVERLAY)

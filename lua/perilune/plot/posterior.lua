@@ -66,8 +66,6 @@ end
 
 local function weights_of (post) return post.log_weights and post.weights or false end
 
-local function text_of (x) return ticks.text(x, math.abs(x) * 5e-3) end
-
 
 -- One site ------------------------------------------------------------------------------------
 
@@ -77,7 +75,8 @@ local function number_panel (post, element, read)
   local own = { bins = read.bins, range = read.range, xlabel = read.xlabel, ylabel = read.ylabel }
   if weights_of(post) and q[3] - q[1] < math.huge then own.window = { q[1], q[3] } end
   local panel = histogram.panel({ element.x }, { weights_of(post) }, own, weights_of(post) and "share" or "draws")
-  panel.x.label = read.xlabel or string.format("%s, median %s", element.name, text_of(q[2]))
+  panel.x.label = read.xlabel or string.format("%s, median %s", element.name,
+                                               ticks.text(q[2], math.max(math.abs(q[2]), q[3] - q[1]) * 1e-3))
   return panel
 end
 

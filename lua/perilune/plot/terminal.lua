@@ -10,16 +10,17 @@ local HEIGHT, HEIGHT_OF_MANY = 12, 6   -- rows of a panel,
 local SQUARE = 18                      -- and of one that is to be square
 local NARROWEST = 34                   -- panel of several abreast
 local WIDEST_BAR = 9
+local FEW_POINTS = 100
 
 local UTF8 = {
   left = "│", tick = "┤", corner = "└", zero = "┼", bottom = "─", mark = "┬", cut = "↑",
   outer = "─", inner = "━", middle = "●", shades = { "░", "▒", "▓", "█" },
-  parts = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }, bodies = { "█", "▒", "░", "▓" },
+  points = { "•", "◦", "×", "+" }, parts = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }, bodies = { "█", "▒", "░", "▓" },
 }
 local ASCII = {
   left = "|", tick = "+", corner = "+", zero = "+", bottom = "-", mark = "+", cut = "^",
   outer = "-", inner = "=", middle = "o", shades = { ".", ":", "-", "=", "+", "*", "#", "%", "@" },
-  parts = { ".", ":", "#" }, bodies = { "#", "o", "+", "x" },
+  points = { "*", "o", "x", "+" }, parts = { ".", ":", "#" }, bodies = { "#", "o", "+", "x" },
 }
 local COLOURS = { 39, 208, 35, 170, 45, 220, 203, 105 }   -- of the 256 that terminals know
 
@@ -54,9 +55,13 @@ function draw.steps (canvas, panel, mark)
   canvas:line(places(panel.x, x), places(panel.y, y), mark)
 end
 
-function draw.points (canvas, panel, mark)
+-- Few points are large.
+function draw.points (canvas, panel, mark, glyphs)
   local x, y = places(panel.x, mark.x), places(panel.y, mark.y)
-  for i = 1, #x do canvas:point(x[i], y[i], mark.series) end
+  local bullet = #x <= FEW_POINTS and glyphs.points[(mark.series - 1) % #glyphs.points + 1]
+  for i = 1, #x do
+    if bullet then canvas:bullet(x[i], y[i], bullet, mark.series) else canvas:point(x[i], y[i], mark.series) end
+  end
 end
 
 -- A column of blocks up to a place: at least the smallest block, if it is more than nothing.
@@ -209,7 +214,7 @@ end
 
 -- The line of ticks and the line of their texts, which begin `margin` columns before the canvas.
 local function x_lines (panel, columns, margin, glyphs)
-  local at, words = ticks.of(panel.x, max(4, floor(columns / 9)))
+  local at, words = ticks.of(panel.x, max(4, floor(columns / (panel.x.integer and 5 or 9))))
   local line, below, free = {}, "", 0
   for column = 1, columns do line[column] = glyphs.bottom end
   for i, x in ipairs(at) do
@@ -229,7 +234,8 @@ local function painter (colour)
   if not colour then return function (text) return text end end
   return function (text, series)
     if not series or series == 0 or text:find "^ *$" then return text end
-    return "\27[38;5;" .. COLOURS[(series - 1) % #COLOURS + 1] .. "m" .. text .. "\27[0m"
+    local body, blank = text:match "^(.-)( *)$"
+    return "\27[38;5;" .. COLOURS[(series - 1) % #COLOURS + 1] .. "m" .. body .. "\27[0m" .. blank
   end
 end
 
@@ -252,8 +258,9 @@ end
 -- What a legend shows of a mark.
 local function sample (mark, ascii, glyphs)
   if mark.kind == "bars" then return glyphs.bodies[(mark.place - 1) % #glyphs.bodies + 1] end
+  if mark.kind == "points" then return glyphs.points[(mark.series - 1) % #glyphs.points + 1] end
   local canvas, ends = Canvas.new(ascii and 2 or 4, 1, ascii), { 0, 1 }
-  if mark.kind == "points" then canvas:point(0.5, 0.5, mark.series) else canvas:line(ends, { 0.5, 0.5 }, mark) end
+  canvas:line(ends, { 0.5, 0.5 }, mark)
   local parts = {}
   for column = 1, canvas.columns do parts[column] = canvas:cell(column, 1) end
   return table.concat(parts)

@@ -13,7 +13,7 @@ local floor, ceil, max, min, abs = math.floor, math.ceil, math.max, math.min, ma
 --- A number in as few characters as tell it from those that are more than `within` away: 0.25, 1000000, 2.5e8, 1e-7.
 function ticks.text (x, within)
   if x ~= x then return "nan" end
-  if x == 0 then return "0" end
+  if abs(x) <= (within or 0) then return "0" end
   if x == math.huge or x == -math.huge then return x > 0 and "inf" or "-inf" end
   within = within or abs(x) * 1e-9
   local short
@@ -29,14 +29,17 @@ function ticks.text (x, within)
   return (string.format("%." .. decimals .. "f", x):gsub(",", "."))
 end
 
--- The smallest step of the form 1, 2, 5 times a power of ten that is at least `least`.
-local function nice_step (least)
-  local power = 10.0 ^ floor(math.log(least, 10))
-  if power == 0 then return least end   -- subnormal
+--- The smallest step of the form 1, 2, 5 times a power of ten that is at least x; or the largest that is at most x.
+local function nice_step (x, at_most)
+  local power, below = 10.0 ^ floor(math.log(x, 10)), x
+  if power == 0 then return x end   -- subnormal
   for _, mantissa in ipairs(MANTISSAS) do
-    if mantissa * power >= least * (1 - 1e-9) then return mantissa * power end
+    local step = mantissa * power
+    if at_most and step > x * (1 + 1e-9) then return below end
+    if not at_most and step >= x * (1 - 1e-9) then return step end
+    below = step
   end
-  return 20 * power   -- the logarithm was rounded down
+  return at_most and below or 20 * power   -- the logarithm was rounded down
 end
 
 ticks.nice_step = nice_step
