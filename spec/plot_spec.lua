@@ -405,6 +405,8 @@ describe("axes", function ()
     assert.same({ "0", "0.5", "1" }, select(2, ticks.of({ low = 0, high = 1 }, 2)))
     assert.same({ "1e-5", "1", "100000" }, select(2, ticks.of({ low = 1e-5, high = 1e5, log = true }, 2)))
     assert.same({ "2", "5", "10", "20" }, select(2, ticks.of({ low = 2, high = 20, log = true }, 5)))
+    assert.same({ "9998000", "10000000", "10002000" }, select(2, ticks.of({ low = 9998000, high = 10002000 }, 2)))
+    assert.same({ "0", "2e8", "4e8" }, select(2, ticks.of({ low = 0, high = 4e8 }, 2)))
     assert.same({ 1, 2, 3 }, (ticks.of({ low = 0.5, high = 3.5, integer = true }, 8)))
   end)
 
@@ -423,6 +425,32 @@ describe("axes", function ()
     local panel = panel_of(peri.plot(Normal(0, 1), options))
     assert.same({ -5, 9, 0, 2, "x", "y" },
                 { panel.x.low, panel.x.high, panel.y.low, panel.y.high, panel.x.label, panel.y.label })
+  end)
+end)
+
+
+describe("docs/plots.md", function ()
+  it("shows what its programs print", function ()
+    local file <close> = assert(io.open "docs/plots.md")
+    local n = 0
+    for code, shown in file:read "a" :gmatch "```lua\n(.-)```\n\n```\n(.-)\n```" do
+      local printed
+      local env = setmetatable({ print = function (x) printed = x end }, { __index = _G })
+      code = code:gsub("height = 6", "height = 6, width = 80, ascii = false")
+      assert(load(code, "plots.md", "t", env))()
+      assert.equal(shown, type(printed) == "string" and printed or printed:text { width = 80, ascii = false })
+      n = n + 1
+    end
+    assert.equal(2, n)
+  end)
+
+  it("has pictures that are drawn so", function ()
+    for path, svg in pairs(assert(loadfile "docs/pictures.lua")("compare")) do
+      local file <close> = assert(io.open(path))
+      local text = file:read "a"
+      assert(xml.parse(text))   -- that of a posterior may have other draws
+      assert.is_true(text == svg or path:find "pairs" ~= nil, path .. " is not what make docs writes")
+    end
   end)
 end)
 
@@ -575,6 +603,21 @@ describe("calls of plot", function ()
     assert.matches("Plot:save: .*No such file", refusal_of(plot.save, plot, "/no/such/folder/x.svg"))
   end)
 
+  it("take numbers, and functions that are objects", function ()
+    assert.equal(1, peri.hist(3).n)
+    assert.equal(1, peri.plot(peri.tensor(3)).n)
+    local square = setmetatable({}, { __call = function (_, x) return x * x end })
+    assert.equal(4, mark_of(peri.plot(square, 0, 2)).y[401])
+  end)
+
+  it("draw a law that has a density alone, where they are told", function ()
+    local Bump = peri.Distribution:extend("Bump", { params = {}, support = peri.constraints.real })
+    Bump.log_prob = function (_, x) return -x * x end
+    assert.matches("Bump%(%) has neither icdf nor sample: give range", refusal_of(peri.plot, Bump()))
+    local mark = mark_of(peri.plot(Bump(), { range = { -1, 2 } }))
+    assert.near(0, mark.x[highest(mark.y)], 0.01)
+  end)
+
   it("pass on what a function of the user's raises", function ()
     local ok, why = pcall(peri.plot, function () error "mine" end, 0, 1)
     assert.is_false(ok)
@@ -643,7 +686,8 @@ describe("calls of plot", function ()
     end
     for _, d in ipairs { peri.Poisson(1e15), peri.Geometric(1e-20), peri.DiscreteUniform(-1e300, 1e300),
                          Normal(1e308, 1), Normal(0, 1e300), Normal(0, 1e-300), peri.LogNormal(1e300, 1),
-                         peri.Gamma(1e-5, 1), peri.Delta(3), peri.StudentT(0.01), peri.Binomial(1e300, 0.5), peri.Dirichlet { 0.1, 0.1, 0.1 } } do
+                         peri.Gamma(1e-5, 1), peri.Delta(3), peri.StudentT(0.01), peri.Binomial(1e300, 0.5),
+                         peri.Dirichlet { 0.1, 0.1, 0.1 } } do
       for _, what in ipairs { "prob", "cdf", "log_prob" } do
         check(#d.event_shape > 0 and peri.plot(d) or peri.plot(d, { what = what }))
       end

@@ -12,7 +12,8 @@ describe("README.md", function ()
     local text = assert(io.open "README.md"):read "a"
     local code, shown = text:match "```lua\n(.-)```\n\n```\n(.-)```"
     local printed = {}
-    local env = setmetatable({ print = function (x) printed[#printed + 1] = tostring(x) end }, { __index = _G })
+    local function text_of (x) return x.panels and x:text { width = 80, ascii = false } or tostring(x) end
+    local env = setmetatable({ print = function (x) printed[#printed + 1] = text_of(x) end }, { __index = _G })
     assert(load(code, "README.md", "t", env))()
     local found, n = table.concat(printed, "\n"), 0
     for line in shown:gmatch "[^\n]+" do
@@ -26,7 +27,7 @@ describe("README.md", function ()
 end)
 
 for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
-                        "docs/models.md", "docs/tensors.md" } do
+                        "docs/models.md", "docs/plots.md", "docs/tensors.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
       if code:find('require "perilune"', 1, true) then   -- complete programs only

@@ -96,7 +96,11 @@ errors.count_arguments("Plot", Plot, "text spark svg save")
 
 local function is_law (x) return class.is_instance(x, Distribution) and not class.is_class(x) end
 local function is_posterior (x) return type(x) == "table" and getmetatable(x) == Posterior end
-local function is_callable (x) return type(x) == "function" end
+
+local function is_callable (x)
+  local meta = type(x) == "table" and not class.is_class(x) and getmetatable(x)
+  return type(x) == "function" or type(meta) == "table" and meta.__call ~= nil
+end
 
 -- A list of things of one kind?
 local function is_list_of (rule, x)
@@ -113,8 +117,11 @@ local function is_options (x)
   return next(x) == nil or core.table_kind(x) == "named"
 end
 
+-- Numbers as a tensor that has a dimension at least.
 local function as_tensor (who, name, x)
-  return core.operand(x, who, name):detach()
+  local t = core.operand(x, who, name)
+  t = core.is_tensor(t) and t:detach() or t
+  return core.is_tensor(t) and core.rank(t) > 0 and t or core.tensor { core.item(t) }
 end
 
 -- One panel as a Plot.

@@ -24,6 +24,7 @@ local MOST_BARS, MOST_VALUES = 100, 300
 local SERIES = 8                  -- curves in one picture
 local WORTH_SAYING = 0.005        -- of the mass, outside
 local LARGEST = 8e307             -- end of a window
+local DRAWS = 4000                -- of a law without quantiles
 
 local LABELS = { prob = "density", cdf = "P(X <= x)", sf = "P(X > x)", log_prob = "log density" }
 
@@ -54,14 +55,19 @@ local function support_end (d, name, n)
   return list
 end
 
--- Quantiles at these levels, by element of the batch. A class without icdf is asked for draws.
-local function quantiles (d, levels)
+-- Quantiles at these levels, by element of the batch. A class without icdf is asked for draws; one without those is
+-- shown where it is told to be.
+local function quantiles (d, levels, range)
   local q = core.tensor(levels)
   local found = attempt.method(d, "icdf", beside(q, d))
   if found then return found:detach():reshape(#levels, -1):transpose():contiguous():totable() end
-  local draws = attempt.method(d, "sample", 4000, core.rng(1))
-  if not draws then raise("plot: %s has neither icdf nor sample: give range = {low, high}", tostring(d)) end
-  return draws:reshape(4000, -1):quantile(q, 1):transpose():contiguous():totable()
+  local draws = attempt.method(d, "sample", DRAWS, core.rng(1))
+  if not draws and not range then
+    raise("plot: %s has neither icdf nor sample: give range = {low, high}", tostring(d))
+  elseif not draws then
+    draws = beside(core.linspace(range[1], range[2], DRAWS), d):expand(DRAWS, table.unpack(d.batch_shape))
+  end
+  return draws:reshape(DRAWS, -1):quantile(q, 1):transpose():contiguous():totable()
 end
 
 local function levels_of ()
@@ -72,8 +78,8 @@ end
 
 -- Each element of a batch: its law and index there, its window (low, high), the ends of its support (first, last),
 -- quantiles, and a name.
-local function elements (d, name)
-  local list = gradient.no_grad(function () return quantiles(d, levels_of()) end)
+local function elements (d, name, range)
+  local list = gradient.no_grad(function () return quantiles(d, levels_of(), range) end)
   local n = #list
   local lows, highs, found = support_end(d, "low", n), support_end(d, "high", n), {}
   for i, q in ipairs(list) do
@@ -276,7 +282,7 @@ function laws.density_between (d, low, high)
   if #d.batch_shape > 0 then
     raise("hist: law must be a single distribution, got a batch of shape %s", show.shape(d.batch_shape))
   end
-  local list = elements(d, "")
+  local list = elements(d, "", { low, high })
   if is_discrete(d) then
     local x = {}
     for v = math.ceil(low), math.min(math.floor(high), math.ceil(low) + 1000) do x[#x + 1] = v end
@@ -357,9 +363,9 @@ local function divergence (p, q, names)
   local value = ok and found.value
   if type(value) ~= "number" then return nil end
   local text = string.format("KL(%s || %s) = %s", names[1], names[2],
-                             value - value == 0 and string.format("%.4g", value) or ticks.text(value))
+                             value - value == 0 and show.format("%.4g", value) or ticks.text(value))
   if found.method == "monte carlo" and type(found.error) == "number" then
-    text = text .. string.format(" +- %.1g", found.error)
+    text = text .. show.format(" +- %.1g", found.error)
   end
   return text
 end
@@ -387,7 +393,7 @@ local function all_elements (list, names, read)
   for i, d in ipairs(list) do
     check_single(d)
     local label = #list == 1 and not (read.names and read.names[1]) and "" or names[i][2]
-    for _, e in ipairs(elements(d, label)) do
+    for _, e in ipairs(elements(d, label, read.range)) do
       count = count + 1
       if #all < SERIES then
         e.series, e.label, e.short = #all + 1, e.name, names[i][1]

@@ -3,6 +3,7 @@
 --
 -- Nothing has an id, so that several pictures can stand in one page.
 local scene = require "perilune.plot.scene"
+local show  = require "perilune.show"
 local texts = require "perilune.plot.texts"
 local ticks = require "perilune.plot.ticks"
 
@@ -15,6 +16,7 @@ local SMALL, TITLE  = 12, 15              -- sizes of letters
 local CHARACTER, BOLD_CHARACTER = 0.56, 0.63   -- width of one, about, by its height
 local LEVELS        = 16                  -- shades of cells
 local PAD           = 14
+local CLEAR         = 40                  -- pixels from other curves that are enough
 
 local LIGHT = {
   back = "#ffffff", ink = "#1f2328", soft = "#59636e", axis = "#8b949e", grid = "#e6eaef", heat = "#0b5394",
@@ -35,9 +37,12 @@ local function escaped (text) return (texts.clean(text):gsub('[&<>"]', ESCAPES))
 
 -- A coordinate: a tenth is less than is seen.
 local function at (x)
-  local text = string.format("%.1f", x):gsub(",", "."):gsub("%.0$", "")
+  local text = show.format("%.1f", x):gsub("%.0$", "")
   return text == "-0" and "0" or text
 end
+
+-- How much is seen through a shade.
+local function opacity (level) return show.format("%.3g", level / LEVELS) end
 
 -- A list of texts with methods that add to it.
 local Page = {}
@@ -88,15 +93,14 @@ end
 -- Far outside, and finite.
 local function bounded (v, size) return max(-2 * size, min(3 * size, v)) end
 
--- Points of a line in pixels, in pieces that NaN separates.
-local function pieces (panel, box, xs, ys)
+-- Points of a line in pixels, in pieces that NaN separates; and stretches of nothing, if it is not to be drawn.
+local function pieces (panel, box, xs, ys, without_nothing)
   local found, piece = {}, {}
   for i = 1, #xs do
     local x, y = x_of(panel, box, xs[i]), y_of(panel, box, ys[i])
-    if x == x and y == y then piece[#piece + 1] = { bounded(x, box.width), bounded(y, box.height) }
-    elseif #piece > 0 then
-      found[#found + 1], piece = piece, {}
-    end
+    local is_nothing = without_nothing and ys[i] == 0 and (i == 1 or ys[i - 1] == 0)
+    if (x ~= x or y ~= y or is_nothing) and #piece > 0 then found[#found + 1], piece = piece, {} end
+    if x == x and y == y then piece[#piece + 1] = { bounded(x, box.width), bounded(y, box.height) } end
   end
   if #piece > 0 then found[#found + 1] = piece end
   return found
@@ -112,8 +116,10 @@ local draw = {}
 
 local function draw_line (page, panel, box, mark, xs, ys)
   local series, strokes, areas = series_of(mark), {}, {}
-  for _, piece in ipairs(pieces(panel, box, xs, ys)) do
-    strokes[#strokes + 1] = #piece > 1 and path(piece) or path { piece[1], piece[1] }
+  for _, piece in ipairs(pieces(panel, box, xs, ys, mark.filled)) do
+    if #piece > 1 then strokes[#strokes + 1] = path(piece)
+    elseif not mark.filled then strokes[#strokes + 1] = path { piece[1], piece[1] }
+    end
     if mark.filled and #piece > 1 then
       areas[#areas + 1] = path(piece) .. "L" .. at(piece[#piece][1]) .. " " .. at(box.height)
                           .. "L" .. at(piece[1][1]) .. " " .. at(box.height) .. "z"
@@ -204,7 +210,7 @@ function draw.cells (page, panel, box, mark)
   end
   for level = 1, LEVELS do
     if paths[level] then
-      page:add('<path class="heat" fill-opacity="%.3g" shape-rendering="crispEdges" d="%s"/>', level / LEVELS,
+      page:add('<path class="heat" fill-opacity="%s" shape-rendering="crispEdges" d="%s"/>', opacity(level),
                table.concat(paths[level]))
     end
   end
@@ -249,26 +255,40 @@ local function candidates (x, y, wide)
   return { box(x + 8, 0), box(x - 8 - wide, 0), box(x - wide / 2, 9), box(x + 6, 10), box(x - 6 - wide, 10) }
 end
 
--- Where a name can stand beside its curve: to the right of its highest points, to the left, or above.
-local function label_place (panel, box, mark, others)
-  local wide, best = width_of(mark.name), nil
-  local count = #mark.x
-  local top = 1
-  for i = 1, count do
-    if mark.y[i] < math.huge and mark.y[i] > (mark.y[top] == mark.y[top] and mark.y[top] or -math.huge) then top = i end
-  end
-  for step = 0, count do
-    for _, i in ipairs { top + step, top - step } do
-      if mark.x[i] and mark.y[i] == mark.y[i] then
-        local x, y = x_of(panel, box, mark.x[i]), y_of(panel, box, mark.y[i])
-        for _, candidate in ipairs(candidates(x, y, wide)) do
-          local is_inside = candidate[1] >= 2 and candidate[3] <= box.width - 2 and candidate[2] >= -6
-                            and candidate[4] <= 0.75 * box.height
-          if is_inside and not best and is_free(candidate, panel, box, others) then best = candidate end
-        end
-      end
+-- How far point i of a curve is from the others, in pixels; they have the same places, or are far.
+local function distance (panel, box, mark, i)
+  local y, least = y_of(panel, box, mark.y[i]), CLEAR
+  for _, other in ipairs(panel.marks) do
+    if other ~= mark and other.x == mark.x and other.y[i] == other.y[i] then
+      least = min(least, math.abs(y_of(panel, box, other.y[i]) - y))
     end
-    if best then return best end
+  end
+  return least
+end
+
+-- Points of a curve in the order in which its name may stand beside them: clear of other curves, and high.
+local function best_points (panel, box, mark)
+  local order, score = {}, {}
+  for i = 1, #mark.x do
+    local y = y_of(panel, box, mark.y[i])
+    if y >= 0 and y <= box.height then
+      order[#order + 1] = i
+      score[i] = distance(panel, box, mark, i) - CLEAR * y / box.height
+    end
+  end
+  table.sort(order, function (i, j) return score[i] > score[j] or score[i] == score[j] and i < j end)
+  return order
+end
+
+-- A place for a name beside its curve: to the right of a point, to the left, or above.
+local function label_place (panel, box, mark, others)
+  local wide = width_of(mark.name)
+  for _, i in ipairs(best_points(panel, box, mark)) do
+    for _, candidate in ipairs(candidates(x_of(panel, box, mark.x[i]), y_of(panel, box, mark.y[i]), wide)) do
+      local is_inside = candidate[1] >= 2 and candidate[3] <= box.width - 2 and candidate[2] >= -6
+                        and candidate[4] <= 0.9 * box.height
+      if is_inside and is_free(candidate, panel, box, others) then return candidate end
+    end
   end
 end
 
@@ -330,8 +350,8 @@ local function draw_scale (page, mark, x, top, height)
   if mark.most <= mark.least then return end
   for level = 1, LEVELS do
     local y = top + height * (1 - level / LEVELS)
-    page:add('<path class="heat" fill-opacity="%.3g" shape-rendering="crispEdges" d="M%s %sh10v%sh-10z"/>',
-             level / LEVELS, at(x), at(y), at(height / LEVELS))
+    page:add('<path class="heat" fill-opacity="%s" shape-rendering="crispEdges" d="M%s %sh10v%sh-10z"/>',
+             opacity(level), at(x), at(y), at(height / LEVELS))
   end
   page:add('<path class="axis" stroke-width=".5" d="M%s %sh10v%sh-10z"/>', at(x), at(top), at(height))
   local within = (mark.most - mark.least) * 5e-3

@@ -76,12 +76,24 @@ function ticks.widen (low, high, count, integer)
   return low, high
 end
 
+-- Texts that are of two kinds, 9996000 beside 1e7, or long, 1.0004e7, are better written in full.
+local function is_mixed (texts)
+  local with, without = 0, 0
+  for _, text in ipairs(texts) do
+    if text:find "e" then with = with + (#text > 5 and 100 or 1) elseif text ~= "0" then without = without + 1 end
+  end
+  return with >= 100 or with > 0 and without > 0
+end
+
 local function linear (axis, count)
   local step = nice_step((axis.high - axis.low) / max(1, count))
   if axis.integer then step = max(1, step) end
   local found = multiples(axis.low, axis.high, step)
   local texts = {}
   for i, x in ipairs(found) do texts[i] = ticks.text(x, step * 1e-6) end
+  if step >= 1 and max(abs(axis.low), abs(axis.high)) < 1e10 and is_mixed(texts) then
+    for i, x in ipairs(found) do texts[i] = string.format("%.0f", x) end
+  end
   return found, texts
 end
 
