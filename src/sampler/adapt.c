@@ -19,7 +19,7 @@
 #define KAPPA 0.75
 
 #define FIRST_BUFFER 25   /* Stan has 75: chains start from draws near where they go (sampling.lua) */
-#define LAST_BUFFER  50
+#define LAST_BUFFER  100  /* Stan has 50: the step has not settled by then, and is too short */
 #define FIRST_WINDOW 25
 #define PER_NUMBER   5    /* draws of the first window for each row of a dense metric */
 #define LEAST_WARMUP 20   /* shorter ones adapt the step alone */
