@@ -197,6 +197,9 @@ end
 -- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
 --   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
 --   options  title = text; sites = list of names; for a site bins =, range =, xlabel =, ylabel =
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:vi({ seed = 1 }):plot("mu").kind
+-- site
 function Posterior:plot (what, options)
   if type(what) == "table" and options == nil then what, options = nil, what end
   local plot = require "perilune.plot"
