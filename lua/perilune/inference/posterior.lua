@@ -196,7 +196,8 @@ end
 --@ Posterior:plot(what, options) -> Plot
 -- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
 --   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
---   options  title = text; sites = list of names; for a site bins =, range =, xlabel =, ylabel =
+--   options  title = text; sites = name or list of names, of pictures of several; bins = number of them, or a list of
+--            edges; range = {low, high} of a site; xlabel = text, of a site; ylabel = text, of a site
 -- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
 -- > posed:vi({ seed = 1 }):plot("mu").kind
 -- site

@@ -26,8 +26,8 @@ plot.new = new
 
 --@ Plot:text(options) -> string
 -- The picture as text, as printing shows it: braille, blocks and shades, or ASCII.
---   options  width = columns, those of the terminal or 80 unless told; height = rows of each panel; ascii = true or
---            false, by the locale unless told; colour = true for terminals that know 256 of them
+--   options  width = columns (those of the terminal, or 80); height = rows of each panel; ascii = true or false (by the
+--            locale); colour = true for terminals that know 256 colours
 -- > plot({0, 1, 4, 9, 16}):text{width = 30, height = 4, ascii = true}
 -- 20 +
 -- 15 +                      ****
@@ -45,7 +45,7 @@ end
 
 --@ Plot:spark(options) -> string
 -- The first curve or the bars of a picture as one line of blocks, without axes; nothing is a space.
---   options  width = characters at most, 60 unless told (bars: one each); ascii = true or false
+--   options  width = characters at most, for bars one each (60); ascii = true or false (by the locale)
 -- > plot{1, 2, 4, 8, 5, 3, 1}:spark{ascii = true}
 -- ...#:..
 function Plot:spark (given)
@@ -56,7 +56,7 @@ end
 
 --@ Plot:svg(options) -> string
 -- The picture as SVG, readable on light and dark pages, as the reader's system has it.
---   options  width =, height = in pixels; theme = "auto", "light" or "dark"
+--   options  width = pixels; height = pixels; theme = "auto", "light" or "dark"
 -- > plot(Normal(0, 1)):svg():match "^<svg"
 -- <svg
 function Plot:svg (given)
@@ -65,8 +65,13 @@ end
 
 --@ Plot:save(path, options) -> Plot
 -- Writes the picture to a file: SVG if its name ends in .svg, text if it ends in .txt.
---   path     name of the file
---   options  those of Plot:svg or Plot:text
+--   path     string
+--   options  a table, for Plot:svg or Plot:text
+-- > path = os.tmpname() .. ".svg"
+-- > plot(Normal(0, 1)):save(path).kind
+-- law
+-- > os.remove(path)
+-- true
 function Plot:save (path, given)
   if type(path) ~= "string" then raise("Plot:save: path must be a string, got %s", show.value(path)) end
   local ending = path:lower():match "%.(%w+)$"
@@ -195,16 +200,18 @@ local function dispatch (given, n, first, second, third)
   return plot_data(nil, x, given)
 end
 
---@ peri.plot(x, ...) -> Plot
--- A picture of a distribution, of a list of them, of functions, of numbers, of a matrix or of a posterior; printing
--- shows it, and Plot:save writes it as SVG. What lies outside, is cut off or left out is said below it.
---   x        plot(d), plot{p, q}: densities or probabilities, with both KL divergences of two; laws of two dimensions
---            are heat maps. plot(f, a, b), plot({f, g}, a, b): functions from a to b; plot(f, {a, b}, {c, d}): f(x, y)
---            as a heat map. plot(y), plot(x, y): points, joined where x rises; rows of a matrix y are curves of their
---            own. plot(matrix): a heat map. plot(posterior, what): see Posterior:plot
---   options  last: title =, xlabel =, ylabel =; range = {low, high} of x, yrange =; log = "x", "y" or "xy";
---            names = list, of curves; what = "prob", "cdf", "sf" or "log_prob", of distributions; mark = "line",
---            "points" or "steps", of data
+--@ peri.plot(x, y, z, options) -> Plot
+-- A picture, which is text when it is printed; Plot:save writes it as SVG. What lies outside, is cut off or left out is
+-- said below it.
+--   x        distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two
+--            dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over
+--            {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A
+--            matrix: a heat map. A posterior: as Posterior:plot shows it
+--   y        where functions begin; numbers over those of x, rows of a matrix being curves; what of a posterior
+--   z        where functions end
+--   options  title = text; xlabel = text; ylabel = text; range = {low, high} of x; yrange = {low, high} of y;
+--            log = "x", "y" or "xy"; names = list of strings, one for each curve; what = "prob", "cdf", "sf" or
+--            "log_prob", of distributions ("prob"); mark = "line", "points" or "steps", of numbers
 -- > plot(Bernoulli(0.25)):text{height = 3, ascii = true}
 -- Bernoulli(probs=0.25)
 -- probability
@@ -229,9 +236,10 @@ end
 --@ peri.hist(x, options) -> Plot
 -- A histogram of numbers: a bin for each whole number if they are few, else bins of a round width by Freedman and
 -- Diaconis. Empty bins are empty; what lies far outside is left out, and said.
---   x        tensor or list of numbers of any shape; a list of tensors: outlines of several samples, as densities
---   options  bins = number of them, or a list of edges; range = {low, high}; law = a distribution whose density is
---            drawn too; log = "x", "y" or "xy"; names = list; title =, xlabel =, ylabel =, yrange =
+--   x        tensor or list of numbers, of any shape; a list of tensors: outlines of several samples, as densities
+--   options  bins = number of them, or a list of edges; range = {low, high} of x; yrange = {low, high} of y;
+--            law = distribution whose density is drawn too; log = "x", "y" or "xy"; names = list of strings, of
+--            samples; title = text; xlabel = text; ylabel = text
 -- > hist({1, 2, 2, 3}).n
 -- 4
 function plot.hist (x, given, ...)
