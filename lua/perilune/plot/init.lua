@@ -67,10 +67,8 @@ end
 -- Writes the picture to a file: SVG if its name ends in .svg, text if it ends in .txt.
 --   path     string
 --   options  a table, for Plot:svg or Plot:text
--- > path = os.tmpname() .. ".svg"
--- > plot(Normal(0, 1)):save(path).kind
--- law
--- > os.remove(path)
+-- > path = os.tmpname()
+-- > plot(Normal(0, 1)):save(path .. ".svg") and os.remove(path .. ".svg") and os.remove(path)
 -- true
 function Plot:save (path, given)
   if type(path) ~= "string" then raise("Plot:save: path must be a string, got %s", show.value(path)) end
