@@ -308,6 +308,12 @@ describe("pictures", function ()
     assert.matches("1 more$", panel_of(peri.plot(Normal(peri.arange(1, 10), 1))).notes[1])
     assert.equal("of each 10 points the least and the largest are drawn",
                  panel_of(peri.plot(peri.arange(1, 10001))).notes[1])
+    local turning = peri.linspace(0, 9, 9000)
+    assert.equal("one of 5 points is drawn",
+                 panel_of(peri.plot(turning:sin(), turning:cos(), { mark = "line" })).notes[1])
+    local gappy = peri.where(peri.arange(1, 10001):eq(77), NAN, peri.arange(1, 10001))
+    local y = mark_of(peri.plot(gappy)).y
+    assert.same({ 71, 80 }, { y[15], y[16] })   -- the least and the largest of 71 to 80, without 77
     plot = peri.plot(Normal(0, 1):sample(9000, peri.rng(1)), Normal(0, 1):sample(9000, peri.rng(2)))
     assert.equal("9000 points, as counts in 64 by 64 cells", panel_of(plot).notes[1])
     local counted = 0

@@ -127,17 +127,25 @@ end
 
 -- Data ---------------------------------------------------------------------------------------
 
---- A long line as the least and the largest of each k points that follow each other.
+-- The least and the largest of each row, without what is NaN; NaN of nothing.
+local function extremes (rows)
+  local is_nan = functions.isnan(rows)
+  local least = functions.where(is_nan, math.huge, rows):min(2)
+  local most = functions.where(is_nan, -math.huge, rows):max(2)
+  local is_empty = functions.isinf(least)
+  return functions.where(is_empty, 0 / 0, least), functions.where(is_empty, 0 / 0, most)
+end
+
+--- A long line as the least and the largest of each k points that follow each other; and k, if it was long.
 function curves.thinned (x, y)
   local n = core.numel(x)
   if n <= MOST then return x:totable(), y:totable() end
   local k = math.ceil(n / (MOST / 2))
   local m = n // k
-  local ys = y:narrow(1, 1, m * k):reshape(m, k)
   local xs = x:narrow(1, 1, m * k):reshape(m, k)
-  local first, last = xs:select(2, 1), xs:select(2, k)
-  local along = tensor.stack({ first, last }, 2):reshape(-1)
-  local between = tensor.stack({ ys:min(2), ys:max(2) }, 2):reshape(-1)
+  local least, most = extremes(y:narrow(1, 1, m * k):reshape(m, k))
+  local along = tensor.stack({ xs:select(2, 1), xs:select(2, k) }, 2):reshape(-1)
+  local between = tensor.stack({ least, most }, 2):reshape(-1)
   if m * k < n then
     along, between = tensor.cat { along, x:narrow(1, m * k + 1, n - m * k) },
                      tensor.cat { between, y:narrow(1, m * k + 1, n - m * k) }
@@ -201,6 +209,21 @@ local function shown (x, y, read)
   return good
 end
 
+-- A line through points in their order: all of them, or what shows their extent.
+local function add_line (panel, kind, x, y, series, name)
+  local n, xs, ys, every = core.numel(x), nil, nil, nil
+  if n <= MOST or rises(x) then xs, ys, every = curves.thinned(x, y)
+  else
+    local some = core.arange(1, n + 1, math.ceil(n / MOST))
+    xs, ys = x[some]:totable(), y[some]:totable()
+    panel.notes[#panel.notes + 1] = string.format("one of %d points is drawn", math.ceil(n / MOST))
+  end
+  if every then
+    panel.notes[#panel.notes + 1] = string.format("of each %d points the least and the largest are drawn", every)
+  end
+  panel.marks[#panel.marks + 1] = { kind = kind, x = xs, y = ys, series = series, name = name }
+end
+
 local function add_series (panel, x, y, read, i, count)
   local good = shown(x, y, read)
   local n = math.tointeger(core.item(good:sum()))
@@ -217,12 +240,7 @@ local function add_series (panel, x, y, read, i, count)
     end
     return
   end
-  y = functions.where(good, y, 0 / 0)
-  local xs, ys, every = curves.thinned(x, y)
-  if every then
-    panel.notes[#panel.notes + 1] = string.format("of each %d points the least and the largest are drawn", every)
-  end
-  panel.marks[#panel.marks + 1] = { kind = kind, x = xs, y = ys, series = i, name = name }
+  add_line(panel, kind, x, functions.where(good, y, 0 / 0), i, name)
 end
 
 -- Ends of points along "x" or "y", with room around them: none is to be cut in half, or to lie on the axis.
