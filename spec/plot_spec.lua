@@ -306,6 +306,7 @@ describe("pictures", function ()
     assert.same({ "2 of 4 points left out: no finite numbers" },
                 panel_of(peri.plot({ 1, 2, 3, 4 }, { 1, NAN, INF, 2 })).notes)
     assert.matches("1 more$", panel_of(peri.plot(Normal(peri.arange(1, 10), 1))).notes[1])
+    assert.equal("... and 5992 more", panel_of(peri.plot(Normal(peri.ones(2, 3000), 1))).notes[1])
     assert.equal("of each 10 points the least and the largest are drawn",
                  panel_of(peri.plot(peri.arange(1, 10001))).notes[1])
     local turning = peri.linspace(0, 9, 9000)
@@ -592,6 +593,8 @@ describe("calls of plot", function ()
       ["events of shape %(2%)"] = { { Normal(0, 1), peri.MultivariateNormal(peri.zeros(2), peri.eye(2)) } },
       ["plot: a batch of laws of vectors"] = { peri.MultivariateNormal(peri.zeros(3, 2), peri.eye(2)) },
       ["are matrices, of shape %(2, 2%)"] = { peri.Wishart(3, peri.eye(2)) },
+      ["plot: range must hold a whole number"] = { peri.Poisson(3), { range = { 0.2, 0.8 } } },
+      ["plot: a batch must have 10000 laws at most, got shape %(20000%)"] = { Normal(peri.zeros(20000), 1) },
       ["positive numbers only, got range = {%-1, 1}"] = { Normal(0, 1), { log = "x", range = { -1, 1 } } },
       ["positive numbers only, and this law has none"] = { peri.Uniform(-2, -1), { log = "x" } },
     } do

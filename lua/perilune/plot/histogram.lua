@@ -101,8 +101,7 @@ end
 
 -- A curve of the density of a law, over a histogram.
 local function overlay (law, edges)
-  local laws = require "perilune.plot.laws"
-  local x, y = laws.density_between(law, edges[1], edges[#edges])
+  local x, y = require "perilune.plot.law_curves".density_between(law, edges[1], edges[#edges])
   return { kind = "line", x = x, y = y, series = 2, solid = true, name = tostring(law) }
 end
 

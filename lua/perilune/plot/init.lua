@@ -7,6 +7,7 @@ local curves       = require "perilune.plot.curves"
 local errors       = require "perilune.errors"
 local histogram    = require "perilune.plot.histogram"
 local options      = require "perilune.plot.options"
+local points       = require "perilune.plot.points"
 local scene        = require "perilune.plot.scene"
 local show         = require "perilune.show"
 local Distribution = require "perilune.distribution"
@@ -51,7 +52,7 @@ end
 function Plot:spark (given)
   local read = options.read("Plot:spark", given, options.SPARK)
   if read.ascii == nil then read.ascii = not require "perilune.plot.width".is_utf8() end
-  return require "perilune.plot.terminal".spark(self, read)
+  return require "perilune.plot.spark".text(self, read)
 end
 
 --@ Plot:svg(options) -> string
@@ -155,7 +156,7 @@ end
 
 local function plot_data (x, y, given)
   local read = options.read("plot", given, options.COMMON, options.AXES, options.NAMES, options.DATA)
-  local panel, n = curves.data(x, y, read)
+  local panel, n = points.panel(x, y, read)
   return single("data", panel, read, n)
 end
 

@@ -1,7 +1,6 @@
 --- Pictures of several quantities against each other: histograms on the diagonal, counts of pairs below it.
 local bins      = require "perilune.plot.bins"
 local core      = require "perilune.core"
-local curves    = require "perilune.plot.curves"
 local histogram = require "perilune.plot.histogram"
 local functions = require "perilune.functions"
 local scene     = require "perilune.plot.scene"
@@ -22,7 +21,7 @@ local function crossing (x, y, weights)
   local counts, inside = bins.count_pairs(x, y, xs, ys, CELLS, CELLS, weights or nil)
   local all = core.item((weights and weights * good or good):sum())
   local part = 1 - inside / all
-  return scene.panel { marks = { curves.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }, is_square = true,
+  return scene.panel { marks = { scene.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }, is_square = true,
                        x = { low = xs[1], high = xs[2] }, y = { low = ys[1], high = ys[2] },
                        outside = part > 1e-9 and part or 0 }
 end

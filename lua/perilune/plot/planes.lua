@@ -63,7 +63,7 @@ local function density_mark (values, xs, ys, notes)
                                       ticks.text(cap, cap * 1e-2))
     values = functions.where(functions.isnan(values), values, functions.minimum(values, cap))
   end
-  return curves.cells(values:totable(), xs[1], xs[2], ys[1], ys[2], "density")
+  return scene.cells(values:totable(), xs[1], xs[2], ys[1], ys[2], "density")
 end
 
 -- A law of pairs of numbers.
@@ -146,7 +146,7 @@ function planes.of_function (f, xs, ys, read)
   local x, y = mesh(xs, ys)
   local values = curves.values(f, { x:reshape(-1), y:reshape(-1) })
   values = core.tensor(values):reshape(CELLS, CELLS)
-  return panel_of(curves.cells(values:totable(), xs[1], xs[2], ys[1], ys[2]), xs, ys, read)
+  return panel_of(scene.cells(values:totable(), xs[1], xs[2], ys[1], ys[2]), xs, ys, read)
 end
 
 -- Means of blocks of k by l elements, of as many whole blocks as there are.
@@ -169,7 +169,7 @@ function planes.matrix (t, read)
     notes[1] = string.format("each cell is the mean of %d by %d elements", k, l)
     rows, columns = core.shape(t)[1] * k, core.shape(t)[2] * l
   end
-  local mark = curves.cells(t:totable(), 0.5, columns + 0.5, 0.5, rows + 0.5)
+  local mark = scene.cells(t:totable(), 0.5, columns + 0.5, 0.5, rows + 0.5)
   local panel = panel_of(mark, { 0.5, columns + 0.5 }, { 0.5, rows + 0.5 }, read)
   panel.y.down, panel.y.integer, panel.x.integer, panel.notes = true, true, true, notes
   return panel

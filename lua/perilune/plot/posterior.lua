@@ -1,9 +1,9 @@
 --- Pictures of posteriors: of a site, or of all (marginals), traces and ranks of chains, pairs.
 local core      = require "perilune.core"
-local curves    = require "perilune.plot.curves"
 local errors    = require "perilune.errors"
 local histogram = require "perilune.plot.histogram"
 local options   = require "perilune.plot.options"
+local points    = require "perilune.plot.points"
 local scene     = require "perilune.plot.scene"
 local show      = require "perilune.show"
 local ticks     = require "perilune.plot.ticks"
@@ -134,7 +134,7 @@ local function traces (new, post, read)
     local n, marks = core.numel(all[i].x) // chains, {}
     local rows, numbers = all[i].x:reshape(chains, n), core.arange(1, n + 1)
     for c = 1, chains do
-      local x, y = curves.thinned(numbers, rows[c])
+      local x, y = points.thinned(numbers, rows[c])
       marks[c] = { kind = "line", x = x, y = y, series = c, thin = true, solid = true }
     end
     panels[i] = scene.panel { marks = marks, title = all[i].name, x = { low = 1, high = n, integer = true }, y = {} }

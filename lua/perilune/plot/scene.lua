@@ -127,6 +127,24 @@ function scene.cleaned (figure)
   return figure
 end
 
+--- A mark of cells, rows from below, with what it takes to shade them.
+function scene.cells (rows, x_low, x_high, y_low, y_high, label, are_counts)
+  local least, most = math.huge, -math.huge
+  for _, row in ipairs(rows) do
+    for _, v in ipairs(row) do
+      if v - v == 0 then least, most = math.min(least, v), math.max(most, v) end
+    end
+  end
+  if least > most then least, most = 0, 0 end
+  local function edges (low, high, n)
+    local list = {}
+    for i = 0, n do list[i + 1] = low * (1 - i / n) + high * (i / n) end
+    return list
+  end
+  return { kind = "cells", xs = edges(x_low, x_high, #rows[1]), ys = edges(y_low, y_high, #rows), values = rows,
+           least = least > 0 and 0 or least, most = most, label = label, counts = are_counts, series = 1 }
+end
+
 --- The names in a panel, with their series: what a legend shows.
 function scene.legend (panel)
   local entries = {}
