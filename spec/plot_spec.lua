@@ -164,12 +164,12 @@ describe("pictures as text", function ()
   it("of a matrix, its first row above", function ()
     assert.equal(lines [[
 
-      1 ┤   ░░░░▒▒▒
-        │   ░░░░▒▒▒
-      2 ┤▓▓▓███████
-        │▓▓▓███████
-        └─┬───┬──┬─
-          1   2  3
+      1 ┤    ░░░░▒▒▒▒
+        │    ░░░░▒▒▒▒
+      2 ┤▓▓▓▓████████
+        │▓▓▓▓████████
+        └──┬───┬───┬─
+           1   2   3
       0 [ ░▒▓█] 5
     ]], small(peri.plot { { 0, 1, 2 }, { 3, 4, 5 } }))
   end)
@@ -315,6 +315,8 @@ describe("pictures", function ()
     local gappy = peri.where(peri.arange(1, 10001):eq(77), NAN, peri.arange(1, 10001))
     local y = mark_of(peri.plot(gappy)).y
     assert.same({ 71, 80 }, { y[15], y[16] })   -- the least and the largest of 71 to 80, without 77
+    assert.same({ "each cell is the mean of 2 by 1 elements", "left out: the last 1 rows and 0 columns" },
+                panel_of(peri.plot(peri.zeros(129, 3))).notes)
     plot = peri.plot(Normal(0, 1):sample(9000, peri.rng(1)), Normal(0, 1):sample(9000, peri.rng(2)))
     assert.equal("9000 points, as counts in 64 by 64 cells", panel_of(plot).notes[1])
     local counted = 0

@@ -167,11 +167,15 @@ function planes.matrix (t, read)
   if k > 1 or l > 1 then
     t = blocks(t, k, l)
     notes[1] = string.format("each cell is the mean of %d by %d elements", k, l)
+    if rows % k + columns % l > 0 then
+      notes[2] = string.format("left out: the last %d rows and %d columns", rows % k, columns % l)
+    end
     rows, columns = core.shape(t)[1] * k, core.shape(t)[2] * l
   end
   local mark = scene.cells(t:totable(), 0.5, columns + 0.5, 0.5, rows + 0.5)
   local panel = panel_of(mark, { 0.5, columns + 0.5 }, { 0.5, rows + 0.5 }, read)
   panel.y.down, panel.y.integer, panel.x.integer, panel.notes = true, true, true, notes
+  panel.matrix = core.shape(t)
   return panel
 end
 

@@ -4,7 +4,8 @@
 --           columns = panels abreast, or as many as fit; panel_size = { width, height } of each in SVG
 --   panel   { x = axis, y = axis, marks = { mark ... }, title =, notes =, cuts = { x ... } }
 --           cuts are where a curve goes on beyond the upper end; rows, if there is a line of text for each whole y;
---           is_square: as high as wide, cells; is_plain: one of many, without a scale; is_cut: marks go on outside
+--           is_square: as high as wide, cells; is_plain: one of many, without a scale; is_cut: marks go on outside;
+--           matrix = { rows, columns } of cells that are elements
 --   axis    { low =, high =, log =, label =, integer =, at = { values }, texts = { ... }, down =, is_given = }
 --   mark    { kind =, series = 1.. or 0 for grey, name =, ... } of the kinds
 --     line     x, y: lists; NaN interrupts; filled: down to the axis; thin; solid: no dashes where colours lack

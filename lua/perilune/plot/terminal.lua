@@ -46,12 +46,20 @@ local function fit_columns (panel, columns, rows)
       if pitch >= 1 then return min(columns, pitch * n) end
     end
   end
+  if panel.matrix then   -- cells of one width, about square
+    local n = panel.matrix[2]
+    return min(columns, n * max(1, min(floor(columns / n), floor(2 * rows / panel.matrix[1] + 0.5))))
+  end
   return panel.is_square and min(columns, floor(2.6 * rows)) or columns
 end
 
 -- Rows such that ticks fall on rows, about as many as wanted.
-local function fit_rows (panel, wanted)
+local function fit_rows (panel, wanted, width)
   if panel.rows then return panel.rows end
+  if panel.matrix and panel.matrix[1] <= 2 * wanted then   -- rows of one height, not higher than they are wide
+    local n = panel.matrix[1]
+    return n * max(1, min(floor(wanted / n + 0.5), math.ceil(width / panel.matrix[2] / 2)))
+  end
   if panel.is_square then return wanted end
   local at = scene.y_ticks(panel)
   local n = #at - 1
@@ -69,7 +77,7 @@ local function y_texts (panel, rows)
     local place = ticks.place(panel.y, y)
     if panel.y.down then place = 1 - place end
     local has_rows = panel.y.at or panel.is_square
-    local row = has_rows and min(rows, floor(place * rows) + 1) or floor(place * rows + 0.5)
+    local row = has_rows and min(rows, floor(place * rows + 1e-9) + 1) or floor(place * rows + 0.5)
     found[row] = found[row] or words[i]
     widest = max(widest, length(words[i]))
   end
@@ -158,7 +166,7 @@ end
 -- Lines of a panel, each `width` columns.
 local function panel_lines (panel, width, height, ascii, paint)
   local glyphs = glyphs_of(ascii)
-  local rows = fit_rows(panel, height)
+  local rows = fit_rows(panel, height, width)
   local words, margin = y_texts(panel, rows)
   margin = min(margin, floor(width / 3))
   local columns = fit_columns(panel, max(1, width - margin - 2), rows)
