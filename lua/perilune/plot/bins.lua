@@ -23,9 +23,8 @@ end
 
 -- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end.
 local function places (x, low, high, n)
-  local at = ((x - low) / (high - low) * n):floor() + 1
-  at = where(x:eq(high), n, at)
-  return where(x:ge(low) * x:le(high) * at:ge(1) * at:le(n), at, n + 1)
+  local at = functions.minimum(((x - low) / (high - low) * n):floor() + 1, n)
+  return where(at:ge(1) * x:le(high), at, n + 1)
 end
 
 --- The weight in each of n equal bins, or the number of draws: a list.
@@ -69,6 +68,8 @@ end
 
 --- The least and the largest number.
 function bins.ends (x)
+  local low = core.item(x:min())   -- NaN, if there is one
+  if low == low then return low, core.item(x:max()) end
   local is_nan = functions.isnan(x)
   return core.item(where(is_nan, math.huge, x):min()), core.item(where(is_nan, -math.huge, x):max())
 end
@@ -84,7 +85,10 @@ function bins.window (x)
   return math.max(low, q[3] - reach), math.min(high, q[3] + reach), spread
 end
 
-local function is_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(x:floor())):min()) == 1 end
+local function all_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(x:floor())):min()) == 1 end
+
+-- Of many, some tell soon.
+local function is_whole (x) return all_whole(some(x)) and all_whole(x) end
 
 --- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, the widest
 -- that are not wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are
