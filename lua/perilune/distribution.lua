@@ -58,8 +58,12 @@ local function index_of (c)
   end
 end
 
+local UNDERSCORE = ("_"):byte()
+
 local function is_method (key, value)
-  return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
+  if type(value) ~= "function" or type(key) ~= "string" or key == "init" then return false end
+  local first, second = key:byte(1, 2)
+  return first ~= UNDERSCORE or second ~= UNDERSCORE
 end
 
 local function set_call (c) getmetatable(c).__call = c.construct or construct.constructor(c) end
@@ -99,7 +103,7 @@ function Distribution:extend (name, spec)
     raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
   end
   spec = spec or {}
-  if spec.params ~= nil then construct.check_params(name, spec.params) end
+  if spec.params ~= nil and not spec.kernels then construct.check_params(name, spec.params) end   -- ours are right
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
