@@ -9,7 +9,7 @@ local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- th
 
 -- Names that stand for a whole module.
 local modules = {
-  Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
+  Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
@@ -57,4 +57,10 @@ local function other_names (list)
   end
 end
 
-return errors.module("perilune", peri, find, other_names)
+local function load_all ()
+  local names = {}
+  other_names(names)
+  for _, name in ipairs(names) do find(name) end
+end
+
+return errors.module("perilune", peri, find, other_names, load_all)

@@ -27,6 +27,7 @@ local HiddenMarkov = Distribution:extend("HiddenMarkov", {
   construct = function (c, ...) return hidden_markov.make(c, ...) end,
   help = {
     summary = "a sequence whose parts depend on a chain of hidden states",
+    arguments = { "initial", "transition", "emission", "length" },
     params  = { initial = "probabilities of the first state, or a Categorical",
                 transition = "a matrix: row i has the probabilities of going from state i, or a Categorical of rows",
                 emission = "the law of a part in each state, the last dimension of its batch; before it there may be "

@@ -149,6 +149,8 @@ local LinearGaussian = Distribution:extend("LinearGaussian", {
   support   = constraints.independent(constraints.real, 2),
   help = {
     summary = "a series seen through noise, of a hidden state that moves linearly",
+    arguments = { "transition", "process_covariance", "observation", "observation_covariance", "initial_mean",
+                  "initial_covariance", "length" },
     params  = {
       transition = "A, n by n: the next state is A z and noise",
       process_covariance = "of that noise; or process_scale_tril",

@@ -129,7 +129,7 @@ local function new_m (self)
   })
 end
 
-local run = { is_distribution = is_distribution }
+local run = { is_distribution = is_distribution, methods = METHODS }
 
 --- Runs the body with these data; returns the handler.
 function run.body (body, data, handler)

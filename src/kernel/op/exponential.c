@@ -14,6 +14,10 @@ static void exponential_partials (size_t n, const double *const in[], double *co
 }
 
 
+/*@ peri.expm1(x) -> number or Tensor
+ * exp(x) - 1, without loss of digits near 0.
+ * > expm1(1e-10)
+ * 1.00000000005e-10 */
 static void expm1_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vexpm1(in[0][i]);
 }

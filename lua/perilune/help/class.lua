@@ -1,0 +1,208 @@
+--- The entry of a class of distributions: from its declaration, the `help` that it has, and the registry of KL pairs.
+local Distribution = require "perilune.distribution"
+local class        = require "perilune.class"
+local core         = require "perilune.core"
+local show         = require "perilune.show"
+
+local of_class = {}
+
+-- What a text gives in which the class has its name; nil where that is an error.
+local function evaluated (c, text)
+  local chunk = load("local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
+                     { require = require, math = math })
+  local ok, value = pcall(chunk, require "perilune", c)
+  return ok and value or nil
+end
+
+local function value_of (c, text) return tostring(evaluated(c, text)) end
+
+-- The distribution with which the example of a class begins, or nil.
+local function instance_of (c)
+  local example = c.help and c.help.example
+  local made = example and example[1]:match "^(.-[)}]):%l"
+  return made and evaluated(c, made)
+end
+
+-- "greater than 1" of an instance whose `low` is 1: "greater than low".
+local function by_name (rule, d, before)
+  for _, name in ipairs(before) do
+    local value = d and rawget(d, name)
+    if type(value) == "number" then
+      local text, named = show.number(value), name
+      rule = rule:gsub("%f[%w%.%-]" .. text:gsub("%p", "%%%0") .. "%f[^%w%.]", function () return named end)
+    end
+  end
+  return rule
+end
+
+-- What a parameter must be, in words.
+local function rule_of (param, d, before)
+  local constraint = param[2]
+  if type(constraint) ~= "function" then return constraint:rule() end
+  local ok, found = pcall(constraint, d)
+  return ok and type(found) == "table" and by_name(found:rule(), d, before) or "as the others allow"
+end
+
+-- Parameters that another one before them stands for: probs for logits.
+local function alternatives (c)
+  local first = {}
+  for _, param in ipairs(c.params) do
+    for other in pairs(param.gives or {}) do
+      if not first[param[1]] then first[other] = first[other] or param[1] end
+    end
+  end
+  return first
+end
+
+local function sorted_keys (t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- { "concentration", "rate = 1" }
+local function arguments_of (c)
+  local parts, instead = {}, alternatives(c)
+  for _, param in ipairs(c.params) do
+    if not instead[param[1]] then
+      parts[#parts + 1] = param[1] .. (param.default and " = " .. show.parameter(param.default) or "")
+    end
+  end
+  local help = c.help or {}
+  return #parts > 0 and parts or help.arguments or sorted_keys(help.params or {})
+end
+
+--- "peri.Gamma(concentration, rate = 1)"
+function of_class.signature (c) return "peri." .. class.name(c) .. "(" .. table.concat(arguments_of(c), ", ") .. ")" end
+
+-- { name, words } for each parameter.
+local function params_of (c, d)
+  local rows, before, words, instead = {}, {}, c.help and c.help.params or {}, alternatives(c)
+  for i, param in ipairs(c.params) do
+    local name = param[1]
+    local text = rule_of(param, d, before)
+    if instead[name] then text = "instead of " .. instead[name] .. ": " .. text end
+    if param.default then text = text .. ", " .. show.parameter(param.default) .. " unless told" end
+    rows[i] = { name, text .. (words[name] and "; " .. words[name] or "") }
+    before[i] = name
+  end
+  if #rows == 0 then
+    for i, name in ipairs(c.help and c.help.arguments or sorted_keys(words)) do rows[i] = { name, words[name] } end
+  end
+  return rows
+end
+
+-- Names of the parameters that have values of their own.
+local function param_names (c)
+  local names = {}
+  for i, param in ipairs(c.params) do names[i] = param[1] end
+  return names
+end
+
+local function support_of (c, d)
+  local support = d and d.support or rawget(c, "support")
+  if type(support) ~= "table" or not support.rule then return nil end
+  return rawget(c, "support") and support:rule() or by_name(support:rule(), d, param_names(c))
+end
+
+-- Methods that the class gives itself, and others of its own that have an entry.
+local function methods_of (c, index)
+  local names = {}
+  for name, method in pairs(Distribution) do
+    local own = c[name]
+    if type(method) == "function" and own ~= method and index.paths["Distribution:" .. name] then
+      names[#names + 1] = name
+    end
+  end
+  for name, value in pairs(c) do
+    if type(value) == "function" and index.paths[class.name(c) .. ":" .. name] then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+-- [name] = true for the class and its ancestors but Distribution.
+local function lineage (c)
+  local names = {}
+  for _, link in ipairs(class.chain(c)) do
+    if link ~= Distribution then names[class.name(link)] = true end
+  end
+  return names
+end
+
+-- Names of classes of ours q with a registered KL(c || q), and p with KL(p || c).
+local function partners (c)
+  local own, to, from = lineage(c), {}, {}
+  for _, pair in ipairs(require "perilune.kl".kl_pairs()) do
+    if own[pair[1]] then to[pair[2]] = true end
+    if own[pair[2]] then from[pair[1]] = true end
+  end
+  return sorted_keys(to), sorted_keys(from)
+end
+
+-- Is a name a part of another: Normal of HalfNormal?
+local function is_part (part, name) return name ~= part and (name:find(part .. "$") or name:find("^" .. part .. "%u")) end
+
+-- Pairs of classes that have a formula for each other in both directions: one is a case of the other.
+local function formulas_both_ways (name, add)
+  local kl_pairs, seen = require "perilune.kl_pairs", {}
+  for _, list in ipairs { kl_pairs.formulas, kl_pairs.conditional } do
+    for _, pair in ipairs(list) do seen[pair[1] .. " " .. pair[2]] = true end
+  end
+  for key in pairs(seen) do
+    local p, q = key:match "(%S+) (%S+)"
+    if p == name and q ~= name and seen[q .. " " .. p] then add(q) end
+  end
+end
+
+-- Classes that descend from it or that it descends from; whose names have its name in them; whose law is computed by
+-- the same code, as the includes of the kernels say; that are a case of it.
+local function relatives (c, index)
+  local name, found = class.name(c), {}
+  local function add (other) found[other] = other ~= name or nil end
+  for other in pairs(lineage(c)) do add(other) end
+  for _, other in ipairs(core.classes()) do
+    if is_part(name, other) or is_part(other, name) then add(other) end
+    local C = require("perilune.distributions." .. other)
+    if class.descends(C, c) then add(other) end
+  end
+  for _, other in ipairs(index.list.laws[name] or {}) do add(other) end
+  formulas_both_ways(name, add)
+  return sorted_keys(found)
+end
+
+-- A small picture, where there is something that draws.
+local function picture_of (d)
+  local peri = require "perilune"
+  if not d or not peri.has "plot" then return nil end
+  local ok, text = pcall(function () return tostring(peri.plot(d)) end)
+  return ok and text or nil
+end
+
+local function append_fact (facts, name, list)
+  if type(list) == "table" then list = #list > 0 and table.concat(list, ", ") or nil end
+  if list then facts[#facts + 1] = { name, list } end
+end
+
+--- The entry of a class: fields as those of other entries, and `facts`, rows that are printed below the parameters.
+function of_class.entry (c, index)
+  local about, d, facts = c.help or {}, instance_of(c), {}
+  local to, from = partners(c)
+  append_fact(facts, "support", support_of(c, d))
+  append_fact(facts, "formula", about.formula)
+  append_fact(facts, "methods", methods_of(c, index))
+  append_fact(facts, "KL to", to)
+  append_fact(facts, "KL from", from)
+  append_fact(facts, "relatives", relatives(c, index))
+  local example = about.example
+  return {
+    name = "peri." .. class.name(c), signature = of_class.signature(c), arguments = arguments_of(c), kind = "class",
+    text = about.summary and about.summary:gsub("^%l", string.upper) .. "." or "", params = params_of(c, d),
+    facts = facts, support = support_of(c, d), formula = about.formula,
+    examples = example and { { example[1], value_of(c, example[1]) } } or {},
+    picture = picture_of(d),
+  }
+end
+
+return of_class
