@@ -88,7 +88,7 @@ end
 
 -- "bins = number; title = text; rng" -> { { "bins", "number" }, ... }, or nil where there are no options.
 local function read_options (words, where)
-  if not words:find "^[%w_]+ = " and not words:find "^[%w_]+;" then return nil end
+  if not words:find "^[%w_]+ = " and not entries.SHARED[words:match "^([%w_]+);"] then return nil end
   local list = {}
   for part in (words .. ";"):gmatch "%s*(.-)%s*;" do
     local name, meaning = part:match "^([%w_]+) = (.+)$"

@@ -47,6 +47,7 @@ function names.kinds ()
     Model        = { getmetatable(posed) },
     Optimiser    = { require "perilune.optim.optimiser" },
     Posterior    = { require "perilune.inference.posterior" },
+    Registry     = { getmetatable(peri.biject_to).__index },
     Rng          = { methods_of(peri.rng(1)) },
     Sampling     = { require "perilune.inference.sampling", upvalue(require "perilune.inference.smc", "Smc") },
     Sites        = { run.methods.model },

@@ -337,8 +337,7 @@ local function library_file ()
   append_owners(lines)
   for _, name in ipairs(peri.distributions()) do append_distribution(lines, name, peri.help(name)) end
   for _, entry in ipairs(reference.entries()) do
-    local is_owner = not entry.name:find "[%.:]" or entry.name == "peri.Distribution"
-                     or type(entry.arguments) == "nil" and peri.has(entry.name:gsub("^peri%.", ""))
+    local is_owner = not entry.name:find "[%.:]" or peri.has(heading_of(entry))   -- declared above
     if entry.arguments then append_callable(lines, entry)
     elseif not is_owner then append_field(lines, entry) end
   end

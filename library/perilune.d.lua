@@ -4,6 +4,20 @@
 ---@class perilune.Help
 local Help = {}
 
+---@class perilune.Rng
+local Rng = {}
+
+---@class perilune.Tensor
+---@operator add(number|perilune.Tensor): perilune.Tensor
+---@operator sub(number|perilune.Tensor): perilune.Tensor
+---@operator mul(number|perilune.Tensor): perilune.Tensor
+---@operator div(number|perilune.Tensor): perilune.Tensor
+---@operator mod(number|perilune.Tensor): perilune.Tensor
+---@operator pow(number|perilune.Tensor): perilune.Tensor
+---@operator unm: perilune.Tensor
+---@operator len: integer
+local Tensor = {}
+
 ---@class perilune
 local peri = {}
 
@@ -25,7 +39,7 @@ peri.AsymmetricLaplace = {}
 ---One throw of a coin. log P(1) = log(probs),  log P(0) = log(1 - probs)
 ---@class perilune.Bernoulli: perilune.Distribution
 ---@field probs any in the interval [0, 1]; probability of 1
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(probs: any): perilune.Bernoulli
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.Bernoulli
 peri.Bernoulli = {}
@@ -51,7 +65,7 @@ peri.BetaBinomial = {}
 ---@class perilune.Binomial: perilune.Distribution
 ---@field total_count any an integer in [0, inf], 1 unless told; number of trials
 ---@field probs any in the interval [0, 1]; probability of success
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(total_count?: any, probs: any): perilune.Binomial
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.Binomial
 peri.Binomial = {}
@@ -59,7 +73,7 @@ peri.Binomial = {}
 ---One of the outcomes 1, ..., K. log P(j) = log(probs[j]/sum of probs)
 ---@class perilune.Categorical: perilune.Distribution
 ---@field probs any non-negative; probability of each outcome, up to a factor
----@field logits any instead of probs: a real number; their logarithms, instead
+---@field logits any instead of probs: a real number; their logarithms
 ---@overload fun(probs: any): perilune.Categorical
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.Categorical
 peri.Categorical = {}
@@ -82,7 +96,7 @@ peri.Chi2 = {}
 ---An exponential slope on [0, 1]. log p(x) = x log(probs) + (1 - x) log(1 - probs) + constant
 ---@class perilune.ContinuousBernoulli: perilune.Distribution
 ---@field probs any in the interval [0, 1]; p(1)/(p(0) + p(1)); not the mean
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(probs: any): perilune.ContinuousBernoulli
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.ContinuousBernoulli
 peri.ContinuousBernoulli = {}
@@ -177,7 +191,7 @@ peri.GeneralizedPareto = {}
 ---Failures before the first success. log P(k) = log(probs) + k log(1 - probs) for k = 0, 1, 2, ...
 ---@class perilune.Geometric: perilune.Distribution
 ---@field probs any in the interval (0, 1]; probability of success
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(probs: any): perilune.Geometric
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.Geometric
 peri.Geometric = {}
@@ -206,12 +220,12 @@ peri.HalfNormal = {}
 
 ---A sequence whose parts depend on a chain of hidden states. p(x) = sum over states z of p(z[1]) product over t of p(z[t+1] | z[t]) p(x[t] | z[t])
 ---@class perilune.HiddenMarkov: perilune.Distribution
----@field emission any the law of a part in each state, the last dimension of its batch; before it there may be one for the time
 ---@field initial any probabilities of the first state, or a Categorical
----@field length any of the sequence, unless emission has a dimension for the time
 ---@field transition any a matrix: row i has the probabilities of going from state i, or a Categorical of rows
----@overload fun(emission: any, initial: any, length: any, transition: any): perilune.HiddenMarkov
----@overload fun(params: { emission?: any, initial?: any, length?: any, transition?: any }): perilune.HiddenMarkov
+---@field emission any the law of a part in each state, the last dimension of its batch; before it there may be one for the time
+---@field length any of the sequence, unless emission has a dimension for the time
+---@overload fun(initial: any, transition: any, emission: any, length: any): perilune.HiddenMarkov
+---@overload fun(params: { initial?: any, transition?: any, emission?: any, length?: any }): perilune.HiddenMarkov
 peri.HiddenMarkov = {}
 
 ---Successes among draws without replacement. P(k) = C(successes, k) C(population - successes, draws - k)/C(population, draws)
@@ -282,15 +296,15 @@ peri.Laplace = {}
 
 ---A series seen through noise, of a hidden state that moves linearly. z[1] ~ N(initial), z[t+1] ~ N(A z[t], process), x[t] ~ N(C z[t], observation)
 ---@class perilune.LinearGaussian: perilune.Distribution
----@field initial_covariance any of the first state; or initial_scale_tril
----@field initial_mean any of the first state
----@field length any of the series
+---@field transition any A, n by n: the next state is A z and noise
+---@field process_covariance any of that noise; or process_scale_tril
 ---@field observation any C, d by n: what is seen is C z and noise
 ---@field observation_covariance any of that noise; or observation_scale_tril
----@field process_covariance any of that noise; or process_scale_tril
----@field transition any A, n by n: the next state is A z and noise
----@overload fun(initial_covariance: any, initial_mean: any, length: any, observation: any, observation_covariance: any, process_covariance: any, transition: any): perilune.LinearGaussian
----@overload fun(params: { initial_covariance?: any, initial_mean?: any, length?: any, observation?: any, observation_covariance?: any, process_covariance?: any, transition?: any }): perilune.LinearGaussian
+---@field initial_mean any of the first state
+---@field initial_covariance any of the first state; or initial_scale_tril
+---@field length any of the series
+---@overload fun(transition: any, process_covariance: any, observation: any, observation_covariance: any, initial_mean: any, initial_covariance: any, length: any): perilune.LinearGaussian
+---@overload fun(params: { transition?: any, process_covariance?: any, observation?: any, observation_covariance?: any, initial_mean?: any, initial_covariance?: any, length?: any }): perilune.LinearGaussian
 peri.LinearGaussian = {}
 
 ---The exponential of a Normal. log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x),  z = (log(x) - loc)/scale
@@ -370,25 +384,25 @@ peri.Maxwell = {}
 
 ---One of several distributions of any families, chosen at random. p(x) = sum over k of w[k] p_k(x)
 ---@class perilune.MixtureDistribution: perilune.Distribution
----@field components any a table of distributions, one for each outcome
 ---@field mixing any a Categorical with the weights
----@overload fun(components: any, mixing: any): perilune.MixtureDistribution
----@overload fun(params: { components?: any, mixing?: any }): perilune.MixtureDistribution
+---@field components any a table of distributions, one for each outcome
+---@overload fun(mixing: any, components: any): perilune.MixtureDistribution
+---@overload fun(params: { mixing?: any, components?: any }): perilune.MixtureDistribution
 peri.MixtureDistribution = {}
 
 ---One of K distributions of a family, chosen at random. p(x) = sum over k of w[k] p(x | k)
 ---@class perilune.MixtureSameFamily: perilune.Distribution
----@field component_distribution any K distributions, the last dimension of the batch of one object
 ---@field mixture_distribution any a Categorical with the weights
----@overload fun(component_distribution: any, mixture_distribution: any): perilune.MixtureSameFamily
----@overload fun(params: { component_distribution?: any, mixture_distribution?: any }): perilune.MixtureSameFamily
+---@field component_distribution any K distributions, the last dimension of the batch of one object
+---@overload fun(mixture_distribution: any, component_distribution: any): perilune.MixtureSameFamily
+---@overload fun(params: { mixture_distribution?: any, component_distribution?: any }): perilune.MixtureSameFamily
 peri.MixtureSameFamily = {}
 
 ---How often each of K outcomes came in a number of trials. log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count
 ---@class perilune.Multinomial: perilune.Distribution
 ---@field total_count any an integer in [0, inf], 1 unless told; number of trials
 ---@field probs any non-negative; probability of each outcome, up to a factor
----@field logits any instead of probs: a real number; their logarithms, instead
+---@field logits any instead of probs: a real number; their logarithms
 ---@overload fun(total_count?: any, probs: any): perilune.Multinomial
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.Multinomial
 peri.Multinomial = {}
@@ -416,7 +430,7 @@ peri.MultivariateStudentT = {}
 ---@class perilune.NegativeBinomial: perilune.Distribution
 ---@field total_count any non-negative; number of failures, not necessarily an integer
 ---@field probs any in the interval [0, 1); probability of success
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(total_count: any, probs: any): perilune.NegativeBinomial
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.NegativeBinomial
 peri.NegativeBinomial = {}
@@ -432,7 +446,7 @@ peri.Normal = {}
 ---A row of K numbers, one of them 1 and the others 0. log P(row with its 1 at j) = log(probs[j]/sum of probs)
 ---@class perilune.OneHotCategorical: perilune.Distribution
 ---@field probs any non-negative; probability of each place of the 1, up to a factor
----@field logits any instead of probs: a real number; their logarithms, instead
+---@field logits any instead of probs: a real number; their logarithms
 ---@overload fun(probs: any): perilune.OneHotCategorical
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategorical
 peri.OneHotCategorical = {}
@@ -440,7 +454,7 @@ peri.OneHotCategorical = {}
 ---A one-hot row that is differentiated as if it were its mean. rsample: value the draw x, derivative that of probs/sum of probs
 ---@class perilune.OneHotCategoricalStraightThrough: perilune.Distribution
 ---@field probs any non-negative; probability of each place of the 1, up to a factor
----@field logits any instead of probs: a real number; their logarithms, instead
+---@field logits any instead of probs: a real number; their logarithms
 ---@overload fun(probs: any): perilune.OneHotCategoricalStraightThrough
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategoricalStraightThrough
 peri.OneHotCategoricalStraightThrough = {}
@@ -471,7 +485,7 @@ peri.Rayleigh = {}
 ---@class perilune.RelaxedBernoulli: perilune.Distribution
 ---@field temperature any positive; T, how far from 0 and 1 outcomes stray
 ---@field probs any in the interval [0, 1]; probability of an outcome above 1/2; not the mean
----@field logits any instead of probs: a real number; log(probs/(1 - probs)), instead
+---@field logits any instead of probs: a real number; log(probs/(1 - probs))
 ---@overload fun(temperature: any, probs: any): perilune.RelaxedBernoulli
 ---@overload fun(params: { temperature?: any, probs?: any, logits?: any }): perilune.RelaxedBernoulli
 peri.RelaxedBernoulli = {}
@@ -480,7 +494,7 @@ peri.RelaxedBernoulli = {}
 ---@class perilune.RelaxedOneHotCategorical: perilune.Distribution
 ---@field temperature any positive; T, how far from a single 1 rows stray
 ---@field probs any non-negative; probability of each place of the largest share, up to a factor; not the mean
----@field logits any instead of probs: a real number; their logarithms, instead
+---@field logits any instead of probs: a real number; their logarithms
 ---@overload fun(temperature: any, probs: any): perilune.RelaxedOneHotCategorical
 ---@overload fun(params: { temperature?: any, probs?: any, logits?: any }): perilune.RelaxedOneHotCategorical
 peri.RelaxedOneHotCategorical = {}
@@ -523,10 +537,10 @@ peri.Triangular = {}
 ---Any distribution of single numbers, cut to an interval. log p(x) = base log p(x) - log P(low <= X <= high) for low <= x <= high
 ---@class perilune.Truncated: perilune.Distribution
 ---@field base any the distribution to cut
----@field high any upper end, inf unless told
 ---@field low any lower end, -inf unless told
----@overload fun(base: any, high: any, low: any): perilune.Truncated
----@overload fun(params: { base?: any, high?: any, low?: any }): perilune.Truncated
+---@field high any upper end, inf unless told
+---@overload fun(base: any, low: any, high: any): perilune.Truncated
+---@overload fun(params: { base?: any, low?: any, high?: any }): perilune.Truncated
 peri.Truncated = {}
 
 ---A Normal cut to an interval, either end of which may be infinite. log p(x) = log phi(z) - log(scale) - log(Phi(b) - Phi(a)),  z = (x - loc)/scale, low <= x <= high
@@ -589,6 +603,1307 @@ peri.Wishart = {}
 ---@overload fun(params: { gate?: any, rate?: any }): perilune.ZeroInflatedPoisson
 peri.ZeroInflatedPoisson = {}
 
+---The absolute value; its derivative at 0 is 0.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.abs(x) end
+
+---The absolute value; its derivative at 0 is 0.
+---@return number|perilune.Tensor
+function Tensor:abs() end
+
+---x + y, as the operator.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.add(x, y) end
+
+---x + y, as the operator.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:add(y) end
+
+---The arc tangent of x, in radians between -pi/2 and pi/2.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.atan(x) end
+
+---The arc tangent of x, in radians between -pi/2 and pi/2.
+---@return number|perilune.Tensor
+function Tensor:atan() end
+
+---I1(x)/I0(x), the mean resultant length of a VonMises of concentration x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.bessel_i1_over_i0(x) end
+
+---I1(x)/I0(x), the mean resultant length of a VonMises of concentration x.
+---@return number|perilune.Tensor
+function Tensor:bessel_i1_over_i0() end
+
+---The regularised incomplete beta function: P(X <= x) for a Beta(a, b).
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.betainc(a, b, x) end
+
+---The regularised incomplete beta function: P(X <= x) for a Beta(a, b).
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:betainc(b, x) end
+
+---x with betainc(a, b, x) = p.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.betaincinv(a, b, p) end
+
+---x with betainc(a, b, x) = p.
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:betaincinv(b, p) end
+
+---The logarithm of the beta function, lgamma(a) + lgamma(b) - lgamma(a + b), without its cancellation.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.betaln(a, b) end
+
+---The logarithm of the beta function, lgamma(a) + lgamma(b) - lgamma(a + b), without its cancellation.
+---@param b number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:betaln(b) end
+
+---The smallest integer that is not below x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.ceil(x) end
+
+---The smallest integer that is not below x.
+---@return number|perilune.Tensor
+function Tensor:ceil() end
+
+---The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@return perilune.Tensor
+function peri.cholesky(t) end
+
+---The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
+---@return perilune.Tensor
+function Tensor:cholesky() end
+
+---x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+---@param l perilune.Tensor|table tensor of matrices, or a table of rows
+---@param b any vector, if it has rank 1; else matrices
+---@return perilune.Tensor
+function peri.cholesky_solve(l, b) end
+
+---x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+---@param b any vector, if it has rank 1; else matrices
+---@return perilune.Tensor
+function Tensor:cholesky_solve(b) end
+
+---The cosine of x, in radians.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.cos(x) end
+
+---The cosine of x, in radians.
+---@return number|perilune.Tensor
+function Tensor:cos() end
+
+---Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diag(t) end
+
+---Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
+---@return perilune.Tensor
+function Tensor:diag() end
+
+---Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diag_embed(t) end
+
+---Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
+---@return perilune.Tensor
+function Tensor:diag_embed() end
+
+---The diagonals of matrices, the last two dimensions of t: a view.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diagonal(t) end
+
+---The diagonals of matrices, the last two dimensions of t: a view.
+---@return perilune.Tensor
+function Tensor:diagonal() end
+
+---The derivative of lgamma.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.digamma(x) end
+
+---The derivative of lgamma.
+---@return number|perilune.Tensor
+function Tensor:digamma() end
+
+---x / y, as the operator.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.div(x, y) end
+
+---x / y, as the operator.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:div(y) end
+
+---exp(x) E1(x): the exponential integral E1, scaled so that it stays in range; for x > 0.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.e1e(x) end
+
+---exp(x) E1(x): the exponential integral E1, scaled so that it stays in range; for x > 0.
+---@return number|perilune.Tensor
+function Tensor:e1e() end
+
+---1 where x = y, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.eq(x, y) end
+
+---1 where x = y, 0 elsewhere.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:eq(y) end
+
+---The error function.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.erf(x) end
+
+---The error function.
+---@return number|perilune.Tensor
+function Tensor:erf() end
+
+---1 - erf(x), without loss of digits in the upper tail.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.erfc(x) end
+
+---1 - erf(x), without loss of digits in the upper tail.
+---@return number|perilune.Tensor
+function Tensor:erfc() end
+
+---The inverse of erfc, for x in [0, 2]; NaN outside.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.erfcinv(x) end
+
+---The inverse of erfc, for x in [0, 2]; NaN outside.
+---@return number|perilune.Tensor
+function Tensor:erfcinv() end
+
+---exp(x^2) erfc(x), which stays in range where erfc does not.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.erfcx(x) end
+
+---exp(x^2) erfc(x), which stays in range where erfc does not.
+---@return number|perilune.Tensor
+function Tensor:erfcx() end
+
+---The inverse of erf, for x in [-1, 1]; NaN outside.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.erfinv(x) end
+
+---The inverse of erf, for x in [-1, 1]; NaN outside.
+---@return number|perilune.Tensor
+function Tensor:erfinv() end
+
+---e to the power x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.exp(x) end
+
+---e to the power x.
+---@return number|perilune.Tensor
+function Tensor:exp() end
+
+---exp(x) - 1, without loss of digits near 0.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.expm1(x) end
+
+---exp(x) - 1, without loss of digits near 0.
+---@return number|perilune.Tensor
+function Tensor:expm1() end
+
+---The largest integer that is not above x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.floor(x) end
+
+---The largest integer that is not above x.
+---@return number|perilune.Tensor
+function Tensor:floor() end
+
+---The regularised lower incomplete gamma function: P(X <= x) for a Gamma(a, 1).
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.gammainc(a, x) end
+
+---The regularised lower incomplete gamma function: P(X <= x) for a Gamma(a, 1).
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:gammainc(x) end
+
+---1 - gammainc(a, x), without loss of digits in the upper tail.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.gammaincc(a, x) end
+
+---1 - gammainc(a, x), without loss of digits in the upper tail.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:gammaincc(x) end
+
+---x with gammaincc(a, x) = p.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.gammainccinv(a, p) end
+
+---x with gammaincc(a, x) = p.
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:gammainccinv(p) end
+
+---x with gammainc(a, x) = p.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.gammaincinv(a, p) end
+
+---x with gammainc(a, x) = p.
+---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:gammaincinv(p) end
+
+---1 where x >= y, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.ge(x, y) end
+
+---1 where x >= y, 0 elsewhere.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:ge(y) end
+
+---1 where x > y, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.gt(x, y) end
+
+---1 where x > y, 0 elsewhere.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:gt(y) end
+
+---sqrt(x^2 + y^2), without overflow on the way.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.hypot(x, y) end
+
+---sqrt(x^2 + y^2), without overflow on the way.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:hypot(y) end
+
+---exp(-|x|) I0(x): the modified Bessel function of order 0, scaled so that it stays finite.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.i0e(x) end
+
+---exp(-|x|) I0(x): the modified Bessel function of order 0, scaled so that it stays finite.
+---@return number|perilune.Tensor
+function Tensor:i0e() end
+
+---exp(-|x|) I1(x): the modified Bessel function of order 1, scaled so that it stays finite.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.i1e(x) end
+
+---exp(-|x|) I1(x): the modified Bessel function of order 1, scaled so that it stays finite.
+---@return number|perilune.Tensor
+function Tensor:i1e() end
+
+---1 where |x - y| <= atol + rtol |y|, 0 elsewhere. Equal infinities are close, NaN never is. (allclose says it of all elements.)
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param rtol number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param atol number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.isclose(x, y, rtol, atol) end
+
+---1 where |x - y| <= atol + rtol |y|, 0 elsewhere. Equal infinities are close, NaN never is. (allclose says it of all elements.)
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param rtol number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param atol number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:isclose(y, rtol, atol) end
+
+---1 where x is neither infinite nor NaN, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.isfinite(x) end
+
+---1 where x is neither infinite nor NaN, 0 elsewhere.
+---@return number|perilune.Tensor
+function Tensor:isfinite() end
+
+---1 where x is infinite, of either sign, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.isinf(x) end
+
+---1 where x is infinite, of either sign, 0 elsewhere.
+---@return number|perilune.Tensor
+function Tensor:isinf() end
+
+---1 where x is NaN, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.isnan(x) end
+
+---1 where x is NaN, 0 elsewhere.
+---@return number|perilune.Tensor
+function Tensor:isnan() end
+
+---1 where x <= y, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.le(x, y) end
+
+---1 where x <= y, 0 elsewhere.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:le(y) end
+
+---log |Gamma(x)|; Gamma(n) is the product of the integers below n.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.lgamma(x) end
+
+---log |Gamma(x)|; Gamma(n) is the product of the integers below n.
+---@return number|perilune.Tensor
+function Tensor:lgamma() end
+
+---The natural logarithm: -inf at 0, NaN below.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.log(x) end
+
+---The natural logarithm: -inf at 0, NaN below.
+---@return number|perilune.Tensor
+function Tensor:log() end
+
+---log(1 - exp(x)) for x <= 0, without loss of digits at either end: the logarithm of 1 - p, given that of p.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.log1mexp(x) end
+
+---log(1 - exp(x)) for x <= 0, without loss of digits at either end: the logarithm of 1 - p, given that of p.
+---@return number|perilune.Tensor
+function Tensor:log1mexp() end
+
+---log(1 + x), without loss of digits near 0.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.log1p(x) end
+
+---log(1 + x), without loss of digits near 0.
+---@return number|perilune.Tensor
+function Tensor:log1p() end
+
+---The logarithm of ndtr(x), also where that is too small for a double.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.log_ndtr(x) end
+
+---The logarithm of ndtr(x), also where that is too small for a double.
+---@return number|perilune.Tensor
+function Tensor:log_ndtr() end
+
+---log |Gamma(a + k)/Gamma(a)|, the logarithm of a (a + 1) ... (a + k - 1) for an integer k, without the cancellation of two lgammas.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param k number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.log_poch(a, k) end
+
+---log |Gamma(a + k)/Gamma(a)|, the logarithm of a (a + 1) ... (a + k - 1) for an integer k, without the cancellation of two lgammas.
+---@param k number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:log_poch(k) end
+
+---log(exp(x) + exp(y)), without overflow. (logsumexp takes many.)
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.logaddexp(x, y) end
+
+---log(exp(x) + exp(y)), without overflow. (logsumexp takes many.)
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:logaddexp(y) end
+
+---The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@return number|perilune.Tensor
+function peri.logdet(t) end
+
+---The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+---@return number|perilune.Tensor
+function Tensor:logdet() end
+
+---log(x/(1 - x)), from a probability to a logit: -inf at 0, inf at 1.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.logit(x) end
+
+---log(x/(1 - x)), from a probability to a logit: -inf at 0, inf at 1.
+---@return number|perilune.Tensor
+function Tensor:logit() end
+
+---1 where x < y, 0 elsewhere.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.lt(x, y) end
+
+---1 where x < y, 0 elsewhere.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:lt(y) end
+
+---The larger of x and y, element by element; NaN if either is. At a tie, half of the gradient goes to each. (max looks for the largest element.)
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.maximum(x, y) end
+
+---The larger of x and y, element by element; NaN if either is. At a tie, half of the gradient goes to each. (max looks for the largest element.)
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:maximum(y) end
+
+---The smaller of x and y, element by element; NaN if either is.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.minimum(x, y) end
+
+---The smaller of x and y, element by element; NaN if either is.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:minimum(y) end
+
+---The remainder x - floor(x/y) y, with the sign of y, as Lua's operator %.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.mod(x, y) end
+
+---The remainder x - floor(x/y) y, with the sign of y, as Lua's operator %.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:mod(y) end
+
+---x times y, as the operator.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.mul(x, y) end
+
+---x times y, as the operator.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:mul(y) end
+
+---The distribution function of the standard Normal.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.ndtr(x) end
+
+---The distribution function of the standard Normal.
+---@return number|perilune.Tensor
+function Tensor:ndtr() end
+
+---The quantiles of the standard Normal, the inverse of ndtr: for x in [0, 1]; NaN outside.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.ndtri(x) end
+
+---The quantiles of the standard Normal, the inverse of ndtr: for x in [0, 1]; NaN outside.
+---@return number|perilune.Tensor
+function Tensor:ndtri() end
+
+---1 where x differs from y, 0 elsewhere; NaN differs from all.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.ne(x, y) end
+
+---1 where x differs from y, 0 elsewhere; NaN differs from all.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:ne(y) end
+
+----x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.neg(x) end
+
+----x.
+---@return number|perilune.Tensor
+function Tensor:neg() end
+
+---The derivative of order n, an integer, of digamma at x; n = 0 is digamma itself.
+---@param n number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.polygamma(n, x) end
+
+---The derivative of order n, an integer, of digamma at x; n = 0 is digamma itself.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:polygamma(x) end
+
+---x to the power y, as the operator ^. Exponents 2, 3, 4, -1, -2, -3 and 0.5 cost no more than products, quotients and roots.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.pow(x, y) end
+
+---x to the power y, as the operator ^. Exponents 2, 3, 4, -1, -2, -3 and 0.5 cost no more than products, quotients and roots.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:pow(y) end
+
+---1/x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.reciprocal(x) end
+
+---1/x.
+---@return number|perilune.Tensor
+function Tensor:reciprocal() end
+
+---The nearest integer; of two that are equally near, the even one.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.round(x) end
+
+---The nearest integer; of two that are equally near, the even one.
+---@return number|perilune.Tensor
+function Tensor:round() end
+
+---1/(1 + exp(-x)), from a logit to a probability.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.sigmoid(x) end
+
+---1/(1 + exp(-x)), from a logit to a probability.
+---@return number|perilune.Tensor
+function Tensor:sigmoid() end
+
+----1, 0 or 1: the sign of x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.sign(x) end
+
+----1, 0 or 1: the sign of x.
+---@return number|perilune.Tensor
+function Tensor:sign() end
+
+---The sine of x, in radians.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.sin(x) end
+
+---The sine of x, in radians.
+---@return number|perilune.Tensor
+function Tensor:sin() end
+
+---log(1 + exp(x)), without overflow.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.softplus(x) end
+
+---log(1 + exp(x)), without overflow.
+---@return number|perilune.Tensor
+function Tensor:softplus() end
+
+---@class perilune.solve_triangular_options
+---@field upper? boolean true: t is an upper triangle (false)
+---@field transpose? boolean true: x with t^T x = b (false)
+
+---x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@param b any vector, if it has rank 1; else matrices
+---@param options? perilune.solve_triangular_options upper = true: t is an upper triangle (false); transpose = true: x with t^T x = b (false)
+---@return perilune.Tensor
+function peri.solve_triangular(t, b, options) end
+
+---@class perilune.Tensor_solve_triangular_options
+---@field upper? boolean true: t is an upper triangle (false)
+---@field transpose? boolean true: x with t^T x = b (false)
+
+---x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
+---@param b any vector, if it has rank 1; else matrices
+---@param options? perilune.Tensor_solve_triangular_options upper = true: t is an upper triangle (false); transpose = true: x with t^T x = b (false)
+---@return perilune.Tensor
+function Tensor:solve_triangular(b, options) end
+
+---The square root; NaN below 0.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.sqrt(x) end
+
+---The square root; NaN below 0.
+---@return number|perilune.Tensor
+function Tensor:sqrt() end
+
+---x times x.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.square(x) end
+
+---x times x.
+---@return number|perilune.Tensor
+function Tensor:square() end
+
+---x - y, as the operator.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.sub(x, y) end
+
+---x - y, as the operator.
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:sub(y) end
+
+---The tangent of x, in radians.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.tan(x) end
+
+---The tangent of x, in radians.
+---@return number|perilune.Tensor
+function Tensor:tan() end
+
+---The hyperbolic tangent.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.tanh(x) end
+
+---The hyperbolic tangent.
+---@return number|perilune.Tensor
+function Tensor:tanh() end
+
+---The derivative of digamma.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.trigamma(x) end
+
+---The derivative of digamma.
+---@return number|perilune.Tensor
+function Tensor:trigamma() end
+
+---Matrices with zeros above the k-th diagonal to the right of the main one.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function peri.tril(t, k) end
+
+---Matrices with zeros above the k-th diagonal to the right of the main one.
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function Tensor:tril(k) end
+
+---Matrices with zeros below the k-th diagonal to the right of the main one.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function peri.triu(t, k) end
+
+---Matrices with zeros below the k-th diagonal to the right of the main one.
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function Tensor:triu(k) end
+
+---x where the condition is not 0, y elsewhere. What is not taken spoils no gradient, even if it is NaN.
+---@param condition number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.where(condition, x, y) end
+
+---x where the condition is not 0, y elsewhere. What is not taken spoils no gradient, even if it is NaN.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:where(x, y) end
+
+---x log(1 + y), and 0 where x is 0, whatever y is (but NaN).
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.xlog1py(x, y) end
+
+---x log(1 + y), and 0 where x is 0, whatever y is (but NaN).
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:xlog1py(y) end
+
+---x log(y), and 0 where x is 0, whatever y is (but NaN).
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.xlogy(x, y) end
+
+---x log(y), and 0 where x is 0, whatever y is (but NaN).
+---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:xlogy(y) end
+
+---Hurwitz's zeta function: the sum of (k + a)^-s over k = 0, 1, ..., for s > 1; zeta(s, 1) is Riemann's.
+---@param s number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.zeta(s, a) end
+
+---Hurwitz's zeta function: the sum of (k + a)^-s over k = 0, 1, ..., for s > 1; zeta(s, 1) is Riemann's.
+---@param a number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function Tensor:zeta(a) end
+
+---A generator that starts from a seed: the same seed, the same numbers.
+---@param seed integer integer
+---@return perilune.Rng
+function peri.rng(seed) end
+
+---Sets the default generator, or another one, to a seed. The default one starts from a fixed seed; math.random is never touched.
+---@param seed integer integer
+---@param rng? perilune.Rng generator (peri.rng); the default one unless told
+---@return any
+function peri.seed(seed, rng) end
+
+---Standard exponential numbers.
+---@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@return number|perilune.Tensor
+function Rng:exponential(...) end
+
+---Standard normal numbers.
+---@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@return number|perilune.Tensor
+function Rng:normal(...) end
+
+---Goes on from a state; nil and a message for what is none.
+---@param state string|perilune.Rng string that Rng:state gave
+---@return boolean|nil
+---@return string
+function Rng:restore(state) end
+
+---Another generator, independent of this one, or a list of n. The next split gives others.
+---@param n? integer integer from 1 to 2^20; a single generator, not in a list, unless told
+---@return perilune.Rng|table
+function Rng:split(n) end
+
+---Where the generator is, for restore.
+---@return string
+function Rng:state() end
+
+---Numbers that are uniform between 0 and 1.
+---@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@return number|perilune.Tensor
+function Rng:uniform(...) end
+
+---1 if no element is 0, else 0; 1 of nothing.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.all(t, dim, keep) end
+
+---1 if no element is 0, else 0; 1 of nothing.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:all(dim, keep) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function peri.allclose(a, b, rtol, atol) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function Tensor:allclose(b, rtol, atol) end
+
+---1 if an element is not 0, else 0; 0 of nothing.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.any(t, dim, keep) end
+
+---1 if an element is not 0, else 0; 0 of nothing.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:any(dim, keep) end
+
+---Numbers from start on, below stop: arange(n) is 0, ..., n - 1, and arange(1, n + 1) counts from 1.
+---@param start? number number; 0 unless told, where a single argument is stop
+---@param stop number number, which does not belong to them
+---@param step? number number other than 0; 1 unless told
+---@return perilune.Tensor
+function peri.arange(start, stop, step) end
+
+---Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function peri.argmax(t, dim, keep) end
+
+---Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function Tensor:argmax(dim, keep) end
+
+---Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function peri.argmin(t, dim, keep) end
+
+---Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function Tensor:argmin(dim, keep) end
+
+---Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.argsort(t, dim) end
+
+---Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:argsort(dim) end
+
+---Joins tensors along a dimension that they have; the other sizes must be the same.
+---@param tensors table list of tensors
+---@param dim? integer integer, from 1, or from -1 backwards; 1 unless told
+---@return perilune.Tensor
+function peri.cat(tensors, dim) end
+
+---Products of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function peri.cumprod(t, dim) end
+
+---Products of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function Tensor:cumprod(dim) end
+
+---Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function peri.cumsum(t, dim) end
+
+---Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function Tensor:cumsum(dim) end
+
+---Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function peri.equal(a, b) end
+
+---Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function Tensor:equal(b) end
+
+---The unit matrix, or ones on the diagonal of any matrix.
+---@param n integer integer: rows
+---@param columns? integer integer; n unless told
+---@return perilune.Tensor
+function peri.eye(n, columns) end
+
+---The elements along a dimension the other way round; a copy.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.flip(t, dim) end
+
+---The elements along a dimension the other way round; a copy.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:flip(dim) end
+
+---A tensor of one number throughout.
+---@param ... integer|table integers, or a table of them: the shape; and after it the number
+---@return perilune.Tensor
+function peri.full(...) end
+
+---Is it a tensor?
+---@param x any anything
+---@return boolean
+function peri.is_tensor(x) end
+
+---The number of a tensor of one element; a number as it is. Raises for more elements.
+---@param x number|perilune.Tensor number, or tensor of one element
+---@return number
+function peri.item(x) end
+
+---The number of a tensor of one element; a number as it is. Raises for more elements.
+---@return number
+function Tensor:item() end
+
+---So many numbers at equal distances, both ends included.
+---@param start number number
+---@param stop number number
+---@param count integer integer
+---@return perilune.Tensor
+function peri.linspace(start, stop, count) end
+
+---t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.log_softmax(t, dim) end
+
+---t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:log_softmax(dim) end
+
+---log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.logsumexp(t, dim, keep) end
+
+---log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:logsumexp(dim, keep) end
+
+---The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
+---@param a perilune.Tensor|table|number tensor, or a table of numbers
+---@param b perilune.Tensor|table|number tensor, or a table of numbers
+---@return number|perilune.Tensor
+function peri.matmul(a, b) end
+
+---The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
+---@param b perilune.Tensor|table|number tensor, or a table of numbers
+---@return number|perilune.Tensor
+function Tensor:matmul(b) end
+
+---The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.max(t, dim, keep) end
+
+---The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:max(dim, keep) end
+
+---The mean of all elements, or along dimensions; that of nothing is NaN.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.mean(t, dim, keep) end
+
+---The mean of all elements, or along dimensions; that of nothing is NaN.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:mean(dim, keep) end
+
+---The quantile 0.5: the middle element, or the mean of the two in the middle.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.median(t, dim, keep) end
+
+---The quantile 0.5: the middle element, or the mean of the two in the middle.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:median(dim, keep) end
+
+---The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.min(t, dim, keep) end
+
+---The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:min(dim, keep) end
+
+---For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
+---@param index integer|table|perilune.Tensor integer, or a table or tensor of integers
+---@param n integer integer
+---@return perilune.Tensor
+function peri.one_hot(index, n) end
+
+---For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
+---@param n integer integer
+---@return perilune.Tensor
+function Tensor:one_hot(n) end
+
+---A tensor of ones.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function peri.ones(...) end
+
+---The product of all elements, or along dimensions; that of nothing is 1.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.prod(t, dim, keep) end
+
+---The product of all elements, or along dimensions; that of nothing is 1.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:prod(dim, keep) end
+
+---The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.quantile(t, q, dim, keep) end
+
+---The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
+---@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:quantile(q, dim, keep) end
+
+---exp(t) divided by its sum along a dimension: logits as probabilities.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.softmax(t, dim) end
+
+---exp(t) divided by its sum along a dimension: logits as probabilities.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:softmax(dim) end
+
+---The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+---@return perilune.Tensor
+function peri.sort(t, dim) end
+
+---The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+---@return perilune.Tensor
+function Tensor:sort(dim) end
+
+---Joins tensors, or numbers, of one shape along a new dimension.
+---@param tensors table|number list of tensors or numbers
+---@param dim? integer integer: where the new dimension is; 1 unless told
+---@return perilune.Tensor
+function peri.stack(tensors, dim) end
+
+---The standard deviation of a sample, the root of var.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.std(t, dim, keep) end
+
+---The standard deviation of a sample, the root of var.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:std(dim, keep) end
+
+---The sum of all elements, or along dimensions; that of nothing is 0.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.sum(t, dim, keep) end
+
+---The sum of all elements, or along dimensions; that of nothing is 0.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:sum(dim, keep) end
+
+---A tensor of numbers: a copy, with rank 0 of a number. Rows of a nested table must be equally long.
+---@param data number number, (nested) table of numbers, or tensor
+---@return perilune.Tensor
+function peri.tensor(data) end
+
+---The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.var(t, dim, keep) end
+
+---The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:var(dim, keep) end
+
+---A tensor of zeros.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function peri.zeros(...) end
+
+---The sizes of the dimensions, a new list of integers; empty of rank 0.
+---@type table
+Tensor.shape = nil
+
+---One element; with fewer indices than dimensions, the view that is left: t:at(i) is t[i].
+---@param ... integer integers, from 1, or from -1 backwards
+---@return number|perilune.Tensor
+function Tensor:at(...) end
+
+---A copy, through which gradients flow.
+---@return perilune.Tensor
+function Tensor:clone() end
+
+---The tensor itself where its elements lie in memory row by row, else a copy of that kind.
+---@return perilune.Tensor
+function Tensor:contiguous() end
+
+---Writes a value over all elements, and returns the tensor: how a trace gets new data, and how a view is written to.
+---@param value number|table|perilune.Tensor number, table or tensor that broadcasts to the shape
+---@return perilune.Tensor
+function Tensor:copy(value) end
+
+---Dimensions of size 1 stretched, and new ones in front, as a view: nothing is copied.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function Tensor:expand(...) end
+
+---All elements as a vector, in their order.
+---@return perilune.Tensor
+function Tensor:flatten() end
+
+---The slices along a dimension that an index names, in its order; t[index] does it for the first. Gradients go back to where slices came from.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param index table|perilune.Tensor|integer list or tensor of integers, from 1
+---@return perilune.Tensor
+function Tensor:index_select(dim, index) end
+
+---A part of a dimension, as a view.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param first integer integer: where it begins, from 1
+---@param length integer integer: how many
+---@return perilune.Tensor
+function Tensor:narrow(dim, first, length) end
+
+---The number of elements.
+---@return integer
+function Tensor:numel() end
+
+---The dimensions in another order, as a view.
+---@param ... integer|table integers, or a table of them: every dimension once
+---@return perilune.Tensor
+function Tensor:permute(...) end
+
+---The same elements, in their order, in another shape: a view where that is possible, else a copy.
+---@param ... integer|table integers, or a table of them: the shape, in which -1 stands for what is left
+---@return perilune.Tensor
+function Tensor:reshape(...) end
+
+---What has the index i along a dimension: a view without that dimension.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param i integer integer, from 1, or from -1 backwards
+---@return number|perilune.Tensor
+function Tensor:select(dim, i) end
+
+---Without a dimension of size 1, or without all of them: a view.
+---@param dim? integer integer, from 1, or from -1 backwards; all of size 1 unless told
+---@return perilune.Tensor
+function Tensor:squeeze(dim) end
+
+---The elements as a (nested) table of Lua numbers; of rank 0, a number.
+---@return table|number
+function Tensor:totable() end
+
+---Two dimensions swapped, as a view.
+---@param dim1? integer integer; the last but one unless told
+---@param dim2? integer integer; the last unless told
+---@return perilune.Tensor
+function Tensor:transpose(dim1, dim2) end
+
+---With a new dimension of size 1 at this place: a view.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@return perilune.Tensor
+function Tensor:unsqueeze(dim) end
+
 ---The entry as text for a terminal of so many columns; tostring takes 80.
 ---@param width? integer integer from 20; 80 unless told
 ---@return string
@@ -608,6 +1923,11 @@ function peri.help.entry(name) end
 ---@param word string string
 ---@return table
 function peri.help.find(word) end
+
+---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
+---@param n integer integer from 1 to 256
+---@return any
+function peri.set_threads(n) end
 
 peri.special = peri
 

@@ -84,7 +84,7 @@ local function params_of (c, d)
     local text = rule_of(param, d, before)
     if instead[name] then text = "instead of " .. instead[name] .. ": " .. text end
     if param.default then text = text .. ", " .. show.parameter(param.default) .. " unless told" end
-    rows[i] = { name, text .. (words[name] and "; " .. words[name] or "") }
+    rows[i] = { name, text .. (words[name] and "; " .. words[name]:gsub(", instead$", "") or "") }
     before[i] = name
   end
   if #rows == 0 then
@@ -93,9 +93,9 @@ local function params_of (c, d)
   return rows
 end
 
--- Names of the parameters that have values of their own.
+-- Names of the fields that the support may depend on.
 local function param_names (c)
-  local names = {}
+  local names = c.help and c.help.arguments and { table.unpack(c.help.arguments) } or {}
   for i, param in ipairs(c.params) do names[i] = param[1] end
   return names
 end
@@ -144,11 +144,12 @@ end
 -- Is a name a part of another: Normal of HalfNormal?
 local function is_part (part, name) return name ~= part and (name:find(part .. "$") or name:find("^" .. part .. "%u")) end
 
--- Pairs of classes that have a formula for each other in both directions: one is a case of the other.
+-- Classes that have a formula for each other in both directions, of their own: one is a case of the other.
 local function formulas_both_ways (name, add)
-  local kl_pairs, seen = require "perilune.kl_pairs", {}
+  local kl_pairs, uses, seen = require "perilune.kl_pairs", {}, {}
   for _, list in ipairs { kl_pairs.formulas, kl_pairs.conditional } do
-    for _, pair in ipairs(list) do seen[pair[1] .. " " .. pair[2]] = true end
+    for _, pair in ipairs(list) do uses[pair[#pair]] = (uses[pair[#pair]] or 0) + 1 end
+    for _, pair in ipairs(list) do seen[pair[1] .. " " .. pair[2]] = uses[pair[#pair]] == 1 or nil end
   end
   for key in pairs(seen) do
     local p, q = key:match "(%S+) (%S+)"
