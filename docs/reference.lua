@@ -264,7 +264,9 @@ local function append_function (lines, entry, path, arguments, params)
     lines[#lines + 1] = "---@param " .. plain[i] .. (name == "..." and "" or optional) .. " "
                         .. (types[name] or type_of(words)) .. " " .. words
   end
-  for result in (entry.result or ""):gmatch "[^,]+" do lines[#lines + 1] = "---@return " .. type_of(result) end
+  for result in (entry.result or ""):gmatch "[^,]+" do
+    if result ~= "nothing" then lines[#lines + 1] = "---@return " .. type_of(result) end
+  end
   lines[#lines + 1] = "function " .. path .. "(" .. table.concat(plain, ", ") .. ") end"
 end
 

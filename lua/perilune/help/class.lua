@@ -131,12 +131,13 @@ local function lineage (c)
   return names
 end
 
--- Names of classes of ours q with a registered KL(c || q), and p with KL(p || c).
+-- Names of classes of the library q with a registered KL(c || q), and p with KL(p || c).
 local function partners (c)
-  local own, to, from = lineage(c), {}, {}
+  local own, known, to, from = lineage(c), { Distribution = true }, {}, {}
+  for _, name in ipairs(core.classes()) do known[name] = true end
   for _, pair in ipairs(require "perilune.kl".kl_pairs()) do
-    if own[pair[1]] then to[pair[2]] = true end
-    if own[pair[2]] then from[pair[1]] = true end
+    if own[pair[1]] then to[pair[2]] = known[pair[2]] end
+    if own[pair[2]] then from[pair[1]] = known[pair[1]] end
   end
   return sorted_keys(to), sorted_keys(from)
 end
