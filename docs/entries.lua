@@ -41,7 +41,7 @@ entries.SHARED = {
   q     = "distribution",
   seed  = "integer: a generator with this seed, instead of rng",
   progress   = "true shows a line on the standard error; a function is called with its text (false)",
-  noncentred = 'which sites of hierarchies are standardised: "auto" finds out how far, a list of names, or false ("auto")',
+  noncentred = 'sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")',
   init  = "values by name where the search starts",
   run   = "false gives a running fit, for a host to drive (true)",
 }

@@ -12,7 +12,7 @@ names.internal = {
   Sampling     = "new of way own_rng finish",
   Optimiser    = "rules kind numbers count_step",
   Transform    = "params",
-  Constraint   = "params",
+  Constraint   = "params new",
 }
 
 -- Modules of `peri`, and modules within these.
@@ -45,7 +45,7 @@ function names.kinds ()
     Guide        = { run.methods.guide },
     Help         = { require "perilune.help.entry" },
     Model        = { getmetatable(posed) },
-    Optimiser    = { require "perilune.optim.optimiser" },
+    Optimiser    = { require "perilune.optim.optimiser", { step = peri.optim.SGD.step } },
     Posterior    = { require "perilune.inference.posterior" },
     Registry     = { getmetatable(peri.biject_to).__index },
     Rng          = { methods_of(peri.rng(1)) },

@@ -72,6 +72,8 @@ local function sorted_keys (t)
   return keys
 end
 
+local FIELDS = { "name", "signature", "chapter", "also", "arguments", "result", "text", "params", "examples" }
+
 local function data_file ()
   local lines = {
     "--- The entries of the help. Generated from the comments beside the code by `make docs`: do not edit.",
@@ -90,7 +92,7 @@ local function data_file ()
   lines[#lines + 1] = "  },"
   for _, entry in ipairs(reference.entries()) do
     local fields = {}
-    for _, key in ipairs { "name", "signature", "chapter", "also", "arguments", "result", "text", "params", "examples" } do
+    for _, key in ipairs(FIELDS) do
       local value = entry[key]
       if value ~= nil then fields[#fields + 1] = key .. " = " .. source(value) end
     end
@@ -102,8 +104,6 @@ end
 
 
 -- docs/reference.md ---------------------------------------------------------------------------
-
-local function first_sentence (text) return text:match "^(.-[%.!?])%s" or text end
 
 -- What GitHub makes of a heading.
 local function anchor (heading) return (heading:lower():gsub("[^%w_ %-]", ""):gsub(" ", "-")) end
@@ -130,8 +130,8 @@ local function heading_of (entry) return (entry.name:gsub("^peri%.", "")) end
 
 local function append_entry (lines, entry)
   lines[#lines + 1] = "### " .. heading_of(entry) .. "\n"
-  lines[#lines + 1] = "`" .. entry.signature .. "`" .. (entry.also and ", `" .. table.concat(entry.also, "`, `") .. "`" or "")
-                      .. "\n"
+  local also = entry.also and ", `" .. table.concat(entry.also, "`, `") .. "`" or ""
+  lines[#lines + 1] = "`" .. entry.signature .. "`" .. also .. "\n"
   lines[#lines + 1] = escaped(entry.text) .. "\n"
   append_params(lines, entry.params)
   for _, example in ipairs(entry.examples) do append_example(lines, example[1], example[2]) end
@@ -173,9 +173,9 @@ local function reference_file ()
   local lines = {
     "# Reference\n",
     "<!-- Generated from the comments beside the code by `make docs`: do not edit. -->\n",
-    "Every public name with an example; `peri.help \"name\"` shows the same in a program. Examples have all names of `peri` in",
-    "scope, and show what the last line gives. Numbers may be Lua numbers, tables of numbers or tensors; dimensions and",
-    "positions count from 1; divergences are in nats.\n",
+    "Every public name with an example; `peri.help \"name\"` shows the same in a program. Examples have all names of",
+    "`peri` in scope, and show what the last line gives. Numbers may be Lua numbers, tables of numbers or tensors;",
+    "dimensions and positions count from 1; divergences are in nats.\n",
     "## Contents\n",
     "- **The families**: " .. links(classes),
   }
@@ -287,8 +287,9 @@ local function append_field (lines, entry)
 end
 
 -- Tables that entries are in: peri, peri.optim, Tensor, ...
+local owners = {}
+
 local function append_owners (lines)
-  local owners = { ["peri.special"] = true }
   for _, entry in ipairs(reference.entries()) do
     for _, name in ipairs { entry.name, table.unpack(entry.also or {}) } do
       local owner = name:match "^(.*)[%.:][^%.:]+$"
@@ -302,6 +303,11 @@ local function append_owners (lines)
     lines[#lines + 1] = ""
     lines[#lines + 1] = "---@class perilune" .. (owner == "peri" and "" or "." .. owner:gsub("^peri%.", ""))
                         .. (is_class and kind ~= "Distribution" and ": perilune.Distribution" or "")
+    for _, entry in ipairs(reference.entries()) do   -- one that can be called, such as peri.help
+      if entry.name == owner and entry.arguments then
+        lines[#lines + 1] = "---@overload fun(" .. table.concat(entry.arguments, "?, ") .. "?): " .. type_of(entry.result)
+      end
+    end
     if kind == "Tensor" then
       for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow" } do
         lines[#lines + 1] = "---@operator " .. operator .. "(number|perilune.Tensor): perilune.Tensor"
@@ -339,9 +345,9 @@ local function library_file ()
   append_owners(lines)
   for _, name in ipairs(peri.distributions()) do append_distribution(lines, name, peri.help(name)) end
   for _, entry in ipairs(reference.entries()) do
-    local is_owner = not entry.name:find "[%.:]" or peri.has(heading_of(entry))   -- declared above
-    if entry.arguments then append_callable(lines, entry)
-    elseif not is_owner then append_field(lines, entry) end
+    if owners[entry.name] or not entry.name:find "[%.:]" then goto continue end   -- declared above
+    if entry.arguments then append_callable(lines, entry) else append_field(lines, entry) end
+    ::continue::
   end
   lines[#lines + 1] = "\nperi.special = peri"
   lines[#lines + 1] = "\nreturn peri\n"

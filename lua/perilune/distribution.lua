@@ -336,6 +336,7 @@ end
 -- > x:backward()
 -- > s.grad == item(x) / 2
 -- true
+
 -- What only a class itself can say.
 for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample" } do
   rawset(Distribution, name, function (self) refuse(self, name) end)   -- whatever is passed

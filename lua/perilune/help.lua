@@ -112,7 +112,8 @@ local function of_object (value)
     return paths["peri.constraints." .. name] or paths["peri.transforms." .. name] or paths["peri.optim." .. name]
   end
   name = type(meta) == "table" and rawget(meta, "__name")
-  return type(name) == "string" and of_name(name:gsub("^posed model$", "Model"):gsub("^perilune%.", "")) or nil
+  if type(name) ~= "string" then return nil end
+  return index.paths["peri." .. name] or index.paths[KINDS[name:match "[%w_]*$"]]   -- "optim.Adam", "perilune.rng"
 end
 
 --@ peri.help.entry(name) -> help or nil
@@ -136,7 +137,7 @@ local function first_sentence (text) return text:match "^(.-[%.!?])%s" or text e
 -- How well a name and a text fit a word in lower case; 0: not at all.
 local function relevance (word, name, text)
   local last = last_part(name):lower()
-  if last == word then return 100 end
+  if last == word then return name:find "^peri%.[^%.]+$" and 101 or 100 end
   if last:sub(1, #word) == word then return 80 - #last / 100 end
   for part in last:gmatch "[^_]+" do
     if part == word then return 70 - #last / 100 end

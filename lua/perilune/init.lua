@@ -5,6 +5,10 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
 local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
 -- Names that stand for a whole module.
@@ -44,7 +48,11 @@ local function find (name)
   return value
 end
 
---- peri.has(name): is there such a field? Others are errors.
+--@ peri.has(name) -> boolean
+-- Is there such a field of peri? To ask for others raises, and names the nearest.
+--   name  string
+-- > has("Normal"), has("Norml")
+-- true  false
 function peri.has (name, ...)
   errors.no_more("has(name)", ...)
   return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil

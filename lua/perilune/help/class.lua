@@ -143,7 +143,9 @@ local function partners (c)
 end
 
 -- Is a name a part of another: Normal of HalfNormal?
-local function is_part (part, name) return name ~= part and (name:find(part .. "$") or name:find("^" .. part .. "%u")) end
+local function is_part (part, name)
+  return name ~= part and (name:find(part .. "$") or name:find("^" .. part .. "%u")) ~= nil
+end
 
 -- Classes that have a formula for each other in both directions, of their own: one is a case of the other.
 local function formulas_both_ways (name, add)

@@ -10,7 +10,7 @@ Entry.__index = Entry
 -- The entry as text for a terminal of so many columns; tostring takes 80.
 --   width  integer from 20; 80 unless told
 -- > help("expm1"):render(40)
--- peri.expm1(x)
+-- peri.expm1(x) -> number or Tensor
 --   exp(x) - 1, without loss of digits
 --   near 0.
 --
