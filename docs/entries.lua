@@ -11,22 +11,22 @@
 -- makes of them lua/perilune/help/entries.lua (for peri.help), docs/reference.md and library/perilune.d.lua.
 local entries = {}
 
--- Chapters, with patterns of "file path" that belong to them: the first that fits counts.
+-- Chapters, with patterns of "file path" that belong to them: the longest that fits counts.
 entries.chapters = {
-  { "Distributions", "distribution%.lua", "distributions/", "expectation%.lua", "enumeration", "construct%.lua" },
-  { "Divergences", "/kl", "divergences%.lua", "loss%.c" },
-  { "Functions of each element", "kernel/op/", "functions%.lua" },
-  { "Random numbers", " Rng", "api/random%.c" },
-  { "Gradients", "gradient", "scan", "trace", "replay", " Tensor:backward", " Tensor:detach", " Tensor%.grad" },
-  { "Optimisers", "optim" },
-  { "Constraints", "constraint" },
-  { "Transforms", "transform", "unconstrained" },
-  { "Posteriors", "posterior%.lua", "loo%.lua", "saved%.lua", " Posterior" },
-  { "Models and inference", "model", "inference/", "vi%.lua" },
-  { "Pictures", "plot", "picture" },
-  { "Data", "data", "csv", "json", "describe", "summar" },
-  { "The prompt", "repl", "prompt", "bin/" },
-  { "Tensors", " Tensor", "tensor", "kernel/", "api/", "joining", "indexing", "ordering", "matri" },
+  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construct%.lua" },
+  { "Divergences", "perilune/kl", "/divergences%.lua" },
+  { "Tensors", " Tensor", "/tensor", "src/api/", "src/kernel/", "/joining", "/indexing", "/ordering", "/matri" },
+  { "Functions of each element", "src/kernel/op/", "perilune/functions%.lua" },
+  { "Random numbers", "src/api/random%.c" },
+  { "Gradients", "/gradient", "perilune/scan", "src/engine/", "src/api/gradient", " Tensor:backward" },
+  { "Optimisers", "perilune/optim" },
+  { "Constraints", "perilune/constraint" },
+  { "Transforms", "perilune/transform", "/unconstrained" },
+  { "Models and inference", "perilune/model", "/inference/", "perilune/vi%.lua" },
+  { "Posteriors", "/inference/posterior", "/inference/loo", "/inference/saved", " Posterior", " peri%.load" },
+  { "Pictures", "/plot", "/picture" },
+  { "Data", "/data", "/csv", "/json", "/describe" },
+  { "The prompt", "/repl", "/prompt", "bin/" },
   { "The library", "." },
 }
 
@@ -156,11 +156,14 @@ local function complete (entry)
 end
 
 local function chapter_of (entry)
+  local found, longest = nil, 0
   for i, chapter in ipairs(entries.chapters) do
     for k = 2, #chapter do
-      if (entry.file .. " " .. entry.name):find(chapter[k]) then return i end
+      local fits = (entry.file .. " " .. entry.name):find(chapter[k])
+      if fits and #chapter[k] > longest then found, longest = i, #chapter[k] end
     end
   end
+  return found
 end
 
 -- Lua: from --@ to the first line that is no comment of two dashes.
@@ -221,12 +224,14 @@ function entries.read ()
     complete(entry)
     entry.chapter = chapter_of(entry)
   end
-  table.sort(list, function (a, b)
-    if a.chapter ~= b.chapter then return a.chapter < b.chapter end
-    local x, y = a.name:lower(), b.name:lower()
-    if x ~= y then return x < y end
-    return a.file .. a.line < b.file .. b.line
-  end)
+  -- fields of peri come before those of its modules, and these before methods
+  local function key (entry)
+    local depth = entry.name:find "^peri%.[^%.]+$" and 1 or entry.name:find "^peri" and 2 or 3
+    local owner, last = entry.name:match "^(.-)([^%.:]+)$"
+    return string.format("%02d %d %s %s %s:%06d", entry.chapter, depth, owner == "" and last or owner:sub(1, -2),
+                         owner == "" and "" or last:lower(), entry.file, entry.line)
+  end
+  table.sort(list, function (a, b) return key(a) < key(b) end)
   return list
 end
 

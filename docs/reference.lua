@@ -105,8 +105,13 @@ end
 
 -- docs/reference.md ---------------------------------------------------------------------------
 
--- What GitHub makes of a heading.
-local function anchor (heading) return (heading:lower():gsub("[^%w_ %-]", ""):gsub(" ", "-")) end
+-- What GitHub makes of headings: in lower case, without punctuation, and numbered where several are alike.
+local anchors, used = {}, {}
+local function add_anchor (key, heading)
+  local slug = heading:lower():gsub("[^%w_ %-]", ""):gsub(" ", "-")
+  anchors[key] = used[slug] and slug .. "-" .. used[slug] or slug
+  used[slug] = (used[slug] or 0) + 1
+end
 
 local function escaped (s) return (s:gsub("|", "\\|"):gsub("<", "&lt;")) end
 
@@ -159,7 +164,7 @@ end
 
 local function links (of)
   local parts = {}
-  for i, entry in ipairs(of) do parts[i] = "[" .. heading_of(entry) .. "](#" .. anchor(heading_of(entry)) .. ")" end
+  for i, entry in ipairs(of) do parts[i] = "[" .. heading_of(entry) .. "](#" .. anchors[entry.name] .. ")" end
   return table.concat(parts, " ")
 end
 
@@ -170,6 +175,13 @@ local function reference_file ()
     table.insert(by_chapter[entry.chapter], entry)
   end
   local classes = class_entries()
+  anchors, used = {}, {}
+  for _, title in ipairs { "Reference", "Contents", "The families" } do add_anchor(title, title) end
+  for _, entry in ipairs(classes) do add_anchor(entry.name, heading_of(entry)) end
+  for i, chapter in ipairs(entries.chapters) do
+    if by_chapter[i] then add_anchor(chapter[1], chapter[1]) end
+    for _, entry in ipairs(by_chapter[i] or {}) do add_anchor(entry.name, heading_of(entry)) end
+  end
   local lines = {
     "# Reference\n",
     "<!-- Generated from the comments beside the code by `make docs`: do not edit. -->\n",
@@ -180,7 +192,9 @@ local function reference_file ()
     "- **The families**: " .. links(classes),
   }
   for i, chapter in ipairs(entries.chapters) do
-    if by_chapter[i] then lines[#lines + 1] = "- **" .. chapter[1] .. "**: " .. links(by_chapter[i]) end
+    if by_chapter[i] then
+      lines[#lines + 1] = "- **[" .. chapter[1] .. "](#" .. anchors[chapter[1]] .. ")**: " .. links(by_chapter[i])
+    end
   end
   lines[#lines + 1] = "\n## The families\n"
   for _, entry in ipairs(classes) do append_class(lines, entry) end
@@ -198,8 +212,8 @@ end
 
 -- Types by words. What has no word here is `any`.
 local TYPES = {
-  number = "number", numbers = "number", integer = "integer", integers = "integer", string = "string", text = "string",
-  name = "string", boolean = "boolean", ["true"] = "boolean", ["false"] = "boolean", ["function"] = "function",
+  number = "number", numbers = "number", integer = "integer", integers = "integer", string = "string",
+  boolean = "boolean", ["true"] = "boolean", ["false"] = "boolean", ["function"] = "function",
   table = "table", list = "table", tensor = "perilune.Tensor", Tensor = "perilune.Tensor", ["nil"] = "nil",
   generator = "perilune.Rng", distribution = "perilune.Distribution", constraint = "perilune.Constraint",
   transform = "perilune.Transform", posterior = "perilune.Posterior",
@@ -213,9 +227,11 @@ local function type_of_word (word)
   return TYPES[word]
 end
 
--- The union of the types that words name, up to the first punctuation; or `any`.
+-- The union of the types that words name up to the first punctuation, if they begin with one; or `any`.
 local function type_of (words)
   local seen, parts = {}, {}
+  local first = type_of_word(words:match "^[%a_]+" or "")
+  if not first or first == "boolean" then return first or "any" end
   for word in words:match "^[^;:%(%.]*":gmatch "[%a_]+" do
     local t = type_of_word(word)
     if t and not seen[t] then
@@ -244,7 +260,9 @@ local function options_class (lines, owner, options)
   lines[#lines + 1] = ""
   lines[#lines + 1] = "---@class " .. name
   for _, option in ipairs(options) do
-    lines[#lines + 1] = "---@field " .. option[1] .. "? " .. type_of(option[2]) .. " " .. option[2]
+    local kind = type_of(option[2])
+    if kind == "any" and option[2]:find "%([%d%.e%-]+%)$" then kind = "number" end   -- by its default
+    lines[#lines + 1] = "---@field " .. option[1] .. "? " .. kind .. " " .. option[2]
   end
   return name
 end
@@ -262,7 +280,7 @@ local function append_function (lines, entry, path, arguments, params)
     local optional = (is_optional(argument, words) or types[name]) and "?" or ""
     plain[i] = lua_name(name)
     lines[#lines + 1] = "---@param " .. plain[i] .. (name == "..." and "" or optional) .. " "
-                        .. (types[name] or type_of(words)) .. " " .. words
+                        .. (types[name] or type_of(words) .. " " .. words)
   end
   for result in (entry.result or ""):gmatch "[^,]+" do
     if result ~= "nothing" then lines[#lines + 1] = "---@return " .. type_of(result) end
@@ -282,7 +300,7 @@ end
 
 local function append_field (lines, entry)
   append_doc(lines, entry.text)
-  if entry.result then lines[#lines + 1] = "---@type " .. type_of(entry.result) end
+  lines[#lines + 1] = "---@type " .. type_of(entry.result or "table")
   lines[#lines + 1] = entry.name:gsub(":", ".") .. " = nil"
 end
 
@@ -305,7 +323,8 @@ local function append_owners (lines)
                         .. (is_class and kind ~= "Distribution" and ": perilune.Distribution" or "")
     for _, entry in ipairs(reference.entries()) do   -- one that can be called, such as peri.help
       if entry.name == owner and entry.arguments then
-        lines[#lines + 1] = "---@overload fun(" .. table.concat(entry.arguments, "?, ") .. "?): " .. type_of(entry.result)
+        local arguments = table.concat(entry.arguments, "?, ")
+        lines[#lines + 1] = "---@overload fun(" .. arguments .. "?): " .. type_of(entry.result)
       end
     end
     if kind == "Tensor" then
@@ -335,7 +354,7 @@ local function append_distribution (lines, c, entry)
   end
   lines[#lines + 1] = "---@overload fun(" .. table.concat(arguments, ", ") .. "): " .. name
   if #all > 0 then lines[#lines + 1] = "---@overload fun(params: { " .. table.concat(all, ", ") .. " }): " .. name end
-  lines[#lines + 1] = "peri." .. c .. " = {}"
+  lines[#lines + 1] = "peri." .. c .. " = " .. (owners[c] and c or "{}")
 end
 
 local function library_file ()
@@ -343,6 +362,7 @@ local function library_file ()
     "---@meta perilune", "-- For editors that read LuaCATS annotations. Generated by `make docs`: do not edit.",
   }
   append_owners(lines)
+  lines[#lines + 1] = "\nperi.Distribution = Distribution"
   for _, name in ipairs(peri.distributions()) do append_distribution(lines, name, peri.help(name)) end
   for _, entry in ipairs(reference.entries()) do
     if owners[entry.name] or not entry.name:find "[%.:]" then goto continue end   -- declared above

@@ -82,6 +82,8 @@ peri.transforms = {}
 ---@class perilune.vi
 peri.vi = {}
 
+peri.Distribution = Distribution
+
 ---Two exponential laws back to back. log p(x) = t - log(scale (k + 1/k)),  t = (x - loc)/(scale k) below loc, -(x - loc) k/scale above,  k = asymmetry
 ---@class perilune.AsymmetricLaplace: perilune.Distribution
 ---@field loc any a real number, 0 unless told; mode, where the two meet
@@ -281,7 +283,7 @@ peri.HalfNormal = {}
 ---@field length any of the sequence, unless emission has a dimension for the time
 ---@overload fun(initial: any, transition: any, emission: any, length: any): perilune.HiddenMarkov
 ---@overload fun(params: { initial?: any, transition?: any, emission?: any, length?: any }): perilune.HiddenMarkov
-peri.HiddenMarkov = {}
+peri.HiddenMarkov = HiddenMarkov
 
 ---Successes among draws without replacement. P(k) = C(successes, k) C(population - successes, draws - k)/C(population, draws)
 ---@class perilune.Hypergeometric: perilune.Distribution
@@ -360,7 +362,7 @@ peri.Laplace = {}
 ---@field length any of the series
 ---@overload fun(transition: any, process_covariance: any, observation: any, observation_covariance: any, initial_mean: any, initial_covariance: any, length: any): perilune.LinearGaussian
 ---@overload fun(params: { transition?: any, process_covariance?: any, observation?: any, observation_covariance?: any, initial_mean?: any, initial_covariance?: any, length?: any }): perilune.LinearGaussian
-peri.LinearGaussian = {}
+peri.LinearGaussian = LinearGaussian
 
 ---The exponential of a Normal. log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x),  z = (log(x) - loc)/scale
 ---@class perilune.LogNormal: perilune.Distribution
@@ -658,29 +660,13 @@ peri.Wishart = {}
 ---@overload fun(params: { gate?: any, rate?: any }): perilune.ZeroInflatedPoisson
 peri.ZeroInflatedPoisson = {}
 
+---Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
+---@param on boolean true or false
+function peri.validate(on) end
+
 ---The shape of the batch: how many distributions there are at once; a list of integers, empty for one.
 ---@type table
 Distribution.batch_shape = nil
-
----The shape of a single draw: a list of integers, empty for a number.
----@type table
-Distribution.event_shape = nil
-
----Do draws carry gradients? Then rsample gives them.
----@type boolean
-Distribution.has_rsample = nil
-
----Of a class: a list of { name, constraint, default = number }, in the order of arguments.
----@type table
-Distribution.params = nil
-
----Of a class: its parent.
----@type perilune.Distribution
-Distribution.super = nil
-
----The constraint that all draws satisfy.
----@type perilune.Constraint
-Distribution.support = nil
 
 ---P(X <= x), of distributions of single numbers.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -688,15 +674,15 @@ Distribution.support = nil
 function Distribution:cdf(x) end
 
 ---@class perilune.Distribution_cross_entropy_options
----@field samples? any draws where nothing better is known (10000)
+---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where there is no formula (true)
 
 ----E[log q(X)] with X from this distribution, in nats, and an error: peri.cross_entropy(d, q).
 ---@param q perilune.Distribution distribution
----@param options? perilune.Distribution_cross_entropy_options samples = draws where nothing better is known (10000); rng; fallback = false raises where there is no formula (true)
+---@param options? perilune.Distribution_cross_entropy_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function Distribution:cross_entropy(q, options) end
 
 ----E[log p(X)], in nats.
@@ -706,6 +692,10 @@ function Distribution:entropy() end
 ---All outcomes of a finite discrete distribution, along a new first dimension; raises where there is no end of them.
 ---@return perilune.Tensor
 function Distribution:enumerate_support() end
+
+---The shape of a single draw: a list of integers, empty for a number.
+---@type table
+Distribution.event_shape = nil
 
 ---The same distribution with a batch of this shape; nothing is copied.
 ---@param shape integer|table integer, or a table of integers
@@ -722,13 +712,13 @@ function Distribution:expand(shape) end
 
 ---E[f(X)] without sampling, and an estimate of its error: an integral over quantiles, or a sum over outcomes. For distributions of single numbers.
 ---@param f function|perilune.Tensor function that gets a tensor of values, the batch in its last dimensions, and returns as many
----@param options? perilune.Distribution_expectation_options rtol = relative error to reach (by itself); atol = absolute one; panels = at most so many; points = list where f has a kink or jump; outcomes = after how many of a discrete law to stop; parts = functions inner and outer, where f(x) is outer of inner
+---@param options? perilune.Distribution_expectation_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function Distribution:expectation(f, options) end
 
 ---@class perilune.Distribution_extend_options
----@field params? table|string|perilune.Constraint|number list of { name, constraint, default = number }
+---@field params? table|perilune.Constraint|number list of { name, constraint, default = number }
 ---@field support? perilune.Constraint constraint of the draws
 ---@field event_shape? any of a draw
 ---@field inherit_kl? boolean false where the density differs from the parent's (true)
@@ -740,9 +730,13 @@ function Distribution:expectation(f, options) end
 
 ---A new class with this one as its parent: its methods and KL pairs are inherited. A class with a log_prob and a support, or a sample, takes part in everything.
 ---@param name string string
----@param options? perilune.Distribution_extend_options params = list of { name, constraint, default = number }; support = constraint of the draws; event_shape = of a draw; inherit_kl = false where the density differs from the parent's (true); derived = functions of an instance for fields that are computed when asked for; init = function (self) that completes an instance; construct = function (class, ...) that takes the place of params; has_rsample = do draws carry gradients; help = what peri.help says of the class
+---@param options? perilune.Distribution_extend_options
 ---@return perilune.Distribution
 function Distribution:extend(name, options) end
+
+---Do draws carry gradients? Then rsample gives them.
+---@type boolean
+Distribution.has_rsample = nil
 
 ---The quantile: the smallest x with P(X <= x) >= p. NaN where p is no probability.
 ---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -786,6 +780,10 @@ function Distribution:median() end
 ---@return number|perilune.Tensor
 function Distribution:mode() end
 
+---Of a class: a list of { name, constraint, default = number }, in the order of arguments.
+---@type table
+Distribution.params = nil
+
 ---The density at x, or the probability of x: exp(log_prob(x)).
 ---@param x number|table|perilune.Tensor number, table or tensor; its last dimensions are batch and event, and are broadcast
 ---@return number|perilune.Tensor
@@ -812,6 +810,14 @@ function Distribution:sf(x) end
 ---@return number|perilune.Tensor
 function Distribution:stddev() end
 
+---Of a class: its parent.
+---@type perilune.Distribution
+Distribution.super = nil
+
+---The constraint that all draws satisfy.
+---@type perilune.Constraint
+Distribution.support = nil
+
 ---The variance; inf or NaN where the integral is infinite or does not exist. Of vectors, that of each element.
 ---@return number|perilune.Tensor
 function Distribution:variance() end
@@ -829,56 +835,52 @@ function HiddenMarkov:viterbi(x) end
 ---Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
 ---@param x perilune.Tensor|table tensor or table: a series
 ---@return perilune.Tensor
----@return perilune.Tensor
+---@return any
 function LinearGaussian:filter(x) end
 
 ---The same given all of the series.
 ---@param x perilune.Tensor|table tensor or table: a series
 ---@return perilune.Tensor
----@return perilune.Tensor
+---@return any
 function LinearGaussian:smooth(x) end
 
----Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
----@param on boolean true or false
-function peri.validate(on) end
-
 ---@class perilune.cross_entropy_options
----@field samples? any draws where nothing better is known (10000)
+---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ----E[log q(X)] with X from p, in nats, and an estimate of its error: the entropy of p and KL(p || q) together.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param options? perilune.cross_entropy_options samples = draws where nothing better is known (10000); rng; fallback = false raises where no pair is registered (true)
+---@param options? perilune.cross_entropy_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function peri.cross_entropy(p, q, options) end
 
 ---@class perilune.jeffreys_options
----@field samples? any draws where nothing better is known (10000)
+---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ---KL(p || q) + KL(q || p), in nats, and an estimate of its error.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param options? perilune.jeffreys_options samples = draws where nothing better is known (10000); rng; fallback = false raises where no pair is registered (true)
+---@param options? perilune.jeffreys_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function peri.jeffreys(p, q, options) end
 
 ---@class perilune.js_divergence_options
----@field samples? any draws where nothing better is known (10000)
+---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ---Jensen-Shannon: the mean of KL(p || m) and KL(q || m), m being the mixture of equal parts: from 0 to log 2; and an estimate of its error. Its root is a distance.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param options? perilune.js_divergence_options samples = draws where nothing better is known (10000); rng; fallback = false raises where no pair is registered (true)
+---@param options? perilune.js_divergence_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function peri.js_divergence(p, q, options) end
 
 ---@class perilune.kl_div_options
@@ -890,31 +892,31 @@ function peri.js_divergence(p, q, options) end
 ---The divergence of target from exp(input), element by element, reduced: the loss of a model of probabilities, as torch's F.kl_div, but 0 where the target is 0. "batchmean", the sum divided by the number of rows, is the divergence of distributions.
 ---@param input number|table|perilune.Tensor number, table or tensor: log-probabilities of the model, log q
 ---@param target number|table|perilune.Tensor number, table or tensor: probabilities p
----@param options? perilune.kl_div_options reduction = "mean", "sum", "none" or "batchmean" ("mean"); log_target = true where the target is log p (false); logits = true normalises rows of the input first (false); check = true warns of rows that are no probabilities (false)
+---@param options? perilune.kl_div_options
 ---@return number|perilune.Tensor
 function peri.kl_div(input, target, options) end
 
 ---@class perilune.kl_divergence_options
----@field samples? any draws for Monte Carlo (10000)
+---@field samples? number draws for Monte Carlo (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ---KL(p || q), in nats: one value for each element of both batches, which are broadcast. By the registered pair nearest to both classes; without one it is inf where p has mass and q has none, else an exact sum, quadrature or Monte Carlo: kl_explain says which.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param options? perilune.kl_divergence_options samples = draws for Monte Carlo (10000); rng; fallback = false raises where no pair is registered (true)
+---@param options? perilune.kl_divergence_options
 ---@return number|perilune.Tensor
 function peri.kl_divergence(p, q, options) end
 
 ---@class perilune.kl_explain_options
----@field samples? any draws for Monte Carlo (10000)
+---@field samples? number draws for Monte Carlo (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ---How kl_divergence(p, q, options) comes to its answer: method ("closed form", "infinite", "sum", "quadrature" or "monte carlo"), pair (names of the classes), value, and error, an estimate.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param options? perilune.kl_explain_options samples = draws for Monte Carlo (10000); rng; fallback = false raises where no pair is registered (true)
+---@param options? perilune.kl_explain_options
 ---@return table
 function peri.kl_explain(p, q, options) end
 
@@ -933,7 +935,7 @@ function peri.kl_pairs() end
 ---@field check? boolean true warns of rows that are no probabilities (false)
 
 ---kl_div with these options, as an object to be called with input and target.
----@param options? perilune.KLDivLoss_options reduction = "mean", "sum", "none" or "batchmean" ("mean"); log_target = true where the target is log p (false); logits = true normalises rows of the input first (false); check = true warns of rows that are no probabilities (false)
+---@param options? perilune.KLDivLoss_options
 ---@return function
 function peri.KLDivLoss(options) end
 
@@ -944,30 +946,590 @@ function peri.KLDivLoss(options) end
 ---@param P any class of distributions
 ---@param Q any class of distributions
 ---@param fn function|number|perilune.Tensor function of p and q that returns a number or tensor
----@param options? perilune.register_kl_options override = true replaces a pair (false)
+---@param options? perilune.register_kl_options
 function peri.register_kl(P, Q, fn, options) end
 
 ---@class perilune.renyi_divergence_options
----@field samples? any draws where nothing better is known (10000)
+---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
 ---Renyi's divergence, log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1) with X from p, in nats, and an estimate of its error; KL where alpha is 1.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param alpha number positive number
----@param options? perilune.renyi_divergence_options samples = draws where nothing better is known (10000); rng; fallback = false raises where no pair is registered (true)
+---@param alpha any positive number
+---@param options? perilune.renyi_divergence_options
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function peri.renyi_divergence(p, q, alpha, options) end
 
 ---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param order? number positive number; 1 unless told
+---@param order? any positive number; 1 unless told
 ---@return number|perilune.Tensor
----@return number|perilune.Tensor
+---@return any
 function peri.wasserstein(p, q, order) end
+
+---1 if no element is 0, else 0; 1 of nothing.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.all(t, dim, keep) end
+
+---1 if no element is 0, else 0; 1 of nothing.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:all(dim, keep) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function peri.allclose(a, b, rtol, atol) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function Tensor:allclose(b, rtol, atol) end
+
+---1 if an element is not 0, else 0; 0 of nothing.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.any(t, dim, keep) end
+
+---1 if an element is not 0, else 0; 0 of nothing.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:any(dim, keep) end
+
+---Numbers from start on, below stop: arange(n) is 0, ..., n - 1, and arange(1, n + 1) counts from 1.
+---@param start? number number; 0 unless told, where a single argument is stop
+---@param stop number number, which does not belong to them
+---@param step? number number other than 0; 1 unless told
+---@return perilune.Tensor
+function peri.arange(start, stop, step) end
+
+---Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function peri.argmax(t, dim, keep) end
+
+---Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function Tensor:argmax(dim, keep) end
+
+---Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function peri.argmin(t, dim, keep) end
+
+---Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return integer|perilune.Tensor
+function Tensor:argmin(dim, keep) end
+
+---Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.argsort(t, dim) end
+
+---Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:argsort(dim) end
+
+---Joins tensors along a dimension that they have; the other sizes must be the same.
+---@param tensors table list of tensors
+---@param dim? integer integer, from 1, or from -1 backwards; 1 unless told
+---@return perilune.Tensor
+function peri.cat(tensors, dim) end
+
+---The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@return perilune.Tensor
+function peri.cholesky(t) end
+
+---The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
+---@return perilune.Tensor
+function Tensor:cholesky() end
+
+---x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+---@param l perilune.Tensor|table tensor of matrices, or a table of rows
+---@param b any vector, if it has rank 1; else matrices
+---@return perilune.Tensor
+function peri.cholesky_solve(l, b) end
+
+---x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+---@param b any vector, if it has rank 1; else matrices
+---@return perilune.Tensor
+function Tensor:cholesky_solve(b) end
+
+---Products of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function peri.cumprod(t, dim) end
+
+---Products of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function Tensor:cumprod(dim) end
+
+---Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function peri.cumsum(t, dim) end
+
+---Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@return perilune.Tensor
+function Tensor:cumsum(dim) end
+
+---Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diag(t) end
+
+---Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
+---@return perilune.Tensor
+function Tensor:diag() end
+
+---Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diag_embed(t) end
+
+---Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
+---@return perilune.Tensor
+function Tensor:diag_embed() end
+
+---The diagonals of matrices, the last two dimensions of t: a view.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@return perilune.Tensor
+function peri.diagonal(t) end
+
+---The diagonals of matrices, the last two dimensions of t: a view.
+---@return perilune.Tensor
+function Tensor:diagonal() end
+
+---Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function peri.equal(a, b) end
+
+---Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function Tensor:equal(b) end
+
+---The unit matrix, or ones on the diagonal of any matrix.
+---@param n integer integer: rows
+---@param columns? integer integer; n unless told
+---@return perilune.Tensor
+function peri.eye(n, columns) end
+
+---The elements along a dimension the other way round; a copy.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.flip(t, dim) end
+
+---The elements along a dimension the other way round; a copy.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:flip(dim) end
+
+---A tensor of one number throughout.
+---@param ... integer|table integers, or a table of them: the shape; and after it the number
+---@return perilune.Tensor
+function peri.full(...) end
+
+---Is it a tensor?
+---@param x any anything
+---@return boolean
+function peri.is_tensor(x) end
+
+---The number of a tensor of one element; a number as it is. Raises for more elements.
+---@param x number|perilune.Tensor number, or tensor of one element
+---@return number
+function peri.item(x) end
+
+---The number of a tensor of one element; a number as it is. Raises for more elements.
+---@return number
+function Tensor:item() end
+
+---So many numbers at equal distances, both ends included.
+---@param start number number
+---@param stop number number
+---@param count integer integer
+---@return perilune.Tensor
+function peri.linspace(start, stop, count) end
+
+---t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.log_softmax(t, dim) end
+
+---t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:log_softmax(dim) end
+
+---The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@return number|perilune.Tensor
+function peri.logdet(t) end
+
+---The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+---@return number|perilune.Tensor
+function Tensor:logdet() end
+
+---log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.logsumexp(t, dim, keep) end
+
+---log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:logsumexp(dim, keep) end
+
+---The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
+---@param a perilune.Tensor|table|number tensor, or a table of numbers
+---@param b perilune.Tensor|table|number tensor, or a table of numbers
+---@return number|perilune.Tensor
+function peri.matmul(a, b) end
+
+---The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
+---@param b perilune.Tensor|table|number tensor, or a table of numbers
+---@return number|perilune.Tensor
+function Tensor:matmul(b) end
+
+---The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.max(t, dim, keep) end
+
+---The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:max(dim, keep) end
+
+---The mean of all elements, or along dimensions; that of nothing is NaN.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.mean(t, dim, keep) end
+
+---The mean of all elements, or along dimensions; that of nothing is NaN.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:mean(dim, keep) end
+
+---The quantile 0.5: the middle element, or the mean of the two in the middle.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.median(t, dim, keep) end
+
+---The quantile 0.5: the middle element, or the mean of the two in the middle.
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:median(dim, keep) end
+
+---The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.min(t, dim, keep) end
+
+---The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:min(dim, keep) end
+
+---For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
+---@param index integer|table|perilune.Tensor integer, or a table or tensor of integers
+---@param n integer integer
+---@return perilune.Tensor
+function peri.one_hot(index, n) end
+
+---For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
+---@param n integer integer
+---@return perilune.Tensor
+function Tensor:one_hot(n) end
+
+---A tensor of ones.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function peri.ones(...) end
+
+---The product of all elements, or along dimensions; that of nothing is 1.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.prod(t, dim, keep) end
+
+---The product of all elements, or along dimensions; that of nothing is 1.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:prod(dim, keep) end
+
+---The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.quantile(t, q, dim, keep) end
+
+---The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
+---@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
+---@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:quantile(q, dim, keep) end
+
+---exp(t) divided by its sum along a dimension: logits as probabilities.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function peri.softmax(t, dim) end
+
+---exp(t) divided by its sum along a dimension: logits as probabilities.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+function Tensor:softmax(dim) end
+
+---@class perilune.solve_triangular_options
+---@field upper? boolean true: t is an upper triangle (false)
+---@field transpose? boolean true: x with t^T x = b (false)
+
+---x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
+---@param t perilune.Tensor|table tensor of matrices, or a table of rows
+---@param b any vector, if it has rank 1; else matrices
+---@param options? perilune.solve_triangular_options
+---@return perilune.Tensor
+function peri.solve_triangular(t, b, options) end
+
+---@class perilune.Tensor_solve_triangular_options
+---@field upper? boolean true: t is an upper triangle (false)
+---@field transpose? boolean true: x with t^T x = b (false)
+
+---x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
+---@param b any vector, if it has rank 1; else matrices
+---@param options? perilune.Tensor_solve_triangular_options
+---@return perilune.Tensor
+function Tensor:solve_triangular(b, options) end
+
+---The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+---@return any
+function peri.sort(t, dim) end
+
+---The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
+---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
+---@return perilune.Tensor
+---@return any
+function Tensor:sort(dim) end
+
+---Joins tensors, or numbers, of one shape along a new dimension.
+---@param tensors table|number list of tensors or numbers
+---@param dim? integer integer: where the new dimension is; 1 unless told
+---@return perilune.Tensor
+function peri.stack(tensors, dim) end
+
+---The standard deviation of a sample, the root of var.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.std(t, dim, keep) end
+
+---The standard deviation of a sample, the root of var.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:std(dim, keep) end
+
+---The sum of all elements, or along dimensions; that of nothing is 0.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.sum(t, dim, keep) end
+
+---The sum of all elements, or along dimensions; that of nothing is 0.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:sum(dim, keep) end
+
+---A tensor of numbers: a copy, with rank 0 of a number. Rows of a nested table must be equally long.
+---@param data number number, (nested) table of numbers, or tensor
+---@return perilune.Tensor
+function peri.tensor(data) end
+
+---Matrices with zeros above the k-th diagonal to the right of the main one.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function peri.tril(t, k) end
+
+---Matrices with zeros above the k-th diagonal to the right of the main one.
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function Tensor:tril(k) end
+
+---Matrices with zeros below the k-th diagonal to the right of the main one.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function peri.triu(t, k) end
+
+---Matrices with zeros below the k-th diagonal to the right of the main one.
+---@param k? integer integer; 0 unless told
+---@return perilune.Tensor
+function Tensor:triu(k) end
+
+---The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
+---@param t perilune.Tensor|table|number tensor, or a table of numbers
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function peri.var(t, dim, keep) end
+
+---The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
+---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+---@param keep? boolean true keeps the dimension, with size 1; false unless told
+---@return number|perilune.Tensor
+function Tensor:var(dim, keep) end
+
+---A tensor of zeros.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function peri.zeros(...) end
+
+---One element; with fewer indices than dimensions, the view that is left: t:at(i) is t[i].
+---@param ... integer integers, from 1, or from -1 backwards
+---@return number|perilune.Tensor
+function Tensor:at(...) end
+
+---A copy, through which gradients flow.
+---@return perilune.Tensor
+function Tensor:clone() end
+
+---The tensor itself where its elements lie in memory row by row, else a copy of that kind.
+---@return perilune.Tensor
+function Tensor:contiguous() end
+
+---Writes a value over all elements, and returns the tensor: how a trace gets new data, and how a view is written to.
+---@param value number|table|perilune.Tensor number, table or tensor that broadcasts to the shape
+---@return perilune.Tensor
+function Tensor:copy(value) end
+
+---Dimensions of size 1 stretched, and new ones in front, as a view: nothing is copied.
+---@param ... integer|table integers, or a table of them: the shape
+---@return perilune.Tensor
+function Tensor:expand(...) end
+
+---All elements as a vector, in their order.
+---@return perilune.Tensor
+function Tensor:flatten() end
+
+---The slices along a dimension that an index names, in its order; t[index] does it for the first. Gradients go back to where slices came from.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param index table|perilune.Tensor|integer list or tensor of integers, from 1
+---@return perilune.Tensor
+function Tensor:index_select(dim, index) end
+
+---A part of a dimension, as a view.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param first integer integer: where it begins, from 1
+---@param length integer integer: how many
+---@return perilune.Tensor
+function Tensor:narrow(dim, first, length) end
+
+---The number of elements.
+---@return integer
+function Tensor:numel() end
+
+---The dimensions in another order, as a view.
+---@param ... integer|table integers, or a table of them: every dimension once
+---@return perilune.Tensor
+function Tensor:permute(...) end
+
+---The same elements, in their order, in another shape: a view where that is possible, else a copy.
+---@param ... integer|table integers, or a table of them: the shape, in which -1 stands for what is left
+---@return perilune.Tensor
+function Tensor:reshape(...) end
+
+---What has the index i along a dimension: a view without that dimension.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@param i integer integer, from 1, or from -1 backwards
+---@return number|perilune.Tensor
+function Tensor:select(dim, i) end
+
+---The sizes of the dimensions, a new list of integers; empty of rank 0.
+---@type table
+Tensor.shape = nil
+
+---Without a dimension of size 1, or without all of them: a view.
+---@param dim? integer integer, from 1, or from -1 backwards; all of size 1 unless told
+---@return perilune.Tensor
+function Tensor:squeeze(dim) end
+
+---The elements as a (nested) table of Lua numbers; of rank 0, a number.
+---@return table|number
+function Tensor:totable() end
+
+---Two dimensions swapped, as a view.
+---@param dim1? integer integer; the last but one unless told
+---@param dim2? integer integer; the last unless told
+---@return perilune.Tensor
+function Tensor:transpose(dim1, dim2) end
+
+---With a new dimension of size 1 at this place: a view.
+---@param dim integer integer: a dimension, from 1, or from -1 backwards
+---@return perilune.Tensor
+function Tensor:unsqueeze(dim) end
 
 ---The absolute value; its derivative at 0 is 0.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -1053,26 +1615,6 @@ function peri.ceil(x) end
 ---@return number|perilune.Tensor
 function Tensor:ceil() end
 
----The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
----@param t perilune.Tensor|table tensor of matrices, or a table of rows
----@return perilune.Tensor
-function peri.cholesky(t) end
-
----The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive definite.
----@return perilune.Tensor
-function Tensor:cholesky() end
-
----x with l l^T x = b, where l is a lower triangle such as cholesky gives.
----@param l perilune.Tensor|table tensor of matrices, or a table of rows
----@param b any vector, if it has rank 1; else matrices
----@return perilune.Tensor
-function peri.cholesky_solve(l, b) end
-
----x with l l^T x = b, where l is a lower triangle such as cholesky gives.
----@param b any vector, if it has rank 1; else matrices
----@return perilune.Tensor
-function Tensor:cholesky_solve(b) end
-
 ---The cosine of x, in radians.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
 ---@return number|perilune.Tensor
@@ -1081,33 +1623,6 @@ function peri.cos(x) end
 ---The cosine of x, in radians.
 ---@return number|perilune.Tensor
 function Tensor:cos() end
-
----Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@return perilune.Tensor
-function peri.diag(t) end
-
----Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
----@return perilune.Tensor
-function Tensor:diag() end
-
----Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@return perilune.Tensor
-function peri.diag_embed(t) end
-
----Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
----@return perilune.Tensor
-function Tensor:diag_embed() end
-
----The diagonals of matrices, the last two dimensions of t: a view.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@return perilune.Tensor
-function peri.diagonal(t) end
-
----The diagonals of matrices, the last two dimensions of t: a view.
----@return perilune.Tensor
-function Tensor:diagonal() end
 
 ---The derivative of lgamma.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -1436,15 +1951,6 @@ function peri.logaddexp(x, y) end
 ---@return number|perilune.Tensor
 function Tensor:logaddexp(y) end
 
----The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
----@param t perilune.Tensor|table tensor of matrices, or a table of rows
----@return number|perilune.Tensor
-function peri.logdet(t) end
-
----The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
----@return number|perilune.Tensor
-function Tensor:logdet() end
-
 ---log(x/(1 - x)), from a probability to a logit: -inf at 0, inf at 1.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
 ---@return number|perilune.Tensor
@@ -1623,28 +2129,8 @@ function peri.softplus(x) end
 ---@return number|perilune.Tensor
 function Tensor:softplus() end
 
----@class perilune.solve_triangular_options
----@field upper? boolean true: t is an upper triangle (false)
----@field transpose? boolean true: x with t^T x = b (false)
-
----x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
----@param t perilune.Tensor|table tensor of matrices, or a table of rows
----@param b any vector, if it has rank 1; else matrices
----@param options? perilune.solve_triangular_options upper = true: t is an upper triangle (false); transpose = true: x with t^T x = b (false)
----@return perilune.Tensor
-function peri.solve_triangular(t, b, options) end
-
----@class perilune.Tensor_solve_triangular_options
----@field upper? boolean true: t is an upper triangle (false)
----@field transpose? boolean true: x with t^T x = b (false)
-
----x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
----@param b any vector, if it has rank 1; else matrices
----@param options? perilune.Tensor_solve_triangular_options upper = true: t is an upper triangle (false); transpose = true: x with t^T x = b (false)
----@return perilune.Tensor
-function Tensor:solve_triangular(b, options) end
-
 ---The functions of each element, which are peri's own fields too: peri.special.lgamma is peri.lgamma. Each takes numbers, tables or tensors, broadcasts shapes, and gives a number for numbers.
+---@type table
 peri.special = nil
 
 ---The square root; NaN below 0.
@@ -1702,28 +2188,6 @@ function peri.trigamma(x) end
 ---The derivative of digamma.
 ---@return number|perilune.Tensor
 function Tensor:trigamma() end
-
----Matrices with zeros above the k-th diagonal to the right of the main one.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param k? integer integer; 0 unless told
----@return perilune.Tensor
-function peri.tril(t, k) end
-
----Matrices with zeros above the k-th diagonal to the right of the main one.
----@param k? integer integer; 0 unless told
----@return perilune.Tensor
-function Tensor:tril(k) end
-
----Matrices with zeros below the k-th diagonal to the right of the main one.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param k? integer integer; 0 unless told
----@return perilune.Tensor
-function peri.triu(t, k) end
-
----Matrices with zeros below the k-th diagonal to the right of the main one.
----@param k? integer integer; 0 unless told
----@return perilune.Tensor
-function Tensor:triu(k) end
 
 ---x where the condition is not 0, y elsewhere. What is not taken spoils no gradient, even if it is NaN.
 ---@param condition number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -1793,8 +2257,8 @@ function Rng:normal(...) end
 
 ---Goes on from a state; nil and a message for what is none.
 ---@param state string|perilune.Rng string that Rng:state gave
----@return boolean|nil
----@return string
+---@return boolean
+---@return any
 function Rng:restore(state) end
 
 ---Another generator, independent of this one, or a list of n. The next split gives others.
@@ -1816,7 +2280,7 @@ function Rng:uniform(...) end
 ---@field backward? function function (above, result, ...) that gives the gradient with respect to each argument (nil: none), given that of the result
 
 ---A function with a gradient of one's own.
----@param options? perilune.func_options forward = function (...) that gives a tensor; backward = function (above, result, ...) that gives the gradient with respect to each argument (nil: none), given that of the result
+---@param options? perilune.func_options
 ---@return function
 function peri.func(options) end
 
@@ -1841,8 +2305,8 @@ function peri.param(value) end
 ---@param init number|perilune.Tensor number, tensor or (nested) table of them: the first state
 ---@param xs perilune.Tensor tensor, of which each step gets a row; a table of tensors with as many rows; or an integer n: n steps, x being 1 to n
 ---@return perilune.Tensor|table
----@return number
----@return perilune.Tensor|table
+---@return any
+---@return any
 function peri.scan(f, init, xs) end
 
 ---What f() records, to be replayed without entering Lua: with the present values of parameters and data, and new draws of rsample. Raises for what a replay could not repeat, such as item() of what depends on a parameter.
@@ -1855,20 +2319,20 @@ function peri.trace(f) end
 ---@return function
 function peri.value_and_grad(f) end
 
----Of a parameter: the sum of the gradients that have arrived since it was last set to nil; nil where there are none.
----@type perilune.Tensor|nil
-Tensor.grad = nil
-
 ---@class perilune.Tensor_backward_options
 ---@field retain? boolean true keeps it for another backward (false)
 
 ---Adds dt/dw to w.grad for every parameter w that t, a single number, was computed from. What was recorded is released.
----@param options? perilune.Tensor_backward_options retain = true keeps it for another backward (false)
+---@param options? perilune.Tensor_backward_options
 function Tensor:backward(options) end
 
 ---The same elements, as a view without a past: no gradient flows through it.
 ---@return perilune.Tensor
 function Tensor:detach() end
+
+---Of a parameter: the sum of the gradients that have arrived since it was last set to nil; nil where there are none.
+---@type perilune.Tensor|nil
+Tensor.grad = nil
 
 ---Computes the number again and adds its gradients to those of parameters: what f() and backward would do.
 ---@return number
@@ -1887,121 +2351,108 @@ function Trace:rows(x, rows, values, gradients, seen, results) end
 ---@return number
 function Trace:value() end
 
----The learning rate of the next step.
----@return number
-function Optimiser:rate() end
-
----Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes; raises for others.
----@param state table table that state() gave
----@return perilune.Optimiser
-function Optimiser:restore(state) end
-
----Multiplies the learning rate by schedule(number of steps taken) from now on; returns the optimiser.
----@param schedule function|number function of the number of steps taken, such as optim.schedules make
----@return perilune.Optimiser
-function Optimiser:schedule(schedule) end
-
----All that the next steps depend on, but parameters and schedule: numbers, strings and tables.
----@return table
-function Optimiser:state() end
-
----Moves the parameters by their gradients; one without a gradient stays. Raises where a gradient is not finite, names it, and moves nothing.
----@param closure? function function that is called first and whose result is returned; needed by LBFGS, none unless told
----@return any
-function Optimiser:step(closure) end
-
----Forgets the gradients of all parameters; without it they add up.
-function Optimiser:zero_grad() end
-
 ---@class perilune.optim_Adagrad_options
----@field lr? any learning rate (0.01)
----@field lr_decay? any the rate after n steps is lr/(1 + n lr_decay) (0)
----@field weight_decay? any times the parameter is added to its gradient (0)
----@field initial_accumulator_value? any where the sum begins (0)
----@field eps? any added to the root (1e-10)
+---@field lr? number learning rate (0.01)
+---@field lr_decay? number the rate after n steps is lr/(1 + n lr_decay) (0)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field initial_accumulator_value? number where the sum begins (0)
+---@field eps? number added to the root (1e-10)
 
 ---Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_Adagrad_options lr = learning rate (0.01); lr_decay = the rate after n steps is lr/(1 + n lr_decay) (0); weight_decay = times the parameter is added to its gradient (0); initial_accumulator_value = where the sum begins (0); eps = added to the root (1e-10)
+---@param options? perilune.optim_Adagrad_options
 ---@return perilune.Optimiser
 function peri.optim.Adagrad(params, options) end
 
 ---@class perilune.optim_Adam_options
----@field lr? any learning rate (0.001)
+---@field lr? number learning rate (0.001)
 ---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
----@field eps? any added to the root of the latter (1e-8)
----@field weight_decay? any times the parameter is added to its gradient (0)
+---@field eps? number added to the root of the latter (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
 
 ---Adam (Kingma and Ba 2015): steps about as long as lr, whatever the scale of gradients. For noisy gradients.
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_Adam_options lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999 }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its gradient (0)
+---@param options? perilune.optim_Adam_options
 ---@return perilune.Optimiser
 function peri.optim.Adam(params, options) end
 
 ---@class perilune.optim_AdamW_options
----@field lr? any learning rate (0.001)
+---@field lr? number learning rate (0.001)
 ---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
----@field eps? any added to the root of the latter (1e-8)
----@field weight_decay? any parameters are multiplied by 1 - lr weight_decay first (0.01)
+---@field eps? number added to the root of the latter (1e-8)
+---@field weight_decay? number parameters are multiplied by 1 - lr weight_decay first (0.01)
 
 ---Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_AdamW_options lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999 }); eps = added to the root of the latter (1e-8); weight_decay = parameters are multiplied by 1 - lr weight_decay first (0.01)
+---@param options? perilune.optim_AdamW_options
 ---@return perilune.Optimiser
 function peri.optim.AdamW(params, options) end
 
 ---Scales all gradients by one factor so that the norm of all together is at most max; returns the norm that they had.
 ---@param params any parameter, or a (nested) table of parameters
----@param max number positive number
+---@param max any positive number
 ---@return number
 function peri.optim.clip_grad_norm(params, max) end
 
 ---Moves every element of every gradient into [-max, max].
 ---@param params any parameter, or a (nested) table of parameters
----@param max number positive number
+---@param max any positive number
 function peri.optim.clip_grad_value(params, max) end
 
 ---@class perilune.optim_ClippedAdam_options
----@field lr? any learning rate (0.001)
+---@field lr? number learning rate (0.001)
 ---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
----@field eps? any added to the root of the latter (1e-8)
----@field weight_decay? any times the parameter is added to its gradient (0)
----@field clip_norm? any bound of each element (10)
----@field lrd? any factor of lr at every step (1)
+---@field eps? number added to the root of the latter (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field clip_norm? number bound of each element (10)
+---@field lrd? number factor of lr at every step (1)
 
 ---Pyro's Adam, for gradients with outliers: their elements are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at every step.
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_ClippedAdam_options lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999 }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its gradient (0); clip_norm = bound of each element (10); lrd = factor of lr at every step (1)
+---@param options? perilune.optim_ClippedAdam_options
 ---@return perilune.Optimiser
 function peri.optim.ClippedAdam(params, options) end
 
 ---@class perilune.optim_LBFGS_options
----@field lr? any length of the first trial of each search (1)
----@field max_iter? any iterations of one step (20)
+---@field lr? number length of the first trial of each search (1)
+---@field max_iter? number iterations of one step (20)
 ---@field max_eval? any evaluations of one step, 1.25 max_iter unless told
----@field tolerance_grad? any ends where what is left to gain is so small beside what was gained (1e-7)
----@field tolerance_change? any ends where the last ten steps gained less than this share of the loss (1e-9)
----@field history_size? any steps that the curvature is learnt from (100)
+---@field tolerance_grad? number ends where what is left to gain is so small beside what was gained (1e-7)
+---@field tolerance_change? number ends where the last ten steps gained less than this share of the loss (1e-9)
+---@field history_size? number steps that the curvature is learnt from (100)
 
 ---L-BFGS: quasi-Newton steps with a search along each direction, for objectives without noise. step(closure) does up to max_iter iterations and returns the loss and whether a tolerance was reached; the closure calls backward and returns the loss. Tolerances have no units.
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_LBFGS_options lr = length of the first trial of each search (1); max_iter = iterations of one step (20); max_eval = evaluations of one step, 1.25 max_iter unless told; tolerance_grad = ends where what is left to gain is so small beside what was gained (1e-7); tolerance_change = ends where the last ten steps gained less than this share of the loss (1e-9); history_size = steps that the curvature is learnt from (100)
+---@param options? perilune.optim_LBFGS_options
 ---@return perilune.Optimiser
 function peri.optim.LBFGS(params, options) end
 
 ---@class perilune.optim_RMSprop_options
----@field lr? any learning rate (0.01)
----@field alpha? any decay of the mean square (0.99)
----@field eps? any added to the root (1e-8)
----@field weight_decay? any times the parameter is added to its gradient (0)
----@field momentum? any share of the last move that is kept (0)
+---@field lr? number learning rate (0.01)
+---@field alpha? number decay of the mean square (0.99)
+---@field eps? number added to the root (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field momentum? number share of the last move that is kept (0)
 ---@field centered? boolean true divides by the root of the variance (false)
 
 ---RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance.
 ---@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_RMSprop_options lr = learning rate (0.01); alpha = decay of the mean square (0.99); eps = added to the root (1e-8); weight_decay = times the parameter is added to its gradient (0); momentum = share of the last move that is kept (0); centered = true divides by the root of the variance (false)
+---@param options? perilune.optim_RMSprop_options
 ---@return perilune.Optimiser
 function peri.optim.RMSprop(params, options) end
+
+---@class perilune.optim_SGD_options
+---@field lr? number learning rate (0.001)
+---@field momentum? number share of the last move that is kept (0)
+---@field dampening? number share of the gradient that is left out of the momentum (0)
+---@field nesterov? boolean true looks ahead along the momentum (false)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+
+---Gradient descent, with momentum if told: m = momentum m + (1 - dampening) g; x = x - lr m.
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_SGD_options
+---@return perilune.Optimiser
+function peri.optim.SGD(params, options) end
 
 ---The same factor always.
 ---@param factor? number number; 1 unless told
@@ -2031,38 +2482,31 @@ function peri.optim.schedules.step(every, gamma) end
 ---@return function
 function peri.optim.schedules.warmup(steps, after) end
 
----@class perilune.optim_SGD_options
----@field lr? any learning rate (0.001)
----@field momentum? any share of the last move that is kept (0)
----@field dampening? any share of the gradient that is left out of the momentum (0)
----@field nesterov? boolean true looks ahead along the momentum (false)
----@field weight_decay? any times the parameter is added to its gradient (0)
+---The learning rate of the next step.
+---@return number
+function Optimiser:rate() end
 
----Gradient descent, with momentum if told: m = momentum m + (1 - dampening) g; x = x - lr m.
----@param params any parameter, or a (nested) table of parameters
----@param options? perilune.optim_SGD_options lr = learning rate (0.001); momentum = share of the last move that is kept (0); dampening = share of the gradient that is left out of the momentum (0); nesterov = true looks ahead along the momentum (false); weight_decay = times the parameter is added to its gradient (0)
+---Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes; raises for others.
+---@param state table table that state() gave
 ---@return perilune.Optimiser
-function peri.optim.SGD(params, options) end
+function Optimiser:restore(state) end
 
----Does every event of x satisfy the constraint? NaN never does.
----@param x number|table|perilune.Tensor number, table or tensor
----@return boolean
-function Constraint:check(x) end
+---Multiplies the learning rate by schedule(number of steps taken) from now on; returns the optimiser.
+---@param schedule function|number function of the number of steps taken, such as optim.schedules make
+---@return perilune.Optimiser
+function Optimiser:schedule(schedule) end
 
----The same for each event: 1 or 0.
----@param x number|table|perilune.Tensor number, table or tensor
----@return number|perilune.Tensor
-function Constraint:holds(x) end
+---All that the next steps depend on, but parameters and schedule: numbers, strings and tables.
+---@return table
+function Optimiser:state() end
 
----What it asks for, to end a sentence that begins "scale must be".
----@return string
-function Constraint:rule() end
+---Moves the parameters by their gradients; one without a gradient stays. Raises where a gradient is not finite, names it, and moves nothing.
+---@param closure? function function that is called first and whose result is returned; needed by LBFGS, none unless told
+---@return any
+function Optimiser:step(closure) end
 
----The first offender in x (a number, or a text for a row or a matrix) and its indices; nothing, if there is none.
----@param x number|table|perilune.Tensor number, table or tensor
----@return number|string|nil
----@return integer
-function Constraint:violation(x) end
+---Forgets the gradients of all parameters; without it they add up.
+function Optimiser:zero_grad() end
 
 ---The constraint with these ends, by its plainest name. Where both are open it is the closed interval, which differs by two points.
 ---@param low number|perilune.Tensor number or tensor
@@ -2084,6 +2528,7 @@ peri.constraints.boolean = nil
 function peri.constraints.cat(list, dim, lengths) end
 
 ---The parent of all kinds of constraints.
+---@type table
 peri.constraints.Constraint = nil
 
 ---Cholesky factors of correlation matrices: lower triangles with a positive diagonal and rows of length 1.
@@ -2239,6 +2684,26 @@ peri.constraints.symmetric = nil
 ---@type perilune.Constraint
 peri.constraints.unit_interval = nil
 
+---Does every event of x satisfy the constraint? NaN never does.
+---@param x number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function Constraint:check(x) end
+
+---The same for each event: 1 or 0.
+---@param x number|table|perilune.Tensor number, table or tensor
+---@return number|perilune.Tensor
+function Constraint:holds(x) end
+
+---What it asks for, to end a sentence that begins "scale must be".
+---@return string
+function Constraint:rule() end
+
+---The first offender in x (a number, or a text for a row or a matrix) and its indices; nothing, if there is none.
+---@param x number|table|perilune.Tensor number, table or tensor
+---@return number|string|nil
+---@return any
+function Constraint:violation(x) end
+
 ---A transform from free numbers onto a constraint that is one to one, with a determinant. transforms.biject_to is the same.
 ---@param constraint perilune.Constraint constraint
 ---@return perilune.Transform
@@ -2378,141 +2843,60 @@ function Transform:inverse_shape(shape) end
 ---@return number|perilune.Tensor
 function Transform:log_abs_det_jacobian(x, y) end
 
----Models of the same data by how well they predict: the best first, with differences of elpd and their standard errors. It prints as a table.
----@param posteriors table table of posteriors, or of what their loo() gave, by name
----@return table
-function peri.compare(posteriors) end
+---A model, said once: model { y = ... } poses it with data, and a posed model knows the ways to a posterior. In its body m.mu = Normal(0, 5) declares a site, m.mu reads its value, a number or tensor assigned is derived and reported, and a site whose name is in the data is observed.
+---@param body function function (m, d): m declares sites, d has the data
+---@return function
+function peri.model(body) end
 
----The posterior of a string that post:save() gave; raises for others. Nothing in it is executed.
----@param text string string
----@param posed? perilune.Model Model: needed for predict, log_lik and loo; none unless told
+---@class perilune.sbc_options
+---@field method? any name of a way to the posterior, or a function (posed, rng) that gives a posterior or draws by name ("nuts")
+---@field n? number simulations (100)
+---@field draws? number of each posterior that are ranked (99)
+---@field data? table table of named values, of observed sites only their shapes count
+---@field options? any of the method
+---@field rng? perilune.Rng generator (peri.rng); the default one unless told
+---@field seed? integer integer: a generator with this seed, instead of rng
+---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
+---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
+---@field init? any values by name where the search starts
+
+---Simulation-based calibration: values are drawn from the prior, data from the model with them, and the ranks of the values among draws of the posterior must be uniform. Fields: verdict, reasons, ranks and p by name, tests, fits. It prints as a table.
+---@param model any model (peri.model), not posed
+---@param options? perilune.sbc_options
+---@return table
+function peri.sbc(model, options) end
+
+---@class perilune.vi_fit_options
+---@field log_joint? function|table function of a table of tensors that returns the log density
+---@field params? any for each name a constraint, a shape, or { shape =, constraint =, init = }
+---@field trace? boolean false calls log_joint at every step (true)
+---@field guide? any "meanfield", "lowrank", "fullrank" or "flow"
+---@field starts? any places that modes are looked for from, 8 unless told
+---@field steps? number at most, if it takes stochastic ones (20000)
+---@field rng? perilune.Rng generator (peri.rng); the default one unless told
+---@field seed? integer integer: a generator with this seed, instead of rng
+---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
+---@field init? any values by name where the search starts
+
+---Fits a log density; the determinants of constraints are accounted for. All other options, and the result, are those of Model:vi.
+---@param options? perilune.vi_fit_options
 ---@return perilune.Posterior
-function peri.load(text, posed) end
+function peri.vi.fit(options) end
 
----How far sites of hierarchies were centred, by name: 1 as written, 0 standardised.
----@type table
-Posterior.centring = nil
+---@class perilune.vi_new_options
+---@field log_joint? function|table function of a table of tensors that returns the log density
+---@field params? any for each name a constraint, a shape, or { shape =, constraint =, init = }
+---@field trace? boolean false calls log_joint at every step (true)
+---@field guide? any "meanfield", "lowrank", "fullrank" or "flow"
+---@field lr? any learning rate, by the guide unless told
+---@field tolerance? number sds of the guide that count as no change, or false: no end (0.05)
+---@field rng? perilune.Rng generator (peri.rng); the default one unless told
+---@field seed? integer integer: a generator with this seed, instead of rng
 
----Of nuts and hmc: how many draws came from trajectories that left the surface of constant energy.
----@type integer
-Posterior.divergences = nil
-
----Of vi: the standard error of elbo_mean.
----@type number
-Posterior.elbo_error = nil
-
----Of vi: the evidence lower bound, in nats, with its error in elbo_error.
----@type number
-Posterior.elbo_mean = nil
-
----Of chains: how many independent draws the means are worth, by name.
----@type table
-Posterior.ess_bulk = nil
-
----Of chains: how many independent draws the 5 % and 95 % quantiles are worth, by name.
----@type table
-Posterior.ess_tail = nil
-
----How it was found, as the first line of its print says.
----@type string
-Posterior.how = nil
-
----Of vi, laplace and pathfinder: how heavy the tail of the importance weights is; from 0.7 on they cannot be trusted.
----@type number
-Posterior.khat = nil
-
----log p(data), in nats: by importance weights (vi), particles (smc) or bridge sampling (nuts, hmc: computed when it is first asked for).
----@type number
-Posterior.log_evidence = nil
-
----The standard error of log_evidence.
----@type number
-Posterior.log_evidence_error = nil
-
----Means by name: numbers, or tensors of the site's shape.
----@type table
-Posterior.mean = nil
-
----The way that it was found.
----@type string
-Posterior.method = nil
-
----Sentences that say why the verdict is not "ok", and what to try.
----@type table
-Posterior.reasons = nil
-
----Of chains: R-hat by name; above 1.01 the chains disagree.
----@type table
-Posterior.rhat = nil
-
----Standard deviations by name: numbers, or tensors of the site's shape; NaN where the verdict is "bad", and of map.
----@type table
-Posterior.sd = nil
-
----Of chains: what each draw was like, tensors of shape (chains, draws) by name: log_density, energy, accept, step, depth, leapfrogs, divergent.
----@type table
-Posterior.stats = nil
-
----Of fit: what was tried and how it ended, a list of sentences.
----@type table
-Posterior.tried = nil
-
----"ok" (means within 0.25 sd, sds within a factor of 1.25, unless a mode was missed), "doubtful" (something speaks against it) or "bad" (do not use it; sds are withheld).
----@type string
-Posterior.verdict = nil
-
----The covariance matrix of all elements of unobserved sites, and their names in its order.
----@return perilune.Tensor
----@return table
-function Posterior:covariance() end
-
----All draws, each counting the same: tensors by name, draws in front; derived sites too. Weighted ones are resampled to 1000.
----@return table
-function Posterior:draws() end
-
----Central intervals of this probability: { low, high } by name.
----@param probability? number number between 0 and 1; 0.9 unless told
----@return table
-function Posterior:interval(probability) end
-
----The log likelihood of every observation: by name, draws in front.
----@return table
-function Posterior:log_lik() end
-
----How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its standard error se, p (effective parameters), pointwise, khat of each observation, names, reasons not to trust it.
----@return table
-function Posterior:loo() end
-
----A picture of a site as text: a histogram of a number, intervals of a vector.
----@param name string string
----@return string
-function Posterior:plot(name) end
-
----n draws of the observed sites, by name, draws in front, with the values of as many draws; derived values too.
----@param data? table table of named values, as the model takes; those of the fit unless told
----@param n? integer integer; 1000 unless told
----@param rng? perilune.Rng generator (peri.rng); the default one unless told
----@return table
-function Posterior:predict(data, n, rng) end
-
----The quantile q of every site, by name.
----@param q number number between 0 and 1
----@return table
-function Posterior:quantile(q) end
-
----n draws in random order: tensors by name, draws in front.
----@param n integer integer
----@param rng? perilune.Rng generator (peri.rng); the default one unless told
----@return table
-function Posterior:sample(n, rng) end
-
----The posterior as a string with a version and a checksum, for peri.load. The model, a function, is not kept.
----@return string
-function Posterior:save() end
-
----The same by the widely applicable information criterion; loo is more often right.
----@return table
-function Posterior:waic() end
+---The running fit of vi.fit, for a host to drive.
+---@param options? perilune.vi_new_options
+---@return perilune.Fit
+function peri.vi.new(options) end
 
 ---Begins the stages anew where the guide is, and reads the data anew: for data that have changed.
 ---@return perilune.Fit
@@ -2520,8 +2904,8 @@ function Fit:restart() end
 
 ---Goes on from a state, to the same bits, in a fit of the same model with the same options: true, or nil and what is wrong.
 ---@param state string string that state() gave
----@return boolean|nil
----@return string
+---@return boolean
+---@return any
 function Fit:restore(state) end
 
 ---The posterior that the averaged parameters describe, judged; the fit goes on as if nobody had looked.
@@ -2535,7 +2919,7 @@ function Fit:state() end
 ---Takes steps, fewer if the fit converges; returns the mean of the estimates of the ELBO (nil while it is set up) and whether the fit has converged.
 ---@param n? integer integer, 1 unless told; or { ms = 2 }: as many as fit into the time, but at least one
 ---@return number|nil
----@return boolean
+---@return any
 function Fit:step(n) end
 
 ---In a guide: a parameter that the fit moves. The same name gives the same parameter in every run.
@@ -2553,99 +2937,99 @@ function Guide:param(name, init, constraint) end
 function Guide:plate(name, N, size, fn) end
 
 ---@class perilune.Model_fit_options
----@field seconds? any of CPU time, after which nothing more is begun (60)
+---@field seconds? number of CPU time, after which nothing more is begun (60)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Tries ways to the posterior, the cheapest first, until the verdict of one is "ok"; else gives the best. post.tried lists what was tried and how it ended.
----@param options? perilune.Model_fit_options seconds = of CPU time, after which nothing more is begun (60); rng; seed; progress; noncentred; init
+---@param options? perilune.Model_fit_options
 ---@return perilune.Posterior
 function Model:fit(options) end
 
 ---@class perilune.Model_hmc_options
----@field chains? any how many, at most 1024 (4)
----@field draws? any of each chain (1000)
----@field warmup? any draws before them, in which step and metric are found (1000)
+---@field chains? number how many, at most 1024 (4)
+---@field draws? number of each chain (1000)
+---@field warmup? number draws before them, in which step and metric are found (1000)
 ---@field metric? any "diag", "dense", or "auto": dense up to 30 free numbers ("auto")
----@field target? any mean acceptance that the step is tuned for (0.8)
----@field steps? any most steps of a trajectory (16)
+---@field target? number mean acceptance that the step is tuned for (0.8)
+---@field steps? number most steps of a trajectory (16)
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Draws by Hamiltonian Monte Carlo, with trajectories of 1 to so many steps.
----@param options? perilune.Model_hmc_options chains = how many, at most 1024 (4); draws = of each chain (1000); warmup = draws before them, in which step and metric are found (1000); metric = "diag", "dense", or "auto": dense up to 30 free numbers ("auto"); target = mean acceptance that the step is tuned for (0.8); steps = most steps of a trajectory (16); run; rng; seed; progress; noncentred; init
+---@param options? perilune.Model_hmc_options
 ---@return perilune.Posterior|perilune.Sampling
 function Model:hmc(options) end
 
 ---@class perilune.Model_laplace_options
----@field starts? any places that are climbed from (8)
+---@field starts? number places that are climbed from (8)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---The Gaussian with the curvature of the mode, its draws weighted by the density: a quick look.
----@param options? perilune.Model_laplace_options starts = places that are climbed from (8); rng; seed; progress; noncentred; init
+---@param options? perilune.Model_laplace_options
 ---@return perilune.Posterior
 function Model:laplace(options) end
 
 ---The log joint density of values by name, as users see them; -inf outside of their supports.
----@param values table|string table of all unobserved sites by name
+---@param values table table of all unobserved sites by name
 ---@return number
 function Model:log_joint(values) end
 
 ---@class perilune.Model_map_options
----@field starts? any places that are climbed from (8)
----@field jacobian? boolean|number true maximises the density of the free numbers instead (false)
+---@field starts? number places that are climbed from (8)
+---@field jacobian? boolean true maximises the density of the free numbers instead (false)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---The values at which the joint density is largest: a point, without sds, and never "ok", since it says nothing of the spread.
----@param options? perilune.Model_map_options starts = places that are climbed from (8); jacobian = true maximises the density of the free numbers instead (false); rng; seed; progress; noncentred; init
+---@param options? perilune.Model_map_options
 ---@return perilune.Posterior
 function Model:map(options) end
 
 ---@class perilune.Model_nuts_options
----@field chains? any how many, at most 1024 (4)
----@field draws? any of each chain (1000)
----@field warmup? any draws before them, in which step and metric are found (1000)
+---@field chains? number how many, at most 1024 (4)
+---@field draws? number of each chain (1000)
+---@field warmup? number draws before them, in which step and metric are found (1000)
 ---@field metric? any "diag", "dense", or "auto": dense up to 30 free numbers ("auto")
----@field target? any mean acceptance that the step is tuned for (0.8)
----@field max_depth? any trajectories of at most 2^max_depth steps (10)
+---@field target? number mean acceptance that the step is tuned for (0.8)
+---@field max_depth? number trajectories of at most 2^max_depth steps (10)
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Draws by the No-U-Turn sampler. With peri.set_threads(n) chains run on n threads, and draw the same bits.
----@param options? perilune.Model_nuts_options chains = how many, at most 1024 (4); draws = of each chain (1000); warmup = draws before them, in which step and metric are found (1000); metric = "diag", "dense", or "auto": dense up to 30 free numbers ("auto"); target = mean acceptance that the step is tuned for (0.8); max_depth = trajectories of at most 2^max_depth steps (10); run; rng; seed; progress; noncentred; init
+---@param options? perilune.Model_nuts_options
 ---@return perilune.Posterior|perilune.Sampling
 function Model:nuts(options) end
 
 ---@class perilune.Model_pathfinder_options
----@field paths? any how many starts (8)
----@field samples? any draws that judge a point of a path (25)
+---@field paths? number how many starts (8)
+---@field samples? number draws that judge a point of a path (25)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---For each of some starts the best Gaussian along the path to a mode; their draws weighted together.
----@param options? perilune.Model_pathfinder_options paths = how many starts (8); samples = draws that judge a point of a path (25); rng; seed; progress; noncentred; init
+---@param options? perilune.Model_pathfinder_options
 ---@return perilune.Posterior
 function Model:pathfinder(options) end
 
@@ -2656,19 +3040,19 @@ function Model:pathfinder(options) end
 function Model:prior(n, rng) end
 
 ---@class perilune.Model_random_walk_options
----@field chains? any how many, at most 1024 (4)
----@field draws? any of each chain (1000)
----@field warmup? any draws before them, in which proposals are tuned (1000)
+---@field chains? number how many, at most 1024 (4)
+---@field draws? number of each chain (1000)
+---@field warmup? number draws before them, in which proposals are tuned (1000)
 ---@field thin? any proposals for each draw, or "auto" ("auto")
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Draws by random-walk Metropolis, which asks for values of the density alone: for bodies that cannot be traced, and densities without a useful gradient.
----@param options? perilune.Model_random_walk_options chains = how many, at most 1024 (4); draws = of each chain (1000); warmup = draws before them, in which proposals are tuned (1000); thin = proposals for each draw, or "auto" ("auto"); run; rng; seed; progress; noncentred; init
+---@param options? perilune.Model_random_walk_options
 ---@return perilune.Posterior|perilune.Sampling
 function Model:random_walk(options) end
 
@@ -2677,8 +3061,8 @@ function Model:random_walk(options) end
 function Model:sites() end
 
 ---@class perilune.Model_smc_options
----@field particles? any how many, at least 20 (2000)
----@field ess? any share of them that counts after each stage (0.5)
+---@field particles? number how many, at least 20 (2000)
+---@field ess? number share of them that counts after each stage (0.5)
 ---@field moves? any of each stage, or "auto" ("auto")
 ---@field start? any "mode" or "prior" ("mode")
 ---@field run? boolean false gives a running fit, for a host to drive (true)
@@ -2686,97 +3070,42 @@ function Model:sites() end
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Tempered sequential Monte Carlo: particles go from the prior, or from around the modes, to the posterior, and the log evidence comes with them.
----@param options? perilune.Model_smc_options particles = how many, at least 20 (2000); ess = share of them that counts after each stage (0.5); moves = of each stage, or "auto" ("auto"); start = "mode" or "prior" ("mode"); run; rng; seed; progress; noncentred; init
+---@param options? perilune.Model_smc_options
 ---@return perilune.Posterior|perilune.Sampling
 function Model:smc(options) end
 
 ---@class perilune.Model_vi_options
----@field guide? function "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers unless told
+---@field guide? any "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers unless told
 ---@field starts? any places that modes are looked for from, 8 unless told
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field objective? any "elbo" or "renyi" ("elbo")
----@field alpha? any order of Renyi's bound (0)
+---@field alpha? number order of Renyi's bound (0)
 ---@field samples? any draws for each step, 8, or 16 of "renyi", unless told
----@field steps? any at most (20000)
+---@field steps? number at most (20000)
 ---@field lr? any learning rate, by the guide unless told
----@field tolerance? boolean sds of the guide that count as no change, or false: no end (0.05)
+---@field tolerance? number sds of the guide that count as no change, or false: no end (0.05)
 ---@field rank? any factors of "lowrank", 10 unless told
 ---@field layers? any couplings of "flow", 4 unless told
----@field optimiser? string name of one of peri.optim, or a function (params, options) ("Adam")
+---@field optimiser? any name of one of peri.optim, or a function (params, options) ("Adam")
 ---@field on_step? function function (step, elbo, fit), which ends the fit by returning false
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
+---@field init? any values by name where the search starts
 
 ---Variational inference: a Gaussian on the free numbers, fitted to draws that stay fixed, and corrected by importance weights. With an option of stochastic steps (from objective on), a plate with batches or a guide function, it takes such steps.
----@param options? perilune.Model_vi_options guide = "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers unless told; starts = places that modes are looked for from, 8 unless told; run; objective = "elbo" or "renyi" ("elbo"); alpha = order of Renyi's bound (0); samples = draws for each step, 8, or 16 of "renyi", unless told; steps = at most (20000); lr = learning rate, by the guide unless told; tolerance = sds of the guide that count as no change, or false: no end (0.05); rank = factors of "lowrank", 10 unless told; layers = couplings of "flow", 4 unless told; optimiser = name of one of peri.optim, or a function (params, options) ("Adam"); on_step = function (step, elbo, fit), which ends the fit by returning false; rng; seed; progress; noncentred; init
+---@param options? perilune.Model_vi_options
 ---@return perilune.Posterior|perilune.Fit
 function Model:vi(options) end
 
----A model, said once: model { y = ... } poses it with data, and a posed model knows the ways to a posterior. In its body m.mu = Normal(0, 5) declares a site, m.mu reads its value, a number or tensor assigned is derived and reported, and a site whose name is in the data is observed.
----@param body function function (m, d): m declares sites, d has the data
----@return function
-function peri.model(body) end
-
----@class perilune.sbc_options
----@field method? string|perilune.Posterior|function name of a way to the posterior, or a function (posed, rng) that gives a posterior or draws by name ("nuts")
----@field n? any simulations (100)
----@field draws? perilune.Posterior of each posterior that are ranked (99)
----@field data? table table of named values, of observed sites only their shapes count
----@field options? any of the method
----@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
----@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
----@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
----@field init? string values by name where the search starts
-
----Simulation-based calibration: values are drawn from the prior, data from the model with them, and the ranks of the values among draws of the posterior must be uniform. Fields: verdict, reasons, ranks and p by name, tests, fits. It prints as a table.
----@param model any model (peri.model), not posed
----@param options? perilune.sbc_options method = name of a way to the posterior, or a function (posed, rng) that gives a posterior or draws by name ("nuts"); n = simulations (100); draws = of each posterior that are ranked (99); data = table of named values, of observed sites only their shapes count; options = of the method; rng; seed; progress; noncentred; init
----@return table
-function peri.sbc(model, options) end
-
----@class perilune.vi_fit_options
----@field log_joint? function|table function of a table of tensors that returns the log density
----@field params? string|perilune.Constraint for each name a constraint, a shape, or { shape =, constraint =, init = }
----@field trace? boolean false calls log_joint at every step (true)
----@field guide? any "meanfield", "lowrank", "fullrank" or "flow"
----@field starts? any places that modes are looked for from, 8 unless told
----@field steps? any at most, if it takes stochastic ones (20000)
----@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
----@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
----@field init? string values by name where the search starts
-
----Fits a log density; the determinants of constraints are accounted for. All other options, and the result, are those of Model:vi.
----@param options? perilune.vi_fit_options log_joint = function of a table of tensors that returns the log density; params = for each name a constraint, a shape, or { shape =, constraint =, init = }; trace = false calls log_joint at every step (true); guide = "meanfield", "lowrank", "fullrank" or "flow"; starts = places that modes are looked for from, 8 unless told; steps = at most, if it takes stochastic ones (20000); rng; seed; progress; init
----@return perilune.Posterior
-function peri.vi.fit(options) end
-
----@class perilune.vi_new_options
----@field log_joint? function|table function of a table of tensors that returns the log density
----@field params? string|perilune.Constraint for each name a constraint, a shape, or { shape =, constraint =, init = }
----@field trace? boolean false calls log_joint at every step (true)
----@field guide? any "meanfield", "lowrank", "fullrank" or "flow"
----@field lr? any learning rate, by the guide unless told
----@field tolerance? boolean sds of the guide that count as no change, or false: no end (0.05)
----@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
-
----The running fit of vi.fit, for a host to drive.
----@param options? perilune.vi_new_options log_joint = function of a table of tensors that returns the log density; params = for each name a constraint, a shape, or { shape =, constraint =, init = }; trace = false calls log_joint at every step (true); guide = "meanfield", "lowrank", "fullrank" or "flow"; lr = learning rate, by the guide unless told; tolerance = sds of the guide that count as no change, or false: no end (0.05); rng; seed
----@return perilune.Fit
-function peri.vi.new(options) end
-
 ---Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
 ---@param state string string that state() gave
----@return boolean|nil
----@return string
+---@return boolean
+---@return any
 function Sampling:restore(state) end
 
 ---The posterior of what has been drawn so far; of smc, once it is reached.
@@ -2804,471 +3133,141 @@ function Sites:factor(name, value) end
 ---@param fn function function (i) that declares sites, i being the numbers of the rows
 function Sites:plate(name, N, size, fn) end
 
----1 if no element is 0, else 0; 1 of nothing.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.all(t, dim, keep) end
+---Models of the same data by how well they predict: the best first, with differences of elpd and their standard errors. It prints as a table.
+---@param posteriors table table of posteriors, or of what their loo() gave, by name
+---@return table
+function peri.compare(posteriors) end
 
----1 if no element is 0, else 0; 1 of nothing.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:all(dim, keep) end
+---The posterior of a string that post:save() gave; raises for others. Nothing in it is executed.
+---@param text string string
+---@param posed? perilune.Model Model: needed for predict, log_lik and loo; none unless told
+---@return perilune.Posterior
+function peri.load(text, posed) end
 
----Do all elements differ by at most atol + rtol |b|?
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function peri.allclose(a, b, rtol, atol) end
-
----Do all elements differ by at most atol + rtol |b|?
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function Tensor:allclose(b, rtol, atol) end
-
----1 if an element is not 0, else 0; 0 of nothing.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.any(t, dim, keep) end
-
----1 if an element is not 0, else 0; 0 of nothing.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:any(dim, keep) end
-
----Numbers from start on, below stop: arange(n) is 0, ..., n - 1, and arange(1, n + 1) counts from 1.
----@param start? number number; 0 unless told, where a single argument is stop
----@param stop number number, which does not belong to them
----@param step? number number other than 0; 1 unless told
----@return perilune.Tensor
-function peri.arange(start, stop, step) end
-
----Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return integer|perilune.Tensor
-function peri.argmax(t, dim, keep) end
-
----Where the largest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return integer|perilune.Tensor
-function Tensor:argmax(dim, keep) end
-
----Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return integer|perilune.Tensor
-function peri.argmin(t, dim, keep) end
-
----Where the smallest element is, from 1: among all elements in their order, or along a dimension. Of several it is the first.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return integer|perilune.Tensor
-function Tensor:argmin(dim, keep) end
-
----Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function peri.argsort(t, dim) end
-
----Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function Tensor:argsort(dim) end
-
----Joins tensors along a dimension that they have; the other sizes must be the same.
----@param tensors table list of tensors
----@param dim? integer integer, from 1, or from -1 backwards; 1 unless told
----@return perilune.Tensor
-function peri.cat(tensors, dim) end
-
----Products of the elements so far along a dimension, or of all elements in their order, as a vector.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@return perilune.Tensor
-function peri.cumprod(t, dim) end
-
----Products of the elements so far along a dimension, or of all elements in their order, as a vector.
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@return perilune.Tensor
-function Tensor:cumprod(dim) end
-
----Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@return perilune.Tensor
-function peri.cumsum(t, dim) end
-
----Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@return perilune.Tensor
-function Tensor:cumsum(dim) end
-
----Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function peri.equal(a, b) end
-
----Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function Tensor:equal(b) end
-
----The unit matrix, or ones on the diagonal of any matrix.
----@param n integer integer: rows
----@param columns? integer integer; n unless told
----@return perilune.Tensor
-function peri.eye(n, columns) end
-
----The elements along a dimension the other way round; a copy.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function peri.flip(t, dim) end
-
----The elements along a dimension the other way round; a copy.
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function Tensor:flip(dim) end
-
----A tensor of one number throughout.
----@param ... integer|table integers, or a table of them: the shape; and after it the number
----@return perilune.Tensor
-function peri.full(...) end
-
----Is it a tensor?
----@param x any anything
----@return boolean
-function peri.is_tensor(x) end
-
----The number of a tensor of one element; a number as it is. Raises for more elements.
----@param x number|perilune.Tensor number, or tensor of one element
----@return number
-function peri.item(x) end
-
----The number of a tensor of one element; a number as it is. Raises for more elements.
----@return number
-function Tensor:item() end
-
----So many numbers at equal distances, both ends included.
----@param start number number
----@param stop number number
----@param count integer integer
----@return perilune.Tensor
-function peri.linspace(start, stop, count) end
-
----t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function peri.log_softmax(t, dim) end
-
----t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function Tensor:log_softmax(dim) end
-
----log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.logsumexp(t, dim, keep) end
-
----log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms. That of nothing is -inf.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:logsumexp(dim, keep) end
-
----The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
----@param a perilune.Tensor|table|number tensor, or a table of numbers
----@param b perilune.Tensor|table|number tensor, or a table of numbers
----@return number|perilune.Tensor
-function peri.matmul(a, b) end
-
----The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its dimension is dropped from the result.
----@param b perilune.Tensor|table|number tensor, or a table of numbers
----@return number|perilune.Tensor
-function Tensor:matmul(b) end
-
----The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.max(t, dim, keep) end
-
----The largest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose. Those that are equally large share the gradient.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:max(dim, keep) end
-
----The mean of all elements, or along dimensions; that of nothing is NaN.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.mean(t, dim, keep) end
-
----The mean of all elements, or along dimensions; that of nothing is NaN.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:mean(dim, keep) end
-
----The quantile 0.5: the middle element, or the mean of the two in the middle.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.median(t, dim, keep) end
-
----The quantile 0.5: the middle element, or the mean of the two in the middle.
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:median(dim, keep) end
-
----The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.min(t, dim, keep) end
-
----The smallest element, or those along dimensions; NaN if there is one among them. Raises where there is none to choose.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:min(dim, keep) end
-
----For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
----@param index integer|table|perilune.Tensor integer, or a table or tensor of integers
----@param n integer integer
----@return perilune.Tensor
-function peri.one_hot(index, n) end
-
----For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1 to n.
----@param n integer integer
----@return perilune.Tensor
-function Tensor:one_hot(n) end
-
----A tensor of ones.
----@param ... integer|table integers, or a table of them: the shape
----@return perilune.Tensor
-function peri.ones(...) end
-
----The product of all elements, or along dimensions; that of nothing is 1.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.prod(t, dim, keep) end
-
----The product of all elements, or along dimensions; that of nothing is 1.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:prod(dim, keep) end
-
----The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.quantile(t, q, dim, keep) end
-
----The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN if there is one among them; raises if there are none.
----@param q number|table number between 0 and 1, or a list of them, which makes a first dimension
----@param dim? integer integer, from 1, or from -1 backwards; all elements unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:quantile(q, dim, keep) end
-
----exp(t) divided by its sum along a dimension: logits as probabilities.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function peri.softmax(t, dim) end
-
----exp(t) divided by its sum along a dimension: logits as probabilities.
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
-function Tensor:softmax(dim) end
-
----The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
----@return perilune.Tensor
-function peri.sort(t, dim) end
-
----The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
----@param dim? integer integer, from 1, or from -1 backwards; the last unless told
----@return perilune.Tensor
----@return perilune.Tensor
-function Tensor:sort(dim) end
-
----Joins tensors, or numbers, of one shape along a new dimension.
----@param tensors table|number list of tensors or numbers
----@param dim? integer integer: where the new dimension is; 1 unless told
----@return perilune.Tensor
-function peri.stack(tensors, dim) end
-
----The standard deviation of a sample, the root of var.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.std(t, dim, keep) end
-
----The standard deviation of a sample, the root of var.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:std(dim, keep) end
-
----The sum of all elements, or along dimensions; that of nothing is 0.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.sum(t, dim, keep) end
-
----The sum of all elements, or along dimensions; that of nothing is 0.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:sum(dim, keep) end
-
----A tensor of numbers: a copy, with rank 0 of a number. Rows of a nested table must be equally long.
----@param data number number, (nested) table of numbers, or tensor
----@return perilune.Tensor
-function peri.tensor(data) end
-
----The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
----@param t perilune.Tensor|table|number tensor, or a table of numbers
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function peri.var(t, dim, keep) end
-
----The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of fewer than two.
----@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
----@param keep? boolean true keeps the dimension, with size 1; false unless told
----@return number|perilune.Tensor
-function Tensor:var(dim, keep) end
-
----A tensor of zeros.
----@param ... integer|table integers, or a table of them: the shape
----@return perilune.Tensor
-function peri.zeros(...) end
-
----The sizes of the dimensions, a new list of integers; empty of rank 0.
+---How far sites of hierarchies were centred, by name: 1 as written, 0 standardised.
 ---@type table
-Tensor.shape = nil
+Posterior.centring = nil
 
----One element; with fewer indices than dimensions, the view that is left: t:at(i) is t[i].
----@param ... integer integers, from 1, or from -1 backwards
----@return number|perilune.Tensor
-function Tensor:at(...) end
-
----A copy, through which gradients flow.
+---The covariance matrix of all elements of unobserved sites, and their names in its order.
 ---@return perilune.Tensor
-function Tensor:clone() end
+---@return any
+function Posterior:covariance() end
 
----The tensor itself where its elements lie in memory row by row, else a copy of that kind.
----@return perilune.Tensor
-function Tensor:contiguous() end
+---Of nuts and hmc: how many draws came from trajectories that left the surface of constant energy.
+---@type integer
+Posterior.divergences = nil
 
----Writes a value over all elements, and returns the tensor: how a trace gets new data, and how a view is written to.
----@param value number|table|perilune.Tensor number, table or tensor that broadcasts to the shape
----@return perilune.Tensor
-function Tensor:copy(value) end
+---All draws, each counting the same: tensors by name, draws in front; derived sites too. Weighted ones are resampled to 1000.
+---@return table
+function Posterior:draws() end
 
----Dimensions of size 1 stretched, and new ones in front, as a view: nothing is copied.
----@param ... integer|table integers, or a table of them: the shape
----@return perilune.Tensor
-function Tensor:expand(...) end
+---Of vi: the standard error of elbo_mean.
+---@type number
+Posterior.elbo_error = nil
 
----All elements as a vector, in their order.
----@return perilune.Tensor
-function Tensor:flatten() end
+---Of vi: the evidence lower bound, in nats, with its error in elbo_error.
+---@type number
+Posterior.elbo_mean = nil
 
----The slices along a dimension that an index names, in its order; t[index] does it for the first. Gradients go back to where slices came from.
----@param dim integer integer: a dimension, from 1, or from -1 backwards
----@param index table|perilune.Tensor|integer list or tensor of integers, from 1
----@return perilune.Tensor
-function Tensor:index_select(dim, index) end
+---Of chains: how many independent draws the means are worth, by name.
+---@type table
+Posterior.ess_bulk = nil
 
----A part of a dimension, as a view.
----@param dim integer integer: a dimension, from 1, or from -1 backwards
----@param first integer integer: where it begins, from 1
----@param length integer integer: how many
----@return perilune.Tensor
-function Tensor:narrow(dim, first, length) end
+---Of chains: how many independent draws the 5 % and 95 % quantiles are worth, by name.
+---@type table
+Posterior.ess_tail = nil
 
----The number of elements.
----@return integer
-function Tensor:numel() end
+---How it was found, as the first line of its print says.
+---@type string
+Posterior.how = nil
 
----The dimensions in another order, as a view.
----@param ... integer|table integers, or a table of them: every dimension once
----@return perilune.Tensor
-function Tensor:permute(...) end
+---Central intervals of this probability: { low, high } by name.
+---@param probability? number number between 0 and 1; 0.9 unless told
+---@return table
+function Posterior:interval(probability) end
 
----The same elements, in their order, in another shape: a view where that is possible, else a copy.
----@param ... integer|table integers, or a table of them: the shape, in which -1 stands for what is left
----@return perilune.Tensor
-function Tensor:reshape(...) end
+---Of vi, laplace and pathfinder: how heavy the tail of the importance weights is; from 0.7 on they cannot be trusted.
+---@type number
+Posterior.khat = nil
 
----What has the index i along a dimension: a view without that dimension.
----@param dim integer integer: a dimension, from 1, or from -1 backwards
----@param i integer integer, from 1, or from -1 backwards
----@return number|perilune.Tensor
-function Tensor:select(dim, i) end
+---log p(data), in nats: by importance weights (vi), particles (smc) or bridge sampling (nuts, hmc: computed when it is first asked for).
+---@type number
+Posterior.log_evidence = nil
 
----Without a dimension of size 1, or without all of them: a view.
----@param dim? integer integer, from 1, or from -1 backwards; all of size 1 unless told
----@return perilune.Tensor
-function Tensor:squeeze(dim) end
+---The standard error of log_evidence.
+---@type number
+Posterior.log_evidence_error = nil
 
----The elements as a (nested) table of Lua numbers; of rank 0, a number.
----@return table|number
-function Tensor:totable() end
+---The log likelihood of every observation: by name, draws in front.
+---@return table
+function Posterior:log_lik() end
 
----Two dimensions swapped, as a view.
----@param dim1? integer integer; the last but one unless told
----@param dim2? integer integer; the last unless told
----@return perilune.Tensor
-function Tensor:transpose(dim1, dim2) end
+---How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its standard error se, p (effective parameters), pointwise, khat of each observation, names, reasons not to trust it.
+---@return table
+function Posterior:loo() end
 
----With a new dimension of size 1 at this place: a view.
----@param dim integer integer: a dimension, from 1, or from -1 backwards
----@return perilune.Tensor
-function Tensor:unsqueeze(dim) end
+---Means by name: numbers, or tensors of the site's shape.
+---@type table
+Posterior.mean = nil
 
----The entry as text for a terminal of so many columns; tostring takes 80.
----@param width? integer integer from 20; 80 unless told
+---The way that it was found.
+---@type string
+Posterior.method = nil
+
+---A picture of a site as text: a histogram of a number, intervals of a vector.
+---@param name string string
 ---@return string
-function Help:render(width) end
+function Posterior:plot(name) end
+
+---n draws of the observed sites, by name, draws in front, with the values of as many draws; derived values too.
+---@param data? table table of named values, as the model takes; those of the fit unless told
+---@param n? integer integer; 1000 unless told
+---@param rng? perilune.Rng generator (peri.rng); the default one unless told
+---@return table
+function Posterior:predict(data, n, rng) end
+
+---The quantile q of every site, by name.
+---@param q number number between 0 and 1
+---@return table
+function Posterior:quantile(q) end
+
+---Sentences that say why the verdict is not "ok", and what to try.
+---@type table
+Posterior.reasons = nil
+
+---Of chains: R-hat by name; above 1.01 the chains disagree.
+---@type table
+Posterior.rhat = nil
+
+---n draws in random order: tensors by name, draws in front.
+---@param n integer integer
+---@param rng? perilune.Rng generator (peri.rng); the default one unless told
+---@return table
+function Posterior:sample(n, rng) end
+
+---The posterior as a string with a version and a checksum, for peri.load. The model, a function, is not kept.
+---@return string
+function Posterior:save() end
+
+---Standard deviations by name: numbers, or tensors of the site's shape; NaN where the verdict is "bad", and of map.
+---@type table
+Posterior.sd = nil
+
+---Of chains: what each draw was like, tensors of shape (chains, draws) by name: log_density, energy, accept, step, depth, leapfrogs, divergent.
+---@type table
+Posterior.stats = nil
+
+---Of fit: what was tried and how it ended, a list of sentences.
+---@type table
+Posterior.tried = nil
+
+---"ok" (means within 0.25 sd, sds within a factor of 1.25, unless a mode was missed), "doubtful" (something speaks against it) or "bad" (do not use it; sds are withheld).
+---@type string
+Posterior.verdict = nil
+
+---The same by the widely applicable information criterion; loo is more often right.
+---@return table
+function Posterior:waic() end
 
 ---The names of all distributions, a list of strings in alphabetical order.
 ---@return table
@@ -3279,9 +3278,13 @@ function peri.distributions() end
 ---@return boolean
 function peri.has(name) end
 
+---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
+---@param n integer integer from 1 to 256
+function peri.set_threads(n) end
+
 ---What peri.help gives, or nil where there is no such name.
 ---@param name string string, or what is asked about: a class, a distribution, a function, a tensor, ...
----@return nil
+---@return any
 function peri.help.entry(name) end
 
 ---What has a word in its name, or else in its text, the most relevant first: a list of { name =, signature =, sentence = }. Several words must all be there.
@@ -3289,9 +3292,10 @@ function peri.help.entry(name) end
 ---@return table
 function peri.help.find(word) end
 
----How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
----@param n integer integer from 1 to 256
-function peri.set_threads(n) end
+---The entry as text for a terminal of so many columns; tostring takes 80.
+---@param width? integer integer from 20; 80 unless told
+---@return string
+function Help:render(width) end
 
 peri.special = peri
 

@@ -22,6 +22,38 @@ local function add (path, entry)
   table.insert(index.by_last[last], entry)
 end
 
+local function owner_of (path) return path:match "^(.+)[%.:][^%.:]+$" end
+
+-- Modules and kinds of objects list what they have.
+local function add_members ()
+  local members = {}
+  for path in pairs(index.paths) do
+    local owner = owner_of(path)
+    members[owner or ""] = members[owner or ""] or {}
+    table.insert(members[owner or ""], last_part(path))
+  end
+  for owner, list in pairs(members) do
+    local entry = index.paths[owner]
+    if entry then
+      table.sort(list)
+      entry.facts = { { "has", table.concat(list, " ") } }
+    end
+  end
+end
+
+-- Entries of the same last name refer to each other.
+local function add_others ()
+  for last, list in pairs(index.by_last) do
+    for _, entry in ipairs(list) do
+      local others = {}
+      for _, other in ipairs(list) do
+        if other ~= entry and last_part(other.name) == last then others[#others + 1] = other.name end
+      end
+      if #others > 0 and last_part(entry.name) == last then entry.see = others end
+    end
+  end
+end
+
 -- Entries as objects, by all of their names.
 local function load_index ()
   if index then return index end
@@ -32,6 +64,8 @@ local function load_index ()
     add(entry.name, entry)
     for _, other in ipairs(entry.also or {}) do add(other, entry) end
   end
+  add_members()
+  add_others()
   return index
 end
 
@@ -202,10 +236,8 @@ end
 local function overview ()
   local chapters = {}
   for i, title in ipairs(load_index().list.chapters) do chapters[i] = { title = title, names = {} } end
-  for _, name in ipairs(core.classes()) do table.insert(chapters[1].names, name) end
-  for _, entry in ipairs(index.list) do
-    table.insert(chapters[entry.chapter].names, (entry.name:gsub("^peri%.", "")))
-  end
+  for _, name in ipairs(core.classes()) do table.insert(chapters[1].names, "peri." .. name) end
+  for _, entry in ipairs(index.list) do table.insert(chapters[entry.chapter].names, entry.name) end
   return setmetatable({ name = "help", chapters = chapters }, {
     __index = Entry, __name = "help", __tostring = function (self) return render.overview(self, 80) end,
   })

@@ -41,7 +41,7 @@ local function append_rows (lines, indent, rows, width)
   column = math.min(column, math.max(8, width // 3))
   for _, row in ipairs(rows) do
     if row[3] then
-      lines[#lines + 1] = indent .. row[1] .. " = { ... }, where"
+      append_row(lines, indent, #row[1] + 2, row[1], "a table; defaults are in parentheses", width)
       append_rows(lines, indent .. "  ", row[3], width)
     elseif length(row[1]) + 2 > column then
       lines[#lines + 1] = indent .. row[1]
@@ -83,6 +83,10 @@ function render.entry (entry, width)
     append(lines, "  ", "also " .. table.concat(names, ", "), width)
   end
   append_examples(lines, entry.examples or {})
+  if entry.see then
+    lines[#lines + 1] = ""
+    append(lines, "  ", "see also " .. table.concat(entry.see, ", "), width)
+  end
   if entry.picture then lines[#lines + 1] = "\n" .. entry.picture end
   return table.concat(lines, "\n")
 end
@@ -95,18 +99,35 @@ function render.list (found)
   for _, one in ipairs(found) do
     local name = one.name .. string.rep(" ", column - #one.name)
     local line = name .. (#one.name >= column and "  " or "") .. one.sentence
-    lines[#lines + 1] = length(line) > 100 and line:sub(1, utf8.offset(line, 98) - 1) .. "..." or line
+    lines[#lines + 1] = length(line) > 80 and line:sub(1, utf8.offset(line, 78) - 1) .. "..." or line
   end
   return table.concat(lines, "\n")
+end
+
+-- Names by what they belong to: { { "Tensor:", { "at", "copy" } }, ... }.
+local function by_owner (names)
+  local groups, of = {}, {}
+  for _, name in ipairs(names) do
+    local owner, last = name:match "^(.-)([^%.:]+)$"
+    owner = owner == "peri." and "" or owner:gsub("^peri%.", "")
+    if not of[owner] then
+      of[owner] = {}
+      groups[#groups + 1] = { owner, of[owner] }
+    end
+    table.insert(of[owner], last)
+  end
+  return groups
 end
 
 --- Chapters and their names.
 function render.overview (overview, width)
   local lines = {}
   for _, chapter in ipairs(overview.chapters) do
-    if #chapter.names > 0 then
-      lines[#lines + 1] = chapter.title
-      append(lines, "  ", table.concat(chapter.names, " "), width)
+    if #chapter.names > 0 then lines[#lines + 1] = chapter.title end
+    for _, group in ipairs(by_owner(chapter.names)) do
+      local start = #lines + 1
+      append(lines, group[1] == "" and "  " or "    ", group[1] .. " " .. table.concat(group[2], " "), width)
+      if group[1] ~= "" then lines[start] = lines[start]:gsub("^    ", "  ") end
     end
   end
   lines[#lines + 1] = 'help "name" says more; help.find "word" looks for words.'
