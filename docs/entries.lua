@@ -3,7 +3,8 @@
 --   --@ peri.hist(x, options) -> Plot                             signature
 --   -- A histogram of numbers.                                    sentences
 --   --   x        tensor or list of numbers                       a parameter a line, continued further right
---   --   options  bins = number or edges; title = text; rng       options: name = words, separated by semicolons
+--   --   options  bins = number or edges; title = text; rng       options: name = words, separated by semicolons; or
+--   --                                                             each in a line of its own, as if it were a parameter
 --   -- > peri.hist({ 1, 2, 2, 3 }).n                             an example, and below it what it gives
 --   -- 4
 --
@@ -139,19 +140,34 @@ end
 -- The name of an argument: "rate = 1" -> "rate".
 function entries.argument_name (argument) return argument:match "^[%w_%.]+" end
 
+-- The rows of an entry's parameters that are no arguments: options, if those have no row.
+local function rest_of (entry, given)
+  local rest = {}
+  for _, param in ipairs(entry.params) do
+    if given[param[1]] then rest[#rest + 1] = param end
+  end
+  return rest
+end
+
 -- Gives parameters without words those that are shared, in the order of the signature.
 local function complete (entry)
-  local given, list = {}, {}
+  local given, list, takes_options = {}, {}, false
   for _, param in ipairs(entry.params) do given[param[1]] = param end
   for _, argument in ipairs(entry.arguments or {}) do
     local name = entries.argument_name(argument)
     local words = entry.file:find "kernel/op/" and OPERAND or entries.SHARED[name]
-    list[#list + 1] = given[name] or words and { name, words }
+    takes_options = takes_options or name == "options" and not given.options
+    list[#list + 1] = given[name] or words and { name, words } or name == "options" and { name, "a table" } or nil
     given[name] = nil
   end
-  for _, param in ipairs(entry.params) do   -- of no argument: the spec says so
-    if given[param[1]] then list[#list + 1] = param end
+  local rest = rest_of(entry, given)
+  if takes_options and #rest > 0 then
+    for _, param in ipairs(list) do
+      if param[1] == "options" then param[3] = rest end
+    end
+    rest = {}
   end
+  table.move(rest, 1, #rest, #list + 1, list)   -- of no argument: the spec says so
   entry.params = list
 end
 

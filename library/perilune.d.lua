@@ -957,7 +957,7 @@ function peri.register_kl(P, Q, fn, options) end
 ---Renyi's divergence, log E[(p(X)/q(X))^(alpha - 1)]/(alpha - 1) with X from p, in nats, and an estimate of its error; KL where alpha is 1.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param alpha any positive number
+---@param alpha number positive number
 ---@param options? perilune.renyi_divergence_options
 ---@return number|perilune.Tensor
 ---@return any
@@ -966,7 +966,7 @@ function peri.renyi_divergence(p, q, alpha, options) end
 ---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
----@param order? any positive number; 1 unless told
+---@param order? number positive number; 1 unless told
 ---@return number|perilune.Tensor
 ---@return any
 function peri.wasserstein(p, q, order) end
@@ -2390,13 +2390,13 @@ function peri.optim.AdamW(params, options) end
 
 ---Scales all gradients by one factor so that the norm of all together is at most max; returns the norm that they had.
 ---@param params any parameter, or a (nested) table of parameters
----@param max any positive number
+---@param max number positive number
 ---@return number
 function peri.optim.clip_grad_norm(params, max) end
 
 ---Moves every element of every gradient into [-max, max].
 ---@param params any parameter, or a (nested) table of parameters
----@param max any positive number
+---@param max number positive number
 function peri.optim.clip_grad_value(params, max) end
 
 ---@class perilune.optim_ClippedAdam_options
