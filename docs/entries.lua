@@ -14,7 +14,8 @@ local entries = {}
 
 -- Chapters, with patterns of "file path" that belong to them: the longest that fits counts.
 entries.chapters = {
-  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construct%.lua" },
+  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construct%.lua",
+    "perilune/fit" },
   { "Divergences", "perilune/kl", "/divergences%.lua" },
   { "Tensors", " Tensor", "/tensor", "src/api/", "src/kernel/", "/joining", "/indexing", "/ordering", "/matri" },
   { "Functions of each element", "src/kernel/op/", "perilune/functions%.lua" },
@@ -26,7 +27,7 @@ entries.chapters = {
   { "Models and inference", "perilune/model", "/inference/", "perilune/vi%.lua" },
   { "Posteriors", "/inference/posterior", "/inference/loo", "/inference/saved", " Posterior", " peri%.load" },
   { "Pictures", "/plot", "/picture" },
-  { "Data", "/data", "/csv", "/json", "/describe" },
+  { "Data", "/data", "/statistics" },
   { "The prompt", "/repl", "/prompt", "bin/" },
   { "The library", "." },
 }

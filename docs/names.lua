@@ -5,7 +5,7 @@ local names = {}
 
 -- Methods and fields of objects that only the library itself calls.
 names.internal = {
-  Distribution = "batched with_batch operands",
+  Distribution = "operands",
   Posterior    = "new rows element_name columns",
   Model        = "start culprit describe latent_names simulate prior_rows observed_names",
   Fit          = "new run",

@@ -187,7 +187,12 @@ function Distribution:__tostring ()
   return class.name(class.of(self)) .. "(" .. table.concat(parts, ", ") .. ")"
 end
 
---- A value that does not depend on every parameter, in the batch shape.
+--@ Distribution:batched(value) -> number or Tensor
+-- For methods of one's own classes: a value that does not depend on every parameter, in the batch shape.
+--   value  number or tensor
+-- > Normal({ 0, 1, 2 }, 1):batched(5)
+-- Tensor(3)
+--   5  5  5
 function Distribution:batched (value)
   if self.batch_shape == SCALAR then return value end
   return (core.is_tensor(value) and value or core.tensor(value)):expand(self.batch_shape)
@@ -209,7 +214,11 @@ local function expanded (self, name, value, shape, event)
   raise("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", "")))
 end
 
---- The same distribution with a batch of this shape, for `expand`; a class made of others has its own.
+--@ Distribution:with_batch(shape) -> Distribution
+-- The same distribution with a batch of this shape: what expand calls, for classes made of others to define.
+--   shape  integer, or a table of integers
+-- > Normal(0, 1):with_batch({ 2 }).batch_shape[1]
+-- 2
 function Distribution:with_batch (shape)
   shape = core.to_shape(shape, class.name(class.of(self)) .. ":with_batch")
   local copy = {}
