@@ -15,9 +15,6 @@ names.internal = {
   Constraint   = "params new",
 }
 
--- Modules of `peri`, and modules within these.
-local MODULES = { "constraints", "help", "optim", "special", "transforms", "vi" }
-
 local function methods_of (x)
   local index = debug.getmetatable(x).__index
   if type(index) == "table" then return index end
@@ -46,6 +43,7 @@ function names.kinds ()
     Help         = { require "perilune.help.entry" },
     Model        = { getmetatable(posed) },
     Optimiser    = { require "perilune.optim.optimiser", { step = peri.optim.SGD.step } },
+    Plot         = peri.has "plot" and { getmetatable(peri.plot({ 0, 1 })).__index } or nil,
     Posterior    = { require "perilune.inference.posterior" },
     Registry     = { getmetatable(peri.biject_to).__index },
     Rng          = { methods_of(peri.rng(1)) },
@@ -61,9 +59,18 @@ local function is_internal (kind, name)
   return (" " .. (names.internal[kind] or "") .. " "):find(" " .. name .. " ", 1, true) ~= nil
 end
 
+-- Is it one that errors.module made?
+local function is_module (x)
+  local meta = type(x) == "table" and getmetatable(x)
+  return type(meta) == "table" and type(meta.__index) == "function" and rawget(x, "__index") == nil
+end
+
+-- All fields of a module, and of modules in it; `special` has no functions but peri's.
 local function add_module (found, path, module)
   for name, value in pairs(module) do
-    if type(name) == "string" and not name:find "^_" then found[path .. "." .. name] = value end
+    local is_public = type(name) == "string" and not name:find "^_"
+    if is_public then found[path .. "." .. name] = value end
+    if is_public and is_module(value) and name ~= "special" then add_module(found, path .. "." .. name, value) end
   end
 end
 
@@ -84,10 +91,6 @@ end
 function names.all ()
   local found = {}
   add_module(found, "peri", peri)
-  for _, name in ipairs(MODULES) do
-    if name ~= "special" then add_module(found, "peri." .. name, peri[name]) end   -- its functions are peri's
-  end
-  add_module(found, "peri.optim.schedules", peri.optim.schedules)
   for kind, tables in pairs(names.kinds()) do
     for _, methods in ipairs(tables) do
       for name, value in pairs(methods) do

@@ -230,7 +230,7 @@ end
 -- The union of the types that words name up to the first punctuation, if they begin with one; or `any`.
 local function type_of (words)
   local seen, parts = {}, {}
-  words = words:gsub("^an? ", ""):gsub("^positive ", "")
+  words = words:gsub("^%s+", ""):gsub("^an? ", ""):gsub("^positive ", "")
   local first = type_of_word(words:match "^[%a_]+" or "")
   if not first or first == "boolean" then return first or "any" end
   for word in words:match "^[^;:%(%.]*":gmatch "[%a_]+" do

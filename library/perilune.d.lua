@@ -688,7 +688,7 @@ function Distribution:cdf(x) end
 ---@param q perilune.Distribution distribution
 ---@param options? perilune.Distribution_cross_entropy_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function Distribution:cross_entropy(q, options) end
 
 ----E[log p(X)], in nats.
@@ -720,7 +720,7 @@ function Distribution:expand(shape) end
 ---@param f function|perilune.Tensor function that gets a tensor of values, the batch in its last dimensions, and returns as many
 ---@param options? perilune.Distribution_expectation_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function Distribution:expectation(f, options) end
 
 ---@class perilune.Distribution_extend_options
@@ -846,13 +846,13 @@ function HiddenMarkov:viterbi(x) end
 ---Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
 ---@param x perilune.Tensor|table tensor or table: a series
 ---@return perilune.Tensor
----@return any
+---@return perilune.Tensor
 function LinearGaussian:filter(x) end
 
 ---The same given all of the series.
 ---@param x perilune.Tensor|table tensor or table: a series
 ---@return perilune.Tensor
----@return any
+---@return perilune.Tensor
 function LinearGaussian:smooth(x) end
 
 ---@class perilune.cross_entropy_options
@@ -865,7 +865,7 @@ function LinearGaussian:smooth(x) end
 ---@param q perilune.Distribution distribution
 ---@param options? perilune.cross_entropy_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function peri.cross_entropy(p, q, options) end
 
 ---@class perilune.jeffreys_options
@@ -878,7 +878,7 @@ function peri.cross_entropy(p, q, options) end
 ---@param q perilune.Distribution distribution
 ---@param options? perilune.jeffreys_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function peri.jeffreys(p, q, options) end
 
 ---@class perilune.js_divergence_options
@@ -891,7 +891,7 @@ function peri.jeffreys(p, q, options) end
 ---@param q perilune.Distribution distribution
 ---@param options? perilune.js_divergence_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function peri.js_divergence(p, q, options) end
 
 ---@class perilune.kl_div_options
@@ -971,7 +971,7 @@ function peri.register_kl(P, Q, fn, options) end
 ---@param alpha number positive number
 ---@param options? perilune.renyi_divergence_options
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function peri.renyi_divergence(p, q, alpha, options) end
 
 ---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
@@ -979,7 +979,7 @@ function peri.renyi_divergence(p, q, alpha, options) end
 ---@param q perilune.Distribution distribution
 ---@param order? number positive number; 1 unless told
 ---@return number|perilune.Tensor
----@return any
+---@return number|perilune.Tensor
 function peri.wasserstein(p, q, order) end
 
 ---1 if no element is 0, else 0; 1 of nothing.
@@ -1372,13 +1372,13 @@ function Tensor:solve_triangular(b, options) end
 ---@param t perilune.Tensor|table|number tensor, or a table of numbers
 ---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
 ---@return perilune.Tensor
----@return any
+---@return perilune.Tensor
 function peri.sort(t, dim) end
 
 ---The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their order; NaN comes last.
 ---@param dim? integer integer, from 1, or from -1 backwards; the last unless told
 ---@return perilune.Tensor
----@return any
+---@return perilune.Tensor
 function Tensor:sort(dim) end
 
 ---Joins tensors, or numbers, of one shape along a new dimension.
@@ -2269,7 +2269,7 @@ function Rng:normal(...) end
 ---Goes on from a state; nil and a message for what is none.
 ---@param state string|perilune.Rng string that Rng:state gave
 ---@return boolean
----@return any
+---@return string
 function Rng:restore(state) end
 
 ---Another generator, independent of this one, or a list of n. The next split gives others.
@@ -2316,8 +2316,8 @@ function peri.param(value) end
 ---@param init number|perilune.Tensor number, tensor or (nested) table of them: the first state
 ---@param xs perilune.Tensor tensor, of which each step gets a row; a table of tensors with as many rows; or an integer n: n steps, x being 1 to n
 ---@return perilune.Tensor|table
----@return any
----@return any
+---@return number
+---@return perilune.Tensor|table
 function peri.scan(f, init, xs) end
 
 ---What f() records, to be replayed without entering Lua: with the present values of parameters and data, and new draws of rsample. Raises for what a replay could not repeat, such as item() of what depends on a parameter.
@@ -2712,7 +2712,7 @@ function Constraint:rule() end
 ---The first offender in x (a number, or a text for a row or a matrix) and its indices; nothing, if there is none.
 ---@param x number|table|perilune.Tensor number, table or tensor
 ---@return number|string|nil
----@return any
+---@return integer
 function Constraint:violation(x) end
 
 ---A transform from free numbers onto a constraint that is one to one, with a determinant. transforms.biject_to is the same.
@@ -2916,7 +2916,7 @@ function Fit:restart() end
 ---Goes on from a state, to the same bits, in a fit of the same model with the same options: true, or nil and what is wrong.
 ---@param state string string that state() gave
 ---@return boolean
----@return any
+---@return string
 function Fit:restore(state) end
 
 ---The posterior that the averaged parameters describe, judged; the fit goes on as if nobody had looked.
@@ -2930,7 +2930,7 @@ function Fit:state() end
 ---Takes steps, fewer if the fit converges; returns the mean of the estimates of the ELBO (nil while it is set up) and whether the fit has converged.
 ---@param n? integer integer, 1 unless told; or { ms = 2 }: as many as fit into the time, but at least one
 ---@return number|nil
----@return any
+---@return boolean
 function Fit:step(n) end
 
 ---In a guide: a parameter that the fit moves. The same name gives the same parameter in every run.
@@ -3116,7 +3116,7 @@ function Model:vi(options) end
 ---Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
 ---@param state string string that state() gave
 ---@return boolean
----@return any
+---@return string
 function Sampling:restore(state) end
 
 ---The posterior of what has been drawn so far; of smc, once it is reached.
@@ -3161,7 +3161,7 @@ Posterior.centring = nil
 
 ---The covariance matrix of all elements of unobserved sites, and their names in its order.
 ---@return perilune.Tensor
----@return any
+---@return table
 function Posterior:covariance() end
 
 ---Of nuts and hmc: how many draws came from trajectories that left the surface of constant energy.

@@ -273,7 +273,9 @@ describe("peri.help", function ()
       { peri.constraints.interval(0, 2), "peri.constraints.interval" },
       { peri.transforms.Exp(), "peri.transforms.Exp" },
       { peri.optim, "peri.optim" }, { posed, "Model" }, { peri.rng(1), "Rng" }, { posed:map {}, "Posterior" },
-      { peri.trace(function () return w * w end), "Trace" },
+      { peri.trace(function () return w * w end), "Trace" }, { peri.transforms.Exp():inv(), "Transform" },
+      { peri.constraints.unit_interval, "peri.constraints.unit_interval" },
+      { posed:nuts { run = false }, "Sampling" }, { posed:vi { run = false }, "Fit" },
     }
     for _, case in ipairs(cases) do assert.equal(case[2], help(case[1]).name, tostring(case[1])) end
   end)
@@ -283,7 +285,8 @@ describe("peri.help", function ()
     assert.is_false(ok)
     assert(why:find("help_spec.lua", 1, true) and why:find("did you mean log_prob?", 1, true), why)
     assert.is_nil(help.entry("no such thing"))
-    assert.is_nil(help.entry(12))
+    for _, x in ipairs { 12, false, io.stdout, {}, function () end } do assert.is_nil(help.entry(x)) end
+    assert.is_nil(help.entry(setmetatable({}, { __index = error, __name = {} })))
     assert.has_error(function () help {} end)
     assert.has_error(function () help("exp", 1) end)
     assert.has_error(function () help.find(1) end)
@@ -322,6 +325,13 @@ describe("peri.help", function ()
     local Bare = peri.Distribution:extend("Bare", { params = { { "a", peri.constraints.real } } })
     assert(tostring(help(Bare)):find("a  a real number", 1, true))
     assert.equal("peri.Bare", help(Bare(1)).name)
+    for _, about in ipairs {
+      5, "text", { params = 1, summary = {}, example = 3, formula = true, arguments = "a" },
+      { example = { 1 } }, { example = { "Odd(1", 2 } }, { example = { "Odd(1):nothing()", 2 } },
+    } do
+      local Odd = peri.Distribution:extend("Odd", { params = { { "a", peri.constraints.real } }, help = about })
+      assert(tostring(help(Odd)):find "^peri.Odd")
+    end
   end)
 
   it("names the arguments of classes that make their instances themselves", function ()

@@ -140,14 +140,16 @@ local function of_object (value)
   if core.is_tensor(value) then return of_name "Tensor" end
   local c = class.of(value)
   if c and is_distribution_class(c) then return entry_of_class(c) end
-  local name = type(meta) == "table" and rawget(meta, "name")
+  if type(meta) ~= "table" then return nil end
+  local paths = index.paths
+  local name = type(value) == "table" and rawget(value, "name") or rawget(meta, "name")
   if type(name) == "string" then
-    local paths = index.paths
     return paths["peri.constraints." .. name] or paths["peri.transforms." .. name] or paths["peri.optim." .. name]
+           or paths[value.violation and "Constraint" or value.log_abs_det_jacobian and "Transform"]
   end
-  name = type(meta) == "table" and rawget(meta, "__name")
+  name = rawget(meta, "__name")
   if type(name) ~= "string" then return nil end
-  return index.paths["peri." .. name] or index.paths[KINDS[name:match "[%w_]*$"]]   -- "optim.Adam", "perilune.rng"
+  return paths["peri." .. name] or paths[KINDS[name:match "[%w_]*$"]]   -- "optim.Adam", "perilune.rng"
 end
 
 --@ peri.help.entry(name) -> help or nil
@@ -160,6 +162,8 @@ function help.entry (name, ...)
   load_index()
   if type(name) == "string" then return of_name(name) end
   if is_distribution_class(name) then return entry_of_class(name) end
+  local kind = type(name)
+  if kind ~= "table" and kind ~= "function" and kind ~= "userdata" then return nil end
   return path_of(name) or of_object(name)
 end
 

@@ -6,19 +6,37 @@ local show         = require "perilune.show"
 
 local of_class = {}
 
+-- What a class says of itself, as far as it has the form that it should have.
+local FORMS = { summary = "string", formula = "string", params = "table", arguments = "table", example = "table" }
+
+local function about_of (c)
+  local about = {}
+  for key, form in pairs(FORMS) do
+    local value = type(c.help) == "table" and c.help[key]
+    if type(value) == form then about[key] = value end
+  end
+  if about.example and type(about.example[1]) ~= "string" then about.example = nil end
+  return about
+end
+
 -- What a text gives in which the class has its name; nil where that is an error.
 local function evaluated (c, text)
-  local chunk = load("local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
+  local chunk = load and load("local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
                      { require = require, math = math })
   local ok, value = pcall(chunk, require "perilune", c)
   return ok and value or nil
 end
 
-local function value_of (c, text) return tostring(evaluated(c, text)) end
+-- What an example gives, or what it says that it would.
+local function value_of (c, example)
+  local value = evaluated(c, example[1])
+  if value == nil then value = example[2] end
+  return tostring(value)
+end
 
 -- The distribution with which the example of a class begins, or nil.
 local function instance_of (c)
-  local example = c.help and c.help.example
+  local example = about_of(c).example
   local made = example and example[1]:match "^(.-[)}]):%l"
   return made and evaluated(c, made)
 end
@@ -69,8 +87,8 @@ local function arguments_of (c)
       parts[#parts + 1] = param[1] .. (param.default and " = " .. show.parameter(param.default) or "")
     end
   end
-  local help = c.help or {}
-  return #parts > 0 and parts or help.arguments or sorted_keys(help.params or {})
+  local about = about_of(c)
+  return #parts > 0 and parts or about.arguments or sorted_keys(about.params or {})
 end
 
 --- "peri.Gamma(concentration, rate = 1)"
@@ -78,7 +96,7 @@ function of_class.signature (c) return "peri." .. class.name(c) .. "(" .. table.
 
 -- { name, words } for each parameter.
 local function params_of (c, d)
-  local rows, before, words, instead = {}, {}, c.help and c.help.params or {}, alternatives(c)
+  local rows, before, words, instead = {}, {}, about_of(c).params or {}, alternatives(c)
   for i, param in ipairs(c.params) do
     local name = param[1]
     local text = rule_of(param, d, before)
@@ -88,14 +106,14 @@ local function params_of (c, d)
     before[i] = name
   end
   if #rows == 0 then
-    for i, name in ipairs(c.help and c.help.arguments or sorted_keys(words)) do rows[i] = { name, words[name] } end
+    for i, name in ipairs(about_of(c).arguments or sorted_keys(words)) do rows[i] = { name, words[name] or "" } end
   end
   return rows
 end
 
 -- Names of the fields that the support may depend on.
 local function param_names (c)
-  local names = c.help and c.help.arguments and { table.unpack(c.help.arguments) } or {}
+  local names = { table.unpack(about_of(c).arguments or {}) }
   for i, param in ipairs(c.params) do names[i] = param[1] end
   return names
 end
@@ -176,12 +194,16 @@ local function relatives (c, index)
   return sorted_keys(found)
 end
 
--- A small picture, where there is something that draws.
-local function picture_of (d)
+-- A function that draws a small picture as wide as told, where there is something that draws.
+local function drawer_of (d)
   local peri = require "perilune"
-  if not d or not peri.has "plot" then return nil end
-  local ok, text = pcall(function () return tostring(peri.plot(d)) end)
-  return ok and text or nil
+  if not d or #d.event_shape > 0 or not peri.has "plot" then return nil end
+  return function (width)
+    local ok, text = pcall(function ()
+      return peri.plot(d):text { width = math.min(width, 60), height = 6, colour = false }
+    end)
+    return ok and text or nil
+  end
 end
 
 local function append_fact (facts, name, list)
@@ -191,7 +213,7 @@ end
 
 --- The entry of a class: fields as those of other entries, and `facts`, rows that are printed below the parameters.
 function of_class.entry (c, index)
-  local about, d, facts = c.help or {}, instance_of(c), {}
+  local about, d, facts = about_of(c), instance_of(c), {}
   local to, from = partners(c)
   append_fact(facts, "support", support_of(c, d))
   append_fact(facts, "formula", about.formula)
@@ -204,8 +226,8 @@ function of_class.entry (c, index)
     name = "peri." .. class.name(c), signature = of_class.signature(c), arguments = arguments_of(c), kind = "class",
     text = about.summary and about.summary:gsub("^%l", string.upper) .. "." or "", params = params_of(c, d),
     facts = facts, support = support_of(c, d), formula = about.formula,
-    examples = example and { { example[1], value_of(c, example[1]) } } or {},
-    picture = picture_of(d),
+    examples = example and { { example[1], value_of(c, example) } } or {},
+    draw = drawer_of(d),
   }
 end
 

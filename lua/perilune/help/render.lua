@@ -1,8 +1,15 @@
 --- Entries of the help as plain text.
 local render = {}
 
--- Characters, not bytes.
-local function length (s) return utf8.len(s) or #s end
+-- Characters, not bytes, where there is the library for it.
+local function length (s) return utf8 and utf8.len(s) or #s end
+
+-- At most so many of them, the last three being dots where something is left out.
+local function shortened (s, most)
+  if length(s) <= most then return s end
+  local last = utf8 and utf8.len(s) and utf8.offset(s, most - 2) or most - 2
+  return s:sub(1, last - 1) .. "..."
+end
 
 -- Words over lines of at most `width` columns; a list of lines. A word that is longer has a line of its own.
 local function wrapped (text, width)
@@ -87,7 +94,8 @@ function render.entry (entry, width)
     lines[#lines + 1] = ""
     append(lines, "  ", "see also " .. table.concat(entry.see, ", "), width)
   end
-  if entry.picture then lines[#lines + 1] = "\n" .. entry.picture end
+  local picture = entry.draw and entry.draw(width - 2)
+  if picture then lines[#lines + 1] = "\n  " .. picture:gsub("\n", "\n  ") end
   return table.concat(lines, "\n")
 end
 
@@ -98,8 +106,7 @@ function render.list (found)
   column = math.min(column, 30)
   for _, one in ipairs(found) do
     local name = one.name .. string.rep(" ", column - #one.name)
-    local line = name .. (#one.name >= column and "  " or "") .. one.sentence
-    lines[#lines + 1] = length(line) > 80 and line:sub(1, utf8.offset(line, 78) - 1) .. "..." or line
+    lines[#lines + 1] = shortened(name .. (#one.name >= column and "  " or "") .. one.sentence, 80)
   end
   return table.concat(lines, "\n")
 end

@@ -42,7 +42,7 @@ local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs",
 -- > while not sampling:step(100) do end
 -- > #sampling:result():draws().x
 -- 800
-local Sampling = {}
+local Sampling = { __name = "sampling" }
 Sampling.__index = Sampling
 
 

@@ -45,7 +45,7 @@ local ROWS = {
   { "run", true, "true or false", opts.is_boolean },
 }
 
-local Smc = {}
+local Smc = { __name = "sampling" }
 Smc.__index = Smc
 
 local function is_finite (x) return x - x == 0 end
