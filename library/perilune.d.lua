@@ -1142,13 +1142,13 @@ function peri.diagonal(t) end
 ---@return perilune.Tensor
 function Tensor:diagonal() end
 
----Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
 ---@param a number|table|perilune.Tensor number, table or tensor
 ---@param b number|table|perilune.Tensor number, table or tensor
 ---@return boolean
 function peri.equal(a, b) end
 
----Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
 ---@param b number|table|perilune.Tensor number, table or tensor
 ---@return boolean
 function Tensor:equal(b) end
@@ -2730,8 +2730,8 @@ function peri.transform_to(constraint) end
 function peri.transforms.Abs() end
 
 ---loc + scale x.
----@param loc number|table|perilune.Tensor number, table or tensor
----@param scale number|table|perilune.Tensor number, table or tensor, not 0
+---@param loc? number|table|perilune.Tensor number, table or tensor; 0 unless told
+---@param scale? number|table|perilune.Tensor number, table or tensor, not 0; 1 unless told
 ---@param event_dim? integer integer: dimensions that are one event; 0 unless told
 ---@return perilune.Transform
 function peri.transforms.Affine(loc, scale, event_dim) end
@@ -3128,7 +3128,7 @@ function Sampling:result() end
 function Sampling:state() end
 
 ---So many gradients of each chain (of random_walk: draws; of smc: moves of all particles), or as many as fit into a time. True when all is drawn.
----@param n? integer integer, 100 unless told (random_walk and smc: 1); or { ms = 2 }
+---@param n? integer integer, 100 unless told (smc: 1); or { ms = 2 }
 ---@return boolean
 function Sampling:step(n) end
 
@@ -3159,6 +3159,10 @@ function peri.load(text, posed) end
 ---@type table
 Posterior.centring = nil
 
+---Of vi with stochastic steps: did the fit come to rest?
+---@type boolean
+Posterior.converged = nil
+
 ---The covariance matrix of all elements of unobserved sites, and their names in its order.
 ---@return perilune.Tensor
 ---@return table
@@ -3171,6 +3175,10 @@ Posterior.divergences = nil
 ---All draws, each counting the same: tensors by name, draws in front; derived sites too. Weighted ones are resampled to 1000.
 ---@return table
 function Posterior:draws() end
+
+---Of vi with stochastic steps: the history of the ELBO, means over windows of steps.
+---@type table
+Posterior.elbo = nil
 
 ---Of vi: the standard error of elbo_mean.
 ---@type number
@@ -3225,6 +3233,10 @@ Posterior.mean = nil
 ---@type string
 Posterior.method = nil
 
+---Of vi with a guide function: the parameters found, by name.
+---@type table
+Posterior.params = nil
+
 ---A picture of a site as text: a histogram of a number, intervals of a vector.
 ---@param name string string
 ---@return string
@@ -3267,6 +3279,14 @@ Posterior.sd = nil
 ---Of chains: what each draw was like, tensors of shape (chains, draws) by name: log_density, energy, accept, step, depth, leapfrogs, divergent.
 ---@type table
 Posterior.stats = nil
+
+---Of vi with stochastic steps: how many were taken.
+---@type integer
+Posterior.steps = nil
+
+---Of vi with a guide function: how the part of each site in the ELBO was computed, by name: "kl" (a registered divergence), "path" or "score".
+---@type table
+Posterior.terms = nil
 
 ---Of fit: what was tried and how it ended, a list of sentences.
 ---@type table

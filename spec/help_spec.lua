@@ -96,6 +96,22 @@ describe("entries", function ()
     assert.same({}, wrong)
   end)
 
+  it("name the parameters of constraints and transforms", function ()
+    local compared = 0
+    for _, module in ipairs { "constraints", "transforms" } do
+      for name, value in pairs(peri[module]) do
+        local entry = by_name["peri." .. module .. "." .. name]
+        local params = type(value) == "table" and value ~= peri.constraints.Constraint and entry and value.params
+        if params then
+          local is_kind = rawget(value, "__index") ~= nil   -- others are made already
+          assert.same(is_kind and params or nil, entry.arguments, entry.name)
+          compared = compared + 1
+        end
+      end
+    end
+    assert(compared > 40)
+  end)
+
   -- Functions in Lua know how many parameters they have; a last ... refuses more.
   it("have as many parameters as their functions", function ()
     local wrong, compared = {}, 0

@@ -211,7 +211,7 @@ function public.stack (...) return joining.stack(...) end
 
 
 --@ peri.equal(a, b) -> boolean
--- Have they the same shape and the same elements? NaN equals nothing. The operator == does the same.
+-- Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
 --   a  number, table or tensor
 --   b  number, table or tensor
 -- > equal({ 1, 2 }, tensor { 1, 2 })

@@ -121,6 +121,35 @@ local NAN = math.huge - math.huge
 -- > type(model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1 }).centring)
 -- table
 
+--@ Posterior.steps -> integer
+-- Of vi with stochastic steps: how many were taken.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).steps
+-- 100
+
+--@ Posterior.converged -> boolean
+-- Of vi with stochastic steps: did the fit come to rest?
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).converged
+-- false
+
+--@ Posterior.elbo -> table
+-- Of vi with stochastic steps: the history of the ELBO, means over windows of steps.
+-- > type(model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).elbo)
+-- table
+
+--@ Posterior.params -> table
+-- Of vi with a guide function: the parameters found, by name.
+-- > posed = model(function (m) m.x = Normal(3, 1) end) {}
+-- > post = posed:vi { seed = 1, guide = function (g) g.x = Normal(g:param("loc", 0), 1) end }
+-- > string.format("%.3f", post.params.loc)
+-- 3.000
+
+--@ Posterior.terms -> table
+-- Of vi with a guide function: how the part of each site in the ELBO was computed, by name: "kl" (a registered
+-- divergence), "path" or "score".
+-- > posed = model(function (m) m.x = Normal(3, 1) end) {}
+-- > posed:vi({ seed = 1, guide = function (g) g.x = Normal(g:param("loc", 0), 1) end }).terms.x
+-- kl
+
 --@ Posterior.tried -> table
 -- Of fit: what was tried and how it ended, a list of sentences.
 -- > model(function (m) m.x = Normal(0, 1) end) {} :fit({ seed = 1 }).tried[1]

@@ -124,7 +124,7 @@ end
 --@ Sampling:step(n) -> boolean
 -- So many gradients of each chain (of random_walk: draws; of smc: moves of all particles), or as many as fit into a
 -- time. True when all is drawn.
---   n  integer, 100 unless told (random_walk and smc: 1); or { ms = 2 }
+--   n  integer, 100 unless told (smc: 1); or { ms = 2 }
 -- > posed = model(function (m) m.x = Normal(0, 1) end) {}
 -- > posed:nuts({ seed = 1, run = false }):step(10)
 -- false

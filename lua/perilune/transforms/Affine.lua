@@ -10,8 +10,8 @@ local function shape_of (self, shape) return transform.broadcast_with(shape, sel
 
 --@ peri.transforms.Affine(loc, scale, event_dim) -> Transform
 -- loc + scale x.
---   loc        number, table or tensor
---   scale      number, table or tensor, not 0
+--   loc        number, table or tensor; 0 unless told
+--   scale      number, table or tensor, not 0; 1 unless told
 --   event_dim  integer: dimensions that are one event; 0 unless told
 -- > transforms.Affine(1, 2)(3)
 -- 7
