@@ -388,9 +388,12 @@ describe("peri.help", function ()
 end)
 
 describe("library/perilune.d.lua", function ()
+  local stream = assert(io.open "library/perilune.d.lua")
+  local text = stream:read "a"
+  stream:close()
+
   it("is Lua, and has every name", function ()
-    local chunk = assert(loadfile("library/perilune.d.lua"))
-    local made = chunk()
+    local made = assert(load(text))()
     for path in pairs(serves) do
       local found = made
       for part in path:gsub("^peri%.", ""):gmatch "[^%.:]+" do found = found and found[part] end
@@ -398,5 +401,26 @@ describe("library/perilune.d.lua", function ()
       assert(is_there, path)
     end
     for _, name in ipairs(peri.distributions()) do assert(made[name], name) end
+  end)
+
+  it("names types that there are, and the parameters of its functions", function ()
+    local types = { number = true, integer = true, string = true, boolean = true, table = true, any = true,
+                    ["function"] = true, ["nil"] = true }
+    for name in text:gmatch "%-%-%-@class ([%w_%.]+)" do types[name] = true end
+    for name in text:gmatch "%-%-%-@class [%w_%.]+: ([%w_%.]+)" do assert(types[name], name) end
+    local params, functions = {}, 0
+    for line in text:gmatch "[^\n]+" do
+      local kind, rest = line:match "^%-%-%-@(%a+) (.*)$"
+      local of = kind == "return" and rest or kind == "type" and rest
+                 or (kind == "param" or kind == "field") and rest:match "^%S+ (%S+)"
+      for name in (of or ""):gmatch "[^|]+" do assert(types[name], line) end
+      if kind == "param" then params[#params + 1] = rest:match "^[%w_%.]+" end
+      local arguments = line:match "^function [%w_%.:]+%((.*)%) end$"
+      if arguments then
+        assert.equal(arguments, table.concat(params, ", "))
+        functions, params = functions + 1, {}
+      end
+    end
+    assert(functions > 300)
   end)
 end)
