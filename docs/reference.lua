@@ -227,13 +227,13 @@ local function type_of_word (word)
   return TYPES[word]
 end
 
--- The union of the types that words name up to the first punctuation, if they begin with one; or `any`.
+-- The union of all types that words name, if they begin with one; or `any`. Too wide is better than too narrow.
 local function type_of (words)
   local seen, parts = {}, {}
   words = words:gsub("^%s+", ""):gsub("^an? ", ""):gsub("^positive ", "")
   local first = type_of_word(words:match "^[%a_]+" or "")
   if not first or first == "boolean" then return first or "any" end
-  for word in words:match "^[^;:%(%.]*":gmatch "[%a_]+" do
+  for word in words:gmatch "[%a_]+" do
     local t = type_of_word(word)
     if t and not seen[t] then
       seen[t] = true
@@ -268,6 +268,17 @@ local function options_class (lines, owner, options)
   return name
 end
 
+-- The types of what a function returns: "number or Tensor, string", "function (data) -> Model" or "nothing".
+local function results_of (entry)
+  local types = {}
+  local argument, result = (entry.result or ""):match "^function %((%w+)%) %-> (.+)$"
+  if argument then return { "fun(" .. argument .. ": any): " .. type_of(result) } end
+  for words in (entry.result or ""):gmatch "[^,]+" do
+    if words ~= "nothing" then types[#types + 1] = type_of(words) end
+  end
+  return types
+end
+
 local function append_function (lines, entry, path, arguments, params)
   local words_of, types, plain = {}, {}, {}
   for _, param in ipairs(params) do
@@ -283,9 +294,7 @@ local function append_function (lines, entry, path, arguments, params)
     lines[#lines + 1] = "---@param " .. plain[i] .. (name == "..." and "" or optional) .. " "
                         .. (types[name] or type_of(words) .. " " .. words)
   end
-  for result in (entry.result or ""):gmatch "[^,]+" do
-    if result ~= "nothing" then lines[#lines + 1] = "---@return " .. type_of(result) end
-  end
+  for _, result in ipairs(results_of(entry)) do lines[#lines + 1] = "---@return " .. result end
   lines[#lines + 1] = "function " .. path .. "(" .. table.concat(plain, ", ") .. ") end"
 end
 

@@ -1171,7 +1171,7 @@ function peri.flip(t, dim) end
 function Tensor:flip(dim) end
 
 ---A tensor of one number throughout.
----@param ... integer|table integers, or a table of them: the shape; and after it the number
+---@param ... integer|table|number integers, or a table of them: the shape; and after it the number
 ---@return perilune.Tensor
 function peri.full(...) end
 
@@ -1414,7 +1414,7 @@ function peri.sum(t, dim, keep) end
 function Tensor:sum(dim, keep) end
 
 ---A tensor of numbers: a copy, with rank 0 of a number. Rows of a nested table must be equally long.
----@param data number number, (nested) table of numbers, or tensor
+---@param data number|table|perilune.Tensor number, (nested) table of numbers, or tensor
 ---@return perilune.Tensor
 function peri.tensor(data) end
 
@@ -2257,12 +2257,12 @@ function peri.rng(seed) end
 function peri.seed(seed, rng) end
 
 ---Standard exponential numbers.
----@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@param ... integer|table|number integers, or a table of them: the shape; a single number unless told
 ---@return number|perilune.Tensor
 function Rng:exponential(...) end
 
 ---Standard normal numbers.
----@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@param ... integer|table|number integers, or a table of them: the shape; a single number unless told
 ---@return number|perilune.Tensor
 function Rng:normal(...) end
 
@@ -2273,7 +2273,7 @@ function Rng:normal(...) end
 function Rng:restore(state) end
 
 ---Another generator, independent of this one, or a list of n. The next split gives others.
----@param n? integer integer from 1 to 2^20; a single generator, not in a list, unless told
+---@param n? integer|perilune.Rng|table integer from 1 to 2^20; a single generator, not in a list, unless told
 ---@return perilune.Rng|table
 function Rng:split(n) end
 
@@ -2282,13 +2282,13 @@ function Rng:split(n) end
 function Rng:state() end
 
 ---Numbers that are uniform between 0 and 1.
----@param ... integer|table integers, or a table of them: the shape; a single number unless told
+---@param ... integer|table|number integers, or a table of them: the shape; a single number unless told
 ---@return number|perilune.Tensor
 function Rng:uniform(...) end
 
 ---@class perilune.func_options
----@field forward? function function (...) that gives a tensor
----@field backward? function function (above, result, ...) that gives the gradient with respect to each argument (nil: none), given that of the result
+---@field forward? function|perilune.Tensor function (...) that gives a tensor
+---@field backward? function|nil function (above, result, ...) that gives the gradient with respect to each argument (nil: none), given that of the result
 
 ---A function with a gradient of one's own.
 ---@param options? perilune.func_options
@@ -2313,11 +2313,10 @@ function peri.param(value) end
 
 ---A recurrence, run in C: state, output = f(state, row of xs) from init on. Gives the outputs of all steps (the states, where f returns no output), along a first dimension, and the last state. f is called once and recorded.
 ---@param f function function (state, x) that returns the next state, in the form of init, and an output or none
----@param init number|perilune.Tensor number, tensor or (nested) table of them: the first state
----@param xs perilune.Tensor tensor, of which each step gets a row; a table of tensors with as many rows; or an integer n: n steps, x being 1 to n
+---@param init number|perilune.Tensor|table number, tensor or (nested) table of them: the first state
+---@param xs perilune.Tensor|table|integer tensor, of which each step gets a row; a table of tensors with as many rows; or an integer n: n steps, x being 1 to n
 ---@return perilune.Tensor|table
----@return number
----@return perilune.Tensor|table
+---@return number|perilune.Tensor|table
 function peri.scan(f, init, xs) end
 
 ---What f() records, to be replayed without entering Lua: with the present values of parameters and data, and new draws of rsample. Raises for what a replay could not repeat, such as item() of what depends on a parameter.
@@ -2856,7 +2855,7 @@ function Transform:log_abs_det_jacobian(x, y) end
 
 ---A model, said once: model { y = ... } poses it with data, and a posed model knows the ways to a posterior. In its body m.mu = Normal(0, 5) declares a site, m.mu reads its value, a number or tensor assigned is derived and reported, and a site whose name is in the data is observed.
 ---@param body function function (m, d): m declares sites, d has the data
----@return function
+---@return fun(data: any): perilune.Model
 function peri.model(body) end
 
 ---@class perilune.sbc_options
@@ -2866,7 +2865,7 @@ function peri.model(body) end
 ---@field data? table table of named values, of observed sites only their shapes count
 ---@field options? any of the method
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -2885,7 +2884,7 @@ function peri.sbc(model, options) end
 ---@field starts? any places that modes are looked for from, 8 unless told
 ---@field steps? number at most, if it takes stochastic ones (20000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field init? any values by name where the search starts
 
@@ -2902,7 +2901,7 @@ function peri.vi.fit(options) end
 ---@field lr? any learning rate, by the guide unless told
 ---@field tolerance? number sds of the guide that count as no change, or false: no end (0.05)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 
 ---The running fit of vi.fit, for a host to drive.
 ---@param options? perilune.vi_new_options
@@ -2935,7 +2934,7 @@ function Fit:step(n) end
 
 ---In a guide: a parameter that the fit moves. The same name gives the same parameter in every run.
 ---@param name string string
----@param init number|table|perilune.Tensor number, table or tensor where it begins; or a distribution, of which it is a draw
+---@param init number|table|perilune.Tensor|perilune.Distribution number, table or tensor where it begins; or a distribution, of which it is a draw
 ---@param constraint? perilune.Constraint constraint; constraints.real unless told
 ---@return perilune.Tensor
 function Guide:param(name, init, constraint) end
@@ -2944,13 +2943,13 @@ function Guide:param(name, init, constraint) end
 ---@param name string string
 ---@param N integer integer: how many rows there are
 ---@param size? integer integer: how many at a time; may be left out: all
----@param fn function function (i) that declares sites, i being the numbers of the rows
+---@param fn function|number function (i) that declares sites, i being the numbers of the rows
 function Guide:plate(name, N, size, fn) end
 
 ---@class perilune.Model_fit_options
 ---@field seconds? number of CPU time, after which nothing more is begun (60)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -2969,7 +2968,7 @@ function Model:fit(options) end
 ---@field steps? number most steps of a trajectory (16)
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -2982,7 +2981,7 @@ function Model:hmc(options) end
 ---@class perilune.Model_laplace_options
 ---@field starts? number places that are climbed from (8)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3001,7 +3000,7 @@ function Model:log_joint(values) end
 ---@field starts? number places that are climbed from (8)
 ---@field jacobian? boolean true maximises the density of the free numbers instead (false)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3020,7 +3019,7 @@ function Model:map(options) end
 ---@field max_depth? number trajectories of at most 2^max_depth steps (10)
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3034,7 +3033,7 @@ function Model:nuts(options) end
 ---@field paths? number how many starts (8)
 ---@field samples? number draws that judge a point of a path (25)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3057,7 +3056,7 @@ function Model:prior(n, rng) end
 ---@field thin? any proposals for each draw, or "auto" ("auto")
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3078,7 +3077,7 @@ function Model:sites() end
 ---@field start? any "mode" or "prior" ("mode")
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3101,9 +3100,9 @@ function Model:smc(options) end
 ---@field rank? any factors of "lowrank", 10 unless told
 ---@field layers? any couplings of "flow", 4 unless told
 ---@field optimiser? any name of one of peri.optim, or a function (params, options) ("Adam")
----@field on_step? function function (step, elbo, fit), which ends the fit by returning false
+---@field on_step? function|boolean function (step, elbo, fit), which ends the fit by returning false
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
----@field seed? integer integer: a generator with this seed, instead of rng
+---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
 ---@field noncentred? any sites of hierarchies to standardise: a list of names, false, or "auto": as far as it helps ("auto")
 ---@field init? any values by name where the search starts
@@ -3141,7 +3140,7 @@ function Sites:factor(name, value) end
 ---@param name string string
 ---@param N integer integer: how many rows there are
 ---@param size? integer integer: how many at a time; may be left out: all
----@param fn function function (i) that declares sites, i being the numbers of the rows
+---@param fn function|number function (i) that declares sites, i being the numbers of the rows
 function Sites:plate(name, N, size, fn) end
 
 ---Models of the same data by how well they predict: the best first, with differences of elpd and their standard errors. It prints as a table.
@@ -3314,7 +3313,7 @@ function peri.has(name) end
 function peri.set_threads(n) end
 
 ---What peri.help gives, or nil where there is no such name.
----@param name string string, or what is asked about: a class, a distribution, a function, a tensor, ...
+---@param name string|perilune.Distribution|function|perilune.Tensor string, or what is asked about: a class, a distribution, a function, a tensor, ...
 ---@return any
 function peri.help.entry(name) end
 

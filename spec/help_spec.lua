@@ -413,7 +413,7 @@ describe("library/perilune.d.lua", function ()
       local kind, rest = line:match "^%-%-%-@(%a+) (.*)$"
       local of = kind == "return" and rest or kind == "type" and rest
                  or (kind == "param" or kind == "field") and rest:match "^%S+ (%S+)"
-      for name in (of or ""):gmatch "[^|]+" do assert(types[name], line) end
+      for name in (of or ""):gsub("^fun%(%w+: any%): ", ""):gmatch "[^|]+" do assert(types[name], line) end
       if kind == "param" then params[#params + 1] = rest:match "^[%w_%.]+" end
       local arguments = line:match "^function [%w_%.:]+%((.*)%) end$"
       if arguments then

@@ -34,7 +34,7 @@ end
 
 -- Models ------------------------------------------------------------------------------------
 
---@ peri.model(body) -> function
+--@ peri.model(body) -> function (data) -> Model
 -- A model, said once: model { y = ... } poses it with data, and a posed model knows the ways to a posterior. In its
 -- body m.mu = Normal(0, 5) declares a site, m.mu reads its value, a number or tensor assigned is derived and reported,
 -- and a site whose name is in the data is observed.

@@ -101,7 +101,7 @@ end
 
 local scan = {}
 
---@ peri.scan(f, init, xs) -> Tensor or table, number, Tensor or table
+--@ peri.scan(f, init, xs) -> Tensor or table, number or Tensor or table
 -- A recurrence, run in C: state, output = f(state, row of xs) from init on. Gives the outputs of all steps (the
 -- states, where f returns no output), along a first dimension, and the last state. f is called once and recorded.
 --   f     function (state, x) that returns the next state, in the form of init, and an output or none
