@@ -75,7 +75,8 @@ local function add_module (found, path, module)
 end
 
 -- Methods that one class of distributions has beside those of all, unless they serve its construction.
-local INSIDE = { init = true, construct = true, complete = true, outcomes = true, finite_df = true, finite_mean = true }
+local INSIDE = { init = true, construct = true, complete = true, outcomes = true, finite_df = true, finite_mean = true,
+                 affine = true }
 local function add_classes (found)
   for _, class_name in ipairs(peri.distributions()) do
     for name, value in pairs(peri[class_name]) do

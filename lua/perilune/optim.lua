@@ -241,8 +241,8 @@ optim.Adam = elementwise {
 --   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
 --            }); eps = added to the root of the latter (1e-8); weight_decay = parameters are multiplied by 1 - lr
 --            weight_decay first (0.01)
--- > optim.AdamW(param(1))
--- AdamW(lr=0.001, betas={0.9, 0.999}, eps=1e-08, weight_decay=0.01)
+-- > optim.AdamW(param(1)).weight_decay
+-- 0.01
 optim.AdamW = elementwise {
   name = "AdamW", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(1e-2),
   constants = function (self, rate, count)

@@ -17,8 +17,10 @@ local function compile (code)
   return chunk or load("return " .. code, "=example", "t", environment()) or load(code, "=example", "t", environment())
 end
 
---- What an example gives, values separated by two spaces; or nil and why not. An error is given as
--- "error: message", for examples that show one.
+local function trimmed (text) return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", "")) end
+
+--- What an example gives: all values, separated by two spaces, and the first alone; or nil and why not. An error is
+-- given as "error: message", for examples that show one.
 function examples.run (code)
   local chunk, why = compile(code)
   if not chunk then return nil, why or "it cannot be compiled" end
@@ -27,7 +29,7 @@ function examples.run (code)
   if not results[1] then return "error: " .. tostring(results[2]):gsub("^example:%d+: ", "") end
   local parts = {}
   for i = 2, results.n do parts[i - 1] = tostring(results[i]) end
-  return (table.concat(parts, "  "):gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
+  return trimmed(table.concat(parts, "  ")), trimmed(parts[1] or "")
 end
 
 return examples

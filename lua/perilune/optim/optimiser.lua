@@ -12,8 +12,8 @@ local show   = require "perilune.show"
 -- counts.
 -- > opt = optim.SGD(param(1), { lr = 0.1 })
 -- > opt.lr = 0.01
--- > opt
--- SGD(lr=0.01, momentum=0, dampening=0, nesterov=false, weight_decay=0)
+-- > opt.lr, opt.steps
+-- 0.01  0
 local Optimiser = {}
 
 --- Rules for options: what they say, and whether a value obeys.
