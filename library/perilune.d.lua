@@ -3317,7 +3317,7 @@ function peri.set_threads(n) end
 ---@return any
 function peri.help.entry(name) end
 
----What has a word in its name, or else in its text, the most relevant first: a list of { name =, signature =, sentence = }. Several words must all be there.
+---What has a word in its name, or else among its options or in its text, the most relevant first: a list of { name =, signature =, sentence = }, which prints as a table. Several words must all be there.
 ---@param word string string
 ---@return table
 function peri.help.find(word) end

@@ -300,7 +300,10 @@ describe("peri.help", function ()
     local ok, why = pcall(help, "log_prop")
     assert.is_false(ok)
     assert(why:find("help_spec.lua", 1, true) and why:find("did you mean log_prob?", 1, true), why)
-    assert.is_nil(help.entry("no such thing"))
+    for _, name in ipairs { "no such thing", "Tensor:nuts", "Gamma:reshape", "optim.cdf", "", "::", "%a+" } do
+      assert.is_nil(help.entry(name))
+    end
+    assert.equal("Model:nuts", help("whatever:nuts").name)
     for _, x in ipairs { 12, false, io.stdout, {}, function () end } do assert.is_nil(help.entry(x)) end
     assert.is_nil(help.entry(setmetatable({}, { __index = error, __name = {} })))
     assert.has_error(function () help {} end)
@@ -326,7 +329,7 @@ describe("peri.help", function ()
     assert(gamma.params[2][2]:find "^positive, 1 unless told")
     assert.equal("non-negative", gamma.support)
     local text = tostring(gamma)
-    for _, words in ipairs { "KL to", "KL from", "relatives  Chi2, Exponential", "log_prob", "0.32332358381694" } do
+    for _, words in ipairs { "KL to", "KL from", "Chi2, Exponential, FisherSnedecor", "relatives", "log_prob", "0.32332358381694" } do
       assert(text:find(words, 1, true), words)
     end
     assert(tostring(help "Uniform"):find("greater than low", 1, true))
@@ -373,6 +376,9 @@ describe("peri.help", function ()
     local by_text = {}
     for _, one in ipairs(help.find "bell curve") do by_text[one.name] = one.sentence end
     assert(by_text["peri.Normal"])
+    local by_option = {}
+    for _, one in ipairs(help.find "max_depth") do by_option[one.name] = true end
+    assert(by_option["Model:nuts"])
     assert.same({}, { table.unpack(help.find "xyzzy") })
     assert(tostring(help.find "wasserstein"):find("peri.wasserstein", 1, true))
     assert.same({}, { table.unpack(help.find "") })

@@ -98,17 +98,19 @@ local function plain_name (name)
   return (name:gsub("^perilune%.", ""):gsub("^peri%.", ""))
 end
 
-local function of_method (object, method)
-  local kind = KINDS[object] or object
-  local c = class_named(kind)
-  local paths = index.paths
-  return paths[kind .. ":" .. method] or paths[kind .. "." .. method]
-         or c and (paths["Distribution:" .. method] or paths["Distribution." .. method])
-         or paths["peri." .. kind .. "." .. method]
-end
-
 -- An entry by its last part alone: of several the first, in the order of chapters.
 local function of_last (name) return index.by_last[name] and index.by_last[name][1] end
+
+-- By the method's name alone where nothing is known of the object.
+local function of_method (object, method)
+  local kind, paths = KINDS[object] or object, index.paths
+  local c = class_named(kind)
+  local found = paths[kind .. ":" .. method] or paths[kind .. "." .. method] or paths["peri." .. kind .. "." .. method]
+                or c and (paths["Distribution:" .. method] or paths["Distribution." .. method])
+                or kind == "special" and paths["peri." .. method]
+  if found or c or paths[kind] or paths["peri." .. kind] then return found or nil end
+  return of_last(method)
+end
 
 local function of_name (name)
   load_index()
@@ -117,8 +119,7 @@ local function of_name (name)
   if c then return entry_of_class(c) end
   local object, method = name:match "^(.-)[:%.]([^:%.]+)$"
   return index.paths["peri." .. name] or index.paths[name] or KINDS[name] and index.paths[KINDS[name]]
-         or object and of_method(object, method)
-         or of_last(object and method or name)
+         or object and of_method(object, method) or not object and of_last(name) or nil
 end
 
 -- The path of a function or table that is a field of `peri` or of one of its modules.
@@ -129,7 +130,7 @@ local function path_of (value)
     if rest then
       local found = peri
       for part in rest:gmatch "[^%.]+" do found = type(found) == "table" and rawget(found, part) end
-      if found == value then return entry end
+      if rawequal(found, value) then return entry end
     end
   end
 end
@@ -172,8 +173,18 @@ end
 
 local function first_sentence (text) return text:match "^(.-[%.!?])%s" or text end
 
--- How well a name and a text fit a word in lower case; 0: not at all.
-local function relevance (word, name, text)
+-- Is a word the name of an option?
+local function is_option (word, params)
+  for _, param in ipairs(params or {}) do
+    for _, option in ipairs(param[3] or {}) do
+      if option[1]:lower() == word then return true end
+    end
+  end
+  return false
+end
+
+-- How well a name, a text and the options of an entry fit a word in lower case; 0: not at all.
+local function relevance (word, name, text, params)
   local last = last_part(name):lower()
   if last == word then return name:find "^peri%.[^%.]+$" and 101 or 100 end
   if last:sub(1, #word) == word then return 80 - #last / 100 end
@@ -182,6 +193,7 @@ local function relevance (word, name, text)
   end
   if last:find(word, 1, true) then return 60 - #last / 100 end
   if name:lower():find(word, 1, true) then return 40 - #last / 100 end
+  if is_option(word, params) then return 30 end
   for part in text:lower():gmatch "[%w_]+" do
     if part == word then return 20 end
   end
@@ -190,7 +202,7 @@ end
 
 -- All names with their texts, of distributions too.
 local function each_name (fn)
-  for _, entry in ipairs(load_index().list) do fn(entry.name, entry.signature, entry.text) end
+  for _, entry in ipairs(load_index().list) do fn(entry.name, entry.signature, entry.text, entry.params) end
   for _, name in ipairs(core.classes()) do
     local c = class_named(name)
     local about = rawget(c, "help") or {}
@@ -199,8 +211,8 @@ local function each_name (fn)
 end
 
 --@ peri.help.find(word) -> list
--- What has a word in its name, or else in its text, the most relevant first: a list of { name =, signature =,
--- sentence = }. Several words must all be there.
+-- What has a word in its name, or else among its options or in its text, the most relevant first: a list of
+-- { name =, signature =, sentence = }, which prints as a table. Several words must all be there.
 --   word  string
 -- > help.find("kl_exp")[1].name
 -- peri.kl_explain
@@ -211,9 +223,9 @@ function help.find (word, ...)
   if type(word) ~= "string" then errors.raise("help.find: word must be a string, got %s", core.describe(word)) end
   local words, found = {}, {}
   for part in word:lower():gmatch "%S+" do words[#words + 1] = part end
-  each_name(function (name, signature, text)
+  each_name(function (name, signature, text, params)
     local least = #words > 0 and math.huge or 0
-    for _, part in ipairs(words) do least = math.min(least, relevance(part, name, text)) end
+    for _, part in ipairs(words) do least = math.min(least, relevance(part, name, text, params)) end
     if least > 0 then
       found[#found + 1] = { name = name, signature = signature, sentence = first_sentence(text), score = least }
     end

@@ -218,8 +218,8 @@ function of_class.entry (c, index)
   append_fact(facts, "support", support_of(c, d))
   append_fact(facts, "formula", about.formula)
   append_fact(facts, "methods", methods_of(c, index))
-  append_fact(facts, "KL to", to)
-  append_fact(facts, "KL from", from)
+  append_fact(facts, "exact KL to", to)
+  append_fact(facts, "exact KL from", from)
   append_fact(facts, "relatives", relatives(c, index))
   local example = about.example
   return {

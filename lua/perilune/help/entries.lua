@@ -3064,7 +3064,7 @@ return {
     chapter = 15,
     arguments = { "word" },
     result = "list",
-    text = "What has a word in its name, or else in its text, the most relevant first: a list of { name =, signature =, sentence = }. Several words must all be there.",
+    text = "What has a word in its name, or else among its options or in its text, the most relevant first: a list of { name =, signature =, sentence = }, which prints as a table. Several words must all be there.",
     params = { { "word", "string" } },
     examples = { { "help.find(\"kl_exp\")[1].name", "peri.kl_explain" }, { "#help.find(\"no such word\")", "0" } } },
   { name = "Help:render",
