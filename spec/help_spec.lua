@@ -283,6 +283,7 @@ describe("peri.help", function ()
       { "HiddenMarkov:viterbi", "HiddenMarkov:viterbi" }, { "post.mean", "Posterior.mean" },
       { "posed:nuts", "Model:nuts" }, { "peri.special.lgamma", "peri.lgamma" }, { "t.shape", "Tensor.shape" },
       { "perilune.exp", "peri.exp" }, { "positive", "peri.constraints.positive" }, { "m:plate", "Sites:plate" },
+      { peri.Distribution, "Distribution" },
       { peri.Gamma, "peri.Gamma" }, { peri.Gamma(1, 1), "peri.Gamma" }, { peri.exp, "peri.exp" },
       { peri.optim.Adam, "peri.optim.Adam" }, { peri.optim.Adam(w), "peri.optim.Adam" },
       { peri.tensor { 1 }, "Tensor" }, { w, "Tensor" }, { peri.constraints.positive, "peri.constraints.positive" },
@@ -329,7 +330,8 @@ describe("peri.help", function ()
     assert(gamma.params[2][2]:find "^positive, 1 unless told")
     assert.equal("non-negative", gamma.support)
     local text = tostring(gamma)
-    for _, words in ipairs { "KL to", "KL from", "Chi2, Exponential, FisherSnedecor", "relatives", "log_prob", "0.32332358381694" } do
+    for _, words in ipairs { "KL to", "KL from", "relatives", "Chi2, Exponential, FisherSnedecor", "log_prob",
+                             "0.32332358381694" } do
       assert(text:find(words, 1, true), words)
     end
     assert(tostring(help "Uniform"):find("greater than low", 1, true))

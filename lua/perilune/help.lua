@@ -18,8 +18,9 @@ local function last_part (path) return path:match "[^%.:]+$" end
 local function add (path, entry)
   index.paths[path] = index.paths[path] or entry
   local last = last_part(path)
-  index.by_last[last] = index.by_last[last] or {}
-  table.insert(index.by_last[last], entry)
+  local list = index.by_last[last] or {}
+  if list[#list] ~= entry then list[#list + 1] = entry end   -- once, though peri.exp is t:exp too
+  index.by_last[last] = list
 end
 
 local function owner_of (path) return path:match "^(.+)[%.:][^%.:]+$" end
@@ -71,8 +72,10 @@ end
 
 local function entry_of_class (c) return setmetatable(require "perilune.help.class".entry(c, load_index()), Entry) end
 
+-- One that makes distributions; their parent has an entry of its own.
 local function is_distribution_class (x)
-  return class.is_class(x) and class.descends(x, require "perilune.distribution") and rawget(x, "__name") ~= nil
+  local Distribution = require "perilune.distribution"
+  return class.is_class(x) and x ~= Distribution and class.descends(x, Distribution) and rawget(x, "__name") ~= nil
 end
 
 local function class_named (name)
@@ -139,6 +142,7 @@ end
 local function of_object (value)
   local meta = debug and debug.getmetatable(value)
   if core.is_tensor(value) then return of_name "Tensor" end
+  if value == require "perilune.distribution" then return of_name "Distribution" end
   local c = class.of(value)
   if c and is_distribution_class(c) then return entry_of_class(c) end
   if type(meta) ~= "table" then return nil end
