@@ -130,8 +130,8 @@ peri.Binomial = {}
 
 ---One of the outcomes 1, ..., K. log P(j) = log(probs[j]/sum of probs)
 ---@class perilune.Categorical: perilune.Distribution
----@field probs any non-negative; probability of each outcome, up to a factor
----@field logits any instead of probs: a real number; their logarithms
+---@field probs any a row; non-negative; probability of each outcome, up to a factor
+---@field logits any instead of probs: a row; their logarithms
 ---@overload fun(probs: any): perilune.Categorical
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.Categorical
 peri.Categorical = {}
@@ -168,14 +168,14 @@ peri.Delta = {}
 
 ---Shares of a whole. log p(x) = sum of (a - 1) log x + log Gamma(A) - sum of log Gamma(a)
 ---@class perilune.Dirichlet: perilune.Distribution
----@field concentration any positive; a, one for each share; its sum A says how close shares are to a/A
+---@field concentration any a row; positive; a, one for each share; its sum A says how close shares are to a/A
 ---@overload fun(concentration: any): perilune.Dirichlet
 ---@overload fun(params: { concentration?: any }): perilune.Dirichlet
 peri.Dirichlet = {}
 
 ---How often each of K outcomes came in trials whose probabilities are Dirichlet numbers. P(x) = n!/(x[1]! ... x[K]!) B(a + x)/B(a), B(a) = product of Gamma(a)/Gamma(A), n = total_count
 ---@class perilune.DirichletMultinomial: perilune.Distribution
----@field concentration any positive; a, one for each outcome, as if so many had come before; A is their sum
+---@field concentration any a row; positive; a, one for each outcome, as if so many had come before; A is their sum
 ---@field total_count any an integer in [0, inf], 1 unless told; number of trials
 ---@overload fun(concentration: any, total_count?: any): perilune.DirichletMultinomial
 ---@overload fun(params: { concentration?: any, total_count?: any }): perilune.DirichletMultinomial
@@ -322,8 +322,8 @@ peri.InverseGaussian = {}
 ---The inverse of a Wishart matrix. log p(x) = df/2 log det S - (df + d + 1)/2 log det x - tr(S x^-1)/2 - df d/2 log 2 - log Gamma_d(df/2)
 ---@class perilune.InverseWishart: perilune.Distribution
 ---@field df any positive; degrees of freedom, more than d - 1; the k-th moment needs more than d - 1 + 2k
----@field scale_matrix any a real number; S, the inverse of that Wishart's covariance_matrix, or instead of it:
----@field scale_tril any instead of scale_matrix: a real number; its Cholesky factor L, a lower triangle
+---@field scale_matrix any a matrix; S, the inverse of that Wishart's covariance_matrix
+---@field scale_tril any instead of scale_matrix: a matrix; its Cholesky factor L, a lower triangle
 ---@overload fun(df: any, scale_matrix: any): perilune.InverseWishart
 ---@overload fun(params: { df?: any, scale_matrix?: any, scale_tril?: any }): perilune.InverseWishart
 peri.InverseWishart = {}
@@ -391,8 +391,8 @@ peri.Logistic = {}
 
 ---Shares of a whole that Normals cut off one after another. u = inverse stick-breaking of x,  log p(x) = log p(u) - log|det dx/du|
 ---@class perilune.LogisticNormal: perilune.Distribution
----@field loc any a real number; means of the logits of the cuts
----@field scale any positive, 1 unless told; their standard deviations
+---@field loc any a row; means of the logits of the cuts
+---@field scale any a row; positive, 1 unless told; their standard deviations
 ---@overload fun(loc: any, scale?: any): perilune.LogisticNormal
 ---@overload fun(params: { loc?: any, scale?: any }): perilune.LogisticNormal
 peri.LogisticNormal = {}
@@ -407,9 +407,9 @@ peri.LogitNormal = {}
 
 ---The bell curve of vectors whose covariance is of low rank, but for a diagonal. log p(x) = -y^T S^-1 y/2 - log det(S)/2 - d/2 log(2 pi),  S = W W^T + diag(D),  y = x - loc
 ---@class perilune.LowRankMultivariateNormal: perilune.Distribution
----@field loc any a real number; mean
----@field cov_factor any a real number; W, a few columns
----@field cov_diag any positive; D, a diagonal
+---@field loc any a row; mean
+---@field cov_factor any a matrix; W, a few columns
+---@field cov_diag any a row; positive; D, a diagonal
 ---@overload fun(loc: any, cov_factor: any, cov_diag: any): perilune.LowRankMultivariateNormal
 ---@overload fun(params: { loc?: any, cov_factor?: any, cov_diag?: any }): perilune.LowRankMultivariateNormal
 peri.LowRankMultivariateNormal = {}
@@ -424,11 +424,11 @@ peri.Masked = {}
 
 ---The bell curve of matrices whose rows and columns are correlated. log p(x) = -tr(V^-1 (x - loc)^T U^-1 (x - loc))/2 - p/2 log det U - n/2 log det V - n p/2 log(2 pi)
 ---@class perilune.MatrixNormal: perilune.Distribution
----@field loc any a real number; mean, n by p
----@field row_covariance any a real number; U, n by n: the covariance of rows, or instead of it:
----@field column_covariance any a real number; V, p by p: that of columns, or instead of it:
----@field row_scale_tril any instead of row_covariance: a real number; the Cholesky factor of U, a lower triangle
----@field column_scale_tril any instead of column_covariance: a real number; that of V
+---@field loc any a matrix; mean, n by p
+---@field row_covariance any a matrix; U, n by n: the covariance of rows
+---@field column_covariance any a matrix; V, p by p: that of columns
+---@field row_scale_tril any instead of row_covariance: a matrix; the Cholesky factor of U, a lower triangle
+---@field column_scale_tril any instead of column_covariance: a matrix; that of V
 ---@overload fun(loc: any, row_covariance: any, column_covariance: any): perilune.MatrixNormal
 ---@overload fun(params: { loc?: any, row_covariance?: any, column_covariance?: any, row_scale_tril?: any, column_scale_tril?: any }): perilune.MatrixNormal
 peri.MatrixNormal = {}
@@ -459,18 +459,18 @@ peri.MixtureSameFamily = {}
 ---How often each of K outcomes came in a number of trials. log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count
 ---@class perilune.Multinomial: perilune.Distribution
 ---@field total_count any an integer in [0, inf], 1 unless told; number of trials
----@field probs any non-negative; probability of each outcome, up to a factor
----@field logits any instead of probs: a real number; their logarithms
+---@field probs any a row; non-negative; probability of each outcome, up to a factor
+---@field logits any instead of probs: a row; their logarithms
 ---@overload fun(total_count?: any, probs: any): perilune.Multinomial
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.Multinomial
 peri.Multinomial = {}
 
 ---The bell curve of vectors. log p(x) = -|z|^2/2 - log det L - d/2 log(2 pi),  L z = x - loc
 ---@class perilune.MultivariateNormal: perilune.Distribution
----@field loc any a real number; mean
----@field covariance_matrix any a real number; variances and covariances, or instead of it:
----@field precision_matrix any instead of covariance_matrix: a real number; its inverse
----@field scale_tril any instead of covariance_matrix: a real number; its Cholesky factor L, a lower triangle
+---@field loc any a row; mean
+---@field covariance_matrix any a matrix; variances and covariances
+---@field precision_matrix any instead of covariance_matrix: a matrix; its inverse
+---@field scale_tril any instead of covariance_matrix: a matrix; its Cholesky factor L, a lower triangle
 ---@overload fun(loc: any, covariance_matrix: any): perilune.MultivariateNormal
 ---@overload fun(params: { loc?: any, covariance_matrix?: any, precision_matrix?: any, scale_tril?: any }): perilune.MultivariateNormal
 peri.MultivariateNormal = {}
@@ -478,8 +478,8 @@ peri.MultivariateNormal = {}
 ---The bell curve of vectors with heavy tails. p(x) = Gamma((df + d)/2)/(Gamma(df/2) (df pi)^(d/2) det L) (1 + |z|^2/df)^(-(df + d)/2),  L z = x - loc
 ---@class perilune.MultivariateStudentT: perilune.Distribution
 ---@field df any positive; degrees of freedom: infinity is MultivariateNormal
----@field loc any a real number; centre
----@field scale_tril any a real number; L, a lower triangle; the covariance is L L^T df/(df - 2)
+---@field loc any a row; centre
+---@field scale_tril any a matrix; L, a lower triangle; the covariance is L L^T df/(df - 2)
 ---@overload fun(df: any, loc: any, scale_tril: any): perilune.MultivariateStudentT
 ---@overload fun(params: { df?: any, loc?: any, scale_tril?: any }): perilune.MultivariateStudentT
 peri.MultivariateStudentT = {}
@@ -503,16 +503,16 @@ peri.Normal = {}
 
 ---A row of K numbers, one of them 1 and the others 0. log P(row with its 1 at j) = log(probs[j]/sum of probs)
 ---@class perilune.OneHotCategorical: perilune.Distribution
----@field probs any non-negative; probability of each place of the 1, up to a factor
----@field logits any instead of probs: a real number; their logarithms
+---@field probs any a row; non-negative; probability of each place of the 1, up to a factor
+---@field logits any instead of probs: a row; their logarithms
 ---@overload fun(probs: any): perilune.OneHotCategorical
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategorical
 peri.OneHotCategorical = {}
 
 ---A one-hot row that is differentiated as if it were its mean. rsample: value the draw x, derivative that of probs/sum of probs
 ---@class perilune.OneHotCategoricalStraightThrough: perilune.Distribution
----@field probs any non-negative; probability of each place of the 1, up to a factor
----@field logits any instead of probs: a real number; their logarithms
+---@field probs any a row; non-negative; probability of each place of the 1, up to a factor
+---@field logits any instead of probs: a row; their logarithms
 ---@overload fun(probs: any): perilune.OneHotCategoricalStraightThrough
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategoricalStraightThrough
 peri.OneHotCategoricalStraightThrough = {}
@@ -551,8 +551,8 @@ peri.RelaxedBernoulli = {}
 ---Shares of a whole that come near a row with a single 1 as the temperature falls. x = softmax((logits + Gumbel noise)/T);  log p(x) = log Gamma(K) + (K - 1) log T + sum of (v - log x) - K log(sum of e^v),  v = logits - T log x
 ---@class perilune.RelaxedOneHotCategorical: perilune.Distribution
 ---@field temperature any positive; T, how far from a single 1 rows stray
----@field probs any non-negative; probability of each place of the largest share, up to a factor; not the mean
----@field logits any instead of probs: a real number; their logarithms
+---@field probs any a row; non-negative; probability of each place of the largest share, up to a factor; not the mean
+---@field logits any instead of probs: a row; their logarithms
 ---@overload fun(temperature: any, probs: any): perilune.RelaxedOneHotCategorical
 ---@overload fun(params: { temperature?: any, probs?: any, logits?: any }): perilune.RelaxedOneHotCategorical
 peri.RelaxedOneHotCategorical = {}
@@ -629,7 +629,7 @@ peri.VonMises = {}
 
 ---The bell curve of directions, unit vectors in d dimensions; variance is that of each coordinate. log p(x) = k m.x + v log k - (v + 1) log(2 pi) - log I_v(k),  v = d/2 - 1
 ---@class perilune.VonMisesFisher: perilune.Distribution
----@field mean_direction any a real number; m, a unit vector
+---@field mean_direction any a row; m, a unit vector
 ---@field concentration any non-negative, 1 unless told; k: 0 for all directions alike
 ---@overload fun(mean_direction: any, concentration?: any): perilune.VonMisesFisher
 ---@overload fun(params: { mean_direction?: any, concentration?: any }): perilune.VonMisesFisher
@@ -646,9 +646,9 @@ peri.Weibull = {}
 ---Sums of squares of normal vectors. log p(x) = (df - d - 1)/2 log det x - tr(V^-1 x)/2 - df d/2 log 2 - df/2 log det V - log Gamma_d(df/2)
 ---@class perilune.Wishart: perilune.Distribution
 ---@field df any positive; degrees of freedom, more than d - 1
----@field covariance_matrix any a real number; V, of the vectors, or instead of it:
----@field precision_matrix any instead of covariance_matrix: a real number; its inverse
----@field scale_tril any instead of covariance_matrix: a real number; its Cholesky factor L, a lower triangle
+---@field covariance_matrix any a matrix; V, of the vectors
+---@field precision_matrix any instead of covariance_matrix: a matrix; its inverse
+---@field scale_tril any instead of covariance_matrix: a matrix; its Cholesky factor L, a lower triangle
 ---@overload fun(df: any, covariance_matrix: any): perilune.Wishart
 ---@overload fun(params: { df?: any, covariance_matrix?: any, precision_matrix?: any, scale_tril?: any }): perilune.Wishart
 peri.Wishart = {}

@@ -386,6 +386,18 @@ describe("peri.help", function ()
     assert.same({}, { table.unpack(help.find "") })
   end)
 
+  it("needs no libraries that a host may leave out", function ()
+    local left_out, saved = { "io", "os", "debug", "utf8", "load" }, {}
+    for _, name in ipairs(left_out) do saved[name], _G[name] = _G[name], nil end
+    local ok, why = pcall(function ()
+      return tostring(help "Gamma") .. tostring(help.find "kl") .. tostring(help()) .. help(peri.Normal(0, 1)).name
+             .. help(peri.tensor { 1 }).name
+    end)
+    for _, name in ipairs(left_out) do _G[name] = saved[name] end
+    assert(ok, why)
+    assert(why:find("0.32332358381694", 1, true))
+  end)
+
   it("gives an overview of its chapters", function ()
     local text = tostring(help())
     for _, words in ipairs { "Distributions", "Gamma", "Tensors", "Model: ", "nuts", "optim. " } do

@@ -41,22 +41,39 @@ local function instance_of (c)
   return made and evaluated(c, made)
 end
 
--- "greater than 1" of an instance whose `low` is 1: "greater than low".
-local function by_name (rule, d, before)
-  for _, name in ipairs(before) do
+-- The parameters of an instance that are numbers no other one is.
+local function distinct (d, names)
+  local count, found = {}, {}
+  for _, name in ipairs(names) do
     local value = d and rawget(d, name)
-    if type(value) == "number" then
-      local text, named = show.number(value), name
-      rule = rule:gsub("%f[%w%.%-]" .. text:gsub("%p", "%%%0") .. "%f[^%w%.]", function () return named end)
-    end
+    if type(value) == "number" then count[value] = (count[value] or 0) + 1 end
+  end
+  for _, name in ipairs(names) do
+    local value = d and rawget(d, name)
+    if count[value] == 1 then found[#found + 1] = { name, show.number(value) } end
+  end
+  return found
+end
+
+-- "greater than 1" of an instance whose `low` is 1: "greater than low".
+local function by_name (rule, d, names)
+  for _, param in ipairs(distinct(d, names)) do
+    local name, text = param[1], param[2]:gsub("%p", "%%%0")
+    rule = rule:gsub("%f[%w%.%-]" .. text .. "%f[^%w%.]", function () return name end)
   end
   return rule
 end
 
 -- What a parameter must be, in words.
+local ROWS = { "a row", "a matrix" }   -- by the dimensions of a parameter's events
+
 local function rule_of (param, d, before)
-  local constraint = param[2]
-  if type(constraint) ~= "function" then return constraint:rule() end
+  local constraint, form = param[2], ROWS[param.event]
+  if type(constraint) ~= "function" then
+    local rule = constraint:rule()
+    if form and rule == "a real number" then return form end
+    return form and form .. "; " .. rule or rule
+  end
   local ok, found = pcall(constraint, d)
   return ok and type(found) == "table" and by_name(found:rule(), d, before) or "as the others allow"
 end
@@ -102,7 +119,8 @@ local function params_of (c, d)
     local text = rule_of(param, d, before)
     if instead[name] then text = "instead of " .. instead[name] .. ": " .. text end
     if param.default then text = text .. ", " .. show.parameter(param.default) .. " unless told" end
-    rows[i] = { name, text .. (words[name] and "; " .. words[name]:gsub(", instead$", "") or "") }
+    local more = words[name] and words[name]:gsub(", instead$", ""):gsub(", or instead of it:$", "")
+    rows[i] = { name, text .. (more and "; " .. more or "") }
     before[i] = name
   end
   if #rows == 0 then
@@ -118,10 +136,14 @@ local function param_names (c)
   return names
 end
 
+-- In words, of the class, or else of the distribution d of its example; nil where it is that of its parts.
 local function support_of (c, d)
-  local support = d and d.support or rawget(c, "support")
+  local support = d and d.support or c.support
   if type(support) ~= "table" or not support.rule then return nil end
-  return rawget(c, "support") and support:rule() or by_name(support:rule(), d, param_names(c))
+  if c.support then return support:rule() end
+  local rule = by_name(support:rule(), d, param_names(c))
+  if rule:find "%d[^%[]*%]" and rule == support:rule() then return rule .. " in the example" end
+  return (#c.params > 0 or rule ~= support:rule()) and rule or nil
 end
 
 -- Methods that the class gives itself, and others of its own that have an entry.
