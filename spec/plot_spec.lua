@@ -197,8 +197,11 @@ describe("pictures as text", function ()
   end)
 
   it("as wide as the terminal, and in ASCII where there is no UTF-8", function ()
-    local getenv, env = os.getenv, {}
-    finally(function () rawset(os, "getenv", getenv) end)
+    local getenv, terminal, env = os.getenv, package.loaded["perilune.terminal"], {}
+    finally(function ()
+      rawset(os, "getenv", getenv)
+      package.loaded["perilune.terminal"] = terminal
+    end)
     rawset(os, "getenv", function (name) return env[name] end)
     local plot = peri.plot(Normal(0, 1))
     for _, columns in ipairs { 20, 57, 200 } do
@@ -208,6 +211,11 @@ describe("pictures as text", function ()
       assert.equal(columns, widest)
     end
     env.COLUMNS = "many"
+    assert.equal(plot:text { width = 80 }, tostring(plot))
+    local window = { is_terminal = function (fd) return fd == 1 end, size = function () return 50, 24 end }
+    package.loaded["perilune.terminal"] = window
+    assert.equal(plot:text { width = 50 }, tostring(plot))
+    window.is_terminal = function () return false end
     assert.equal(plot:text { width = 80 }, tostring(plot))
     for value, is_ascii in pairs { C = true, POSIX = true, ["de_DE.ISO-8859-1"] = true, ["en_GB.UTF-8"] = false,
                                    ["C.utf8"] = false, [""] = false } do
