@@ -91,7 +91,7 @@ local function all_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(
 local function is_whole (x) return all_whole(some(x)) and all_whole(x) end
 
 --- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, the widest
--- that are not wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are
+-- that are hardly wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are
 -- whole numbers.
 function bins.choose (x, n, low, high, spread, wanted)
   if not wanted and high - low < FEW and is_whole(x) then
@@ -104,7 +104,7 @@ function bins.choose (x, n, low, high, spread, wanted)
   end
   low, high = ticks.ends(low, high)
   if wanted then return low, high, wanted end
-  local width = 2 * spread * n ^ (-1 / 3)
+  local width = 1.15 * 2 * spread * n ^ (-1 / 3)
   local fewest = math.min(10, math.ceil(math.sqrt(n)))
   width = math.min((high - low) / fewest, width > 0 and width or math.huge)
   local step = ticks.nice_step(width, true)
