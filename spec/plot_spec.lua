@@ -407,6 +407,17 @@ describe("pictures", function ()
 end)
 
 
+describe("pairs", function ()
+  it("say what they leave out", function ()
+    local x = peri.tensor { 1, 2, NAN, 4 }
+    local plot = require "perilune.plot.pairs".figure(require "perilune.plot".new, { x, x * 2 }, { "a", "b" }, false)
+    assert.same({ "a: left out: 1 nan of 4", "b: left out: 1 nan of 4" }, plot.notes)
+    assert.is_false(plot.panels[2])
+    assert.matches("left out", tostring(plot))
+  end)
+end)
+
+
 describe("axes", function ()
   it("have ticks within them, with texts that are exact and short", function ()
     for _, ends in ipairs { { 0, 1 }, { -3.09, 3.09 }, { 1e-9, 3e-9 }, { 1e300, 3e300 }, { 1e6, 1e6 + 1 },

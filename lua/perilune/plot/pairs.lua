@@ -34,6 +34,9 @@ function pairs_of.figure (new, columns, names, weights, title)
       local panel = false
       if row == column then
         panel = histogram.panel({ columns[row] }, { weights }, {}, "")
+        for _, note in ipairs(panel.notes) do
+          if note:find "^left out" then notes[#notes + 1] = names[row] .. ": " .. note end
+        end
         panel.y.label, panel.y.at, panel.title, panel.notes = nil, {}, names[row], nil
       elseif row > column then
         panel = crossing(columns[column], columns[row], weights)
@@ -48,7 +51,7 @@ function pairs_of.figure (new, columns, names, weights, title)
     end
   end
   if outside > 0 then
-    notes[1] = string.format("of the draws, %s at most lie outside of a panel", histogram.percent(outside))
+    notes[#notes + 1] = string.format("of the draws, %s at most lie outside of a panel", histogram.percent(outside))
   end
   if #columns > n then notes[#notes + 1] = string.format("... and %d more", #columns - n) end
   return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]) }
