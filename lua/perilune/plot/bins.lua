@@ -91,8 +91,8 @@ local function all_whole (x) return core.item(where(functions.isnan(x), 1, x:eq(
 local function is_whole (x) return all_whole(some(x)) and all_whole(x) end
 
 --- Edges for a histogram: a bin for each whole number if they are few, else steps that are easy to read, the widest
--- that are hardly wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they are
--- whole numbers.
+-- that are hardly wider than Freedman and Diaconis say (2 IQR n^(-1/3)). Returns low, high, how many, and whether they
+-- are whole numbers.
 function bins.choose (x, n, low, high, spread, wanted)
   if not wanted and high - low < FEW and is_whole(x) then
     low, high = math.ceil(low), math.floor(high)
