@@ -1,5 +1,6 @@
 local peri = require "perilune"
 local core = require "perilune.core"
+local json = require "dkjson"
 
 local optim = peri.optim
 
@@ -252,7 +253,8 @@ describe("optimisers", function ()
     fails('RMSprop: alpha must be at least 0 and below 1, got the string "a"', optim.RMSprop, { w }, { alpha = "a" })
     fails("SGD: nesterov must be true or false, got 1", optim.SGD, { w }, { nesterov = 1 })
     fails("SGD: nesterov needs a positive momentum and no dampening", optim.SGD, { w }, { nesterov = true })
-    fails("Adagrad: there is no option momentum; there are eps, initial_accumulator_value, lr, lr_decay, weight_decay",
+    fails("Adagrad: there is no option momentum; there are eps, initial_accumulator_value, lr, lr_decay, " ..
+          "maximize, weight_decay",
           optim.Adagrad, { w }, { momentum = 1 })
     fails("ClippedAdam: options must be a table, got 0.1", optim.ClippedAdam, { w }, 0.1)
     fails("SGD: params must be a parameter (see peri.param), got nil", optim.SGD)
@@ -285,7 +287,7 @@ describe("optimisers", function ()
   end)
 
   it("print themselves", function ()
-    assert.equal("SGD(lr=0.5, momentum=0.9, dampening=0, nesterov=true, weight_decay=0)",
+    assert.equal("SGD(lr=0.5, momentum=0.9, dampening=0, nesterov=true, weight_decay=0, maximize=false)",
                  tostring(optim.SGD(peri.param(1), { lr = 0.5, momentum = 0.9, nesterov = true })))
     assert.equal("optim.Adam", tostring(optim.Adam))
   end)
@@ -334,7 +336,7 @@ describe("optimisers", function ()
       core.remember(memory, 1, peri.zeros(rows, 3), 0)
       assert.equal(0, ready(memory))
       assert.equal(0, update(memory, 1))
-      fails("update: at most 8 constants", update, memory, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+      fails("update: at most 10 constants", update, memory, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
       fails("update: memory must be the memory of an optimiser, got a tensor of shape (3)", update, x, 0)
       assert.same({ 1, 1, 1 }, x:totable())
     end
@@ -404,6 +406,88 @@ describe("optimisers", function ()
       many.grad[n - 1] = 0 / 0
       fails(name .. ": the gradient of params must be finite, got nan at [4999]", first.step, first)
     end
+  end)
+end)
+
+-- The gradients of spec/support/optim/trajectories.py at step t, and where each begins.
+local PATTERN, SCALES = { 1, 0.5, -2, 0, 3, -1, -1 }, { 1e-4, 1, 30, 1e3 }
+local PROBLEMS = {
+  scales = { { 1, -2, 3, -4 }, function (_, x)
+    local g = {}
+    for i, s in ipairs(SCALES) do g[i] = s * x[i] end
+    return g
+  end },
+  rosenbrock = { { -1.2, 1 }, function (_, x)
+    local a, bend = x[1], x[2] - x[1] * x[1]
+    return { -2 * (1 - a) - 400 * a * bend, 200 * bend }
+  end },
+  zeros = { { 1, 2, -3, 0.5 }, function (t, x)
+    return { 0, t % 3 == 0 and 0.5 * x[2] or 0, x[3] - 1e-9, 1e-170 * x[4] }
+  end },
+  turns = { { 0.7, 1, -1.5, 0 }, function (t, x)
+    return { x[1] / (math.abs(x[1]) + 0.01), t % 2 == 0 and 1 or -1, x[3] * x[3] * x[3], PATTERN[t % 7 + 1] }
+  end },
+}
+
+-- Adam divides by sqrt(v)/sqrt(1 - beta2^t) in torch; here one of the divisions is a product. RMSprop has one formula
+-- with momentum and without where it is centered.
+local function is_rounded_otherwise (case)
+  local options = case.options
+  return case.name == "Adam" or case.name == "AdamW" or options.centered and not options.momentum
+end
+
+describe("fifty steps", function ()
+  local cases, named = {}, {}
+  for line in io.lines("spec/support/optim/trajectories.jsonl") do
+    local case = json.decode(line)
+    local key = case.name .. " " .. json.encode(case.options, { keyorder = { "lr" } })
+    if not named[key] then
+      named[key] = {}
+      cases[#cases + 1] = { name = case.name, options = case.options, runs = named[key] }
+    end
+    table.insert(named[key], case)
+  end
+
+  -- The parameter after each step that the case lists; `between` may replace the optimiser after step 25.
+  local function run (case, w, opt, between)
+    local gradient, sign = PROBLEMS[case.problem][2], case.options.maximize and -1 or 1
+    local row = 1
+    for t = 1, 50 do
+      w.grad = sign * peri.tensor(gradient(t, w:totable()))
+      opt:step()
+      local expected = case.steps[row]
+      if expected[1] == t then
+        assert_close({ table.unpack(expected, 2) }, w:totable(), is_rounded_otherwise(case) and 1e-14 or 0)
+        row = row + 1
+      end
+      if between and t == 25 then opt = between(opt) end
+    end
+  end
+
+  for _, all in ipairs(cases) do
+    local shown = tostring(optim[all.name](peri.param(1), all.options))
+
+    it("are PyTorch's to the last bit: " .. shown, function ()
+      assert.equal(4, #all.runs)
+      for _, case in ipairs(all.runs) do
+        local w = peri.param(PROBLEMS[case.problem][1])
+        run(case, w, optim[case.name](w, case.options))
+      end
+    end)
+
+    it("are the same with a state that is saved and restored: " .. shown, function ()
+      local case = all.runs[2]
+      local w = peri.param(PROBLEMS[case.problem][1])
+      run(case, w, optim[case.name](w, case.options), function (opt)
+        return optim[case.name](w):restore(round_trip(opt:state()))
+      end)
+    end)
+  end
+
+  it("are those of every optimiser but Pyro's and L-BFGS", function ()
+    local seen = { ClippedAdam = true, LBFGS = true }
+    for _, all in ipairs(cases) do seen[all.name] = true end
+    for name in pairs(optim) do assert(seen[name] or name:find "^%l", name) end
   end)
 end)
 
