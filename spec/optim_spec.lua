@@ -229,6 +229,56 @@ describe("optimisers", function ()
     assert.equal(0, opt.steps)
   end)
 
+  it("look again at a gradient that was finite and was written to since", function ()
+    local w = peri.param { 1, 2 }
+    local opt = optim.SGD(w)
+    local nan, ones = peri.tensor { 0, 0 / 0 }, peri.ones(2)
+    local function begin (round)
+      w.grad = ones
+      if round % 2 == 0 then
+        opt:zero_grad()
+        w:sum():backward()
+      end
+      opt:step()
+      opt:step()
+    end
+    local function refused (grad)
+      local before = numbers(w)
+      fails("SGD: the gradient of params must be finite, got " .. grad .. " at [2]", opt.step, opt)
+      assert.same(before, numbers(w))
+    end
+    local spoil = peri.trace(function () return (w * peri.tensor { 1, math.huge }):sum() end)
+    local ways = {
+      function () w.grad = nan end,
+      function () w.grad[2] = 0 / 0 end,
+      function () w.grad:copy(nan) end,
+      function () w.grad:narrow(1, 2, 1):copy { 0 / 0 } end,
+      function () (w * nan):sum():backward() end,                      -- added
+      function () opt:zero_grad(); (w * nan):sum():backward() end,     -- in memory that is used again
+      function ()                                                      -- in other memory
+        local held = w.grad
+        opt:zero_grad();
+        (w * nan):sum():backward()
+        assert.same({ 1, 1 }, held:totable())
+      end,
+    }
+    for round = 1, 4 do
+      for _, way in ipairs(ways) do
+        begin(round)
+        way()
+        refused "nan"
+      end
+      begin(round)
+      spoil:backward()
+      refused "inf"
+      begin(round)
+      opt:zero_grad()
+      spoil:backward()
+      refused "inf"
+      collectgarbage()
+    end
+  end)
+
   it("can have their options changed", function ()
     local w = peri.param(1)
     local opt = optim.SGD(w, { lr = 1 })

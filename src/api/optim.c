@@ -97,13 +97,20 @@ static int recall (lua_State *L) {
 
 /* The sum of a block is as quick as reading it; only if that is not finite, or too large, does
    each element count. */
-static int is_finite (const Kernel *sum, const Tensor *grad) {
+static int all_finite (const Kernel *sum, size_t n, const double *x) {
   double total = 0;
-  if (!is_plain(grad)) return 0;
-  sum->reduction->fold(grad->size, grad->data, &total);
-  if (total - total == 0) return 1;
-  for (size_t i = 0; i < grad->size; i++)
-    if (grad->data[i] - grad->data[i] != 0) return 0;
+  sum->reduction->fold(n, x, &total);
+  for (size_t i = 0; total - total != 0 && i < n; i++)
+    if (x[i] - x[i] != 0) return 0;
+  return 1;
+}
+
+/* Is the grad of a parameter finite? One that has not been written to since is not read again. */
+static int is_finite (const Kernel *sum, Node *node) {
+  const Tensor *grad = node->grad;
+  if (node->finite != 0 && node->finite == *grad->version) return 1;
+  if (!is_plain(grad) || !all_finite(sum, grad->size, grad->data)) return 0;
+  node->finite = *grad->version;
   return 1;
 }
 
@@ -143,9 +150,9 @@ static int ready (lua_State *L) {
   Largest largest = {0};
   for (lua_Integer i = 0; i < memory->n; i++) {
     const Slot *slot = &memory->slot[i];
-    const Tensor *grad = grad_of(slot->x);
-    if (grad == NULL) continue;
-    if (!has_rows(slot, kernel) || !is_finite(sum, grad)) return lua_pushboolean(L, 0), 1;
+    if (grad_of(slot->x) == NULL) continue;
+    if (!has_rows(slot, kernel) || !is_finite(sum, slot->x->node))
+      return lua_pushboolean(L, 0), 1;
     include(&largest, slot->count);
   }
   return push_largest(L, &largest);
@@ -216,9 +223,9 @@ static int bind_update (lua_State *L) { return bind(L, "bind_update", update); }
 
 /* core.finite_grad(parameter): nil if it has no gradient; are all elements of that finite? */
 static int finite_grad (lua_State *L) {
-  const Tensor *grad = grad_of(check_parameter(L, 1, "finite_grad"));
-  if (grad == NULL) lua_pushnil(L);
-  else lua_pushboolean(L, is_finite(host_kernel(L, "reduce", "sum"), grad));
+  const Tensor *x = check_parameter(L, 1, "finite_grad");
+  if (grad_of(x) == NULL) lua_pushnil(L);
+  else lua_pushboolean(L, is_finite(host_kernel(L, "reduce", "sum"), x->node));
   return 1;
 }
 
