@@ -1,31 +1,34 @@
 /*
 ** optim.c - one step of an optimiser, in place, in one pass over a parameter
 **
-** Rows are the parameter x and the optimiser's memory. The constants begin with a sign, -1 to go up,
-** and the decay of weights, which are in the gradient: g = sign gradient + decay x. Momentum m, mean
-** square v, mean a, total t, largest u; blend(b, m, g) = b m + (1 - b) g:
+** Rows are the parameter x and the optimiser's memory. The first constants are the sign of the
+** gradient, -1 to go up, and the decay of weights: g = sign gradient + decay x. Momentum m, mean
+** square v, mean a, total t, largest u, step d, its mean square or size s, and the last gradient p;
+** blend(b, m, g) = b m + (1 - b) g:
 **
 **   descent         x -= lr g
 **   sgd             m = keep m + take g                 x -= lr (direct g + through m)
-**   adam            m = blend(b1, m, g)                 x = shrink x - lr m/(correct sqrt(v) + eps)
-**                   v = blend(b2, v, g^2)               with sign gradient in [-clip, clip]
-**   amsgrad         m, v as above, u = max(u, v)        the same with u for v
-**   nadam           m, v as above                       x = shrink x - (ahead m + direct g)
-**                                                             /(sqrt(v/correct) + eps)
-**   radam           m, v as above                       x = shrink x - lr m/correct times
-**                                                             rectify root/(sqrt(v) + eps), or 1
-**   adamax          m as above, u = max(b2 u, |g| + eps)      x -= lr m/u
-**   adadelta        v as above, d = g sqrt(s + eps)/sqrt(v + eps)
-**                   s = blend(b, s, d^2)                x -= lr d
+**   adam            m = blend(b1, m, g)                 x = shrink x
+**                   v = blend(b2, v, g^2)                   - lr m/(correct sqrt(v) + eps)
+**                   where sign gradient is moved into [-clip, clip]
+**   amsgrad         m, v as there, u = max(u, v)        x as there, with u for v
+**   nadam           m, v as there                       x = shrink x - (direct g + ahead m)
+**                                                           / (sqrt(v/correct) + eps)
+**   radam           m, v as there                       x = shrink x - lr m/correct
+**                                                           rectify root/(sqrt(v) + eps)
+**                   without the last two factors if rectify is 0
+**   adamax          m as there, u = max(b2 u, |g| + eps)    x -= lr m/u
+**   adadelta        v = blend(b, v, g^2)                x -= lr d
+**                   d = sqrt(s + eps)/sqrt(v + eps) g, s = blend(b, s, d^2)
 **   rmsprop         v = blend(b, v, g^2)                x -= lr g/(sqrt(v) + eps)
-**   rmsprop_moving  v as above, a = blend(b, a, g)      x -= lr m
+**   rmsprop_moving  v as there, a = blend(b, a, g)      x -= lr m
 **                   m = keep m + g/(sqrt(v - centred a^2) + eps)
 **   adagrad         t = t + g^2                         x -= lr g/(sqrt(t) + eps)
-**   rprop           s = s times up where g kept the sign that it had in p, down where it changed,
-**                   within [least, most]                x -= s sign(g)
-**                   p = g, but where the sign changed p and g are 0
+**   rprop           s = s up where g p > 0, s down      x -= s sign(g)
+**                   where g p < 0, within [least, most]; there g = 0; p = g
 **
-** Operations are in PyTorch's order, so that the bits are those of its loops without fma.
+** Operations are in the order of PyTorch 1.13's, whose loops without fma give the same bits. (Adam
+** there divides sqrt(v), which would take a third longer; rmsprop_moving multiplies by lr last.)
 */
 #include <math.h>
 
@@ -110,7 +113,8 @@ static void radam (size_t n, const double *gradient, const double *c, double *co
   EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], sign, decay);
     double momentum = blend(b1, m[i], g), square = blend_square(b2, v[i], g);
-    double step = momentum / correct * lr, adapted = step * (1 / (sqrt(square) + eps) * root) * rectify;
+    double step = momentum / correct * lr;
+    double adapted = step * (1 / (sqrt(square) + eps) * root) * rectify;
     m[i] = momentum;
     v[i] = square;
     x[i] = shrink * x[i] - (adapts ? adapted : step);
@@ -181,11 +185,12 @@ static void rprop (size_t n, const double *gradient, const double *c, double *co
   double *x = row[0], *p = row[1], *s = row[2];
   EVERY for (size_t i = 0; i < n; i++) {
     double g = decayed(gradient[i], x[i], sign, decay), agreement = g * p[i];
-    double size = clamp(s[i] * (agreement > 0 ? up : agreement < 0 ? down : 1), least, most);
-    double used = agreement < 0 ? 0 : g;
+    double grown = agreement > 0 ? up : 1, used = agreement < 0 ? 0 : g;
+    double size = clamp(s[i] * (agreement < 0 ? down : grown), least, most);
+    double step = used > 0 ? size : 0;
     p[i] = used;
     s[i] = size;
-    x[i] -= used > 0 ? size : used < 0 ? -size : 0;
+    x[i] -= used < 0 ? -size : step;
   }
 }
 
