@@ -196,6 +196,14 @@ describe("optimisers", function ()
     assert_close({ 0.75 * 3500 }, { peri.item(many:detach():sum()) }, 1e-8)
     assert.same({ 3, 0 }, none.shape)
     opt:restore(opt:state()):step()
+    none.grad = peri.zeros(3, 0)
+    for name in pairs(optim) do
+      if name:find "^%u" and name ~= "LBFGS" then
+        local of_none = optim[name](none)
+        of_none:step()
+        of_none:restore(round_trip(of_none:state())):step()
+      end
+    end
   end)
 
   it("write where older tapes notice", function ()

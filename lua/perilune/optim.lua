@@ -113,21 +113,20 @@ optim.ClippedAdam = elementwise {
 local function nadam_momentum (b1, decay, count) return b1 * (1 - 0.5 * 0.96 ^ (count * decay)) end
 
 local NEGLIGIBLE = 2 ^ -54   -- beside 1
+local last = { b1 = 0, decay = 0, count = 0, value = 1 }   -- the product that was computed last
 
--- The product of the first `count` of them, from the last one that was known. A negligible one is as good as those
--- after it, and where momenta no longer grow the rest is a power: so this is quick for any count.
-local function nadam_product (self, b1, decay, count)
-  local known = self.known_product
-  if not known or known.b1 ~= b1 or known.decay ~= decay or known.count > count then
-    known = { b1 = b1, decay = decay, count = 0, value = 1 }
-    self.known_product = known
+-- The product of the first `count` of them. A negligible one is as good as those after it, and where momenta no longer
+-- grow the rest is a power: so this is quick for any count.
+local function nadam_product (b1, decay, count)
+  if last.b1 ~= b1 or last.decay ~= decay or last.count > count then
+    last = { b1 = b1, decay = decay, count = 0, value = 1 }
   end
-  while known.count < count and known.value >= NEGLIGIBLE do
-    local momentum = nadam_momentum(b1, decay, known.count + 1)
-    if momentum == b1 then return known.value * b1 ^ (count - known.count) end
-    known.count, known.value = known.count + 1, known.value * momentum
+  while last.count < count and last.value >= NEGLIGIBLE do
+    local momentum = nadam_momentum(b1, decay, last.count + 1)
+    if momentum == b1 then return last.value * b1 ^ (count - last.count) end
+    last.count, last.value = last.count + 1, last.value * momentum
   end
-  return known.value
+  return last.value
 end
 
 --@ peri.optim.NAdam(params, options) -> Optimiser
@@ -143,7 +142,7 @@ optim.NAdam = elementwise {
     local b1, b2 = betas[1], betas[2]
     local decay, shrink = decay_of(self, rate, self.decoupled_weight_decay)
     local mu, next_mu = nadam_momentum(b1, momentum_decay, count), nadam_momentum(b1, momentum_decay, count + 1)
-    local product = nadam_product(self, b1, momentum_decay, count)
+    local product = nadam_product(b1, momentum_decay, count)
     local direct, ahead = rate * (1 - mu) / (1 - product), rate * next_mu / (1 - product * next_mu)
     return decay, direct, shrink, b1, b2, 1 - b2 ^ count, self.eps, ahead
   end,
@@ -161,12 +160,10 @@ optim.RAdam = elementwise {
     local b1, b2 = betas[1], betas[2]
     local decay, shrink = decay_of(self, rate, self.decoupled_weight_decay)
     local correct = 1 - b2 ^ count
-    local limit = 2 / (1 - b2) - 1   -- of the number of gradients that the mean square is of
-    local known = limit - 2 * count * b2 ^ count / correct
+    local most = 2 / (1 - b2) - 1    -- gradients that the mean square is worth, in the end
+    local worth = most - 2 * count * b2 ^ count / correct
     local rectify = 0                -- does not divide
-    if known > 5 then
-      rectify = sqrt((known - 4) * (known - 2) * limit / ((limit - 4) * (limit - 2) * known))
-    end
+    if worth > 5 then rectify = sqrt((worth - 4) * (worth - 2) * most / ((most - 4) * (most - 2) * worth)) end
     return decay, rate, shrink, b1, b2, sqrt(correct), self.eps, 1 - b1 ^ count, rectify
   end,
 }
@@ -208,8 +205,7 @@ optim.RMSprop = elementwise {
 --@ peri.optim.Adagrad(params, options) -> Optimiser
 -- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
 --   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10,
---            maximize = false
+--   options  lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10, maximize = false
 optim.Adagrad = elementwise {
   name = "Adagrad", forms = { { "adagrad", rows = { "total" } } }, initial = { total = "initial_accumulator_value" },
   options = {
@@ -235,11 +231,10 @@ optim.Adadelta = elementwise {
 }
 
 --@ peri.optim.Rprop(params, options) -> Optimiser
--- Rprop (Riedmiller and Braun 1993): a step size for each element, which grows while its gradient keeps its sign.
--- The first is lr, which means nothing later. For objectives without noise.
+-- Rprop (Riedmiller and Braun 1993): a step size for each element, times the second of etas while its gradient keeps
+-- its sign, times the first where that changes, within step_sizes. The first size is lr, which means nothing later.
 --   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.01, etas = {0.5, 1.2}, factors of a size where the sign changed and where it did not;
---            step_sizes = {1e-6, 50}, the least and the largest; maximize = false
+--   options  lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false
 optim.Rprop = elementwise {
   name = "Rprop", forms = { { "rprop", rows = { "previous", "step_size" } } }, initial = { step_size = "lr" },
   options = {

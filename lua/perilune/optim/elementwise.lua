@@ -123,13 +123,12 @@ end
 
 --- A kind of optimiser, from data:
 --
---   name, options   as Optimiser.kind has them; `maximize` is added
---   forms           { kernel, rows = names of rows of memory }, those of more rows first
---   form(self, forms)   which of them the options ask for; the first, if there is no such function
---   initial         the option that a row's first elements are, by the name of the row; 0 for others
---   check(self)     raises, if options do not fit together
---   constants(self, rate, count)   the kernel's constants but the first, for a learning rate and the number of this
---                   step
+--   name, options        as Optimiser.kind has them; `maximize` is added
+--   forms                { kernel, rows = names of rows of memory, none of them count or size }, those of more rows first
+--   form(self, forms)    which of them the options ask for; the first, if there is no such function
+--   initial              the option that a row's first elements are, by the name of the row; 0 for others
+--   check(self)          raises, if options do not fit together
+--   constants(self, rate, count)   the kernel's constants after the sign, for a learning rate and the number of a step
 return function (kind)
   for _, form in ipairs(kind.forms) do
     form.ready, form.update = core.bind_ready(form[1]), core.bind_update(form[1])

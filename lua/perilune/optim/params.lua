@@ -129,12 +129,12 @@ end
 
 --@ peri.optim.clip_grad_norm(params, max, p, options) -> number
 -- Scales all gradients by one factor, so that the p-norm of all together is at most max; p is 2 unless told. Returns
--- the norm that they had.
+-- the norm that they had. One that is not finite raises; if that is turned off, inf makes itself nan and all others 0,
+-- and nan makes all nan, as in torch.
 --   params   a parameter, or a table of them, nested as you like
 --   max      a positive number
 --   p        a positive number, or math.huge for the largest element
---   options  error_if_nonfinite = true; if false, an infinite element makes itself nan and all others 0, and nan
---            makes all nan, as in torch
+--   options  error_if_nonfinite = true
 -- > local w = param { 0, 0 }
 -- > w.grad = tensor { 3, 4 }
 -- > optim.clip_grad_norm(w, 1)
