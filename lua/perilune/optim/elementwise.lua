@@ -124,7 +124,7 @@ end
 --- A kind of optimiser, from data:
 --
 --   name, options        as Optimiser.kind has them; `maximize` is added
---   forms                { kernel, rows = names of rows of memory, none of them count or size }, those of more rows first
+--   forms                { kernel, rows = names of rows of memory, but count and size }, those of more rows first
 --   form(self, forms)    which of them the options ask for; the first, if there is no such function
 --   initial              the option that a row's first elements are, by the name of the row; 0 for others
 --   check(self)          raises, if options do not fit together
