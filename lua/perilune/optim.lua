@@ -5,8 +5,7 @@
 --   opt:schedule(fn)     fn(number of steps taken) is a factor of lr
 --   opt:state()          a plain table, from which opt:restore(table) goes on
 --
--- Names and defaults of options are torch's, and so are the steps, to the last bit (src/kernel/optim.c has the
--- formulas).
+-- Names and defaults of options are torch's, and so are the steps; src/kernel/optim.c has the formulas.
 local elementwise = require "perilune.optim.elementwise"
 local errors      = require "perilune.errors"
 local Optimiser   = require "perilune.optim.optimiser"
@@ -15,6 +14,18 @@ local params      = require "perilune.optim.params"
 local rules, sqrt = Optimiser.rules, math.sqrt
 local NO_CLIP = math.huge
 
+--@ peri.optim
+-- Optimisers, with torch's names, defaults and steps; schedules of learning rates; clipping of gradients.
+-- > w = param { 5, -5 }
+-- > opt = optim.Adam(w, { lr = 0.1 })
+-- > for _ = 1, 300 do
+-- >   opt:zero_grad()
+-- >   local loss = (w * w):sum()
+-- >   loss:backward()
+-- >   opt:step()
+-- > end
+-- > w:detach():abs():max() < 0.1
+-- true
 local optim = {
   schedules       = require "perilune.optim.schedules",
   LBFGS           = require "perilune.optim.lbfgs",
@@ -23,9 +34,18 @@ local optim = {
 }
 
 --@ peri.optim.SGD(params, options) -> Optimiser
--- Gradient descent, with momentum if told.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.001, momentum = 0, dampening = 0, nesterov = false, weight_decay = 0, maximize = false
+-- Gradient descent, with momentum if told: m = momentum m + (1 - dampening) g; x = x - lr m.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); momentum = share of the last move that is kept (0); dampening = share of the
+--            gradient that is left out of the momentum (0); nesterov = true looks ahead along the momentum (false);
+--            weight_decay = times the parameter is added to its gradient (0); maximize = true goes up (false)
+-- > w = param(1)
+-- > opt = optim.SGD(w, { lr = 0.25 })
+-- > loss = w * w
+-- > loss:backward()
+-- > opt:step()
+-- > item(w)
+-- 0.5
 optim.SGD = elementwise {
   name = "SGD", forms = { { "sgd", rows = { "momentum" } }, { "descent", rows = {} } },
   options = {
@@ -84,22 +104,42 @@ local function adam_of (name, weight_decay, constants)
 end
 
 --@ peri.optim.Adam(params, options) -> Optimiser
--- Adam (Kingma and Ba 2015): steps as long as lr, whatever the scale of gradients.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.001, betas = {0.9, 0.999}, eps = 1e-8, weight_decay = 0, amsgrad = false, maximize = false
+-- Adam (Kingma and Ba 2015): steps about as long as lr, whatever the scale of gradients. For noisy gradients.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); amsgrad = true divides by the largest mean square so far (false); maximize = true goes up
+--            (false)
+-- > w = param(1)
+-- > opt = optim.Adam(w, { lr = 0.25 })
+-- > loss = w * w
+-- > loss:backward()
+-- > opt:step()
+-- > string.format("%.6f", item(w))
+-- 0.750000
 optim.Adam = adam_of("Adam", 0, adam_constants)
 
 --@ peri.optim.AdamW(params, options) -> Optimiser
 -- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
---   params   a parameter, or a table of them, nested as you like
---   options  as Adam's, with weight_decay = 0.01
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = parameters are multiplied by 1 - lr
+--            weight_decay first (0.01); amsgrad = true divides by the largest mean square so far (false); maximize =
+--            true goes up (false)
+-- > optim.AdamW(param(1)).weight_decay
+-- 0.01
 optim.AdamW = adam_of("AdamW", 1e-2, adamw_constants)
 
 --@ peri.optim.ClippedAdam(params, options) -> Optimiser
--- Pyro's Adam: elements of gradients are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at every
--- step.
---   params   a parameter, or a table of them, nested as you like
---   options  as Adam's but amsgrad; clip_norm = 10, lrd = 1
+-- Pyro's Adam, for gradients with outliers: their elements are moved into [-clip_norm, clip_norm], and lr is
+-- multiplied by lrd at every step.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); clip_norm = bound of each element (10); lrd = factor of lr at every step (1); maximize =
+--            true goes up (false)
+-- > optim.ClippedAdam(param(1), { lrd = 0.999 }).lrd
+-- 0.999
 optim.ClippedAdam = elementwise {
   name = "ClippedAdam", forms = { { "adam", rows = MOMENTS } },
   options = adam_options(1e-3, 0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
@@ -131,8 +171,14 @@ end
 
 --@ peri.optim.NAdam(params, options) -> Optimiser
 -- Adam with Nesterov's momentum (Dozat 2016), which grows with steps.
---   params   a parameter, or a table of them, nested as you like
---   options  as Adam's but amsgrad, with lr = 0.002; momentum_decay = 0.004, decoupled_weight_decay = false
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.002); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); momentum_decay = how soon the momentum grows to the first of betas (0.004);
+--            decoupled_weight_decay = true multiplies parameters by 1 - lr weight_decay instead (false); maximize =
+--            true goes up (false)
+-- > optim.NAdam(param(1)).momentum_decay
+-- 0.004
 optim.NAdam = elementwise {
   name = "NAdam", forms = { { "nadam", rows = MOMENTS } },
   options = adam_options(2e-3, 0, { "momentum_decay", 4e-3, rules.nonnegative },
@@ -150,8 +196,16 @@ optim.NAdam = elementwise {
 
 --@ peri.optim.RAdam(params, options) -> Optimiser
 -- Adam that divides by the mean square only when that is known well enough (Liu and others 2020).
---   params   a parameter, or a table of them, nested as you like
---   options  as Adam's but amsgrad; decoupled_weight_decay = false
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); decoupled_weight_decay = true multiplies parameters by 1 - lr weight_decay instead
+--            (false); maximize = true goes up (false)
+-- > w = param(1)
+-- > w.grad = 3
+-- > optim.RAdam(w, { lr = 0.125 }):step()
+-- > item(w)
+-- 0.625
 optim.RAdam = elementwise {
   name = "RAdam", forms = { { "radam", rows = MOMENTS } },
   options = adam_options(1e-3, 0, { "decoupled_weight_decay", false, rules.boolean }),
@@ -170,8 +224,12 @@ optim.RAdam = elementwise {
 
 --@ peri.optim.Adamax(params, options) -> Optimiser
 -- Adam with the largest gradient so far, which fades, for the root of the mean square (Kingma and Ba 2015).
---   params   a parameter, or a table of them, nested as you like
---   options  as Adam's but amsgrad, with lr = 0.002
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.002); betas = decay of the mean of gradients and of the largest ({ 0.9, 0.999 });
+--            eps = added to their sizes (1e-8); weight_decay = times the parameter is added to its gradient (0);
+--            maximize = true goes up (false)
+-- > optim.Adamax(param(1)).lr
+-- 0.002
 optim.Adamax = elementwise {
   name = "Adamax", forms = { { "adamax", rows = { "momentum", "largest" } } }, options = adam_options(2e-3, 0),
   constants = function (self, rate, count)
@@ -185,9 +243,14 @@ optim.Adamax = elementwise {
 -- Others ---------------------------------------------------------------------------
 
 --@ peri.optim.RMSprop(params, options) -> Optimiser
--- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance if centered.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0, centered = false, maximize = false
+-- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.01); alpha = decay of the mean square (0.99); eps = added to the root (1e-8);
+--            weight_decay = times the parameter is added to its gradient (0); momentum = share of the last move that
+--            is kept (0); centered = true divides by the root of the variance (false); maximize = true goes up
+--            (false)
+-- > optim.RMSprop(param(1)).alpha
+-- 0.99
 optim.RMSprop = elementwise {
   name = "RMSprop",
   forms = { { "rmsprop_moving", rows = { "momentum", "square", "mean" } }, { "rmsprop", rows = { "square" } } },
@@ -204,8 +267,12 @@ optim.RMSprop = elementwise {
 
 --@ peri.optim.Adagrad(params, options) -> Optimiser
 -- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10, maximize = false
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.01); lr_decay = the rate after n steps is lr/(1 + n lr_decay) (0); weight_decay =
+--            times the parameter is added to its gradient (0); initial_accumulator_value = where the sum begins (0);
+--            eps = added to the root (1e-10); maximize = true goes up (false)
+-- > optim.Adagrad(param(1)).lr
+-- 0.01
 optim.Adagrad = elementwise {
   name = "Adagrad", forms = { { "adagrad", rows = { "total" } } }, initial = { total = "initial_accumulator_value" },
   options = {
@@ -219,8 +286,12 @@ optim.Adagrad = elementwise {
 
 --@ peri.optim.Adadelta(params, options) -> Optimiser
 -- Adadelta (Zeiler 2012): gradients in units of the steps before them, so that lr has no units.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0, maximize = false
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (1); rho = decay of the mean squares of gradients and of steps (0.9); eps = added to
+--            these (1e-6); weight_decay = times the parameter is added to its gradient (0); maximize = true goes up
+--            (false)
+-- > optim.Adadelta(param(1)).rho
+-- 0.9
 optim.Adadelta = elementwise {
   name = "Adadelta", forms = { { "adadelta", rows = { "square", "step_square" } } },
   options = {
@@ -231,10 +302,17 @@ optim.Adadelta = elementwise {
 }
 
 --@ peri.optim.Rprop(params, options) -> Optimiser
--- Rprop (Riedmiller and Braun 1993): a step size for each element, times the second of etas while its gradient keeps
--- its sign, times the first where that changes, within step_sizes. The first size is lr, which means nothing later.
---   params   a parameter, or a table of them, nested as you like
---   options  lr = 0.01, etas = {0.5, 1.2}, step_sizes = {1e-6, 50}, maximize = false
+-- Rprop (Riedmiller and Braun 1993): a size of step for each element, which grows while its gradient keeps its sign
+-- and shrinks when that changes. For objectives without noise.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = size of the first step (0.01); etas = factors of the size where the sign changed and where it did
+--            not ({ 0.5, 1.2 }); step_sizes = least and largest ({ 1e-6, 50 }); maximize = true goes up (false)
+-- > w = param(1)
+-- > w.grad = 3
+-- > opt = optim.Rprop(w, { lr = 0.25 })
+-- > opt:step()
+-- > item(w)
+-- 0.75
 optim.Rprop = elementwise {
   name = "Rprop", forms = { { "rprop", rows = { "previous", "step_size" } } }, initial = { step_size = "lr" },
   options = {

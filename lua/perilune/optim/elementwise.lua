@@ -49,6 +49,16 @@ local function complete (self, form)
   end
 end
 
+--@ Optimiser:step(closure) -> any
+-- Moves the parameters by their gradients; one without a gradient stays. Raises where a gradient is not finite, names
+-- it, and moves nothing.
+--   closure  function that is called first and whose result is returned; needed by LBFGS, none unless told
+-- > w = param(1)
+-- > w.grad = 2
+-- > optim.SGD(w, { lr = 0.25 }):step()
+-- > item(w)
+-- 0.5
+
 -- The method that moves the parameters that have gradients; none, if a gradient is not finite.
 local function stepper (forms, form_of, constants)
   return function (self, closure)

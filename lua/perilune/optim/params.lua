@@ -128,17 +128,16 @@ local function raises (who, options)
 end
 
 --@ peri.optim.clip_grad_norm(params, max, p, options) -> number
--- Scales all gradients by one factor, so that the p-norm of all together is at most max; p is 2 unless told. Returns
--- the norm that they had. One that is not finite raises; if that is turned off, inf makes itself nan and all others 0,
--- and nan makes all nan, as in torch.
---   params   a parameter, or a table of them, nested as you like
---   max      a positive number
---   p        a positive number, or math.huge for the largest element
---   options  error_if_nonfinite = true
--- > local w = param { 0, 0 }
+-- Scales all gradients by one factor so that the p-norm of all together is at most max; returns the norm that they had.
+-- One that is not finite raises; if that is turned off, inf makes itself nan and all others 0, and nan makes all nan.
+--   params   parameter, or a (nested) table of parameters
+--   max      positive number
+--   p        positive number, math.huge for the largest element; 2 unless told
+--   options  error_if_nonfinite = false as torch's default does (true)
+-- > w = param { 0, 0 }
 -- > w.grad = tensor { 3, 4 }
--- > optim.clip_grad_norm(w, 1)
--- 5.0
+-- > optim.clip_grad_norm(w, 1), w.grad[2]
+-- 5.0  0.8
 function params.clip_grad_norm (x, max, p, options, ...)
   local who = "clip_grad_norm"
   errors.no_more("clip_grad_norm(params, max, p, options)", ...)
@@ -158,10 +157,16 @@ function params.clip_grad_norm (x, max, p, options, ...)
   return norm
 end
 
---@ peri.optim.clip_grad_value(params, max)
+--@ peri.optim.clip_grad_value(params, max) -> nothing
 -- Moves every element of every gradient into [-max, max]; nan stays.
---   params   a parameter, or a table of them, nested as you like
---   max      a positive number
+--   params  parameter, or a (nested) table of parameters
+--   max     positive number
+-- > w = param { 0, 0 }
+-- > w.grad = tensor { 3, -0.5 }
+-- > optim.clip_grad_value(w, 1)
+-- > w.grad
+-- Tensor(2)
+--      1  -0.5
 function params.clip_grad_value (x, max, ...)
   errors.no_more("clip_grad_value(params, max)", ...)
   local list = params.list("clip_grad_value", x)
