@@ -18,7 +18,9 @@ for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. nam
 -- among them.
 local fields = {
   construct     = "validate",
+  ["data.bits"] = "bits",
   ["data.csv"]  = "read_csv write_csv",
+  ["data.describe"] = "describe",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",

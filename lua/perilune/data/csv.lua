@@ -77,7 +77,8 @@ local function check_distinct (names)
   local places = {}
   for i, name in ipairs(names) do
     if places[name] then
-      raise("read_csv: columns %d and %d are both called %s; names = { ... } calls them otherwise", places[name], i, name)
+      raise("read_csv: columns %d and %d are both called %s; names = { ... } calls them otherwise", places[name], i,
+            name)
     end
     places[name] = i
   end

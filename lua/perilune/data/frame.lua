@@ -45,7 +45,7 @@ end
 
 -- How many are NaN, or empty text.
 local function missing_of (column)
-  if core.is_tensor(column) then return core.item(core.tensor(column:ne(column):sum())) // 1 | 0 end
+  if core.is_tensor(column) then return math.tointeger(column:ne(column):sum()) end
   local n = 0
   for _, text in ipairs(is_texts(column) and column or {}) do n = n + (text == "" and 1 or 0) end
   return n
