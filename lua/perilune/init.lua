@@ -22,6 +22,7 @@ local fields = {
   ["data.csv"]  = "read_csv write_csv",
   ["data.describe"] = "describe",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",

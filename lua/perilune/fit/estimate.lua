@@ -1,0 +1,327 @@
+--- One family fitted to data by maximum likelihood: parameters, standard errors, and whether that is a maximum.
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local families   = require "perilune.fit.families"
+local functions  = require "perilune.functions"
+local Likelihood = require "perilune.fit.likelihood"
+local show       = require "perilune.show"
+local units      = require "perilune.fit.units"
+
+local raise = errors.raise
+
+local FAR      = 8      -- free numbers beyond this may be on their way to an end
+local LOST     = 12     -- and have standard errors like this
+local RISING   = 1e-6   -- slope of the mean log likelihood that has no end
+local LEFT     = 1e-6   -- nats that may be left to gain
+local POINT    = 20     -- free numbers beyond this make a point of a law, of data that are all the same
+local NEARBY   = 0.01   -- a change of free numbers that is none to speak of
+local KINKS    = 300    -- data that are tried as the place of a kink
+local PASSES   = 20     -- of such trials
+
+local function is_finite (x) return x - x == 0 end
+
+-- Errors -----------------------------------------------------------------------------------------
+
+local function fail (c, ...) raise("fit: %s: %s", class.name(c), string.format(...)) end
+
+local function plain (x) return core.is_tensor(x) and core.rank(x) == 0 and core.item(x) or x end
+
+-- "scale goes to 0", of a free number that runs off.
+local function way_of (site, i, is_up)
+  local name = site.name
+  if site.size > 1 then name = string.format("an element of %s", site.reported) end
+  local c = type(site.constraint) == "function" and {} or site.constraint
+  local goal = is_up and "infinity" or c.low == 0 and "0" or "its lower end"
+  if c.low == nil or c.low == -math.huge then goal = is_up and "infinity" or "-infinity" end
+  if c.high and c.high < math.huge and is_up then goal = string.format("%s", show.number(c.high)) end
+  if site.name == "logits" and site.reported == "probs" then name, goal = "probs", is_up and "1" or "0" end
+  return string.format("%s goes to %s", name, goal), i
+end
+
+-- The free numbers that are far out, with what that means: { site, place in u, sentence }.
+local function runaways (likelihood, u)
+  local list = {}
+  for _, site in ipairs(likelihood.sites) do
+    for i = site.at, site.at + site.size - 1 do
+      local value = u[i]
+      local is_line = type(site.constraint) == "table" and site.constraint.low == -math.huge
+      local far = is_line and site.name ~= "logits" and 100 or FAR
+      if math.abs(value) > far then list[#list + 1] = { site = site, at = i, way = way_of(site, i, value > 0) } end
+    end
+  end
+  return list
+end
+
+-- Names the first of the data whose density is 0 or infinite under one of the distributions, if there is one.
+local function refuse_data (c, list, x, original)
+  for _, sign in ipairs { 1, -1 } do
+    for _, d in ipairs(list) do
+      local bad = functions.eq(d:log_prob(x), sign * math.huge)
+      if bad:max() == 1 then
+        local at = math.tointeger(bad:argmax())
+        fail(c, sign > 0 and "the likelihood is unbounded: there are parameters with an infinite density at x[%d] = %s"
+                or "no parameters were found that give x[%d] = %s a density above 0", at, show.parameter(original[at]))
+      end
+    end
+  end
+end
+
+-- Are all events the same?
+local function is_constant (x) return core.tensor(x:max(1) - x:min(1)):max() == 0 end
+
+local function refuse_unbounded (c, x, ways)
+  local what = ""
+  if is_constant(x) then
+    what = core.shape(x)[1] == 1 and "there is one value only: "
+           or string.format("all values are %s: ", show.parameter(x[1]))
+  end
+  fail(c, "%sthe likelihood grows without bound as %s; fix a parameter (fixed = { ... }), or choose another family",
+       what, ways)
+end
+
+
+-- Closed forms and kinks ---------------------------------------------------------------------------
+
+-- Values that are no parameters, such as a scale of 0, are where the likelihood has no bound.
+local function check_values (c, x, values, all)
+  for _, param in ipairs(c.params) do
+    local name = param[1]
+    local value = plain(values[name])
+    if value ~= nil then
+      local constraint = type(param[2]) == "function" and param[2](all) or param[2]
+      if param.event == 2 then
+        local l = value:cholesky()
+        if not is_finite(l:sum()) then
+          refuse_unbounded(c, x, name .. " becomes singular: there are too few data, or they lie in a plane")
+        end
+      end
+      local is_bad = constraint:violation(value) ~= nil
+                     or type(value) == "number" and not (is_finite(value) or param.infinite)
+      if is_bad then
+        refuse_unbounded(c, x, string.format("%s goes to %s", name, show.parameter(value)))
+      end
+    end
+  end
+end
+
+-- The parameter of a kink at the one of the data that is best, others being fixed.
+local function best_place (likelihood, values, name, x)
+  local c, best, best_value = likelihood.class, nil, -math.huge
+  local n = core.numel(x)
+  local sorted = x:sort()
+  local count = math.min(n, KINKS)
+  local trial = { validate = false }
+  for key, value in pairs(values) do trial[key] = value end
+  for i = 1, count do
+    trial[name] = sorted[count > 1 and math.tointeger((i - 1) * (n - 1) // (count - 1)) + 1 or 1]
+    local terms = c(trial):log_prob(x)
+    local value = (likelihood.w and likelihood.w * terms or terms):sum()
+    if value > best_value then best, best_value = trial[name], value end
+  end
+  return best
+end
+
+local function copy (t, more)
+  local all = {}
+  for k, v in pairs(t) do all[k] = v end
+  for k, v in pairs(more or {}) do all[k] = v end
+  return all
+end
+
+local function plain_values (likelihood, u)
+  local values = likelihood:values(u)
+  for name, value in pairs(values) do values[name] = plain(value) end
+  return values
+end
+
+-- The best maximum with one parameter at a kink, looked for among the data; and the likelihood it belongs to.
+local function kinked (likelihood, found, name, starts, rules)
+  local best, own = found, likelihood
+  local place = found and plain_values(likelihood, found.u)[name]
+  for pass = 1, PASSES do
+    local values = best and plain_values(own, best.u) or nil
+    local try = values and best_place(likelihood, values, name, likelihood.x) or pass == 1 and likelihood.x:median()
+    if not try or pass > 1 and try == place then break end
+    place = try
+    local other = Likelihood.new(likelihood.class, likelihood.x, likelihood.w,
+                                 copy(likelihood.known, { [name] = place }), rules)
+    local more = { table.unpack(starts) }
+    if values then more[#more + 1] = values end
+    local again = other:maximise(more)
+    local is_better = again and (not best or again.value > best.value + 1e-9 or not best.is_peak and again.is_peak)
+    if not is_better then break end
+    best, own = again, other
+  end
+  return best, own
+end
+
+
+-- The fit --------------------------------------------------------------------------------------------
+
+-- What speaks against a maximum that was found: sentences, and whether it is one. Raises where there is none.
+local function judge (likelihood, found, n, original)
+  local reasons, c = {}, likelihood.class
+  if likelihood.size == 0 then return reasons, {}, true end
+  local _, gradient = likelihood:at(found.u)
+  local far = runaways(likelihood, found.u)
+  local se, free_se = nil, nil
+  if found.is_peak and found.gain <= LEFT then se, free_se = likelihood:errors(found.u) end
+  for _, one in ipairs(far) do
+    local is_lost = not free_se or free_se[one.at] > LOST
+    local is_point = math.abs(found.u[one.at]) > POINT and is_constant(original)
+    if is_point or is_lost and math.abs(gradient[one.at]) / n > RISING then
+      refuse_unbounded(c, original, one.way)
+    elseif is_lost then
+      reasons[#reasons + 1] = string.format("at an end: the likelihood still rises as %s, and is all but flat there",
+                                            one.way)
+    end
+  end
+  if #far == 0 and not found.is_peak then   -- is it one of few parameters at which densities are finite?
+    refuse_data(c, { likelihood:distribution(found.u + NEARBY), likelihood:distribution(found.u - NEARBY) },
+                likelihood.x, original)
+  end
+  if #reasons == 0 and not se then
+    if found.gain > LEFT then
+      reasons[1] = string.format("not converged: %s is left to gain; give start = { ... }, or more data",
+                                 found.gain < 1e9 and string.format("%.2g in log likelihood", found.gain) or "more")
+    else
+      reasons[1] = "not converged: the likelihood is flat in some direction; the data cannot tell the parameters"
+    end
+  end
+  return reasons, #reasons == 0 and se or {}, #reasons == 0
+end
+
+-- Is some parameter of a group among these?
+local function has_any (values, group)
+  for _, param in ipairs(group) do
+    if values[param[1]] ~= nil then return true end
+  end
+  return false
+end
+
+-- The closed form, if there is one for what is fixed: all parameters.
+local function closed_form (family, x, w, fixed, outcomes)
+  if not family.closed then return nil end
+  local count = 0
+  for name in pairs(fixed) do count = count + 1 if name ~= family.closed_with then return nil end end
+  if family.closed_with and count == 0 then return nil end
+  return family.closed(x, w, fixed, outcomes)
+end
+
+-- Standard errors of shares, whose covariances are known.
+local function share_errors (probs, n) return functions.sqrt(probs * (1 - probs) / n) end
+
+-- Standard errors at values that a closed form gave, by curvature; none at the end of a constraint.
+local function closed_errors (likelihood, values, n, family)
+  if family.is_shares then return { probs = share_errors(values.probs, n) }, {} end
+  local u = likelihood:free(values)
+  if not is_finite((u * u):sum()) then return {}, { "at an end: a parameter is at the end of its range, and has no "
+                                                    .. "standard error" } end
+  local se = likelihood:errors(u)
+  return se or {}, se and {} or { "the curvature gives no standard errors" }
+end
+
+-- { values, se, reasons, converged, size = number of parameters estimated } in the units of x.
+local function estimate_within (c, family, x, w, fixed, options, original)
+  local n = families.total(w, x)
+  local shape = core.shape(x)
+  local rules = family.constraints and family.constraints(shape[#shape])
+  local known = copy(fixed)
+  for name, value in pairs(family.data and family.data(x) or {}) do known[name] = known[name] or value end
+  local closed = closed_form(family, x, w, known, options.outcomes)
+  if closed then
+    check_values(c, original, closed, copy(known, closed))
+    local likelihood = Likelihood.new(c, x, w, known, rules)
+    local se, reasons = closed_errors(likelihood, closed, n, family)
+    return { values = copy(known, closed), se = se, reasons = reasons, converged = true,
+             size = family.is_shares and core.numel(closed.probs) - 1 or likelihood.size }
+  end
+  local kinks, at_kinks = family.kinks and family.kinks(x, w, fixed) or {}, 0
+  for name, value in pairs(kinks) do
+    if known[name] == nil then
+      known[name] = value
+      at_kinks = at_kinks + (family.smooth_kinks and core.numel(value) - 1 or 1)
+    end
+  end
+  check_values(c, original, copy(kinks, fixed), known)
+  local likelihood = Likelihood.new(c, x, w, known, rules)
+  local starts = { options.start or family.start and family.start(x, w) }
+  local found, higher = likelihood:maximise(starts)
+  local own = likelihood
+  if family.kink and known[family.kink] == nil then
+    found, own = kinked(likelihood, found, family.kink, starts, rules)
+    higher = nil
+  end
+  if not found then refuse_data(c, { likelihood:distribution(core.zeros(likelihood.size)) }, x, original) end
+  if not is_finite(found.value) then refuse_data(c, { own:distribution(found.u) }, x, original) end
+  local reasons, se, converged = judge(own, found, n, original)
+  if converged and higher then
+    local far = runaways(likelihood, higher.u)
+    reasons[1] = string.format("a local maximum: the likelihood is larger %s",
+                               far[1] and "as " .. far[1].way or "elsewhere")
+  end
+  return { values = plain_values(own, found.u), se = se, reasons = reasons, converged = converged,
+           size = likelihood.size + at_kinks }
+end
+
+-- The units in which to work.
+local function units_of (c, family, x, w, fixed)
+  if family.measure then return next(fixed) == nil and units.own(family, x, w) or units.none end
+  local is_plain = not family.no_units and core.rank(x) == 1
+  for _, value in pairs(fixed) do is_plain = is_plain and value ~= nil end
+  for _, param in ipairs(c.params) do
+    local constraint = param[2]
+    if param.event or param.gives or type(constraint) == "table" and constraint.is_discrete then is_plain = false end
+  end
+  if not is_plain or #c.params == 0 then return units.none end
+  local rules = family.constraints and family.constraints(1)
+  return units.of(c, Likelihood.new(c, x, nil, {}, rules), x)
+end
+
+-- What is reported of each parameter: the first of those that stand for each other.
+local function reported (c, values, unit)
+  values.validate = false
+  local d, list = c(values), {}
+  values.validate = nil
+  for i, group in ipairs(Likelihood.groups(c)) do
+    local name = group[1][1]
+    list[i] = { name = name, value = unit.outward(name, plain(d[name])) }
+  end
+  return list
+end
+
+--- Fits class c to checked data: names, params and se by name, converged, reasons, distribution, size (how many numbers
+-- were estimated).
+return function (c, x, w, fixed, options)
+  local family = families[class.name(c)] or {}
+  if family.no_fit then raise("fit: %s has no fit: %s", class.name(c), family.no_fit) end
+  for name, why in pairs(family.needs or {}) do
+    if fixed[name] == nil then fail(c, "%s must be given, as in fixed = { %s = 0 }: %s", name, name, why) end
+  end
+  local unit = units_of(c, family, x, w, fixed)
+  local inner = {}
+  for name, value in pairs(fixed) do inner[name] = unit.inward and unit.inward(name, value) or value end
+  local start
+  if options.start then
+    start = {}
+    for name, value in pairs(options.start) do start[name] = unit.inward and unit.inward(name, value) or value end
+  end
+  local found = estimate_within(c, family, unit.x(x), w, inner, { start = start, outcomes = options.outcomes }, x)
+  local result = { names = {}, params = {}, se = {}, fixed = {}, reasons = found.reasons, converged = found.converged,
+                   size = found.size }
+  local groups = Likelihood.groups(c)
+  for i, one in ipairs(reported(c, found.values, unit)) do
+    local is_fixed = has_any(fixed, groups[i])
+    local se = found.se[one.name]
+    result.names[i], result.params[one.name] = one.name, one.value
+    result.fixed[one.name] = is_fixed or nil
+    if se ~= nil then result.se[one.name] = unit.error(one.name, se)
+    elseif not is_fixed then result.se[one.name] = 0 / 0 end
+  end
+  for name, value in pairs(fixed) do
+    if result.params[name] ~= nil then result.params[name] = value end   -- as it was given
+  end
+  result.distribution = c(copy(result.params))
+  return result
+end

@@ -1,0 +1,357 @@
+--- Likelihood: the log likelihood of a family on data as a function of free numbers u, and its maximum.
+--
+-- Every parameter that is not known is a stretch of u, brought to its constraint as sites of models are. The sum of log
+-- densities is traced once; values and gradients are replays in C. It is maximised by L-BFGS, from several starts on a
+-- part of the data, and then by Newton steps with the curvature that differences of gradients give.
+local class       = require "perilune.class"
+local constraints = require "perilune.constraints"
+local core        = require "perilune.core"
+local raise       = require "perilune.errors".raise
+local functions   = require "perilune.functions"
+local lbfgs       = require "perilune.inference.lbfgs"
+local space       = require "perilune.model.space"
+local tensor      = require "perilune.tensor"
+
+local PART     = 512     -- data on which starts are compared
+local GRID     = { -3, -1, 0, 1, 3 }   -- values of each free number to start from,
+local GRID_MAX = 4       -- where there are no more of them
+local TRIED    = 3       -- starts that are followed
+local STEP     = 6e-6    -- of differences of gradients, cube root of the precision
+local NEWTON   = 60      -- Newton steps
+local SETTLED  = 1e-13   -- what is left to gain, in nats, that ends them
+
+local Likelihood = {}
+Likelihood.__index = Likelihood
+
+local function is_finite (x) return x - x == 0 end
+
+
+-- Parameters -------------------------------------------------------------------------------
+
+--- Parameters that stand for each other, such as probs and logits, in the order of the class: lists of
+-- { name, constraint, ... }.
+function Likelihood.groups (c)
+  local groups, seen = {}, {}
+  for _, param in ipairs(c.params) do
+    if not seen[param[1]] then
+      local group = { param }
+      for _, other in ipairs(c.params) do
+        if other ~= param and param.gives and param.gives[other[1]] then group[#group + 1] = other end
+      end
+      for _, member in ipairs(group) do seen[member[1]] = true end
+      groups[#groups + 1] = group
+    end
+  end
+  return groups
+end
+
+-- The member of a group that is varied: what kernels read, but for rows of logits, one of which would be free to move.
+local function varied (c, group)
+  if group[1].event == 1 and group[1].gives then return group[1], constraints.simplex end
+  local found = group[1]
+  for _, param in ipairs(group) do
+    for _, operand in ipairs(c.operands) do
+      if operand == param[1] then found = param end
+    end
+  end
+  if found.event == 2 then
+    return found, found[1]:find "tril$" and constraints.lower_cholesky or constraints.positive_definite
+  end
+  return found, found[2]
+end
+
+-- The constraint of a parameter, given those before it.
+local function support_of (site, values)
+  local c = site.constraint
+  return type(c) == "function" and c(values) or c
+end
+
+-- A parameter as a site that begins at place `at` of u; k is the length of an event.
+local function site_of (c, group, constraint, k, at)
+  local param, own = varied(c, group)
+  constraint = constraint or own
+  local support = type(constraint) == "function" and constraints.positive or constraint   -- a single number, too
+  if support.is_discrete then
+    raise("fit: %s: %s is an integer, which is not estimated: give it, as in fixed = { %s = 10 }", class.name(c),
+          param[1], param[1])
+  end
+  local shape = {}
+  for d = 1, param.event or 0 do shape[d] = k end
+  local site = space.site(param[1], support, shape, at, "fit")
+  site.constraint, site.reported = constraint, group[1][1]
+  return site
+end
+
+--- The likelihood of class c on x, n events along its first dimension, with weights w (or nil). `known` has values of
+-- parameters by name, and `rules` constraints of some.
+function Likelihood.new (c, x, w, known, rules)
+  local self = setmetatable({ class = c, x = x, w = w, known = known, sites = {}, size = 0 }, Likelihood)
+  local shape = core.shape(x)
+  for _, group in ipairs(Likelihood.groups(c)) do
+    local is_known = false
+    for _, param in ipairs(group) do is_known = is_known or known[param[1]] ~= nil end
+    if not is_known then
+      local site = site_of(c, group, rules and rules[group[1][1]], shape[#shape], self.size + 1)
+      self.sites[#self.sites + 1], self.size = site, self.size + site.size
+    end
+  end
+  return self
+end
+
+--- All parameters at u, by name.
+function Likelihood:values (u)
+  local values = {}
+  for name, value in pairs(self.known) do values[name] = value end
+  for _, site in ipairs(self.sites) do values[site.name] = space.value(site, support_of(site, values), u) end
+  return values
+end
+
+local function distribution (c, values)
+  values.validate = false
+  local d = c(values)
+  values.validate = nil
+  return d
+end
+
+--- The distribution at u, unchecked.
+function Likelihood:distribution (u) return distribution(self.class, self:values(u)) end
+
+--- The distribution of parameters by name, those of the likelihood that are known among them.
+function Likelihood:complete (given)
+  local values = {}
+  for name, value in pairs(self.known) do values[name] = value end
+  for name, value in pairs(given) do values[name] = value end
+  return distribution(self.class, values)
+end
+
+--- The free numbers of parameters, by name; what is not given is taken to be 0.
+function Likelihood:free (given)
+  local parts, values = {}, {}
+  for name, value in pairs(self.known) do values[name] = value end
+  for i, site in ipairs(self.sites) do
+    local value = given[site.name]
+    if value == nil and given[site.reported] ~= nil then
+      value = self:complete(given)[site.name]
+    end
+    local support = support_of(site, values)
+    if value == nil then parts[i] = core.zeros(site.size)
+    else parts[i] = space.inverse(site, support, core.is_tensor(value) and value or core.tensor(value)) end
+    values[site.name] = space.value(site, support, parts[i], 1)
+  end
+  return #parts > 0 and tensor.cat(parts) or core.zeros(0)
+end
+
+
+-- Values and gradients -----------------------------------------------------------------------
+
+-- The trace of the log likelihood of x with weights w.
+local function traced (self, x, w)
+  local u = core.param(core.zeros(self.size))
+  local trace = core.trace(function ()
+    local terms = self:distribution(u):log_prob(x)
+    return (w and w * terms or terms):sum()
+  end)
+  return { u = u, trace = trace, size = self.size }
+end
+
+local function whole (self)
+  self.full = self.full or traced(self, self.x, self.w)
+  return self.full
+end
+
+-- Of every so many-th event, where there are many.
+local function part (self)
+  local n = core.shape(self.x)[1]
+  if n <= PART then return whole(self) end
+  local step = n // PART
+  local index = {}
+  for i = 1, PART do index[i] = (i - 1) * step + 1 end
+  return traced(self, self.x[index], self.w and self.w[index])
+end
+
+local function values_at (t, rows)
+  local values = core.zeros(core.shape(rows)[1])
+  t.trace:rows(t.u, rows:contiguous(), values)
+  return values
+end
+
+local function gradients_at (t, rows)
+  local values, gradients = core.zeros(core.shape(rows)[1]), core.zeros(core.shape(rows))
+  t.trace:rows(t.u, rows:contiguous(), values, gradients)
+  return values, gradients
+end
+
+-- For minimisers: minus the log likelihood, and its gradient.
+local function objective (t)
+  return function (u)
+    local values, gradients = gradients_at(t, u:reshape(1, t.size))
+    return -values[1], -gradients[1]
+  end
+end
+
+--- The log likelihood at u, and its gradient.
+function Likelihood:at (u)
+  local values, gradients = gradients_at(whole(self), u:reshape(1, self.size))
+  return values[1], gradients[1]
+end
+
+--- The second derivatives at u.
+function Likelihood:curvature (u)
+  local k = self.size
+  local steps = core.public.eye(k) * (STEP * (1 + u:abs()))
+  local _, up = gradients_at(whole(self), u + steps)
+  local _, down = gradients_at(whole(self), u - steps)
+  local h = (up - down) / (2 * STEP * (1 + u:abs())):unsqueeze(2)
+  return (h + h:transpose(1, 2)) / 2
+end
+
+-- d reported/du of the parameters of a site, a row for each of its elements, as users see them.
+local function slopes (self, u, site)
+  local p, rows = core.param(u), {}
+  local function reported ()
+    local d = self:distribution(p)
+    local value = d[site.reported]
+    return core.rank(value) == 0 and value:unsqueeze(1) or value:reshape(-1)
+  end
+  for i = 1, core.numel(reported()) do
+    p.grad = nil
+    reported():select(1, i):backward()
+    rows[i] = p.grad
+  end
+  return tensor.stack(rows)
+end
+
+--- The standard errors of the parameters at a maximum, by the names that users see, and those of u; nil where the
+-- curvature is not that of a maximum.
+function Likelihood:errors (u)
+  if self.size == 0 then return {}, core.zeros(0) end
+  local l = (-self:curvature(u)):cholesky()
+  local root = l:solve_triangular(core.public.eye(self.size))   -- root^T root is the covariance of u
+  if not is_finite((root * root):sum()) then return nil end
+  local se = {}
+  for _, site in ipairs(self.sites) do
+    local variance = functions.square(root:matmul(slopes(self, u, site):transpose(1, 2))):sum(1)
+    local value = self:distribution(u)[site.reported]
+    se[site.reported] = functions.sqrt(core.rank(value) == 0 and variance[1] or variance:reshape(core.shape(value)))
+  end
+  return se, functions.sqrt(functions.square(root):sum(1))
+end
+
+
+-- The maximum --------------------------------------------------------------------------------
+
+-- Rows of free numbers to start from: a grid about each row of `starts`, or few points where there are many numbers.
+local function grid (starts, k)
+  local rows = {}
+  local function extend (row, at)
+    if at > k then rows[#rows + 1] = row return end
+    for _, step in ipairs(GRID) do
+      local longer = { table.unpack(row) }
+      longer[at] = step
+      extend(longer, at + 1)
+    end
+  end
+  if k <= GRID_MAX then extend({}, 1)
+  else
+    for _, step in ipairs(GRID) do rows[#rows + 1] = core.full({ k }, step):totable() end
+  end
+  local offsets, all = core.tensor(rows), {}
+  for i, start in ipairs(starts) do all[i] = start + offsets end
+  return tensor.cat(all)
+end
+
+-- The rows with the largest values, the best first.
+local function best_rows (rows, values, count)
+  local order = (-values):argsort()   -- NaN last
+  local best = {}
+  for i = 1, core.numel(order) do
+    local at = math.tointeger(order[i])
+    if #best < count and is_finite(values[at]) then best[#best + 1] = rows[at] end
+  end
+  return best
+end
+
+-- One Newton step uphill, with so much added to the curvature; the gain that it promises. nil where the curvature is
+-- not that of a maximum.
+local function newton_step (h, g, added)
+  local l = (added * core.public.eye(core.shape(h)[1]) - h):cholesky()
+  local step = l:cholesky_solve(g)
+  local gain = (step * g):sum() / 2
+  if not is_finite(gain) then return nil end
+  return step, gain
+end
+
+-- Newton steps from u on until they gain nothing: u, value, what is left to gain, and whether the curvature is that of
+-- a maximum.
+local function polish (self, u)
+  local value, g = self:at(u)
+  local added, gain = 0, math.huge
+  for _ = 1, NEWTON do
+    local h = self:curvature(u)
+    local scale = h:diagonal():abs():max()
+    local step
+    step, gain = newton_step(h, g, added)
+    while not step and added < 1e6 * scale do
+      added = math.max(10 * added, 1e-6 * scale)
+      step, gain = newton_step(h, g, added)
+    end
+    if not step then return u, value, math.huge, false end
+    if added == 0 and gain < SETTLED then return u, value, gain, true end
+    local near = u + step
+    local next_value, next_g = self:at(near)
+    local tolerance = 1e-12 * (1 + math.abs(value))
+    if is_finite(next_value) and next_value >= value - tolerance and is_finite((next_g * next_g):sum()) then
+      local is_done = added == 0 and gain < tolerance and next_value <= value
+      u, value, g, added = near, next_value, next_g, added > 1e-9 * scale and added / 10 or 0
+      if is_done then return u, value, gain, true end
+    else
+      added = math.max(10 * added, 1e-6 * scale)
+      if added > 1e9 * scale then return u, value, gain, false end
+    end
+  end
+  return u, value, gain, added == 0
+end
+
+-- Followed to the end from row `start`.
+local function climb (self, start)
+  local found = lbfgs.minimise(objective(whole(self)), start, { iterations = 200, gain = 1e-8 })
+  local u, value, gain, is_peak = polish(self, found.x)
+  return { u = u, value = value, gain = gain, is_peak = is_peak and is_finite(value) }
+end
+
+-- Which of two ends is to be preferred: a maximum before one that is none, then the higher one.
+local function is_better (a, b)
+  if a.is_peak ~= b.is_peak then return a.is_peak end
+  return a.value > b.value
+end
+
+--- The best end of several climbs: { u, value, gain = what Newton's step would still add, is_peak = is the curvature
+-- that of a maximum? }, or nil where no start has a finite likelihood; and an end that is higher and no maximum, if one
+-- was met. `starts` has parameters by name.
+function Likelihood:maximise (starts)
+  if self.size == 0 then
+    local terms = self:distribution(core.zeros(0)):log_prob(self.x)
+    return { u = core.zeros(0), value = (self.w and self.w * terms or terms):sum(), gain = 0, is_peak = true }
+  end
+  local first, some = {}, part(self)
+  for i, start in ipairs(starts) do first[i] = self:free(start) end
+  first[#first + 1] = core.zeros(self.size)
+  local rows = tensor.cat { tensor.stack(first), grid(first, self.size) }
+  local ends = {}
+  for _, row in ipairs(best_rows(rows, values_at(some, rows), TRIED)) do
+    ends[#ends + 1] = lbfgs.minimise(objective(some), row, { iterations = 100 }).x
+  end
+  local best, highest
+  for i, row in ipairs(ends) do
+    local is_new = true
+    for j = 1, i - 1 do is_new = is_new and (row - ends[j]):abs():max() > 1e-3 end
+    if is_new then
+      local found = climb(self, row)
+      if not best or is_better(found, best) then best = found end
+      if not highest or found.value > highest.value then highest = found end
+    end
+  end
+  return best, highest and highest.value > best.value + 1e-6 and highest or nil
+end
+
+return Likelihood
