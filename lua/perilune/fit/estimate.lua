@@ -16,7 +16,7 @@ local RISING   = 1e-6   -- slope of the mean log likelihood that has no end
 local LEFT     = 1e-6   -- nats that may be left to gain
 local POINT    = 20     -- free numbers beyond this make a point of a law, of data that are all the same
 local NEARBY   = 0.01   -- a change of free numbers that is none to speak of
-local KINKS    = 300    -- data that are tried as the place of a kink
+local KINKS    = 200    -- data that are tried as the place of a kink
 local PASSES   = 20     -- of such trials
 
 local function is_finite (x) return x - x == 0 end
@@ -99,27 +99,11 @@ local function check_values (c, x, values, all)
       local is_bad = constraint:violation(value) ~= nil
                      or type(value) == "number" and not (is_finite(value) or param.infinite)
       if is_bad then
-        refuse_unbounded(c, x, string.format("%s goes to %s", name, show.parameter(value)))
+        refuse_unbounded(c, x, type(param[2]) == "function" and "the ends of the law meet"
+                               or string.format("%s goes to %s", name, show.parameter(value)))
       end
     end
   end
-end
-
--- The parameter of a kink at the one of the data that is best, others being fixed.
-local function best_place (likelihood, values, name, x)
-  local c, best, best_value = likelihood.class, nil, -math.huge
-  local n = core.numel(x)
-  local sorted = x:sort()
-  local count = math.min(n, KINKS)
-  local trial = { validate = false }
-  for key, value in pairs(values) do trial[key] = value end
-  for i = 1, count do
-    trial[name] = sorted[count > 1 and math.tointeger((i - 1) * (n - 1) // (count - 1)) + 1 or 1]
-    local terms = c(trial):log_prob(x)
-    local value = (likelihood.w and likelihood.w * terms or terms):sum()
-    if value > best_value then best, best_value = trial[name], value end
-  end
-  return best
 end
 
 local function copy (t, more)
@@ -135,13 +119,39 @@ local function plain_values (likelihood, u)
   return values
 end
 
+-- Of places `first` to `last` the one with the largest value, tried at KINKS of them, and then between the neighbours of
+-- the best.
+local function best_between (value_at, first, last)
+  local step = math.max((last - first) // KINKS, 1)
+  local best, best_value = first, -math.huge
+  for i = first, last, step do
+    local value = value_at(i)
+    if value > best_value then best, best_value = i, value end
+  end
+  if step == 1 then return best end
+  return best_between(value_at, math.max(best - step, first), math.min(best + step, last))
+end
+
+-- The parameter of a kink at the one of the data that is best, others being fixed.
+local function best_place (likelihood, values, name)
+  local c, x, w = likelihood.class, likelihood.x, likelihood.w
+  local sorted, trial = x:sort(), { validate = false }
+  for key, value in pairs(values) do trial[key] = value end
+  local at = best_between(function (i)
+    trial[name] = sorted[i]
+    local terms = c(trial):log_prob(x)
+    return (w and w * terms or terms):sum()
+  end, 1, core.numel(x))
+  return sorted[at]
+end
+
 -- The best maximum with one parameter at a kink, looked for among the data; and the likelihood it belongs to.
 local function kinked (likelihood, found, name, starts, rules)
   local best, own = found, likelihood
   local place = found and plain_values(likelihood, found.u)[name]
   for pass = 1, PASSES do
     local values = best and plain_values(own, best.u) or nil
-    local try = values and best_place(likelihood, values, name, likelihood.x) or pass == 1 and likelihood.x:median()
+    local try = values and best_place(likelihood, values, name) or pass == 1 and likelihood.x:median()
     if not try or pass > 1 and try == place then break end
     place = try
     local other = Likelihood.new(likelihood.class, likelihood.x, likelihood.w,
@@ -232,7 +242,7 @@ local function estimate_within (c, family, x, w, fixed, options, original)
   local closed = closed_form(family, x, w, known, options.outcomes)
   if closed then
     check_values(c, original, closed, copy(known, closed))
-    local likelihood = Likelihood.new(c, x, w, known, rules)
+    local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
     local se, reasons = closed_errors(likelihood, closed, n, family)
     return { values = copy(known, closed), se = se, reasons = reasons, converged = true,
              size = family.is_shares and core.numel(closed.probs) - 1 or likelihood.size }
@@ -245,7 +255,7 @@ local function estimate_within (c, family, x, w, fixed, options, original)
     end
   end
   check_values(c, original, copy(kinks, fixed), known)
-  local likelihood = Likelihood.new(c, x, w, known, rules)
+  local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
   local starts = { options.start or family.start and family.start(x, w) }
   local found, higher = likelihood:maximise(starts)
   local own = likelihood

@@ -8,6 +8,7 @@
 --   kink            a parameter whose best value is likely to be one of the data
 --   start(x, w)     parameters to start from
 --   constraints(k)  of parameters whose own cannot be followed; k is the length of an event
+--   length(k)       of rows of parameters, k unless told
 --   needs           parameters that must be fixed, and why
 --   event           dimensions of an event, where the class does not know
 --   no_fit          why there is no fit
@@ -221,7 +222,7 @@ end }
 
 families.RelaxedOneHotCategorical = { event = 1 }
 
-families.LogisticNormal = { event = 1, closed = function (x, w)
+families.LogisticNormal = { event = 1, length = function (k) return k - 1 end, closed = function (x, w)
   local u = require "perilune.transforms".StickBreaking():inv()(x)
   local loc = mean(u, w)
   return { loc = loc, scale = functions.sqrt(variance(u, w, loc)) }

@@ -83,15 +83,16 @@ local function site_of (c, group, constraint, k, at)
 end
 
 --- The likelihood of class c on x, n events along its first dimension, with weights w (or nil). `known` has values of
--- parameters by name, and `rules` constraints of some.
-function Likelihood.new (c, x, w, known, rules)
+-- parameters by name, and `rules` constraints of some; length(k) is the length of rows of parameters for events of k.
+function Likelihood.new (c, x, w, known, rules, length)
   local self = setmetatable({ class = c, x = x, w = w, known = known, sites = {}, size = 0 }, Likelihood)
   local shape = core.shape(x)
+  local k = length and length(shape[#shape]) or shape[#shape]
   for _, group in ipairs(Likelihood.groups(c)) do
     local is_known = false
     for _, param in ipairs(group) do is_known = is_known or known[param[1]] ~= nil end
     if not is_known then
-      local site = site_of(c, group, rules and rules[group[1][1]], shape[#shape], self.size + 1)
+      local site = site_of(c, group, rules and rules[group[1][1]], k, self.size + 1)
       self.sites[#self.sites + 1], self.size = site, self.size + site.size
     end
   end
