@@ -21,6 +21,7 @@ local fields = {
   ["data.bits"] = "bits",
   ["data.csv"]  = "read_csv write_csv",
   ["data.describe"] = "describe",
+  ["data.json"] = "read_json",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
   fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",

@@ -60,5 +60,6 @@ void api_open_reduce   (lua_State *L);
 void api_open_optim    (lua_State *L);
 void api_open_random   (lua_State *L);
 void api_open_csv      (lua_State *L);
+void api_open_json     (lua_State *L);
 
 #endif

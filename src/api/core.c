@@ -80,5 +80,6 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_optim(L);
   api_open_random(L);
   api_open_csv(L);
+  api_open_json(L);
   return 1;
 }

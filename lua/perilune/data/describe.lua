@@ -34,9 +34,9 @@ local function numbers (t)
   local n = core.numel(x)
   local d = { n = n, missing = core.numel(t) - n }
   if n == 0 then
-    for i = 3, #FIELDS do d[FIELDS[i]] = 0 / 0 end
+    for i = 3, #FIELDS do d[FIELDS[i]] = math.abs(0 / 0) end
   else
-    d.mean, d.sd = x:mean(), n > 1 and x:std() or 0 / 0
+    d.mean, d.sd = x:mean(), n > 1 and x:std() or math.abs(0 / 0)
     local quantiles = x:quantile { 0, 0.25, 0.5, 0.75, 1 }
     for i, field in ipairs { "min", "q25", "median", "q75", "max" } do d[field] = quantiles[i] end
   end

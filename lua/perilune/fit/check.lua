@@ -1,6 +1,11 @@
 --- How far data are from a distribution: the Kolmogorov-Smirnov distance and quantiles beside quantiles.
-local core      = require "perilune.core"
-local functions = require "perilune.functions"
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local functions  = require "perilune.functions"
+local show       = require "perilune.show"
+
+local POINTS = 500   -- of quantiles, where there are more data
 
 local check = {}
 
@@ -32,6 +37,58 @@ function check.distance (d, x, w)
   local above = (share - at):abs() * is_last
   local below = (d:cdf(sorted - 1) - before):abs() * is_first
   return functions.maximum(above, below):max()
+end
+
+
+-- Quantiles beside quantiles -----------------------------------------------------------------------
+
+local Check = { __name = "check of a distribution" }
+Check.__index = Check
+
+-- The picture, where there is something that draws.
+local function picture (self)
+  local peri = require "perilune"
+  if not peri.has "plot" then return "" end
+  return "\n" .. tostring(peri.plot(self.theoretical, self.observed, {
+    title = "quantiles of the data against " .. self.name, xlabel = self.name, ylabel = "data",
+  }))
+end
+
+function Check:__tostring ()
+  return string.format("%d values against %s\n  Kolmogorov-Smirnov distance %s, p %s %s\n"
+                       .. "  p holds for parameters that were not estimated from these data; else it is too large%s",
+                       self.n, self.name, show.format("%.4f", self.ks), self.is_discrete and "at most" or "=",
+                       show.format("%.4g", self.p), picture(self))
+end
+
+-- The data to look at: numbers, none of which is missing.
+local function numbers (d, x)
+  local who = class.name(class.of(d)) .. ":fit_check"
+  if #d.batch_shape > 0 or #d.event_shape > 0 then
+    errors.raise("%s: takes one distribution of single numbers, got shapes %s and %s", who, show.shape(d.batch_shape),
+                 show.shape(d.event_shape))
+  end
+  local t = core.operand(x, who, "x")
+  t = core.is_tensor(t) and t:detach():reshape(-1) or core.tensor { t }
+  if core.numel(t) == 0 then errors.raise("%s: x is empty", who) end
+  local bad = t:ne(t)
+  if bad:max() == 1 then errors.raise("%s: x[%d] is NaN, a missing value", who, math.tointeger(bad:argmax())) end
+  return t
+end
+
+--- d:fit_check(x): see distribution.lua.
+function check.quantiles (d, x)
+  x = numbers(d, x)
+  local n = core.numel(x)
+  local count = math.min(n, POINTS)
+  local sorted = x:sort()
+  local share = (core.public.arange(1, count + 1) - 0.5) / count   -- Hazen's places
+  local observed = count == n and sorted or x:quantile(share)
+  local ks = check.distance(d, x)
+  return setmetatable({
+    n = n, ks = ks, p = require "perilune.fit.kolmogorov"(n, ks), name = tostring(d),
+    is_discrete = d.support.is_discrete, theoretical = d:icdf(share), observed = observed,
+  }, Check)
 end
 
 return check

@@ -119,8 +119,8 @@ local function plain_values (likelihood, u)
   return values
 end
 
--- Of places `first` to `last` the one with the largest value, tried at KINKS of them, and then between the neighbours of
--- the best.
+-- Of places `first` to `last` the one with the largest value, tried at KINKS of them and then between the neighbours
+-- of the best.
 local function best_between (value_at, first, last)
   local step = math.max((last - first) // KINKS, 1)
   local best, best_value = first, -math.huge
@@ -327,7 +327,7 @@ return function (c, x, w, fixed, options)
     result.names[i], result.params[one.name] = one.name, one.value
     result.fixed[one.name] = is_fixed or nil
     if se ~= nil then result.se[one.name] = unit.error(one.name, se)
-    elseif not is_fixed then result.se[one.name] = 0 / 0 end
+    elseif not is_fixed then result.se[one.name] = math.abs(0 / 0) end
   end
   for name, value in pairs(fixed) do
     if result.params[name] ~= nil then result.params[name] = value end   -- as it was given

@@ -27,7 +27,7 @@ local function add_rows (rows, name, value, se, is_fixed)
       return
     end
     rows[#rows + 1] = { string.format("%s[%s]", name, place), number(flat[i]),
-                        is_fixed and "fixed" or number(flat_se and flat_se[i] or 0 / 0) }
+                        is_fixed and "fixed" or number(flat_se and flat_se[i] or math.abs(0 / 0)) }
   end
 end
 
