@@ -165,7 +165,8 @@ end
 function statistics.corr (x, y, ...)
   no_more("corr(x, y)", ...)
   local rows, is_pair = observations("corr", x, y)
-  local c = covariance(rows / rows:detach():std(1, true))   -- far from overflow
+  local centred = rows - rows:mean(1, true)
+  local c = covariance(centred / centred:detach():abs():max(1, true))   -- far from overflow
   local variance = c:diagonal()
   local r = c / functions.sqrt(variance:unsqueeze(1) * variance:unsqueeze(2))
   r = functions.maximum(functions.minimum(r, 1), -1)
