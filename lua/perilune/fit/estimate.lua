@@ -177,12 +177,14 @@ local function judge (likelihood, found, n, original)
   local far = runaways(likelihood, found.u)
   local se, free_se = nil, nil
   if found.is_peak and found.gain <= LEFT then se, free_se = likelihood:errors(found.u) end
+  local held = {}
   for _, one in ipairs(far) do
     local is_lost = not free_se or free_se[one.at] > LOST
     local is_point = math.abs(found.u[one.at]) > POINT and is_constant(original)
     if is_point or is_lost and math.abs(gradient[one.at]) / n > RISING then
       refuse_unbounded(c, original, one.way)
     elseif is_lost then
+      held[one.at] = true
       reasons[#reasons + 1] = string.format("at an end: the likelihood still rises as %s, and is all but flat there",
                                             one.way)
     end
@@ -199,7 +201,13 @@ local function judge (likelihood, found, n, original)
       reasons[1] = "not converged: the likelihood is flat in some direction; the data cannot tell the parameters"
     end
   end
-  return reasons, #reasons == 0 and se or {}, #reasons == 0
+  if next(held) then
+    se = likelihood:errors(found.u, held) or {}
+    for _, one in ipairs(far) do
+      if held[one.at] then se[one.site.reported] = nil end
+    end
+  end
+  return reasons, (#reasons == 0 or next(held)) and se or {}, #reasons == 0
 end
 
 -- Is some parameter of a group among these?
@@ -219,12 +227,9 @@ local function closed_form (family, x, w, fixed, outcomes)
   return family.closed(x, w, fixed, outcomes)
 end
 
--- Standard errors of shares, whose covariances are known.
-local function share_errors (probs, n) return functions.sqrt(probs * (1 - probs) / n) end
-
 -- Standard errors at values that a closed form gave, by curvature; none at the end of a constraint.
 local function closed_errors (likelihood, values, n, family)
-  if family.is_shares then return { probs = share_errors(values.probs, n) }, {} end
+  if family.errors then return family.errors(values, n), {} end
   local u = likelihood:free(values)
   if not is_finite((u * u):sum()) then return {}, { "at an end: a parameter is at the end of its range, and has no "
                                                     .. "standard error" } end
@@ -233,8 +238,8 @@ local function closed_errors (likelihood, values, n, family)
 end
 
 -- { values, se, reasons, converged, size = number of parameters estimated } in the units of x.
-local function estimate_within (c, family, x, w, fixed, options, original)
-  local n = families.total(w, x)
+local function estimate_within (c, family, unit, original, w, fixed, options)
+  local x, n = unit.x(original), families.total(w, original)
   local shape = core.shape(x)
   local rules = family.constraints and family.constraints(shape[#shape])
   local known = copy(fixed)
@@ -244,17 +249,17 @@ local function estimate_within (c, family, x, w, fixed, options, original)
     check_values(c, original, closed, copy(known, closed))
     local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
     local se, reasons = closed_errors(likelihood, closed, n, family)
-    return { values = copy(known, closed), se = se, reasons = reasons, converged = true,
-             size = family.is_shares and core.numel(closed.probs) - 1 or likelihood.size }
+    return { values = copy(known, closed), exact = {}, se = se, reasons = reasons, converged = true,
+             size = closed.probs and core.is_tensor(closed.probs) and core.numel(closed.probs) - 1 or likelihood.size }
   end
-  local kinks, at_kinks = family.kinks and family.kinks(x, w, fixed) or {}, 0
-  for name, value in pairs(kinks) do
+  local exact, at_kinks = {}, 0   -- as they are in the data: nothing must be lost at an end
+  for name, value in pairs(family.kinks and family.kinks(original, w, fixed) or {}) do
     if known[name] == nil then
-      known[name] = value
+      known[name], exact[name] = unit.inward and unit.inward(name, value) or value, value
       at_kinks = at_kinks + (family.smooth_kinks and core.numel(value) - 1 or 1)
     end
   end
-  check_values(c, original, copy(kinks, fixed), known)
+  if next(exact) then check_values(c, original, known, known) end
   local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
   local starts = { options.start or family.start and family.start(x, w) }
   local found, higher = likelihood:maximise(starts)
@@ -271,7 +276,7 @@ local function estimate_within (c, family, x, w, fixed, options, original)
     reasons[1] = string.format("a local maximum: the likelihood is larger %s",
                                far[1] and "as " .. far[1].way or "elsewhere")
   end
-  return { values = plain_values(own, found.u), se = se, reasons = reasons, converged = converged,
+  return { values = plain_values(own, found.u), exact = exact, se = se, reasons = reasons, converged = converged,
            size = likelihood.size + at_kinks }
 end
 
@@ -317,7 +322,7 @@ return function (c, x, w, fixed, options)
     start = {}
     for name, value in pairs(options.start) do start[name] = unit.inward and unit.inward(name, value) or value end
   end
-  local found = estimate_within(c, family, unit.x(x), w, inner, { start = start, outcomes = options.outcomes }, x)
+  local found = estimate_within(c, family, unit, x, w, inner, { start = start, outcomes = options.outcomes })
   local result = { names = {}, params = {}, se = {}, fixed = {}, reasons = found.reasons, converged = found.converged,
                    size = found.size }
   local groups = Likelihood.groups(c)
@@ -329,8 +334,8 @@ return function (c, x, w, fixed, options)
     if se ~= nil then result.se[one.name] = unit.error(one.name, se)
     elseif not is_fixed then result.se[one.name] = math.abs(0 / 0) end
   end
-  for name, value in pairs(fixed) do
-    if result.params[name] ~= nil then result.params[name] = value end   -- as it was given
+  for name, value in pairs(copy(found.exact, fixed)) do
+    if result.params[name] ~= nil then result.params[name] = value end
   end
   result.distribution = c(copy(result.params))
   return result

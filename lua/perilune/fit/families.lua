@@ -2,6 +2,7 @@
 -- that is not here is maximised as it is.
 --
 --   closed(x, w)    all parameters, where none is fixed
+--   errors(v, n)    standard errors of what `closed` gave for n data, where there is a formula
 --   data(x)         parameters that the data leave no choice of: numbers of trials, sizes
 --   kinks(x, w)     parameters that the data give whatever the others are, where the likelihood has a kink or an end:
 --                   there is no curvature there, and no standard error
@@ -190,11 +191,15 @@ local function shares (x, w, k)
   return statistics.histogram(x, core.public.arange(1, k + 2) - 0.5) / core.numel(x)
 end
 
+local function share_errors (values, n)
+  return { probs = functions.sqrt(values.probs * (1 - values.probs) / n) }
+end
+
 families.Categorical = { event = 0, closed = function (x, w, _, outcomes)
   return { probs = shares(x, w, outcomes or math.tointeger(x:max())) }
-end, takes_outcomes = true, is_shares = true }
+end, takes_outcomes = true, errors = share_errors }
 
-local one_hot = { event = 1, is_shares = true, closed = function (x, w) return { probs = mean(x, w) } end }
+local one_hot = { event = 1, errors = share_errors, closed = function (x, w) return { probs = mean(x, w) } end }
 families.OneHotCategorical, families.OneHotCategoricalStraightThrough = one_hot, one_hot
 
 -- The sum of every row, if it is the same.
@@ -238,6 +243,11 @@ end
 families.MultivariateNormal = { closed = function (x, w)
   local loc = mean(x, w)
   return { loc = loc, covariance_matrix = scatter(x, w, loc) }
+end, errors = function (values, n)
+  local c = values.covariance_matrix
+  local variances = c:diagonal()
+  return { loc = functions.sqrt(variances / n),
+           covariance_matrix = functions.sqrt((variances:unsqueeze(1) * variances:unsqueeze(2) + square(c)) / n) }
 end }
 
 -- In units in which every coordinate has deviation 1.

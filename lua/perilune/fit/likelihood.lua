@@ -167,6 +167,7 @@ local function part (self)
   local step = n // PART
   local index = {}
   for i = 1, PART do index[i] = (i - 1) * step + 1 end
+  if core.rank(self.x) == 1 then index[1], index[PART] = self.x:argmin(), self.x:argmax() end   -- for laws with ends
   return traced(self, self.x[index], self.w and self.w[index])
 end
 
@@ -223,11 +224,13 @@ local function slopes (self, u, site)
 end
 
 --- The standard errors of the parameters at a maximum, by the names that users see, and those of u; nil where the
--- curvature is not that of a maximum.
-function Likelihood:errors (u)
-  if self.size == 0 then return {}, core.zeros(0) end
-  local l = (-self:curvature(u)):cholesky()
-  local root = l:solve_triangular(core.public.eye(self.size))   -- root^T root is the covariance of u
+-- curvature is not that of a maximum. `held` has places of u that are taken to be known.
+function Likelihood:errors (u, held)
+  local free = {}
+  for i = 1, self.size do free[#free + 1] = not (held and held[i]) and i or nil end
+  if #free == 0 then return {}, core.zeros(self.size) end
+  local l = (-self:curvature(u)):index_select(1, free):index_select(2, free):cholesky()
+  local root = l:solve_triangular(core.public.eye(self.size)[free])   -- root^T root is the covariance of u
   if not is_finite((root * root):sum()) then return nil end
   local se = {}
   for _, site in ipairs(self.sites) do
@@ -313,10 +316,13 @@ local function polish (self, u)
   return u, value, gain, added == 0
 end
 
--- Followed to the end from row `start`.
+-- Followed to the end from row `start`, which is the maximum of a part of the data.
 local function climb (self, start)
-  local found = lbfgs.minimise(objective(whole(self)), start, { iterations = 200, gain = 1e-8 })
-  local u, value, gain, is_peak = polish(self, found.x)
+  local u, value, gain, is_peak = polish(self, start)
+  if not is_peak then
+    local found = lbfgs.minimise(objective(whole(self)), start, { iterations = 200, gain = 1e-8 })
+    u, value, gain, is_peak = polish(self, found.x)
+  end
   return { u = u, value = value, gain = gain, is_peak = is_peak and is_finite(value) }
 end
 

@@ -22,12 +22,15 @@ local function add_rows (rows, name, value, se, is_fixed)
   for i = 1, core.numel(flat) do
     local place = tostring(i)
     if #shape == 2 then place = string.format("%d, %d", (i - 1) // shape[2] + 1, (i - 1) % shape[2] + 1) end
+    local is_mirrored = #shape == 2 and (i - 1) % shape[2] > (i - 1) // shape[2]   -- above the diagonal
     if #rows > MOST_ROWS then
       if rows[#rows][1] ~= "..." then rows[#rows + 1] = { "...", "", "" } end
       return
     end
-    rows[#rows + 1] = { string.format("%s[%s]", name, place), number(flat[i]),
-                        is_fixed and "fixed" or number(flat_se and flat_se[i] or math.abs(0 / 0)) }
+    if not is_mirrored then
+      rows[#rows + 1] = { string.format("%s[%s]", name, place), number(flat[i]),
+                          is_fixed and "fixed" or number(flat_se and flat_se[i] or math.abs(0 / 0)) }
+    end
   end
 end
 
@@ -44,7 +47,7 @@ function Fit:__tostring ()
   end
   local lost = self.missing > 0 and string.format(", %d missing left out", self.missing) or ""
   return string.format("%s fitted to %s value%s%s: %s\n%s\n  log likelihood %s, AIC %s",
-                       class.name(class.of(self.distribution)), number(self.n), self.n == 1 and "" or "s", lost,
+                       class.name(class.of(self.distribution)), show.number(self.n), self.n == 1 and "" or "s", lost,
                        verdict(self), frame.aligned(rows, { [2] = true, [3] = true }),
                        show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
 end
