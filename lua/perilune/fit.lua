@@ -30,6 +30,9 @@ local function as_data (x)
   t = core.is_tensor(t) and t:detach() or core.tensor { t }
   if core.rank(t) == 0 then t = t:reshape(1) end
   if core.numel(t) == 0 then raise "fit: x is empty" end
+  if t:max() - t:min() == math.huge and t:max() < math.huge and t:min() > -math.huge then
+    raise "fit: differences between values of x are not below 1.8e308; divide them by something"
+  end
   return t
 end
 
@@ -92,8 +95,23 @@ local function check_data (c, x)
   end
 end
 
--- Parameters by name, as they are kept.
-local function as_params (c, option, given)
+-- Refuses a parameter that its constraint, or the number n of data, does not allow.
+local function check_param (c, option, param, value, n)
+  local who = string.format("fit: %s: %s.%s", class.name(c), option, param[1])
+  local constraint = param[2]
+  local bad = type(constraint) == "table" and constraint:violation(value)
+  if bad then
+    raise("%s must be %s, got %s", who, constraint:rule(), type(bad) == "number" and show.number(bad) or bad)
+  end
+  local shape = core.is_tensor(value) and core.shape(value) or {}
+  local own = #shape - (param.event or 0)
+  if own > 1 or own == 1 and shape[1] ~= n and shape[1] ~= 1 then
+    raise("%s must be one value, or one for each of the %d data, got shape %s", who, n, show.shape(shape))
+  end
+end
+
+-- Parameters by name, as they are kept; n is the number of data.
+local function as_params (c, option, given, n)
   local values, names = {}, {}
   for i, param in ipairs(c.params) do names[i] = param[1] end
   if given == nil then return values end
@@ -101,10 +119,11 @@ local function as_params (c, option, given)
     raise("fit: %s must be a table of parameters by name, got %s", option, show.value(given))
   end
   for name, value in pairs(given) do
-    local known = false
-    for _, own in ipairs(names) do known = known or own == name end
-    if not known then errors.unknown("fit: " .. class.name(c), "parameter", name, names) end
+    local param
+    for _, own in ipairs(c.params) do param = own[1] == name and own or param end
+    if not param then errors.unknown("fit: " .. class.name(c), "parameter", name, names) end
     values[name] = core.operand(value, "fit", option .. "." .. name)
+    check_param(c, option, param, values[name], n)
   end
   return values
 end
@@ -114,10 +133,14 @@ local function is_family (c) return class.is_class(c) and type(c.params) == "tab
 -- One family on data that were read: a Fit.
 local function fit_one (c, x, w, missing, options)
   check_data(c, x)
-  local fixed = as_params(c, "fixed", options.fixed)
-  local start = options.start and as_params(c, "start", options.start)
-  if options.outcomes ~= nil and not (families[class.name(c)] or {}).takes_outcomes then
+  local fixed = as_params(c, "fixed", options.fixed, core.shape(x)[1])
+  local start = options.start and as_params(c, "start", options.start, 1)
+  local outcomes = options.outcomes
+  if outcomes ~= nil and not (families[class.name(c)] or {}).takes_outcomes then
     raise("fit: %s takes no outcomes: a Categorical does", class.name(c))
+  elseif outcomes ~= nil and (math.type(outcomes) ~= "integer" or outcomes < x:max()) then
+    raise("fit: outcomes must be an integer of at least %s, the largest of x, got %s", show.number(x:max()),
+          show.value(outcomes))
   end
   local found = require "perilune.fit.estimate"(c, x, w, fixed, { start = start, outcomes = options.outcomes })
   local terms = found.distribution:log_prob(x)

@@ -133,6 +133,24 @@ describe("fit", function ()
     assert.matches("fitted to 2 values, 1 missing left out", tostring(fit))
   end)
 
+  it("keeps the errors of what is not at an end", function ()
+    local x = peri.Uniform(3, 5):sample(400, peri.rng(1))   -- with lighter tails than any
+    local fit, normal = peri.fit(peri.StudentT, x), peri.fit(peri.Normal, x)
+    assert.is_false(fit.converged)
+    assert.matches("df goes to infinity", fit.reasons[1])
+    assert.is_true(fit.se.df ~= fit.se.df)
+    near(normal.se.loc, fit.se.loc, 1e-4)
+    near(normal.log_lik, fit.log_lik, 1e-9)
+  end)
+
+  it("has ends that the data reach", function ()
+    local x = peri.TruncatedNormal(0, 1, -1, 2):sample(3000, peri.rng(1))
+    local fit = peri.fit(peri.TruncatedNormal, x)
+    assert.same({ x:min(), x:max() }, { fit.params.low, fit.params.high })
+    assert.is_true(fit.converged and fit.log_lik > -math.huge)
+    assert.is_true(peri.fit(peri.Triangular, peri.Triangular(0, 3, 1):sample(3000, peri.rng(1))).converged)
+  end)
+
   it("never calls nonsense converged", function ()
     local same = "all values are 3: the likelihood grows without bound"
     for _, c in ipairs { peri.Normal, peri.Gamma, peri.Cauchy, peri.LogNormal, peri.Weibull, peri.Uniform, peri.Laplace,
@@ -168,6 +186,20 @@ describe("fit", function ()
     assert.matches("no option weight; did you mean weights", message(peri.Normal, { 1, 2 }, { weight = { 1, 1 } }))
     assert.matches("a list of 2 numbers", message(peri.Normal, { 1, 2 }, { weights = { 1 } }))
     assert.matches("not negative, got %-1 at %[2%]", message(peri.Normal, { 1, 2 }, { weights = { 1, -1 } }))
+    assert.matches("start.concentration must be positive, got %-5",
+                   message(peri.Gamma, { 1, 2 }, { start = { concentration = -5 } }))
+    assert.matches("fixed.rate must be one value, or one for each of the 3 data, got shape %(2%)",
+                   message(peri.Gamma, { 1, 2, 3 }, { fixed = { rate = { 1, 2 } } }))
+    assert.matches("Binomial: x must be .*%[0, 4%], got 5 at %[2%]",
+                   message(peri.Binomial, { 3, 5 }, { fixed = { total_count = 4 } }))
+    assert.matches("density above 0", message(peri.Uniform, { 0.5, 3 }, { fixed = { low = 1 } }))
+    assert.matches("x%[2%] = 5", message(peri.Delta, { 3, 5 }))
+    assert.matches("outcomes must be an integer of at least 5", message(peri.Categorical, { 1, 5 }, { outcomes = 3 }))
+    assert.matches("rate must be finite, got inf; measure x in other units", message(peri.Exponential, { 1e-320 }))
+    assert.matches("differences between values", message(peri.Normal, { 1e308, -1e308 }))
+    local Odd = peri.Distribution:extend("Odd", { params = { { "k", peri.constraints.positive } } })
+    function Odd:log_prob (x) return -x end   -- luacheck: ignore self
+    assert.matches("Odd: its log_prob does not depend on k", message(Odd, { 1, 2 }))
     assert.matches("^spec/fit/fit_spec.lua:%d+: fit: ", (select(2, pcall(function () peri.fit(peri.Normal, {}) end))))
   end)
 

@@ -1,4 +1,5 @@
 --- One family fitted to data by maximum likelihood: parameters, standard errors, and whether that is a maximum.
+local attempt    = require "perilune.attempt"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
@@ -237,6 +238,15 @@ local function closed_errors (likelihood, values, n, family)
   return se or {}, se and {} or { "the curvature gives no standard errors" }
 end
 
+-- Counts must not be larger than what is known allows, such as a number of trials.
+local function check_counts (c, d, x)
+  if type(c.support) == "table" or not d.support.is_discrete then return end
+  local bad, i, j, k = d.support:violation(x)
+  if bad == nil then return end
+  fail(c, "x must be %s, got %s at [%s]", d.support:rule(), type(bad) == "number" and show.number(bad) or bad,
+       table.concat({ i, j, k }, ", "))
+end
+
 -- { values, se, reasons, converged, size = number of parameters estimated } in the units of x.
 local function estimate_within (c, family, unit, original, w, fixed, options)
   local x, n = unit.x(original), families.total(w, original)
@@ -246,8 +256,9 @@ local function estimate_within (c, family, unit, original, w, fixed, options)
   for name, value in pairs(family.data and family.data(x) or {}) do known[name] = known[name] or value end
   local closed = closed_form(family, x, w, known, options.outcomes)
   if closed then
-    check_values(c, original, closed, copy(known, closed))
     local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
+    if next(known) then check_counts(c, likelihood:distribution(core.zeros(likelihood.size)), x) end
+    check_values(c, original, closed, copy(known, closed))
     local se, reasons = closed_errors(likelihood, closed, n, family)
     return { values = copy(known, closed), exact = {}, se = se, reasons = reasons, converged = true,
              size = closed.probs and core.is_tensor(closed.probs) and core.numel(closed.probs) - 1 or likelihood.size }
@@ -261,6 +272,7 @@ local function estimate_within (c, family, unit, original, w, fixed, options)
   end
   if next(exact) then check_values(c, original, known, known) end
   local likelihood = Likelihood.new(c, x, w, known, rules, family.length)
+  if next(known) then check_counts(c, likelihood:distribution(core.zeros(likelihood.size)), x) end
   local starts = { options.start or family.start and family.start(x, w) }
   local found, higher = likelihood:maximise(starts)
   local own = likelihood
@@ -306,6 +318,13 @@ local function reported (c, values, unit)
   return list
 end
 
+-- The distribution of parameters, which may be out of the range of doubles.
+local function made (c, params)
+  local ok, d = attempt.call(" must be ", nil, c, copy(params))
+  if ok then return d end
+  fail(c, "the maximum cannot be reached: %s; measure x in other units", (d:gsub("^.-:%d+: [^:]*: ", "")))
+end
+
 --- Fits class c to checked data: names, params and se by name, converged, reasons, distribution, size (how many numbers
 -- were estimated).
 return function (c, x, w, fixed, options)
@@ -337,6 +356,7 @@ return function (c, x, w, fixed, options)
   for name, value in pairs(copy(found.exact, fixed)) do
     if result.params[name] ~= nil then result.params[name] = value end
   end
-  result.distribution = c(copy(result.params))
+  result.distribution = made(c, result.params)
+  refuse_data(c, { result.distribution }, x, x)
   return result
 end

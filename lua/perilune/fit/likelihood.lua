@@ -3,6 +3,7 @@
 -- Every parameter that is not known is a stretch of u, brought to its constraint as sites of models are. The sum of log
 -- densities is traced once; values and gradients are replays in C. It is maximised by L-BFGS, from several starts on a
 -- part of the data, and then by Newton steps with the curvature that differences of gradients give.
+local attempt     = require "perilune.attempt"
 local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
@@ -148,10 +149,11 @@ end
 -- The trace of the log likelihood of x with weights w.
 local function traced (self, x, w)
   local u = core.param(core.zeros(self.size))
-  local trace = core.trace(function ()
+  local ok, trace = attempt.call("does not depend on any parameter", nil, core.trace, function ()
     local terms = self:distribution(u):log_prob(x)
     return (w and w * terms or terms):sum()
   end)
+  if not ok then raise("fit: %s: its log_prob does not depend on %s", class.name(self.class), self.sites[1].name) end
   return { u = u, trace = trace, size = self.size }
 end
 
