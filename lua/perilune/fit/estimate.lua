@@ -13,7 +13,6 @@ local raise = errors.raise
 
 local FAR      = 8      -- free numbers beyond this may be on their way to an end
 local LOST     = 12     -- and have standard errors like this
-local RISING   = 1e-6   -- slope of the mean log likelihood that has no end
 local LEFT     = 1e-6   -- nats that may be left to gain
 local POINT    = 20     -- free numbers beyond this make a point of a law, of data that are all the same
 local NEARBY   = 0.01   -- a change of free numbers that is none to speak of
@@ -54,17 +53,30 @@ local function runaways (likelihood, u)
   return list
 end
 
--- Names the first of the data whose density is 0 or infinite under one of the distributions, if there is one.
-local function refuse_data (c, list, x, original)
-  for _, sign in ipairs { 1, -1 } do
-    for _, d in ipairs(list) do
-      local bad = functions.eq(d:log_prob(x), sign * math.huge)
-      if bad:max() == 1 then
-        local at = math.tointeger(bad:argmax())
-        fail(c, sign > 0 and "the likelihood is unbounded: there are parameters with an infinite density at x[%d] = %s"
-                or "no parameters were found that give x[%d] = %s a density above 0", at, show.parameter(original[at]))
-      end
+-- Is the log density of some of the data this value? And of which?
+local function has_value (d, x, value)
+  local found = functions.eq(d:log_prob(x), value)
+  if found:max() == 1 then return math.tointeger(found:argmax()) end
+  return nil
+end
+
+-- Raises if one of the data has an infinite density under one of the distributions.
+local function refuse_infinite (c, list, x, original)
+  for _, d in ipairs(list) do
+    local at = has_value(d, x, math.huge)
+    if at then
+      fail(c, "the likelihood is unbounded: there are parameters with an infinite density at x[%d] = %s", at,
+           show.parameter(original[at]))
     end
+  end
+end
+
+-- The same, or if one of them has density 0.
+local function refuse_data (c, d, x, original)
+  refuse_infinite(c, { d }, x, original)
+  local at = has_value(d, x, -math.huge)
+  if at then
+    fail(c, "no parameters were found that give x[%d] = %s a density above 0", at, show.parameter(original[at]))
   end
 end
 
@@ -146,43 +158,45 @@ local function best_place (likelihood, values, name)
   return sorted[at]
 end
 
--- The best maximum with one parameter at a kink, looked for among the data; and the likelihood it belongs to.
-local function kinked (likelihood, found, name, starts, rules)
-  local best, own = found, likelihood
-  local place = found and plain_values(likelihood, found.u)[name]
-  for pass = 1, PASSES do
-    local values = best and plain_values(own, best.u) or nil
-    local try = values and best_place(likelihood, values, name) or pass == 1 and likelihood.x:median()
-    if not try or pass > 1 and try == place then break end
+-- The best maximum with one parameter at a kink, looked for among the data, or `found` without one; the likelihood it
+-- belongs to; and an end that is higher and no maximum, if one was met.
+local function kinked (likelihood, found, higher, name, starts, rules)
+  local best, own, place = found, likelihood, nil
+  for _ = 1, PASSES do
+    local values = best and plain_values(own, best.u)
+    local try = values and best_place(likelihood, values, name) or likelihood.x:median()
+    if try == place then break end
     place = try
     local other = Likelihood.new(likelihood.class, likelihood.x, likelihood.w,
                                  copy(likelihood.known, { [name] = place }), rules)
-    local more = { table.unpack(starts) }
-    if values then more[#more + 1] = values end
-    local again = other:maximise(more)
-    local is_better = again and (not best or again.value > best.value + 1e-9 or not best.is_peak and again.is_peak)
-    if not is_better then break end
+    local again, beyond = other:maximise { values or starts[1], starts[1] }
+    if beyond and (not higher or beyond.value > higher.value) then higher = beyond end
+    if not again or best and not Likelihood.is_better(again, best) then
+      if again and again.value > best.value + 1e-6 then higher = again end
+      break
+    end
     best, own = again, other
   end
-  return best, own
+  if higher and best and higher.value <= best.value then higher = nil end
+  return best, own, higher
 end
 
 
 -- The fit --------------------------------------------------------------------------------------------
 
 -- What speaks against a maximum that was found: sentences, and whether it is one. Raises where there is none.
-local function judge (likelihood, found, n, original)
+local function judge (likelihood, found, original)
   local reasons, c = {}, likelihood.class
   if likelihood.size == 0 then return reasons, {}, true end
-  local _, gradient = likelihood:at(found.u)
   local far = runaways(likelihood, found.u)
+  local is_discrete = likelihood:distribution(found.u).support.is_discrete   -- then it is at most 1
   local se, free_se = nil, nil
   if found.is_peak and found.gain <= LEFT then se, free_se = likelihood:errors(found.u) end
   local held = {}
   for _, one in ipairs(far) do
     local is_lost = not free_se or free_se[one.at] > LOST
     local is_point = math.abs(found.u[one.at]) > POINT and is_constant(original)
-    if is_point or is_lost and math.abs(gradient[one.at]) / n > RISING then
+    if not is_discrete and (is_point or is_lost and math.abs(found.gradient[one.at]) > Likelihood.RISING) then
       refuse_unbounded(c, original, one.way)
     elseif is_lost then
       held[one.at] = true
@@ -190,9 +204,12 @@ local function judge (likelihood, found, n, original)
                                             one.way)
     end
   end
-  if #far == 0 and not found.is_peak then   -- is it one of few parameters at which densities are finite?
-    refuse_data(c, { likelihood:distribution(found.u + NEARBY), likelihood:distribution(found.u - NEARBY) },
-                likelihood.x, original)
+  if #far == 0 and not found.is_peak then
+    local above, below = likelihood:distribution(found.u + NEARBY), likelihood:distribution(found.u - NEARBY)
+    refuse_infinite(c, { above, below }, likelihood.x, original)
+    if has_value(above, likelihood.x, -math.huge) or has_value(below, likelihood.x, -math.huge) then
+      reasons[1] = "at an end: the likelihood rises up to where the support of the law ends at the data"
+    end
   end
   if #reasons == 0 and not se then
     if found.gain > LEFT then
@@ -277,16 +294,13 @@ local function estimate_within (c, family, unit, original, w, fixed, options)
   local found, higher = likelihood:maximise(starts)
   local own = likelihood
   if family.kink and known[family.kink] == nil then
-    found, own = kinked(likelihood, found, family.kink, starts, rules)
-    higher = nil
+    found, own, higher = kinked(likelihood, found, higher, family.kink, starts, rules)
   end
-  if not found then refuse_data(c, { likelihood:distribution(core.zeros(likelihood.size)) }, x, original) end
-  if not is_finite(found.value) then refuse_data(c, { own:distribution(found.u) }, x, original) end
-  local reasons, se, converged = judge(own, found, n, original)
+  if not found then refuse_data(c, likelihood:distribution(core.zeros(likelihood.size)), x, original) end
+  if not is_finite(found.value) then refuse_data(c, own:distribution(found.u), x, original) end
+  local reasons, se, converged = judge(own, found, original)
   if converged and higher then
-    local far = runaways(likelihood, higher.u)
-    reasons[1] = string.format("a local maximum: the likelihood is larger %s",
-                               far[1] and "as " .. far[1].way or "elsewhere")
+    reasons[1] = "a local maximum: the likelihood is larger elsewhere, where it has no maximum"
   end
   return { values = plain_values(own, found.u), exact = exact, se = se, reasons = reasons, converged = converged,
            size = likelihood.size + at_kinks }
@@ -357,6 +371,6 @@ return function (c, x, w, fixed, options)
     if result.params[name] ~= nil then result.params[name] = value end
   end
   result.distribution = made(c, result.params)
-  refuse_data(c, { result.distribution }, x, x)
+  refuse_data(c, result.distribution, x, x)
   return result
 end

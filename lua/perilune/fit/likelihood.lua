@@ -19,9 +19,10 @@ local GRID_MAX = 4       -- where there are no more of them
 local TRIED    = 3       -- starts that are followed
 local STEP     = 6e-6    -- of differences of gradients, cube root of the precision
 local NEWTON   = 60      -- Newton steps
+local RISING   = 0.3     -- slope of the log likelihood along a free number that does not end yet
 local SETTLED  = 1e-13   -- what is left to gain, in nats, that ends them
 
-local Likelihood = {}
+local Likelihood = { RISING = RISING }
 Likelihood.__index = Likelihood
 
 local function is_finite (x) return x - x == 0 end
@@ -325,22 +326,27 @@ local function climb (self, start)
     local found = lbfgs.minimise(objective(whole(self)), start, { iterations = 200, gain = 1e-8 })
     u, value, gain, is_peak = polish(self, found.x)
   end
-  return { u = u, value = value, gain = gain, is_peak = is_peak and is_finite(value) }
+  is_peak = is_peak and is_finite(value)
+  local _, gradient = self:at(u)
+  local is_level = is_peak or is_finite(value) and gradient:abs():max() < RISING
+  return { u = u, value = value, gain = gain, is_peak = is_peak, is_level = is_level, gradient = gradient }
 end
 
--- Which of two ends is to be preferred: a maximum before one that is none, then the higher one.
-local function is_better (a, b)
-  if a.is_peak ~= b.is_peak then return a.is_peak end
+--- Which of two ends is to be preferred: a maximum, or where the likelihood becomes flat, before one where it rises on;
+-- then the higher one.
+function Likelihood.is_better (a, b)
+  if a.is_level ~= b.is_level then return a.is_level end
   return a.value > b.value
 end
 
---- The best end of several climbs: { u, value, gain = what Newton's step would still add, is_peak = is the curvature
--- that of a maximum? }, or nil where no start has a finite likelihood; and an end that is higher and no maximum, if one
--- was met. `starts` has parameters by name.
+--- The best end of several climbs: { u, value, gradient, gain = what Newton's step would still add, is_peak = is the
+-- curvature that of a maximum?, is_level = or the slope next to none? }, or nil where no start has a finite likelihood;
+-- and an end that is higher and rises on, if one was met. `starts` has parameters by name.
 function Likelihood:maximise (starts)
   if self.size == 0 then
     local terms = self:distribution(core.zeros(0)):log_prob(self.x)
-    return { u = core.zeros(0), value = (self.w and self.w * terms or terms):sum(), gain = 0, is_peak = true }
+    return { u = core.zeros(0), value = (self.w and self.w * terms or terms):sum(), gain = 0, is_peak = true,
+             is_level = true }
   end
   local first, some = {}, part(self)
   for i, start in ipairs(starts) do first[i] = self:free(start) end
@@ -356,7 +362,7 @@ function Likelihood:maximise (starts)
     for j = 1, i - 1 do is_new = is_new and (row - ends[j]):abs():max() > 1e-3 end
     if is_new then
       local found = climb(self, row)
-      if not best or is_better(found, best) then best = found end
+      if not best or Likelihood.is_better(found, best) then best = found end
       if not highest or found.value > highest.value then highest = found end
     end
   end

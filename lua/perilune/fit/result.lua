@@ -37,9 +37,6 @@ end
 local Fit = { __name = "fit" }
 Fit.__index = Fit
 
---- "converged", or what is wrong.
-local function verdict (self) return #self.reasons == 0 and "converged" or table.concat(self.reasons, "; ") end
-
 function Fit:__tostring ()
   local rows = { { "name", "estimate", "se" } }
   for _, name in ipairs(self.names) do
@@ -48,12 +45,15 @@ function Fit:__tostring ()
   local lost = self.missing > 0 and string.format(", %d missing left out", self.missing) or ""
   return string.format("%s fitted to %s value%s%s: %s\n%s\n  log likelihood %s, AIC %s",
                        class.name(class.of(self.distribution)), show.number(self.n), self.n == 1 and "" or "s", lost,
-                       verdict(self), frame.aligned(rows, { [2] = true, [3] = true }),
+                       self.verdict, frame.aligned(rows, { [2] = true, [3] = true }),
                        show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
 end
 
---- A Fit of what estimate.lua has found.
-function result.fit (found) return setmetatable(found, Fit) end
+--- A Fit of what estimate.lua has found. Its verdict is "converged", or what is wrong.
+function result.fit (found)
+  found.verdict = #found.reasons == 0 and "converged" or table.concat(found.reasons, "; ")
+  return setmetatable(found, Fit)
+end
 
 
 local Comparison = { __name = "comparison of fits" }
