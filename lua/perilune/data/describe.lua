@@ -62,8 +62,9 @@ local function texts (list)
   end
   d.top_count = d.top and counts[d.top] or 0
   return setmetatable(d, { __name = "description", __tostring = function (self)
-    return string.format("  n %d, missing %d, distinct %d, most often %s (%d)", self.n, self.missing, self.distinct,
-                         tostring(self.top), self.top_count)
+    local text = string.format("  n %d, missing %d, distinct %d", self.n, self.missing, self.distinct)
+    if self.top_count < 2 then return text end
+    return string.format("%s, most often %s (%d)", text, self.top, self.top_count)
   end })
 end
 
