@@ -8,18 +8,18 @@ local result   = require "perilune.fit.result"
 local show     = require "perilune.show"
 local statistics = require "perilune.statistics"
 
-local check = lazy "fit.check"
+local check, constraints, refusals = lazy "fit.check", lazy "constraints", lazy "fit.refusals"
 
 local raise = errors.raise
 
+local MOST_OUTCOMES = 2 ^ 24   -- of a Categorical
 local OPTIONS = { "weights", "fixed", "start", "missing", "outcomes" }
 
 -- Data -----------------------------------------------------------------------------------------
 
 -- Dimensions of an event of a class.
 local function event_rank (c)
-  local family = families[class.name(c)] or {}
-  return family.event or type(c.support) == "table" and c.support.event_dim or 0
+  return families.of(c).event or type(c.support) == "table" and c.support.event_dim or 0
 end
 
 local function as_data (x)
@@ -81,18 +81,9 @@ local function check_data (c, x)
           rank == 0 and "a list of numbers" or string.format("a list of events, each of %d dimension%s", rank,
                                                              rank == 1 and "" or "s"), show.shape(core.shape(x)))
   end
-  local support = c.support
-  if class.name(c) == "Categorical" then support = require "perilune.constraints".integer_interval(1, 2 ^ 31) end
-  local bad, i, j, k
-  if type(support) == "table" then bad, i, j, k = support:violation(x) end
-  if bad == nil then
-    support = require "perilune.constraints".finite
-    bad, i, j, k = support:violation(x)
-  end
-  if bad ~= nil then
-    raise("fit: %s: x must be %s, got %s at [%s]", name, support:rule(),
-          type(bad) == "number" and show.number(bad) or bad, table.concat({ i, j, k }, ", "))
-  end
+  local support = families.of(c).takes_outcomes and constraints.integer_interval(1, MOST_OUTCOMES) or c.support
+  if type(support) == "table" then refusals.violation(c, support, x) end
+  refusals.violation(c, constraints.finite, x)
 end
 
 -- Refuses a parameter that its constraint, or the number n of data, does not allow.
@@ -136,7 +127,7 @@ local function fit_one (c, x, w, missing, options)
   local fixed = as_params(c, "fixed", options.fixed, core.shape(x)[1])
   local start = options.start and as_params(c, "start", options.start, 1)
   local outcomes = options.outcomes
-  if outcomes ~= nil and not (families[class.name(c)] or {}).takes_outcomes then
+  if outcomes ~= nil and not families.of(c).takes_outcomes then
     raise("fit: %s takes no outcomes: a Categorical does", class.name(c))
   elseif outcomes ~= nil and (math.type(outcomes) ~= "integer" or outcomes < x:max()) then
     raise("fit: outcomes must be an integer of at least %s, the largest of x, got %s", show.number(x:max()),

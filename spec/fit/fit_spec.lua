@@ -216,6 +216,41 @@ describe("fit", function ()
     assert.matches("none of the families", message({ peri.Beta }, { 5 }))
   end)
 
+  it("has numbers of trials for many data", function ()
+    local trials = peri.floor(peri.Uniform(5, 30):sample(2000, rng))
+    local fit = peri.fit(peri.BetaBinomial, peri.BetaBinomial(2, 3, trials):sample(nil, rng),
+                         { fixed = { total_count = trials } })
+    assert.is_true(fit.converged)
+    assert.near(2, fit.params.concentration1, 5 * fit.se.concentration1)
+    assert.matches("total_count +Tensor%(2000%) +fixed", tostring(fit))
+  end)
+
+  it("has units for rows and matrices", function ()
+    local t = peri.MultivariateStudentT(5, { 1, 2 }, { { 1, 0 }, { 0.5, 2 } }):sample(300, rng)
+    local unit = peri.tensor { 1e9, 1e-9 }
+    local one, other = peri.fit(peri.MultivariateStudentT, t), peri.fit(peri.MultivariateStudentT, t * unit + unit)
+    assert.is_true(other.converged)
+    near(one.params.df, other.params.df, 1e-6)
+    near((one.params.loc[2] + 1) * 1e-9, other.params.loc[2], 1e-6)
+    near(one.params.scale_tril:at(2, 1) * 1e-9, other.params.scale_tril:at(2, 1), 1e-6)
+    near(one.se.scale_tril:at(2, 2) * 1e-9, other.se.scale_tril:at(2, 2), 1e-5)
+    local held = peri.fit(peri.MultivariateStudentT, t * unit, { fixed = { df = one.params.df } })
+    near(one.params.loc[1] * 1e9, held.params.loc[1], 1e-6)
+    local w = peri.Wishart { df = 7, covariance_matrix = { { 2, 0.5 }, { 0.5, 1 } } }:sample(200, rng)
+    local a, b = peri.fit(peri.Wishart, w), peri.fit(peri.Wishart, w * 1e-12)
+    near(a.params.covariance_matrix:at(2, 1) * 1e-12, b.params.covariance_matrix:at(2, 1), 1e-6)
+    near(a.se.covariance_matrix:at(2, 1) * 1e-12, b.se.covariance_matrix:at(2, 1), 1e-5)
+    near(a.params.df, peri.fit(peri.Wishart, w, { fixed = { scale_tril = a.distribution.scale_tril } }).params.df, 1e-6)
+  end)
+
+  it("knows a class by what it is, not by its name", function ()
+    local Normal = peri.Distribution:extend("Normal", { params = { { "m", peri.constraints.real } } })
+    function Normal:log_prob (x) return -peri.square(peri.square(x - self.m)) end
+    local fit = peri.fit(Normal, { 1, 2, 3.5 })
+    assert.is_true(math.abs((fit.params.m - 1) ^ 3 + (fit.params.m - 2) ^ 3 + (fit.params.m - 3.5) ^ 3) < 1e-8)
+    assert.are.equal("", tostring(peri.fit({ Normal }, { 1, 2, 3.5 })):match "%-?[%d.]+ +0 +%-[%d.]+(.-)$")   -- no cdf
+  end)
+
   it("fits a class of one's own", function ()
     local Power = peri.Distribution:extend("Power", {
       params = { { "k", peri.constraints.positive } }, support = peri.constraints.unit_interval,

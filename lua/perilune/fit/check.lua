@@ -1,4 +1,5 @@
 --- How far data are from a distribution: the Kolmogorov-Smirnov distance and quantiles beside quantiles.
+local attempt    = require "perilune.attempt"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
@@ -18,15 +19,18 @@ local function ordered (x, w)
   return sorted, below / below[n]
 end
 
---- The largest difference between the cdf of d and that of the data; nil for laws of rows.
+local function is_discrete (d) return d.support ~= nil and d.support.is_discrete end
+
+--- The largest difference between the cdf of d and that of the data; nil for laws without cdf.
 function check.distance (d, x, w)
   if core.rank(x) ~= 1 or #d.event_shape > 0 then return nil end
+  if not attempt.method(d, "cdf", x:narrow(1, 1, 1)) then return nil end
   local sorted, share = ordered(x, w)
   local n = core.numel(x)
   local before = core.zeros(n)
   if n > 1 then before:narrow(1, 2, n - 1):copy(share:narrow(1, 1, n - 1)) end
   local at = d:cdf(sorted)
-  if not d.support.is_discrete then return functions.maximum(share - at, at - before):max() end
+  if not is_discrete(d) then return functions.maximum(share - at, at - before):max() end
   -- of steps, only the last of equal values counts above, and the first below
   local is_first, is_last = core.public.ones(n), core.public.ones(n)
   if n > 1 then
@@ -87,7 +91,7 @@ function check.quantiles (d, x)
   local ks = check.distance(d, x)
   return setmetatable({
     n = n, ks = ks, p = require "perilune.fit.kolmogorov"(n, ks), name = tostring(d),
-    is_discrete = d.support.is_discrete, theoretical = d:icdf(share), observed = observed,
+    is_discrete = is_discrete(d), theoretical = d:icdf(share), observed = observed,
   }, Check)
 end
 

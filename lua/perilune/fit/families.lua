@@ -12,7 +12,10 @@
 --   length(k)       of rows of parameters, k unless told
 --   needs           parameters that must be fixed, and why
 --   event           dimensions of an event, where the class does not know
+--   measure(x, w)   centre and width of data that are no single numbers, to work with (x - centre)/width; then inward
+--                   and outward(name, value, centre, width) take parameters there and back
 --   no_fit          why there is no fit
+local class       = require "perilune.class"
 local constraints = require "perilune.constraints"
 local core        = require "perilune.core"
 local functions   = require "perilune.functions"
@@ -252,6 +255,10 @@ end }
 
 -- In units in which every coordinate has deviation 1.
 families.MultivariateStudentT = {
+  inward = function (name, value, centre, width)
+    if name == "loc" then return (value - centre) / width end
+    return name == "scale_tril" and value / width:unsqueeze(2) or value
+  end,
   measure = function (x, w)
     local loc = mean(x, w)
     return loc, functions.sqrt(variance(x, w, loc))
@@ -279,19 +286,21 @@ local function wishart_start (x, w)
   return { df = df < math.huge and df or k + 1, covariance_matrix = m / df }
 end
 
--- The data over their mean on the diagonal; a factor of scale_tril is the root of one of x.
-local matrix_units = {
-  measure = function (x, w) return 0, mean(x, w):diagonal():mean() end,
-}
+-- The mean of all diagonals: the unit of x. Parameters change by these powers of it.
+local function matrix_size (x, w) return 0, mean(x, w):diagonal():mean() end
+
+local POWERS = { covariance_matrix = 1, scale_matrix = 1, precision_matrix = -1, scale_tril = 0.5 }
+
+local function matrix_inward (name, value, _, width) return value / width ^ (POWERS[name] or 0) end
+local function matrix_outward (name, value, _, width) return value * width ^ (POWERS[name] or 0) end
 
 families.Wishart = {
-  constraints = more_than_dimension, start = wishart_start, measure = matrix_units.measure,
-  outward = function (name, value, _, width) return name == "covariance_matrix" and value * width or value end,
+  constraints = more_than_dimension, start = wishart_start,
+  measure = matrix_size, inward = matrix_inward, outward = matrix_outward,
 }
 
 families.InverseWishart = {
-  constraints = more_than_dimension, measure = matrix_units.measure,
-  outward = function (name, value, _, width) return name == "scale_matrix" and value * width or value end,
+  constraints = more_than_dimension, measure = matrix_size, inward = matrix_inward, outward = matrix_outward,
   start = function (x, w)
     local k = core.shape(x)[2]
     local inverse = matrices.cholesky_solve(x:cholesky(), core.public.eye(k))
@@ -320,6 +329,15 @@ for name, parts in pairs {
   TransformedDistribution = "another one: fit that to the inverse of x", Truncated = "another one",
 } do
   families[name] = { no_fit = "it is made of " .. parts .. "; peri.model and posed:map fit what is written there" }
+end
+
+--- What is known of a class: nothing, if it only has the name of one of ours.
+function families.of (c)
+  local name = class.name(c)
+  for _, own in ipairs(core.classes()) do
+    if own == name and require("perilune.distributions." .. name) == c then return families[name] or {} end
+  end
+  return {}
 end
 
 return families

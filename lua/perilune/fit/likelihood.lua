@@ -18,7 +18,9 @@ local GRID     = { -3, -1, 0, 1, 3 }   -- values of each free number to start fr
 local GRID_MAX = 4       -- where there are no more of them
 local TRIED    = 3       -- starts that are followed
 local STEP     = 6e-6    -- of differences of gradients, cube root of the precision
-local NEWTON   = 60      -- Newton steps
+local SMALL    = 60      -- free numbers, two gradients for each of which are a Newton step:
+local NEWTON   = 60      -- Newton steps where there are no more of them,
+local FEW      = 4       -- and where there are
 local RISING   = 0.3     -- slope of the log likelihood along a free number that does not end yet
 local SETTLED  = 1e-13   -- what is left to gain, in nats, that ends them
 
@@ -26,6 +28,13 @@ local Likelihood = { RISING = RISING }
 Likelihood.__index = Likelihood
 
 local function is_finite (x) return x - x == 0 end
+
+local function joined (a, b)
+  local all = {}
+  for name, value in pairs(a) do all[name] = value end
+  for name, value in pairs(b) do all[name] = value end
+  return all
+end
 
 
 -- Parameters -------------------------------------------------------------------------------
@@ -87,7 +96,8 @@ end
 --- The likelihood of class c on x, n events along its first dimension, with weights w (or nil). `known` has values of
 -- parameters by name, and `rules` constraints of some; length(k) is the length of rows of parameters for events of k.
 function Likelihood.new (c, x, w, known, rules, length)
-  local self = setmetatable({ class = c, x = x, w = w, known = known, sites = {}, size = 0 }, Likelihood)
+  local self = setmetatable({ class = c, x = x, w = w, known = known, rules = rules, length = length, sites = {},
+                              size = 0 }, Likelihood)
   local shape = core.shape(x)
   local k = length and length(shape[#shape]) or shape[#shape]
   for _, group in ipairs(Likelihood.groups(c)) do
@@ -101,11 +111,24 @@ function Likelihood.new (c, x, w, known, rules, length)
   return self
 end
 
+--- The same with more parameters known.
+function Likelihood:with (more)
+  return Likelihood.new(self.class, self.x, self.w, joined(self.known, more), self.rules, self.length)
+end
+
 --- All parameters at u, by name.
 function Likelihood:values (u)
-  local values = {}
-  for name, value in pairs(self.known) do values[name] = value end
+  local values = joined(self.known, {})
   for _, site in ipairs(self.sites) do values[site.name] = space.value(site, support_of(site, values), u) end
+  return values
+end
+
+--- The same at plain numbers u, with plain numbers where there is one.
+function Likelihood:plain_values (u)
+  local values = self:values(u)
+  for name, value in pairs(values) do
+    if core.is_tensor(value) and core.rank(value) == 0 then values[name] = core.item(value) end
+  end
   return values
 end
 
@@ -121,16 +144,12 @@ function Likelihood:distribution (u) return distribution(self.class, self:values
 
 --- The distribution of parameters by name, those of the likelihood that are known among them.
 function Likelihood:complete (given)
-  local values = {}
-  for name, value in pairs(self.known) do values[name] = value end
-  for name, value in pairs(given) do values[name] = value end
-  return distribution(self.class, values)
+  return distribution(self.class, joined(self.known, given))
 end
 
 --- The free numbers of parameters, by name; what is not given is taken to be 0.
 function Likelihood:free (given)
-  local parts, values = {}, {}
-  for name, value in pairs(self.known) do values[name] = value end
+  local parts, values = {}, joined(self.known, {})
   for i, site in ipairs(self.sites) do
     local value = given[site.name]
     if value == nil and given[site.reported] ~= nil then
@@ -147,8 +166,9 @@ end
 
 -- Values and gradients -----------------------------------------------------------------------
 
--- The trace of the log likelihood of x with weights w.
-local function traced (self, x, w)
+-- The trace of the log likelihood.
+local function traced (self)
+  local x, w = self.x, self.w
   local u = core.param(core.zeros(self.size))
   local ok, trace = attempt.call("does not depend on any parameter", nil, core.trace, function ()
     local terms = self:distribution(u):log_prob(x)
@@ -159,8 +179,19 @@ local function traced (self, x, w)
 end
 
 local function whole (self)
-  self.full = self.full or traced(self, self.x, self.w)
-  return self.full
+  self.trace = self.trace or traced(self)
+  return self.trace
+end
+
+-- Parameters that are known, for some of n events: those with a value for each of them.
+local function known_of (self, n, index)
+  local known = joined(self.known, {})
+  for _, param in ipairs(self.class.params) do
+    local value = known[param[1]]
+    local is_each = core.is_tensor(value) and core.rank(value) == 1 + (param.event or 0) and core.shape(value)[1] == n
+    if is_each then known[param[1]] = value[index] end
+  end
+  return known
 end
 
 -- Of every so many-th event, where there are many.
@@ -171,7 +202,8 @@ local function part (self)
   local index = {}
   for i = 1, PART do index[i] = (i - 1) * step + 1 end
   if core.rank(self.x) == 1 then index[1], index[PART] = self.x:argmin(), self.x:argmax() end   -- for laws with ends
-  return traced(self, self.x[index], self.w and self.w[index])
+  local x, w = self.x[index], self.w and self.w[index]
+  return whole(Likelihood.new(self.class, x, w, known_of(self, n, index), self.rules, self.length))
 end
 
 local function values_at (t, rows)
@@ -288,12 +320,12 @@ local function newton_step (h, g, added)
   return step, gain
 end
 
--- Newton steps from u on until they gain nothing: u, value, what is left to gain, and whether the curvature is that of
--- a maximum.
-local function polish (self, u)
+-- Newton steps from u on until they gain nothing, at most so many: u, value, what is left to gain, and whether the
+-- curvature is that of a maximum.
+local function polish (self, u, most)
   local value, g = self:at(u)
   local added, gain = 0, math.huge
-  for _ = 1, NEWTON do
+  for _ = 1, most do
     local h = self:curvature(u)
     local scale = h:diagonal():abs():max()
     local step
@@ -321,10 +353,12 @@ end
 
 -- Followed to the end from row `start`, which is the maximum of a part of the data.
 local function climb (self, start)
-  local u, value, gain, is_peak = polish(self, start)
+  local is_small = self.size <= SMALL
+  local u, value, gain, is_peak
+  if is_small then u, value, gain, is_peak = polish(self, start, NEWTON) end
   if not is_peak then
-    local found = lbfgs.minimise(objective(whole(self)), start, { iterations = 200, gain = 1e-8 })
-    u, value, gain, is_peak = polish(self, found.x)
+    local found = lbfgs.minimise(objective(whole(self)), start, { iterations = is_small and 200 or 2000, gain = 1e-10 })
+    u, value, gain, is_peak = polish(self, found.x, is_small and NEWTON or FEW)
   end
   is_peak = is_peak and is_finite(value)
   local _, gradient = self:at(u)

@@ -12,8 +12,8 @@ local function number (x) return show.format("%.6g", x) end
 
 -- Rows of a table for a parameter: one for each of its elements.
 local function add_rows (rows, name, value, se, is_fixed)
-  if not core.is_tensor(value) then
-    rows[#rows + 1] = { name, number(value), is_fixed and "fixed" or number(se) }
+  if is_fixed or not core.is_tensor(value) then
+    rows[#rows + 1] = { name, is_fixed and show.parameter(value) or number(value), is_fixed and "fixed" or number(se) }
     return
   end
   local shape = core.shape(value)
@@ -29,7 +29,7 @@ local function add_rows (rows, name, value, se, is_fixed)
     end
     if not is_mirrored then
       rows[#rows + 1] = { string.format("%s[%s]", name, place), number(flat[i]),
-                          is_fixed and "fixed" or number(flat_se and flat_se[i] or math.abs(0 / 0)) }
+                          number(flat_se and flat_se[i] or math.abs(0 / 0)) }
     end
   end
 end

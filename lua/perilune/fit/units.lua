@@ -129,6 +129,7 @@ function units.own (family, x, w)
   local centre, width = family.measure(x, w)
   return {
     x = function (data) return (data - centre) / width end,
+    inward = function (name, value) return family.inward(name, value, centre, width) end,
     outward = function (name, value) return family.outward(name, value, centre, width) end,
     error = function (name, value) return family.outward(name, value, 0 * centre, width) end,
   }
