@@ -6,6 +6,7 @@ local families   = require "perilune.fit.families"
 local judge      = require "perilune.fit.judge"
 local kinked     = require "perilune.fit.kinks"
 local Likelihood = require "perilune.fit.likelihood"
+local maximum    = require "perilune.fit.maximum"
 local raise      = require "perilune.errors".raise
 local refusals   = require "perilune.fit.refusals"
 local show       = require "perilune.show"
@@ -55,7 +56,10 @@ end
 -- The closed form, if there is one for what is fixed: all parameters.
 local function closed_form (family, x, w, fixed, outcomes)
   local count = 0
-  for name in pairs(fixed) do count = count + 1 if name ~= family.closed_with then return nil end end
+  for name in pairs(fixed) do
+    if name ~= family.closed_with then return nil end
+    count = count + 1
+  end
   if family.closed_with and count == 0 then return nil end
   return family.closed(x, w, fixed, outcomes)
 end
@@ -64,8 +68,9 @@ end
 local function closed_errors (likelihood, values, n, family)
   if family.errors then return family.errors(values, n), {} end
   local u = likelihood:free(values)
-  if not is_finite((u * u):sum()) then return {}, { "at an end: a parameter is at the end of its range, and has no "
-                                                    .. "standard error" } end
+  if not is_finite((u * u):sum()) then
+    return {}, { "at an end: a parameter is at the end of its range, and has no standard error" }
+  end
   local se = likelihood:errors(u)
   return se or {}, se and {} or { "the curvature gives no standard errors" }
 end
@@ -107,13 +112,15 @@ end
 local function by_search (likelihood, family, original, start)
   local c, x = likelihood.class, likelihood.x
   local starts = { start or family.start and family.start(x, likelihood.w) }
-  local found, higher = likelihood:maximise(starts)
+  local found, higher = maximum.of(likelihood, starts)
   local own = likelihood
   if family.kink and likelihood.known[family.kink] == nil then
     found, own, higher = kinked(likelihood, found, higher, family.kink, starts)
   end
-  if not found then refusals.impossible(c, likelihood:distribution(core.zeros(likelihood.size)), x, original) end
-  if not is_finite(found.value) then refusals.impossible(c, own:distribution(found.u), x, original) end
+  if not found or not is_finite(found.value) then
+    refusals.impossible(c, own:distribution(found and found.u or core.zeros(own.size)), x, original)
+    fail(c, "no parameters were found at which the likelihood is a number")
+  end
   local reasons, se = judge(own, found, original)
   local converged = #reasons == 0
   if converged and higher then

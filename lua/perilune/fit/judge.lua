@@ -1,7 +1,7 @@
 --- Whether a maximum of the likelihood is one: verdicts in sentences.
-local Likelihood = require "perilune.fit.likelihood"
-local refusals   = require "perilune.fit.refusals"
-local show       = require "perilune.show"
+local maximum  = require "perilune.fit.maximum"
+local refusals = require "perilune.fit.refusals"
+local show     = require "perilune.show"
 
 local FAR    = 8      -- free numbers beyond this may be on their way to an end,
 local FAR_ON_THE_LINE = 100   -- those that are parameters themselves,
@@ -42,7 +42,7 @@ local function at_ends (likelihood, found, free_se, original)
   local is_bounded = support and support.is_discrete   -- by 1
   for _, one in ipairs(runaways(likelihood, found.u)) do
     local is_lost = not free_se or free_se[one.at] > LOST
-    local is_rising = is_lost and math.abs(found.gradient[one.at]) > Likelihood.RISING
+    local is_rising = is_lost and math.abs(found.gradient[one.at]) > maximum.RISING
     local is_point = math.abs(found.u[one.at]) > POINT and refusals.is_constant(original)
     if not is_bounded and (is_point or is_rising) then refusals.unbounded(c, original, one.way) end
     if is_lost then

@@ -1,7 +1,7 @@
 --- Parameters at which the likelihood has a kink wherever they meet one of the data: the peak of a Triangular, the loc
 -- of a GeneralizedNormal with a sharp peak. The best value is likely to be one of the data, which no slope shows.
-local core       = require "perilune.core"
-local Likelihood = require "perilune.fit.likelihood"
+local core    = require "perilune.core"
+local maximum = require "perilune.fit.maximum"
 
 local TRIED  = 200    -- data that are tried as the place of a kink
 local PASSES = 20     -- of such trials
@@ -42,9 +42,9 @@ return function (likelihood, found, higher, name, starts)
     if try == place then break end
     place = try
     local other = likelihood:with { [name] = place }
-    local again, beyond = other:maximise { values or starts[1], starts[1] }
+    local again, beyond = maximum.of(other, { values or starts[1], starts[1] })
     if beyond and (not higher or beyond.value > higher.value) then higher = beyond end
-    if not again or best and not Likelihood.is_better(again, best) then
+    if not again or best and not maximum.is_better(again, best) then
       if again and again.value > best.value + 1e-6 then higher = again end
       break
     end
