@@ -86,7 +86,7 @@ static double slow_value (const Decimal *d, char point) {
 }
 
 #ifdef __SIZEOF_INT128__
-typedef unsigned __int128 Wide;
+__extension__ typedef unsigned __int128 Wide;
 
 /* q 2^e, a bit below q being set if something was left out; q >= 2^54 */
 static double rounded (Wide q, int left_out, int e) {

@@ -54,7 +54,7 @@ local function picture (self)
   local peri = require "perilune"
   if not peri.has "plot" then return "" end
   return "\n" .. tostring(peri.plot(self.theoretical, self.observed, {
-    title = "quantiles of the data against " .. self.name, xlabel = self.name, ylabel = "data",
+    title = "Q-Q plot", xlabel = "quantiles of " .. self.family, ylabel = "quantiles of the data", mark = "points",
   }))
 end
 
@@ -88,9 +88,9 @@ function check.quantiles (d, x)
   local sorted = x:sort()
   local share = (core.public.arange(1, count + 1) - 0.5) / count   -- Hazen's places
   local observed = count == n and sorted or x:quantile(share)
-  local ks = check.distance(d, x)
+  local ks = check.distance(d, x) or d:cdf(x)   -- which says that there is none
   return setmetatable({
-    n = n, ks = ks, p = require "perilune.fit.kolmogorov"(n, ks), name = tostring(d),
+    n = n, ks = ks, p = require "perilune.fit.kolmogorov"(n, ks), name = tostring(d), family = class.name(class.of(d)),
     is_discrete = is_discrete(d), theoretical = d:icdf(share), observed = observed,
   }, Check)
 end
