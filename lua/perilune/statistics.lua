@@ -12,6 +12,7 @@ local MOST_BINS = 1000    -- that are chosen unasked
 local ENOUGH    = 65536   -- elements to judge their spread by
 
 local counts_between = core.bind("row/counts", "histogram", "histogram", { "x", "edges" }, { "x", "edges" })
+local in_order       = core.bind("row/sort", "sorted", "unique", { "t" }, { "t" })
 local positions      = core.bind("row/counts", "positions", "positions", { "mask" }, { "mask" })
 
 local statistics = {}
@@ -105,7 +106,7 @@ function statistics.unique (t, ...)
   t = as_tensor("unique", t):detach():reshape(-1)
   local n = core.numel(t)
   if n == 0 then return t, t end
-  local sorted = t:sort()
+  local sorted = in_order(t)
   local first = core.public.ones(n)   -- is an element the first of its value?
   if n > 1 then
     local before, after = sorted:narrow(1, 1, n - 1), sorted:narrow(1, 2, n - 1)
@@ -114,7 +115,7 @@ function statistics.unique (t, ...)
   end
   local starts = statistics.kept(core.public.arange(1, n + 1), first)
   local ends = joining.cat { starts:narrow(1, 2, core.numel(starts) - 1), { n + 1 } }
-  return sorted[starts] + 0, ends - starts   -- 0 for -0
+  return sorted[starts], ends - starts
 end
 
 
@@ -161,7 +162,7 @@ end
 --   x  a list of numbers, or a matrix whose rows are observations
 --   y  a second list
 -- > corr({1, 2, 3}, {2, 4, 6})
--- 1
+-- 1.0
 function statistics.corr (x, y, ...)
   no_more("corr(x, y)", ...)
   local rows, is_pair = observations("corr", x, y)

@@ -135,9 +135,10 @@ end
 -- Columns by name: tensors where all values are numbers or missing (NaN), lists of strings otherwise. The table is data
 -- for a model as it is. Quotes, line ends and a byte order mark are as in RFC 4180; a line with too many or too few
 -- fields is an error. A column without a name is called c and its number.
---   from       the name of a file, or { text = "..." }
---   separator  a character; unless told, the one of , ; and tab that the first line has, if it has one of them only
---   header     false if the first line has values already; names = { ... } gives names of one's own
+--   from       string: the name of a file; or { text = "..." }
+--   separator  string, one character; unless told, the one of , ; and tab that the first line has, if it has one only
+--   header     false if the first line has values already (true)
+--   names      list of names for the columns, instead of the first line's
 --   columns    the names of columns to read; all unless told
 --   numbers    names of columns that must be numbers: text there is an error
 --   text       names of columns to keep as text, such as codes with leading zeros
@@ -205,7 +206,8 @@ end
 -- is empty, or NA where there is one column only.
 --   x        a table of columns by name: tensors of rank 1, lists of numbers, lists of strings
 --   path     the name of the file; without it the text is returned
---   options  columns = names in order; separator = ","; decimal = "."; missing = text for NaN
+--   options  columns = list of names, in order; separator = character between fields (","); decimal = "," for 1,5
+--            ("."); missing = text for NaN
 -- > write_csv{x = {1, 0.1}, y = {"a", "b c"}}
 -- x,y
 -- 1,a
