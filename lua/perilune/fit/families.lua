@@ -9,9 +9,13 @@
 --   kink            a parameter whose best value is likely to be one of the data
 --   start(x, w)     parameters to start from
 --   constraints(k)  of parameters whose own cannot be followed; k is the length of an event
---   length(k)       of rows of parameters, k unless told
+--   length(k, x)    of rows of parameters, k, the length of events, unless told
 --   needs           parameters that must be fixed, and why
 --   event           dimensions of an event, where the class does not know
+--   takes_outcomes  it has the option `outcomes`, which `closed` gets after what is fixed
+--   closed_with     the one parameter that is fixed when there is a closed form
+--   smooth_kinks    `kinks` are maxima where the likelihood is smooth: directions, of one number less than they have
+--   no_units        x is not to be scaled
 --   measure(x, w)   centre and width of data that are no single numbers, to work with (x - centre)/width; then inward
 --                   and outward(name, value, centre, width) take parameters there and back
 --   no_fit          why there is no fit
@@ -198,9 +202,11 @@ local function share_errors (values, n)
   return { probs = functions.sqrt(values.probs * (1 - values.probs) / n) }
 end
 
-families.Categorical = { event = 0, closed = function (x, w, _, outcomes)
-  return { probs = shares(x, w, outcomes or math.tointeger(x:max())) }
-end, takes_outcomes = true, errors = share_errors }
+families.Categorical = {
+  event = 0, takes_outcomes = true, errors = share_errors,
+  length = function (_, x) return math.tointeger(x:max()) end,
+  closed = function (x, w, _, outcomes) return { probs = shares(x, w, outcomes or math.tointeger(x:max())) } end,
+}
 
 local one_hot = { event = 1, errors = share_errors, closed = function (x, w) return { probs = mean(x, w) } end }
 families.OneHotCategorical, families.OneHotCategoricalStraightThrough = one_hot, one_hot
@@ -274,6 +280,20 @@ families.VonMisesFisher = { kinks = function (x, w)
   return { mean_direction = direction / functions.sqrt(square(direction):sum()) }
 end, smooth_kinks = true }
 
+-- P(x <= j) is sigmoid(cutpoint j - predictor).
+families.OrderedLogistic = {
+  event = 0,
+  needs = { predictor = "the cutpoints can move along with it" },
+  length = function (_, x) return math.max(math.tointeger(x:max()) - 1, 1) end,
+  closed_with = "predictor",
+  closed = function (x, w, fixed)
+    local k = math.tointeger(x:max())
+    if core.is_tensor(fixed.predictor) or k < 2 then return nil end
+    return { cutpoints = functions.logit(shares(x, w, k):cumsum():narrow(1, 1, k - 1)) + fixed.predictor }
+  end,
+}
+
+families.LKJ = { event = 2, data = function (x) return { dim = core.shape(x)[2] } end }
 families.LKJCholesky = { data = function (x) return { dim = core.shape(x)[2] } end }
 
 local function more_than_dimension (k) return { df = constraints.greater_than(k - 1) } end
@@ -325,7 +345,8 @@ families.Flat = { no_fit = "it has no parameters" }
 
 for name, parts in pairs {
   HiddenMarkov = "others", LinearGaussian = "matrices that many models share", Independent = "another one: fit that",
-  Masked = "another one: fit that, with weights", MixtureDistribution = "others", MixtureSameFamily = "others",
+  Masked = "another one: fit that, with weights", Censored = "another one", MixtureDistribution = "others",
+  MixtureSameFamily = "others",
   TransformedDistribution = "another one: fit that to the inverse of x", Truncated = "another one",
 } do
   families[name] = { no_fit = "it is made of " .. parts .. "; peri.model and posed:map fit what is written there" }

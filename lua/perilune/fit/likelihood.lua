@@ -67,7 +67,7 @@ local function support_of (site, values)
   return type(c) == "function" and c(values) or c
 end
 
--- A parameter as a site that begins at place `at` of u; k is the length of an event.
+-- A parameter as a site that begins at place `at` of u; k is the length of an event, false for single numbers.
 local function site_of (c, group, constraint, k, at)
   local param, own = varied(c, group)
   constraint = constraint or own
@@ -75,6 +75,10 @@ local function site_of (c, group, constraint, k, at)
   if support.is_discrete then
     raise("fit: %s: %s is an integer, which is not estimated: give it, as in fixed = { %s = 10 }", class.name(c),
           param[1], param[1])
+  end
+  if param.event and not k then
+    raise("fit: %s: x does not tell how long %s is; give it, as in fixed = { %s = { 0, 1 } }", class.name(c), param[1],
+          param[1])
   end
   local shape = {}
   for d = 1, param.event or 0 do shape[d] = k end
@@ -84,12 +88,12 @@ local function site_of (c, group, constraint, k, at)
 end
 
 --- The likelihood of class c on x, n events along its first dimension, with weights w (or nil). `known` has values of
--- parameters by name, and `rules` constraints of some; length(k) is the length of rows of parameters for events of k.
+-- parameters by name, and `rules` constraints of some; length(k, x) is that of rows of parameters for events of k.
 function Likelihood.new (c, x, w, known, rules, length)
   local self = setmetatable({ class = c, x = x, w = w, known = known, rules = rules, length = length, sites = {},
                               size = 0 }, Likelihood)
   local shape = core.shape(x)
-  local k = length and length(shape[#shape]) or shape[#shape]
+  local k = length and length(shape[#shape], x) or #shape > 1 and shape[#shape]
   for _, group in ipairs(Likelihood.groups(c)) do
     local is_known = false
     for _, param in ipairs(group) do is_known = is_known or known[param[1]] ~= nil end
