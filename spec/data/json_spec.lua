@@ -48,6 +48,10 @@ describe("read_json", function ()
   it("reads strings", function ()
     assert.are.equal('é😀\n\t"\\/\0', read [["\u00e9\uD83D\uDE00\n\t\"\\\/\u0000"]])
     assert.are.equal("\127", read '"\127"')
+    for _, code in ipairs { 0x24, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF } do
+      assert.are.equal(utf8.char(code), read(string.format('"\\u%04x"', code)))
+    end
+    assert.are.equal(utf8.char(0x10000, 0x10FFFF), read [["\ud800\udc00\udbff\udfff"]])
     assert.same({ "a", "" }, read '["a", null]')
   end)
 

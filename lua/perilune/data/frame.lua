@@ -70,16 +70,19 @@ local function first_values (column)
   return text
 end
 
+-- Characters of a text: bytes that do not continue one.
+local function width_of (text) return select(2, text:gsub("[^\128-\191]", "")) end
+
 --- Rows of texts as lines of aligned columns, numbers on the right: `right` is a set of columns.
 function frame.aligned (rows, right)
   local widths, lines = {}, {}
   for _, row in ipairs(rows) do
-    for c, text in ipairs(row) do widths[c] = math.max(widths[c] or 0, utf8.len(text) or #text) end
+    for c, text in ipairs(row) do widths[c] = math.max(widths[c] or 0, width_of(text)) end
   end
   for r, row in ipairs(rows) do
     local cells = {}
     for c, text in ipairs(row) do
-      local pad = string.rep(" ", widths[c] - (utf8.len(text) or #text))
+      local pad = string.rep(" ", widths[c] - width_of(text))
       cells[c] = right[c] and pad .. text or text .. pad
     end
     lines[r] = ("  " .. table.concat(cells, "  ")):gsub("%s+$", "")

@@ -53,6 +53,15 @@ local function code_at (self, at)
   return 0x10000 + (high - 0xD800) * 0x400 + (low - 0xDC00), at + 12
 end
 
+-- A code in UTF-8; hosts may have no library for it.
+local function encoded (code)
+  local char, last, middle = string.char, 0x80 + code % 64, 0x80 + code // 64 % 64
+  if code < 0x80 then return char(code) end
+  if code < 0x800 then return char(0xC0 + code // 64, last) end
+  if code < 0x10000 then return char(0xE0 + code // 4096, middle, last) end
+  return char(0xF0 + code // 262144, 0x80 + code // 4096 % 64, middle, last)
+end
+
 -- The string whose quote is at `at`, and the place after it.
 local function read_string (self, at)
   local opened, parts = at, {}
@@ -69,7 +78,7 @@ local function read_string (self, at)
     if escape == "u" then
       local code
       code, at = code_at(self, stop)
-      parts[#parts + 1] = utf8.char(code)
+      parts[#parts + 1] = encoded(code)
     else
       if not ESCAPES[escape] then fail(self, stop, "there is no \\%s in JSON", escape) end
       parts[#parts + 1], at = ESCAPES[escape], stop + 2
@@ -261,7 +270,7 @@ local json = {}
 function json.read_json (from, ...)
   errors.no_more("read_json(from)", ...)
   local self = setmetatable({ text = source.read("read_json", from), depth = 0 }, Reader)
-  local _, bad = utf8.len(self.text)
+  local bad = utf8 and select(2, utf8.len(self.text))
   if bad then fail(self, bad, "this is no UTF-8") end
   local value, at = self:value(1)
   at = after_space(self, at)
