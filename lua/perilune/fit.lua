@@ -121,7 +121,7 @@ end
 
 local function is_family (c) return class.is_class(c) and type(c.params) == "table" and c.log_prob ~= nil end
 
--- One family on data that were read: a Fit.
+-- One family on data that were read: an Estimate.
 local function fit_one (c, x, w, missing, options)
   check_data(c, x)
   local fixed = as_params(c, "fixed", options.fixed, core.shape(x)[1])
@@ -155,9 +155,9 @@ local function compare (list, x, w, missing, options)
   return result.comparison(rows)
 end
 
---@ peri.fit(family, x, options) -> Fit, or Comparison
+--@ peri.fit(family, x, options) -> Estimate, or Comparison
 -- The parameters of a family of distributions that make data most likely, with standard errors from the curvature of
--- the likelihood. A Fit has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as
+-- the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as
 -- a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
 --   family    a class, such as Gamma, or a list of classes
 --   x         tensor or list of numbers; of families of rows or matrices a tensor with observations in front

@@ -1,4 +1,4 @@
---- What peri.fit returns: fits, and comparisons of several.
+--- What peri.fit returns: estimates, and comparisons of several.
 local class = require "perilune.class"
 local core  = require "perilune.core"
 local frame = require "perilune.data.frame"
@@ -34,10 +34,10 @@ local function add_rows (rows, name, value, se, is_fixed)
   end
 end
 
-local Fit = { __name = "fit" }
-Fit.__index = Fit
+local Estimate = { __name = "estimate" }
+Estimate.__index = Estimate
 
-function Fit:__tostring ()
+function Estimate:__tostring ()
   local rows = { { "name", "estimate", "se" } }
   for _, name in ipairs(self.names) do
     add_rows(rows, name, self.params[name], self.se[name], self.fixed[name])
@@ -49,10 +49,10 @@ function Fit:__tostring ()
                        show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
 end
 
---- A Fit of what estimate.lua has found. Its verdict is "converged", or what is wrong.
+--- An Estimate of what estimate.lua has found. Its verdict is "converged", or what is wrong.
 function result.fit (found)
   found.verdict = #found.reasons == 0 and "converged" or table.concat(found.reasons, "; ")
-  return setmetatable(found, Fit)
+  return setmetatable(found, Estimate)
 end
 
 
