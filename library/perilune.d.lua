@@ -661,6 +661,21 @@ peri.Wishart = {}
 ---@overload fun(params: { gate?: any, rate?: any }): perilune.ZeroInflatedPoisson
 peri.ZeroInflatedPoisson = {}
 
+---@class perilune.fit_options
+---@field weights? any how often each value counts
+---@field fixed? any parameters that are known: { df = 3 }, or a value for each observation: { total_count = {10, 12} }
+---@field start? any parameters to start from
+---@field missing? any "drop" leaves NaN out, which are an error otherwise
+---@field outcomes? number|perilune.Categorical number of outcomes of a Categorical; the largest in x unless told
+
+---The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
+---@param family any a class, such as Gamma, or a list of classes
+---@param x perilune.Tensor|table|number tensor or list of numbers; of families of rows or matrices a tensor with observations in front
+---@param options? perilune.fit_options
+---@return any
+---@return any
+function peri.fit(family, x, options) end
+
 ---Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
 ---@param on boolean true or false
 function peri.validate(on) end
@@ -739,6 +754,11 @@ function Distribution:expectation(f, options) end
 ---@param options? perilune.Distribution_extend_options
 ---@return perilune.Distribution
 function Distribution:extend(name, options) end
+
+---How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+---@param x perilune.Tensor|table|number tensor or list of numbers
+---@return any
+function Distribution:fit_check(x) end
 
 ---Do draws carry gradients? Then rsample gives them.
 ---@type boolean
@@ -3378,6 +3398,106 @@ Posterior.verdict = nil
 ---The same by the widely applicable information criterion; loo is more often right.
 ---@return table
 function Posterior:waic() end
+
+---The bits of a double: in hexadecimal, as mantissa and exponent, and as sign, exponent and fraction. Of two numbers: how many steps from one double to the next (ulps) it is from x to y.
+---@param x number a number
+---@param y any a second one
+---@return any
+---@return any
+function peri.bits(x, y) end
+
+---Pearson's correlation of two lists, or of the columns of a matrix; NaN for what does not vary.
+---@param x table|number a list of numbers, or a matrix whose rows are observations
+---@param y any a second list
+---@return number
+---@return any
+function peri.corr(x, y) end
+
+---Pearson's correlation of two lists, or of the columns of a matrix; NaN for what does not vary.
+---@param y any a second list
+---@return number
+---@return any
+function Tensor:corr(y) end
+
+---The covariance of two lists, or of the columns of a matrix whose rows are observations; divided by n - 1.
+---@param x table|number a list of numbers, or a matrix
+---@param y any a second list
+---@return number
+---@return any
+function peri.cov(x, y) end
+
+---The covariance of two lists, or of the columns of a matrix whose rows are observations; divided by n - 1.
+---@param y any a second list
+---@return number
+---@return any
+function Tensor:cov(y) end
+
+---n, missing, mean, sd, min, q25, median, q75 and max as fields, without the missing values (NaN); printed as a table. Of a table of columns, or of a matrix, one such description for each column: d.age.mean, d[2].sd. Columns of text have n, missing, distinct, top and top_count.
+---@param x perilune.Tensor|table|number tensor, list of numbers or strings, or table of columns by name
+---@return any
+function peri.describe(x) end
+
+---How many elements lie in each bin, the edges of the bins, and how many elements lie in none (NaN, infinite, beyond the edges). A bin has its left edge, the last one both.
+---@param t perilune.Tensor|table|number tensor or list of numbers, of any shape
+---@param bins? any how many of one width between the smallest and the largest, or a list of edges; unless told, as many as Freedman and Diaconis say
+---@return any
+---@return any
+---@return any
+function peri.histogram(t, bins) end
+
+---How many elements lie in each bin, the edges of the bins, and how many elements lie in none (NaN, infinite, beyond the edges). A bin has its left edge, the last one both.
+---@param bins? any how many of one width between the smallest and the largest, or a list of edges; unless told, as many as Freedman and Diaconis say
+---@return any
+---@return any
+---@return any
+function Tensor:histogram(bins) end
+
+---@class perilune.read_csv_options
+---@field separator? string string, one character; unless told, the one of , ; and tab that the first line has, if it has one only
+---@field header? boolean false if the first line has values already (true)
+---@field names? table list of names for the columns, instead of the first line's
+---@field columns? any the names of columns to read; all unless told
+---@field numbers? any names of columns that must be numbers: text there is an error
+---@field text? any names of columns to keep as text, such as codes with leading zeros
+---@field missing? any what stands for a missing number: { "", "NA", "NaN", "nan", "null" } unless told
+---@field decimal? any "," for numbers such as 1,5
+---@field skip? any lines to leave out at the beginning
+
+---Columns by name: tensors where all values are numbers or missing (NaN), lists of strings otherwise. The table is data for a model as it is. Quotes, line ends and a byte order mark are as in RFC 4180; a line with too many or too few fields is an error. A column without a name is called c and its number.
+---@param from string string: the name of a file; or { text = "..." }
+---@param options? perilune.read_csv_options
+---@return table
+function peri.read_csv(from, options) end
+
+---What JSON says: arrays of numbers, nested or not, as tensors (null is NaN, true 1, false 0), arrays of strings as lists, objects as tables, and an array of objects as a table of columns, which is data for a model.
+---@param from any the name of a file, or { text = "..." }
+---@return any
+function peri.read_json(from) end
+
+---The distinct elements from the smallest on, and how often each occurs. All NaN count as one, the last.
+---@param t perilune.Tensor|table|number tensor or list of numbers, of any shape
+---@return any
+---@return any
+function peri.unique(t) end
+
+---The distinct elements from the smallest on, and how often each occurs. All NaN count as one, the last.
+---@return any
+---@return any
+function Tensor:unique() end
+
+---@class perilune.write_csv_options
+---@field columns? table list of names, in order
+---@field separator? any character between fields (",")
+---@field decimal? any "," for 1,5 (".")
+---@field missing? any text for NaN
+
+---Columns as lines of text with a header. Numbers have as many digits as it takes to read the same number back, and NaN is empty, or NA where there is one column only.
+---@param x table|number a table of columns by name: tensors of rank 1, lists of numbers, lists of strings
+---@param path any the name of the file; without it the text is returned
+---@param options? perilune.write_csv_options
+---@return any
+---@return any
+function peri.write_csv(x, path, options) end
 
 ---The names of all distributions, a list of strings in alphabetical order.
 ---@return table
