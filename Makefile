@@ -48,12 +48,15 @@ WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
 # two -fno options let loops with sqrt and selects vectorise; no value changes.
 ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
+MACHINE   := $(shell $(CC) $(CFLAGS) -dumpmachine 2>/dev/null)
+# 32-bit x86 computes in doubles, not in longer registers.
+SSE2       = $(if $(filter i%86-%,$(MACHINE)),-msse2 -mfpmath=sse)
 # Partials write several arrays: let compilers check as many pairs for overlap
 # as it takes to vectorise them.
 IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100 \
              --param=vect-epilogues-nomask=0)
-OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
+OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(SSE2) $(WARNINGS) -fPIC \
              -fvisibility=hidden -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
 # The shell around the kernels is optimised as a whole when it is linked; its objects
@@ -62,16 +65,16 @@ WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto -ffat-lto-objects)
 
 # What to compute is compiled once for each instruction set, and joined into
 # one object that shows a single name; the rest is compiled once.
-MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
 VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
-FLAGS_avx2 = -mavx2 -mfma
-# Before FMA, x86-64 gains nothing by vectors or inlining (see special/vector.h): most of the
-# time is spent in the C library's fma.
-FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
+# gcc for Windows aligns the stack to 16 bytes, but not the vectors of 32 that it puts there.
+FLAGS_avx2 = -mavx2 -mfma $(if $(filter %-mingw32,$(MACHINE)),$(if $(IS_CLANG),,-Wa,-muse-unaligned-vector-move))
+# Before FMA, x86 gains nothing by vectors or inlining (see special/vector.h): most of the
+# time is spent in software_fma.
+FLAGS_baseline = $(if $(filter x86_64-% i686-% wasm32-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
-                          src/sampler/*.c))
+                          src/sampler/*.c)) src/special/fma.c
 OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
 MODULES   := $(sort $(wildcard lua/perilune/*/*.lua))

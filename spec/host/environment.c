@@ -1,6 +1,7 @@
 /*
 ** environment.c - what belongs to the host stays the host's: signals, the
-** floating-point environment, the locale
+** floating-point environment, the locale; and where that environment gives
+** wrong digits the module does not open
 */
 #include <fenv.h>
 #include <locale.h>
@@ -83,7 +84,37 @@ static int check_locale (lua_State *L) {
   return found;
 }
 
+static void check_refusal (const char *why) {
+  Memory memory;
+  lua_State *L = host_open(&memory);
+  const char *said = host_run(L, "return tostring(select(2, pcall(require, 'perilune')))");
+  int mode = fegetround();
+  fesetround(FE_TONEAREST);
+  check(strstr(said, why) != NULL, "opened where arithmetic %s: %s", why, said);
+  fesetround(mode);
+  host_close(L, &memory);
+}
+
+/* Modes of rounding; and small numbers flushed to zero, as games do for speed. */
+static void check_opening (void) {
+  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  for (int i = 0; i < 3; i++) {
+    fesetround(modes[i]);
+    check_refusal("does not round to the nearest double");
+  }
+  fesetround(FE_TONEAREST);
+#ifdef __SSE2__
+  unsigned own = __builtin_ia32_stmxcsr();
+  for (unsigned bit = 0x40; bit <= 0x8000; bit = bit == 0x40 ? 0x8000 : 0x10000) {
+    __builtin_ia32_ldmxcsr(own | bit);
+    check_refusal("flushes subnormal numbers to zero");
+  }
+  __builtin_ia32_ldmxcsr(own);
+#endif
+}
+
 int main (void) {
+  check_opening();
   Memory memory;
   lua_State *L = host_open(&memory);
   host_run(L, "peri = require 'perilune' return ''");
@@ -91,7 +122,7 @@ int main (void) {
   check_rounding(L);
   int commas = check_locale(L);
   host_close(L, &memory);
-  printf("environment: signals, rounding, locale%s\n",
+  printf("environment: opening, signals, rounding, locale%s\n",
          commas ? "" : " (skipped: no locale with a decimal comma is installed)");
   return 0;
 }

@@ -57,6 +57,7 @@ int luaopen_perilune_core (lua_State *L) {
   host_open_errors(L);
   host_open_tensors(L);
   host_open_kernels(L);
+  host_check_arithmetic(L);
   host_open_threads(L);
   host_open_watch(L);
   engine_open_pending(L);

@@ -182,6 +182,23 @@ size_t pool_bytes (int threads) {
   return sizeof(Pool) + (size_t)threads * sizeof(Worker);
 }
 
+/* Signals are for the host's threads: while others are started, all are blocked. Windows sends none. */
+#ifdef _WIN32
+typedef int Signals;
+static void block_signals (Signals *own) { *own = 0; }
+static void restore_signals (const Signals *own) { (void)own; }
+#else
+typedef sigset_t Signals;
+
+static void block_signals (Signals *own) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, own);
+}
+
+static void restore_signals (const Signals *own) { pthread_sigmask(SIG_SETMASK, own, NULL); }
+#endif
+
 /* Returns how many threads there are then, the caller's own included. */
 static int start_workers (Pool *pool, int threads) {
   for (int i = 0; i < threads; i++) {
@@ -204,11 +221,10 @@ int pool_start (Pool *pool, int threads, Watch *watch) {
   atomic_init(&pool->jobs, 0);
   atomic_init(&pool->unfinished, 0);
   atomic_init(&pool->stopping, 0);
-  sigset_t all, own;         /* signals are for the host's threads */
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &own);
+  Signals own;
+  block_signals(&own);
   pool->threads = start_workers(pool, threads);
-  pthread_sigmask(SIG_SETMASK, &own, NULL);
+  restore_signals(&own);
   return pool->threads;
 }
 

@@ -177,6 +177,9 @@ void host_list_field (lua_State *L, const char *list, const char *name);
 /* Adds functions to the table on top of the stack, and to a list. */
 void host_list (lua_State *L, const char *list, const luaL_Reg *functions);
 
+/* arithmetic.c: raises if it does not compute as IEEE 754 says; the kernels are open */
+void host_check_arithmetic (lua_State *L);
+
 /* Each adds its functions to the table on top of the stack. */
 void host_open_errors  (lua_State *L);
 void host_open_tensors (lua_State *L);

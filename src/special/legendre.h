@@ -7,7 +7,7 @@
 #ifndef PERILUNE_LEGENDRE_H
 #define PERILUNE_LEGENDRE_H
 
-#include <math.h>
+#include "special/fma.h"
 
 enum { LEGENDRE = 32 };
 

@@ -10,7 +10,7 @@
 ** One call left in a loop keeps the whole loop scalar, and compilers leave
 ** long functions as calls unless told otherwise: VECTOR, in the place of
 ** `static inline`, tells them. Without an instruction for fma every lane calls
-** libm all the same, and a vector loop is larger, not faster: there VECTOR
+** a function all the same, and a vector loop is larger, not faster: there VECTOR
 ** functions stay functions.
 */
 #ifndef PERILUNE_VECTOR_H
@@ -21,7 +21,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
+#include "special/fma.h"
+
+#if HAS_FMA
 #define VECTOR static inline __attribute__((always_inline))
 #else
 #define VECTOR static __attribute__((unused))

@@ -4,9 +4,8 @@
 **   cumprod(x)_j = x_1 x_2 ... x_j
 **   flip(x)_j    = x_(k + 1 - j)
 */
-#include <math.h>
-
 #include "kernel/kernel.h"
+#include "special/fma.h"
 
 
 static void cumprod (const Batch *b, double *out) {

@@ -7,10 +7,10 @@
 **   upper(t, b)        the same on and above it
 **   lower_transposed(t, b), upper_transposed(t, b)    x with t^T x = b
 */
-#include <math.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "special/fma.h"
 
 
 static void diag_embed (const Batch *b, double *out) {

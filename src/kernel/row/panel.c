@@ -12,9 +12,8 @@
 ** the difference of the polynomial and the value next to the end. Where nothing decays (d = 1)
 ** there may be a pole: then that difference counts up to four times the largest |f|, no more.
 */
-#include <math.h>
-
 #include "kernel/kernel.h"
+#include "special/fma.h"
 
 enum {
   INNER = 21, PANEL_POINTS = 23,    /* of a rule, and with those next to the ends, low and high */

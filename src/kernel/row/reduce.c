@@ -5,8 +5,7 @@
 **   var(x)    sum_j (x_j - mean)^2/(k - 1),    std(x) its root
 */
 #include "kernel/kernel.h"
-
-#include <math.h>
+#include "special/fma.h"
 
 
 static void prod (const Batch *b, double *out) {
