@@ -1,4 +1,5 @@
---- Hashes of results, one line a group: what `make bits` compares.
+--- Hashes of results, one line a group: what `make bits` and `make platforms` compare.
+-- An argument is how many elements operands have.
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -18,7 +19,7 @@ local function report (name, ...)
 end
 
 local rng = peri.rng(7)
-local n = 1003   -- no multiple of any vector length
+local n = math.tointeger(tonumber(arg[1] or 1003))   -- no multiple of any vector length
 local spread = peri.exp(rng:normal(n) * 20) * peri.sign(rng:uniform(n) - 0.3)
 local positive, unit = peri.exp(rng:normal(n) * 3), rng:uniform(n)
 local some = rng:normal(n)
