@@ -19,6 +19,9 @@
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
+#   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
+#   make luajit       the specs in LuaJIT 2.1
+#   make love         the game of examples/love in LÖVE, without a screen; make love-play with one
 #   make rock         luarocks lint, and luarocks make into a fresh tree
 #   make install      into PREFIX (default /usr/local)
 #   make clean
@@ -43,20 +46,26 @@ BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
 MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson r-cran-rstan r-cran-posterior r-cran-rjags jags g++ libboost-dev
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
+PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
+                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64
+LUAJIT_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev
+LOVE_PACKAGES  = $(LUAJIT_PACKAGES) love xvfb xauth
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
 # two -fno options let loops with sqrt and selects vectorise; no value changes.
 ARITHMETIC = -ffp-contract=off -fno-math-errno -fno-trapping-math
 MACHINE   := $(shell $(CC) $(CFLAGS) -dumpmachine 2>/dev/null)
-# 32-bit x86 computes in doubles, not in longer registers.
-SSE2       = $(if $(filter i%86-%,$(MACHINE)),-msse2 -mfpmath=sse)
+# 32-bit x86 computes in doubles, not in longer registers. For Windows nothing is reached by way of
+# pointers that the linker makes, which do not outlive `ld -r`.
+MACHINE_FLAGS = $(if $(filter i%86-%,$(MACHINE)),-msse2 -mfpmath=sse) \
+                $(if $(filter x86_64-%-mingw32,$(MACHINE)),-mcmodel=small)
 # Partials write several arrays: let compilers check as many pairs for overlap
 # as it takes to vectorise them.
 IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100 \
              --param=vect-epilogues-nomask=0)
-OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(SSE2) $(WARNINGS) -fPIC \
+OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(MACHINE_FLAGS) $(WARNINGS) -fPIC \
              -fvisibility=hidden -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
 # The shell around the kernels is optimised as a whole when it is linked; its objects
@@ -88,8 +97,8 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
-        docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
-        need-asan
+        docs host asan fuzz bits platforms luajit love love-play rock install clean need-build need-test need-lint \
+        need-bench need-models need-guard need-asan need-platforms need-luajit need-love
 
 all: $(MODULE) $(LIBRARY)
 	@$(call progress)
@@ -276,6 +285,29 @@ fuzz: $(if $(PLAIN),need-build,sanitized)
 bits: need-lint
 	@sh .ci/bits
 
+platforms: need-platforms
+	@sh .ci/platforms/run $(ONLY)
+
+# A spec written for the integers of Lua 5.3, with // or <<, is none for LuaJIT.
+LUAJIT_BUILD = build/luajit
+LUAJIT_MAKE  = $(MAKE) --no-print-directory -s BUILD=$(LUAJIT_BUILD) LUA=luajit LUA_INCDIR=/usr/include/luajit-2.1
+luajit: need-luajit
+	@for f in $(LUA_SRC); do luajit -bl $$f > /dev/null || exit 1; done
+	@$(LUAJIT_MAKE) $(JOBS) all
+	@specs=; for f in $$(find spec -name '*_spec.lua' | sort); do \
+	   if luajit -bl $$f > /dev/null 2>&1; then specs="$$specs $$f"; else echo "not for LuaJIT: $$f"; fi; done; \
+	 $(LUAJIT_MAKE) SPECS="--helper=spec/support/luajit.lua $$specs" run-specs
+
+LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/$(LUAJIT_BUILD)/?.so;;'
+love: need-love
+	@$(LUAJIT_MAKE) $(JOBS) all
+	@$(LOVE) xvfb-run -a -s '-screen 0 1024x768x24' love examples/love --demo $(CURDIR)/$(LUAJIT_BUILD)/love.png
+	@echo "see $(LUAJIT_BUILD)/love.png"
+
+love-play: need-love
+	@$(LUAJIT_MAKE) $(JOBS) all
+	@$(LOVE) love examples/love
+
 rock: need-test
 	luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
 	tree=$$(mktemp -d) && luarocks --lua-version=$(LUA_VERSION) make --tree=$$tree \
@@ -300,5 +332,8 @@ need-bench: PACKAGES = $(BENCH_PACKAGES)
 need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
-need-build need-test need-lint need-bench need-models need-guard need-asan:
+need-platforms: PACKAGES = $(PLATFORM_PACKAGES)
+need-luajit: PACKAGES = $(LUAJIT_PACKAGES)
+need-love:  PACKAGES = $(LOVE_PACKAGES)
+need-build need-test need-lint need-bench need-models need-guard need-asan need-platforms need-luajit need-love:
 	@sh .ci/need $(PACKAGES)

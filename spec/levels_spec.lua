@@ -128,8 +128,8 @@ describe("A quantile at a level that a tail reaches exactly", function ()
 
   it("is right for Hypergeometric", function ()
     for _, population in ipairs { 5, 8, 10, 20, 41 } do
-      for _, successes in ipairs { 1, population // 3, population // 2, population - 1 } do
-        for _, draws in ipairs { 1, 2, population // 3, population // 2, population - 1 } do
+      for _, successes in ipairs { 1, math.floor(population / 3), math.floor(population / 2), population - 1 } do
+        for _, draws in ipairs { 1, 2, math.floor(population / 3), math.floor(population / 2), population - 1 } do
           check_law(peri.Hypergeometric(population, successes, draws), urn(population, successes, draws))
         end
       end

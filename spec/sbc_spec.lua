@@ -108,7 +108,7 @@ local function apart (chains, plain)
   local worst = 0
   for _, power in ipairs { 1, 2 } do
     local a, b = chains ^ power, plain ^ power
-    local size = peri.tensor(plain.shape):prod() // plain.shape[1]
+    local size = math.floor(peri.tensor(plain.shape):prod() / plain.shape[1])
     a, b = a:reshape(4, -1, math.tointeger(size)), b:reshape(plain.shape[1], -1)
     for j = 1, math.tointeger(size) do
       local x, y = a:select(3, j):contiguous(), b:select(2, j)

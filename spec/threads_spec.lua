@@ -60,7 +60,7 @@ describe("with two, three and five threads", function ()
       return peri.kl_divergence(dirichlet(), dirichlet())
     end,
     ["slopes of rows with scratch"] = function (n)
-      local m, lower = n // 9, peri.tensor { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } }
+      local m, lower = math.floor(n / 9), peri.tensor { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 1, 1 } }
       local L = peri.param(data(9 * m):reshape(m, 3, 3):abs() * lower + peri.eye(3))
       local p = peri.MultivariateNormal { loc = data(3 * m):reshape(m, 3), scale_tril = L }
       p:log_prob(peri.zeros(3)):sum():backward()

@@ -310,7 +310,7 @@ end
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
 local function places (h, far, is_first)
   local list = {}
-  for k = -(far // h), far // h do
+  for k = -math.floor(far / h), math.floor(far / h) do
     if is_first or k % 2 == 1 then list[#list + 1] = k * h end
   end
   return list

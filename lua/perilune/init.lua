@@ -1,5 +1,7 @@
 --- perilune: probabilistic modelling for Lua. This is its face: tensors come
 -- with it, every other name is loaded on first use.
+if not (math.type and table.move) then require "perilune.compat" end   -- before Lua 5.3
+
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"

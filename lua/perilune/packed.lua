@@ -9,21 +9,9 @@ local errors = require "perilune.errors"
 local show   = require "perilune.show"
 
 local VERSION = 1
-local CHUNK   = 128     -- doubles packed by one call
 local DEEPEST = 50      -- nested tables
 
 local packed = {}
-
--- Mixes all bytes, eight at a time.
-local function checksum (text)
-  local h, n = -3750763034362895579, #text   -- FNV-1a on words
-  text = text .. string.rep("\0", -n % 8)
-  for at = 1, #text, 8 do
-    h = (h ~ string.unpack("<i8", text, at)) * 1099511628211
-    h = h ~ (h >> 29)
-  end
-  return h ~ n
-end
 
 
 -- Writing ---------------------------------------------------------------------------------
@@ -32,13 +20,10 @@ local write
 
 local function write_tensor (parts, t)
   local shape = core.shape(t)
-  parts[#parts + 1] = string.pack("<c1I1", "t", #shape)
-  for _, n in ipairs(shape) do parts[#parts + 1] = string.pack("<i8", n) end
+  parts[#parts + 1] = "t" .. string.char(#shape)
+  for _, n in ipairs(shape) do parts[#parts + 1] = core.integer_word(n) end
   local list = core.numel(t) > 0 and t:reshape(-1):totable() or {}
-  for first = 1, #list, CHUNK do
-    local last = math.min(first + CHUNK - 1, #list)
-    parts[#parts + 1] = string.pack("<" .. string.rep("d", last - first + 1), table.unpack(list, first, last))
-  end
+  for _, x in ipairs(list) do parts[#parts + 1] = core.double_word(x) end
 end
 
 -- Keys in one order: the same table gives the same string.
@@ -49,7 +34,7 @@ local function write_table (parts, t)
     if type(a) ~= type(b) then return type(a) == "number" end
     return a < b
   end)
-  parts[#parts + 1] = string.pack("<c1i8", "{", #keys)
+  parts[#parts + 1] = "{" .. core.integer_word(#keys)
   for _, key in ipairs(keys) do
     write(parts, key)
     write(parts, t[key])
@@ -57,10 +42,10 @@ local function write_table (parts, t)
 end
 
 local WRITERS = {
-  float   = function (parts, x) parts[#parts + 1] = string.pack("<c1d", "n", x) end,
-  integer = function (parts, x) parts[#parts + 1] = string.pack("<c1i8", "i", x) end,
-  string  = function (parts, x) parts[#parts + 1] = string.pack("<c1s8", "s", x) end,
-  boolean = function (parts, x) parts[#parts + 1] = string.pack("<c1I1", "b", x and 1 or 0) end,
+  float   = function (parts, x) parts[#parts + 1] = "n" .. core.double_word(x) end,
+  integer = function (parts, x) parts[#parts + 1] = "i" .. core.integer_word(x) end,
+  string  = function (parts, x) parts[#parts + 1] = "s" .. core.integer_word(#x) .. x end,
+  boolean = function (parts, x) parts[#parts + 1] = x and "b\1" or "b\0" end,
   table   = write_table,
 }
 
@@ -72,14 +57,16 @@ function write (parts, x)
   writer(parts, x)
 end
 
+local function head_of (kind) return string.char(#kind) .. kind end
+
 --- A text with its checksum.
-function packed.signed (text) return text .. string.pack("<i8", checksum(text)) end
+function packed.signed (text) return text .. core.checksum(text) end
 
 --- A value as a string. `kind` says what it is.
 function packed.pack (kind, x)
   local parts = {}
   write(parts, x)
-  return packed.signed(string.pack("<s1I1", kind, VERSION) .. table.concat(parts))
+  return packed.signed(head_of(kind) .. string.char(VERSION) .. table.concat(parts))
 end
 
 
@@ -92,39 +79,49 @@ local function require_that (holds)
 end
 
 -- A reader is { text, at = the next byte, last = the last one }.
-local function take (self, format, size)
-  require_that(self.at + size - 1 <= self.last)
-  local x = string.unpack(format, self.text, self.at)
-  self.at = self.at + size
-  return x
+-- Takes so many bytes, and returns where they begin.
+local function skip (self, size)
+  local at = self.at
+  require_that(at + size - 1 <= self.last)
+  self.at = at + size
+  return at
 end
+
+local function take_bytes (self, size)
+  local at = skip(self, size)
+  return self.text:sub(at, at + size - 1)
+end
+
+local function take_byte (self) return self.text:byte(skip(self, 1)) end
+local function take_integer (self) return core.integer_at(self.text, skip(self, 8)) end
+local function take_double (self) return core.double_at(self.text, skip(self, 8)) end
 
 local read
 
 local function read_tensor (self)
   local shape, n = {}, 1
-  for d = 1, take(self, "<I1", 1) do
-    shape[d] = take(self, "<i8", 8)
+  for d = 1, take_byte(self) do
+    shape[d] = take_integer(self)
     require_that(d <= 16 and shape[d] >= 0 and shape[d] <= self.last)
     n = n * shape[d]
     require_that(n <= self.last)
   end
   local list = {}
-  for i = 1, n do list[i] = take(self, "<d", 8) end
+  for i = 1, n do list[i] = take_double(self) end
   require_that(#shape > 0)
   return n == 0 and core.zeros(shape) or core.tensor(list):reshape(shape)
 end
 
 local function read_string (self)
-  local length = take(self, "<i8", 8)
+  local length = take_integer(self)
   require_that(length >= 0 and length <= self.last)
-  return take(self, "c" .. length, length)
+  return take_bytes(self, length)
 end
 
 local function read_table (self, depth)
   local t = {}
   require_that(depth < DEEPEST)
-  for _ = 1, take(self, "<i8", 8) do
+  for _ = 1, take_integer(self) do
     local key = read(self, depth + 1)
     require_that(type(key) == "string" or math.type(key) == "integer")
     t[key] = read(self, depth + 1)
@@ -133,16 +130,16 @@ local function read_table (self, depth)
 end
 
 local READERS = {
-  n = function (self) return take(self, "<d", 8) end,
-  i = function (self) return take(self, "<i8", 8) end,
-  b = function (self) return take(self, "<I1", 1) == 1 end,
+  n = take_double,
+  i = take_integer,
+  b = function (self) return take_byte(self) == 1 end,
   s = read_string,
   t = read_tensor,
   ["{"] = read_table,
 }
 
 function read (self, depth)
-  local reader = READERS[take(self, "c1", 1)]
+  local reader = READERS[take_bytes(self, 1)]
   require_that(reader)
   return reader(self, depth)
 end
@@ -156,11 +153,11 @@ end
 --- The value that packed.pack(kind, value) wrote; or nil and what is wrong.
 function packed.unpack (kind, text)
   if type(text) ~= "string" then return nil, "not a string" end
-  local head = string.pack("<s1", kind)
+  local head = head_of(kind)
   if text:sub(1, #head) ~= head or #text < #head + 9 then return nil, "not a saved " .. kind end
   if text:byte(#head + 1) ~= VERSION then return nil, "saved by another version" end
   local whole = text:sub(1, -9)
-  if checksum(whole) ~= string.unpack("<i8", text, #text - 7) then return nil, "damaged: the checksum differs" end
+  if core.checksum(whole) ~= text:sub(-8) then return nil, "damaged: the checksum differs" end
   local ok, value = pcall(read_all, { text = whole, at = #head + 2, last = #whole })
   if ok then return value end
   if value ~= DAMAGED then error(value, 0) end

@@ -32,7 +32,7 @@ local function finite (t) return (statistics.kept(t:reshape(-1), (t - t):reshape
 
 -- Of very many elements every so many-th one: to sort them all would take longer than to count them.
 local function sample (x)
-  local step = core.numel(x) // ENOUGH
+  local step = math.floor(core.numel(x) / ENOUGH)
   if step < 2 then return x end
   return x:narrow(1, 1, step * ENOUGH):reshape(ENOUGH, step):select(2, 1)
 end

@@ -24,7 +24,7 @@ local function kronecker (a, b)
   for i = 1, #a * #b do
     out[i] = {}
     for j = 1, #a * #b do
-      out[i][j] = a[(i - 1) // #b + 1][(j - 1) // #b + 1] * b[(i - 1) % #b + 1][(j - 1) % #b + 1]
+      out[i][j] = a[math.floor((i - 1) / #b) + 1][math.floor((j - 1) / #b) + 1] * b[(i - 1) % #b + 1][(j - 1) % #b + 1]
     end
   end
   return out

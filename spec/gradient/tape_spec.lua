@@ -73,7 +73,7 @@ describe("backward", function ()
       local w, v = peri.param(peri.full(3000, 0.5)), peri.param(peri.full(3000, 2))
       local loss = (w * v):exp():log():sum()
       local which, given = case % 2 + 1, peri.zeros(3000)
-      local ok, message = disturbed_backward(case // 2 + 1, loss, which == 1 and function ()
+      local ok, message = disturbed_backward(math.floor(case / 2) + 1, loss, which == 1 and function ()
         loss:backward { retain = true }
       end or function ()
         w.grad, v.grad = given, given

@@ -130,7 +130,7 @@ describe("a trace", function ()
   it("gives the same with any number of threads", function ()
     local n = 40000
     local w, x = peri.param(peri.rng(1):normal(n)), peri.rng(2):normal(n):exp()
-    local rows = peri.param(peri.rng(3):normal(n):reshape(n // 4, 4))
+    local rows = peri.param(peri.rng(3):normal(n):reshape(math.floor(n / 4), 4))
     local trace = peri.trace(function ()
       return peri.kl_divergence(peri.Normal(w, x), peri.Normal(0, 2)):sum() + rows:logsumexp(2):sum()
              + peri.kl_divergence(peri.Dirichlet(rows:exp()), peri.Dirichlet { 1, 2, 3, 4 }):sum()

@@ -248,10 +248,10 @@ end
 
 --- A source of repeatable choices: source(n) gives an integer from 1 to n.
 function model.source (seed)
-  local state = seed
+  local state = seed % 2147483646 + 1   -- Lehmer's generator, exact in doubles
   return function (n)
-    state = (state * 6364136223846793005 + 1442695040888963407) & 0xffffffffffffffff
-    return (state >> 33) % n + 1
+    for _ = 1, 2 do state = state * 48271 % 2147483647 end
+    return math.floor(state / 8) % n + 1
   end
 end
 

@@ -92,7 +92,7 @@ local function counts_in_cells (x, ends)
     local value, low, high = x[i], 1, #ends + 1
     if value ~= value then return nil end
     while low < high do
-      local middle = (low + high) // 2
+      local middle = math.floor((low + high) / 2)
       if value <= ends[middle] then high = middle else low = middle + 1 end
     end
     counts[low] = counts[low] + 1

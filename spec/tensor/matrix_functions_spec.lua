@@ -214,7 +214,7 @@ describe("cumprod and flip", function ()
       return list
     end,
     flip = function (list)
-      for i = 1, #list // 2 do list[i], list[#list + 1 - i] = list[#list + 1 - i], list[i] end
+      for i = 1, math.floor(#list / 2) do list[i], list[#list + 1 - i] = list[#list + 1 - i], list[i] end
       return list
     end,
   }

@@ -62,5 +62,6 @@ void api_open_random   (lua_State *L);
 void api_open_csv      (lua_State *L);
 void api_open_json     (lua_State *L);
 void api_open_lines    (lua_State *L);
+void api_open_words    (lua_State *L);
 
 #endif

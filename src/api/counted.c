@@ -46,11 +46,12 @@ static int counted (lua_State *L) {
   luaL_checkstring(L, 2);
   luaL_checktype(L, 3, LUA_TFUNCTION);
   lua_settop(L, 4);
-  lua_pushvalue(L, lua_isnil(L, 4) ? 3 : 4);
-  lua_getinfo(L, ">Su", &f);
+  int like = lua_isnil(L, 4) ? 3 : 4, most = compat_parameters(L, like);
+  lua_pushvalue(L, like);
+  lua_getinfo(L, ">S", &f);
   lua_settop(L, 3);
-  if (lua_iscfunction(L, 3) || f.isvararg || !host_is_ours(L, f.source)) return 1;
-  lua_pushinteger(L, f.nparams > 1 ? f.nparams : 1);   /* the object, whether it is named or not */
+  if (lua_iscfunction(L, 3) || most < 0 || !host_is_ours(L, f.source)) return 1;
+  lua_pushinteger(L, most > 1 ? most : 1);   /* the object, whether it is named or not */
   lua_pushvalue(L, 1);
   lua_pushvalue(L, 2);
   lua_pushcclosure(L, call_counted, NAME);

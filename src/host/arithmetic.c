@@ -52,9 +52,10 @@ static double computed (lua_State *L, const Case *c) {
 
 /* Lua's own arithmetic: interpreters for 32-bit x86 may round twice. */
 static int rounds_twice (lua_State *L) {
+  if (luaL_loadstring(L, "local x, y = ... return x + y") != LUA_OK) lua_error(L);
   lua_pushnumber(L, 1);
   lua_pushnumber(L, 0x1.0000001p-53);
-  lua_arith(L, LUA_OPADD);
+  lua_call(L, 2, 1);
   double sum = lua_tonumber(L, -1);
   lua_pop(L, 1);
   return sum != 1 + DBL_EPSILON;

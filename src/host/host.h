@@ -9,10 +9,8 @@
 #ifndef PERILUNE_HOST_H
 #define PERILUNE_HOST_H
 
-#include <lua.h>
-#include <lauxlib.h>
-
 #include "driver/threads.h"
+#include "host/compat.h"
 #include "kernel/kernel.h"
 #include "tensor/tensor.h"
 

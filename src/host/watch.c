@@ -45,10 +45,13 @@ static void push_ticks (lua_State *L) {
 /* The thread whose hook is to run, or NULL. */
 static lua_State *hooked_thread (lua_State *L) {
   if (lua_gethookmask(L) != 0) return L;
+#ifdef LUA_RIDX_MAINTHREAD
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   lua_State *main = lua_tothread(L, -1);
   lua_pop(L, 1);
-  return lua_gethookmask(main) != 0 ? main : NULL;
+  if (lua_gethookmask(main) != 0) return main;
+#endif
+  return NULL;
 }
 
 /* Calls the function on top of L's stack on the thread `other`, where errors stay in between. */
@@ -75,7 +78,7 @@ static int run_hook (lua_State *L) {
 /* A scheduler's hook that yields without asking lua_isyieldable: it will when Lua runs again. */
 static bool is_refused_yield (lua_State *L) {
   const char *message = lua_tostring(L, -1);
-  return message != NULL && strstr(message, "attempt to yield across a C-call boundary") != NULL;
+  return message != NULL && strstr(message, "attempt to yield across ") != NULL;
 }
 
 /* The hook finds neither a formula nor a trace under way, which would not expect what it does. */

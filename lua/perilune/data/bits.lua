@@ -9,27 +9,10 @@ local function number (name, x)
   return math.type(x) == "integer" and x + 0.0 or x
 end
 
-local function integer_of (x) return (string.unpack("<i8", string.pack("<d", x))) end
-
--- Integers in the order of numbers; 0 and -0 are one.
-local function place (x)
-  local i = integer_of(x)
-  return i >= 0 and i or math.mininteger - i
-end
-
--- How many doubles lie between two, one end counted: exact, or a float where there is no integer for it.
+-- How many doubles lie between two, one end counted.
 local function steps (x, y)
   if x ~= x or y ~= y then return 0 / 0 end
-  local a, b = place(x), place(y)
-  local d = b - a
-  local overflows = (a < 0) ~= (b < 0) and (d < 0) ~= (b < 0)
-  return overflows and math.abs(b + 0.0 - a) or math.abs(d)
-end
-
-local function digits (i, from, count)
-  local text = {}
-  for k = 1, count do text[k] = tostring(i >> (from - k) & 1) end
-  return table.concat(text)
+  return core.steps(x, y)
 end
 
 -- "+1.6 * 2^-4"
@@ -58,11 +41,10 @@ function bits.bits (x, y, ...)
   errors.no_more("bits(x, y)", ...)
   x = number("x", x)
   if y ~= nil then return steps(x, number("y", y)) end
-  local i = integer_of(x)
-  local exponent = i >> 52 & 2047
+  local digits, exponent = core.binary(x)
   local hex = x - x == 0 and show.format("%a", x) .. " = " or ""
-  return string.format("%s%s: %s %s %s", hex, in_words(x, exponent), digits(i, 64, 1), digits(i, 63, 11),
-                       digits(i, 52, 52))
+  return string.format("%s%s: %s %s %s", hex, in_words(x, exponent), digits:sub(1, 1), digits:sub(2, 12),
+                       digits:sub(13))
 end
 
 return bits

@@ -55,11 +55,11 @@ end
 
 -- A code in UTF-8; hosts may have no library for it.
 local function encoded (code)
-  local char, last, middle = string.char, 0x80 + code % 64, 0x80 + code // 64 % 64
+  local char, last, middle = string.char, 0x80 + code % 64, 0x80 + math.floor(code / 64) % 64
   if code < 0x80 then return char(code) end
-  if code < 0x800 then return char(0xC0 + code // 64, last) end
-  if code < 0x10000 then return char(0xE0 + code // 4096, middle, last) end
-  return char(0xF0 + code // 262144, 0x80 + code // 4096 % 64, middle, last)
+  if code < 0x800 then return char(0xC0 + math.floor(code / 64), last) end
+  if code < 0x10000 then return char(0xE0 + math.floor(code / 4096), middle, last) end
+  return char(0xF0 + math.floor(code / 262144), 0x80 + math.floor(code / 4096) % 64, middle, last)
 end
 
 -- The string whose quote is at `at`, and the place after it.

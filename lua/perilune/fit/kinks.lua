@@ -9,7 +9,7 @@ local PASSES = 20     -- of such trials
 -- Of places `first` to `last` the one with the largest value: TRIED of them are tried, and then those between the
 -- neighbours of the best.
 local function best_between (value_at, first, last)
-  local step = math.max((last - first) // TRIED, 1)
+  local step = math.max(math.floor((last - first) / TRIED), 1)
   local best, best_value = first, -math.huge
   for i = first, last, step do
     local value = value_at(i)

@@ -51,7 +51,7 @@ local function by_matrix (n, d)
       result = result and result:matmul(power) or power
       scale = scale + power_scale
     end
-    left = left // 2
+    left = math.floor(left / 2)
     if left > 0 then
       power, power_scale = power:matmul(power), 2 * power_scale
       local size = power:abs():max()

@@ -192,7 +192,7 @@ end
 function Likelihood:part ()
   local n = core.shape(self.x)[1]
   if n <= PART then return self end
-  local step = n // PART
+  local step = math.floor(n / PART)
   local index = {}
   for i = 1, PART do index[i] = (i - 1) * step + 1 end
   if core.rank(self.x) == 1 then index[1], index[PART] = self.x:argmin(), self.x:argmax() end   -- for laws with ends

@@ -21,8 +21,8 @@ local function add_rows (rows, name, value, se, is_fixed)
   local flat_se = core.is_tensor(se) and se:reshape(-1)
   for i = 1, core.numel(flat) do
     local place = tostring(i)
-    if #shape == 2 then place = string.format("%d, %d", (i - 1) // shape[2] + 1, (i - 1) % shape[2] + 1) end
-    local is_mirrored = #shape == 2 and (i - 1) % shape[2] > (i - 1) // shape[2]   -- above the diagonal
+    if #shape == 2 then place = string.format("%d, %d", math.floor((i - 1) / shape[2]) + 1, (i - 1) % shape[2] + 1) end
+    local is_mirrored = #shape == 2 and (i - 1) % shape[2] > math.floor((i - 1) / shape[2])   -- above the diagonal
     if #rows > MOST_ROWS then
       if rows[#rows][1] ~= "..." then rows[#rows + 1] = { "...", "", "" } end
       return

@@ -45,7 +45,7 @@ end
 local function append_rows (lines, indent, rows, width)
   local column = 0
   for _, row in ipairs(rows) do column = math.max(column, length(row[1]) + 2) end
-  column = math.min(column, math.max(8, width // 3))
+  column = math.min(column, math.max(8, math.floor(width / 3)))
   for _, row in ipairs(rows) do
     if row[3] then
       append_row(lines, indent, #row[1] + 2, row[1], "a table; defaults are in parentheses", width)

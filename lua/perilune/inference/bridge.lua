@@ -84,8 +84,8 @@ end
 
 --- The log evidence and its standard error, from draws that are rows of u, one chain after another.
 function bridge.log_evidence (density, u, chains, rng)
-  local n, size = core.shape(u)[1] // chains, density.size
-  local half = n // 2
+  local n, size = math.floor(core.shape(u)[1] / chains), density.size
+  local half = math.floor(n / 2)
   local draws = u:reshape(chains, n, size)
   local parts = { draws:narrow(2, 1, half):contiguous(), draws:narrow(2, n - half + 1, half):contiguous() }
   local rows = { parts[1]:reshape(chains * half, size), parts[2]:reshape(chains * half, size) }

@@ -21,7 +21,7 @@ local diagnostics = {}
 local function split (x)
   local rank = core.rank(x)
   local n = core.shape(x)[rank]
-  local half = n // 2
+  local half = math.floor(n / 2)
   return tensor.cat({ x:narrow(rank, 1, half), x:narrow(rank, n - half + 1, half) }, rank - 1)
 end
 

@@ -105,7 +105,7 @@ local LowRank = new_kind("lowrank", 0.05)
 -- are divided by their norms, so that what is averaged over steps has one meaning.
 function families.lowrank (size, options, rng)
   local self = location_scale(LowRank, size)
-  self.rank = math.min(options.rank, math.max(size // 2, 1))
+  self.rank = math.min(options.rank, math.max(math.floor(size / 2), 1))
   self.noise_size = size + self.rank
   self.columns, self.mask = core.param(modes.noise(size, self.rank, rng) * NEARLY), core.ones(size, self.rank):tril()
   self.params[3] = self.columns

@@ -23,9 +23,9 @@ local function is_finite (x) return x - x == 0 end
 
 --- Fixed draws: n of them, in pairs of opposite sign, with covariance 1, or only unit second moments on the diagonal.
 function gaussian.draws (n, size, is_full, rng)
-  local half = modes.noise(n // 2, size, rng)
+  local half = modes.noise(math.floor(n / 2), size, rng)
   if is_full then
-    local factor = matrices.cholesky(half:transpose():matmul(half) / (n // 2))
+    local factor = matrices.cholesky(half:transpose():matmul(half) / math.floor(n / 2))
     half = half:matmul(matrices.triangular_inverse(factor):transpose())
   else
     half = half / (half * half):mean(1):sqrt()

@@ -51,7 +51,7 @@ local function start_of (i, density, init, before, rng)
   if i == 1 and modes.is_finite_at(density, init) then return init end
   local opposite = i % 2 == 1 and before and 2 * init - before
   if opposite and modes.is_finite_at(density, opposite) then return opposite end
-  return modes.start_near(density, init, WIDTHS[(i // 2 - 1) % #WIDTHS + 1], rng)
+  return modes.start_near(density, init, WIDTHS[(math.floor(i / 2) - 1) % #WIDTHS + 1], rng)
 end
 
 -- Follows L-BFGS from n starts; `ends` gets their states.

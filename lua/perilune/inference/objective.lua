@@ -285,7 +285,7 @@ function Objective:posterior (looked)
   local posed, rng = self.posed, looked.rng
   local density = Density.new(posed, self.set_up.degrees)
   local draws = draws_for(posed)
-  local mean, error_ = elbo(self, density, draws // 4, rng)
+  local mean, error_ = elbo(self, density, math.floor(draws / 4), rng)
   local seen = look(self, density, draws, rng)
   local findings = { single = true, near = self.family.name == "flow" and "the flow" or nil }
   for _, list in ipairs { self.set_up.findings, looked.findings } do

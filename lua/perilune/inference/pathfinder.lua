@@ -15,7 +15,7 @@ local ROWS = {
 
 -- Draws of all paths with the density of their mixture, where there are too many free numbers for factors.
 local function weigh_paths (posed, density, paths, rng)
-  local each, rows = judge.draws_of(density.size) // #paths, {}
+  local each, rows = math.floor(judge.draws_of(density.size) / #paths), {}
   for i, path in ipairs(paths) do rows[i] = path.best:draw(each, rng) end
   local u, terms = tensor.cat(rows, 1), {}
   for i, path in ipairs(paths) do terms[i] = path.best:log_density(u) end

@@ -303,7 +303,7 @@ function Posterior.element_name (name, shape, j)
   local places = {}
   for i = #shape, 1, -1 do
     places[i] = (j - 1) % shape[i] + 1
-    j = (j - 1) // shape[i] + 1
+    j = math.floor((j - 1) / shape[i]) + 1
   end
   return name .. "[" .. table.concat(places, ", ") .. "]"
 end

@@ -20,7 +20,7 @@ local proposal = {}
 -- the mean of a guide that is the posterior has no error.
 local function paired (draw)
   return function (n, size, rng)
-    local half = draw((n + 1) // 2, size, rng)
+    local half = draw(math.floor((n + 1) / 2), size, rng)
     return tensor.cat({ half, -half }, 1):narrow(1, 1, n)
   end
 end
@@ -79,7 +79,7 @@ end
 
 --- n draws of the laws that defend a Gaussian, for a guide that is none: rows of u.
 function proposal.around (units, n, rng)
-  local half = n // 2
+  local half = math.floor(n / 2)
   return tensor.cat({ units:to(t_draws(half, units.size, rng)), units:to(along_draws(n - half, units.size, rng)) }, 1)
 end
 

@@ -46,7 +46,7 @@ end
 -- A covariance for proposals, from the later half of the draws of each chain about its own mean.
 local function adapt_scale (self)
   local at = self.at
-  local first = at.n // 2 + 1
+  local first = math.floor(at.n / 2) + 1
   local draws = self.kept:narrow(2, first, at.n - first + 1)
   local centred = (draws - draws:mean(2, true)):reshape(-1, self.density.size)
   local n = core.shape(centred)[1]
@@ -60,7 +60,7 @@ end
 
 -- Is this the number of a draw after which the covariance is found anew?
 local function is_doubling (n)
-  while n > FIRST and n % 2 == 0 do n = n // 2 end
+  while n > FIRST and n % 2 == 0 do n = math.floor(n / 2) end
   return n == FIRST
 end
 

@@ -75,7 +75,7 @@ end
 -- Every two neighbours as one, by `merge`.
 local function halved (list, merge)
   local half = {}
-  for i = 1, #list // 2 do half[i] = merge(list[2 * i - 1], list[2 * i]) end
+  for i = 1, math.floor(#list / 2) do half[i] = merge(list[2 * i - 1], list[2 * i]) end
   return half
 end
 
@@ -113,7 +113,7 @@ end
 -- The average of the last half of the present stage, or what is nearest to one.
 local function averaged (self)
   local n = #self.windows
-  if n >= 2 then return average(self.windows, n // 2 + 1, n) end
+  if n >= 2 then return average(self.windows, math.floor(n / 2) + 1, n) end
   return self.settled or values_of(self.objective.params)
 end
 
@@ -140,7 +140,7 @@ end
 local function look_at_windows (self)
   local n, tolerance = #self.windows, self.options.tolerance
   if n < LEAST or n % 4 ~= 0 then return end
-  local quarter = n // 4
+  local quarter = math.floor(n / 4)
   self.last_drift = drift_of(self, average(self.windows, n - 2 * quarter + 1, n - quarter),
                              average(self.windows, n - quarter + 1, n))
   if tolerance and self.last_drift <= tolerance then return end_stage(self) end

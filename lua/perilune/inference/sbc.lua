@@ -174,9 +174,9 @@ end
 -- Frequencies of ranks 0, ..., draws in bins, and the probability of as large a chi-square.
 local function chi_square (ranks, draws)
   local n = #ranks
-  local bins = math.max(2, math.min(MOST_BINS, n // PER_BIN, draws + 1))
+  local bins = math.max(2, math.min(MOST_BINS, math.floor(n / PER_BIN), draws + 1))
   local counts, sizes, chi2 = {}, {}, 0
-  local function bin_of (rank) return rank * bins // (draws + 1) + 1 end
+  local function bin_of (rank) return math.floor(rank * bins / (draws + 1)) + 1 end
   for i = 1, bins do counts[i], sizes[i] = 0, 0 end
   for rank = 0, draws do sizes[bin_of(rank)] = sizes[bin_of(rank)] + 1 end
   for _, rank in ipairs(ranks) do

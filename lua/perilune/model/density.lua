@@ -55,7 +55,7 @@ local function traced (self, fn)
   local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn)
   if ok then return found end
   if not self.posed.warned then
-    warn("perilune: the model cannot be traced, and runs in Lua at every step: " .. tostring(found))
+    if warn then warn("perilune: the model cannot be traced, and runs in Lua at every step: " .. tostring(found)) end
     self.posed.warned = true
   end
   return nil

@@ -21,7 +21,7 @@ end
 
 -- Matrices of which the lower triangle counts are filled from d (d + 1)/2 numbers: the 0-1 matrix that does so.
 local function triangle_filling (d)
-  local filling, at = core.zeros(d * (d + 1) // 2, d * d), 0
+  local filling, at = core.zeros(math.floor(d * (d + 1) / 2), d * d), 0
   for i = 1, d do
     for j = 1, i do
       at = at + 1
@@ -51,7 +51,7 @@ function space.site (name, support, shape, at, who)
   if transform and transform.domain == constraints.lower_triangular then
     local n = shape[#shape]
     site.filling = triangle_filling(n)
-    site.size = site.size // (n * n) * core.shape(site.filling)[1]
+    site.size = math.floor(site.size / (n * n)) * core.shape(site.filling)[1]
   end
   return site
 end

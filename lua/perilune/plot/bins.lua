@@ -62,7 +62,7 @@ end
 -- Some of the draws, evenly spread, if there are many: enough to say where they are.
 local function some (x)
   local n = core.numel(x)
-  local few = n > ENOUGH and bins.compact(x[core.arange(1, n + 1, n // ENOUGH)])
+  local few = n > ENOUGH and bins.compact(x[core.arange(1, n + 1, math.floor(n / ENOUGH))])
   return few and core.numel(few) > 0 and few or bins.compact(x)
 end
 

@@ -152,7 +152,7 @@ end
 -- Means of blocks of k by l elements, of as many whole blocks as there are.
 local function blocks (t, k, l)
   local rows, columns = table.unpack(core.shape(t))
-  local m, n = rows // k, columns // l
+  local m, n = math.floor(rows / k), math.floor(columns / l)
   return t:narrow(1, 1, m * k):narrow(2, 1, n * l):contiguous():reshape(m, k, n, l):mean(4):mean(2)
 end
 

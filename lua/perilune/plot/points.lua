@@ -30,7 +30,7 @@ function points.thinned (x, y)
   local n = core.numel(x)
   if n <= MOST then return x:totable(), y:totable() end
   local k = math.ceil(n / (MOST / 2))
-  local m = n // k
+  local m = math.floor(n / k)
   local xs = x:narrow(1, 1, m * k):reshape(m, k)
   local least, most = extremes(y:narrow(1, 1, m * k):reshape(m, k))
   local along = tensor.stack({ xs:select(2, 1), xs:select(2, k) }, 2):reshape(-1)

@@ -131,7 +131,7 @@ end
 local function traces (new, post, read)
   local chains, all, panels = check_chains(post, "traces"), all_elements(post, sites_of(post, read)), {}
   for i = 1, math.min(#all, MOST_TRACES) do
-    local n, marks = core.numel(all[i].x) // chains, {}
+    local n, marks = math.floor(core.numel(all[i].x) / chains), {}
     local rows, numbers = all[i].x:reshape(chains, n), core.arange(1, n + 1)
     for c = 1, chains do
       local x, y = points.thinned(numbers, rows[c])
@@ -148,8 +148,9 @@ end
 -- How the draws of each chain rank among all: even, if chains agree.
 local function rank_panels (element, chains, panels)
   local n = core.numel(element.x)
-  local rows, each, all, highest = ranks_of(element.x:reshape(1, -1)):reshape(chains, n // chains), {}, n // chains, 0
-  local bins = math.max(1, math.min(RANK_BINS, all // 5))
+  local each, all, highest = {}, math.floor(n / chains), 0
+  local rows = ranks_of(element.x:reshape(1, -1)):reshape(chains, all)
+  local bins = math.max(1, math.min(RANK_BINS, math.floor(all / 5)))
   for c = 1, chains do
     each[c] = require "perilune.plot.bins".count(rows[c], 0.5, n + 0.5, bins)
     for _, count in ipairs(each[c]) do highest = math.max(highest, count) end
