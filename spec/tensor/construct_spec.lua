@@ -31,7 +31,7 @@ describe("what constructors make:", function ()
     { "tensor{{1, 2}, {3, 4}}",    peri.tensor { { 1, 2 }, { 3, 4 } }, { 2, 2 }, { { 1, 2 }, { 3, 4 } } },
     { "tensor{{}, {}}",            peri.tensor { {}, {} },           { 2, 0 },  { {}, {} } },
     { "tensor{inf, -0.0}",         peri.tensor { huge, -0.0 },       { 2 },     { huge, -0.0 } },
-    { "tensor of 2^53",            peri.tensor { 1 << 53, -(1 << 53) }, { 2 },  { 2.0 ^ 53, -2.0 ^ 53 } },
+    { "tensor of 2^53",            peri.tensor { 0x20000000000000, -0x20000000000000 }, { 2 },  { 2.0 ^ 53, -2.0 ^ 53 } },
     { "tensor(tensor)",            peri.tensor(peri.tensor { 1, 2 }), { 2 },    { 1, 2 } },
     { "zeros()",                   peri.zeros(),                     {},        0 },
     { "zeros(2, 3)",               peri.zeros(2, 3),                 { 2, 3 },  { { 0, 0, 0 }, { 0, 0, 0 } } },
@@ -147,15 +147,15 @@ describe("what constructors refuse:", function ()
         return peri.tensor(list)
       end,
       "tensor: data is nested deeper than 16 tables" },
-    { "2^53 + 1 in a table", function () return peri.tensor { (1 << 53) + 1 } end,
+    { "2^53 + 1 in a table", function () return peri.tensor { 0x20000000000000 + 1 } end,
       "tensor: data holds 9007199254740993, an integer beyond 2^53 that no double holds exactly" },
-    { "2^53 + 1 alone", function () return peri.tensor((1 << 53) + 1) end,
+    { "2^53 + 1 alone", function () return peri.tensor(0x20000000000000 + 1) end,
       "tensor: data holds 9007199254740993, an integer beyond 2^53 that no double holds exactly" },
-    { "2^62 elements", function () return peri.zeros(1 << 31, 1 << 31) end,
+    { "2^62 elements", function () return peri.zeros(0x80000000, 0x80000000) end,
       "zeros: shape (2147483648, 2147483648) has too many elements" },
-    { "2^64 elements", function () return peri.ones(1 << 32, 1 << 32) end,
+    { "2^64 elements", function () return peri.ones(0x100000000, 0x100000000) end,
       "ones: shape (4294967296, 4294967296) has too many elements" },
-    { "2^62 elements times none", function () return peri.zeros(0, 1 << 31, 1 << 31) end,
+    { "2^62 elements times none", function () return peri.zeros(0, 0x80000000, 0x80000000) end,
       "zeros: shape (0, 2147483648, 2147483648) has too many elements" },
     { "a negative dimension", function () return peri.zeros(2, -1) end,
       "zeros: a dimension must be a non-negative integer, got -1" },
@@ -183,7 +183,7 @@ describe("what constructors refuse:", function ()
       "linspace: count must be a non-negative integer, got -2" },
     { "eye of fewer than none", function () return peri.eye(-1) end,
       "eye: a dimension must be a non-negative integer, got -1" },
-    { "eye of 2^80", function () return peri.eye(1 << 40) end,
+    { "eye of 2^80", function () return peri.eye(0x10000000000) end,
       "eye: shape (1099511627776, 1099511627776) has too many elements" },
   }
   for _, case in ipairs(cases) do
@@ -197,7 +197,7 @@ describe("what constructors refuse:", function ()
   end)
 
   it("a request that no memory can hold, as an ordinary error", function ()
-    assert.equal("not enough memory", message(peri.zeros, 1 << 45))
+    assert.equal("not enough memory", message(peri.zeros, 0x200000000000))
     assert.same({ 0, 0 }, peri.zeros(2):totable())
   end)
 end)

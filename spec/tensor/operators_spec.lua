@@ -6,6 +6,7 @@ local functions = require "perilune.functions"
 local model     = require "spec.support.reference_tensor"
 
 local huge, nan = math.huge, 0 / 0
+local HAS_NO_FLOATS = math.type(1.0) ~= "float"   -- but numbers: LuaJIT
 
 local function message (fn, ...)
   local ok, text = pcall(fn, ...)
@@ -110,7 +111,7 @@ describe("broadcasting", function ()
   end
 
   it("refuses a result that cannot be addressed", function ()
-    local t, u = peri.zeros(1, 1):expand(1 << 40, 1), peri.zeros(1, 1):expand(1, 1 << 40)
+    local t, u = peri.zeros(1, 1):expand(0x10000000000, 1), peri.zeros(1, 1):expand(1, 0x10000000000)
     assert.matches("^add: shapes .* broadcast to too many elements$", message(peri.add, t, u))
   end)
 end)
@@ -137,7 +138,7 @@ describe("every elementwise function", function ()
           for i = 1, #values do
             local x = operands(n, i)
             local number = fn(table.unpack(x))
-            assert.equal("float", math.type(number))
+            assert.is_true(math.type(number) == "float" or HAS_NO_FLOATS and type(number) == "number")
             local tables, tensors = { table.unpack(x) }, {}
             tables[i % n + 1] = { tables[i % n + 1] }
             for k = 1, n do tensors[k] = peri.tensor(x[k]) end

@@ -266,7 +266,7 @@ static int new_chains (lua_State *L) {
   ChainOptions options = read_options(L, 4, size);
   size_t stride = (chain_bytes(&options) + 63) & ~(size_t)63;
   size_t header = (sizeof(Chains) + 63) & ~(size_t)63;
-  if (stride > ((size_t)1 << 40) / n) host_fail(L, "chains", "too large");
+  if (stride > SIZE_MAX / 2 / n) host_fail(L, "chains", "too large");
   int sources = push_sources(L, 1, size);                                            /* 5 */
   Chains *chains = lua_newuserdatauv(L, header + n * stride, CHAINS_VALUES);         /* 6 */
   *chains = (Chains) {.magic = CHAINS_MAGIC, .self = chains, .options = options, .n = n,
