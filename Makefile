@@ -172,7 +172,7 @@ $(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
 
 $(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
 	@$$(LD) -r -o $$@.all $$^
-	@$$(OBJCOPY) -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
+	@$$(OBJCOPY) -w -G perilune_kernels_$(1) -G '__x86.get_pc_thunk.*' $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 

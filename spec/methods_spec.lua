@@ -118,7 +118,9 @@ for _, name in ipairs(peri.distributions()) do
       if #event > 0 then return end
       for _, method in ipairs(ORDERED) do assert.equal("number", type(d[method](d, outcome)), method) end
       for _, method in ipairs { "icdf", "isf" } do assert.equal("number", type(d[method](d, 0.3)), method) end
-      assert.equal(d.support.is_discrete and "integer" or "float", math.type(outcome))
+      if d.support.is_discrete then assert.equal("integer", math.type(outcome))
+      elseif math.type(1.0) == "float" then assert.equal("float", math.type(outcome))   -- not in LuaJIT
+      end
     end)
 
     it("draws with slopes where it says so", function ()

@@ -71,7 +71,7 @@ describe("read_csv", function ()
       texts[#texts + 1], want[#want + 1] = text, tonumber(text:match "^%+?(.*)$")
     end
     local got = read("x\n" .. table.concat(texts, "\n")).x
-    for i = 1, #want do assert.are.equal(string.pack("d", want[i]), string.pack("d", got[i]), texts[i]) end
+    for i = 1, #want do assert.are.equal(string.pack("<d", want[i]), string.pack("<d", got[i]), texts[i]) end
     assert.same({ math.huge, -math.huge }, read "x\nInf\n-infinity".x:totable())
     for _, text in ipairs { "0x10", "1e", "1_000", "1 2", "--1", "1.2.3", "e5", "infinit", "nanx", "." } do
       assert.same({ text }, read("x\n" .. text).x)
@@ -151,7 +151,7 @@ describe("write_csv", function ()
     assert.is_true(d.x:equal(x) and d.y:equal(x:floor()))
     local odd = { 0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, math.huge, -math.huge, 100, 1e21 }
     local back = read(peri.write_csv { x = odd }).x
-    for i = 1, #odd do assert.are.equal(string.pack("d", odd[i]), string.pack("d", back[i])) end
+    for i = 1, #odd do assert.are.equal(string.pack("<d", odd[i]), string.pack("<d", back[i])) end
     assert.are.equal("0.1", core.write_number(0.1))
     assert.are.equal("0.30000000000000004", core.write_number(0.1 + 0.2))
   end)
