@@ -604,7 +604,8 @@ describe("packed values", function ()
       return table.concat(words)
     end
     for _, body in ipairs {
-      "", "x", "n123", "b\1b\1", "s" .. integers(-1), "{" .. integers(5), "t\2" .. integers(0x10000000000, 0x10000000000),
+      "", "x", "n123", "b\1b\1", "s" .. integers(-1), "{" .. integers(5),
+      "t\2" .. integers(0x10000000000, 0x10000000000),
       "{" .. integers(1) .. "n" .. string.pack("<d", 0 / 0) .. "b\1", string.rep("{" .. integers(1) .. "b\1", 1000),
       "t\17" .. string.rep(integers(1), 17) .. string.pack("<d", 1), "t\0" .. string.pack("<d", 1),
     } do

@@ -31,7 +31,7 @@ describe("what constructors make:", function ()
     { "tensor{{1, 2}, {3, 4}}",    peri.tensor { { 1, 2 }, { 3, 4 } }, { 2, 2 }, { { 1, 2 }, { 3, 4 } } },
     { "tensor{{}, {}}",            peri.tensor { {}, {} },           { 2, 0 },  { {}, {} } },
     { "tensor{inf, -0.0}",         peri.tensor { huge, -0.0 },       { 2 },     { huge, -0.0 } },
-    { "tensor of 2^53",            peri.tensor { 0x20000000000000, -0x20000000000000 }, { 2 },  { 2.0 ^ 53, -2.0 ^ 53 } },
+    { "tensor of 2^53", peri.tensor { 0x20000000000000, -0x20000000000000 }, { 2 }, { 2.0 ^ 53, -2.0 ^ 53 } },
     { "tensor(tensor)",            peri.tensor(peri.tensor { 1, 2 }), { 2 },    { 1, 2 } },
     { "zeros()",                   peri.zeros(),                     {},        0 },
     { "zeros(2, 3)",               peri.zeros(2, 3),                 { 2, 3 },  { { 0, 0, 0 }, { 0, 0, 0 } } },
