@@ -53,7 +53,7 @@ end
 -- Nothing is loaded to list them.
 local function other_names (list)
   for _, names in ipairs { modules, field_of, functions, tensor } do
-    for name in pairs(names) do list[#list + 1] = name end
+    for name in next, names do list[#list + 1] = name end
   end
 end
 

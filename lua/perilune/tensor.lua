@@ -14,7 +14,7 @@ local raise, no_more = errors.raise, errors.no_more
 local methods = {}   -- t:name(...)
 local public  = {}   -- peri.name(...)
 
-for name, fn in pairs(functions) do methods[name] = fn end
+for name, fn in next, functions do methods[name] = fn end
 for name, fn in pairs(core.methods) do methods[name] = fn end
 for name, fn in pairs(core.public) do public[name] = fn end
 
