@@ -5,7 +5,7 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
-local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
+local peri = { _VERSION = "perilune scm" }
 
 -- Names that stand for a whole module.
 local modules = {
@@ -42,6 +42,11 @@ local function find (name)
   end
   rawset(peri, name, value)
   return value
+end
+
+--- peri.distributions(): the names of all distributions.
+function peri.distributions (...)
+  return require "perilune.readable".table(core.classes(...))
 end
 
 --- peri.has(name): is there such a field? Others are errors.

@@ -4,8 +4,8 @@ local members   = require "perilune.repl.members"
 local terminal  = require "perilune.terminal"
 local tokens_of = require "perilune.repl.tokens"
 
-local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
-                   "nil", "not", "or", "repeat", "return", "then", "time", "true", "until", "while" }
+local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+                   "local", "nil", "not", "or", "repeat", "return", "then", "time", "true", "until", "while" }
 
 -- The index of the bracket that opens what closes at token `i`, or nil.
 local OPENING = { [")"] = "(", ["]"] = "[", ["}"] = "{" }

@@ -21,17 +21,19 @@ end
 
 local function code_at (text, at) return (utf8.codepoint(text, at, at, true)) end
 
--- The place after the character at `at`, with the marks that combine with it; and before it.
+-- Is there a mark that combines with the character before it?
+local function is_mark (text, at) return at <= #text and width.of_code(code_at(text, at)) == 0 end
+
+-- The place after the character at `at`, with its marks; and before it.
 local function next_place (text, at)
   if at > #text then return at end
-  repeat at = utf8.offset(text, 2, at) until at > #text or code_at(text, at) < 32 or width.of_code(code_at(text, at)) > 0
+  repeat at = utf8.offset(text, 2, at) until not is_mark(text, at)
   return at
 end
 
 local function place_before (text, at)
   if at <= 1 then return 1 end
-  repeat at = utf8.offset(text, -1, at)
-  until at == 1 or code_at(text, at) < 32 or width.of_code(code_at(text, at)) > 0
+  repeat at = utf8.offset(text, -1, at) until at == 1 or not is_mark(text, at)
   return at
 end
 
@@ -372,6 +374,7 @@ function Editor:read (prompt, continuation)
   self.prompt, self.continuation, self.text, self.cursor = prompt, continuation, "", 1
   self.undo, self.below, self.done, self.ended, self.at = {}, nil, nil, false, nil
   if not self:enter() then return nil end
+  Screen.start_line()
   local ok, message = pcall(read_keys, self)
   self.below = nil
   if ok then self:draw(true) end

@@ -1,7 +1,7 @@
 --- What was typed, from session to session, in a file with one entry a line.
 --
--- The file is $XDG_STATE_HOME/perilune/history, or ~/.local/state/perilune/history. Where it cannot be written nothing is
--- said: history then ends with the session.
+-- The file is $XDG_STATE_HOME/perilune/history, or ~/.local/state/perilune/history. Where it cannot be written nothing
+-- is said: history then ends with the session.
 local terminal = require "perilune.terminal"
 
 local MOST = 5000   -- entries that are kept when the file is read

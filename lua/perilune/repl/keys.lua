@@ -6,7 +6,8 @@ Keys.__index = Keys
 
 local PATIENCE = 60   -- milliseconds for the rest of an escape sequence
 
-local CONTROLS = { [8] = "backspace", [9] = "tab", [10] = "enter", [13] = "enter", [31] = "ctrl-_", [127] = "backspace" }
+local CONTROLS = { [8] = "backspace", [9] = "tab", [10] = "enter", [13] = "enter", [31] = "ctrl-_",
+                   [127] = "backspace" }
 
 local FINAL = { A = "up", B = "down", C = "right", D = "left", H = "home", F = "end", Z = "shift-tab" }
 local TILDE = { ["1"] = "home", ["3"] = "delete", ["4"] = "end", ["7"] = "home", ["8"] = "end" }

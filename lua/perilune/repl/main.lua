@@ -1,6 +1,7 @@
 --- The command `perilune`: files, code, and a prompt.
 local core     = require "perilune.core"
 local output   = require "perilune.repl.output"
+local readable = require "perilune.readable"
 local Session  = require "perilune.repl.session"
 local terminal = require "perilune.terminal"
 
@@ -12,8 +13,8 @@ usage: perilune [options] [file [arguments]]
   -i           gives a prompt afterwards
   -v, -h       version, this text
 
-Without file and code there is a prompt, where standard input is a terminal; otherwise its lines are evaluated, up to the
-first error. NO_COLOR is respected.
+Without file and code there is a prompt, where standard input is a terminal; otherwise its lines are evaluated, up to
+the first error. NO_COLOR is respected.
 ]=]
 
 local PROMPT, CONTINUATION = "> ", ". "
@@ -94,6 +95,16 @@ local function editing_reader (session)
   end
 end
 
+-- The same as Lua's, but nan has no sign.
+local function print_values (...)
+  local texts = table.pack(...)
+  for i = 1, texts.n do
+    local x = texts[i]
+    texts[i] = type(x) == "number" and readable.number(x) or tostring(x)
+  end
+  io.stdout:write(table.concat(texts, "\t"), "\n")
+end
+
 -- Coroutines that run are stopped by Ctrl-C as well.
 local function follow_coroutines ()
   local resume, create = terminal.following(coroutine.resume), coroutine.create
@@ -155,7 +166,7 @@ end
 local function run_file (session, plan, words)
   local shifted = {}   -- as lua does: arg[0] is the file
   for i, word in pairs(words) do shifted[i - plan.file_at] = word end
-  arg = shifted   -- luacheck: ignore 111
+  rawset(_G, "arg", shifted)
   local results = session:run_file(plan.file, table.unpack(plan.arguments))
   if not results[1] then output.error(results[2], results.frames, "perilune: ") end
   return results[1]
@@ -172,6 +183,7 @@ return function (words)
   if plan.version then io.stdout:write(require "perilune"._VERSION, "\n") end
   if plan.help or plan.version then return 0 end
   follow_coroutines()
+  print = print_values   -- luacheck: ignore 121
   local session, ok = Session.new(), true
   for _, code in ipairs(plan.code) do ok = ok and evaluate(session, code) end
   if ok and plan.file then ok = run_file(session, plan, words) end

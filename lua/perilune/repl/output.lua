@@ -20,10 +20,13 @@ function output.values (results)
   if #texts > 0 then io.stdout:write(table.concat(texts, has_lines and "\n" or "\t"), "\n") end
 end
 
---- An error, in one line, and below it the lines of files that led there.
+--- An error, in one line, and below it the lines of files that led there. "interrupted" is none, and comes behind the
+-- ^C of the terminal.
 function output.error (message, frames, who)
+  local is_error = message ~= "interrupted"
   io.stdout:flush()
-  io.stderr:write(colour.paint("error", who or "error: ", 2), message, "\n")
+  if is_error then io.stderr:write(colour.paint("error", who or "error: ", 2)) else io.stderr:write "\n" end
+  io.stderr:write(message, "\n")
   for i = 2, #(frames or {}) do io.stderr:write("  called from ", frames[i], "\n") end
   io.stderr:flush()
 end

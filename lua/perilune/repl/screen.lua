@@ -1,4 +1,5 @@
---- Draws what is being typed: a text of any number of lines behind a prompt, with lines below it, in a window of any size.
+--- Draws what is being typed: a text of any number of lines behind a prompt, with lines below it, in a window of any
+-- size.
 local colour   = require "perilune.repl.colour"
 local terminal = require "perilune.terminal"
 local width    = require "perilune.repl.width"
@@ -106,6 +107,13 @@ function Screen:finish (view)
   io.stdout:write("\r\n")
   io.stdout:flush()
   self.above, self.column = {}, 0
+end
+
+--- Goes to the start of a line, a new one if something stands in this one: blanks as wide as a line go on into the
+-- next, unless they begin at its start.
+function Screen.start_line ()
+  io.stdout:write(string.rep(" ", window() - 1), "\r\27[K")
+  io.stdout:flush()
 end
 
 --- An empty window.

@@ -22,8 +22,8 @@ local function scope (session, is_strict)
       if value == nil then value = _G[name] end
       if value == nil then value = of_peri(name) end
       if value == nil and name == "peri" then value = peri end
-      if value == nil and is_strict and name ~= "_" then core.raise(explain.unknown(tostring(name), session:names())) end
-      return value
+      if value ~= nil or not is_strict or name == "_" then return value end
+      core.raise(explain.unknown(tostring(name), session:names()))
     end,
     __newindex = function (_, name, value) _G[name] = value end,
     __pairs = function () return pairs(_G) end,
