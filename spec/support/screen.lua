@@ -45,7 +45,7 @@ local sequences = {
     local line = self.lines[self.row]
     for i = #line, self.column, -1 do line[i] = nil end
   end,
-  J = function (self, n, parameters)
+  J = function (self, _, parameters)
     if parameters ~= "2" then
       local line = self.lines[self.row]
       for i = #line, self.column, -1 do line[i] = nil end

@@ -168,13 +168,11 @@ end
 function chunk.get (cell) return (select(2, debug.getupvalue(cell, 1))) end
 function chunk.set (cells, name, value) cells[name] = cell_of(value) end
 
--- What is missing at the end of a text that does not compile: more of it?
-local function is_unfinished (message) return message:find "<eof>%S?$" ~= nil end
-
--- Does the text end inside a long string or comment?
-local function is_open (tokens)
-  local last = tokens[#tokens]
-  return last ~= nil and last.open and last.text:find "^%-?%-?%[" ~= nil
+-- Is more to come, after a text that does not compile? A string in quotes ends with its line, unless a backslash
+-- precedes the break.
+local function is_unfinished (message, last)
+  if last and last.open then return last.text:find "^[%-%[]" ~= nil or last.text:find "\\$" ~= nil end
+  return message:find "<eof>%S?$" ~= nil
 end
 
 local MOST_TRIED = 100   -- lines from the end
@@ -203,7 +201,9 @@ function chunk.kind (text, name)
   local ok, message = load(text, name, "t")
   if ok or load(chunk.returning(text), name, "t") then return "statement" end
   local _, as_expression = load("return " .. text, name, "t")
-  if is_unfinished(message) or is_unfinished(as_expression) or is_open(tokens_of(text)) then return "unfinished" end
+  local tokens = tokens_of(text)
+  local last = tokens[#tokens]
+  if is_unfinished(message, last) or is_unfinished(as_expression, last) then return "unfinished" end
   return nil, message
 end
 

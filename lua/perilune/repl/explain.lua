@@ -11,7 +11,7 @@ local function kind_of (x, written)
   local meta = debug.getmetatable(x)
   if type(x) == "string" then return "a string" end
   local name = type(x) == "table" and rawget(x, "__name") or type(meta) == "table" and rawget(meta, "__name")
-  return type(name) == "string" and name or written or "it"
+  return type(name) == "string" and name:gsub("^perilune%.", "") or written or "it"
 end
 
 -- The object whose method was called at `level` and is not there: behind the nil that was called on the stack of that

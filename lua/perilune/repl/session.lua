@@ -92,12 +92,12 @@ local function level_of (f)
   end
 end
 
--- Frames of files that are not ours, nearest first.
+-- Frames of files that are not ours, nearest first, up to where we called.
 local function user_frames (level)
   local frames = {}
   for i = level, math.huge do
-    local info = debug.getinfo(i, "Sl")
-    if not info then return frames end
+    local info = debug.getinfo(i, "Slf")
+    if not info or info.func == terminal.protected then return frames end
     local is_file = info.source:find "^@" and not info.source:find("perilune/", 1, true) and info.currentline > 0
     if is_file then frames[#frames + 1] = string.format("%s:%d", info.short_src, info.currentline) end
   end
