@@ -296,7 +296,10 @@ describe("the prompt's history", function ()
     p:enter " secret = 1"
     p:close()
     p = Prompt.open { home = home }
-    p:type(UP .. UP)   -- above the marks of p:enter
+    p:type(UP)
+    p:await "> back\\slash = 'n'$"
+    p:type(UP)
+    p:await "> for i = 1, 2 do\n%. end$"
     p:type(ctrl "c")
     p:type(ctrl "r" .. "first")
     p:await "> first = 1\nsearch: first$"
@@ -512,8 +515,10 @@ describe("texts at a prompt:", function ()
 
   for text, kind in pairs {
     ["1 +"] = "unfinished", ["f("] = "unfinished", ["for i = 1, 2 do"] = "unfinished", ["[[a"] = "unfinished",
-    ["--[[ a"] = "unfinished", ["local x ="] = "unfinished", ["x = 1"] = "statement", ["f()"] = "expression",
-    ["'a\\"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished", [""] = "expression", ["x = 1; x"] = "statement",
+    ["--[[ a"] = "unfinished",
+    ["local x ="] = "unfinished", ["x = 1"] = "statement", ["f()"] = "expression",
+    ["'a\\"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished", [""] = "expression",
+    ["x = 1; x"] = "statement",
   } do
     it("is " .. kind .. ": " .. text, function () assert.equal(kind, (chunk.kind(text))) end)
   end

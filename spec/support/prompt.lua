@@ -83,14 +83,9 @@ end
 
 --- Types a line and Enter, and waits for the next prompt: what came in between.
 function Prompt:enter (line)
-  self.marks = (self.marks or 0) + 1
-  local mark = "mark" .. self.marks
   self:fresh()
-  self:type(line)
-  self:type "\r"
-  self:type("print '" .. mark .. "'\r")
-  local shown = self:await("^(.*)> print '" .. mark .. "'\n" .. mark .. "\n> $")
-  shown = shown:gsub("^> [^\n]*\n", "")
+  self:type(line .. "\r")
+  local shown = self:await "^> .-\n(.*)> $"
   while shown:find "^%. " do shown = shown:gsub("^%. [^\n]*\n", "") end
   return (shown:gsub("\n$", ""))
 end
