@@ -9,7 +9,7 @@ local peri = { _VERSION = "perilune scm" }
 
 -- Names that stand for a whole module.
 local modules = {
-  Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
+  Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
@@ -44,12 +44,19 @@ local function find (name)
   return value
 end
 
---- peri.distributions(): the names of all distributions.
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
 function peri.distributions (...)
   return require "perilune.readable".table(core.classes(...))
 end
 
---- peri.has(name): is there such a field? Others are errors.
+--@ peri.has(name) -> boolean
+-- Is there such a field of peri? To ask for others raises, and names the nearest.
+--   name  string
+-- > has("Normal"), has("Norml")
+-- true  false
 function peri.has (name, ...)
   errors.no_more("has(name)", ...)
   return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil
@@ -62,4 +69,10 @@ local function other_names (list)
   end
 end
 
-return errors.module("perilune", peri, find, other_names)
+local function load_all ()
+  local names = {}
+  other_names(names)
+  for _, name in ipairs(names) do find(name) end
+end
+
+return errors.module("perilune", peri, find, other_names, load_all)
