@@ -12,7 +12,7 @@ local function paste (text) return "\27[200~" .. text .. "\27[201~" end
 describe("the prompt", function ()
   local p
 
-  setup(function () p = Prompt.open() end)
+  setup(function () p = Prompt.open { rows = 60 } end)
   teardown(function () assert.equal(0, p:close()) end)
 
   -- What is typed, and what is shown below it.
@@ -65,6 +65,17 @@ describe("the prompt", function ()
     end
   end
 
+  it("explains a name, a variable, a word", function ()
+    assert.matches("concentration .*\n.*rate .*\n", p:enter "?Gamma")
+    assert.equal(p:enter "?Gamma", p:enter "? peri.Gamma(2, 3)")
+    assert.equal(tostring(peri.help "Tensor:reshape"):match "^[^\n]*", p:enter "?Tensor:reshape":match "^[^\n]*")
+    p:enter "local some_gamma = Gamma(2, 3)"
+    assert.equal(p:enter "?Gamma", p:enter "?some_gamma")
+    assert.matches("peri.quantile .*\n", p:enter "?quantil")
+    assert.matches("^%?name +explains", p:enter "?")
+    assert.equal("error: nothing is known about xyzzy", p:enter "?xyzzy")
+  end)
+
   it("says how long an expression takes", function ()
     assert.matches("^3\n[%d.]+ %S*s$", p:enter "time 1 + 2")
     assert.matches("^[%d.]+ %S*s$", p:enter "time for i = 1, 10 do end")
@@ -87,9 +98,9 @@ describe("the prompt", function ()
   end)
 
   it("prints as wide as the window", function ()
-    p:resize(40, 24)
+    p:resize(40, 60)
     for line in p:enter("linspace(0, 1, 20)"):gmatch "[^\n]+" do assert.is_true(#line <= 40) end
-    p:resize(80, 24)
+    p:resize(80, 60)
     local widest = 0
     for line in p:enter("linspace(0, 1, 20)"):gmatch "[^\n]+" do widest = math.max(widest, #line) end
     assert.is_true(widest > 40 and widest <= 80)
@@ -168,29 +179,29 @@ describe("the prompt", function ()
     p:fresh()
     p:type(("x"):rep(70) .. LEFT)
     p:shows("> " .. ("x"):rep(70))
-    p.screen = require "spec.support.screen".new(50, 24)   -- as a terminal does that wraps lines again
+    p.screen = require "spec.support.screen".new(50, 60)   -- as a terminal does that wraps lines again
     p.screen:write("> " .. ("x"):rep(70) .. "\r\27[" .. 21 .. "C")
-    p:resize(50, 24)
+    p:resize(50, 60)
     p:shows("> " .. ("x"):rep(48) .. "\n" .. ("x"):rep(22))
     p:type "y"
     p:shows("> " .. ("x"):rep(48) .. "\n" .. ("x"):rep(21) .. "yx")
     p:type(ctrl "c")
     p:shows "> "
-    p.screen = require "spec.support.screen".new(80, 24)
-    p:resize(80, 24)
+    p.screen = require "spec.support.screen".new(80, 60)
+    p:resize(80, 60)
   end)
 
   it("shows a part of what is higher than the window", function ()
     local lines = {}
-    for i = 1, 40 do lines[i] = "v" .. i .. " = " .. i end
+    for i = 1, 100 do lines[i] = "v" .. i .. " = " .. i end
     p:fresh()
     p:type(paste(table.concat(lines, "\n")))
-    p:await "\n%. v40 = 40$"
+    p:await "\n%. v100 = 100$"
     p:type(alt "<")
     p:await "^> v1 = 1\n"
     p:type "\r"
-    p:await "\n%. v40 = 40\n> $"
-    assert.equal("40", p:enter "v40")
+    p:await "\n%. v100 = 100\n> $"
+    assert.equal("100", p:enter "v100")
   end)
 
   it("takes several lines where one is not a whole, and indents them", function ()
@@ -532,28 +543,6 @@ describe("texts at a prompt:", function ()
   end
 end)
 
-describe("?", function ()
-  local ask = require "perilune.repl.ask"
-  local before = package.loaded["perilune.help"]
-  teardown(function () package.loaded["perilune.help"] = before end)
-
-  it("asks the reference", function ()
-    package.loaded["perilune.help"] = {
-      entry = function (name) return name == "Gamma" and "all about Gamma" or nil end,
-      find  = function (word)
-        return word == "wait" and { { name = "Exponential", sentence = "the waiting time" } } or {}
-      end,
-    }
-    assert.equal("all about Gamma", ask.about " Gamma ")
-    assert.equal("all about Gamma", ask.about "peri.Gamma(2, 3)")
-    assert.equal("  Exponential  the waiting time", ask.about "wait")
-    assert.matches("%?name", ask.about "")
-    local answer, why = ask.about "xyz"
-    assert.is_nil(answer)
-    assert.equal("nothing is known about xyz", why)
-  end)
-end)
-
 describe("readable", function ()
   local readable = require "perilune.readable"
   local cycle = { 1 }
@@ -626,8 +615,7 @@ describe("everything lists itself:", function ()
     assert.matches("^optim: Adagrad, Adam", tostring(peri.optim))
     assert.matches("^perilune: .*Gamma, .*kl_divergence, ", tostring(peri))
     assert.matches('"Gamma"', tostring(peri.distributions()))
-    assert.matches("^the waiting time for several events\n  concentration  .*\n> Gamma%(3, 2%):cdf%(1%)\n0.32",
-                   tostring(peri.Gamma.help))
+    assert.equal(tostring(peri.help "Gamma"), tostring(peri.Gamma.help))
     assert.matches('method = "closed form"', tostring(peri.kl_explain(peri.Normal(0, 1), peri.Normal(1, 1))))
     assert.equal("(2, 3)", tostring(peri.ones(2, 3).shape))
     assert.equal("(2)", tostring(peri.Normal({ 1, 2 }, 1).batch_shape))

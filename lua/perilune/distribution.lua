@@ -81,8 +81,10 @@ local function class_pairs (c)
   return next, fields, nil
 end
 
--- The help of a class explains it when it is printed.
-local HELP = { __tostring = function (help) return require "perilune.readable".help(help) end }
+-- The help of a class prints as its entry in the reference.
+local function help_of (name)
+  return { __tostring = function () return tostring(require "perilune.help".entry(name)) end }
+end
 
 local function names_of (params)
   local names = {}
@@ -169,7 +171,7 @@ function Distribution:extend (name, spec)
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
   for key, value in pairs(spec) do c[key] = value end
-  if spec.kernels and spec.help then setmetatable(spec.help, HELP) end
+  if spec.kernels and spec.help then setmetatable(spec.help, help_of(name)) end
   c.__name, c.super = name, self
   c.params   = c.params or self.params
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands

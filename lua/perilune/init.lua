@@ -69,10 +69,4 @@ local function other_names (list)
   end
 end
 
-local function load_all ()
-  local names = {}
-  other_names(names)
-  for _, name in ipairs(names) do find(name) end
-end
-
-return errors.module("perilune", peri, find, other_names, load_all)
+return errors.module("perilune", peri, find, other_names)

@@ -154,26 +154,4 @@ local contents = { __tostring = function (t) return write_table(t, "", show.widt
 --- The table, which tostring shows from now on with its contents.
 function readable.table (t) return setmetatable(t, contents) end
 
-local function listed_params (params)
-  local lines, names, widest = {}, {}, 0
-  for name in pairs(params) do
-    names[#names + 1] = name
-    widest = math.max(widest, #name)
-  end
-  table.sort(names)
-  for i, name in ipairs(names) do
-    lines[i] = "  " .. name .. string.rep(" ", widest - #name + 2) .. params[name]
-  end
-  return lines
-end
-
---- The help of a class: what it is, parameters, formula, an example with its value.
-function readable.help (help)
-  local lines = { help.summary }
-  table.move(listed_params(help.params or {}), 1, #listed_params(help.params or {}), 2, lines)
-  lines[#lines + 1] = help.formula
-  if help.example then lines[#lines + 1] = "> " .. help.example[1] .. "\n" .. readable.line(help.example[2]) end
-  return table.concat(lines, "\n")
-end
-
 return readable

@@ -1,34 +1,28 @@
 --- ?name explains a name, ?word lists what is about it.
 local ask = {}
 
--- The entries in which a word is found, a line each.
-local function listed (found, word)
-  if #found == 0 then return nil, "nothing is known about " .. word end
-  local lines, widest = {}, 0
-  for _, entry in ipairs(found) do widest = math.max(widest, math.min(#entry.name, 36)) end
-  for i, entry in ipairs(found) do
-    lines[i] = string.format("  %-" .. widest .. "s  %s", entry.name, entry.sentence or "")
-  end
-  return table.concat(lines, "\n")
-end
-
---- What is asked, without the question mark: a text, or nil and why there is none.
-function ask.about (question)
-  local word = question:match "^%s*(.-)%s*$"
-  local help = require "perilune.help"
-  if word == "" then
-    return [[
+local GENERAL = [[
 ?name     explains: ?Gamma, ?kl_divergence, ?Tensor:sum
 ?word     lists what is about it: ?quantile
+help()    lists all there is
 TAB       completes names, methods and, in quotes, files
 time x    evaluates x and says how long it took
 _         is the last value; a semicolon at the end keeps a value from being shown
 Ctrl-C    stops what runs, Ctrl-R looks for an earlier line, Ctrl-D leaves]]
-  end
-  word = word:gsub("%(.*$", ""):gsub("^peri%.", "")
-  local entry = help.entry(word)
+
+--- What is asked, without the question mark: a text, or nil and why there is none. Of a variable that no entry has
+-- for its name, `look_up` gives the value, which is explained instead.
+function ask.about (question, look_up)
+  local word = question:match "^%s*(.-)%s*$"
+  if word == "" then return GENERAL end
+  local help = require "perilune.help"
+  word = word:gsub("%(.*$", "")
+  local value = look_up(word)
+  local entry = help.entry(word) or value ~= nil and type(value) ~= "string" and help.entry(value)
   if entry then return tostring(entry) end
-  return listed(help.find(word), word)
+  local found = help.find(word)
+  if #found > 0 then return tostring(found) end
+  return nil, "nothing is known about " .. word
 end
 
 return ask

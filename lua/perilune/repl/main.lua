@@ -32,7 +32,7 @@ end
 local function evaluate (session, text)
   local question = text:match "^%s*%?(.*)$"
   if question then
-    local answer, why = require "perilune.repl.ask".about(question)
+    local answer, why = require "perilune.repl.ask".about(question, session.context.look_up)
     if answer then io.stdout:write(answer, "\n") else output.error(why) end
     return answer ~= nil
   end
