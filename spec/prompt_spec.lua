@@ -440,6 +440,26 @@ describe("the command perilune", function ()
   end)
 end)
 
+describe("docs/prompt.md", function ()
+  it("shows what is shown", function ()
+    local text = assert(io.open "docs/prompt.md"):read "a"
+    local MARK = "-- end of output --"
+    local found = require "spec.support.tour".typed(text, function (inputs)
+      local outputs = {}
+      local shown = Prompt.pipe(table.concat(inputs, "\nprint '" .. MARK .. "'\n") .. "\nprint '" .. MARK .. "'\n",
+                                { "-i" }, { HOME = Prompt.folder(), TERM = "xterm", COLUMNS = "80" })
+      shown = shown:gsub("^[^\n]*\n", "")
+      for output in shown:gmatch("(.-)" .. MARK:gsub("%p", "%%%0") .. "\n") do
+        outputs[#outputs + 1] = output:gsub("^[>. ]*> ", ""):gsub("> $", "")
+      end
+      assert.equal(#inputs, #outputs)
+      return outputs
+    end)
+    if os.getenv "WRITE_TOUR" then assert(io.open("docs/prompt.md", "w")):write(found):close() end
+    assert.equal(text, found)
+  end)
+end)
+
 describe("texts at a prompt:", function ()
   local chunk = require "perilune.repl.chunk"
 

@@ -119,27 +119,37 @@ end
 local function columns_in (width, widest) return math.max(1, (width + GAP) // (widest + GAP)) end
 
 
--- What fits of rows that are cut: columns in the middle go, in favour of one "...".
-local function trim (grid, width)
-  local n, fit = #grid[1], columns_in(width, widest_of { grid })
-  if n <= fit then return end
-  local edge = math.max(1, (fit - 1) // 2)
-  for r, row in ipairs(grid) do
-    local kept = table.move(row, 1, edge, 1, {})
-    kept[edge + 1] = "..."
-    grid[r] = table.move(row, n - edge + 1, n, edge + 2, kept)
+-- Rows of texts of a matrix with n columns, so many at each end or all; and how many columns of them fit.
+local function written_rows (t, rows, n, edge, width)
+  local grid = elements(t, rows, positions(n, edge))
+  write_all { grid }
+  return grid, columns_in(width, widest_of { grid })
+end
+
+-- The same, with as many columns as fit. Fewer columns may need fewer digits, so that there is room for more.
+local function fitted_rows (t, rows, n, width)
+  local edge = WIDE_EDGE
+  local grid, fit = written_rows(t, rows, n, edge, width)
+  while #grid[1] > fit and edge > 1 do
+    edge = math.max(1, math.min(edge - 1, (fit - 1) // 2))
+    grid, fit = written_rows(t, rows, n, edge, width)
   end
+  while edge < WIDE_EDGE do
+    local more, most = written_rows(t, rows, n, edge + 1, width)
+    if #more[1] > most then break end
+    grid, edge = more, edge + 1
+  end
+  return grid
 end
 
 
 -- Shapes -------------------------------------------------------------------------------------------
 
 -- One row, over as many lines as it takes: each begins with the position of its first element.
-local function vector (t, n)
-  local width, is_cut = show.width() - #INDENT, n > MOST
-  local grid = elements(t:unsqueeze(1), { 1 }, positions(n, is_cut and WIDE_EDGE))
-  write_all { grid }
-  if is_cut then trim(grid, width) end
+local function vector (t, n, is_cut)
+  local width = show.width() - #INDENT
+  t = t:unsqueeze(1)
+  local grid = is_cut and fitted_rows(t, { 1 }, n, width) or written_rows(t, { 1 }, n, nil, width)
   local row, widest = grid[1], widest_of { grid }
   if #row <= columns_in(width, widest) then return INDENT .. line(row, 1, #row, widest) end
   local label, lines = #tostring(n) + 2, {}
@@ -164,9 +174,8 @@ end
 
 local function matrix (t, rows, columns, is_cut)
   local width = show.width()
-  local grid = elements(t, positions(rows, is_cut and EDGE), positions(columns, is_cut and WIDE_EDGE))
-  write_all { grid }
-  if is_cut then trim(grid, width - #INDENT) end
+  local shown, inner = positions(rows, is_cut and EDGE), width - #INDENT
+  local grid = is_cut and fitted_rows(t, shown, columns, inner) or written_rows(t, shown, columns, nil, inner)
   return table.concat(blocks(grid, widest_of { grid }, width), "\n")
 end
 
@@ -245,7 +254,7 @@ return function (t)
   if #shape == 0 then return head .. " " .. show.number(core.item(t)) end
   if core.numel(t) == 0 then return head end
   local is_cut = core.numel(t) > MOST
-  if #shape == 1 then return head .. "\n" .. vector(t, shape[1]) end
+  if #shape == 1 then return head .. "\n" .. vector(t, shape[1], is_cut) end
   if #shape == 2 then return head .. "\n" .. matrix(t, shape[1], shape[2], is_cut) end
   return head .. "\n" .. slices(t, shape, is_cut)
 end

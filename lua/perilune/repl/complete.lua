@@ -64,19 +64,6 @@ local function starting (names, start)
   return list
 end
 
--- Names that follow a colon are those that can be called.
-local function callable (x, names)
-  local list = {}
-  for _, name in ipairs(names) do
-    local value = members.get(x, name)
-    local meta = debug.getmetatable(value)
-    if type(value) == "function" or type(meta) == "table" and meta.__call and not class.is_class(value) then
-      list[#list + 1] = name
-    end
-  end
-  return list
-end
-
 local function files (path)
   local folder, start = path:match "^(.*/)([^/]*)$"
   local names, home = {}, os.getenv "HOME"
@@ -109,13 +96,13 @@ return function (session, text, cursor)
   if link == "." or link == ":" then
     local x = value_before(session, tokens, i - 1)
     if x == nil then return first, {} end
-    local names = starting(members.of(x), start)
+    local names = starting(members.of(x, link), start)
     if start == "" or not start:find "^_" then
       for k = #names, 1, -1 do
         if names[k]:find "^_" then table.remove(names, k) end
       end
     end
-    return first, link == ":" and callable(x, names) or names
+    return first, names
   end
   if not is_word and not asked then return cursor, {} end
   local names = session:names()

@@ -111,16 +111,22 @@ end
 
 -- Indentation -----------------------------------------------------------------------------------
 
-local OPENS  = { ["function"] = 1, ["do"] = 1, ["then"] = 1, ["repeat"] = 1, ["else"] = 1, ["{"] = 1, ["("] = 1 }
-local CLOSES = { ["end"] = 1, ["until"] = 1, ["elseif"] = 1, ["else"] = 1, ["}"] = 1, [")"] = 1 }
+local OPENS  = { ["function"] = true, ["do"] = true, ["then"] = true, ["repeat"] = true, ["else"] = true,
+                 ["{"] = true, ["("] = true }
+local CLOSES = { ["end"] = true, ["until"] = true, ["elseif"] = true, ["else"] = true, ["}"] = true, [")"] = true }
 
--- How many blocks are open where a text ends.
+-- How deep a line is that follows a text: on how many lines there are blocks and brackets that are still open.
 local function depth (text)
-  local n = 0
+  local lines = {}   -- of those that are open
   for _, token in ipairs(tokens_of(text)) do
     if token.kind == "keyword" or token.kind == "symbol" then
-      n = math.max(0, n - (CLOSES[token.text] or 0)) + (OPENS[token.text] or 0)
+      if CLOSES[token.text] then table.remove(lines) end
+      if OPENS[token.text] then lines[#lines + 1] = token.line end
     end
+  end
+  local n = 0
+  for i, line in ipairs(lines) do
+    if line ~= lines[i - 1] then n = n + 1 end
   end
   return n
 end

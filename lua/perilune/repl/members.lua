@@ -1,7 +1,9 @@
 --- The names that an object answers to, for completion and for those who misspell one.
 --
--- Metatables may say them: `__names(x)` gives a list. Others are found by following __index.
-local core = require "perilune.core"
+-- Metatables may say them: `__names(x)` gives a list. Others are found by following __index. Of objects with much
+-- that is their own business, the reference says what is public.
+local class = require "perilune.class"
+local core  = require "perilune.core"
 
 local members = {}
 
@@ -27,13 +29,38 @@ local function add (set, x, depth)
   end
 end
 
---- A list of names. Those that begin with two underscores are Lua's.
-function members.of (x)
-  local set, names = {}, {}
+local PUBLIC = { posterior = "Posterior", ["posed model"] = "Model" }   -- by __name, as the reference calls them
+
+-- Adds what the reference has of a kind, behind a dot or a colon; of fields those that this object has.
+local function add_public (set, x, kind, link)
+  for _, entry in ipairs(require "perilune.help".find(kind)) do
+    local joint, name = entry.name:match("^" .. kind .. "([.:])([%w_]+)$")
+    local is_there = joint == ":" or name and (rawget(x, name) ~= nil or name:find "^log_evidence")
+    if is_there and joint ~= (link == ":" and "." or nil) then set[name] = true end
+  end
+end
+
+-- Is it something that can be called?
+local function is_callable (value)
+  local meta = debug.getmetatable(value)
+  return type(value) == "function" or type(meta) == "table" and meta.__call and not class.is_class(value)
+end
+
+local function add_all (set, x, link)
   add(set, x, 1)
   for name in pairs(set) do
-    if not name:find "^__" then names[#names + 1] = name end
+    local is_hidden = name:find "^__" or link == ":" and not is_callable(members.get(x, name))
+    if is_hidden then set[name] = nil end
   end
+end
+
+--- A list of names; after a colon (`link`) of those that can be called. Names that begin with two underscores are
+-- Lua's.
+function members.of (x, link)
+  local set, names, meta = {}, {}, debug.getmetatable(x)
+  local kind = type(x) == "table" and type(meta) == "table" and PUBLIC[rawget(meta, "__name")]
+  if kind then add_public(set, x, kind, link) else add_all(set, x, link) end
+  for name in pairs(set) do names[#names + 1] = name end
   table.sort(names)
   return names
 end
