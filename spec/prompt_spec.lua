@@ -45,6 +45,12 @@ describe("the prompt", function ()
     { "error { 1 }", "error: an error that is no text: { 1 }" },
     { "error()", "error: an error that is no text: nil" },
     { "('x'):rep(3)", '"xxx"' },
+    { "require 'nothing'", "error: module 'nothing' not found" },
+    { "function endless () return 1 + endless() end", "" },
+    { "endless()", "error: stack overflow" },
+    { "function fails () error 'deep' end", "" },
+    { "fails()", "error: deep (in an earlier input)" },
+    { "q = {}; q:missing()", "error: q has no missing" },
     { "Normal(0, -1)", "error: Normal: scale must be positive, got -1" },
     -- misspelt
     { "Gama(1, 2)", "error: there is no Gama; did you mean Gamma?" },
@@ -107,7 +113,7 @@ describe("the prompt", function ()
   end)
 
   it("begins on a line of its own after output without end", function ()
-    assert.equal("text", p:enter "io.write 'text';")
+    assert.equal("text", p:enter "io.write 'text'")
   end)
 
   it("completes, and shows what there is", function ()

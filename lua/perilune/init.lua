@@ -49,7 +49,7 @@ end
 -- > distributions()[1]
 -- AsymmetricLaplace
 function peri.distributions (...)
-  return require "perilune.readable".table(core.classes(...))
+  return require "perilune.show".listed(core.classes(...))
 end
 
 --@ peri.has(name) -> boolean

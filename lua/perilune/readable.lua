@@ -149,9 +149,7 @@ function readable.text (x, width) return write(x, "", width or show.width(), {})
 --- The same in one line.
 function readable.line (x) return (readable.text(x, math.huge):gsub("%s*\n%s*", " ")) end
 
-local contents = { __tostring = function (t) return write_table(t, "", show.width(), {}) end }
-
---- The table, which tostring shows from now on with its contents.
-function readable.table (t) return setmetatable(t, contents) end
+--- The contents of a table, whatever tostring shows of it.
+function readable.contents (t) return write_table(t, "", show.width(), {}) end
 
 return readable

@@ -31,6 +31,11 @@ function show.number (x) return show.format("%.14g", x) end
 --- "(2, 3)"
 function show.shape (shape) return "(" .. table.concat(shape, ", ") .. ")" end
 
+local contents = { __tostring = function (t) return require "perilune.readable".contents(t) end }
+
+--- The table, which tostring shows from now on with its contents.
+function show.listed (t) return setmetatable(t, contents) end
+
 --- A value as error messages show it.
 show.value = core.describe
 

@@ -5,7 +5,6 @@
 --   post:draws()                      by name, draws in front
 local core     = require "perilune.core"
 local errors   = require "perilune.errors"
-local readable = require "perilune.readable"
 local show     = require "perilune.show"
 local tensor   = require "perilune.tensor"
 local Uniform  = require "perilune.distributions.Uniform"
@@ -191,7 +190,7 @@ function Posterior.new (fields)
   local n = core.shape(self.u)[1]
   self.weights = self.log_weights and self.log_weights:exp() or core.full({ n }, 1 / n)
   self.values = self.values or self.density:report(self.u)
-  self.mean, self.sd = readable.table {}, readable.table {}
+  self.mean, self.sd = show.listed {}, show.listed {}
   for name, values in pairs(self.values) do
     local mean, sd = weighted.moments(flat(values), self.weights)
     if self.verdict == "bad" or self.is_point then sd = sd * NAN end   -- withheld
@@ -260,7 +259,7 @@ end
 
 -- For each element of each site fn(column); results in the shape of the site.
 local function each_element (self, fn)
-  local found = readable.table {}
+  local found = show.listed {}
   for name, values in pairs(self.values) do
     local columns, list = flat(values), {}
     for j = 1, core.shape(columns)[2] do list[j] = fn(columns:select(2, j)) end

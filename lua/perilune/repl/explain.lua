@@ -70,10 +70,11 @@ function explain.message (message, level, context)
   if kind == "global" then return where .. explain.unknown(name, context.names()) end
   local x, written
   if kind == "method" then x = called_object(level + 1, name) end
-  if x == nil and (kind == "field" or kind == "method") then
+  if kind == "field" or kind == "method" then
     local source, number = where:match "^(.*):(%d+): $"
-    local line = context.line(source, tonumber(number))
-    if line then x, written = written_object(line, name, context.look_up) end
+    local line, other = context.line(source, tonumber(number)), nil
+    if line then other, written = written_object(line, name, context.look_up) end
+    if x == nil then x = other elseif not rawequal(x, other) then written = nil end
   end
   if x ~= nil then return where .. missing(x, name, written) end
   return plainly(message)

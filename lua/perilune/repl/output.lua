@@ -10,8 +10,10 @@ local function text_of (x)
   return readable.text(x)
 end
 
---- Values 2 to n of a table of results: side by side, or below each other if one has several lines.
+--- Values 2 to n of a table of results: side by side, or below each other if one has several lines. What io.write
+-- returns is nothing that anybody asked for.
 function output.values (results)
+  if results.n == 2 and rawequal(results[2], io.stdout) then return end
   local texts, has_lines = {}, false
   for i = 2, results.n do
     texts[#texts + 1] = text_of(results[i])

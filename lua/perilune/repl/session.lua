@@ -73,34 +73,50 @@ function Session:line (source, number)
   end
 end
 
--- Where an error was raised, without noise: one line of input has no number, earlier input is named as such.
+-- An error without noise: no lines of ours, nor places where a module was looked for; one line of input has no number,
+-- and earlier input is named as such.
 local function without_noise (self, message)
+  message = message:gsub("^[^\n]-perilune/[%w_/.]-%.lua:%d+: ", ""):gsub(":?\n\tno f[^\n]*", "")
   local input, line, rest = message:match "^%[input (%d+)%]:(%d+): (.*)$"
   if not input then return message end
-  input = tonumber(input)
-  if input ~= #self.inputs then return string.format("%s (line %s of an earlier input)", rest, line) end
-  if not self.inputs[input]:find "\n" then return rest end
-  return string.format("line %s: %s", line, rest)
+  local is_earlier, is_long = tonumber(input) ~= #self.inputs, self.inputs[tonumber(input)]:find "\n"
+  if not is_earlier then return is_long and string.format("line %s: %s", line, rest) or rest end
+  return string.format("%s (%san earlier input)", rest, is_long and "line " .. line .. " of " or "in ")
 end
 
--- The level of the stack where a function runs, as its caller counts; nil if it does not.
+-- How many levels the stack has, as the caller counts: each question costs as many steps as the level is deep.
+local function depth ()
+  local low, high = 1, 2
+  while debug.getinfo(high, "l") do low, high = high, 2 * high end
+  while high - low > 1 do
+    local middle = (low + high) // 2
+    if debug.getinfo(middle, "l") then low = middle else high = middle end
+  end
+  return low - 1
+end
+
+local BELOW = 30   -- levels below what is typed: this command
+
+-- The level where the function of what was typed runs, as the caller counts; nil if it does not.
 local function level_of (f)
-  for level = 2, math.huge do
-    local info = debug.getinfo(level, "f")
-    if not info then return nil end
-    if info.func == f then return level - 1 end
+  local deepest = depth()
+  for level = deepest, math.max(2, deepest - BELOW), -1 do
+    if debug.getinfo(level, "f").func == f then return level - 1 end
   end
 end
+
+local MOST_FRAMES, MOST_LEVELS = 10, 1000
 
 -- Frames of files that are not ours, nearest first, up to where we called.
 local function user_frames (level)
   local frames = {}
-  for i = level, math.huge do
+  for i = level, level + MOST_LEVELS do
     local info = debug.getinfo(i, "Slf")
-    if not info or info.func == terminal.protected then return frames end
+    if not info or info.func == terminal.protected or #frames == MOST_FRAMES then break end
     local is_file = info.source:find "^@" and not info.source:find("perilune/", 1, true) and info.currentline > 0
     if is_file then frames[#frames + 1] = string.format("%s:%d", info.short_src, info.currentline) end
   end
+  return frames
 end
 
 -- Calls f as it is typed: true and its results; or false and a message, where `declared` names its locals.
