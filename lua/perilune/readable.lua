@@ -3,6 +3,10 @@ local show = require "perilune.show"
 
 local readable = {}
 
+-- Hosts may leave out libraries.
+local meta_of = debug and debug.getmetatable or getmetatable
+local length_of = utf8 and utf8.len or string.len
+
 local DEEPEST = 4      -- tables within tables
 local LONGEST = 200    -- entries of one table
 local COMMON = { "string", "table", "math", "io", "os", "utf8", "coroutine", "debug", "perilune" }
@@ -19,7 +23,7 @@ function readable.name (f)
   local name = name_in(_G, f)
   if name then return name end
   for _, module in ipairs(COMMON) do
-    local t = package.loaded[module]
+    local t = package and package.loaded[module]
     name = type(t) == "table" and name_in(t, f)
     if name then return (module == "perilune" and "peri" or module) .. "." .. name end
   end
@@ -27,8 +31,8 @@ end
 
 -- "(x, y, ...)", where they are known.
 local function parameters (f)
-  local info, list = debug.getinfo(f, "Su"), {}
-  if info.what == "C" then return "" end
+  local info, list = debug and debug.getinfo(f, "Su"), {}
+  if not info or info.what == "C" then return "" end
   for i = 1, info.nparams do list[i] = debug.getlocal(f, i) or "?" end
   if info.isvararg then list[#list + 1] = "..." end
   return " (" .. table.concat(list, ", ") .. ")"
@@ -44,7 +48,7 @@ local ESCAPES = { ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ['"'] = '\\"',
 --- A text in quotes; what cannot be printed is written as Lua writes it.
 function readable.quoted (s)
   s = s:gsub('[%c"\\\127]', function (c) return ESCAPES[c] or string.format("\\%03d", c:byte()) end)
-  if not utf8.len(s) then
+  if not length_of(s) then
     s = s:gsub("[\128-\255]", function (c) return string.format("\\%d", c:byte()) end)
   end
   return '"' .. s .. '"'
@@ -54,7 +58,7 @@ end
 function readable.number (x) return x ~= x and "nan" or (tostring(x):gsub(",", ".")) end
 
 local function has_text (x)
-  local meta = debug.getmetatable(x)
+  local meta = meta_of(x)
   return type(meta) == "table" and (rawget(meta, "__tostring") or type(x) ~= "table" and rawget(meta, "__name"))
 end
 
@@ -85,7 +89,7 @@ local function key_text (key)
   return "[" .. plain(key) .. "]"
 end
 
-local function width_of (s) return utf8.len(s) or #s end
+local function width_of (s) return length_of(s) or #s end
 
 -- Texts in lines of a width, each behind `indent`.
 local function filled (texts, indent, width)
@@ -141,7 +145,10 @@ function write (x, indent, width, above)
 end
 
 --- Names in lines, behind what they are names of.
-function readable.names (head, names) return head .. ": " .. filled(names, "  ", show.width()):sub(3) end
+function readable.names (head, names)
+  local texts = table.move(names, 2, #names, 2, { head .. ": " .. (names[1] or "nothing") })
+  return filled(texts, "  ", show.width()):sub(3)
+end
 
 --- The value in lines of at most `width`, where that is possible.
 function readable.text (x, width) return write(x, "", width or show.width(), {}) end

@@ -2,7 +2,7 @@
 local assert = require "luassert"
 local Screen = require "spec.support.screen"
 
-local PATIENCE = tonumber(os.getenv "PATIENCE") or 60   -- seconds for anything to appear, on however busy a machine
+local PATIENCE = 60   -- seconds for anything to appear, on however busy a machine
 
 local build = package.cpath:match "([^;]*)/%?%.so"
 assert(os.execute("make -s BUILD='" .. build .. "' pty"))
@@ -70,6 +70,16 @@ function Prompt:await (pattern)
       error("no " .. pattern .. " in\n" .. text(self), 2)
     end
   end
+end
+
+--- Types bytes again and again, until the window's text matches a pattern.
+function Prompt:insist (bytes, pattern)
+  local ends = os.time() + PATIENCE
+  repeat
+    self:type(bytes)
+    for _ = 1, 20 do take(self, 10) end
+    if os.time() > ends then error("no " .. pattern .. " in\n" .. text(self), 2) end
+  until text(self):find(pattern)
 end
 
 --- Types bytes.
