@@ -88,8 +88,8 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
-        docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
+        examples docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
         need-asan
 
 all: $(MODULE) $(LIBRARY) $(TERMINAL)

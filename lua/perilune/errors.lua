@@ -71,12 +71,11 @@ end
 -- `pairs` gives all of it, each name loaded when its turn comes; `__names` of the metatable lists without loading.
 function errors.module (who, module, find, add_names)
   local function all_names ()
-    local names, seen = {}, {}
-    if add_names then add_names(names) end
-    for known in next, module do names[#names + 1] = known end
-    for i = #names, 1, -1 do
-      if seen[names[i]] then table.remove(names, i) end
-      seen[names[i]] = true
+    local listed, names, seen = {}, {}, {}
+    if add_names then add_names(listed) end
+    for known in next, module do listed[#listed + 1] = known end
+    for _, name in ipairs(listed) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
     end
     table.sort(names)
     return names
