@@ -8,23 +8,8 @@ function show.format (pattern, x)
   return x ~= x and "nan" or (string.format(pattern, x):gsub(",", "."))
 end
 
-local terminal   -- its module, or false where there is none
-
-local function window_width ()
-  if terminal == nil then
-    local found, module = pcall(require, "perilune.terminal")
-    terminal = found and type(module) == "table" and module or false
-  end
-  return terminal and terminal.is_terminal(1) and terminal.size()
-end
-
-local NARROWEST, ELSEWHERE = 20, 100
-
---- How wide lines may be: what COLUMNS says, or else the window on a terminal; in files, pipes and hosts 100.
-function show.width ()
-  local width = os and os.getenv and math.tointeger(tonumber(os.getenv "COLUMNS")) or window_width() or ELSEWHERE
-  return math.max(width, NARROWEST)
-end
+--- How wide lines may be: what COLUMNS says, or else the window on a terminal; in files, pipes and hosts 80.
+function show.width () return require "perilune.plot.width".columns() end
 
 function show.number (x) return show.format("%.14g", x) end
 

@@ -1,4 +1,4 @@
---- Printing: a shape on the first line, aligned columns below, as wide as the window (100 columns in a pipe).
+--- Printing: a shape on the first line, aligned columns below, as wide as the window (80 columns in a pipe).
 local peri = require "perilune"
 local show = require "perilune.show"
 
