@@ -64,15 +64,20 @@ local function starting (names, start)
   return list
 end
 
-local function files (path)
-  local folder, start = path:match "^(.*/)([^/]*)$"
-  local names, home = {}, os.getenv "HOME"
-  for i, name in ipairs(terminal.names((folder or "."):gsub("^~/", (home or "~") .. "/"))) do names[i] = name end
-  local shown = {}
-  for _, name in ipairs(starting(names, start or path)) do
-    if name:sub(1, 1) ~= "." or (start or path):sub(1, 1) == "." then shown[#shown + 1] = name end
+-- Those whose first character is one that hides them, unless it is typed, are left out.
+local function without_hidden (names, start, hides)
+  local list = {}
+  for _, name in ipairs(names) do
+    if name:sub(1, 1) ~= hides or start:sub(1, 1) == hides then list[#list + 1] = name end
   end
-  return #(folder or ""), shown
+  return list
+end
+
+-- How many bytes of a path are folders, and the names in there that begin as its end does.
+local function files (path)
+  local folder, start = path:match "^(.-)([^/]*)$"
+  local place = folder == "" and "." or folder:gsub("^~/", (os.getenv "HOME" or "~") .. "/")
+  return #folder, without_hidden(starting(terminal.names(place), start), start, ".")
 end
 
 --- Where the word before the cursor begins, and what it may become.
@@ -96,13 +101,7 @@ return function (session, text, cursor)
   if link == "." or link == ":" then
     local x = value_before(session, tokens, i - 1)
     if x == nil then return first, {} end
-    local names = starting(members.of(x, link), start)
-    if start == "" or not start:find "^_" then
-      for k = #names, 1, -1 do
-        if names[k]:find "^_" then table.remove(names, k) end
-      end
-    end
-    return first, names
+    return first, without_hidden(starting(members.of(x, link), start), start, "_")
   end
   if not is_word and not asked then return cursor, {} end
   local names = session:names()

@@ -306,6 +306,7 @@ local function suspend (self)
   self:leave()
   terminal.suspend()
   self:enter()
+  self.screen:forget()
 end
 
 local COMMANDS = {

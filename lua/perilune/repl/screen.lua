@@ -106,8 +106,11 @@ function Screen:finish (view)
   self:draw(view, true)
   io.stdout:write("\r\n")
   io.stdout:flush()
-  self.above, self.column = {}, 0
+  self:forget()
 end
+
+--- What was drawn is somebody else's now: the next drawing begins where the cursor is.
+function Screen:forget () self.above, self.column = {}, 0 end
 
 --- Goes to the start of a line, a new one if something stands in this one: blanks as wide as a line go on into the
 -- next, unless they begin at its start.
@@ -119,7 +122,7 @@ end
 --- An empty window.
 function Screen:clear ()
   io.stdout:write("\27[H\27[2J")
-  self.above, self.column = {}, 0
+  self:forget()
 end
 
 --- Names in columns, as lines: as many as fit into the window.

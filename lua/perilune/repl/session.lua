@@ -18,8 +18,8 @@ end
 local function scope (session, is_strict)
   return setmetatable({}, {
     __index = function (_, name)
-      local value = rawget(_G, name)
-      if value == nil then value = _G[name] end
+      local value = _G[name]
+      if value == nil then value = rawget(peri, name) end
       if value == nil then value = of_peri(name) end
       if value == nil and name == "peri" then value = peri end
       if value ~= nil or not is_strict or name == "_" then return value end
