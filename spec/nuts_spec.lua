@@ -1,6 +1,7 @@
 --- posed:nuts {} and posed:hmc {}: right, paused and restored to the same bits, and honest.
 local peri       = require "perilune"
 local posteriors = require "spec.support.posteriors"
+local progress   = require "perilune.inference.progress"
 local refusal_of = require "spec.support.refusal"
 
 local Flat, Normal = peri.Flat, peri.Normal
@@ -28,6 +29,14 @@ local function schools ()
     m.theta = Normal(m.mu, m.tau):expand(8)
     m.y     = Normal(m.theta, d.sigma)
   end) { y = { 28, 8, -3, 7, -1, 1, 18, 12 }, sigma = { 15, 10, 16, 11, 9, 11, 10, 18 } }
+end
+
+local function funnel ()
+  return peri.model(function (m)
+    m.v = Normal(0, 3)
+    m.x = Flat(9)
+    m:factor("x", Normal(0, (m.v / 2):exp()):log_prob(m.x))
+  end) {}
 end
 
 local SHORT = { seed = 3, draws = 60, warmup = 60 }
@@ -99,9 +108,65 @@ describe("chains", function ()
     assert.matches("fewer than 4 draws", refusal_of(sampling.result, sampling))
     assert.matches("positive integer", refusal_of(sampling.step, sampling, 0))
     assert.matches("ms must be positive", refusal_of(sampling.step, sampling, { ms = -1 }))
-    local said = {}
-    schools():nuts(short { progress = function (text) said[#said + 1] = text end })
-    assert.matches("480 of 480 iterations", said[#said])
+    local all = sampling:progress()
+    assert.equal(4, #all)
+    assert.equal("warm-up", all[4].phase)
+    assert.is_true(all[4].done < 5 and all[4].of == 120)
+  end)
+
+  it("tell a function of each", function ()
+    local last = {}
+    local post = funnel():nuts(short { progress = function (info)
+      assert.equal("nuts", info.method)
+      assert.is_true(info.done >= (last[info.chain] or info).done)
+      last[info.chain] = info
+    end })
+    local divergences = 0
+    assert.equal(4, #last)
+    for i, info in ipairs(last) do
+      assert.same({ i, 120, 120, "sampling", 0 },
+                  { info.chain, info.done, info.of, info.phase, info.seconds_left })
+      divergences = divergences + info.divergences
+    end
+    assert.is_true(divergences > 0)
+    assert.equal(post.divergences, divergences)
+    assert.matches("^nuts: chain 4, sampling, 120 of 120 iterations, %d+ divergences, 0.0 s left$", last[4].text)
+    local walked = 0
+    schools():random_walk(short { progress = function (info) walked = math.max(walked, info.done) end })
+    assert.equal(120, walked)
+  end)
+
+  it("are told of on one line", function ()
+    local list = progress.of_chains("nuts", 500, 1500, { 1000, 1100, 1500, 2000 }, { 0, 2, 0, 1 }, { 0, 100, 0, 0 },
+                                    100)
+    assert.equal("nuts: 50 55 75 100 % of 2000 iterations, sampling, 3 divergences, 1 min 40 s left",
+                 progress.line(list))
+    assert.near(100 / 1500 * 500, list[3].seconds_left, 1e-12)
+    local many = {}
+    for i = 1, 100 do many[i] = i end
+    assert.equal("hmc: 0 to 5 % of 2000 iterations, warm-up, 55 h 31 min left",
+                 progress.line(progress.of_chains("hmc", 500, 1500, many, nil, nil, 100)))
+  end)
+
+  -- Of bsdutils, which every Debian has: what a terminal sees is in the standard output then.
+  it("are shown on a terminal, and on nothing else", function ()
+    local file = os.tmpname()
+    finally(function () os.remove(file) end)
+    local out = assert(io.open(file, "w"))
+    out:write [[
+      local peri = require "perilune"
+      local posed = peri.model(function (m) m.x = peri.Normal(0, 1):expand(3) end) {}
+      posed:nuts { seed = 1, draws = 50, warmup = 50, progress = true } ]]
+    out:close()
+    local function output (command)
+      local pipe = assert(io.popen(command))
+      local text = pipe:read "a"
+      return text, pipe:close()
+    end
+    local shown, ok = output(("script -qec '%s %s' /dev/null"):format(arg[-1], file))
+    assert.is_true(ok)
+    assert.matches("\rnuts: 100 100 100 100 %% of 100 iterations, sampling, 0%.0 s left\27%[K\r?\n$", shown)
+    assert.equal("", (output(("%s %s 2>&1"):format(arg[-1], file))))
   end)
 
   it("have a dense metric on request", function ()
@@ -127,11 +192,7 @@ describe("verdicts on chains", function ()
   end)
 
   it("see funnels", function ()
-    local post = peri.model(function (m)
-      m.v = Normal(0, 3)
-      m.x = Flat(9)
-      m:factor("x", Normal(0, (m.v / 2):exp()):log_prob(m.x))
-    end) {} :nuts { seed = 1, draws = 500, warmup = 500 }
+    local post = funnel():nuts { seed = 1, draws = 500, warmup = 500 }
     assert.not_equal("ok", post.verdict)
   end)
 

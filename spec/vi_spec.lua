@@ -224,8 +224,11 @@ describe("variational inference", function ()
     end
   end)
 
-  it("shows its progress on one line", function ()
-    local written, stderr = {}, io.stderr
+  it("shows its progress on one line of a terminal", function ()
+    local core = require "perilune.core"
+    local written, stderr, is_terminal = {}, io.stderr, core.is_terminal
+    core.is_terminal = function () return true end
+    finally(function () core.is_terminal = is_terminal end)
     rawset(io, "stderr", { write = function (_, ...) written[#written + 1] = table.concat { ... } end,
                            flush = function () end })
     local ok, why = pcall(peri.vi.fit, with(SCHOOLS, { steps = 120, progress = true, rng = peri.rng(1) }))

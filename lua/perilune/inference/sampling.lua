@@ -14,6 +14,7 @@ local opts        = require "perilune.inference.options"
 local packed      = require "perilune.packed"
 local Path        = require "perilune.inference.path"
 local Posterior   = require "perilune.inference.posterior"
+local progress    = require "perilune.inference.progress"
 local recipe      = require "perilune.inference.recipe"
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
@@ -25,7 +26,7 @@ local raise = errors.raise
 local CLIMB    = 60        -- iterations towards a mode before a chain starts
 local SAMPLES  = 5         -- draws for a point of such a path,
 local EVERY    = 4         -- one in so many
-local PROGRESS = 0.1       -- seconds between two lines
+local PROGRESS = 0.1       -- seconds between two reports
 
 local AT_ONCE  = 8         -- quantities that are diagnosed together
 
@@ -125,23 +126,29 @@ function Sampling:step (n)
   return self.done
 end
 
-local function text_of (self)
-  local _, _, counts = self.chains:draws()
-  local total, wanted = 0, 0
-  for _, count in ipairs(counts) do
-    total, wanted = total + count, wanted + self.options.warmup + self.options.draws
-  end
-  return string.format("%s: %d of %d iterations", self.options.method, total, wanted)
+--- How far each chain is: a list of { chain, done, of, phase, divergences, text }.
+function Sampling:progress ()
+  local done, divergences = self.chains:counts()
+  return progress.of_chains(self.options.method, self.options.warmup, self.options.draws, done, divergences)
+end
+
+-- Runs on for a moment, and tells of it; `before` are the iterations done when it began.
+local function run_and_tell (self, before, begin)
+  local options, chains = self.options, self.chains
+  self.done = chains:run(nil, PROGRESS)
+  local done, divergences = chains:counts()
+  local list = progress.of_chains(options.method, options.warmup, options.draws, done, divergences, before,
+                                  core.clock() - begin)
+  progress.tell_chains(options.progress, list, self.done)
 end
 
 --- Runs to the end. An interruption (Ctrl-C) ends it early: what was drawn is kept.
 function Sampling:finish ()
-  local report, chains = opts.reporter(self.options.progress), self.chains
+  local before, begin = self.chains:counts(), core.clock()
+  local is_told = progress.is_wanted(self.options.progress)
   local ok, why = pcall(function ()
-    repeat
-      self.done = chains:run(nil, self.options.progress and PROGRESS or nil)
-      if self.options.progress then report(text_of(self), self.done) end
-    until self.done
+    if not is_told then self.done = self.chains:run() end
+    while not self.done do run_and_tell(self, before, begin) end
   end)
   if not ok then
     if type(why) ~= "string" or not why:find("interrupted", 1, true) then error(why, 0) end
@@ -273,6 +280,6 @@ function Sampling.way (method, fixed, row)
   end
 end
 
-errors.count_arguments("sampling", Sampling, "step finish state restore result")
+errors.count_arguments("sampling", Sampling, "step progress finish state restore result")
 
 return Sampling

@@ -17,6 +17,7 @@ local handlers  = require "perilune.model.handlers"
 local options   = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local Posterior = require "perilune.inference.posterior"
+local progress  = require "perilune.inference.progress"
 local run       = require "perilune.model.run"
 local show      = require "perilune.show"
 local ways      = require "perilune.model"
@@ -321,11 +322,11 @@ local function calibrate (model, read)
     raise("sbc: method must be the name of a way to the posterior, got %s", show.value(read.method))
   end
   local rngs = (read.rng or core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53))):split(n + 1)
-  local simulated, report = posed:prior(n, rngs[n + 1]), options.reporter(read.progress)
+  local simulated, report = posed:prior(n, rngs[n + 1]), progress.reporter(read.progress, "sbc")
   local names, ranks, fits = names_of(posed), {}, { n = n, failed = 0, bad = 0, few = 0 }
   for j in ipairs(names) do ranks[j] = {} end
   for i = 1, n do
-    report(string.format("sbc: %d of %d", i, n), i == n)
+    report({ text = string.format("sbc: %d of %d", i, n), done = i, of = n }, i == n)
     local one = model(data_of(posed, simulated, i))
     one:start()
     local ok, found = attempt.call("finite", nil, fit, one, read, rngs[i])

@@ -17,6 +17,7 @@ local opts      = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
+local progress  = require "perilune.inference.progress"
 local recipe    = require "perilune.inference.recipe"
 local Sampling  = require "perilune.inference.sampling"
 local show      = require "perilune.show"
@@ -35,6 +36,9 @@ local QUARTER   = math.pi / 2   -- the length of a trajectory, in units
 local MOST_LEAPS = 16
 local SHORTEST, LONGEST = 0.5, 1.2   -- steps of particles differ, lest trajectories are periodic
 local GROUPS    = 25       -- of particles by their first ancestors, for the error of the evidence
+local FIRST     = 4        -- times as many draws of the first law as particles: they are cheap
+local AGREE     = 4        -- standard errors by which two answers may differ
+local SHARED    = 0.25     -- of the stages' error, that the last particles may have in common: bridges do not see it
 local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
 
 local ROWS = {
@@ -85,16 +89,22 @@ local function resampled (weights, n, rng)
   return core.tensor(picked)
 end
 
--- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by the weight of
--- its descendants.
-local function variance_of (eve, weights)
-  local counts, total = core.zeros(GROUPS):totable(), weights:sum()
-  local list = weights:totable()
-  for i, one in ipairs(eve:totable()) do
-    local group = one % GROUPS + 1
-    counts[group] = counts[group] + list[i] * GROUPS / total
+-- Adds to `sums`, by groups of first ancestors, the deviations of terms from their mean, in units of that mean and of
+-- their number.
+local function add_deviations (sums, eves, terms, sign)
+  local list = (terms / terms:mean() - 1) * (sign / core.numel(terms))
+  list = list:totable()
+  for i, one in ipairs(eves:totable()) do
+    local group = math.tointeger(one) % GROUPS + 1
+    sums[group] = sums[group] + list[i]
   end
-  return core.tensor(counts):var() / GROUPS
+end
+
+-- The variance of a sum of such deviations over independent groups.
+local function variance_of (sums)
+  local total = 0
+  for _, x in ipairs(sums) do total = total + x * x end
+  return total * GROUPS / (GROUPS - 1)
 end
 
 
@@ -164,17 +174,30 @@ local function begin_stage (self)
   if not is_rising then
     raise("smc: the particles are stuck at temperature %g: the density is too far from %s", at.b, self.origin.words)
   end
-  local w, log_mean = weights_of(ratios, b - at.b)
-  at.log_evidence = at.log_evidence + log_mean
-  at.b, at.stages = b, at.stages + 1
+  local w = weights_of(ratios, b - at.b)
   local index = resampled(w, n, self.rng)
   local eves = eves_of(at)
-  at.variance = variance_of(eves, w)
+  at.last = { ratios = ratios * (b - at.b), eves = eves, count = core.numel(at.eve) }
+  at.rise, at.b, at.stages = b - at.b, b, at.stages + 1
   u = functions.where(w:gt(0):reshape(-1, 1), u, 0)   -- what has no weight need not be finite
   at.odd_scale, at.even_scale = scales_of(u, w, eves % 2)
   at.eve = eves[index]
   at.now = evaluated(self, u[index])
   at.from, at.pool, at.accept = traits(at.now), {}, {}
+end
+
+-- The stage's part of the log evidence: by bridge sampling between its particles and those of the stage before, which
+-- together know it three times as well as the mean weight.
+local function end_stage (self)
+  local at = self.at
+  local ratios = ratios_of(self) * at.rise
+  local shift = ratios:median()
+  local log_z, above, below = bridge.solve(ratios - shift, core.numel(at.eve), at.last.ratios - shift,
+                                           at.last.count)
+  at.log_evidence = at.log_evidence + log_z + shift
+  add_deviations(at.deviations, at.last.eves, above, 1)
+  add_deviations(at.deviations, eves_of(at), below, -1)
+  at.last = {}
 end
 
 -- Units for the moves of all particles: each by the scale that is not its own.
@@ -242,6 +265,7 @@ local function advance (self)
   pool_up(at)
   at.correlation = correlation(at)
   if is_moved(self) then
+    end_stage(self)
     at.is_ready, at.is_done, at.slowest = at.b < 1, at.b == 1, math.max(at.slowest, at.correlation)
   end
   return at.is_done
@@ -263,10 +287,11 @@ local function new (posed, options)
   local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Smc)
   self.rng = Sampling.own_rng(options.rng)
   self.origin = origin.new(start_of(posed, options.start), posed, density, degrees, init, self.rng)
-  self.at = { b = 0, log_evidence = 0, variance = 0, stages = 0, step = density.size ^ -0.25, pool = {}, accept = {},
-              is_ready = true, is_done = false, correlation = 1, slowest = 0,
-              eve = core.arange(1, options.particles + 1) }   -- numbers of first ancestors
-  self.at.now = evaluated(self, self.origin:draw(options.particles, self.rng))
+  self.at = { b = 0, log_evidence = 0, rise = 0, last = {}, stages = 0, step = density.size ^ -0.25, pool = {},
+              accept = {}, is_ready = true, is_done = false, correlation = 1, slowest = 0,
+              deviations = core.zeros(GROUPS):totable(),
+              eve = core.arange(1, FIRST * options.particles + 1) }   -- numbers of first ancestors
+  self.at.now = evaluated(self, self.origin:draw(FIRST * options.particles, self.rng))
   pool_up(self.at)
   return self
 end
@@ -277,9 +302,8 @@ function Smc:step (n)
   if type(n) == "table" then
     errors.check_options("step", n, { "ms" })
     if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
-    local clock = os and os.clock or function () return math.huge end
-    local stop = clock() + n.ms / 1000
-    repeat until advance(self) or clock() >= stop
+    local stop = core.clock() + n.ms / 1000
+    repeat until advance(self) or core.clock() >= stop
   elseif opts.is_count(n) then
     for _ = 1, n do
       if advance(self) then break end
@@ -290,12 +314,11 @@ end
 
 --- Runs to the end.
 function Smc:finish ()
-  local report = opts.reporter(self.options.progress)
+  local report = progress.reporter(self.options.progress, "smc")
   repeat
     local done, at = advance(self), self.at
-    if self.options.progress then
-      report(string.format("smc: stage %d, temperature %.3g, %d moves", at.stages, at.b, #at.pool), done)
-    end
+    report({ text = string.format("smc: stage %d, temperature %.3g, %d moves", at.stages, at.b, #at.pool),
+             stage = at.stages, temperature = at.b, moves = #at.pool }, done)
   until done
   return self:result()
 end
@@ -372,14 +395,26 @@ local function mean_of (list)
   return sum / #list
 end
 
--- The error of the log evidence: what families say, or the distance from what bridge sampling makes of the last
--- particles, which do not remember how they came there.
-local function error_of (self, u, eves)
+-- A copy of a generator: looking at a result does not change what is drawn next.
+local function copied (rng)
+  local other = core.rng(1)
+  other:restore(rng:state())
+  return other
+end
+
+-- The log evidence and its error. The stages add up to one answer; the last particles, by bridge sampling, to another,
+-- which does not remember how they came there, and is the better one where the posterior is near a Gaussian. Where the
+-- two agree, the one with the smaller error counts; else that of the stages, and their distance is the error.
+local function evidence_of (self, u, eves)
   local at = self.at
-  local said, families = math.sqrt(at.variance), u[eves:argsort()]
-  local other, deviation = bridge.log_evidence(self.density, families, 1, core.rng(1))
-  local apart = math.abs(other - at.log_evidence)
-  return apart > 2 * (said + deviation) and apart or said, other
+  local f = { tempered = at.log_evidence, tempered_error = math.sqrt(variance_of(at.deviations)) }
+  f.bridged, f.bridged_error = bridge.log_evidence(self.density, u[eves:argsort()], 1, copied(self.rng))
+  local apart = math.abs(f.bridged - f.tempered)
+  local agrees = apart <= AGREE * math.sqrt(f.tempered_error ^ 2 + f.bridged_error ^ 2)   -- not with NaN
+  if not agrees then return f.tempered, math.max(f.tempered_error, apart), f end
+  local known = math.max(f.bridged_error, f.tempered_error * SHARED)
+  if known < f.tempered_error then return f.bridged, known, f end
+  return f.tempered, f.tempered_error, f
 end
 
 --- The Posterior, once it is reached.
@@ -394,15 +429,17 @@ function Smc:result ()
   local ess, least, where, families = effective(self.posed, values, eves)
   local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
               correlation = at.slowest, stages = at.stages }
-  f.log_evidence_error, f.bridged = error_of(self, u, eves)
+  local log_evidence, deviation, parts = evidence_of(self, u, eves)
+  for name, value in pairs(parts) do f[name] = value end
+  f.log_evidence_error = deviation
   local word, reasons = verdict.of_particles(f)
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
-    reasons = reasons, findings = f, ess_bulk = ess, log_evidence = at.log_evidence,
-    log_evidence_error = f.log_evidence_error, centring = self.degrees, r_eff = least / f.draws,
+    reasons = reasons, findings = f, ess_bulk = ess, log_evidence = log_evidence,
+    log_evidence_error = deviation, centring = self.degrees, r_eff = least / f.draws,
     extra_columns = { { "ESS", ess } },
     how = string.format("smc from %s, %d draws after %d stages, log evidence %.2f +- %.2f, ESS at least %.0f",
-                        self.origin.words, f.draws, at.stages, at.log_evidence, f.log_evidence_error, least),
+                        self.origin.words, f.draws, at.stages, log_evidence, deviation, least),
   }
 end
 
