@@ -196,6 +196,71 @@ describe("verdicts on chains", function ()
     assert.not_equal("ok", post.verdict)
   end)
 
+  -- Nothing of too few draws is known, and what is not known is not ok.
+  it("are not ok on a few draws", function ()
+    local posed = peri.model(function (m) m.x = Normal(0, 1) end) {}
+    for seed = 1, 40 do
+      local post = posed:nuts { seed = seed, draws = 5, warmup = 50 }
+      assert.equal("bad", post.verdict)
+      assert.matches("few independent draws: 0 of 20 for x", table.concat(post.reasons))
+    end
+    for draws = 1, 3 do
+      assert.matches("draws must be an integer from 4, got " .. draws, refusal_of(posed.nuts, posed, { draws = draws }))
+      assert.matches("integer from 4", refusal_of(posed.random_walk, posed, { draws = draws }))
+    end
+  end)
+
+  it("see chains that stand still", function ()
+    local posed = peri.model(function (m) m.x = Normal(0, 1) end) {}
+    local post = posed:nuts { seed = 1, target = 1e-9 }
+    assert.equal("bad", post.verdict)
+    assert.matches("R%-hat at most %d%.%d+e%+15", post.how)
+    local spike = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m:factor("f", peri.where(m.x:eq(0), m.x * 0, -math.huge))
+    end) {}
+    local alone = spike:nuts { seed = 1, chains = 1, warmup = 100, draws = 100 }
+    assert.equal("bad", alone.verdict)
+    assert.matches("no chain moves", table.concat(alone.reasons))
+    assert.matches("1 chain of 100 draws", alone.how)
+  end)
+
+  it("leave out what never changes", function ()
+    local post = peri.model(function (m) m.l = peri.LKJCholesky(3, 2) end) {} :nuts { seed = 1 }
+    assert.equal("ok", post.verdict)
+    assert.is_true(post.findings.ess_bulk > 400)
+  end)
+
+  it("see draws that are not finite", function ()
+    local post = peri.model(function (m)      -- the density goes on where x = exp(u) is infinite
+      m.x = Flat(peri.constraints.positive)
+      m.z = Normal(0, 1)
+      m:factor("f", -1 * peri.minimum(m.x, 1e300):log() + m.z * 0)
+    end) {} :nuts { seed = 1, init = { x = 1e308 }, noncentred = false, draws = 100, warmup = 100 }
+    assert.equal("bad", post.verdict)
+    assert.matches("draws of x are not finite", table.concat(post.reasons))
+    assert.matches("\nx +inf", tostring(post))
+  end)
+
+  it("are bad or refused for densities that no chain can draw from", function ()
+    local function verdict (body) return peri.model(body) {} :nuts { seed = 1, draws = 300, warmup = 300 } .verdict end
+    assert.equal("bad", verdict(function (m) m.x = Flat(); m:factor("f", m.x) end))
+    assert.equal("bad", verdict(function (m) m.x = Normal(0, 1); m:factor("f", -2 * m.x:abs():log()) end))
+    assert.equal("bad", verdict(function (m)
+      m.x = Normal(0, 1)
+      m:factor("hole", peri.where(m.x:abs():lt(1), -math.huge, 0 * m.x))
+    end))
+    assert.not_equal("ok", verdict(function (m) m.x = Normal(0, 1); m.y = Normal(m.x ^ 2, 0.05) end))   -- a banana
+    local function refused (body, data)
+      local posed = peri.model(body) (data or {})
+      return refusal_of(posed.nuts, posed, { seed = 1 })
+    end
+    assert.matches("does not depend on x", refused(function (m) m.x = Flat(); m.y = Normal(0, 1) end, { y = 1 }))
+    assert.matches("x lies in an interval without width", refused(function (m) m.x = peri.Delta(3) end))
+    assert.matches("y is nan in the data", refused(function (m) m.x = Normal(0, 1); m.y = Normal(m.x, 1) end,
+                                                   { y = { 1, 0 / 0 } }))
+  end)
+
   it("ask for more than one chain", function ()
     local post = schools():nuts { seed = 1, chains = 1, draws = 500, warmup = 500 }
     assert.matches("one chain", table.concat(post.reasons))

@@ -203,7 +203,7 @@ function Posterior:save () return require "perilune.inference.saved".save(self) 
 
 -- Printing ------------------------------------------------------------------------------------
 
-local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x))) or "-" end
+local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x)) or x) or "-" end
 
 -- The columns of the table: a heading, and a text for element j of a site whose values are `x`.
 local function columns_of (self)

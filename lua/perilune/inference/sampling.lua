@@ -178,12 +178,15 @@ end
 
 -- Results ---------------------------------------------------------------------------------------
 
+--- Of draws of a chain there are at least 4: both halves of it have a variance.
+function Sampling.is_enough (n) return opts.is_count(n) and n >= 4 end
+
 -- Draws after the warm-up that all chains have, (chains, n, ...), and their statistics by name.
 local function drawn (self)
   local draws, stats, counts = self.chains:draws()
   local n, warmup = math.huge, self.options.warmup
   for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
-  if n < 4 then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
+  if not Sampling.is_enough(n) then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
   local by_name = {}
   for i, name in ipairs(self.names) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
   return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
@@ -215,20 +218,40 @@ local function diagnosed (values, chains, n)
   return all
 end
 
--- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
-local function worst (posed, found)
-  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+-- The names of elements of unobserved sites with the numbers of their columns among values; of those that never change
+-- none, if chains move at all: the diagonal of a correlation matrix.
+local function elements_of (posed, values, is_stuck)
+  local list = {}
   for _, site in ipairs(posed.latents) do
-    local function each (kind, fn)
-      local of = found[kind][site.name]
-      local list = core.is_tensor(of) and of:reshape(-1):totable() or { of }
-      for j, value in ipairs(list) do
-        if value == value then fn(value, Posterior.element_name(site.name, site.shape, j)) end
+    local x = values[site.name]:reshape(core.shape(values[site.name])[1], -1)
+    local low, high = x:min(1):totable(), x:max(1):totable()
+    for j = 1, #low do
+      local range = high[j] - low[j]      -- NaN of what is infinite throughout
+      if range ~= 0 or is_stuck then
+        list[#list + 1] = { site = site.name, j = j, name = Posterior.element_name(site.name, site.shape, j),
+                            is_finite = range < math.huge }
       end
     end
-    each("rhat", function (value, name) if value > w.rhat then w.rhat, w.rhat_name = value, name end end)
-    each("ess_bulk", function (value, name) if value < w.ess_bulk then w.ess_bulk, w.ess_name = value, name end end)
-    each("ess_tail", function (value, name) if value < w.ess_tail then w.ess_tail, w.tail_name = value, name end end)
+  end
+  return list
+end
+
+-- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
+-- What cannot be computed, since there are too few draws or they are not finite, is as bad as can be.
+local function worst (posed, values, found, u)
+  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+  w.stuck = u:max(1):eq(u:min(1)):sum() > 0
+  local function of (kind, element, otherwise)
+    local all = found[kind][element.site]
+    local value = core.is_tensor(all) and all:reshape(-1)[element.j] or all
+    return value == value and value or otherwise
+  end
+  for _, element in ipairs(elements_of(posed, values, w.stuck)) do
+    local rhat, bulk, tail = of("rhat", element, math.huge), of("ess_bulk", element, 0), of("ess_tail", element, 0)
+    if rhat > w.rhat then w.rhat, w.rhat_name = rhat, element.name end
+    if bulk < w.ess_bulk then w.ess_bulk, w.ess_name = bulk, element.name end
+    if tail < w.ess_tail then w.ess_tail, w.tail_name = tail, element.name end
+    if not element.is_finite then w.infinite = w.infinite or element.name end
   end
   return w
 end
@@ -240,7 +263,7 @@ function Sampling:result ()
   local u = draws:reshape(chains * n, size)
   local values = self.density:report(u)
   local found = diagnosed(values, chains, n)
-  local w = worst(self.posed, found)
+  local w = worst(self.posed, values, found, u)
   w.chains, w.draws, w.interrupted = chains, chains * n, self.interrupted
   w.divergences = stats.divergent and math.tointeger(stats.divergent:sum()) or 0
   w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
@@ -253,8 +276,8 @@ function Sampling:result ()
     ess_tail = found.ess_tail, divergences = stats.divergent and w.divergences or nil, stats = stats, chains = chains,
     centring = self.degrees, r_eff = w.ess_bulk / w.draws,
     divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
-    how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f", self.options.method,
-                        chains, n, w.rhat, w.ess_bulk)
+    how = string.format("%s, %d chain%s of %d draws, R-hat at most %s, ESS at least %.0f", self.options.method,
+                        chains, chains == 1 and "" or "s", n, verdict.rhat_text(w.rhat), w.ess_bulk)
           .. (stats.divergent and string.format(", %d divergences", w.divergences) or ""),
   }
 end
@@ -264,7 +287,7 @@ end
 function Sampling.way (method, fixed, row)
   local rows = {
     { "chains", 4, "an integer from 1 to 1024", function (x) return opts.is_count(x) and x <= 1024 end },
-    { "draws", 1000, "a positive integer", opts.is_count },
+    { "draws", 1000, "an integer from 4", Sampling.is_enough },
     { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or opts.is_count(x) end },
     { "metric", "auto", '"auto", "diag" or "dense"', function (x) return METRICS[x] ~= nil end },
     { "target", 0.8, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
