@@ -39,6 +39,8 @@ local GROUPS    = 25       -- of particles by their first ancestors, for the err
 local FIRST     = 4        -- times as many draws of the first law as particles: they are cheap
 local AGREE     = 4        -- standard errors by which two answers may differ
 local SHARED    = 0.25     -- of the stages' error, that the last particles may have in common: bridges do not see it
+local DRIFT     = 0.01     -- nats between earlier and later moves at the end that are no drift,
+local MOST_ROUNDS = 10     -- of moves until that is so
 local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
 
 local ROWS = {
@@ -253,6 +255,36 @@ local function is_moved (self)
   return #at.pool >= LEAST_MOVES and (#at.pool >= MOST_MOVES or at.correlation < FORGOTTEN)
 end
 
+-- A copy of a generator: looking at a result does not change what is drawn next.
+local function copied (rng)
+  local other = core.rng(1)
+  other:restore(rng:state())
+  return other
+end
+
+-- The log evidence by bridge sampling from particles of moves first, ..., last since the stage began, with families
+-- together, and its error.
+local function bridged (self, first, last)
+  local rows, eves = {}, {}
+  for i = first, last do rows[#rows + 1], eves[#eves + 1] = self.at.pool[i].u, self.at.eve end
+  return bridge.log_evidence(self.density, tensor.cat(rows, 1)[tensor.cat(eves):argsort()], 1, copied(self.rng))
+end
+
+-- Have particles of the posterior found its tails and its arms? If so, bridges from their earlier and their later moves
+-- say the same; particles that still spread say more and more. Else they go on moving.
+local function settle (self)
+  local at = self.at
+  local n = #at.pool
+  local early, early_error = bridged(self, 1, math.max(1, n // 2))
+  local late, late_error = bridged(self, n - math.max(1, n // 2) + 1, n)
+  at.drift = math.abs(late - early)
+  local drifts = at.drift > math.max(DRIFT, math.sqrt(early_error ^ 2 + late_error ^ 2))   -- not with NaN
+  at.is_settled = not drifts
+  at.rounds = at.rounds + 1
+  at.is_done = at.is_settled or at.rounds >= MOST_ROUNDS
+  if not at.is_done then at.from, at.pool = traits(at.now), {} end
+end
+
 -- One move of all particles, after what has to come before it. True when all is done.
 local function advance (self)
   local at = self.at
@@ -265,8 +297,9 @@ local function advance (self)
   pool_up(at)
   at.correlation = correlation(at)
   if is_moved(self) then
-    end_stage(self)
-    at.is_ready, at.is_done, at.slowest = at.b < 1, at.b == 1, math.max(at.slowest, at.correlation)
+    if at.rounds == 0 then end_stage(self) end
+    at.is_ready, at.slowest = at.b < 1, math.max(at.slowest, at.correlation)
+    if at.b == 1 then settle(self) end
   end
   return at.is_done
 end
@@ -288,8 +321,8 @@ local function new (posed, options)
   self.rng = Sampling.own_rng(options.rng)
   self.origin = origin.new(start_of(posed, options.start), posed, density, degrees, init, self.rng)
   self.at = { b = 0, log_evidence = 0, rise = 0, last = {}, stages = 0, step = density.size ^ -0.25, pool = {},
-              accept = {}, is_ready = true, is_done = false, correlation = 1, slowest = 0,
-              deviations = core.zeros(GROUPS):totable(),
+              accept = {}, is_ready = true, is_done = false, correlation = 1, slowest = 0, rounds = 0,
+              drift = 0, is_settled = true, deviations = core.zeros(GROUPS):totable(),
               eve = core.arange(1, FIRST * options.particles + 1) }   -- numbers of first ancestors
   self.at.now = evaluated(self, self.origin:draw(FIRST * options.particles, self.rng))
   pool_up(self.at)
@@ -395,26 +428,20 @@ local function mean_of (list)
   return sum / #list
 end
 
--- A copy of a generator: looking at a result does not change what is drawn next.
-local function copied (rng)
-  local other = core.rng(1)
-  other:restore(rng:state())
-  return other
-end
-
 -- The log evidence and its error. The stages add up to one answer; the last particles, by bridge sampling, to another,
 -- which does not remember how they came there, and is the better one where the posterior is near a Gaussian. Where the
 -- two agree, the one with the smaller error counts; else that of the stages, and their distance is the error.
-local function evidence_of (self, u, eves)
+local function evidence_of (self)
   local at = self.at
   local f = { tempered = at.log_evidence, tempered_error = math.sqrt(variance_of(at.deviations)) }
-  f.bridged, f.bridged_error = bridge.log_evidence(self.density, u[eves:argsort()], 1, copied(self.rng))
+  f.bridged, f.bridged_error = bridged(self, 1, #at.pool)
   local apart = math.abs(f.bridged - f.tempered)
   local agrees = apart <= AGREE * math.sqrt(f.tempered_error ^ 2 + f.bridged_error ^ 2)   -- not with NaN
   if not agrees then return f.tempered, math.max(f.tempered_error, apart), f end
-  local known = math.max(f.bridged_error, f.tempered_error * SHARED)
-  if known < f.tempered_error then return f.bridged, known, f end
-  return f.tempered, f.tempered_error, f
+  local is_better = f.bridged_error < f.tempered_error
+  local deviation = is_better and math.max(f.bridged_error, f.tempered_error * SHARED) or f.tempered_error
+  if at.slowest > FORGOTTEN then deviation = math.max(deviation, apart) end   -- both may be low
+  return is_better and f.bridged or f.tempered, math.max(deviation, at.drift), f
 end
 
 --- The Posterior, once it is reached.
@@ -428,8 +455,8 @@ function Smc:result ()
   local eves = eves_of(at)
   local ess, least, where, families = effective(self.posed, values, eves)
   local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
-              correlation = at.slowest, stages = at.stages }
-  local log_evidence, deviation, parts = evidence_of(self, u, eves)
+              correlation = at.slowest, stages = at.stages, drift = not at.is_settled and at.drift or nil }
+  local log_evidence, deviation, parts = evidence_of(self)
   for name, value in pairs(parts) do f[name] = value end
   f.log_evidence_error = deviation
   local word, reasons = verdict.of_particles(f)

@@ -126,6 +126,10 @@ local function particle_findings (f)
     say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
         .. "nearer, or write the model in other coordinates", f.correlation)
   end
+  if f.drift then
+    say("the particles still spread when they were to end (the log evidence by %.2f): more moves, or start = \"prior\"",
+        f.drift)
+  end
   if f.accept < 0.3 then say("only %.0f %% of the moves are accepted: some corner is too narrow", 100 * f.accept) end
   if not is_below(f.log_evidence_error, ERROR) then
     say("the log evidence is known to %.2f only (bridge sampling says %.2f): use more particles, or start nearer",
@@ -135,7 +139,7 @@ local function particle_findings (f)
 end
 
 --- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error,
--- bridged (the log evidence by bridge sampling).
+-- bridged (the log evidence by bridge sampling), drift (of particles that have not settled).
 function verdict.of_particles (f)
   local reasons = particle_findings(f)
   local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either
