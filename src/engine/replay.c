@@ -101,16 +101,17 @@ static bool is_stopped (lua_State *L, State *state, const TraceStep *step) {
   return watch_stopped(&state->watch);
 }
 
-/* Computes the result of a step. */
+/* Computes the result of a step. Without L that was said of all steps before: replay_ready. */
 static inline void compute (lua_State *L, const State *state, const Trace *trace,
                             const TraceStep *step) {
   Node *node = step->node;
-  if (step->direct) node->kernel->value(step->block, step->in, node->result->data);
+  if (step->number.code != NUMBER_NONE) number_run(&step->number);
+  else if (step->direct) node->kernel->value(step->block, step->number.in, node->result->data);
   else if (node->generator != NULL) draw(L, state, trace, step);
   else if (node->kind == NODE_SCAN)
     scan_forward(node, state->sum, pool_for(L, step), trace->scratch);
   else forward_step(node, state->sum, NULL, 0, pool_for(L, step), trace->scratch);
-  node->result->writes++;
+  if (L != NULL) node->result->writes++;
 }
 
 static void go_forward (lua_State *L, State *state, const Trace *trace) {
@@ -138,16 +139,18 @@ static void compute_after (lua_State *L, const State *state, const Trace *trace,
 /* Gives nodes memory for their gradients. Those of parameters that have no grad go where that
    will be. */
 static void start_back (Trace *trace, uint64_t pass) {
+  memset(trace->gradients, 0, trace->cleared * sizeof(double));
   for (size_t i = 0; i < trace->leaves; i++) {
     Node *node = trace->leaf[i].node;
-    node->gradient = node->has_grad ? trace->leaf[i].gradient : node->grad->data;
-    node->empty = true;
+    bool own = trace->leaf[i].cleared || node->has_grad;
+    node->gradient = own ? trace->leaf[i].gradient : node->grad->data;
+    node->empty = !trace->leaf[i].cleared;
     node->pass = pass;
   }
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     step->node->gradient = step->gradient;
-    step->node->empty = true;
+    step->node->empty = !step->cleared;
     step->node->pass = pass;
     if (step->value_after != NULL && step->block == 0) step->node->result->data = NULL;
   }
@@ -156,16 +159,25 @@ static void start_back (Trace *trace, uint64_t pass) {
   owner->node->gradient[top == owner ? 0 : top->data - owner->data] = 1;
 }
 
+/* From the gradient of a step's result to those of its operands. */
+static inline void pass_back (lua_State *L, const State *state, const Trace *trace,
+                              const TraceStep *step) {
+  Node *node = step->node;
+  if (step->number.code != NUMBER_NONE) number_back(&step->number);
+  else if (step->block > 0) {
+    node_fill_gradient(NULL, node);
+    if (step->whole) step_block_whole(node, state->sum, step->block, step->number.in);
+    else step_block(node, state->sum, step->block);
+  } else if (node->kind == NODE_SCAN)
+    scan_back(node, state->sum, pool_for(L, step), trace->scratch);
+  else adjoint_step(node, state->sum, true, pool_for(L, step), trace->scratch);
+}
+
 static void go_back (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     if (!step->goes_back) continue;
-    if (step->block > 0) node_fill_gradient(NULL, step->node);
-    if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
-    else if (step->block > 0) step_block(step->node, state->sum, step->block);
-    else if (step->node->kind == NODE_SCAN)
-      scan_back(step->node, state->sum, pool_for(L, step), trace->scratch);
-    else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
+    pass_back(L, state, trace, step);
     if (step->may_stop && is_stopped(L, state, step)) return;
   }
 }
@@ -356,6 +368,7 @@ void replay_ready (lua_State *L, int index, State *state, Trace *trace, const Te
   lua_remove(L, 1);
   tape_save(state->tape);
   trace->pass = ++state->passes;
+  for (size_t i = 0; i < trace->n; i++) trace->step[i].node->result->writes++;
 }
 
 double replay_gradient (State *state, Trace *trace, const Tensor *x, const double *u,
