@@ -14,7 +14,7 @@
 #                     new data: right, and broken ones found out?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
-#   make docs         write the tables that documents are generated from
+#   make docs         write the reference, the help and the tables that are generated from the code
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates

@@ -224,6 +224,13 @@ static void run_backward (lua_State *L, State *state, Trace *trace) {
   state->active_pass = before;
 }
 
+/*@ Trace:backward() -> number
+ * Computes the number again and adds its gradients to those of parameters: what f() and
+ * backward would do.
+ * > w = param(3)
+ * > loss = trace(function () return w * w end)
+ * > loss:backward(), item(w.grad)
+ * 9.0  6.0 */
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
@@ -240,6 +247,11 @@ static int replay_back (lua_State *L) {
   return 1;
 }
 
+/*@ Trace:value() -> number
+ * The number, computed again with the present parameters; trace() is the same.
+ * > w = param(3)
+ * > trace(function () return w * w end):value()
+ * 9.0 */
 /* trace:value(), trace(): the number alone */
 static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
@@ -312,6 +324,20 @@ static void replay_row (lua_State *L, State *state, Trace *trace, const TraceRow
   copy_doubles(rows->gradients->data + i * d, rows->x->node->gradient, d);
 }
 
+/*@ Trace:rows(x, rows, values, gradients, seen, results) -> nothing
+ * Replays once for each row of values of a parameter, and writes what it finds into tensors.
+ * No grad is added to.
+ *   x          parameter of the trace, D elements
+ *   rows       tensor of shape (S, D): its values
+ *   values     tensor of S elements, for the trace's numbers
+ *   gradients  tensor of shape (S, D), for their gradients; none unless told
+ *   seen       tensor of K elements that is computed on the way; none unless told
+ *   results    tensor of shape (S, K), for what it holds then; none unless told
+ * > w, values = param { 0 }, zeros(2)
+ * > trace(function () return (w * w):sum() end):rows(w, tensor { { 2 }, { 3 } }, values)
+ * > values
+ * Tensor(2)
+ *   4  9 */
 /* trace:rows(x, rows, values [, gradients [, seen, results]]): replays once for each row of
    values of the parameter x. The trace's number goes to `values`, its gradient to `gradients`,
    and what the tensor `seen` holds by then to `results`. No grad is added to. */

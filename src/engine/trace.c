@@ -46,6 +46,12 @@ static void check_operands (lua_State *L, const Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) tape_check_operands(L, tape->node[i]);
 }
 
+/*@ Trace
+ * What a function has recorded, as a program that is replayed in C: peri.trace makes one,
+ * trace() gives its number.
+ * > w = param(3)
+ * > trace(function () return w * w end)
+ * trace(1 operations, 1 parameters) */
 /* Pushes a trace of the nodes on the tape, which end in the tensor at index 1. */
 static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   size_t room = tape->n * (sizeof(TraceStep) + sizeof(TraceLeaf));
