@@ -244,14 +244,14 @@ describe("verdicts on chains", function ()
   end)
 
   it("are bad or refused for densities that no chain can draw from", function ()
-    local function verdict (body) return peri.model(body) {} :nuts { seed = 1, draws = 300, warmup = 300 } .verdict end
-    assert.equal("bad", verdict(function (m) m.x = Flat(); m:factor("f", m.x) end))
-    assert.equal("bad", verdict(function (m) m.x = Normal(0, 1); m:factor("f", -2 * m.x:abs():log()) end))
-    assert.equal("bad", verdict(function (m)
+    local function judged (body) return peri.model(body) {} :nuts { seed = 1, draws = 300, warmup = 300 } .verdict end
+    assert.equal("bad", judged(function (m) m.x = Flat(); m:factor("f", m.x) end))
+    assert.equal("bad", judged(function (m) m.x = Normal(0, 1); m:factor("f", -2 * m.x:abs():log()) end))
+    assert.equal("bad", judged(function (m)
       m.x = Normal(0, 1)
       m:factor("hole", peri.where(m.x:abs():lt(1), -math.huge, 0 * m.x))
     end))
-    assert.not_equal("ok", verdict(function (m) m.x = Normal(0, 1); m.y = Normal(m.x ^ 2, 0.05) end))   -- a banana
+    assert.not_equal("ok", judged(function (m) m.x = Normal(0, 1); m.y = Normal(m.x ^ 2, 0.05) end))   -- a banana
     local function refused (body, data)
       local posed = peri.model(body) (data or {})
       return refusal_of(posed.nuts, posed, { seed = 1 })

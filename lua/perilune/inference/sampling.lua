@@ -140,7 +140,15 @@ function Sampling:step (n)
   return self.done
 end
 
---- How far each chain is: a list of { chain, done, of, phase, divergences, text }.
+--@ Sampling:progress() -> table
+-- How far each chain is: a list of tables { method, chain, done, of, phase, divergences, text }. done and of are
+-- iterations, those of the warm-up among them; phase is "warm-up" or "sampling"; divergences are those after the
+-- warm-up. The option progress = function (info) is called with such tables while chains run, which have seconds_left
+-- as well.
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > sampling = posed:nuts { seed = 1, draws = 200, warmup = 200, run = false }
+-- > sampling:progress()[4].text
+-- nuts: chain 4, warm-up, 0 of 400 iterations, 0 divergences
 function Sampling:progress ()
   local done, divergences = self.chains:counts()
   return progress.of_chains(self.options.method, self.options.warmup, self.options.draws, done, divergences)

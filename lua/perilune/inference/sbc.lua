@@ -31,6 +31,7 @@ local SIMULATED   = 1000     -- uniform samples that the band comes from
 local LIKELIHOOD  = "log likelihood"
 local MOST_ROWS   = 24       -- of a printed table
 local BAD, DOUBTFUL = 0.01, 0.05
+local BLOCKS      = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 local MOST_BAD    = 0.05     -- share of fits whose own verdict is bad
 
 local CHAINS = { nuts = true, hmc = true, random_walk = true }   -- ways that draw ten times what is ranked
@@ -286,10 +287,12 @@ local function reasons_of (tests, fits)
   return #list == 0 and "ok" or "doubtful", list
 end
 
+-- The frequencies as a picture, and their least and largest.
 local function row_of (one)
-  local counts = {}
-  for i, count in ipairs(one.counts) do counts[i] = tostring(count) end
-  return string.format("%8.3g  %8.3g  %s", one.chi2, one.ecdf, table.concat(counts, " "))
+  local blocks, least, most = {}, math.huge, 0
+  for _, count in ipairs(one.counts) do least, most = math.min(least, count), math.max(most, count) end
+  for i, count in ipairs(one.counts) do blocks[i] = BLOCKS[1 + math.floor(count / most * (#BLOCKS - 1) + 0.5)] end
+  return string.format("%8.3g  %8.3g  %s  %d to %d", one.chi2, one.ecdf, table.concat(blocks), least, most)
 end
 
 function Result:__tostring ()
@@ -299,7 +302,9 @@ function Result:__tostring ()
   for _, reason in ipairs(self.reasons) do lines[#lines + 1] = "  - " .. reason end
   for _, one in ipairs(self.tests) do width = math.max(width, #one.name) end
   local left = "%-" .. width .. "s  %s"
-  lines[#lines + 1] = string.format(left, "name", "p(chi2)   p(ecdf)  ranks, in bins")
+  local bins = #self.tests[1].counts
+  lines[#lines + 1] = string.format(left, "name", string.format(
+    " p(chi2)   p(ecdf)  ranks in %d bins, %.3g expected in each", bins, self.n / bins))
   for i, one in ipairs(self.tests) do
     if i <= MOST_ROWS then lines[#lines + 1] = string.format(left, one.name, row_of(one)) end
   end
