@@ -4,7 +4,7 @@
 --   gradient   name, microseconds of CPU for a log density with its gradient: the least of ROUNDS
 --   nuts       name, seconds of CPU, the same with diagnostics, least effective draws: the middle one of ROUNDS by
 --              draws per second
---   threads    name, seconds of wall clock for four chains on one thread and on two, the least of ROUNDS: the same draws
+--   threads    name, seconds of wall clock for four chains on one thread and on two: the least of ROUNDS
 local peri    = require "perilune"
 local core    = require "perilune.core"
 local Density = require "perilune.model.density"

@@ -11,6 +11,8 @@ local BLOCKS = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
 local picture = {}
 
+local function is_finite (x) return x - x == 0 end
+
 local function text_of (x) return string.format("%.3g", x) end
 
 -- A line of numbers below a picture: its two ends, and something in the middle.
@@ -32,6 +34,7 @@ end
 function picture.histogram (name, x, w)
   local q = weighted.quantiles(x, w, { 0.001, 0.5, 0.999 })
   local low, high = q[1], q[3]
+  if not is_finite(high - low) then return name .. ": not all draws are finite" end
   if low == high then return string.format("%s = %s in every draw", name, text_of(low)) end
   local counts, most = {}, 0
   for i = 1, WIDTH do counts[i] = 0 end
@@ -53,6 +56,7 @@ end
 
 -- One line of a forest: a thin line over 90 %, a thick one over 50 %, a point at the median.
 local function stripe (q, low, high)
+  if not is_finite(q[5] - q[1]) then return "not all draws are finite" end
   local row = {}
   local function place (x) return 1 + math.floor((x - low) / (high - low) * (WIDTH - 1) + 0.5) end
   for i = 1, WIDTH do row[i] = " " end
@@ -68,9 +72,10 @@ function picture.forest (labels, columns, w)
   local n = math.min(#labels, MOST)
   for j = 1, n do
     all[j] = weighted.quantiles(columns:select(2, j):contiguous(), w, { 0.05, 0.25, 0.5, 0.75, 0.95 })
-    low, high = math.min(low, all[j][1]), math.max(high, all[j][5])
+    if is_finite(all[j][5] - all[j][1]) then low, high = math.min(low, all[j][1]), math.max(high, all[j][5]) end
     widest = math.max(widest, #labels[j])
   end
+  if low > high then low, high = -1, 1 end   -- nothing is finite
   if low == high then low, high = low - 1, high + 1 end
   local lines = {}
   for j = 1, n do

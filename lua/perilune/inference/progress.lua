@@ -95,4 +95,9 @@ function progress.tell_chains (option, list, is_last)
   elseif is_shown(option) then write(progress.line(list), is_last) end
 end
 
+--- Ends a line that was not the last.
+function progress.break_line (option)
+  if is_shown(option) then io.stderr:write "\n" end
+end
+
 return progress

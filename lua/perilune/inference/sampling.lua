@@ -175,6 +175,7 @@ function Sampling:finish ()
   if not ok then
     if type(why) ~= "string" or not why:find("interrupted", 1, true) then error(why, 0) end
     self.interrupted = true
+    progress.break_line(self.options.progress)
   end
   return self:result()
 end
