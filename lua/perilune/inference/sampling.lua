@@ -252,41 +252,41 @@ local function diagnosed (values, chains, n)
   return all
 end
 
--- The names of elements of unobserved sites with the numbers of their columns among values; of those that never change
--- none, if chains move at all: the diagonal of a correlation matrix.
-local function elements_of (posed, values, is_stuck)
-  local list = {}
-  for _, site in ipairs(posed.latents) do
-    local x = values[site.name]:reshape(core.shape(values[site.name])[1], -1)
-    local low, high = x:min(1):totable(), x:max(1):totable()
-    for j = 1, #low do
-      local range = high[j] - low[j]      -- NaN of what is infinite throughout
-      if range ~= 0 or is_stuck then
-        list[#list + 1] = { site = site.name, j = j, name = Posterior.element_name(site.name, site.shape, j),
-                            is_finite = range < math.huge }
-      end
-    end
-  end
+-- A number, or a tensor of them, as a list; NaN as something else.
+local function list_of (x, otherwise)
+  local list = core.is_tensor(x) and x:reshape(-1):totable() or { x }
+  for i, value in ipairs(list) do list[i] = value == value and value or otherwise end
   return list
 end
 
+-- Calls fn(name, is_finite, rhat, ess_bulk, ess_tail) for elements of unobserved sites, but not for those that never
+-- change, if chains move at all: the diagonal of a correlation matrix. What cannot be computed, since there are too few
+-- draws or they are not finite, is as bad as can be.
+local function each_element (posed, values, found, is_stuck, fn)
+  for _, site in ipairs(posed.latents) do
+    local name = site.name
+    local x = values[name]:reshape(core.shape(values[name])[1], -1)
+    local ranges = (x:max(1) - x:min(1)):totable()      -- NaN of what is infinite throughout
+    local rhat = list_of(found.rhat[name], math.huge)
+    local bulk, tail = list_of(found.ess_bulk[name], 0), list_of(found.ess_tail[name], 0)
+    for j, range in ipairs(ranges) do
+      if range ~= 0 or is_stuck then
+        fn(Posterior.element_name(name, site.shape, j), range < math.huge, rhat[j], bulk[j], tail[j])
+      end
+    end
+  end
+end
+
 -- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
--- What cannot be computed, since there are too few draws or they are not finite, is as bad as can be.
 local function worst (posed, values, found, u)
   local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
   w.stuck = u:max(1):eq(u:min(1)):sum() > 0
-  local function of (kind, element, otherwise)
-    local all = found[kind][element.site]
-    local value = core.is_tensor(all) and all:reshape(-1)[element.j] or all
-    return value == value and value or otherwise
-  end
-  for _, element in ipairs(elements_of(posed, values, w.stuck)) do
-    local rhat, bulk, tail = of("rhat", element, math.huge), of("ess_bulk", element, 0), of("ess_tail", element, 0)
-    if rhat > w.rhat then w.rhat, w.rhat_name = rhat, element.name end
-    if bulk < w.ess_bulk then w.ess_bulk, w.ess_name = bulk, element.name end
-    if tail < w.ess_tail then w.ess_tail, w.tail_name = tail, element.name end
-    if not element.is_finite then w.infinite = w.infinite or element.name end
-  end
+  each_element(posed, values, found, w.stuck, function (name, is_finite, rhat, bulk, tail)
+    if rhat > w.rhat then w.rhat, w.rhat_name = rhat, name end
+    if bulk < w.ess_bulk then w.ess_bulk, w.ess_name = bulk, name end
+    if tail < w.ess_tail then w.ess_tail, w.tail_name = tail, name end
+    if not is_finite then w.infinite = w.infinite or name end
+  end)
   return w
 end
 

@@ -3,7 +3,8 @@
 -- Particles go from a law q0 (origin.lua) to the posterior p through q0^(1 - b) p^b, b from 0 to 1. Each stage weighs
 -- them by (p/q0)^(b' - b), where b' is the next b such that a share `ess` of them counts, resamples them, and moves
 -- each by Hamiltonian Monte Carlo in units of the particles' covariance. The states of all moves count as particles
--- (waste-free: Dau and Chopin 2022), and the log evidence is the sum of the logarithms of the mean weights.
+-- (waste-free: Dau and Chopin 2022), and the log evidence is the sum over stages of what bridge sampling between
+-- neighbours says; or what it says of the last particles alone, see evidence_of.
 --
 --   smc:step(n)   n moves of all particles; step { ms = 2 }, state, restore and result as in sampling.lua
 local bridge    = require "perilune.inference.bridge"
@@ -94,15 +95,15 @@ end
 -- Adds to `sums`, by groups of first ancestors, the deviations of terms from their mean, in units of that mean and of
 -- their number.
 local function add_deviations (sums, eves, terms, sign)
-  local list = (terms / terms:mean() - 1) * (sign / core.numel(terms))
-  list = list:totable()
+  local list = ((terms / terms:mean() - 1) * (sign / core.numel(terms))):totable()
   for i, one in ipairs(eves:totable()) do
     local group = math.tointeger(one) % GROUPS + 1
     sums[group] = sums[group] + list[i]
   end
 end
 
--- The variance of a sum of such deviations over independent groups.
+-- The variance of a sum of such deviations over independent groups: terms of all stages that have a first ancestor in
+-- common are added up first (Lee and Whiteley 2018).
 local function variance_of (sums)
   local total = 0
   for _, x in ipairs(sums) do total = total + x * x end
