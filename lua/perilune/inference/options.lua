@@ -5,6 +5,7 @@ local show   = require "perilune.show"
 local options = {}
 
 function options.is_count (x) return type(x) == "number" and math.tointeger(x) ~= nil and x > 0 end
+function options.is_enough (x) return options.is_count(x) and x >= 4 end   -- draws: halves of them have a variance
 function options.is_positive (x) return type(x) == "number" and x > 0 and x < math.huge end
 function options.is_boolean (x) return type(x) == "boolean" end
 function options.is_callable (x)

@@ -212,15 +212,12 @@ end
 
 -- Results ---------------------------------------------------------------------------------------
 
---- Of draws of a chain there are at least 4: both halves of it have a variance.
-function Sampling.is_enough (n) return opts.is_count(n) and n >= 4 end
-
 -- Draws after the warm-up that all chains have, (chains, n, ...), and their statistics by name.
 local function drawn (self)
   local draws, stats, counts = self.chains:draws()
   local n, warmup = math.huge, self.options.warmup
   for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
-  if not Sampling.is_enough(n) then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
+  if not opts.is_enough(n) then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
   local by_name = {}
   for i, name in ipairs(self.names) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
   return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
@@ -327,7 +324,7 @@ end
 function Sampling.way (method, fixed, row)
   local rows = {
     { "chains", 4, "an integer from 1 to 1024", function (x) return opts.is_count(x) and x <= 1024 end },
-    { "draws", 1000, "an integer from 4", Sampling.is_enough },
+    { "draws", 1000, "an integer from 4", opts.is_enough },
     { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or opts.is_count(x) end },
     { "metric", "auto", '"auto", "diag" or "dense"', function (x) return METRICS[x] ~= nil end },
     { "target", 0.8, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
