@@ -1,8 +1,6 @@
 /*
 ** core.c - the C module: one table of functions for lua/perilune
 */
-#include <unistd.h>
-
 #include "api/api.h"
 
 #ifdef __FAST_MATH__
@@ -48,12 +46,6 @@ static int copy_fields (lua_State *L) {
   return 0;
 }
 
-/* core.is_terminal(): does a terminal show what is written to the standard error? */
-static int is_terminal (lua_State *L) {
-  lua_pushboolean(L, isatty(STDERR_FILENO));
-  return 1;
-}
-
 __attribute__((visibility("default")))
 int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
@@ -62,8 +54,6 @@ int luaopen_perilune_core (lua_State *L) {
   lua_setfield(L, -2, "keep");
   lua_pushcfunction(L, copy_fields);
   lua_setfield(L, -2, "copy_fields");
-  lua_pushcfunction(L, is_terminal);
-  lua_setfield(L, -2, "is_terminal");
   host_open_errors(L);
   host_open_tensors(L);
   host_open_kernels(L);

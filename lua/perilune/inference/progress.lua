@@ -3,8 +3,8 @@
 --   true           one line on the standard error, written over and over; nothing where that is no terminal
 --   a function     is called with a table: text, method, and what else the method knows; of chains once for each,
 --                  with chain, done, of (iterations, warm-up included), phase, divergences, seconds_left
-local core    = require "perilune.core"
 local options = require "perilune.inference.options"
+local width   = require "perilune.plot.width"
 
 local MOST_CHAINS = 8   -- whose shares are listed
 
@@ -15,7 +15,7 @@ local function write (text, is_last)
   io.stderr:flush()
 end
 
-local function is_shown (option) return option == true and io ~= nil and core.is_terminal() end
+local function is_shown (option) return option == true and io ~= nil and width.is_terminal(2) end
 
 --- A function (info, is_last) for this option; info is a table with the field text, or the text alone.
 function progress.reporter (option, method)
