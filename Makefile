@@ -11,7 +11,8 @@
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
-#   make calibration  simulations and their posteriors by every way: are ranks uniform?
+#   make calibration  simulations and their posteriors by every way, steps of chains by turns with
+#                     new data: right, and broken ones found out?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code

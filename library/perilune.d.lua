@@ -3215,6 +3215,10 @@ function Model:smc(options) end
 ---@return perilune.Posterior|perilune.Fit
 function Model:vi(options) end
 
+---How far each chain is: a list of tables { method, chain, done, of, phase, divergences, text }. done and of are iterations, those of the warm-up among them; phase is "warm-up" or "sampling"; divergences are those after the warm-up. The option progress = function (info) is called with such tables while chains run, which have seconds_left as well.
+---@return table
+function Sampling:progress() end
+
 ---Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
 ---@param state string string that state() gave
 ---@return boolean
@@ -3326,6 +3330,11 @@ function Posterior:log_lik() end
 ---How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its standard error se, p (effective parameters), pointwise, khat of each observation, names, reasons not to trust it.
 ---@return table
 function Posterior:loo() end
+
+---Of chains: the standard error that a mean, an sd or a quantile has because there are only so many draws, by name.
+---@param of? any "mean" (unless told), "sd", or a number between 0 and 1: that quantile
+---@return table
+function Posterior:mcse(of) end
 
 ---Means by name: numbers, or tensors of the site's shape.
 ---@type table
