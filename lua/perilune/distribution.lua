@@ -85,6 +85,21 @@ local function emptied (c)
   return c
 end
 
+-- Whether a class of ours has this name. One that names its kernels would take its place.
+local function is_ours (name) return package.loaded["perilune.distributions." .. name] ~= nil end
+
+local function check_extension (parent, name, spec)
+  if not class.is_class(parent) then raise("extend: a class is extended, got %s", show.value(parent)) end
+  if type(name) ~= "string" or name == "" then
+    raise("extend: name must be a string, got %s", show.value(name))
+  end
+  if spec == nil then return end
+  if type(spec) ~= "table" or core.table_kind(spec) == "object" then
+    raise("extend: the description of %s must be a plain table, got %s", name, show.value(spec))
+  end
+  if spec.kernels and is_ours(name) then raise("extend: there is a class %s with kernels", name) end
+end
+
 --- A new class with self as parent. `spec` holds class fields: params, operands,
 -- support, event_shape, inherit_kl (see construct.lua for the first two); `derived`
 -- has functions of an instance for fields that are computed when asked for;
@@ -92,12 +107,7 @@ end
 -- completes a new instance. A class whose arguments are no numbers makes its instances
 -- itself: `construct(class, ...)` takes the place of the params.
 function Distribution:extend (name, spec)
-  if type(name) ~= "string" or name == "" then
-    raise("extend: name must be a string, got %s", show.value(name))
-  end
-  if spec ~= nil and type(spec) ~= "table" then
-    raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
-  end
+  check_extension(self, name, spec)
   spec = spec or {}
   if spec.params ~= nil then construct.check_params(name, spec.params) end
   local c = {}
