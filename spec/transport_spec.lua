@@ -164,6 +164,22 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert(error < 1e-11 and levels < 5000)
   end)
 
+  -- Quantiles of a mixture are searched for; those that are found drop out.
+  it("looks at no more points than it needs", function ()
+    local Gamma, points = peri.Gamma:extend("Gamma2"), 0
+    for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+      Gamma[name] = function (self, x)
+        points = points + (type(x) == "number" and 1 or x:numel())
+        return peri.Gamma[name](self, x)
+      end
+    end
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Gamma({ 2, 5 }, { 1, 3 }))
+    local value, error = peri.wasserstein(peri.Categorical { probs = peri.ones(256) }, mixture, 2)
+    assert.near(146.2527693485, value, 1e-10)
+    assert(error < 1e-12)
+    assert(points < 100000)   -- 6600 quantiles, two components
+  end)
+
   it("does not need outcomes to be integers", function ()
     local d = peri.Binomial(10, 0.3)
     for _, scale in ipairs { 0.5, 2, -0.3 } do

@@ -224,31 +224,47 @@ local JUMPS, LEAST, CUTS = 256, 1e-13, 64
 
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
+-- The outcome after the one that is left at this level.
+local NEXT = 2 ^ -40   -- more than the tails of any law are off by
+
+local function after (d, level)
+  local tail = functions.sigmoid(-abs(level))
+  return where(gt(level, 0), d:isf(tail * (1 - NEXT)), d:icdf(tail * (1 + NEXT)))
+end
+
 local function steps_of (d, other)
-  local steps, before = { jumps = {}, kinks = {} }, -INF
   local first = d:icdf(LEAST)
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
   if span ~= span or span > JUMPS then return nil end
-  for k = 0, span do
-    local x = first + k
-    local jump = log_odds(d, x)
-    if not is_discrete(other) then steps.kinks[k + 1] = maximum(before, minimum(log_odds(other, x), jump)) end
-    steps.jumps[k + 1], before = jump, jump
+  local n, outcome = math.tointeger(span) + 1, core.arange(0, span + 1)
+  for _ = 1, #d.batch_shape do outcome = outcome:unsqueeze(-1) end
+  local x = first + outcome
+  local jumps = batches.rows(d, n, log_odds(d, x))
+  local steps = { first = first, levels = core.bare(jumps), jumps = {}, kinks = {} }
+  steps.after = core.bare(batches.rows(d, n, after(d, steps.levels)))
+  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
+  for k = 1, n do
+    steps.jumps[k] = jumps:select(1, k)
+    if met then steps.kinks[k] = maximum(steps.jumps[k - 1] or -INF, met:select(1, k)) end
   end
-  steps.levels = core.bare(tensor.stack(steps.jumps))
   return steps
 end
 
--- Quantiles of d by icdf or isf, at levels u = sigmoid(x) where that tail is `tail`. A level that is past a jump by
--- rounding alone has the quantile before it, which panels that begin there must not see: it is moved on.
-local NEXT = 2 ^ -40   -- more than the tails of any law are off by
-
+-- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. A level that is
+-- past a jump by rounding alone has the quantile before it, which panels that begin there must not see: it gets the
+-- next.
 local function quantiles (d, steps, method, x, tail)
-  if not steps then return d[method](d, tail) end
-  local past = x:unsqueeze(2) - steps.levels
-  local is_next = (gt(past, 0) * functions.lt(past, NEXT)):max(2)
-  return d[method](d, tail * (1 + (method == "icdf" and NEXT or -NEXT) * is_next))
+  local found = d[method](d, tail)
+  if not steps then return found end
+  local n, size = #x, batches.size(d)
+  local place = functions.floor(batches.rows(d, n, core.bare(found - steps.first)):reshape(n, size))
+  local is_known = functions.ge(place, 0) * functions.lt(place, #steps.levels)
+  local index = where(is_known, place, 0) * size + core.arange(1, size + 1)
+  local past = x:reshape(n, size) - steps.levels:reshape(-1)[index]
+  local is_next = is_known * gt(past, 0) * functions.lt(past, NEXT)
+  local moved = where(is_next, steps.after:reshape(-1)[index], found:reshape(n, size))
+  return moved:reshape(n, table.unpack(d.batch_shape))
 end
 
 -- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both

@@ -104,20 +104,23 @@ local function halves (d, f, losses, range)
   end
 end
 
--- v at which the quantile is x, in the half that it belongs to.
+-- v at which quantiles are x, { n, batch... }, in the half that each belongs to.
 local function add_levels (d, x, range, list)
-  local below, above = attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
+  local n, below, above = #x, attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
   if not (below and above) then return end
   local is_low = functions.lt(below, above)
-  local t = -functions.log(2 * both(d, where(is_low, below, 1), where(is_low, 1, above)))
-  list[#list + 1] = range and (t - range.from) / range.pace or t
+  local t = tensor.stack { rows(d, n, where(is_low, below, 1)), rows(d, n, where(is_low, 1, above)) }
+  t = -functions.log(2 * t):transpose(1, 2)
+  local v = range and (t - range.from) / range.pace or t
+  for i = 1, n do list[#list + 1] = v:select(1, i) end
 end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, mode = { table.unpack(ends.BREAKS) }, attempt.method(d, "mode")
-  if mode then add_levels(d, mode, range, list) end
-  for _, x in ipairs(opts.points or {}) do add_levels(d, x, range, list) end
+  local list, points = { table.unpack(ends.BREAKS) }, { attempt.method(d, "mode") }
+  for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
+  for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
+  if #points > 0 then add_levels(d, tensor.cat(points), range, list) end
   return list
 end
 

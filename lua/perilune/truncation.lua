@@ -94,14 +94,15 @@ end
 -- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
 -- is not searched for beyond all numbers.
 local function deep_quantile (self, target, upper, deep)
-  local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
+  local base, least = self.base, math.exp(DEEP)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
-  return quadrature.root(function (x)
-    local reached = where(upper, base:log_sf(x), base:log_cdf(x))
-    return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
-  end, where(deep, self.from, start), where(deep, self.last, start), start)
+  return quadrature.root(function (x, at)
+    local reached, goal = where(at.upper, base:log_sf(x), base:log_cdf(x)), at.goal
+    return where(at.upper, -1, 1) * (reached - goal), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(goal)
+  end, where(deep, self.from, start), where(deep, self.last, start), start, { goal = target, upper = upper },
+  #self.batch_shape)
 end
 
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
