@@ -12,6 +12,7 @@ local show         = require "perilune.show"
 
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
+local settling   = lazy "settling"
 
 local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -75,20 +76,22 @@ local function distance (self, start, side, target)
   return step
 end
 
+-- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond the other end.
+local function mended (self, x, near, first, side, last, target)
+  return settling.run(function (s)
+    local found = first + side * distance(self, first, side, s.target)
+    s.x = where((1 - s.ended) * gt(side * (last - found), 0), found, s.x)
+    s.ended = 1
+  end, { x = x, target = target, ended = 1 - near }, 1, #self.batch_shape)
+end
+
 -- Quantiles close to an end that cuts the base, where the tails of the base say little.
 local function mend (self, x, log_p, log_q)
   local target, other = log_p + self.log_mass, log_q + self.log_mass
   local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first))
   local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last))
-  if any(low) then
-    local found = self.first + distance(self, self.first, 1, target)
-    x = where(low * lt(found, self.last), found, x)
-  end
-  if any(high) then
-    local found = self.last - distance(self, self.last, -1, other)
-    x = where(high * gt(found, self.first), found, x)
-  end
-  return x
+  x = mended(self, x, low, self.first, 1, self.last, target)
+  return mended(self, x, high, self.last, -1, self.first, other)
 end
 
 -- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
