@@ -25,6 +25,7 @@ local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
+local PANELS   = 128      -- of either half that are cut, unless told: some 12000 quantiles, which may take 4 us each
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -129,7 +130,7 @@ end
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
