@@ -358,7 +358,7 @@ describe("TransformedDistribution", function ()
     end
     local folded = Transformed(Counted(1, 1e-8), { transforms.Affine(-1, 2), transforms.Abs() })
     local levels = peri.linspace(0.01, 0.99, 200)
-    assert.is_true(folded:cdf(folded:icdf(levels)):allclose(levels, 1e-12, 0))
+    assert.is_true(folded:cdf(folded:icdf(levels)):allclose(levels, 1e-7, 0))   -- next to 1, where it is steep
     assert(points < 150000)
     points = 0
     local single = Transformed(Counted(1, 0.3), transforms.Abs())   -- has no value below 0
