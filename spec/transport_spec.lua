@@ -189,6 +189,44 @@ describe("wasserstein between outcomes and a continuous law", function ()
     end
   end)
 
+  -- Between jumps that are known no quantile is asked for, and steps that are too many are not looked at one by one.
+  it("asks for few quantiles of outcomes", function ()
+    local function counted (class)
+      local Own, count = class:extend("Own" .. class.__name), { 0 }
+      for _, name in ipairs { "icdf", "isf" } do
+        Own[name] = function (self, u)
+          count[1] = count[1] + (type(u) == "number" and 1 or u:numel())
+          return class[name](self, u)
+        end
+      end
+      return Own, count
+    end
+    local NegativeBinomial, few = counted(peri.NegativeBinomial)
+    local p = peri.Truncated(peri.Triangular(0, 30, 30), -2, 0.001)
+    local q = peri.Truncated(NegativeBinomial(10000, 0.7), 100, 1000)
+    check(p, q, 1, 999.8501105473703187, 1e-11)   -- 40-digit sum
+    assert(few[1] < 3000)
+    local BetaBinomial, many = counted(peri.BetaBinomial)
+    local value, error = peri.wasserstein(BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2)
+    assert(math.abs(value - 3158.5022663598) <= error and error < 1.1)   -- by panels
+    assert(many[1] < 400)
+  end)
+
+  it("is infinite where the tails say so, and does not look any further", function ()
+    local Heavy, count = peri.HalfCauchy:extend "Heavy", 0
+    for _, name in ipairs { "icdf", "isf" } do
+      Heavy[name] = function (self, u)
+        count = count + (type(u) == "number" and 1 or u:numel())
+        return peri.HalfCauchy[name](self, u)
+      end
+    end
+    local value, error = peri.wasserstein(Heavy(0.01), peri.Normal(0, 1), 7)
+    assert(value == math.huge and error == math.huge and count < 200)
+    value, error = peri.wasserstein(peri.Cauchy({ 0, 1 }, 1), peri.Normal(0, 1), 2)
+    assert.same({ math.huge, math.huge }, value:totable())
+    assert.same({ math.huge, math.huge }, (value + error):totable())
+  end)
+
   it("takes batches, and has a gradient", function ()
     local probs, locs = peri.rng(2):uniform(3, 20), { 5, 10, 30 }
     local value = peri.wasserstein(peri.Categorical { probs = probs }, peri.Normal(locs, 4))

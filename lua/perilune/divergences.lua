@@ -5,12 +5,15 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local ends         = require "perilune.ends"
 local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local kl           = require "perilune.kl"
-local tensor       = require "perilune.tensor"
+local settling     = require "perilune.settling"
 local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
+local transforms   = require "perilune.transforms"
 local transport    = require "perilune.transport"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -220,16 +223,20 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
 -- two jumps it may meet that of a continuous law: there the difference has a kink. nil if outcomes are more than JUMPS.
 -- Then their steps are not resolved in any case, and CUTS of panels have to do.
-local JUMPS, LEAST, CUTS = 256, 1e-13, 64
+local JUMPS, LEAST, CUTS, FEWER = 256, 1e-13, 64, 32
+
+local NEXT, SOON = 2 ^ -40, 2 ^ -10   -- more than the tails of any law are off by; a part of the way to the next jump
 
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
--- The outcome after the one that is left at this level.
-local NEXT = 2 ^ -40   -- more than the tails of any law are off by
-
-local function after (d, level)
-  local tail = functions.sigmoid(-abs(level))
-  return where(gt(level, 0), d:isf(tail * (1 - NEXT)), d:icdf(tail * (1 + NEXT)))
+-- Outcomes soon after each of these jumps, { n, batch... }; -INF after the last.
+local function outcomes_after (d, jumps)
+  local n = #jumps - 1
+  local from, to = jumps:narrow(1, 1, n), jumps:narrow(1, 2, n)
+  local x = where(functions.eq(to, INF), from + 1, from + SOON * (to - from))
+  local tail = functions.sigmoid(-abs(x))
+  local found = where(gt(x, 0), d:isf(tail), d:icdf(tail))
+  return tensor.cat { batches.rows(d, n, found), batches.rows(d, 1, -INF) }
 end
 
 local function steps_of (d, other)
@@ -237,34 +244,55 @@ local function steps_of (d, other)
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
   if span ~= span or span > JUMPS then return nil end
-  local n, outcome = math.tointeger(span) + 1, core.arange(0, span + 1)
-  for _ = 1, #d.batch_shape do outcome = outcome:unsqueeze(-1) end
-  local x = first + outcome
+  local n, count = math.tointeger(span) + 1, core.arange(0, span + 1)
+  for _ = 1, #d.batch_shape do count = count:unsqueeze(-1) end
+  local x = first + count
   local jumps = batches.rows(d, n, log_odds(d, x))
-  local steps = { first = first, levels = core.bare(jumps), jumps = {}, kinks = {} }
-  steps.after = core.bare(batches.rows(d, n, after(d, steps.levels)))
   local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
+  local steps = { levels = core.bare(jumps), jumps = {}, kinks = {} }
   for k = 1, n do
     steps.jumps[k] = jumps:select(1, k)
     if met then steps.kinks[k] = maximum(steps.jumps[k - 1] or -INF, met:select(1, k)) end
   end
+  if n == 1 then return steps end
+  steps.after = core.bare(outcomes_after(d, steps.levels))
+  local is_next = functions.eq(steps.after:narrow(1, 1, n - 1), core.bare(batches.rows(d, n, x)):narrow(1, 2, n - 1))
+  local is_empty = functions.eq(steps.levels:narrow(1, 1, n - 1), steps.levels:narrow(1, 2, n - 1))
+  steps.are_all = maximum(is_next, is_empty):min(1)
   return steps
 end
 
--- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. A level that is
--- past a jump by rounding alone has the quantile before it, which panels that begin there must not see: it gets the
--- next.
+-- How many of the levels of a law are below x, { n, batch... }: by halving, as they are in order.
+local function count_below (d, levels, x)
+  local n, size, k = #x, batches.size(d), #levels
+  local flat, element = levels:reshape(-1), core.arange(1, size + 1)
+  local at = core.bare(batches.rows(d, n, x)):reshape(n, size)
+  local low, high = core.zeros(n, size), core.full({ n, size }, k)
+  for _ = 1, math.ceil(math.log(k + 1, 2)) do
+    local middle = functions.floor(0.5 * (low + high))
+    local index = minimum(middle, k - 1)
+    local is_below = functions.lt(flat[index * size + element], at) * functions.lt(middle, high)
+    low, high = where(is_below, middle + 1, low), where(is_below, high, middle)
+  end
+  return low:reshape(n, table.unpack(d.batch_shape))
+end
+
+-- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. Between the first
+-- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
+-- before it, which panels that begin there must not see: it has the next at least.
 local function quantiles (d, steps, method, x, tail)
-  local found = d[method](d, tail)
-  if not steps then return found end
-  local n, size = #x, batches.size(d)
-  local place = functions.floor(batches.rows(d, n, core.bare(found - steps.first)):reshape(n, size))
-  local is_known = functions.ge(place, 0) * functions.lt(place, #steps.levels)
-  local index = where(is_known, place, 0) * size + core.arange(1, size + 1)
-  local past = x:reshape(n, size) - steps.levels:reshape(-1)[index]
-  local is_next = is_known * gt(past, 0) * functions.lt(past, NEXT)
-  local moved = where(is_next, steps.after:reshape(-1)[index], found:reshape(n, size))
-  return moved:reshape(n, table.unpack(d.batch_shape))
+  if not (steps and steps.after) then return d[method](d, tail) end
+  local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
+  local place = count_below(d, steps.levels, x)
+  local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
+  local past = x - steps.levels:reshape(-1)[index]:reshape(shape)
+  local known = steps.are_all * gt(place, 0) * functions.lt(place, #steps.levels)
+  local is_next = gt(past, 0) * functions.lt(past, NEXT)
+  local least = where(maximum(known, is_next), steps.after:reshape(-1)[index]:reshape(shape), -INF)
+  return settling.run(function (s)
+    s.x = where(s.ended, s.x, maximum(s.x, d[method](d, s.tail)))
+    s.ended = 1
+  end, { x = least, tail = tail, ended = known }, 1, #d.batch_shape)
 end
 
 -- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
@@ -321,29 +349,63 @@ end
 -- Without what leads back to parameters.
 local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
--- E |quantile of p - quantile of q|^order and its error, or nil where quantiles are not smooth enough, or those at
--- the ends count. The error is at most the part `rtol` of all.
-local function by_steps (p, q, order, rtol)
+-- Steps of quantile functions that are not resolved: either law may be off by half of one, besides the error of a rule.
+local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
+
+-- By what a cost may be off if either quantile is off by `step` in all.
+local function blurred (value, order, step) return step == 0 and 0 or order * step * bare(value) ^ (1 - 1 / order) end
+
+-- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
+-- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
+-- quantiles amounts to, which need not be smooth then.
+local function by_steps (p, q, order, rtol, step)
   local h, list = WIDEST, places(WIDEST, LAST, true)
   local terms = costs_at(p, q, order, list)
   local far, sum = outermost(list, terms), terms:sum(1)
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil end
+  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
   local before, difference = h * sum, INF
   while h > FINEST do
     h = h / 2
     sum = sum + costs_at(p, q, order, places(h, far)):sum(1)
     local value = h * sum
-    local now, rounding = bare(abs(value - before)), 2 ^ -48 * bare(value)
+    local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     if difference ~= INF then
       local ratio = now / difference
       local error = where(functions.le(now, rounding), now, 10 * now * minimum(ratio, 1)) + rounding
-      if not any(1 - functions.le(error, rtol * value)) then return value, error end
-      if h < 1 / 2 and any(1 - maximum(functions.le(ratio, SLOW), functions.le(now, rounding))) then return nil end
+      local share = h > FINEST and 0.25 or 1
+      if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
+      local is_slow = 1 - maximum(functions.le(ratio, SLOW), functions.le(now, rounding))
+      if step == 0 and h < 1 / 2 and any(is_slow) then return nil, h * sum end
     end
     before, difference = value, now
   end
-  return nil
+  return nil, before
 end
+
+-- Is the cost of all elements infinite, by how it goes on beyond the last levels? `value` is what is known of it.
+local function is_endless (p, q, order, value)
+  local shape = { 2, table.unpack(p.batch_shape) }
+  local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
+    local low, high = t:select(2, 1), t:select(2, 2)
+    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gap(p, q, -(low + LOG_2), {})),
+                                batches.rows(p, #t, quantile_gap(p, q, high + LOG_2, {})) }, 2)
+    return core.bare(0.5 * exp(-t) * powered(abs(gaps), order))
+  end
+  local rest = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
+  return core.is_tensor(rest) and not any(1 - functions.eq(rest, INF):max(1))
+end
+
+-- Are quantiles of d those of kernels, and not searched for?
+local function is_quick (d)
+  for _, map in ipairs(d.transforms or {}) do
+    if getmetatable(map) == transforms.Abs then return false end
+  end
+  local base = d.base_dist or d.base
+  return d.kernels ~= nil or base ~= nil and is_quick(base)
+end
+
+-- Panels to be cut.
+local function panels_of (p, q) return is_quick(p) and is_quick(q) and CUTS or FEWER end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function by_panels (p, q, order, steps, is_resolved)
@@ -354,12 +416,9 @@ local function by_panels (p, q, order, steps, is_resolved)
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
   return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end,
-                             { points = points, panels = not is_resolved and CUTS or nil,
+                             { points = points, panels = panels_of(p, q),
                                rtol = is_resolved and 1e-11 or 1e-9 })
 end
-
--- Steps that are not resolved: either law may be off by half of one, besides the error of the rule.
-local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
 
 local function between_quantiles (p, q, order)
   local steps, count, are_known = {}, 0, true
@@ -371,9 +430,13 @@ local function between_quantiles (p, q, order)
   end
   local is_resolved = are_known and count <= CUTS
   if is_resolved and count > 0 then return by_panels(p, q, order, steps, true) end
-  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED)
-  if not value then return by_panels(p, q, order, steps, is_resolved) end
-  return value, error + order * unresolved(p, q) * bare(value) ^ (1 - 1 / order)
+  local step = are_known and 0 or unresolved(p, q)
+  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step)
+  if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
+  if value then return value, error end
+  if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
+  value, error = by_panels(p, q, order, steps, is_resolved)
+  return value, error + blurred(value, order, step)
 end
 
 -- The same between outcomes.
@@ -465,7 +528,8 @@ local function rooted (value, error, order)
   error = error or 2 ^ -50 * value
   if order == 1 then return root, error end
   local slope = where(functions.gt(value, 0), root / (order * value), INF)
-  return root, where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
+  local off = where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
+  return root, where(functions.isfinite(value), off, error)
 end
 
 --- The distance that masses have to be moved to make p of q, (E |X - Y|^order)^(1/order) at its least: of
