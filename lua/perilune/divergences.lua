@@ -9,6 +9,7 @@ local ends         = require "perilune.ends"
 local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
+local integral     = require "perilune.expectation"
 local kl           = require "perilune.kl"
 local settling     = require "perilune.settling"
 local show         = require "perilune.show"
@@ -223,9 +224,10 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
 -- two jumps it may meet that of a continuous law: there the difference has a kink. nil if outcomes are more than JUMPS.
 -- Then their steps are not resolved in any case, and CUTS of panels have to do.
-local JUMPS, LEAST, CUTS, FEWER = 256, 1e-13, 64, 32
+local JUMPS, LEAST, CUTS = 256, 1e-13, 64
+local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 
-local NEXT, SOON = 2 ^ -40, 2 ^ -10   -- more than the tails of any law are off by; a part of the way to the next jump
+local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
 
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
@@ -233,14 +235,26 @@ local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 local function outcomes_after (d, jumps)
   local n = #jumps - 1
   local from, to = jumps:narrow(1, 1, n), jumps:narrow(1, 2, n)
-  local x = where(functions.eq(to, INF), from + 1, from + SOON * (to - from))
+  local x = where(functions.eq(to, INF), where(functions.eq(from, -INF), 0, from + 1),
+                  where(functions.eq(from, -INF), to - 1, from + SOON * (to - from)))
   local tail = functions.sigmoid(-abs(x))
   local found = where(gt(x, 0), d:isf(tail), d:icdf(tail))
   return tensor.cat { batches.rows(d, n, found), batches.rows(d, 1, -INF) }
 end
 
+-- Are all outcomes of d integers? Of laws that are not made of ours nobody knows.
+local function is_whole (d)
+  if d.transforms then return false end
+  for _, part in ipairs(d.list or {}) do
+    if not is_whole(part) then return false end
+  end
+  local inner = d.component_distribution or d.base
+  if inner then return is_whole(inner) end
+  return d.kernels ~= nil or d.list ~= nil
+end
+
 local function steps_of (d, other)
-  local first = d:icdf(LEAST)
+  local first = d:icdf(LEAST) - 1   -- is left for one that counts
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
   if span ~= span or span > JUMPS then return nil end
@@ -254,11 +268,10 @@ local function steps_of (d, other)
     steps.jumps[k] = jumps:select(1, k)
     if met then steps.kinks[k] = maximum(steps.jumps[k - 1] or -INF, met:select(1, k)) end
   end
-  if n == 1 then return steps end
   steps.after = core.bare(outcomes_after(d, steps.levels))
   local is_next = functions.eq(steps.after:narrow(1, 1, n - 1), core.bare(batches.rows(d, n, x)):narrow(1, 2, n - 1))
   local is_empty = functions.eq(steps.levels:narrow(1, 1, n - 1), steps.levels:narrow(1, 2, n - 1))
-  steps.are_all = maximum(is_next, is_empty):min(1)
+  steps.are_all = is_whole(d) and maximum(is_next, is_empty):min(1) or 0
   return steps
 end
 
@@ -281,7 +294,7 @@ end
 -- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
 -- before it, which panels that begin there must not see: it has the next at least.
 local function quantiles (d, steps, method, x, tail)
-  if not (steps and steps.after) then return d[method](d, tail) end
+  if not steps then return d[method](d, tail) end
   local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
   local place = count_below(d, steps.levels, x)
   local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
@@ -404,20 +417,17 @@ local function is_quick (d)
   return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
--- Panels to be cut.
-local function panels_of (p, q) return is_quick(p) and is_quick(q) and CUTS or FEWER end
-
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function by_panels (p, q, order, steps, is_resolved)
-  local carrier = require "perilune.distributions.Logistic"(0, 1)
+  local carrier, is_fast = require "perilune.distributions.Logistic"(0, 1), is_quick(p) and is_quick(q)
   local points = {}
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   for _, known in pairs(steps) do
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
-  return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end,
-                             { points = points, panels = panels_of(p, q),
-                               rtol = is_resolved and 1e-11 or 1e-9 })
+  local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
+  return integral.of(carrier, cost, { points = points, panels = is_fast and CUTS or FEWER,
+                                      rounds = not is_fast and ROUNDS or nil, rtol = is_resolved and 1e-11 or 1e-9 })
 end
 
 local function between_quantiles (p, q, order)
