@@ -210,6 +210,12 @@ describe("wasserstein between outcomes and a continuous law", function ()
     local value, error = peri.wasserstein(BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2)
     assert(math.abs(value - 3158.5022663598) <= error and error < 1.1)   -- by panels
     assert(many[1] < 400)
+    many[1] = 0
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, BetaBinomial({ 0.3, 1000 }, { 3, 0.01 },
+                                                                                       { 256, 1000 }))
+    value, error = peri.wasserstein(mixture, peri.Normal(1e4, 1e-3), 1)
+    assert(math.abs(value - (1e4 - mixture:mean())) <= error and error < 1)
+    assert(many[1] < 400)
   end)
 
   it("is infinite where the tails say so, and does not look any further", function ()

@@ -219,15 +219,20 @@ end
 
 -- Wasserstein ------------------------------------------------------------------------
 
+-- Without what leads back to parameters.
+local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
--- two jumps it may meet that of a continuous law: there the difference has a kink. nil if outcomes are more than JUMPS.
--- Then their steps are not resolved in any case, and CUTS of panels have to do.
-local JUMPS, LEAST, CUTS = 256, 1e-13, 64
+-- two jumps it may meet that of a continuous law: there the difference has a kink. Of more outcomes than JUMPS but not
+-- than LISTED the jumps only serve to find quantiles; of more, nil. Then steps are not resolved, and CUTS of panels
+-- have to do.
+local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 
 local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
+local COMPLETE = 1e-9                -- what outcomes may lack that are all of a law
 
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
@@ -253,25 +258,47 @@ local function is_whole (d)
   return d.kernels ~= nil or d.list ~= nil
 end
 
+-- log(u/(1 - u)) at outcomes x, { n, batch... }, u being their cdf, from the probabilities between.
+local function summed_odds (d, x, mass)
+  local n = #x
+  local order = core.arange(n, 0, -1)
+  local inner = mass:narrow(1, 2, n - 1)
+  local below = tensor.cat { batches.rows(d, 1, d:cdf(x:narrow(1, 1, 1))), inner }:cumsum(1)
+  local above = tensor.cat { inner, batches.rows(d, 1, d:sf(x:narrow(1, n, 1))) }
+  return log(below) - log(above:index_select(1, order):cumsum(1):index_select(1, order))
+end
+
+-- Where quantiles of d jump and where they meet those of another law, as lists.
+local function listed (jumps, d, other, x)
+  local n, lists = #jumps, { jumps = {}, kinks = {} }
+  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
+  for k = 1, n do
+    lists.jumps[k] = jumps:select(1, k)
+    if met then lists.kinks[k] = maximum(lists.jumps[k - 1] or -INF, met:select(1, k)) end
+  end
+  return lists
+end
+
 local function steps_of (d, other)
-  local first = d:icdf(LEAST) - 1   -- is left for one that counts
+  local first, whole = d:icdf(LEAST) - 1, is_whole(d)   -- the outcome before those that count
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
-  if span ~= span or span > JUMPS then return nil end
-  local n, count = math.tointeger(span) + 1, core.arange(0, span + 1)
+  if span ~= span or span > (whole and LISTED or JUMPS) then return nil end
+  local n = math.floor(span) + 1
+  local count = core.arange(0, n)
   for _ = 1, #d.batch_shape do count = count:unsqueeze(-1) end
-  local x = first + count
-  local jumps = batches.rows(d, n, log_odds(d, x))
-  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
-  local steps = { levels = core.bare(jumps), jumps = {}, kinks = {} }
-  for k = 1, n do
-    steps.jumps[k] = jumps:select(1, k)
-    if met then steps.kinks[k] = maximum(steps.jumps[k - 1] or -INF, met:select(1, k)) end
+  local x = batches.rows(d, n, first + count)
+  local mass = batches.rows(d, n, core.bare(d:prob(x)))
+  local levels = span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, log_odds(d, x))
+  local steps = span > JUMPS and { jumps = {}, kinks = {} } or listed(levels, d, other, x)
+  steps.levels, steps.are_listed, steps.are_all = core.bare(levels), span <= JUMPS, 0
+  if not whole then
+    steps.after = core.bare(outcomes_after(d, steps.levels))
+    return steps
   end
-  steps.after = core.bare(outcomes_after(d, steps.levels))
-  local is_next = functions.eq(steps.after:narrow(1, 1, n - 1), core.bare(batches.rows(d, n, x)):narrow(1, 2, n - 1))
-  local is_empty = functions.eq(steps.levels:narrow(1, 1, n - 1), steps.levels:narrow(1, 2, n - 1))
-  steps.are_all = is_whole(d) and maximum(is_next, is_empty):min(1) or 0
+  steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
+  local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
+  steps.are_all = functions.le(abs(total - 1), COMPLETE)
   return steps
 end
 
@@ -334,13 +361,13 @@ local FAINT = 2 ^ -70                        -- terms of no account, as a part o
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
 
 -- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
-local function costs_at (p, q, order, list)
+local function costs_at (p, q, order, list, steps)
   local s = core.tensor(list)
   for _ = 1, #p.batch_shape do s = s:unsqueeze(-1) end
   local up, down = exp(0.5 * s), exp(-0.5 * s)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, {}))), order)
+  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, steps))), order)
 end
 
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
@@ -359,9 +386,6 @@ local function outermost (list, terms)
   return far + WIDEST
 end
 
--- Without what leads back to parameters.
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
 -- Steps of quantile functions that are not resolved: either law may be off by half of one, besides the error of a rule.
 local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
 
@@ -371,15 +395,15 @@ local function blurred (value, order, step) return step == 0 and 0 or order * st
 -- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
 -- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
 -- quantiles amounts to, which need not be smooth then.
-local function by_steps (p, q, order, rtol, step)
+local function by_steps (p, q, order, rtol, step, steps)
   local h, list = WIDEST, places(WIDEST, LAST, true)
-  local terms = costs_at(p, q, order, list)
+  local terms = costs_at(p, q, order, list, steps)
   local far, sum = outermost(list, terms), terms:sum(1)
   if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
   local before, difference = h * sum, INF
   while h > FINEST do
     h = h / 2
-    sum = sum + costs_at(p, q, order, places(h, far)):sum(1)
+    sum = sum + costs_at(p, q, order, places(h, far), steps):sum(1)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     if difference ~= INF then
@@ -408,8 +432,9 @@ local function is_endless (p, q, order, value)
   return core.is_tensor(rest) and not any(1 - functions.eq(rest, INF):max(1))
 end
 
--- Are quantiles of d those of kernels, and not searched for?
-local function is_quick (d)
+-- Are quantiles of d those of kernels, or known, and not searched for?
+local function is_quick (d, steps)
+  if steps and not any(1 - steps.are_all) then return true end
   for _, map in ipairs(d.transforms or {}) do
     if getmetatable(map) == transforms.Abs then return false end
   end
@@ -419,7 +444,8 @@ end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function by_panels (p, q, order, steps, is_resolved)
-  local carrier, is_fast = require "perilune.distributions.Logistic"(0, 1), is_quick(p) and is_quick(q)
+  local carrier = require "perilune.distributions.Logistic"(0, 1)
+  local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
   local points = {}
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   for _, known in pairs(steps) do
@@ -435,13 +461,13 @@ local function between_quantiles (p, q, order)
   if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   for d, other in pairs { [p] = q, [q] = p } do
     steps[d] = is_discrete(d) and steps_of(d, other) or nil
-    are_known = are_known and (steps[d] ~= nil or not is_discrete(d))
+    are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
   end
   local is_resolved = are_known and count <= CUTS
   if is_resolved and count > 0 then return by_panels(p, q, order, steps, true) end
   local step = are_known and 0 or unresolved(p, q)
-  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step)
+  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps)
   if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
   if value then return value, error end
   if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
