@@ -5,11 +5,15 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
 local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
 -- Names that stand for a whole module.
 local modules = {
-  Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
+  Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
@@ -44,7 +48,11 @@ local function find (name)
   return value
 end
 
---- peri.has(name): is there such a field? Others are errors.
+--@ peri.has(name) -> boolean
+-- Is there such a field of peri? To ask for others raises, and names the nearest.
+--   name  string
+-- > has("Normal"), has("Norml")
+-- true  false
 function peri.has (name, ...)
   errors.no_more("has(name)", ...)
   return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil
@@ -57,4 +65,10 @@ local function other_names (list)
   end
 end
 
-return errors.module("perilune", peri, find, other_names)
+local function load_all ()
+  local names = {}
+  other_names(names)
+  for _, name in ipairs(names) do find(name) end
+end
+
+return errors.module("perilune", peri, find, other_names, load_all)

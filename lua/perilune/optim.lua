@@ -51,6 +51,16 @@ local function complete (self, form)
   end
 end
 
+--@ Optimiser:step(closure) -> any
+-- Moves the parameters by their gradients; one without a gradient stays. Raises where a gradient is not finite, names
+-- it, and moves nothing.
+--   closure  function that is called first and whose result is returned; needed by LBFGS, none unless told
+-- > w = param(1)
+-- > w.grad = 2
+-- > optim.SGD(w, { lr = 0.25 }):step()
+-- > item(w)
+-- 0.5
+
 -- The method that moves the parameters that have gradients; none, if a gradient is not finite.
 local function stepper (forms, form_of, constants)
   return function (self, closure)
@@ -138,6 +148,18 @@ local function elementwise (kind)
   return Optimiser.kind(kind)
 end
 
+--@ peri.optim
+-- Optimisers, with torch's names, defaults and steps; schedules of learning rates; clipping of gradients.
+-- > w = param { 5, -5 }
+-- > opt = optim.Adam(w, { lr = 0.1 })
+-- > for _ = 1, 300 do
+-- >   opt:zero_grad()
+-- >   local loss = (w * w):sum()
+-- >   loss:backward()
+-- >   opt:step()
+-- > end
+-- > w:detach():abs():max() < 0.1
+-- true
 local optim = {
   schedules       = require "perilune.optim.schedules",
   LBFGS           = require "perilune.optim.lbfgs",
@@ -145,7 +167,19 @@ local optim = {
   clip_grad_value = params.clip_grad_value,
 }
 
---- Gradient descent, with momentum if told.
+--@ peri.optim.SGD(params, options) -> Optimiser
+-- Gradient descent, with momentum if told: m = momentum m + (1 - dampening) g; x = x - lr m.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); momentum = share of the last move that is kept (0); dampening = share of the
+--            gradient that is left out of the momentum (0); nesterov = true looks ahead along the momentum (false);
+--            weight_decay = times the parameter is added to its gradient (0)
+-- > w = param(1)
+-- > opt = optim.SGD(w, { lr = 0.25 })
+-- > loss = w * w
+-- > loss:backward()
+-- > opt:step()
+-- > item(w)
+-- 0.5
 optim.SGD = elementwise {
   name = "SGD", forms = { { "sgd", rows = { "momentum" } }, { "descent", rows = {} } },
   options = {
@@ -183,13 +217,32 @@ local function adam_options (weight_decay, ...)
   }
 end
 
---- Adam (Kingma and Ba 2015): steps as long as lr, whatever the scale of gradients.
+--@ peri.optim.Adam(params, options) -> Optimiser
+-- Adam (Kingma and Ba 2015): steps about as long as lr, whatever the scale of gradients. For noisy gradients.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0)
+-- > w = param(1)
+-- > opt = optim.Adam(w, { lr = 0.25 })
+-- > loss = w * w
+-- > loss:backward()
+-- > opt:step()
+-- > string.format("%.6f", item(w))
+-- 0.750000
 optim.Adam = elementwise {
   name = "Adam", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(0),
   constants = adam_constants,
 }
 
---- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
+--@ peri.optim.AdamW(params, options) -> Optimiser
+-- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = parameters are multiplied by 1 - lr
+--            weight_decay first (0.01)
+-- > optim.AdamW(param(1)).weight_decay
+-- 0.01
 optim.AdamW = elementwise {
   name = "AdamW", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(1e-2),
   constants = function (self, rate, count)
@@ -197,8 +250,15 @@ optim.AdamW = elementwise {
   end,
 }
 
---- Pyro's Adam: elements of gradients are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at
--- every step.
+--@ peri.optim.ClippedAdam(params, options) -> Optimiser
+-- Pyro's Adam, for gradients with outliers: their elements are moved into [-clip_norm, clip_norm], and lr is
+-- multiplied by lrd at every step.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); clip_norm = bound of each element (10); lrd = factor of lr at every step (1)
+-- > optim.ClippedAdam(param(1), { lrd = 0.999 }).lrd
+-- 0.999
 optim.ClippedAdam = elementwise {
   name = "ClippedAdam", forms = { { "adam", rows = { "momentum", "square" } } },
   options = adam_options(0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
@@ -208,7 +268,14 @@ optim.ClippedAdam = elementwise {
   end,
 }
 
---- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance if centered.
+--@ peri.optim.RMSprop(params, options) -> Optimiser
+-- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.01); alpha = decay of the mean square (0.99); eps = added to the root (1e-8);
+--            weight_decay = times the parameter is added to its gradient (0); momentum = share of the last move that
+--            is kept (0); centered = true divides by the root of the variance (false)
+-- > optim.RMSprop(param(1)).alpha
+-- 0.99
 optim.RMSprop = elementwise {
   name = "RMSprop",
   forms = { { "rmsprop_moving", rows = { "momentum", "square", "mean" } }, { "rmsprop", rows = { "square" } } },
@@ -223,7 +290,14 @@ optim.RMSprop = elementwise {
   end,
 }
 
---- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
+--@ peri.optim.Adagrad(params, options) -> Optimiser
+-- Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.01); lr_decay = the rate after n steps is lr/(1 + n lr_decay) (0); weight_decay =
+--            times the parameter is added to its gradient (0); initial_accumulator_value = where the sum begins (0);
+--            eps = added to the root (1e-10)
+-- > optim.Adagrad(param(1)).lr
+-- 0.01
 optim.Adagrad = elementwise {
   name = "Adagrad", forms = { { "adagrad", rows = { "total" } } },
   options = {

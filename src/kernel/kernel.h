@@ -34,6 +34,7 @@ typedef struct Batch {
   const ptrdiff_t *step;     /* from one event of operand k to the next; 0 where
                                 all rows share one */
   double *scratch;           /* as much as the kernel asked for */
+  const double *result;      /* of an adjoint: what `run` gave for these rows, or NULL */
   unsigned wanted;           /* of an adjoint: a bit for each operand whose derivatives
                                 are; those of others may be left as they are */
   Stop stop;                 /* asked by kernels that take long for one event */

@@ -7,6 +7,13 @@ local errors = require "perilune.errors"
 local params = require "perilune.optim.params"
 local show   = require "perilune.show"
 
+--@ Optimiser
+-- An optimiser of parameters. Its options are fields, and may be changed between steps: opt.lr = 0.1; opt.steps
+-- counts.
+-- > opt = optim.SGD(param(1), { lr = 0.1 })
+-- > opt.lr = 0.01
+-- > opt.lr, opt.steps
+-- 0.01  0
 local Optimiser = {}
 
 --- Rules for options: what they say, and whether a value obeys.
@@ -97,10 +104,20 @@ function Optimiser.kind (kind)
   })
 end
 
---- Forgets all gradients.
+--@ Optimiser:zero_grad() -> nothing
+-- Forgets the gradients of all parameters; without it they add up.
+-- > w = param(1)
+-- > w.grad = 2
+-- > optim.SGD(w):zero_grad()
+-- > w.grad
+-- nil
 Optimiser.zero_grad = core.zero_grad
 
---- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
+--@ Optimiser:schedule(schedule) -> Optimiser
+-- Multiplies the learning rate by schedule(number of steps taken) from now on; returns the optimiser.
+--   schedule  function of the number of steps taken, such as optim.schedules make
+-- > optim.SGD(param(1), { lr = 0.1 }):schedule(optim.schedules.constant(0.5)):rate()
+-- 0.05
 function Optimiser:schedule (schedule)
   if type(schedule) ~= "function" then
     fail(self, "schedule must be a function of the step, got %s", show.value(schedule))
@@ -116,7 +133,10 @@ function Optimiser:count_step ()
   self.steps = steps + 1
 end
 
---- The learning rate of the next step.
+--@ Optimiser:rate() -> number
+-- The learning rate of the next step.
+-- > optim.SGD(param(1), { lr = 0.1 }):rate()
+-- 0.1
 function Optimiser:rate ()
   local schedule = self.factor
   if not schedule then return self.lr end
@@ -130,7 +150,10 @@ end
 
 local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end
 
---- All that the next steps depend on, but parameters and schedule, in numbers, strings and tables.
+--@ Optimiser:state() -> table
+-- All that the next steps depend on, but parameters and schedule: numbers, strings and tables.
+-- > optim.Adam(param(1)):state().name
+-- Adam
 function Optimiser:state ()
   local options = {}
   for _, option in ipairs(self.options) do options[option[1]] = copied(self[option[1]]) end
@@ -144,7 +167,12 @@ function Optimiser.numbers (list, n)
   return n == 0 and core.zeros(0) or core.tensor(table.move(list, 1, n, 1, {}))
 end
 
---- Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes.
+--@ Optimiser:restore(state) -> Optimiser
+-- Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes; raises for
+-- others.
+--   state  table that state() gave
+-- > optim.Adam(param(1)):restore(optim.Adam(param(2), { lr = 0.5 }):state()).lr
+-- 0.5
 function Optimiser:restore (state)
   if type(state) ~= "table" or type(state.memory) ~= "table" or type(state.options) ~= "table"
      or type(state.steps) ~= "number" then

@@ -90,8 +90,14 @@ local function set_gradient (param, value)
   if core.is_tensor(grad) then grad:copy(value) else core.newindex(param, "grad", value) end
 end
 
---- Scales all gradients by one factor, so that the norm of all together is at most max.
--- Returns the norm that they had.
+--@ peri.optim.clip_grad_norm(params, max) -> number
+-- Scales all gradients by one factor so that the norm of all together is at most max; returns the norm that they had.
+--   params  parameter, or a (nested) table of parameters
+--   max     positive number
+-- > w = param { 0, 0 }
+-- > w.grad = tensor { 3, 4 }
+-- > optim.clip_grad_norm(w, 1), w.grad[2]
+-- 5.0  0.8
 function params.clip_grad_norm (x, max, ...)
   errors.no_more("clip_grad_norm(params, max)", ...)
   local list, largest, squares = params.list("clip_grad_norm", x), 0, 0
@@ -117,7 +123,16 @@ function params.clip_grad_norm (x, max, ...)
   return norm
 end
 
---- Moves every element of every gradient into [-max, max].
+--@ peri.optim.clip_grad_value(params, max) -> nothing
+-- Moves every element of every gradient into [-max, max].
+--   params  parameter, or a (nested) table of parameters
+--   max     positive number
+-- > w = param { 0, 0 }
+-- > w.grad = tensor { 3, -0.5 }
+-- > optim.clip_grad_value(w, 1)
+-- > w.grad
+-- Tensor(2)
+--      1  -0.5
 function params.clip_grad_value (x, max, ...)
   errors.no_more("clip_grad_value(params, max)", ...)
   local list = params.list("clip_grad_value", x)
