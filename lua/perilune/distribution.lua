@@ -126,19 +126,15 @@ local function emptied (c)
   return c
 end
 
--- Whether a class of ours has this name. One that names its kernels would take its place.
-local function is_ours (name) return package.loaded["perilune.distributions." .. name] ~= nil end
-
+-- A description that is an instance would have the kernels of its class, and take the place of the class of that name.
 local function check_extension (parent, name, spec)
   if not class.is_class(parent) then raise("extend: a class is extended, got %s", show.value(parent)) end
   if type(name) ~= "string" or name == "" then
     raise("extend: name must be a string, got %s", show.value(name))
   end
-  if spec == nil then return end
-  if type(spec) ~= "table" or core.table_kind(spec) == "object" then
+  if spec ~= nil and (type(spec) ~= "table" or core.table_kind(spec) == "object") then
     raise("extend: the description of %s must be a plain table, got %s", name, show.value(spec))
   end
-  if spec.kernels and is_ours(name) then raise("extend: there is a class %s with kernels", name) end
 end
 
 --@ Distribution:extend(name, options) -> Distribution
