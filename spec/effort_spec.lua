@@ -55,7 +55,7 @@ local DISTANCES = {
     mix(peri.BetaBinomial({ 0.3, 1000 }, { 3, 0.01 }, { 256, 1000 })), 2, 37000 },
   { peri.HalfCauchy(0.01), peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 },
                                                     { peri.VonMises(10, 0.5), peri.Logistic(0, 1000) }), 7, 6000 },
-  { peri.BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2, 120 },
+  { peri.BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2, 220 },
   { peri.Frechet(30, 100), peri.BetaBinomial(1e150, 1000, 2 ^ 53), 7, 2100 },
 }
 

@@ -208,7 +208,7 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert(few[1] < 3000)
     local BetaBinomial, many = counted(peri.BetaBinomial)
     local value, error = peri.wasserstein(BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2)
-    assert(math.abs(value - 3158.5022663598) <= error and error < 1.1)   -- by panels
+    assert(math.abs(value - 3158.5022663598) <= error and error < 1.5)   -- by panels
     assert(many[1] < 400)
     many[1] = 0
     local mixture = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, BetaBinomial({ 0.3, 1000 }, { 3, 0.01 },

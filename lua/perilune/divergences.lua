@@ -413,6 +413,13 @@ local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_disc
 -- By what a cost may be off if either quantile is off by `step` in all.
 local function blurred (value, order, step) return step == 0 and 0 or order * step * bare(value) ^ (1 - 1 / order) end
 
+-- The error of the trapezoidal rule whose value has changed by `now` with the last halving of h, and by `before` with
+-- the one before that. Of quantiles with steps both count alike, since differences are partly chance.
+local function trapezoidal_error (now, before, has_steps)
+  if has_steps then return maximum(4 * now, before) end
+  return 10 * now * minimum(now / before, 1)
+end
+
 -- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
 -- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
 -- quantiles amounts to, which need not be smooth then.
@@ -428,11 +435,10 @@ local function by_steps (p, q, order, rtol, step, steps)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     if difference ~= INF then
-      local ratio = now / difference
-      local error = where(functions.le(now, rounding), now, 10 * now * minimum(ratio, 1)) + rounding
+      local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
-      local is_slow = 1 - maximum(functions.le(ratio, SLOW), functions.le(now, rounding))
+      local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
       if step == 0 and h < 1 / 2 and any(is_slow) then return nil, h * sum end
     end
     before, difference = value, now
@@ -486,7 +492,10 @@ local function between_quantiles (p, q, order)
     count = count + (steps[d] and #steps[d].jumps or 0)
   end
   local is_resolved = are_known and count <= CUTS
-  if is_resolved and count > 0 then return by_panels(p, q, order, steps, true) end
+  if is_resolved and count > 0 then
+    if is_endless(p, q, order, 0) then return fallback.infinite(p, q), INF end
+    return by_panels(p, q, order, steps, true)
+  end
   local step = are_known and 0 or unresolved(p, q)
   local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps)
   if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
