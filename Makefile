@@ -231,6 +231,7 @@ examples: need-build
 docs: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
+	@$(RUN) $(LUA) docs/pictures.lua
 
 host: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

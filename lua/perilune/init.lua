@@ -22,7 +22,12 @@ for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. nam
 -- among them.
 local fields = {
   construct     = "validate",
+  ["data.bits"] = "bits",
+  ["data.csv"]  = "read_csv write_csv",
+  ["data.describe"] = "describe",
+  ["data.json"] = "read_json",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
@@ -30,6 +35,7 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  plot          = "plot hist",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
 }

@@ -114,6 +114,7 @@ end
 local elsewhere = {
   ordering         = "sort argsort quantile median one_hot",
   matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
+  statistics       = "histogram unique cov corr",
 }
 for module, names in pairs(elsewhere) do
   local functions_of = lazy(module)

@@ -366,7 +366,8 @@ static int replay_rows (lua_State *L) {
       watch_look(&state->watch, watch_clock());
     }
   }
-  tensor_holder(rows.x)->writes++;
+  for (int index = ROWS_X; index <= ROWS_RESULTS; index++)
+    if (!lua_isnil(L, index)) tensor_holder(lua_touserdata(L, index))->writes++;
   end_writing(L, state, trace, writing);
   return 0;
 }

@@ -364,13 +364,19 @@ function Posterior:log_lik ()
   return self.density:likelihood(self.u[self.resampled])
 end
 
---@ Posterior:plot(name) -> string
--- A picture of a site as text: a histogram of a number, intervals of a vector.
---   name  string
+--@ Posterior:plot(what, options) -> Plot
+-- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+--   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+--   options  title = text; sites = name or list of names, of pictures of several; bins = number of them, or a list of
+--            edges; range = {low, high} of a site; xlabel = text, of a site; ylabel = text, of a site
 -- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
--- > #tostring(posed:vi({ seed = 1 }):plot("mu")) > 100
--- true
-function Posterior:plot (name) return require "perilune.inference.picture".of(self, name) end
+-- > posed:vi({ seed = 1 }):plot("mu").kind
+-- site
+function Posterior:plot (what, options)
+  if type(what) == "table" and options == nil then what, options = nil, what end
+  local plot = require "perilune.plot"
+  return require "perilune.plot.posterior".of(plot.new, self, what, options)
+end
 
 --@ Posterior:loo() -> table
 -- How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its
