@@ -143,6 +143,17 @@ local function emptied (c)
   return c
 end
 
+-- A description that is an instance would have the kernels of its class, and take the place of the class of that name.
+local function check_extension (parent, name, spec)
+  if not class.is_class(parent) then raise("extend: a class is extended, got %s", show.value(parent)) end
+  if type(name) ~= "string" or name == "" then
+    raise("extend: name must be a string, got %s", show.value(name))
+  end
+  if spec ~= nil and (type(spec) ~= "table" or core.table_kind(spec) == "object") then
+    raise("extend: the description of %s must be a plain table, got %s", name, show.value(spec))
+  end
+end
+
 --@ Distribution:extend(name, options) -> Distribution
 -- A new class with this one as its parent: its methods and KL pairs are inherited. A class with a log_prob and a
 -- support, or a sample, takes part in everything.
@@ -159,12 +170,7 @@ end
 -- > Peak(2):log_prob(0), kl_divergence(Peak(2), Laplace(0, 0.5)) < 1e-12
 -- 0.0  true
 function Distribution:extend (name, spec)
-  if type(name) ~= "string" or name == "" then
-    raise("extend: name must be a string, got %s", show.value(name))
-  end
-  if spec ~= nil and type(spec) ~= "table" then
-    raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
-  end
+  check_extension(self, name, spec)
   spec = spec or {}
   if spec.params ~= nil and not spec.kernels then construct.check_params(name, spec.params) end   -- ours are right
   local c = {}
