@@ -997,14 +997,6 @@ function peri.register_kl(P, Q, fn, options) end
 ---@return number|perilune.Tensor
 function peri.renyi_divergence(p, q, alpha, options) end
 
----How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
----@param p perilune.Distribution distribution
----@param q perilune.Distribution distribution
----@param order? number positive number; 1 unless told
----@return number|perilune.Tensor
----@return number|perilune.Tensor
-function peri.wasserstein(p, q, order) end
-
 ---1 if no element is 0, else 0; 1 of nothing.
 ---@param t perilune.Tensor|table|number tensor, or a table of numbers
 ---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
@@ -3604,6 +3596,14 @@ function peri.has(name) end
 ---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
 ---@param n integer integer from 1 to 256
 function peri.set_threads(n) end
+
+---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
+---@param p perilune.Distribution distribution
+---@param q perilune.Distribution distribution
+---@param order? number positive number; 1 unless told
+---@return number|perilune.Tensor
+---@return number|perilune.Tensor
+function peri.wasserstein(p, q, order) end
 
 ---What peri.help gives, or nil where there is no such name.
 ---@param name string|perilune.Distribution|function|perilune.Tensor string, or what is asked about: a class, a distribution, a function, a tensor, ...
