@@ -26,7 +26,7 @@ describe("README.md", function ()
 end)
 
 for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
-                        "docs/models.md", "docs/tensors.md" } do
+                        "docs/models.md", "docs/tensors.md", "docs/distributions.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
       if code:find('require "perilune"', 1, true) then   -- complete programs only

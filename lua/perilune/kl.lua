@@ -349,7 +349,8 @@ function inside.answer (p, q, opts)
   return value, nil, 0, function () return rounding_error(fn, p, q, value) end
 end
 
---- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }.
+--- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }; and where it is infinite
+-- `where`, which says in words where p has mass and q has none.
 function kl.kl_explain (p, q, opts, ...)
   errors.no_more("kl_explain(p, q, opts)", ...)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
@@ -360,7 +361,8 @@ function kl.kl_explain (p, q, opts, ...)
   error = error or rounding_error(fn, p, q, value)
   if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
-  return { method = method, pair = names, value = value, error = error }
+  return { method = method, pair = names, value = value, error = error,
+           where = require "perilune.kl_where"(p, q, value) }
 end
 
 return core.keep("kl", setmetatable(kl, { __index = inside }))
