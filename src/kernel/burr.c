@@ -48,7 +48,8 @@ VECTOR double log_density (const double v[]) {
   double level = vlog(c) + vlog_ratio(k, v[3]), rest = (r.grown.hi - r.u.hi) + r.grown.lo;
   double power = c == 1 ? 0.0 : (c - 1) * r.l.hi;
   double near = level + power - (k + 1) * r.grown.hi;
-  double far = level - fma(c, k, 1.0) * r.l.hi - (k + 1) * (rest > 0 ? rest : 0.0);
+  double decline = r.l.hi == 0 ? 0.0 : fma(c, k, 1.0) * r.l.hi;
+  double far = level - decline - (k + 1) * (rest > 0 ? rest : 0.0);
   far = v[0] == HUGE_VAL ? -HUGE_VAL : far;
   double inside = r.u.hi < 0 ? near : far;
   return v[0] < 0 ? -HUGE_VAL : inside;
@@ -64,25 +65,26 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
   d[3] = v[0] < 0 ? 0.0 : c * (fall - 1) / v[3];
 }
 
-/* log w from m = e/k = log(1 + w) */
-VECTOR Pair log_of_growth (double m) {
-  double w = vexpm1(m < 1 ? m : 1.0);
-  Pair near = log_pair(w);
-  near.hi = log_edges(w, near.hi);
+/* log w from m = e/k = log(1 + w), which may underflow */
+VECTOR Pair log_of_growth (double e, double k) {
+  double m = e / k, small = m < 1 ? m : 1.0;
+  Pair near = log_ratio_pair(e, k);
+  double bend = small > 0x1p-60 ? vlog(vexpm1(small) / small) : 0.0;
+  near = fast_sum(near.hi, fabs(near.hi) < HUGE_VAL ? near.lo + bend : 0.0);
   Pair far = fast_sum(m, vlog1mexp(-m));
-  int small = m < 1;
-  return (Pair) {small ? near.hi : m < HUGE_VAL ? far.hi : m, small ? near.lo : m < HUGE_VAL ? far.lo : 0.0};
+  double hi = m < HUGE_VAL ? far.hi : m, lo = m < HUGE_VAL ? far.lo : 0.0;
+  return (Pair) {m < 1 ? near.hi : hi, m < 1 ? near.lo : lo};
 }
 
 VECTOR double quantile (const double v[]) {
-  return scaled_exp(v[3], exponent_quotient(log_of_growth(v[0] / v[2]), v[1]));
+  return scaled_exp(v[3], exponent_quotient(log_of_growth(v[0], v[2]), v[1]));
 }
 
 VECTOR void quantile_slopes (const double v[], double d[]) {
   double x = quantile(v), m = v[0] / v[2];
   double pace = x / v[1] / -vexpm1(-m) / v[2];   /* (1 + w)/w = 1/(1 - e^-m) */
   d[0] = pace;
-  d[1] = -x * log_of_growth(m).hi / v[1] / v[1];
+  d[1] = -x * log_of_growth(v[0], v[2]).hi / v[1] / v[1];
   d[2] = -pace * m;
   d[3] = x / v[3];
 }

@@ -27,9 +27,18 @@ VECTOR Pair growth (Pair u) {
   return (Pair) {small ? near : far.hi, small | (e.hi == HUGE_VAL) ? 0.0 : far.lo + e.lo};
 }
 
+/* a b c, for a that is so small that it comes last */
+VECTOR double tiny_product (double a, double b, double c) {
+  double bc = b * c;
+  return (bc > 1e-300) & (bc < 1e300) ? bc * a : b < c ? a * c * b : a * b * c;
+}
+
 VECTOR Pair hazard (const double v[]) {
-  Pair g = growth(aged(v)), t = pair_scale(v[1], g);
+  Pair u = aged(v), g = growth(u), t = pair_scale(v[1], g);
   t.hi = g.hi == HUGE_VAL ? HUGE_VAL : t.hi;
+  int tiny = (u.hi < 1e-280) & (v[0] > 0);
+  t.hi = tiny ? tiny_product(v[0], v[1], v[2]) : t.hi;
+  t.lo = tiny ? 0.0 : t.lo;
   return (Pair) {v[0] == v[0] ? t.hi : v[0], t.hi < HUGE_VAL ? t.lo : 0.0};
 }
 
@@ -59,8 +68,11 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 
 /* log(1 + e/c)/r; e/c may overflow */
 VECTOR double quantile (const double v[]) {
-  double q = v[0] / v[1];
-  return (q == HUGE_VAL && v[0] < HUGE_VAL ? vlog(v[0]) - vlog(v[1]) : vlog1p(q)) / v[2];
+  double q = v[0] / v[1], x = vlog1p(q) / v[2];
+  x = (q == HUGE_VAL) & (v[0] < HUGE_VAL) ? (vlog(v[0]) - vlog(v[1])) / v[2] : x;
+  double both = v[1] * v[2];
+  int tiny = (q < 1e-280) & (both > 1e-300) & (both < 1e300);
+  return tiny ? v[0] / both : x;
 }
 
 VECTOR void quantile_slopes (const double v[], double d[]) {

@@ -16,7 +16,8 @@ local Burr = Distribution:extend("Burr", {
   support = constraints.nonnegative,
   help = {
     summary = "Burr's law of type XII (Singh-Maddala): incomes, floods; log-logistic for concentration0 = 1",
-    params  = { concentration1 = "c: the law begins as x^c", concentration0 = "k: it ends as x^-(c k)", scale = "scale" },
+    params  = { concentration1 = "c: the law begins as x^c", concentration0 = "k: it ends as x^-(c k)",
+                scale = "scale" },
     formula = "F(x) = 1 - (1 + (x/scale)^c)^-k for x >= 0,  c = concentration1, k = concentration0",
     example = { "Burr(2, 3):sf(2)", 0.008 },
   },
