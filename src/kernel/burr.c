@@ -26,9 +26,12 @@ VECTOR Ratio ratio_of (const double v[]) {
 }
 
 VECTOR Pair hazard (const double v[]) {
-  Pair g = ratio_of(v).grown, t = pair_scale(v[2], g);
-  double hi = g.hi == HUGE_VAL ? g.hi : t.hi;
-  return (Pair) {v[0] == v[0] ? hi : v[0], hi < HUGE_VAL ? t.lo : 0.0};
+  Ratio r = ratio_of(v);
+  Pair t = pair_scale(v[2], r.grown);
+  double hi = v[2] * r.grown.hi == HUGE_VAL ? HUGE_VAL : t.hi;
+  int tiny = r.u.hi < -600;   /* w may underflow */
+  hi = tiny ? scaled_exp(v[2], r.u) : hi;
+  return (Pair) {v[0] == v[0] ? hi : v[0], tiny | (hi == HUGE_VAL) ? 0.0 : t.lo};
 }
 
 VECTOR void hazard_slopes (const double v[], double d[]) {
