@@ -2,9 +2,9 @@
 ** quantile_search.h - quantiles from tails and density, for laws without a formula
 **
 ** Newton's method on the logarithm of the smaller tail, which for tails that fall like
-** exponentials or bell curves is nearly straight; a law on the half-line takes its steps in log x,
-** where powers are straight as well. A step that leaves the bracket, or does not halve what is
-** left, gives way to one that halves the bracket.
+** exponentials or bell curves is nearly straight; on the half-line long steps towards 0 are taken in
+** log x, where powers are straight as well. A step that leaves the bracket, or does not halve
+** what is left, gives way to one that halves the bracket.
 */
 #ifndef PERILUNE_QUANTILE_SEARCH_H
 #define PERILUNE_QUANTILE_SEARCH_H
@@ -50,7 +50,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (side ? rest > 0 : rest < 0) low = x;
     else high = x;
     double move = (side ? rest : -rest) / vexp(law.log_density(at) - log_tail);
-    double next = positive ? x * vexp(clamp(move / x, -600.0, 600.0)) : x + move;
+    double next = positive && move < -0.5 * x ? x * vexp(fmax(move / x, -600)) : x + move;
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     if (!(next >= low && next <= high) || slow) next = search_middle(low, high, positive);
     before = fabs(rest);
