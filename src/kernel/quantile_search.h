@@ -49,8 +49,11 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (rest != rest || rest == 0) return rest == 0 ? x : (double)NAN;
     if (side ? rest > 0 : rest < 0) low = x;
     else high = x;
-    double move = (side ? rest : -rest) / vexp(law.log_density(at) - log_tail);
-    double next = positive && move < -0.5 * x ? x * vexp(fmax(move / x, -600)) : x + move;
+    double slope = law.log_density(at) - log_tail, towards = side ? rest : -rest, next;
+    if (positive) {   /* the slope itself may overflow */
+      double part = towards / vexp(slope + vlog(x));
+      next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, part, x);
+    } else next = x + towards / vexp(slope);
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     if (!(next >= low && next <= high) || slow) next = search_middle(low, high, positive);
     before = fabs(rest);

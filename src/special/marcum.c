@@ -15,6 +15,7 @@
 #include "special/bessel_order.h"
 #include "special/incgamma.h"
 #include "special/legendre.h"
+#include "special/verf.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
 
@@ -50,8 +51,17 @@ static double log_density (double v, double a, double y) {
   return order - 0.5 * (r - v) * bend - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
 }
 
+/* From here on the law is normal: mean m + a, variance m + 2 a */
+static const double NORMAL_FROM = 1e100;
+
+static double normal_score (double m, double a, double y) { return ((y - m) - a) / sqrt(m + 2 * a); }
+
 /* of order below 0 by g_m = (a g_(m+2) + m g_(m+1))/y */
 double marcum_log_density (double m, double a, double y) {
+  if (m + a > NORMAL_FROM) {
+    double z = normal_score(m, a, y);
+    return fma(-0.5 * z, z, -fma(0.5, vlog(m + 2 * a), HALF_LOG_2PI));
+  }
   if (m >= 1) return log_density(m - 1, a, y);
   if (y == 0) return HUGE_VAL;
   double one = log_density(m, a, y), two = a > 0 ? log_density(m + 1, a, y) + vlog(a) : -HUGE_VAL;
@@ -60,6 +70,7 @@ double marcum_log_density (double m, double a, double y) {
 
 /* g_(m+1)/g_m */
 static double next_ratio (double m, double a, double y) {
+  if (m + a > NORMAL_FROM) return 1 + normal_score(m, a, y) / sqrt(m + 2 * a);
   if (m >= 1) return 2 * y * bessel_order(m - 1, 2 * sqrt(a) * sqrt(y)).share;
   return vexp(marcum_log_density(m + 1, a, y) - marcum_log_density(m, a, y));
 }
@@ -155,6 +166,7 @@ static double log_other (double l) { return l < 0 ? vlog1mexp(l) : -HUGE_VAL; }
 double marcum_log_tail (double m, double a, double y, int upper) {
   if (!(y >= 0 && m > 0 && a >= 0)) return (double)NAN;
   if (y == 0 || y == HUGE_VAL) return (y == 0) == upper ? 0 : -HUGE_VAL;
+  if (m + a > NORMAL_FROM) return vlog_ndtr((upper ? -1 : 1) * normal_score(m, a, y));
   if (a == 0) return upper ? special_log_gammaincc(m, y) : special_log_gammainc(m, y);
   int is_upper = y >= m + a;
   double small = is_upper ? log_integral(m, a, y, 1) : log_lower(m, a, y);

@@ -11,7 +11,7 @@ local Rice = Distribution:extend("Rice", {
   },
   support = constraints.nonnegative,
   help = {
-    summary = "the length of a vector of two Normals about a point at distance nu, as magnitudes in MRI; Rayleigh for 0",
+    summary = "the length of a vector of two Normals about a point at distance nu; Rayleigh for 0",
     params  = { nu = "distance of the point", sigma = "standard deviation of either coordinate" },
     formula = "p(x) = x/sigma^2 exp(-(x^2 + nu^2)/(2 sigma^2)) I0(x nu/sigma^2) for x >= 0",
     example = { "Rice(1, 1):cdf(1)", 0.26712019620317978175 },
