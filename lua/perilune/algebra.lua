@@ -177,6 +177,10 @@ local function same (a, b, names)
   return true
 end
 
+sum("Normal", "Exponential", function (a, b) return distributions.ExGaussian(a.loc, a.scale, b.rate) end)
+sum("Normal", "ExGaussian", function (a, b)
+  return distributions.ExGaussian(a.loc + b.loc, f.hypot(a.scale, b.scale), b.rate)
+end)
 sum("Normal", "Normal", function (a, b)
   return distributions.Normal(a.loc + b.loc, f.hypot(a.scale, b.scale))
 end)
@@ -243,7 +247,9 @@ sum("MultivariateNormal", "MultivariateNormal", function (a, b)
 end)
 
 -- Differences that are no sum with -b: of families on the half-line.
-local differences = { Gumbel = {}, Exponential = {} }
+local differences = { Gumbel = {}, Exponential = {}, Poisson = {} }
+
+function differences.Poisson.Poisson (a, b) return distributions.Skellam(a.rate, b.rate) end
 
 function differences.Gumbel.Gumbel (a, b)
   if not same(a, b, "scale") then return nil, "scale" end

@@ -3,7 +3,7 @@
 **
 ** With w = 2 sqrt(a y) and r = sqrt(v^2 + w^2) Debye's expansion of I_v (bessel_order.h) gives
 **
-**   log g = v (log(1 + d) - d) - (r - v) d^2/(2 (1 + d)) - log(2 pi r)/2 + T,   1 + d = 2 y/(v + r)
+**   log g = v (log(1 + d) - d) - a d^2 - log(2 pi r)/2 + T,   1 + d = 2 y/(v + r)
 **
 ** in which nothing cancels. A tail is an integral over s = sqrt(y), in which g is much like a bell
 ** curve; or where it reaches down to 0, with terms that are all positive,
@@ -45,10 +45,9 @@ static double log_density (double v, double a, double y) {
     return (power + bessel_order(v, w).log_scaled) - gap * gap;
   }
   double ratio = 2 * (y / (v + r)), d = fma(2.0, y, -(v + r)) / (v + r), t;
-  double bend = d < 1e8 ? d * d / ratio : d;
   double order = v == 0 ? 0.0 : v * (ratio < 0.25 ? vlog(ratio) - d : vlog1pmx(d));
   t = debye_sum(v / r * (v / r), 1 / r).value;
-  return order - 0.5 * (r - v) * bend - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
+  return order - a * d * d - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
 }
 
 /* From here on the law is normal: mean m + a, variance m + 2 a */
