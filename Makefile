@@ -13,7 +13,7 @@
 #   make calibration  simulations and their posteriors by every way: are ranks uniform?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
-#   make docs         write the tables that documents are generated from
+#   make docs         write the reference, the help and the tables that are generated from the code
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
@@ -231,6 +231,7 @@ examples: need-build
 docs: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
+	@$(RUN) $(LUA) docs/pictures.lua
 
 host: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

@@ -1,5 +1,7 @@
---- Writes those passages of the documents that list what there is: `make docs`. Loaded with an argument it returns them
--- instead, and the spec compares. A passage stands between <!-- name --> and <!-- end of name -->.
+--- Writes those passages of the documents that list what there is, and the files that are generated from the entries
+-- beside the code (docs/reference.lua): `make docs`. Loaded with an argument it returns them instead, and the spec
+-- compares. A passage stands between <!-- name --> and <!-- end of name -->.
+package.path = "./?.lua;" .. package.path
 local peri = require "perilune"
 
 local WIDTH = 122
@@ -120,15 +122,26 @@ local function parts (file, name)
   return text:sub(1, first), text:sub(first + 1, last - 1), text:sub(last)
 end
 
+local function write (file, ...)
+  local stream = assert(io.open(file, "w"))
+  stream:write(...)
+  stream:close()
+end
+
 local list = {}
 for i, passage in ipairs(passages) do
-  local file, name, write = table.unpack(passage)
+  local file, name, text_of = table.unpack(passage)
   local before, is, after = parts(file, name)
-  list[i] = { file = file, name = name, is = is, should = write() }
-  if not ... and list[i].is ~= list[i].should then
-    local stream = assert(io.open(file, "w"))
-    stream:write(before, list[i].should, after)
-    stream:close()
-  end
+  list[i] = { file = file, name = name, is = is, should = text_of() }
+  if not ... and list[i].is ~= list[i].should then write(file, before, list[i].should, after) end
+end
+
+for _, made in ipairs(require "docs.reference".files()) do
+  local file, should = table.unpack(made)
+  local stream = io.open(file)
+  local is = stream and stream:read "a"
+  if stream then stream:close() end
+  list[#list + 1] = { file = file, name = "all of it", is = is or "", should = should }
+  if not ... and is ~= should then write(file, should) end
 end
 return list

@@ -17,6 +17,7 @@ title "KL divergence: direction matters"
 print("KL(p || q) = " .. peri.kl_divergence(p, q))
 print("KL(q || p) = " .. peri.kl_divergence(q, p))
 print("KL(p || p) = " .. peri.kl_divergence(p, p))
+print(peri.plot { p, q })   -- :save "pq.svg" makes a picture for a page of it
 print("nearly equal: KL(N(0, 1) || N(1e-9, 1 + 1e-9)) = "
       .. peri.kl_divergence(Normal(0, 1), Normal(1e-9, 1 + 1e-9)))
 print("no room:      KL(U(0, 2) || U(0, 1)) = " .. peri.kl_divergence(Uniform(0, 2), Uniform(0, 1)))
@@ -26,24 +27,11 @@ local locs, scales = peri.tensor { { 0 }, { 1 }, { 2 } }, peri.tensor { 0.5, 1, 
 print "KL(N(loc, 1) || N(0, scale)) for loc = 0, 1, 2 down and scale = 0.5, 1, 2, 4 across"
 print(peri.kl_divergence(Normal(locs, 1), Normal(0, scales)))
 
--- A histogram: how many draws fall into each bin, as a line of bars.
-local BARS = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
-local function histogram (draws, low, high, bins)
-  local counts, highest = {}, 0
-  for b = 1, bins do
-    local from, to = low + (b - 1) * (high - low) / bins, low + b * (high - low) / bins
-    counts[b] = (draws:ge(from) * draws:lt(to)):sum()
-    highest = math.max(highest, counts[b])
-  end
-  for b = 1, bins do counts[b] = BARS[1 + math.floor(counts[b] / highest * 7)] end
-  return table.concat(counts)
-end
-
 title "A hundred thousand draws each, from one seed"
 local rng = peri.rng(2026)
 for _, d in ipairs { Normal(0, 1), Exponential(1), Uniform(-2, 2), Normal({ -2, 2 }, 0.6) } do
   local draws = d:sample(100000, rng)
-  print(histogram(draws, -4, 4, 48) .. "  " .. tostring(d))
+  print(peri.hist(draws, { range = { -4, 4 }, bins = 48 }):spark() .. "  " .. tostring(d))
 end
 
 title "A class of one's own, and a KL for it"

@@ -9,7 +9,8 @@ end
 describe("what `make docs` writes", function ()
   for _, passage in ipairs(assert(loadfile "docs/write.lua")("compare")) do
     it(passage.file .. ": " .. passage.name .. " is as it should be (run make docs)", function ()
-      assert.equal(passage.should, passage.is)
+      if passage.name == "all of it" then assert(passage.should == passage.is, "run make docs")   -- too long to show
+      else assert.equal(passage.should, passage.is) end
       assert(#passage.is > 10)
     end)
   end

@@ -86,8 +86,8 @@ for _, method in ipairs { "vi", "laplace", "pathfinder", "nuts", "hmc", "fit" } 
       assert.matches("^ok: ", text)
       assert.matches("\nname +mean +sd +5 %% +50 %% +95 %%", text)
       assert.matches("\nboth%[2%] +1%.9", text)
-      assert.matches("a, median 1", post:plot "a")
-      assert.matches("both%[1%].*●", post:plot "both")
+      assert.matches("a, median 1", post:plot("a"):text { ascii = false })
+      assert.matches("both%[1%].*●", post:plot("both"):text { ascii = false })
       assert.matches("there is no site c", refusal_of(post.plot, post, "c"))
     end)
 

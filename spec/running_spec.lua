@@ -394,6 +394,20 @@ describe("a fit that its host drives", function ()
     end
   end)
 
+  for name in pairs(peri.optim) do
+    if name:find "^%u" and name ~= "LBFGS" then
+      it("goes on to the same bits with " .. name, function ()
+        local first, second = schools { optimiser = name }, schools { optimiser = name }
+        first:step(30)
+        assert.equal(name, first.optimiser.name)
+        second:restore(first:state())
+        first:step(30)
+        second:step(30)
+        assert.equal(first:state(), second:state())
+      end)
+    end
+  end
+
   it("is one of a guide function, too", function ()
     local posed = peri.model(function (m)
       m.mu = Normal(0, 5)

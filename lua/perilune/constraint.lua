@@ -19,10 +19,43 @@ local raise = errors.raise
 
 local constraint = {}
 
+--@ Constraint
+-- A constraint. Those of single numbers have the ends low and high, which belong to them unless left_open or
+-- right_open; event_dim is the number of dimensions that count as one event, is_discrete says whether it holds
+-- integers. Two of one kind with equal parameters are equal.
+-- > constraints.greater_than(0).low, constraints.simplex.event_dim
+-- 0  1
+
+--@ peri.constraints.Constraint
+-- The parent of all kinds of constraints.
+-- > constraints.Constraint.event_dim
+-- 0
 local Constraint = { event_dim = 0, is_discrete = false, params = {} }
 Constraint.__index = Constraint
 
---- Does every event of x satisfy the constraint?
+--@ Constraint:check(x) -> boolean
+-- Does every event of x satisfy the constraint? NaN never does.
+--   x  number, table or tensor
+-- > constraints.positive:check { 1, 2 }, constraints.positive:check { 1, -2 }
+-- true  false
+
+--@ Constraint:holds(x) -> number or Tensor
+-- The same for each event: 1 or 0.
+--   x  number, table or tensor
+-- > constraints.positive:holds { 1, -2 }
+-- Tensor(2)
+--   1  0
+
+--@ Constraint:violation(x) -> number or string or nil, integer
+-- The first offender in x (a number, or a text for a row or a matrix) and its indices; nothing, if there is none.
+--   x  number, table or tensor
+-- > constraints.positive:violation { 1, -2 }
+-- -2.0  2
+
+--@ Constraint:rule() -> string
+-- What it asks for, to end a sentence that begins "scale must be".
+-- > constraints.greater_than(2):rule()
+-- greater than 2
 function Constraint:check (x) return self:violation(x) == nil end
 
 errors.count_arguments("Constraint", Constraint, "check")
@@ -96,7 +129,11 @@ function constraint.named (name, c)
   return c
 end
 
---- Is this a constraint?
+--@ peri.constraints.is_constraint(c) -> boolean
+-- Is it a constraint (and not a kind of them)?
+--   c  anything
+-- > constraints.is_constraint(constraints.real), constraints.is_constraint(constraints.interval)
+-- true  false
 function constraint.is_constraint (c)
   return type(c) == "table" and c.violation ~= nil and c.params ~= nil and math.type(c.event_dim) == "integer"
      and not class.is_class(c)

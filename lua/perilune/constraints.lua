@@ -4,6 +4,11 @@ local constraint = require "perilune.constraint"
 local core       = require "perilune.core"
 local errors     = require "perilune.errors"
 
+--@ peri.constraints
+-- Constraints: what parameters must be, and what the supports of distributions are. constraints.positive is one,
+-- constraints.interval(0, 2) makes one.
+-- > constraints.interval(0, 2):check { 0.5, 1 }, constraints.interval(0, 2):check(3)
+-- true  false
 local constraints = {
   Constraint = constraint.Constraint, is_constraint = constraint.is_constraint,
 }

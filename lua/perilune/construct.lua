@@ -22,7 +22,15 @@ local construct = { MAX_PARAMS = 6 }
 
 local validation = true
 
---- peri.validate(on): checks parameters at construction unless told not to.
+--@ peri.validate(on) -> nothing
+-- Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are
+-- results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
+--   on  true or false
+-- > validate(false)
+-- > d = Normal(0, -1)
+-- > validate(true)
+-- > d:mean()
+-- 0
 function construct.validate (on, ...)
   errors.no_more("validate(on)", ...)
   if type(on) ~= "boolean" then raise("validate: on must be true or false, got %s", show.value(on)) end

@@ -11,6 +11,14 @@ require "perilune.tensor"   -- parameters are tensors with methods
 
 local raise = errors.raise
 
+--@ Distribution
+-- The class of all distributions. Class(...) makes one, of parameters in their order or of one table with names,
+-- Normal { loc = 1, scale = 2 }; a parameter that breaks its constraint raises. Parameters are fields and may be
+-- tensors: their broadcast shape is the batch. Methods take and give numbers where everything is a number, else
+-- tensors. Classes of one's own: Distribution:extend.
+-- > d = Normal { loc = { 0, 1 }, scale = 2 }
+-- > d.scale, #d.batch_shape, d:mean():sum()
+-- 2  1  1.0
 local Distribution = { __name = "Distribution", params = {}, operands = {}, has_rsample = false }
 Distribution.__index = Distribution
 
@@ -19,6 +27,35 @@ local SCALAR = setmetatable({}, {
   __newindex  = function () raise("batch_shape and event_shape cannot be changed") end,
   __metatable = false,
 })
+--@ Distribution.batch_shape -> table
+-- The shape of the batch: how many distributions there are at once; a list of integers, empty for one.
+-- > Normal({ 0, 1, 2 }, 1).batch_shape[1]
+-- 3
+
+--@ Distribution.event_shape -> table
+-- The shape of a single draw: a list of integers, empty for a number.
+-- > Dirichlet({ 1, 2, 3 }).event_shape[1]
+-- 3
+
+--@ Distribution.support -> Constraint
+-- The constraint that all draws satisfy.
+-- > Gamma(1, 1).support
+-- nonnegative
+
+--@ Distribution.has_rsample -> boolean
+-- Do draws carry gradients? Then rsample gives them.
+-- > Normal.has_rsample, Poisson.has_rsample
+-- true  false
+
+--@ Distribution.params -> table
+-- Of a class: a list of { name, constraint, default = number }, in the order of arguments.
+-- > Normal.params[2][1], Normal.params[2].default
+-- scale  1
+
+--@ Distribution.super -> Distribution
+-- Of a class: its parent.
+-- > Chi2.super == Gamma
+-- true
 Distribution.batch_shape = SCALAR
 Distribution.event_shape = SCALAR
 
@@ -59,8 +96,12 @@ local function index_of (c)
   end
 end
 
+local UNDERSCORE = ("_"):byte()
+
 local function is_method (key, value)
-  return type(value) == "function" and type(key) == "string" and key ~= "init" and not key:find("^__")
+  if type(value) ~= "function" or type(key) ~= "string" or key == "init" then return false end
+  local first, second = key:byte(1, 2)
+  return first ~= UNDERSCORE or second ~= UNDERSCORE
 end
 
 local function set_call (c) getmetatable(c).__call = c.construct or construct.constructor(c) end
@@ -86,12 +127,21 @@ local function emptied (c)
   return c
 end
 
---- A new class with self as parent. `spec` holds class fields: params, operands,
--- support, event_shape, inherit_kl (see construct.lua for the first two); `derived`
--- has functions of an instance for fields that are computed when asked for;
--- `kernels` names a file of src/kernel whose kernels become methods; `init(self)`
--- completes a new instance. A class whose arguments are no numbers makes its instances
--- itself: `construct(class, ...)` takes the place of the params.
+--@ Distribution:extend(name, options) -> Distribution
+-- A new class with this one as its parent: its methods and KL pairs are inherited. A class with a log_prob and a
+-- support, or a sample, takes part in everything.
+--   name     string
+--   options  params = list of { name, constraint, default = number }; support = constraint of the draws; event_shape =
+--            of a draw; inherit_kl = false where the density differs from the parent's (true); derived = functions of
+--            an instance for fields that are computed when asked for; init = function (self) that completes an
+--            instance; construct = function (class, ...) that takes the place of params; has_rsample = do draws carry
+--            gradients; help = what peri.help says of the class
+-- > Peak = Distribution:extend("Peak", {
+-- >   params = { { "rate", constraints.positive, default = 1 } }, support = constraints.real,
+-- > })
+-- > function Peak:log_prob (x) return log(self.rate / 2) - self.rate * abs(x) end
+-- > Peak(2):log_prob(0), kl_divergence(Peak(2), Laplace(0, 0.5)) < 1e-12
+-- 0.0  true
 function Distribution:extend (name, spec)
   if type(name) ~= "string" or name == "" then
     raise("extend: name must be a string, got %s", show.value(name))
@@ -100,7 +150,7 @@ function Distribution:extend (name, spec)
     raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
   end
   spec = spec or {}
-  if spec.params ~= nil then construct.check_params(name, spec.params) end
+  if spec.params ~= nil and not spec.kernels then construct.check_params(name, spec.params) end   -- ours are right
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
@@ -123,6 +173,11 @@ set_parent(Distribution)
 
 -- Methods --------------------------------------------------------------------
 
+--@ Distribution:is_a(class) -> boolean
+-- Is it of this class, or of one that descends from it?
+--   class  class of distributions
+-- > Chi2(3):is_a(Gamma), Gamma(1, 1):is_a(Chi2)
+-- true  false
 function Distribution:is_a (c) return class.descends(class.of(self), c) end
 
 function Distribution:__tostring ()
@@ -137,7 +192,12 @@ function Distribution:__tostring ()
   return class.name(class.of(self)) .. "(" .. table.concat(parts, ", ") .. ")"
 end
 
---- A value that does not depend on every parameter, in the batch shape.
+--@ Distribution:batched(value) -> number or Tensor
+-- For methods of one's own classes: a value that does not depend on every parameter, in the batch shape.
+--   value  number or tensor
+-- > Normal({ 0, 1, 2 }, 1):batched(5)
+-- Tensor(3)
+--   5  5  5
 function Distribution:batched (value)
   if self.batch_shape == SCALAR then return value end
   return (core.is_tensor(value) and value or core.tensor(value)):expand(self.batch_shape)
@@ -159,7 +219,11 @@ local function expanded (self, name, value, shape, event)
   raise("%s: %s: %s", class.name(class.of(self)), name, (result:gsub("^.*Tensor:expand: ", "")))
 end
 
---- The same distribution with a batch of this shape, for `expand`; a class made of others has its own.
+--@ Distribution:with_batch(shape) -> Distribution
+-- The same distribution with a batch of this shape: what expand calls, for classes made of others to define.
+--   shape  integer, or a table of integers
+-- > Normal(0, 1):with_batch({ 2 }).batch_shape[1]
+-- 2
 function Distribution:with_batch (shape)
   shape = core.to_shape(shape, class.name(class.of(self)) .. ":with_batch")
   local copy = {}
@@ -173,21 +237,52 @@ function Distribution:with_batch (shape)
   return setmetatable(copy, class.of(self))
 end
 
---- The same distribution with a larger batch; nothing is copied.
+--@ Distribution:expand(shape) -> Distribution
+-- The same distribution with a batch of this shape; nothing is copied.
+--   shape  integer, or a table of integers
+-- > Normal(0, 1):expand(3).batch_shape[1]
+-- 3
 function Distribution:expand (shape)
   if class.is_class(self) then raise("expand: %s is no distribution, but makes them", tostring(self)) end
   return self:with_batch(core.to_shape(shape, class.name(class.of(self)) .. ":expand"))
 end
 
+--@ Distribution:cross_entropy(q, options) -> number or Tensor, number or Tensor
+-- -E[log q(X)] with X from this distribution, in nats, and an error: peri.cross_entropy(d, q).
+--   options  samples = draws where nothing better is known (10000); rng; fallback = false raises where there is no
+--            formula (true)
+-- > item(Normal(0, 1):cross_entropy(Normal(1, 2)))
+-- 1.8620857137646
 function Distribution:cross_entropy (q, opts) return require "perilune.divergences".cross_entropy(self, q, opts) end
 
---- E[f(X)] and an estimate of its error: see expectation.lua.
+--@ Distribution:expectation(f, options) -> number or Tensor, number or Tensor
+-- E[f(X)] without sampling, and an estimate of its error: an integral over quantiles, or a sum over outcomes. For
+-- distributions of single numbers.
+--   f        function that gets a tensor of values, the batch in its last dimensions, and returns as many
+--   options  rtol = relative error to reach (by itself); atol = absolute one; panels = at most so many; points = list
+--            where f has a kink or jump; outcomes = after how many of a discrete law to stop; parts = functions inner
+--            and outer, where f(x) is outer of inner
+-- > value = Gamma(3, 2):expectation(function (x) return x:log() end)
+-- > string.format("%.6f", value)
+-- 0.229637
 function Distribution:expectation (...)
   local expectation = require "perilune.expectation"
   return expectation.of(self, expectation.checked(self, ...))
 end
 
---- All outcomes of a finite discrete distribution, along a new first dimension.
+--@ Distribution:fit_check(x) -> check
+-- How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p,
+-- and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+--   x  tensor or list of numbers
+-- > Uniform(0, 1):fit_check({0.2, 0.5, 0.9}).ks
+-- 0.23333333333333
+function Distribution:fit_check (x) return require "perilune.fit.check".quantiles(self, x) end
+
+--@ Distribution:enumerate_support() -> Tensor
+-- All outcomes of a finite discrete distribution, along a new first dimension; raises where there is no end of them.
+-- > Binomial(3, 0.5):enumerate_support()
+-- Tensor(4)
+--   0  1  2  3
 function Distribution:enumerate_support () return require "perilune.enumeration".numbers(self) end
 
 
@@ -212,6 +307,65 @@ local function has_density (self)
   local low = #self.event_shape == 0 and type(self.support) == "table" and self.support.low
   return low and self.log_prob ~= Distribution.log_prob and not (self.kernels or self.construct)
 end
+
+--@ Distribution:log_prob(x) -> number or Tensor
+-- The logarithm of the density at x, in nats, or of the probability of x where outcomes are discrete: -inf outside of
+-- the support, NaN of NaN, never an error.
+--   x  number, table or tensor; its last dimensions are batch and event, and are broadcast
+-- > Normal(0, 1):log_prob(0)
+-- -0.91893853320467
+-- > Categorical({ 0.25, 0.75 }):log_prob(2)
+-- -0.28768207245178
+
+--@ Distribution:cdf(x) -> number or Tensor
+-- P(X <= x), of distributions of single numbers.
+--   x  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):cdf(1.96)
+-- 0.97500210485178
+
+--@ Distribution:icdf(p) -> number or Tensor
+-- The quantile: the smallest x with P(X <= x) >= p. NaN where p is no probability.
+--   p  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):icdf(0.975)
+-- 1.9599639845401
+
+--@ Distribution:mean() -> number or Tensor
+-- The mean; inf or NaN where the integral is infinite or does not exist.
+-- > Gamma(3, 2):mean()
+-- 1.5
+
+--@ Distribution:variance() -> number or Tensor
+-- The variance; inf or NaN where the integral is infinite or does not exist. Of vectors, that of each element.
+-- > Gamma(3, 2):variance()
+-- 0.75
+
+--@ Distribution:mode() -> number or Tensor
+-- Where the density is largest; of several such places one.
+-- > Gamma(3, 2):mode()
+-- 1.0
+
+--@ Distribution:entropy() -> number or Tensor
+-- -E[log p(X)], in nats.
+-- > Uniform(0, 2):entropy()
+-- 0.69314718055995
+
+--@ Distribution:sample(shape, rng) -> number or Tensor
+-- Draws, without gradients: of shape (shape, batch, event). A single draw of single numbers is a Lua number, an
+-- integer where outcomes are.
+--   shape  integer or table of integers; a single draw unless told
+-- > Normal(0, 1):sample({ 2, 3 }, rng(1)).shape[2]
+-- 3
+-- > Poisson(4):sample(nil, rng(1))
+-- 7
+
+--@ Distribution:rsample(shape, rng) -> number or Tensor
+-- Draws through which gradients flow to the parameters; raises for classes without has_rsample.
+--   shape  integer or table of integers; a single draw unless told
+-- > s = param(2)
+-- > x = Normal(0, s):rsample(nil, rng(1))
+-- > x:backward()
+-- > s.grad == item(x) / 2
+-- true
 
 local tabulated = lazy "tabulated"
 
@@ -241,6 +395,45 @@ local function follows (name, from, formula, other)
   Distribution[name] = core.counted("Distribution", name, method, formula)
 end
 
+--@ Distribution:prob(x) -> number or Tensor
+-- The density at x, or the probability of x: exp(log_prob(x)).
+--   x  number, table or tensor; its last dimensions are batch and event, and are broadcast
+-- > Binomial(4, 0.5):prob(2)
+-- 0.375
+
+--@ Distribution:stddev() -> number or Tensor
+-- The standard deviation, the root of the variance.
+-- > Normal(0, 2):stddev()
+-- 2
+
+--@ Distribution:median() -> number or Tensor
+-- The quantile 0.5.
+-- > Exponential(1):median()
+-- 0.69314718055995
+
+--@ Distribution:isf(p) -> number or Tensor
+-- The quantile from above: x with P(X > x) = p, exact for tiny p.
+--   p  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):isf(1e-20)
+-- 9.2623400897984
+
+--@ Distribution:sf(x) -> number or Tensor
+-- P(X > x) = 1 - cdf(x), without loss of digits in the upper tail.
+--   x  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):sf(10)
+-- 7.6198530241605e-24
+
+--@ Distribution:log_cdf(x) -> number or Tensor
+-- The logarithm of cdf(x), also where that is too small for a double.
+--   x  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):log_cdf(-50)
+-- -1254.8313611394
+
+--@ Distribution:log_sf(x) -> number or Tensor
+-- The logarithm of sf(x), also where that is too small for a double.
+--   x  number, table or tensor; shapes are broadcast
+-- > Normal(0, 1):log_sf(50)
+-- -1254.8313611394
 follows("prob",    "log_prob", function (self, x) return functions.exp(self:log_prob(x)) end)
 follows("stddev",  "variance", function (self) return functions.sqrt((self:variance())) end)
 follows("median",  "icdf",     function (self) return (self:icdf(0.5)) end)

@@ -5,6 +5,11 @@ local errors = require "perilune.errors"
 
 local operands = { { "x" }, { "x", "y" }, { "x", "y", "z" }, { "x", "y", "z", "w" } }   -- of so many
 
+--@ peri.special
+-- The functions of each element, which are peri's own fields too: peri.special.lgamma is peri.lgamma. Each takes
+-- numbers, tables or tensors, broadcasts shapes, and gives a number for numbers.
+-- > special.lgamma == lgamma
+-- true
 local functions = {}
 for _, file in ipairs(core.kernel_files()) do
   if file:find("^op/") then

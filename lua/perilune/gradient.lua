@@ -60,9 +60,12 @@ local function grads_of (params, original)
   return all
 end
 
---- A function giving the value of f and its gradient with respect to the first argument, which may be a
--- number, a tensor or a nested table of them: the gradient has the same form. What f returns after its
--- value is returned after the gradient.
+--@ peri.value_and_grad(f) -> function
+-- A function that gives the value of f and its gradient with respect to the first argument: a number, a tensor or a
+-- nested table of them, and the gradient has the same form. What f returns after its value comes after the gradient.
+--   f  function that returns a number, or a tensor of one element
+-- > value_and_grad(function (x) return x ^ 3 end)(2)
+-- 8.0  12.0
 function gradient.value_and_grad (f, ...)
   errors.no_more("value_and_grad(f)", ...)
   f = errors.check_function("value_and_grad", "f", f)
@@ -79,7 +82,13 @@ function gradient.value_and_grad (f, ...)
   end
 end
 
---- A function giving the gradient of f with respect to its first argument.
+--@ peri.grad(f) -> function
+-- A function that gives the gradient of f with respect to its first argument.
+--   f  function that returns a number, or a tensor of one element
+-- > grad(function (x) return x ^ 3 end)(2)
+-- 12.0
+-- > grad(function (p) return (p.a * p.b):sum() end)({ a = { 1, 2 }, b = 3 }).b
+-- 3.0
 function gradient.grad (f, ...)
   errors.no_more("grad(f)", ...)
   errors.check_function("grad", "f", f)
@@ -90,12 +99,24 @@ function gradient.grad (f, ...)
   end
 end
 
---- What f() records, to be replayed.
+--@ peri.trace(f) -> Trace
+-- What f() records, to be replayed without entering Lua: with the present values of parameters and data, and new draws
+-- of rsample. Raises for what a replay could not repeat, such as item() of what depends on a parameter.
+--   f  function without arguments that returns a tensor of one element
+-- > w = param(3)
+-- > loss = trace(function () return w * w end)
+-- > w:copy(4)
+-- > loss(), loss:backward(), item(w.grad)
+-- 16.0  16.0  8.0
 function gradient.trace (f, ...) return core.trace(type(f) == "function" and core.located(f) or f, ...) end
 
---- A function with a gradient of one's own: forward(...) gives a tensor, and
--- backward(above, result, ...) the gradient with respect to each argument (nil for none), given that of
--- the result.
+--@ peri.func(options) -> function
+-- A function with a gradient of one's own.
+--   options  forward = function (...) that gives a tensor; backward = function (above, result, ...) that gives the
+--            gradient with respect to each argument (nil: none), given that of the result
+-- > clip = func { forward = function (x) return x end, backward = function (above) return minimum(above, 1) end }
+-- > grad(function (x) return 100 * clip(x) end)(3)
+-- 1.0
 function gradient.func (spec, ...)
   errors.no_more("func { forward =, backward = }", ...)
   if type(spec) == "table" then errors.check_options("func", spec, { "forward", "backward" }) end

@@ -5,11 +5,15 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
 local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
 
 -- Names that stand for a whole module.
 local modules = {
-  Distribution = "distribution", constraints = "constraints", optim = "optim", special = "functions",
+  Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
 for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
@@ -18,7 +22,12 @@ for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. nam
 -- among them.
 local fields = {
   construct     = "validate",
+  ["data.bits"] = "bits",
+  ["data.csv"]  = "read_csv write_csv",
+  ["data.describe"] = "describe",
+  ["data.json"] = "read_json",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
@@ -26,6 +35,7 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  plot          = "plot hist",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
 }
@@ -44,7 +54,11 @@ local function find (name)
   return value
 end
 
---- peri.has(name): is there such a field? Others are errors.
+--@ peri.has(name) -> boolean
+-- Is there such a field of peri? To ask for others raises, and names the nearest.
+--   name  string
+-- > has("Normal"), has("Norml")
+-- true  false
 function peri.has (name, ...)
   errors.no_more("has(name)", ...)
   return rawget(peri, name) ~= nil or type(name) == "string" and find(name) ~= nil
@@ -57,4 +71,10 @@ local function other_names (list)
   end
 end
 
-return errors.module("perilune", peri, find, other_names)
+local function load_all ()
+  local names = {}
+  other_names(names)
+  for _, name in ipairs(names) do find(name) end
+end
+
+return errors.module("perilune", peri, find, other_names, load_all)

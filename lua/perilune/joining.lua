@@ -35,7 +35,13 @@ local function cat_groups (tensors, dim)
   return joining.cat(groups, dim)
 end
 
---- Joins tensors along a dimension that they have.
+--@ peri.cat(tensors, dim) -> Tensor
+-- Joins tensors along a dimension that they have; the other sizes must be the same.
+--   tensors  list of tensors
+--   dim      integer, from 1, or from -1 backwards; 1 unless told
+-- > cat { { 1, 2 }, { 3 } }
+-- Tensor(3)
+--   1  2  3
 function joining.cat (list, dim, ...)
   no_more("cat(tensors, dim)", ...)
   local tensors, tracked = list_of_tensors("cat", list), false
@@ -60,7 +66,14 @@ function joining.cat (list, dim, ...)
   return out
 end
 
---- Joins tensors of one shape along a new dimension.
+--@ peri.stack(tensors, dim) -> Tensor
+-- Joins tensors, or numbers, of one shape along a new dimension.
+--   tensors  list of tensors or numbers
+--   dim      integer: where the new dimension is; 1 unless told
+-- > stack { { 1, 2 }, { 3, 4 } }
+-- Tensor(2, 2)
+--   1  2
+--   3  4
 function joining.stack (list, dim, ...)
   no_more("stack(tensors, dim)", ...)
   local tensors = list_of_tensors("stack", list)

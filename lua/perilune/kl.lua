@@ -182,8 +182,17 @@ local function check_class (who, what, c)
   end
 end
 
---- Registers fn(p, q) for every p of class P and q of class Q, and their
--- descendants. Replaces a pair only with { override = true }.
+--@ peri.register_kl(P, Q, fn, options) -> nothing
+-- Makes fn(p, q) the divergence of every p of class P from every q of class Q, and of their descendants. Raises if
+-- there is such a pair already.
+--   P        class of distributions
+--   Q        class of distributions
+--   fn       function of p and q that returns a number or tensor
+--   options  override = true replaces a pair (false)
+-- > Mine = Normal:extend("Mine")
+-- > register_kl(Mine, Normal, function () return 42 end)
+-- > kl_divergence(Mine(0, 1), Normal(0, 1)), kl_divergence(Mine(0, 1), Mine(0, 1))
+-- 42  42
 function kl.register_kl (P, Q, fn, opts, ...)
   errors.no_more("register_kl(P, Q, fn, opts)", ...)
   check_class("register_kl", "P", P)
@@ -201,7 +210,10 @@ function kl.register_kl (P, Q, fn, opts, ...)
   registry[P][Q] = answered(P, Q, fn)   -- last: an error before it leaves the pair as it was
 end
 
---- The names of all registered pairs, { { "P", "Q" }, ... } in alphabetical order.
+--@ peri.kl_pairs() -> table
+-- All registered pairs, a list of { "P", "Q" } in alphabetical order.
+-- > #kl_pairs() > 100
+-- true
 function kl.kl_pairs (...)
   errors.no_more("kl_pairs()", ...)
   local all, names = {}, core.classes()
@@ -221,7 +233,12 @@ function kl.kl_pairs (...)
   return all
 end
 
---- May kl_divergence compute numerically what no pair is registered for? (It may, unless told.)
+--@ peri.kl_fallback(on) -> nothing
+-- May kl_divergence compute numerically what no pair is registered for? It may, unless told: then it raises, and names
+-- both classes.
+--   on  true or false
+-- > kl_fallback(true)
+--
 function kl.kl_fallback (on, ...)
   errors.no_more("kl_fallback(on)", ...)
   if type(on) ~= "boolean" then raise("kl_fallback: on must be true or false, got %s", show.value(on)) end
@@ -311,7 +328,15 @@ local function resolve (p, q, opts)
   return fn(p, q, opts)
 end
 
---- kl_divergence(p, q, opts): KL(p || q) in nats, one value per batch element.
+--@ peri.kl_divergence(p, q, options) -> number or Tensor
+-- KL(p || q), in nats: one value for each element of both batches, which are broadcast. By the registered pair nearest
+-- to both classes; without one it is inf where p has mass and q has none, else an exact sum, quadrature or Monte
+-- Carlo: kl_explain says which.
+--   options  samples = draws for Monte Carlo (10000); rng; fallback = false raises where no pair is registered (true)
+-- > kl_divergence(Normal(0, 1), Normal(1, 2))
+-- 0.44314718055995
+-- > kl_divergence(Gamma(2, 1), Normal(0, 1)), kl_divergence(Normal(0, 1), Gamma(2, 1))
+-- 2.3417228683031  inf
 kl.kl_divergence = core.dispatcher(cache, resolve)
 
 local NO_FALLBACK = { fallback = false }
@@ -349,8 +374,17 @@ function inside.answer (p, q, opts)
   return value, nil, 0, function () return rounding_error(fn, p, q, value) end
 end
 
---- How kl_divergence(p, q, opts) comes to its answer: { method =, pair =, value =, error = }; and where it is infinite
--- `where`, which says in words where p has mass and q has none.
+--@ peri.kl_explain(p, q, options) -> table
+-- How kl_divergence(p, q, options) comes to its answer: method ("closed form", "infinite", "sum", "quadrature" or
+-- "monte carlo"), pair (names of the classes), value, and error, an estimate; where it is infinite `where`, which says
+-- in words where p has mass and q has none.
+--   options  samples = draws for Monte Carlo (10000); rng; fallback = false raises where no pair is registered (true)
+-- > kl_explain(StudentT(5, 0, 1), Normal(0, 1)).method
+-- closed form
+-- > kl_explain(Normal(0, 1), Gamma(2, 1)).method
+-- infinite
+-- > kl_explain(Normal(0, 1), Gamma(2, 1)).where
+-- p has mass below 0, q has none
 function kl.kl_explain (p, q, opts, ...)
   errors.no_more("kl_explain(p, q, opts)", ...)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)

@@ -99,11 +99,17 @@ local function divergence (input, target, reduction, opts)
   return reductions[reduction](form, input, target, shape)
 end
 
---- kl_div(input, target, { reduction = "mean", log_target = false, logits = false, check = false }): the
--- divergence of target from exp(input), element by element, reduced. "batchmean", the sum over the number of
--- rows, is the divergence of distributions. With `logits`, rows of input are normalised first, as
--- log_softmax(input) would be, in the same pass. `check` warns of targets that do not sum to 1 along the last
--- dimension and of inputs that are no log-probabilities.
+--@ peri.kl_div(input, target, options) -> number or Tensor
+-- The divergence of target from exp(input), element by element, reduced: the loss of a model of probabilities, as
+-- torch's F.kl_div, but 0 where the target is 0. "batchmean", the sum divided by the number of rows, is the divergence
+-- of distributions.
+--   input    number, table or tensor: log-probabilities of the model, log q
+--   target   number, table or tensor: probabilities p
+--   options  reduction = "mean", "sum", "none" or "batchmean" ("mean"); log_target = true where the target is log p
+--            (false); logits = true normalises rows of the input first (false); check = true warns of rows that are no
+--            probabilities (false)
+-- > kl_div(log({ { 0.5, 0.5 } }), { { 0.25, 0.75 } }, { reduction = "batchmean" })
+-- 0.13081203594114
 function kl_div.kl_div (input, target, opts, ...)
   errors.no_more("kl_div(input, target, opts)", ...)
   return divergence(input, target, check_options("kl_div", opts), opts)
@@ -121,7 +127,14 @@ function Loss:__tostring ()
   return string.format('KLDivLoss(reduction="%s", log_target=%s)', self.reduction, tostring(self.log_target))
 end
 
---- KLDivLoss{ ... }: kl_div with these options, as an object to be called with input and target.
+--@ peri.KLDivLoss(options) -> function
+-- kl_div with these options, as an object to be called with input and target.
+--   options  reduction = "mean", "sum", "none" or "batchmean" ("mean"); log_target = true where the target is log p
+--            (false); logits = true normalises rows of the input first (false); check = true warns of rows that are no
+--            probabilities (false)
+-- > loss = KLDivLoss { reduction = "sum" }
+-- > loss(log({ 0.5, 0.5 }), { 1, 0 })
+-- 0.69314718055995
 function kl_div.KLDivLoss (opts, ...)
   errors.no_more("KLDivLoss(opts)", ...)
   local reduction = check_options("KLDivLoss", opts)

@@ -16,19 +16,33 @@ local factor   = bind("row/linalg", "cholesky", "cholesky", { "t" })
 local logdet   = bind("row/logdet", "logdet", "logdet", { "t" })
 local diagonal = core.diagonal
 
---- Matrices with these rows on their diagonals.
+--@ peri.diag_embed(t) -> Tensor
+-- Matrices with the rows of t, its last dimension, on their diagonals, and zeros.
+-- > diag_embed({ 1, 2 })
+-- Tensor(2, 2)
+--   1  0
+--   0  2
 function matrix_functions.diag_embed (t, ...)
   no_more("diag_embed(t)", ...)
   return embed(as_tensor("diag_embed", t))
 end
 
---- The diagonals of matrices: a view.
+--@ peri.diagonal(t) -> Tensor
+-- The diagonals of matrices, the last two dimensions of t: a view.
+-- > diagonal({ { 1, 2 }, { 3, 4 } })
+-- Tensor(2)
+--   1  4
 function matrix_functions.diagonal (t, ...)
   no_more("diagonal(t)", ...)
   return diagonal(as_tensor("diagonal", t))
 end
 
---- A vector as the diagonal of a matrix; of a matrix, or a batch of them, the diagonal.
+--@ peri.diag(t) -> Tensor
+-- Of a vector the matrix with it on its diagonal; of a matrix, or a batch of them, the diagonal, a view.
+-- > diag({ 1, 2 })
+-- Tensor(2, 2)
+--   1  0
+--   0  2
 function matrix_functions.diag (t, ...)
   no_more("diag(t)", ...)
   t = as_tensor("diag", t)
@@ -47,18 +61,41 @@ local function triangle (name)
   end
 end
 
---- A matrix with zeros above its diagonal, or below; above or below the k-th one to the right of it.
+--@ peri.tril(t, k) -> Tensor
+-- Matrices with zeros above the k-th diagonal to the right of the main one.
+--   k  integer; 0 unless told
+-- > tril({ { 1, 2 }, { 3, 4 } })
+-- Tensor(2, 2)
+--   1  0
+--   3  4
 matrix_functions.tril = triangle "tril"
+--@ peri.triu(t, k) -> Tensor
+-- Matrices with zeros below the k-th diagonal to the right of the main one.
+--   k  integer; 0 unless told
+-- > triu({ { 1, 2 }, { 3, 4 } })
+-- Tensor(2, 2)
+--   1  2
+--   0  4
 matrix_functions.triu = triangle "triu"
 
---- The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive
+--@ peri.cholesky(t) -> Tensor
+-- The lower triangle l with l l^T = t, for the symmetric part of t; NaN on the diagonal where that is not positive
 -- definite.
+--   t  tensor of matrices, or a table of rows
+-- > cholesky({ { 4, 2 }, { 2, 10 } })
+-- Tensor(2, 2)
+--   2  0
+--   1  3
 function matrix_functions.cholesky (t, ...)
   no_more("cholesky(t)", ...)
   return factor(as_tensor("cholesky", t))
 end
 
---- The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+--@ peri.logdet(t) -> number or Tensor
+-- The logarithm of the determinant of any square matrix: NaN where that is negative, -inf where it is 0.
+--   t  tensor of matrices, or a table of rows
+-- > logdet({ { 2, 0 }, { 0, 3 } })
+-- 1.7917594692281
 function matrix_functions.logdet (t, ...)
   no_more("logdet(t)", ...)
   return logdet(as_tensor("logdet", t))
@@ -88,8 +125,14 @@ local function option (who, options, name)
   return value
 end
 
---- x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. { upper = true }: t is an
--- upper triangle; { transpose = true }: x with t^T x = b. Batches are broadcast; b is a vector only if it has rank 1.
+--@ peri.solve_triangular(t, b, options) -> Tensor
+-- x with t x = b, where t is a lower triangle: what stands above its diagonal is not read. Batches are broadcast.
+--   t        tensor of matrices, or a table of rows
+--   b        vector, if it has rank 1; else matrices
+--   options  upper = true: t is an upper triangle (false); transpose = true: x with t^T x = b (false)
+-- > solve_triangular({ { 2, 0 }, { 1, 1 } }, { 4, 5 })
+-- Tensor(2)
+--   2  3
 function matrix_functions.solve_triangular (t, b, options, ...)
   local who = "solve_triangular"
   no_more("solve_triangular(t, b, options)", ...)
@@ -98,7 +141,13 @@ function matrix_functions.solve_triangular (t, b, options, ...)
   return solve(who, option(who, options, "transpose") and name .. "_transposed" or name, t, b)
 end
 
---- x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+--@ peri.cholesky_solve(l, b) -> Tensor
+-- x with l l^T x = b, where l is a lower triangle such as cholesky gives.
+--   l  tensor of matrices, or a table of rows
+--   b  vector, if it has rank 1; else matrices
+-- > cholesky_solve({ { 2, 0 }, { 0, 1 } }, { 4, 5 })
+-- Tensor(2)
+--   1  5
 function matrix_functions.cholesky_solve (l, b, ...)
   no_more("cholesky_solve(l, b)", ...)
   return solve("cholesky_solve", "lower_transposed", l, solve("cholesky_solve", "lower", l, b))

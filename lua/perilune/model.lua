@@ -34,6 +34,26 @@ end
 
 -- Models ------------------------------------------------------------------------------------
 
+--@ peri.model(body) -> function (data) -> Model
+-- A model, said once: model { y = ... } poses it with data, and a posed model knows the ways to a posterior. In its
+-- body m.mu = Normal(0, 5) declares a site, m.mu reads its value, a number or tensor assigned is derived and reported,
+-- and a site whose name is in the data is observed.
+--   body  function (m, d): m declares sites, d has the data
+-- > schools = model(function (m, d)
+-- >   m.mu, m.tau = Normal(0, 5), HalfCauchy(5)
+-- >   m.theta = Normal(m.mu, m.tau):expand(8)
+-- >   m.y = Normal(m.theta, d.sigma)
+-- > end)
+-- > posed = schools { y = { 28, 8, -3, 7, -1, 1, 18, 12 }, sigma = { 15, 10, 16, 11, 9, 11, 10, 18 } }
+-- > posed:fit({ seed = 1 }).verdict
+-- ok
+
+--@ Model
+-- A model with data: model { y = ... }. Nothing is computed until it is asked for.
+-- > model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- posed model
+--   mu           latent    Normal
+--   y            observed  Normal
 local function model (body, ...)
   errors.no_more("model(body)", ...)
   return setmetatable({ body = errors.check_function("model", "body", body) }, Model)
@@ -63,8 +83,12 @@ function Model.__tostring () return "model" end
 
 -- Posed models --------------------------------------------------------------------------------
 
---- Its sites in the order of their declaration: name, kind ("latent", "observed", "derived", "factor"), shape, and for
--- sites the distribution's name.
+--@ Model:sites() -> table
+-- Its sites in the order of their declaration: a list of { name =, kind = "latent", "observed", "derived" or "factor",
+-- shape =, distribution = name of the class }.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:sites()[2].kind
+-- observed
 function Posed:sites ()
   local found, list = self.found or discover(self), {}
   for i, site in ipairs(found.sites) do
@@ -110,7 +134,12 @@ function Posed:latent_names ()
   return names
 end
 
---- The log joint density of values by name, those that users see; a number.
+--@ Model:log_joint(values) -> number
+-- The log joint density of values by name, as users see them; -inf outside of their supports.
+--   values  table of all unobserved sites by name
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:log_joint { mu = 1 }
+-- -2.8378770664093
 function Posed:log_joint (values)
   if type(values) ~= "table" then raise("log_joint: takes a table of values by name, got %s", show.value(values)) end
   local found = self.found or discover(self)
@@ -156,7 +185,12 @@ function Posed:prior_rows (n, centring, rng)
   return tensor.stack(rows)
 end
 
---- n draws from the prior, of observed and derived values too: by name, draws in front.
+--@ Model:prior(n, rng) -> table
+-- n draws from the prior, of observed and derived values too: tensors by name, draws in front.
+--   n  integer
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > #posed:prior(10, rng(1)).y
+-- 10
 function Posed:prior (n, rng)
   if math.type(n) ~= "integer" or n < 1 then raise("prior: n must be a positive integer, got %s", show.value(n)) end
   local observed = self:observed_names()

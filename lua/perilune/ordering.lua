@@ -37,8 +37,14 @@ end
 -- Rows where they came from.
 local function put_back (t, dim) return dim == core.rank(t) and t or t:transpose(dim, -1) end
 
---- The elements along `dim` from the smallest on, and where each of them was, from 1. Equal ones stay in their order;
--- NaN comes last.
+--@ peri.sort(t, dim) -> Tensor, Tensor
+-- The elements along a dimension from the smallest on, and where each of them was, from 1. Equal ones stay in their
+-- order; NaN comes last.
+--   dim  integer, from 1, or from -1 backwards; the last unless told
+-- > values, index = sort({ 3, 1, 2 })
+-- > index
+-- Tensor(3)
+--   2  3  1
 function ordering.sort (t, dim, ...)
   no_more("sort(t, dim)", ...)
   t, dim = rows_of("sort", t, dim)
@@ -46,7 +52,12 @@ function ordering.sort (t, dim, ...)
   return put_back(reorder(t, index), dim), put_back(index, dim)
 end
 
---- The second of these alone.
+--@ peri.argsort(t, dim) -> Tensor
+-- Where the elements along a dimension are, from the smallest on: t[argsort(t)] is sorted.
+--   dim  integer, from 1, or from -1 backwards; the last unless told
+-- > argsort({ 3, 1, 2 })
+-- Tensor(3)
+--   2  3  1
 function ordering.argsort (t, dim, ...)
   no_more("argsort(t, dim)", ...)
   t, dim = rows_of("argsort", t, dim)
@@ -79,20 +90,40 @@ local function quantile (who, t, q, dim, keep)
   return values
 end
 
---- The value below which a part q of the elements along `dim` lies, or of all elements; between two of them on the line
--- through both (R's type 7). A list of q makes a first dimension.
+--@ peri.quantile(t, q, dim, keep) -> number or Tensor
+-- The value below which a share q of the elements lies; between two of them on the line through both (R's type 7). NaN
+-- if there is one among them; raises if there are none.
+--   q    number between 0 and 1, or a list of them, which makes a first dimension
+--   dim  integer, from 1, or from -1 backwards; all elements unless told
+-- > quantile({ 1, 2, 3, 4 }, 0.5)
+-- 2.5
+-- > quantile({ 0, 10, 20 }, { 0.25, 0.75 })
+-- Tensor(2)
+--    5  15
 function ordering.quantile (t, q, dim, keep, ...)
   no_more("quantile(t, q, dim, keep)", ...)
   return quantile("quantile", t, q, dim, keep)
 end
 
---- quantile(t, 0.5, dim)
+--@ peri.median(t, dim, keep) -> number or Tensor
+-- The quantile 0.5: the middle element, or the mean of the two in the middle.
+--   dim  integer, from 1, or from -1 backwards; all elements unless told
+-- > median({ 3, 1, 2, 10 })
+-- 2.5
 function ordering.median (t, dim, keep, ...)
   no_more("median(t, dim, keep)", ...)
   return quantile("median", t, 0.5, dim, keep)
 end
 
---- For each element of the index, from 1 to n, a row of n elements: 1 at its place, and zeros.
+--@ peri.one_hot(index, n) -> Tensor
+-- For each element of the index a row of n elements: 1 at that place, and zeros. Raises for what is no integer from 1
+-- to n.
+--   index  integer, or a table or tensor of integers
+--   n      integer
+-- > one_hot({ 2, 1 }, 3)
+-- Tensor(2, 3)
+--   0  1  0
+--   1  0  0
 function ordering.one_hot (index, n, ...)
   no_more("one_hot(index, n)", ...)
   if math.type(n) ~= "integer" or n < 0 then

@@ -101,7 +101,17 @@ end
 
 local scan = {}
 
---- All states, or outputs, and the last state of a recurrence: state, output = f(state, row of xs), from `init` on.
+--@ peri.scan(f, init, xs) -> Tensor or table, number or Tensor or table
+-- A recurrence, run in C: state, output = f(state, row of xs) from init on. Gives the outputs of all steps (the
+-- states, where f returns no output), along a first dimension, and the last state. f is called once and recorded.
+--   f     function (state, x) that returns the next state, in the form of init, and an output or none
+--   init  number, tensor or (nested) table of them: the first state
+--   xs    tensor, of which each step gets a row; a table of tensors with as many rows; or an integer n: n steps, x
+--         being 1 to n
+-- > all, last = scan(function (s, x) return 0.5 * s + x end, 0, { 1, 1, 1 })
+-- > all
+-- Tensor(3)
+--      1   1.5  1.75
 function scan.scan (f, init, xs, ...)
   errors.no_more("scan(f, init, xs)", ...)
   f = errors.check_function("scan", "f", f)

@@ -11,6 +11,16 @@ local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dime
 
 local raise, no_more = errors.raise, errors.no_more
 
+--@ Tensor
+-- Numbers of double precision in any number of dimensions, row by row. Dimensions and positions count from 1, or from
+-- -1 backwards; shapes of operands are broadcast. t[i] is row i, or a number if t is a vector; t[index] gathers the
+-- rows that a list of integers names; t[i] = value writes; #t is the first size. The operators + - * / ^ % work
+-- element by element, with numbers and tables too. A result that is a single number without a gradient is a Lua
+-- number.
+-- > t = tensor { { 1, 2 }, { 3, 4 } }
+-- > #t, t[2][1], (10 * t):sum()
+-- 2  3.0  100.0
+
 local methods = {}   -- t:name(...)
 local public  = {}   -- peri.name(...)
 
@@ -76,7 +86,19 @@ for _, file in ipairs { "row/softmax", "row/along" } do
   end
 end
 
---- t:cumsum(dim), or of all elements in order; and cumprod.
+--@ peri.cumsum(t, dim) -> Tensor
+-- Sums of the elements so far along a dimension, or of all elements in their order, as a vector.
+--   dim  integer, from 1, or from -1 backwards; all elements unless told
+-- > cumsum({ 1, 2, 3 })
+-- Tensor(3)
+--   1  3  6
+
+--@ peri.cumprod(t, dim) -> Tensor
+-- Products of the elements so far along a dimension, or of all elements in their order, as a vector.
+--   dim  integer, from 1, or from -1 backwards; all elements unless told
+-- > cumprod({ 1, 2, 3 })
+-- Tensor(3)
+--   1  2  6
 for _, name in ipairs { "cumsum", "cumprod" } do
   local rows, call = methods[name], name .. "(t, dim)"
   methods[name] = function (t, dim, ...)
@@ -92,6 +114,7 @@ end
 local elsewhere = {
   ordering         = "sort argsort quantile median one_hot",
   matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
+  statistics       = "histogram unique cov corr",
 }
 for module, names in pairs(elsewhere) do
   local functions_of = lazy(module)
@@ -106,8 +129,16 @@ local function bind_product (kernel) return core.bind("row/matmul", kernel, "mat
 local matmul, matvec, vecmat, dot =
   bind_product "matmul", bind_product "matvec", bind_product "vecmat", bind_product "dot"
 
---- Product of matrices, batches broadcast; a vector is a row on the left and a
--- column on the right, and its dimension is dropped from the result.
+--@ peri.matmul(a, b) -> number or Tensor
+-- The product of matrices; batches are broadcast. A vector is a row on the left and a column on the right, and its
+-- dimension is dropped from the result.
+--   a  tensor, or a table of numbers
+--   b  tensor, or a table of numbers
+-- > matmul({ { 1, 2 }, { 3, 4 } }, { 1, 1 })
+-- Tensor(2)
+--   3  7
+-- > matmul({ 1, 2 }, { 3, 4 })
+-- 11.0
 function methods.matmul (a, b, ...)
   no_more("matmul(a, b)", ...)
   a, b = as_tensor("matmul", a), as_tensor("matmul", b)
@@ -118,7 +149,11 @@ function methods.matmul (a, b, ...)
 end
 
 
---- Dimensions of one element: taken away, or put in before `dim`. Views, both.
+--@ Tensor:squeeze(dim) -> Tensor
+-- Without a dimension of size 1, or without all of them: a view.
+--   dim  integer, from 1, or from -1 backwards; all of size 1 unless told
+-- > #zeros(1, 3, 1):squeeze().shape
+-- 1
 function methods.squeeze (t, dim, ...)
   no_more("squeeze(dim)", ...)
   local shape = core.shape(t)
@@ -132,6 +167,10 @@ function methods.squeeze (t, dim, ...)
   return t
 end
 
+--@ Tensor:unsqueeze(dim) -> Tensor
+-- With a new dimension of size 1 at this place: a view.
+-- > table.unpack(zeros(2, 3):unsqueeze(-1).shape)
+-- 2  3  1
 function methods.unsqueeze (t, dim, ...)
   no_more("unsqueeze(dim)", ...)
   local shape = core.shape(t)
@@ -143,6 +182,11 @@ function methods.unsqueeze (t, dim, ...)
   return t:expand(shape):permute(table.unpack(order))
 end
 
+--@ Tensor:flatten() -> Tensor
+-- All elements as a vector, in their order.
+-- > tensor({ { 1, 2 }, { 3, 4 } }):flatten()
+-- Tensor(4)
+--   1  2  3  4
 function methods.flatten (t, ...)
   no_more("flatten()", ...)
   return t:reshape(-1)
@@ -152,7 +196,14 @@ end
 -- t[index]: the rows of t that an index of any shape names, in that shape.
 local function indexed (t, index) return indexing.rows(t, index) end
 
---- Those slices along `dim` that an index names, a list of integers, in its order.
+--@ Tensor:index_select(dim, index) -> Tensor
+-- The slices along a dimension that an index names, in its order; t[index] does it for the first. Gradients go back to
+-- where slices came from.
+--   index  list or tensor of integers, from 1
+-- > tensor({ { 1, 2, 3 }, { 4, 5, 6 } }):index_select(2, { 3, 1 })
+-- Tensor(2, 2)
+--   3  1
+--   6  4
 function methods.index_select (...) return indexing.index_select(...) end
 
 --- Tensors joined along a dimension that they have, or along a new one.
@@ -160,7 +211,12 @@ function public.cat (...) return joining.cat(...) end
 function public.stack (...) return joining.stack(...) end
 
 
---- Same shape, same elements.
+--@ peri.equal(a, b) -> boolean
+-- Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
+--   a  number, table or tensor
+--   b  number, table or tensor
+-- > equal({ 1, 2 }, tensor { 1, 2 })
+-- true
 function methods.equal (a, b, ...)
   no_more("equal(a, b)", ...)
   a, b = as_tensor("equal", a), as_tensor("equal", b)
@@ -170,7 +226,14 @@ function methods.equal (a, b, ...)
   return core.item(public.all(a:eq(b))) == 1
 end
 
---- Elements that differ by at most atol + rtol |b|.
+--@ peri.allclose(a, b, rtol, atol) -> boolean
+-- Do all elements differ by at most atol + rtol |b|?
+--   a     number, table or tensor
+--   b     number, table or tensor
+--   rtol  number; 1e-9 unless told
+--   atol  number; 0 unless told
+-- > allclose({ 1, 2 }, { 1, 2.001 }, 0.01)
+-- true
 function methods.allclose (a, b, rtol, atol, ...)
   no_more("allclose(a, b, rtol, atol)", ...)
   return core.item(public.all(functions.isclose(a, b, rtol or 1e-9, atol or 0))) == 1

@@ -21,6 +21,12 @@ local raise = errors.raise
 
 local transform = {}
 
+--@ Transform
+-- A transform t: t(x) is its value at x, t .. u does t and then u. Fields: domain and codomain, constraints;
+-- bijective, whether it is one to one; sign, 1 or -1 where it maps single numbers and increases or decreases.
+-- > t = transforms.Affine(1, 2) .. transforms.Exp()
+-- > t(0) == math.exp(1), t.codomain
+-- false  positive
 local Transform = { params = {}, bijective = true, domain = constraints.real, codomain = constraints.real }
 Transform.__index = Transform
 
@@ -72,6 +78,12 @@ function Transform:__call (x, ...)
   return self:forward(argument(self, "x", x, self.domain.event_dim))
 end
 
+--@ Transform:log_abs_det_jacobian(x, y) -> number or Tensor
+-- log |det dy/dx|, one for each event; raises where the transform is not one to one.
+--   x  number, table or tensor
+--   y  number, table or tensor: t(x), which may be left out
+-- > transforms.Exp():log_abs_det_jacobian(3)
+-- 3
 function Transform:log_abs_det_jacobian (x, y)
   if not (self.log_det and self.bijective) then
     raise("%s has no determinant: it is not one to one", tostring(self))
@@ -80,6 +92,17 @@ function Transform:log_abs_det_jacobian (x, y)
   return self:log_det(x, y ~= nil and argument(self, "y", y, self.codomain.event_dim) or nil)
 end
 
+--@ Transform:forward_shape(shape) -> table
+-- The shape of t(x), given that of x.
+--   shape  table of integers
+-- > transforms.StickBreaking():forward_shape({ 2 })[1]
+-- 3
+
+--@ Transform:inverse_shape(shape) -> table
+-- The shape of x, given that of t(x).
+--   shape  table of integers
+-- > transforms.StickBreaking():inverse_shape({ 3 })[1]
+-- 2
 local function copied (_, shape) return { table.unpack(shape) } end
 Transform.forward_shape, Transform.inverse_shape = copied, copied
 
@@ -113,8 +136,12 @@ function transform.check_constraint (self, c)
   end
 end
 
---- What becomes of a constraint: the interval between the images of its ends where t is
--- monotone, else all of the codomain. In a trace, that is with the sign that t has when it is recorded.
+--@ Transform:image(c) -> Constraint
+-- What becomes of a constraint: the interval between the images of its ends where t is monotone, else all of the
+-- codomain.
+--   c  constraint
+-- > transforms.Exp():image(constraints.interval(0, math.huge))
+-- greater_than_eq(1)
 function Transform:image (c)
   transform.check_constraint(self, c)
   if self.domain.event_dim == 0 and c.base and c.dims then   -- the same for each part
@@ -174,6 +201,10 @@ local Inverse = transform.kind("Inverse", {
   end
 end)
 
+--@ Transform:inv() -> Transform
+-- The inverse; t:inv():inv() is t.
+-- > transforms.Exp():inv()(1)
+-- 0.0
 function Transform:inv ()
   if class.is_class(self) then raise("inv: %s is no transform, but makes them", tostring(self)) end
   local inverse = rawget(self, "inverse_transform")

@@ -3,6 +3,16 @@
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
 
+--@ peri.transforms
+-- Transforms: maps from one set of values to another, with inverses and determinants. torch's names (ExpTransform) are
+-- found as well.
+-- > transforms.ExpTransform == transforms.Exp
+-- true
+
+--@ peri.transforms.identity -> Transform
+-- The transform that changes nothing.
+-- > transforms.identity(3)
+-- 3
 local transforms = {}
 
 local finders = {   -- [name] = function that gives what is no kind

@@ -12,7 +12,13 @@ local raise = errors.raise
 local Registry = {}
 Registry.__index = Registry
 
---- Makes factory(constraint) the way to the constraints of a kind.
+--@ Registry:register(kind, factory) -> nothing
+-- Of biject_to and transform_to: makes factory(constraint), which returns a transform, the way to the constraints of a
+-- kind.
+--   kind     constraint, or a kind of constraints
+--   factory  function of a constraint
+-- > biject_to:register(constraints.positive, function () return transforms.Exp() end)
+--
 function Registry:register (kind, factory)
   if not (constraints.is_constraint(kind) or class.is_class(kind) and kind.violation) then
     raise("%s: register: kind must be a constraint or a kind of them, got %s", self.name, show.value(kind))
@@ -40,6 +46,19 @@ errors.count_arguments("Registry", Registry, "register")
 
 local function new_registry (name) return setmetatable({ name = name, factories = {} }, Registry) end
 
+--@ peri.biject_to(constraint) -> Transform
+-- A transform from free numbers onto a constraint that is one to one, with a determinant. transforms.biject_to is the
+-- same.
+--   constraint  constraint
+-- > biject_to(constraints.positive)
+-- Exp
+
+--@ peri.transform_to(constraint) -> Transform
+-- A transform from free numbers onto a constraint, not always one to one, but kind to optimisers.
+-- transforms.transform_to is the same.
+--   constraint  constraint
+-- > transform_to(constraints.simplex)
+-- Softmax
 local biject_to    = new_registry "biject_to"      -- one to one, with a determinant
 local transform_to = new_registry "transform_to"   -- onto, and friendly to optimisers
 

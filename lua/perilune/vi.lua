@@ -15,6 +15,11 @@ local space       = require "perilune.model.space"
 
 local raise = errors.raise
 
+--@ peri.vi
+-- Variational inference for a log density written by hand.
+-- > log_joint = function (t) return Normal(3, 2):log_prob(t.x) end
+-- > peri.vi.fit({ log_joint = log_joint, params = { x = {} }, seed = 1 }).verdict
+-- ok
 local vi = {}
 
 -- What is asked for beside the options of posed:vi {}.
@@ -148,13 +153,39 @@ local function start (given, run)
   return infer(posed, all, ROWS)
 end
 
---- A fit that its host drives: see running.lua.
+--@ peri.vi.new(options) -> Fit
+-- The running fit of vi.fit, for a host to drive.
+--   options  log_joint = function of a table of tensors that returns the log density; params = for each name a
+--            constraint, a shape, or { shape =, constraint =, init = }; trace = false calls log_joint at every step
+--            (true); guide = "meanfield", "lowrank", "fullrank" or "flow"; lr = learning rate, by the guide unless
+--            told; tolerance = sds of the guide that count as no change, or false: no end (0.05); rng; seed
+-- > fit = peri.vi.new { log_joint = function (t) return Normal(3, 2):log_prob(t.x) end, params = { x = {} }, seed = 1 }
+-- > fit:step(10)
+-- > fit.steps
+-- 10
 function vi.new (given, ...)
   errors.no_more("vi.new(options)", ...)
   return start(given, false)
 end
 
---- Fits; returns a Posterior.
+--@ peri.vi.fit(options) -> Posterior
+-- Fits a log density; the determinants of constraints are accounted for. All other options, and the result, are those
+-- of Model:vi.
+--   options  log_joint = function of a table of tensors that returns the log density; params = for each name a
+--            constraint, a shape, or { shape =, constraint =, init = }; trace = false calls log_joint at every step
+--            (true); guide = "meanfield", "lowrank", "fullrank" or "flow"; starts = places that modes are looked for
+--            from, 8 unless told; steps = at most, if it takes stochastic ones (20000); rng; seed; progress; init
+-- > y = tensor { 171, 165, 180, 174 }
+-- > post = peri.vi.fit {
+-- >   log_joint = function (t)
+-- >     return Normal(170, 20):log_prob(t.mean) + HalfNormal(20):log_prob(t.spread)
+-- >            + Normal(t.mean, t.spread):log_prob(y):sum()
+-- >   end,
+-- >   params = { mean = { init = 170 }, spread = constraints.positive },
+-- >   seed = 1,
+-- > }
+-- > string.format("%.0f", post.mean.mean)
+-- 172
 function vi.fit (given, ...)
   errors.no_more("vi.fit(options)", ...)
   return start(given, true)

@@ -8,6 +8,14 @@
 #include "driver/loop.h"
 
 
+/*@ peri.tensor(data) -> Tensor
+ * A tensor of numbers: a copy, with rank 0 of a number. Rows of a nested table must be equally
+ * long.
+ *   data  number, (nested) table of numbers, or tensor
+ * > tensor { { 1, 2 }, { 3, 4 } }
+ * Tensor(2, 2)
+ *   1  2
+ *   3  4 */
 static int new_tensor (lua_State *L) {
   Tensor header;
   double number;
@@ -31,7 +39,20 @@ static Tensor *new_filled (lua_State *L, const char *who, double value) {
   return t;
 }
 
+/*@ peri.zeros(...) -> Tensor
+ * A tensor of zeros.
+ *   ...  integers, or a table of them: the shape
+ * > zeros(2, 3)
+ * Tensor(2, 3)
+ *   0  0  0
+ *   0  0  0 */
 static int new_zeros (lua_State *L) { return new_filled(L, "zeros", 0), 1; }
+/*@ peri.ones(...) -> Tensor
+ * A tensor of ones.
+ *   ...  integers, or a table of them: the shape
+ * > ones { 3 }
+ * Tensor(3)
+ *   1  1  1 */
 static int new_ones (lua_State *L) { return new_filled(L, "ones", 1), 1; }
 
 static double number_argument (lua_State *L, int index, const char *who,
@@ -41,6 +62,13 @@ static double number_argument (lua_State *L, int index, const char *who,
   return lua_tonumber(L, index);
 }
 
+/*@ peri.full(...) -> Tensor
+ * A tensor of one number throughout.
+ *   ...  integers, or a table of them: the shape; and after it the number
+ * > full(2, 3, 7)
+ * Tensor(2, 3)
+ *   7  7  7
+ *   7  7  7 */
 static int new_full (lua_State *L) {
   int last = lua_gettop(L) > 0 ? lua_gettop(L) : 1;
   double value = number_argument(L, last, "full", "the value");
@@ -65,6 +93,18 @@ static int push_progression (lua_State *L, const char *who, double first,
   return 1;
 }
 
+/*@ peri.arange(start, stop, step) -> Tensor
+ * Numbers from start on, below stop: arange(n) is 0, ..., n - 1, and arange(1, n + 1) counts
+ * from 1.
+ *   start  number; 0 unless told, where a single argument is stop
+ *   stop   number, which does not belong to them
+ *   step   number other than 0; 1 unless told
+ * > arange(1, 6)
+ * Tensor(5)
+ *   1  2  3  4  5
+ * > arange(1, 0, -0.25)
+ * Tensor(4)
+ *      1  0.75   0.5  0.25 */
 static int new_arange (lua_State *L) {
   int bounded = lua_gettop(L) >= 2;
   host_arguments(L, "arange", 3);
@@ -76,6 +116,14 @@ static int new_arange (lua_State *L) {
   return push_progression(L, "arange", first, by, ceil((last - first) / by));
 }
 
+/*@ peri.linspace(start, stop, count) -> Tensor
+ * So many numbers at equal distances, both ends included.
+ *   start  number
+ *   stop   number
+ *   count  integer
+ * > linspace(0, 1, 5)
+ * Tensor(5)
+ *      0  0.25   0.5  0.75     1 */
 static int new_linspace (lua_State *L) {
   double first = number_argument(L, 1, "linspace", "start");
   double last = number_argument(L, 2, "linspace", "stop");
@@ -88,6 +136,14 @@ static int new_linspace (lua_State *L) {
   return 1;
 }
 
+/*@ peri.eye(n, columns) -> Tensor
+ * The unit matrix, or ones on the diagonal of any matrix.
+ *   n        integer: rows
+ *   columns  integer; n unless told
+ * > eye(2)
+ * Tensor(2, 2)
+ *   1  0
+ *   0  1 */
 static int new_eye (lua_State *L) {
   host_arguments(L, "eye", 2);
   ptrdiff_t rows = api_extent(L, 1, "eye");

@@ -79,5 +79,8 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_reduce(L);
   api_open_optim(L);
   api_open_random(L);
+  api_open_csv(L);
+  api_open_json(L);
+  api_open_lines(L);
   return 1;
 }

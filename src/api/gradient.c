@@ -4,6 +4,16 @@
 #include "api/api.h"
 
 
+/*@ peri.param(value) -> Tensor
+ * A parameter: a copy of a number, table or tensor that has a gradient. What is computed of it
+ * is recorded; result:backward() adds to its field grad.
+ *   value  number, table or tensor
+ * > w = param { 1, 2 }
+ * > loss = (w * w):sum()
+ * > loss:backward()
+ * > w.grad
+ * Tensor(2)
+ *   2  4 */
 /* A parameter: a copy of `value` that has a gradient. */
 static int param (lua_State *L) {
   host_arguments(L, "param", 1);
@@ -30,6 +40,10 @@ static int bare (lua_State *L) {
   return 1;
 }
 
+/*@ Tensor:detach() -> Tensor
+ * The same elements, as a view without a past: no gradient flows through it.
+ * > param({ 1, 2 }):detach():sum()
+ * 3.0 */
 /* t:detach(): the same, but raises where a replay would not see changes */
 static int detach (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:detach");
@@ -60,6 +74,12 @@ static int call_paused (lua_State *L, int paused) {
   return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
+/*@ peri.no_grad(fn, ...) -> any
+ * What fn(...) returns, nothing recorded on the way.
+ *   fn   function
+ *   ...  its arguments
+ * > no_grad(function (w) return (2 * w):sum() end, param { 1, 2 })
+ * 6.0 */
 /* core.no_grad(fn, ...): nothing is recorded */
 static int no_grad (lua_State *L) {
   if (lua_type(L, 1) != LUA_TFUNCTION) host_fail_type(L, "no_grad", "fn", "a function", 1);
@@ -102,6 +122,14 @@ static int fused (lua_State *L) {
 }
 
 
+/*@ Tensor.grad -> Tensor or nil
+ * Of a parameter: the sum of the gradients that have arrived since it was last set to nil; nil
+ * where there are none.
+ * > w = param(2)
+ * > loss = w * w
+ * > loss:backward()
+ * > item(w.grad)
+ * 4.0 */
 /* core.grad(t): of a parameter */
 static int get_grad (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor.grad");

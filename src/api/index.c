@@ -7,6 +7,11 @@
 #include "driver/loop.h"
 
 
+/*@ Tensor:at(...) -> number or Tensor
+ * One element; with fewer indices than dimensions, the view that is left: t:at(i) is t[i].
+ *   ...  integers, from 1, or from -1 backwards
+ * > tensor({ { 1, 2 }, { 3, 4 } }):at(2, -1)
+ * 4.0 */
 /* t:at(i, j, ...): one element, or the view left by fewer indices */
 static int at (lua_State *L) {
   const char *who = "Tensor:at";
@@ -109,6 +114,14 @@ static int set_index (lua_State *L) {
   return 0;
 }
 
+/*@ Tensor:copy(value) -> Tensor
+ * Writes a value over all elements, and returns the tensor: how a trace gets new data, and how
+ * a view is written to.
+ *   value  number, table or tensor that broadcasts to the shape
+ * > zeros(2, 2):copy { 1, 2 }
+ * Tensor(2, 2)
+ *   1  2
+ *   1  2 */
 /* t:copy(value): writes over all elements; returns t */
 static int copy (lua_State *L) {
   Tensor *t = engine_check_tensor(L, 1, "Tensor:copy");

@@ -26,6 +26,12 @@ typedef struct Generator {
 } Generator;
 
 
+/*@ Rng
+ * A generator of random numbers: a key and a position in its stream (Philox). It can be saved,
+ * restored and split; draws do not depend on the number of threads. Whatever draws takes one
+ * as its last argument or as the option rng.
+ * > Normal(0, 1):sample({ 2 }, rng(1)):equal(Normal(0, 1):sample({ 2 }, rng(1)))
+ * true */
 static Philox *to_generator (lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TUSERDATA) return NULL;
   if (lua_rawlen(L, index) < sizeof(Generator)) return NULL;
@@ -66,6 +72,11 @@ static uint64_t seed_argument (lua_State *L, const char *who) {
   return (uint64_t)api_integer(L, 1, who, "seed");
 }
 
+/*@ peri.rng(seed) -> Rng
+ * A generator that starts from a seed: the same seed, the same numbers.
+ *   seed  integer
+ * > rng(1)
+ * rng(key=0000000000000001, position=0) */
 static int rng (lua_State *L) {
   host_arguments(L, "rng", 1);
   uint64_t seed = seed_argument(L, "rng");
@@ -73,6 +84,15 @@ static int rng (lua_State *L) {
   return 1;
 }
 
+/*@ peri.seed(seed, rng) -> nothing
+ * Sets the default generator, or another one, to a seed. The default one starts from a fixed
+ * seed; math.random is never touched.
+ *   seed  integer
+ * > seed(7)
+ * > a = Normal(0, 1):sample()
+ * > seed(7)
+ * > a == Normal(0, 1):sample()
+ * true */
 static int seed (lua_State *L) {
   host_arguments(L, "seed", 2);
   uint64_t value = seed_argument(L, "seed");
@@ -81,6 +101,10 @@ static int seed (lua_State *L) {
 }
 
 
+/*@ Rng:state() -> string
+ * Where the generator is, for restore.
+ * > rng(1):state()
+ * philox4x32-10 0000000000000001 0000000000000000 */
 static int state (lua_State *L) {
   const Philox *g = self(L, "rng:state");
   host_arguments(L, "rng:state", 1);
@@ -101,6 +125,13 @@ static int read_hex (const char *text, int digits, uint64_t *value) {
   return 1;
 }
 
+/*@ Rng:restore(state) -> true or nil, string
+ * Goes on from a state; nil and a message for what is none.
+ *   state  string that Rng:state gave
+ * > g = rng(1)
+ * > s, a = g:state(), g:uniform()
+ * > g:restore(s), g:uniform() == a
+ * true  true */
 static int restore (lua_State *L) {
   Philox *g = self(L, "rng:restore");
   host_arguments(L, "rng:restore", 2);
@@ -135,6 +166,11 @@ static void push_child (lua_State *L, const Philox *parent, uint32_t i) {
   *push_generator(L) = philox_seed((uint64_t)word[1] << 32 | word[0]);
 }
 
+/*@ Rng:split(n) -> Rng or table
+ * Another generator, independent of this one, or a list of n. The next split gives others.
+ *   n  integer from 1 to 2^20; a single generator, not in a list, unless told
+ * > #rng(1):split(3)
+ * 3 */
 /* rng:split() -> one generator; rng:split(n) -> a table of n. Splitting takes
    one element of the stream, so the next split gives others. */
 static int split (lua_State *L) {
@@ -156,6 +192,23 @@ static int split (lua_State *L) {
 }
 
 
+/*@ Rng:uniform(...) -> number or Tensor
+ * Numbers that are uniform between 0 and 1.
+ *   ...  integers, or a table of them: the shape; a single number unless told
+ * > rng(1):uniform()
+ * 0.89468471633509 */
+
+/*@ Rng:normal(...) -> number or Tensor
+ * Standard normal numbers.
+ *   ...  integers, or a table of them: the shape; a single number unless told
+ * > rng(1):normal()
+ * -0.89686405062801 */
+
+/*@ Rng:exponential(...) -> number or Tensor
+ * Standard exponential numbers.
+ *   ...  integers, or a table of them: the shape; a single number unless told
+ * > rng(1):exponential()
+ * 0.11128389502102 */
 /* rng:uniform(shape) and the like; upvalue 1 is the noise kernel, upvalue 2
    who, upvalue 3 the state. Without a shape, a number. */
 static int draw (lua_State *L) {

@@ -106,7 +106,7 @@ int bound_adjoint (lua_State *L) {
   Pool *pool = host_pool_scratch(L, binding_who(L), rows_work(b->kernel, b->signature, &rows),
                                  rows_scratch(&rows, b->kernel->rows->adjoint_scratch), &scratch);
   if (rows.batch.size > 0)
-    rows_adjoint(pool, b->kernel, b->signature, &rows, ~0u, scratch, whole->data, d);
+    rows_adjoint(pool, b->kernel, b->signature, &rows, ~0u, scratch, NULL, whole->data, d);
   host_check_stopped(L, pool);
   lua_pop(L, 1);
   return b->operands;

@@ -34,6 +34,10 @@ static void push_table (lua_State *L, const Tensor *t, int depth, const double *
   }
 }
 
+/*@ Tensor:totable() -> table or number
+ * The elements as a (nested) table of Lua numbers; of rank 0, a number.
+ * > #tensor({ { 1, 2 }, { 3, 4 } }):totable()
+ * 2 */
 static int totable (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "Tensor:totable");
   host_arguments(L, "Tensor:totable", 1);
@@ -42,6 +46,11 @@ static int totable (lua_State *L) {
   return 1;
 }
 
+/*@ peri.item(x) -> number
+ * The number of a tensor of one element; a number as it is. Raises for more elements.
+ *   x  number, or tensor of one element
+ * > item(param(3)), item(3)
+ * 3.0  3 */
 /* item(x): the number of a tensor of one element; a number is one already. More arguments are
    allowed: item(d:expectation(f)) has the error as well. */
 static int item (lua_State *L) {
@@ -66,12 +75,20 @@ static const Tensor *check_header (lua_State *L, const char *who) {
   return t != NULL ? t : engine_check_tensor(L, 1, who);
 }
 
+/*@ Tensor.shape -> table
+ * The sizes of the dimensions, a new list of integers; empty of rank 0.
+ * > table.unpack(zeros(2, 3).shape)
+ * 2  3 */
 static int shape (lua_State *L) {
   const Tensor *t = check_header(L, "Tensor.shape");
   api_push_shape_table(L, t->rank, t->shape);
   return 1;
 }
 
+/*@ Tensor:numel() -> integer
+ * The number of elements.
+ * > zeros(2, 3):numel()
+ * 6 */
 static int numel (lua_State *L) {
   lua_pushinteger(L, (lua_Integer)check_header(L, "Tensor:numel")->size);
   return 1;
@@ -82,6 +99,11 @@ static int rank (lua_State *L) {
   return 1;
 }
 
+/*@ peri.is_tensor(x) -> boolean
+ * Is it a tensor?
+ *   x  anything
+ * > is_tensor(zeros(2)), is_tensor({ 1, 2 })
+ * true  false */
 static int is_tensor (lua_State *L) {
   host_arguments(L, "is_tensor", 1);
   lua_pushboolean(L, host_header(L, 1) != NULL);

@@ -47,6 +47,12 @@ Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff
 }
 
 
+/*@ Tensor:select(dim, i) -> number or Tensor
+ * What has the index i along a dimension: a view without that dimension.
+ *   i  integer, from 1, or from -1 backwards
+ * > tensor({ { 1, 2 }, { 3, 4 } }):select(2, 1)
+ * Tensor(2)
+ *   1  3 */
 /* t:select(dim, i) */
 static int view_select (lua_State *L) {
   const char *who = "Tensor:select";
@@ -56,6 +62,13 @@ static int view_select (lua_State *L) {
   return api_return(L, api_select(L, 1, t, dim, api_position(L, 3, who, t, dim)), NULL);
 }
 
+/*@ Tensor:narrow(dim, first, length) -> Tensor
+ * A part of a dimension, as a view.
+ *   first   integer: where it begins, from 1
+ *   length  integer: how many
+ * > arange(1, 6):narrow(1, 2, 3)
+ * Tensor(3)
+ *   2  3  4 */
 /* t:narrow(dim, first, length) */
 static int view_narrow (lua_State *L) {
   const char *who = "Tensor:narrow";
@@ -116,6 +129,14 @@ static int pieces (lua_State *L) {
   return 1;
 }
 
+/*@ Tensor:transpose(dim1, dim2) -> Tensor
+ * Two dimensions swapped, as a view.
+ *   dim1  integer; the last but one unless told
+ *   dim2  integer; the last unless told
+ * > tensor({ { 1, 2 }, { 3, 4 } }):transpose()
+ * Tensor(2, 2)
+ *   1  3
+ *   2  4 */
 /* t:transpose([dim1, dim2]), the last two unless told */
 static int view_transpose (lua_State *L) {
   const char *who = "Tensor:transpose";
@@ -135,6 +156,11 @@ static int view_transpose (lua_State *L) {
   return 1;
 }
 
+/*@ Tensor:permute(...) -> Tensor
+ * The dimensions in another order, as a view.
+ *   ...  integers, or a table of them: every dimension once
+ * > table.unpack(zeros(2, 3, 4):permute(3, 1, 2).shape)
+ * 4  2  3 */
 /* t:permute(dim, ...) with every dimension once */
 static int view_permute (lua_State *L) {
   const char *who = "Tensor:permute";
@@ -164,6 +190,13 @@ static int view_diagonal (lua_State *L) {
   return 1;
 }
 
+/*@ Tensor:expand(...) -> Tensor
+ * Dimensions of size 1 stretched, and new ones in front, as a view: nothing is copied.
+ *   ...  integers, or a table of them: the shape
+ * > tensor({ 1, 2 }):expand(2, 2)
+ * Tensor(2, 2)
+ *   1  2
+ *   1  2 */
 /* t:expand(shape): dimensions of 1 stretched without copying */
 static int view_expand (lua_State *L) {
   const char *who = "Tensor:expand";
@@ -200,11 +233,23 @@ static Tensor *push_contiguous (lua_State *L, int index, const char *who) {
   return api_new_copy(L, who, index);
 }
 
+/*@ Tensor:contiguous() -> Tensor
+ * The tensor itself where its elements lie in memory row by row, else a copy of that kind.
+ * > eye(2):transpose():contiguous():at(1, 1)
+ * 1.0 */
 static int contiguous (lua_State *L) {
   host_arguments(L, "Tensor:contiguous", 1);
   return api_return(L, push_contiguous(L, 1, "Tensor:contiguous"), NULL);
 }
 
+/*@ Tensor:clone() -> Tensor
+ * A copy, through which gradients flow.
+ * > t = ones(2)
+ * > c = t:clone()
+ * > c[1] = 5
+ * > t
+ * Tensor(2)
+ *   1  1 */
 static int clone (lua_State *L) {
   host_arguments(L, "Tensor:clone", 1);
   engine_check_tensor(L, 1, "Tensor:clone");
@@ -231,6 +276,14 @@ static int wanted_shape (lua_State *L, const char *who, const Tensor *t,
   return rank;
 }
 
+/*@ Tensor:reshape(...) -> Tensor
+ * The same elements, in their order, in another shape: a view where that is possible, else a
+ * copy.
+ *   ...  integers, or a table of them: the shape, in which -1 stands for what is left
+ * > arange(1, 7):reshape(2, -1)
+ * Tensor(2, 3)
+ *   1  2  3
+ *   4  5  6 */
 /* t:reshape(...): a view where the elements lie in order, else a copy */
 static int view_reshape (lua_State *L) {
   const char *who = "Tensor:reshape";

@@ -1,8 +1,6 @@
 /*
 ** scan.c - a recurrence, forward and back
 */
-#include <math.h>
-
 #include "autograd/adjoint.h"
 #include "autograd/forward.h"
 #include "autograd/scan.h"
@@ -24,33 +22,11 @@ typedef struct Run {
 ** What to do for a node
 ** ====================================================== */
 
-enum { NODE, BLOCK, CALL, ADD, SUB, MUL, DIV, NEG, SQUARE, SQRT, POWER, SAME };
-
-const ScanOperator scan_operators[SCAN_OPERATORS] = {
-  {"op/arithmetic", "add"}, {"op/arithmetic", "sub"}, {"op/arithmetic", "mul"},
-  {"op/arithmetic", "div"}, {"op/arithmetic", "neg"}, {"op/arithmetic", "square"},
-  {"op/arithmetic", "sqrt"}, {"op/arithmetic", "pow"}, {"identity", "identity"}
-};
-
-bool scan_is_single (const Node *node) {
-  return node->kind == NODE_ELEMENTWISE && node->result->size == 1 && step_block_size(node) == 1;
-}
-
-/* Is it done by one call of its kernel, on operands as they lie? */
-static bool is_whole (const Node *node) {
+bool scan_is_block (const Node *node) {
   const double *in[KERNEL_MAX_IN];
   size_t size = step_block_size(node);
   return node->kind == NODE_ELEMENTWISE && size != SIZE_MAX && !node->kernel->slow
       && step_block_inputs(node, size, in);
-}
-
-int scan_code (const Node *node, const Kernel *const operators[]) {
-  int code = CALL;
-  if (!scan_is_single(node)) return is_whole(node) ? BLOCK : NODE;
-  for (int k = 0; k < SCAN_OPERATORS; k++)
-    if (node->kernel == operators[k]) code = k + ADD;
-  if (code != POWER) return code;
-  return node->in[1].is_number && node->in[1].number == 2 ? SQUARE : CALL;
 }
 
 /* For a node within a step: few are large enough to be watched. */
@@ -64,21 +40,10 @@ static void compute (const Run *run, const Node *node) {
   else forward_step(node, run->sum, NULL, 0, pool_for(run, node), run->scratch);
 }
 
-/* The same operations as those of the kernels, on single numbers. */
 static inline void run_op (const Run *run, const ScanOp *op) {
-  const double *const *in = op->in;
-  switch (op->code) {
-    case NODE:   compute(run, op->node); break;
-    case ADD:    *op->out = *in[0] + *in[1]; break;
-    case SUB:    *op->out = *in[0] - *in[1]; break;
-    case MUL:    *op->out = *in[0] * *in[1]; break;
-    case DIV:    *op->out = *in[0] / *in[1]; break;
-    case NEG:    *op->out = -*in[0]; break;
-    case SQUARE: *op->out = *in[0] * *in[0]; break;
-    case SQRT:   *op->out = sqrt(*in[0]); break;
-    case SAME:   *op->out = *in[0]; break;
-    default:     op->kernel->value(op->size, in, op->out);
-  }
+  if (op->number.code != NUMBER_NONE) number_run(&op->number);
+  else if (op->is_block) op->number.kernel->value(op->size, op->number.in, op->number.out);
+  else compute(run, op->node);
 }
 
 /* Comes nothing from above? Large nodes are not looked through. */
@@ -91,53 +56,15 @@ static bool is_idle (const Node *node) {
 
 static void pass_back (const Run *run, const ScanOp *op) {
   Node *node = op->node;
-  if (op->n == 0 || is_idle(node) || pool_stopped(run->pool)) return;
-  if (op->code == BLOCK) step_block_whole(node, run->sum, op->size, op->in);
+  if (op->number.n == 0 || is_idle(node) || pool_stopped(run->pool)) return;
+  if (op->is_block) step_block_whole(node, run->sum, op->size, op->number.in);
   else if (node->kind == NODE_SCAN) scan_back(node, run->sum, run->pool, run->scratch);
   else adjoint_step(node, run->sum, false, pool_for(run, node), run->scratch);
 }
 
-static void call_back (const ScanOp *op, double above) {
-  double partial[KERNEL_MAX_IN], *d[KERNEL_MAX_IN];
-  if (op->n == 0) return;
-  for (int k = 0; k < op->n; k++) d[k] = &partial[k];
-  if (is_cheap_first(op->node)) {
-    op->kernel->shortcuts->first_partial(1, op->in, d[0]);
-    *op->to[0] += above * partial[0];
-    return;
-  }
-  op->kernel->partials(1, op->in, d);
-  for (int k = 0; k < op->n; k++) *op->to[k] += above * partial[k];
-}
-
-/* And their partials. */
 static inline void run_op_back (const Run *run, const ScanOp *op) {
-  double above = *op->slope, x, y;
-  double *const *to = op->to;
-  if (op->code <= BLOCK) {
-    pass_back(run, op);
-    return;
-  }
-  if (above == 0) return;
-  switch (op->code) {
-    case ADD: *to[0] += above; *to[1] += above; break;
-    case SUB: *to[0] += above; *to[1] -= above; break;
-    case MUL:
-      x = *op->in[0], y = *op->in[1];
-      *to[0] += above * y;
-      *to[1] += above * x;
-      break;
-    case DIV:
-      x = *op->in[0], y = *op->in[1];
-      *to[0] += above * (1 / y);
-      *to[1] += above * (-(x / y) / y);
-      break;
-    case NEG:    *to[0] -= above; break;
-    case SQUARE: *to[0] += above * (2 * *op->in[0]); break;
-    case SQRT:   *to[0] += above * (0.5 / sqrt(*op->in[0])); break;
-    case SAME:   *to[0] += above; break;
-    default:     call_back(op, above);
-  }
+  if (op->number.code != NUMBER_NONE) number_back(&op->number);
+  else pass_back(run, op);
 }
 
 /* Nodes first .. last-1, unless that is given up. */
@@ -157,7 +84,7 @@ size_t scan_scratch (const Node *node, const Pool *pool) {
   for (size_t i = 0; i < scan->n; i++) {
     const Node *inner = scan->node[i];
     bool nested = inner->kind == NODE_SCAN;
-    if (scan->op[i].code != NODE) continue;
+    if (scan->op[i].is_block || scan->op[i].number.code != NUMBER_NONE) continue;
     size_t ahead = nested ? scan_scratch(inner, pool) : forward_scratch(inner, pool);
     size_t back = nested ? 0 : adjoint_scratch(inner, pool);
     size_t need = ahead > back ? ahead : back;

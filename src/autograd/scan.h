@@ -13,7 +13,7 @@
 #ifndef PERILUNE_SCAN_H
 #define PERILUNE_SCAN_H
 
-#include "autograd/node.h"
+#include "autograd/number.h"
 #include "driver/threads.h"
 
 /* What elements are moved to or from, unless it is one of the inputs. */
@@ -35,17 +35,13 @@ typedef struct ScanMoves {
   ScanMove *first, *end;
 } ScanMoves;
 
-/* What it takes to run a node. Those of single numbers are run without looking at them: their
-   results, unless another kind of node reads them, are in `numbers` of the scan. */
+/* What it takes to run a node. Results of single numbers, unless another kind of node reads them,
+   are in `numbers` of the scan. */
 typedef struct ScanOp {
-  int code;                     /* see scan_code */
-  int n;                        /* operands, or 0 if nothing flows back to them */
-  const Kernel *kernel;
-  Node *node;
+  NumberOp number;              /* of other nodes only what is said of operands and results */
+  bool is_block;
   size_t size;                  /* elements of a block */
-  double *out, *slope;
-  const double *in[KERNEL_MAX_IN];
-  double *to[KERNEL_MAX_IN];    /* of single numbers: where slopes of operands are added */
+  Node *node;
 } ScanOp;
 
 /* The slope of an input that is one number, summed up over all steps. */
@@ -74,20 +70,8 @@ typedef struct Scan {
   ScanSum *sum;
 } Scan;
 
-/* The operators that are run in place: in which files of kernels they are. */
-#define SCAN_OPERATORS 9
-
-typedef struct ScanOperator {
-  const char *file, *name;
-} ScanOperator;
-
-extern const ScanOperator scan_operators[SCAN_OPERATORS];
-
-/* Is it an elementwise kernel of single numbers? */
-bool scan_is_single (const Node *node);
-
-/* What to do for a node, whose kernel may be one of these operators'. */
-int scan_code (const Node *node, const Kernel *const operators[]);
+/* Is it done by one call of its kernel, on operands as they lie? */
+bool scan_is_block (const Node *node);
 
 /* Gives the nodes of a step their memory for slopes; forgets passes that have met them. */
 void scan_lend_slopes (const Scan *scan);

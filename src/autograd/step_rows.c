@@ -88,7 +88,8 @@ void step_rows (Node *node, Pool *pool, double *scratch) {
     if (whole[k]) node_below(node, k)->empty = false;
     else scratch += slopes_size(&rows, &signature, k);
   }
-  rows_adjoint(pool, node->kernel, &signature, &rows, wanted, scratch, node->gradient, d);
+  rows_adjoint(pool, node->kernel, &signature, &rows, wanted, scratch, node->result->data,
+               node->gradient, d);
   for (int k = 0; k < node->n && !pool_stopped(pool); k++) {
     if (!node->in[k].tracked) continue;
     clear_idle_rows(node, &rows, &signature, k, pool, d[k]);

@@ -125,7 +125,7 @@ typedef struct RowsJob {
   double *scratch;
   size_t scratch_size;         /* of one thread */
   double *out;
-  const double *upstream;
+  const double *upstream, *result;
   double *const *d;
   unsigned wanted;
   const struct Philox *generator;
@@ -181,6 +181,7 @@ static void run_batches (RowsJob *job, Work *work, size_t first, size_t last) {
   for (; first < last; first += b.n) {
     b.n = seek(batch, first, at);
     if (b.n > last - first) b.n = last - first;
+    if (job->result != NULL) b.result = job->result + first * job->rows->out_event;
     work(job, first, &b);
   }
 }
@@ -293,11 +294,11 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, co
 }
 
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const RowsPlan *rows, unsigned wanted, double *scratch,
+                   const RowsPlan *rows, unsigned wanted, double *scratch, const double *result,
                    const double *upstream, double *const d[]) {
   RowsJob job = {.kernel = kernel, .signature = signature, .rows = rows,
              .wanted = wanted,
-             .scratch = scratch, .upstream = upstream, .d = d,
+             .scratch = scratch, .result = result, .upstream = upstream, .d = d,
              .scratch_size = rows_scratch(rows, kernel->rows->adjoint_scratch)};
   run(pool, &job, adjoint_range);
 }

@@ -62,9 +62,10 @@ void rows_draw (Pool *pool, const Kernel *kernel, const Signature *signature, co
 size_t rows_event_size (const RowsPlan *rows, const Signature *signature, int k);
 
 /* d[k] has room for one event of operand k in each row of the batch; upstream
-   has the shape of the result. A bit of `wanted` for each k tells which d[k] are. */
+   has the shape of the result, which may be NULL. A bit of `wanted` for each k tells which d[k]
+   are. */
 void rows_adjoint (Pool *pool, const Kernel *kernel, const Signature *signature,
-                   const RowsPlan *rows, unsigned wanted, double *scratch,
+                   const RowsPlan *rows, unsigned wanted, double *scratch, const double *result,
                    const double *upstream, double *const d[]);
 
 #endif

@@ -176,6 +176,15 @@ COLD static void prepare_calls (lua_State *L, const State *state, Tape *tape) {
   tape_keep(L, state, tape);
 }
 
+/*@ Tensor:backward(options) -> nothing
+ * Adds dt/dw to w.grad for every parameter w that t, a single number, was computed from. What
+ * was recorded is released.
+ *   options  retain = true keeps it for another backward (false)
+ * > w = param(3)
+ * > loss = w ^ 2
+ * > loss:backward()
+ * > item(w.grad)
+ * 6.0 */
 /* t:backward{retain =}: adds dt/dw to w.grad for every parameter w below t */
 static int backward (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));

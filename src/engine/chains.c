@@ -29,6 +29,7 @@ typedef struct Chains {
   size_t n, stride;            /* chains, and bytes from one to the next */
   int sources;                 /* traces */
   const Sampler *normal, *uniform;
+  const Kernel *exp, *log1p;
   double *draws, *stats;       /* (n, warmup + draws, size), (n, warmup + draws, STATS) */
   uint64_t evaluations;
 } Chains;
@@ -63,7 +64,8 @@ static double evaluate (void *self, const double *u, double *gradient) {
 }
 
 static Target target_of (const Chains *chains, Source *source) {
-  return (Target) {chains->options.size, evaluate, source, chains->normal, chains->uniform};
+  return (Target) {chains->options.size, evaluate, source, chains->normal, chains->uniform,
+                   chains->exp, chains->log1p};
 }
 
 /* The draw of an iteration that has ended. */
@@ -271,6 +273,8 @@ static int new_chains (lua_State *L) {
                       .stride = stride, .sources = sources};
   chains->normal = host_kernel(L, "noise", "normal")->sampler;
   chains->uniform = host_kernel(L, "noise", "uniform")->sampler;
+  chains->exp = host_kernel(L, "op/exponential", "exp");
+  chains->log1p = host_kernel(L, "op/exponential", "log1p");
   lua_pushvalue(L, 5);
   lua_setiuservalue(L, 6, CHAINS_SOURCES);
   chains->draws = push_rows(L, chains, size);

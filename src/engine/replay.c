@@ -101,16 +101,17 @@ static bool is_stopped (lua_State *L, State *state, const TraceStep *step) {
   return watch_stopped(&state->watch);
 }
 
-/* Computes the result of a step. */
+/* Computes the result of a step. Without L that was said of all steps before: replay_ready. */
 static inline void compute (lua_State *L, const State *state, const Trace *trace,
                             const TraceStep *step) {
   Node *node = step->node;
-  if (step->direct) node->kernel->value(step->block, step->in, node->result->data);
+  if (step->number.code != NUMBER_NONE) number_run(&step->number);
+  else if (step->direct) node->kernel->value(step->block, step->number.in, node->result->data);
   else if (node->generator != NULL) draw(L, state, trace, step);
   else if (node->kind == NODE_SCAN)
     scan_forward(node, state->sum, pool_for(L, step), trace->scratch);
   else forward_step(node, state->sum, NULL, 0, pool_for(L, step), trace->scratch);
-  node->result->writes++;
+  if (L != NULL) node->result->writes++;
 }
 
 static void go_forward (lua_State *L, State *state, const Trace *trace) {
@@ -138,16 +139,18 @@ static void compute_after (lua_State *L, const State *state, const Trace *trace,
 /* Gives nodes memory for their gradients. Those of parameters that have no grad go where that
    will be. */
 static void start_back (Trace *trace, uint64_t pass) {
+  memset(trace->gradients, 0, trace->cleared * sizeof(double));
   for (size_t i = 0; i < trace->leaves; i++) {
     Node *node = trace->leaf[i].node;
-    node->gradient = node->has_grad ? trace->leaf[i].gradient : node->grad->data;
-    node->empty = true;
+    bool own = trace->leaf[i].cleared || node->has_grad;
+    node->gradient = own ? trace->leaf[i].gradient : node->grad->data;
+    node->empty = !trace->leaf[i].cleared;
     node->pass = pass;
   }
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     step->node->gradient = step->gradient;
-    step->node->empty = true;
+    step->node->empty = !step->cleared;
     step->node->pass = pass;
     if (step->value_after != NULL && step->block == 0) step->node->result->data = NULL;
   }
@@ -156,16 +159,25 @@ static void start_back (Trace *trace, uint64_t pass) {
   owner->node->gradient[top == owner ? 0 : top->data - owner->data] = 1;
 }
 
+/* From the gradient of a step's result to those of its operands. */
+static inline void pass_back (lua_State *L, const State *state, const Trace *trace,
+                              const TraceStep *step) {
+  Node *node = step->node;
+  if (step->number.code != NUMBER_NONE) number_back(&step->number);
+  else if (step->block > 0) {
+    node_fill_gradient(NULL, node);
+    if (step->whole) step_block_whole(node, state->sum, step->block, step->number.in);
+    else step_block(node, state->sum, step->block);
+  } else if (node->kind == NODE_SCAN)
+    scan_back(node, state->sum, pool_for(L, step), trace->scratch);
+  else adjoint_step(node, state->sum, true, pool_for(L, step), trace->scratch);
+}
+
 static void go_back (lua_State *L, State *state, const Trace *trace) {
   for (size_t i = 0; i < trace->n; i++) {
     const TraceStep *step = &trace->step[i];
     if (!step->goes_back) continue;
-    if (step->block > 0) node_fill_gradient(NULL, step->node);
-    if (step->whole) step_block_whole(step->node, state->sum, step->block, step->in);
-    else if (step->block > 0) step_block(step->node, state->sum, step->block);
-    else if (step->node->kind == NODE_SCAN)
-      scan_back(step->node, state->sum, pool_for(L, step), trace->scratch);
-    else adjoint_step(step->node, state->sum, true, pool_for(L, step), trace->scratch);
+    pass_back(L, state, trace, step);
     if (step->may_stop && is_stopped(L, state, step)) return;
   }
 }
@@ -212,6 +224,13 @@ static void run_backward (lua_State *L, State *state, Trace *trace) {
   state->active_pass = before;
 }
 
+/*@ Trace:backward() -> number
+ * Computes the number again and adds its gradients to those of parameters: what f() and
+ * backward would do.
+ * > w = param(3)
+ * > loss = trace(function () return w * w end)
+ * > loss:backward(), item(w.grad)
+ * 9.0  6.0 */
 /* trace:backward(): the number, computed again; adds its gradients to those of parameters */
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
@@ -228,6 +247,11 @@ static int replay_back (lua_State *L) {
   return 1;
 }
 
+/*@ Trace:value() -> number
+ * The number, computed again with the present parameters; trace() is the same.
+ * > w = param(3)
+ * > trace(function () return w * w end):value()
+ * 9.0 */
 /* trace:value(), trace(): the number alone */
 static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
@@ -300,6 +324,20 @@ static void replay_row (lua_State *L, State *state, Trace *trace, const TraceRow
   copy_doubles(rows->gradients->data + i * d, rows->x->node->gradient, d);
 }
 
+/*@ Trace:rows(x, rows, values, gradients, seen, results) -> nothing
+ * Replays once for each row of values of a parameter, and writes what it finds into tensors.
+ * No grad is added to.
+ *   x          parameter of the trace, D elements
+ *   rows       tensor of shape (S, D): its values
+ *   values     tensor of S elements, for the trace's numbers
+ *   gradients  tensor of shape (S, D), for their gradients; none unless told
+ *   seen       tensor of K elements that is computed on the way; none unless told
+ *   results    tensor of shape (S, K), for what it holds then; none unless told
+ * > w, values = param { 0 }, zeros(2)
+ * > trace(function () return (w * w):sum() end):rows(w, tensor { { 2 }, { 3 } }, values)
+ * > values
+ * Tensor(2)
+ *   4  9 */
 /* trace:rows(x, rows, values [, gradients [, seen, results]]): replays once for each row of
    values of the parameter x. The trace's number goes to `values`, its gradient to `gradients`,
    and what the tensor `seen` holds by then to `results`. No grad is added to. */
@@ -328,7 +366,8 @@ static int replay_rows (lua_State *L) {
       watch_look(&state->watch, watch_clock());
     }
   }
-  tensor_holder(rows.x)->writes++;
+  for (int index = ROWS_X; index <= ROWS_RESULTS; index++)
+    if (!lua_isnil(L, index)) tensor_holder(lua_touserdata(L, index))->writes++;
   end_writing(L, state, trace, writing);
   return 0;
 }
@@ -356,6 +395,7 @@ void replay_ready (lua_State *L, int index, State *state, Trace *trace, const Te
   lua_remove(L, 1);
   tape_save(state->tape);
   trace->pass = ++state->passes;
+  for (size_t i = 0; i < trace->n; i++) trace->step[i].node->result->writes++;
 }
 
 double replay_gradient (State *state, Trace *trace, const Tensor *x, const double *u,

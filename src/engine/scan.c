@@ -10,6 +10,7 @@
 
 #include "autograd/scan.h"
 #include "autograd/steps.h"
+#include "autograd/target.h"
 #include "engine/pass.h"
 
 #define MAX_INPUTS UINT8_MAX   /* of a node */
@@ -387,10 +388,10 @@ static size_t place_values (const Draft *draft) {
   const Scan *scan = draft->scan;
   size_t numbers = 0;
   for (size_t i = 0; i < scan->n; i++)
-    if (scan_is_single(draft->by_age[i])) draft->mark[i] |= NUMBER;
+    if (number_is_single(draft->by_age[i])) draft->mark[i] |= NUMBER;
   for (size_t i = 0; i < scan->n; i++) {
     const Node *node = draft->by_age[i];
-    bool single = scan_is_single(node);
+    bool single = number_is_single(node);
     for (int k = 0; k < node->n; k++) {
       const Tensor *t = node->in[k].is_number ? NULL : node->in[k].tensor;
       unsigned char *mark = t == NULL ? NULL : mark_of(draft, t->owner->node);
@@ -572,16 +573,17 @@ static bool passes (const Node *node) {
 
 static ScanOp op_of (const Draft *draft, Node *node, const Kernel *const kernels[],
                      double *unwanted) {
-  ScanOp op = {.code = scan_code(node, kernels), .n = passes(node) ? node->n : 0, .node = node,
-               .slope = node->gradient, .out = value_of(draft, node->result)};
   size_t size = step_block_size(node);
+  NumberOp number = {.code = number_code(node, kernels), .n = passes(node) ? node->n : 0,
+                     .slope = node->gradient, .out = value_of(draft, node->result)};
+  ScanOp op = {.number = number, .is_block = scan_is_block(node), .size = size, .node = node};
   if (node->kind != NODE_ELEMENTWISE || size == SIZE_MAX) return op;
-  op.kernel = node->kernel;
-  op.size = size;
+  op.number.kernel = node->kernel;
+  op.number.first_alone = is_cheap_first(node);
   for (int k = 0; k < node->n; k++) {
     const Input *input = &node->in[k];
-    op.in[k] = input->is_number ? &input->number : value_of(draft, input->tensor);
-    op.to[k] = scan_is_single(node) ? slope_place(draft, input, unwanted) : NULL;
+    op.number.in[k] = input->is_number ? &input->number : value_of(draft, input->tensor);
+    op.number.to[k] = number_is_single(node) ? slope_place(draft, input, unwanted) : NULL;
   }
   return op;
 }
@@ -671,10 +673,10 @@ static void make_rooms (lua_State *L, Draft *draft, const Node *top) {
 
 /* Makes the program of the node `top`. Nothing is allocated while nodes have numbers. */
 static void make_program (lua_State *L, Draft *draft, Node *top) {
-  const Kernel *kernels[SCAN_OPERATORS];
+  const Kernel *kernels[NUMBER_OPERATORS];
   Scan *scan = draft->scan;
-  for (int k = 0; k < SCAN_OPERATORS; k++)
-    kernels[k] = host_kernel(L, scan_operators[k].file, scan_operators[k].name);
+  for (int k = 0; k < NUMBER_OPERATORS; k++)
+    kernels[k] = host_kernel(L, number_operators[k].file, number_operators[k].name);
   make_rooms(L, draft, top);
   arrange(L, draft, top);
   size_t numbers = place_values(draft);

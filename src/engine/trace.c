@@ -5,6 +5,7 @@
 ** with memory for their gradients; replay.c computes them again.
 */
 #include "autograd/steps.h"
+#include "autograd/target.h"
 #include "engine/trace.h"
 
 static const char METATABLE = 'T';   /* registry key */
@@ -45,6 +46,12 @@ static void check_operands (lua_State *L, const Tape *tape) {
   for (size_t i = 0; i < tape->n; i++) tape_check_operands(L, tape->node[i]);
 }
 
+/*@ Trace
+ * What a function has recorded, as a program that is replayed in C: peri.trace makes one,
+ * trace() gives its number.
+ * > w = param(3)
+ * > trace(function () return w * w end)
+ * trace(1 operations, 1 parameters) */
 /* Pushes a trace of the nodes on the tape, which end in the tensor at index 1. */
 static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   size_t room = tape->n * (sizeof(TraceStep) + sizeof(TraceLeaf));
@@ -68,33 +75,79 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   return trace;
 }
 
-/* Gives each node its part of memory for gradients, which the trace on top keeps. */
-static void place_gradients (lua_State *L, const Tape *tape, Trace *trace) {
+/* Makes memory for the gradients of all nodes, which the trace on top keeps. */
+static void make_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   ptrdiff_t size = 0;
   for (size_t i = 0; i < trace->n; i++)
     size += (ptrdiff_t)arena_padded(trace->step[i].node->result->size);
   for (size_t i = 0; i < trace->leaves; i++)
     size += (ptrdiff_t)arena_padded(trace->leaf[i].node->result->size);
-  double *at = host_new(L, "trace", 1, &size, NULL)->data;
+  trace->gradients = host_new(L, "trace", 1, &size, NULL)->data;
   lua_setiuservalue(L, -2, TRACE_GRADIENTS);
   check_operands(L, tape);
-  for (size_t i = 0; i < trace->n; i++) {
-    trace->step[i].gradient = at;
-    at += arena_padded(trace->step[i].node->result->size);
-  }
-  for (size_t i = 0; i < trace->leaves; i++) {
-    trace->leaf[i].gradient = at;
-    at += arena_padded(trace->leaf[i].node->result->size);
-  }
 }
 
 /* Where the inputs of single blocks are, now that all of them have been computed. */
-static void find_inputs (Trace *trace) {
+static void find_inputs (Trace *trace, const Kernel *const operators[]) {
   for (size_t i = 0; i < trace->n; i++) {
     TraceStep *step = &trace->step[i];
-    step->whole = step->block > 0 && step_block_inputs(step->node, step->block, step->in);
-    step->direct = step->whole && step->node->kind == NODE_ELEMENTWISE
-                && step->node->generator == NULL;
+    Node *node = step->node;
+    NumberOp *number = &step->number;
+    step->whole = step->block > 0 && step_block_inputs(node, step->block, number->in);
+    step->direct = step->whole && node->kind == NODE_ELEMENTWISE && node->generator == NULL;
+    if (!step->direct) continue;
+    number->code = number_code(node, operators);
+    number->n = step->goes_back ? node->n : 0;
+    number->first_alone = is_cheap_first(node);
+    number->kernel = node->kernel;
+    number->out = step->value_after != NULL ? step->value_after : node->result->data;
+  }
+}
+
+/* Marks as not empty what single numbers add to, and their own gradients. */
+static void mark_cleared (const Trace *trace) {
+  for (size_t i = 0; i < trace->n; i++) trace->step[i].node->empty = true;
+  for (size_t i = 0; i < trace->leaves; i++) trace->leaf[i].node->empty = true;
+  for (size_t i = 0; i < trace->n; i++) {
+    Node *node = trace->step[i].node;
+    if (trace->step[i].number.code == NUMBER_NONE) continue;
+    node->empty = false;
+    for (int k = 0; k < node->n; k++)
+      if (node->in[k].tracked) node_below(node, k)->empty = false;
+  }
+}
+
+/* Gives its part of memory to each node that is cleared before a pass, or that is not. */
+static double *place_some (Trace *trace, bool cleared, double *at) {
+  for (size_t i = 0; i < trace->n; i++) {
+    TraceStep *step = &trace->step[i];
+    if (step->node->empty == cleared) continue;
+    step->cleared = cleared;
+    step->gradient = step->node->gradient = at;
+    at += cleared ? step->node->result->size : arena_padded(step->node->result->size);
+  }
+  for (size_t i = 0; i < trace->leaves; i++) {
+    TraceLeaf *leaf = &trace->leaf[i];
+    if (leaf->node->empty == cleared) continue;
+    leaf->cleared = cleared;
+    leaf->gradient = leaf->node->gradient = at;
+    at += cleared ? leaf->node->result->size : arena_padded(leaf->node->result->size);
+  }
+  return at;
+}
+
+static void place_gradients (State *state, Trace *trace) {
+  tape_save(state->tape);
+  mark_cleared(trace);
+  trace->cleared = (size_t)(place_some(trace, true, trace->gradients) - trace->gradients);
+  place_some(trace, false, trace->gradients + arena_padded(trace->cleared));
+  for (size_t i = 0; i < trace->n; i++) {
+    TraceStep *step = &trace->step[i];
+    const Node *node = step->node;
+    step->number.slope = step->gradient;
+    for (int k = 0; k < node->n && step->number.code != NUMBER_NONE; k++)
+      step->number.to[k] = node->in[k].tracked ? gradient_at(node->in[k].tensor)
+                                               : &trace->unwanted;
   }
 }
 
@@ -113,9 +166,12 @@ static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
 /* core.trace(fn) */
 static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
+  const Kernel *operators[NUMBER_OPERATORS];
   Tape tape;
   Arena arena;
   host_arguments(L, "trace", 1);
+  for (int k = 0; k < NUMBER_OPERATORS; k++)
+    operators[k] = host_kernel(L, number_operators[k].file, number_operators[k].name);
   if (state->tracing) host_fail(L, "trace", "not within another trace");
   if (state->sum == NULL) state->sum = host_kernel(L, "reduce", "sum");
   if (!lua_isfunction(L, 1) && !luaL_getmetafield(L, 1, "__call"))
@@ -130,12 +186,13 @@ static int new_trace (lua_State *L) {
   tape_collect(L, state, &tape, top->owner->node);
   check_tape(L, &tape, begin);
   Trace *trace = push_trace(L, &tape, top);
-  place_gradients(L, &tape, trace);
+  make_gradients(L, &tape, trace);
   engine_force(L, 1);
   check_operands(L, &tape);
   arena_close(L);
   replay_release(L, state, trace);   /* no node waits any more, or can lose an operand */
-  find_inputs(trace);
+  find_inputs(trace, operators);
+  place_gradients(state, trace);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);
   lua_setmetatable(L, -2);
   return 1;

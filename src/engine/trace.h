@@ -4,6 +4,7 @@
 #ifndef PERILUNE_TRACE_H
 #define PERILUNE_TRACE_H
 
+#include "autograd/number.h"
 #include "engine/pass.h"
 
 #define TRACE_MAGIC 0x7065726974726163u   /* "peritrac" */
@@ -11,11 +12,12 @@
 /* A node to compute again, and to go back over. */
 typedef struct TraceStep {
   Node *node;
-  double *gradient;      /* memory for it */
+  double *gradient;      /* memory for it; */
+  bool cleared;          /* that is zero before a pass: single numbers add to it */
   size_t block;          /* elements of a node of a single block, or 0 */
-  const double *in[KERNEL_MAX_IN];   /* its inputs, */
-  bool whole;            /* if each of them has so many elements, */
-  bool direct;           /* and if all there is to do is to call its kernel */
+  NumberOp number;       /* its inputs; and what to do, if these are single numbers */
+  bool whole;            /* each input has as many elements as the block, */
+  bool direct;           /* and all there is to do is to call its kernel */
   bool goes_back;        /* some input is tracked */
   bool looks;            /* hooks may run after it, */
   bool may_stop;         /* or have run during it, and ended the replay */
@@ -27,7 +29,8 @@ typedef struct TraceStep {
 /* A parameter. */
 typedef struct TraceLeaf {
   Node *node;
-  double *gradient;      /* memory for it, where there is a grad already */
+  double *gradient;      /* memory for it, where there is a grad already, */
+  bool cleared;          /* or where that is zero before a pass */
 } TraceLeaf;
 
 typedef struct Trace {
@@ -39,6 +42,9 @@ typedef struct Trace {
   uint64_t released;     /* nothing has begun to wait since then */
   uint64_t pass;         /* number of the last backward pass */
   bool has_value_after;
+  double *gradients;     /* of all nodes; */
+  size_t cleared;        /* so many are zero before a pass */
+  double unwanted;       /* what flows back to numbers that are no parameters */
   size_t n, leaves;
   TraceLeaf *leaf;       /* behind the steps */
   TraceStep step[];      /* the youngest first */

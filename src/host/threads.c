@@ -50,6 +50,12 @@ static Keeper *push_keeper (lua_State *L) {
   return lua_touserdata(L, -1);
 }
 
+/*@ peri.set_threads(n) -> nothing
+ * How many threads large computations and chains may use; 1 at first. Results and draws are
+ * the same to the last bit for every n.
+ *   n  integer from 1 to 256
+ * > set_threads(1)
+ * */
 static int set_threads (lua_State *L) {
   host_arguments(L, "set_threads", 1);
   lua_Integer n = lua_type(L, 1) == LUA_TNUMBER ? lua_tointeger(L, 1) : 0;

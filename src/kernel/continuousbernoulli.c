@@ -249,26 +249,26 @@ VECTOR void slopes (double x, double l, double scale, double sign, double *dx, d
 static void cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, 1, &dx[i], &dl[i]);
+  for (size_t i = 0; i < n; i++, singly()) slopes(x[i], l[i], 0, 1, &dx[i], &dl[i]);
 }
 
 static void sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++) slopes(x[i], l[i], 0, -1, &dx[i], &dl[i]);
+  for (size_t i = 0; i < n; i++, singly()) slopes(x[i], l[i], 0, -1, &dx[i], &dl[i]);
 }
 
 static void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++, singly())
     slopes(x[i], l[i], -log_lower(x[i], l[i]), 1, &dx[i], &dl[i]);
 }
 
 static void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *x = in[0], *l = in[1];
   double *dx = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++, singly())
     slopes(x[i], l[i], -log_upper(x[i], l[i]), -1, &dx[i], &dl[i]);
 }
 
@@ -326,7 +326,7 @@ static void isf (size_t n, const double *const in[], double *out) {
 static void icdf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *p = in[0], *l = in[1];
   double *dp = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double x = quantile_any(p[i], 1 - p[i], l[i]), density = log_density(x, l[i]);
     dp[i] = vexp(-density);
     dl[i] = -lower_slope(x, l[i], -density);
@@ -336,7 +336,7 @@ static void icdf_partials (size_t n, const double *const in[], double *const d[]
 static void isf_partials (size_t n, const double *const in[], double *const d[]) {
   const double *q = in[0], *l = in[1];
   double *dq = d[0], *dl = d[1];
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double x = quantile_any(1 - q[i], q[i], l[i]), density = log_density(x, l[i]);
     dq[i] = -vexp(-density);
     dl[i] = -lower_slope(x, l[i], -density);

@@ -76,7 +76,7 @@ static const double *rest_of (int k, size_t n, Chunk term[], const double *equal
   return rest;
 }
 
-static void chunk_value (int k, size_t n, const double *const in[], double *out) {
+ONE_COPY void chunk_value (int k, size_t n, const double *const in[], double *out) {
   Chunk largest, equal, unused, term[MOST];
   double *const e[MOST] = {unused, unused, unused, unused, unused, unused, unused, unused};
   find_largest(k, n, in, largest);
@@ -86,7 +86,7 @@ static void chunk_value (int k, size_t n, const double *const in[], double *out)
 }
 
 /* 0 for an element of -inf, even if all are */
-static void chunk_slopes (int k, size_t n, const double *const in[], double *const d[]) {
+ONE_COPY void chunk_slopes (int k, size_t n, const double *const in[], double *const d[]) {
   Chunk largest, equal, share, term[MOST];
   find_largest(k, n, in, largest);
   find_terms(k, n, in, largest, d, term, equal);

@@ -20,7 +20,7 @@
 
 #define KERNEL_MAX_IN    8   /* operands of a kernel */
 #define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
-#define KERNEL_MAX_CONSTANTS 8   /* of a step */
+#define KERNEL_MAX_CONSTANTS 10   /* of a step */
 #define KERNEL_DRAW_MAX  256     /* elements that `draw` is asked for at once: noise and result
                                     stay in the L1 cache, and samplers have buffers of this size */
 
@@ -34,6 +34,7 @@ typedef struct Batch {
   const ptrdiff_t *step;     /* from one event of operand k to the next; 0 where
                                 all rows share one */
   double *scratch;           /* as much as the kernel asked for */
+  const double *result;      /* of an adjoint: what `run` gave for these rows, or NULL */
   unsigned wanted;           /* of an adjoint: a bit for each operand whose derivatives
                                 are; those of others may be left as they are */
   Stop stop;                 /* asked by kernels that take long for one event */

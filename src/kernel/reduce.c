@@ -47,6 +47,20 @@ static double block_sum (size_t n, const double *x) {
 }
 
 
+/*@ peri.sum(t, dim, keep) -> number or Tensor
+ * The sum of all elements, or along dimensions; that of nothing is 0.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > sum({ 1, 2, 3 })
+ * 6.0
+ * > tensor({ { 1, 2 }, { 3, 4 } }):sum(1)
+ * Tensor(2)
+ *   4  6 */
+
+/*@ peri.mean(t, dim, keep) -> number or Tensor
+ * The mean of all elements, or along dimensions; that of nothing is NaN.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > mean({ 1, 2, 6 })
+ * 3.0 */
 static void sum_fold (size_t n, const double *x, double *state) {
   state[0] = block_sum(n, x);
 }
@@ -74,6 +88,11 @@ static void mean_slope (size_t n, const double *x, size_t count, double value, d
 }
 
 
+/*@ peri.prod(t, dim, keep) -> number or Tensor
+ * The product of all elements, or along dimensions; that of nothing is 1.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > prod({ 2, 3, 4 })
+ * 24.0 */
 static void prod_fold (size_t n, const double *x, double *state) {
   state[0] = 1;
   for (size_t i = 0; i < n; i++) state[0] *= x[i];
@@ -103,6 +122,12 @@ static double first_value (size_t count, const double *state) {
   return count == 0 ? NAN : state[0];
 }
 
+/*@ peri.max(t, dim, keep) -> number or Tensor
+ * The largest element, or those along dimensions; NaN if there is one among them. Raises where
+ * there is none to choose. Those that are equally large share the gradient.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > max({ 3, 7, 5 })
+ * 7.0 */
 static void max_fold (size_t n, const double *x, double *state) {
   double m = x[0];
   for (size_t i = 1; i < n; i++) m = larger(m, x[i]);
@@ -119,6 +144,12 @@ static void max_merge (double *state, const double *next) {
   state[0] = larger(state[0], next[0]);
 }
 
+/*@ peri.min(t, dim, keep) -> number or Tensor
+ * The smallest element, or those along dimensions; NaN if there is one among them. Raises
+ * where there is none to choose.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > min({ 3, 7, 5 })
+ * 3.0 */
 static void min_fold (size_t n, const double *x, double *state) {
   double m = x[0];
   for (size_t i = 1; i < n; i++) m = smaller(m, x[i]);
@@ -133,6 +164,12 @@ static void min_merge (double *state, const double *next) {
 /*
 ** Where the first extreme is, from 1. State: extreme, place, elements so far.
 */
+/*@ peri.argmax(t, dim, keep) -> integer or Tensor
+ * Where the largest element is, from 1: among all elements in their order, or along a
+ * dimension. Of several it is the first.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > argmax({ 3, 7, 5 })
+ * 2 */
 static void argmax_fold (size_t n, const double *x, double *state) {
   size_t at = 0;
   for (size_t i = 1; i < n; i++)
@@ -150,6 +187,12 @@ static void argmax_merge (double *state, const double *next) {
   state[2] += next[2];
 }
 
+/*@ peri.argmin(t, dim, keep) -> integer or Tensor
+ * Where the smallest element is, from 1: among all elements in their order, or along a
+ * dimension. Of several it is the first.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > argmin({ 3, 7, 5 })
+ * 1 */
 static void argmin_fold (size_t n, const double *x, double *state) {
   size_t at = 0;
   for (size_t i = 1; i < n; i++)
@@ -180,6 +223,12 @@ static double sum_below (const double *x, double m, Lanes equal) {
   return join_lanes(terms);
 }
 
+/*@ peri.logsumexp(t, dim, keep) -> number or Tensor
+ * log of the sum of exp(x), without overflow: a sum of probabilities, given their logarithms.
+ * That of nothing is -inf.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > logsumexp({ 1000, 1000 })
+ * 1000.6931471806 */
 static void logsumexp_fold (size_t n, const double *x, double *state) {
   Lanes last, equal = {0};
   double s = 0, m;
@@ -218,6 +267,18 @@ static void logsumexp_slope (size_t n, const double *x, size_t count, double val
 ** Variance. State: count, mean, sum of squares about the mean (Chan, Golub
 ** and LeVeque's merging).
 */
+/*@ peri.var(t, dim, keep) -> number or Tensor
+ * The variance of a sample, divided by n - 1: of all elements, or along dimensions. NaN of
+ * fewer than two.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > var({ 1, 2, 3 })
+ * 1.0 */
+
+/*@ peri.std(t, dim, keep) -> number or Tensor
+ * The standard deviation of a sample, the root of var.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > std({ 1, 3, 5 })
+ * 2.0 */
 static void var_fold (size_t n, const double *x, double *state) {
   double mean = block_sum(n, x) / (double)n;
   Lanes squares = {0}, rest = {0};
@@ -255,6 +316,11 @@ static double std_finish (size_t count, const double *state) {
 }
 
 
+/*@ peri.all(t, dim, keep) -> number or Tensor
+ * 1 if no element is 0, else 0; 1 of nothing.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > all(gt({ 1, 2 }, 0))
+ * 1.0 */
 static void all_fold (size_t n, const double *x, double *state) {
   uint64_t zeros = 0;
   for (size_t i = 0; i < n; i++) zeros |= x[i] == 0;
@@ -269,6 +335,11 @@ static double all_finish (size_t count, const double *state) {
   return count == 0 ? 1 : state[0];
 }
 
+/*@ peri.any(t, dim, keep) -> number or Tensor
+ * 1 if an element is not 0, else 0; 0 of nothing.
+ *   dim  integer, from 1, or from -1 backwards, or a table of several; all of them unless told
+ * > any(gt({ -1, -2 }, 0))
+ * 0.0 */
 static void any_fold (size_t n, const double *x, double *state) {
   uint64_t found = 0;
   for (size_t i = 0; i < n; i++) found |= x[i] != 0;

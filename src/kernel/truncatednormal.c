@@ -84,13 +84,13 @@ VECTOR double log_lower (double x, double loc, double scale, double low, double 
 
 static void log_cdf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  EVERY for (size_t i = 0; i < n; i++) out[i] = log_lower(x[i], loc[i], scale[i], low[i], high[i]);
+  for (size_t i = 0; i < n; i++, singly()) out[i] = log_lower(x[i], loc[i], scale[i], low[i], high[i]);
 }
 
 /* the upper tail is the lower one of the mirror image */
 static void log_sf (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  EVERY for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n; i++, singly())
     out[i] = log_lower(-x[i], -loc[i], scale[i], -high[i], -low[i]);
 }
 
@@ -101,7 +101,7 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 */
 static void tail_partials (size_t n, const double *const in[], double *const d[], double sign,
                            int logarithm) {
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     TruncatedLaw l = law_at(in + 1, i);
     double x = in[0][i];
     Split s = split(l, clamp(x, l.low, l.high));
@@ -206,7 +206,7 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
   EVERY for (size_t i = 0; i < n; i++) rest[i] = 0;
   for (int step = 0; moving && step < 16; step++) {
     moving = 0;
-    EVERY for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++, singly()) {
       TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
       double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
       double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
@@ -237,12 +237,12 @@ VECTOR double central (TruncatedLaw l, double h, double x) {
 /* at most BLOCK quantiles, in[0] being the probability below or, if `upper`, above */
 static void quantile_block (size_t n, const double *const in[], int upper, double *restrict x) {
   const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
     x[i] = start(law_of(loc[i], scale[i], low[i], high[i]), p, q);
   }
   polish(n, in, upper, x);
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double h = upper ? 0.5 - given[i] : given[i] - 0.5;
     x[i] = central(law_of(loc[i], scale[i], low[i], high[i]), h, x[i]);
   }
@@ -267,7 +267,7 @@ static void isf (size_t n, const double *const in[], double *out) { quantiles(n,
 /* dx/dp = scale/g, dx/d low = q p(a)/g, dx/d high = p p(b)/g; g relative to the mode */
 static void quantile_partials (size_t n, const double *const in[], int upper, double *const d[]) {
   quantiles(n, in, upper, d[0]);
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     TruncatedLaw l = law_at(in + 1, i);
     double given = in[0][i], p = upper ? 1 - given : given, q = upper ? given : 1 - given;
     double x = d[0][i], mass = part(l, l.low, l.high).mass, density = decay(depth_at(l, x)) / mass;

@@ -19,7 +19,7 @@
 #define KAPPA 0.75
 
 #define FIRST_BUFFER 25   /* Stan has 75: chains start from draws near where they go (sampling.lua) */
-#define LAST_BUFFER  50
+#define LAST_BUFFER  100  /* Stan has 50: the step has not settled by then, and is too short */
 #define FIRST_WINDOW 25
 #define PER_NUMBER   5    /* draws of the first window for each row of a dense metric */
 #define LEAST_WARMUP 20   /* shorter ones adapt the step alone */
@@ -50,11 +50,11 @@ double adapt_final_step (const Adaptation *a) { return vexp(a->log_step_mean); }
 
 
 /* {=====================================================
-** The metric: W, then means, sums of squares or products, and the factor of a dense W
+** The metric: W, then means, sums of squares or products, and the factor of W
 ** ====================================================== */
 
 size_t adapt_doubles (size_t size, bool dense) {
-  return dense ? 3 * size * size + size : 3 * size;
+  return dense ? 4 * size * size + size : 4 * size;
 }
 
 static double *means (double *metric, size_t size, bool dense) {
@@ -65,8 +65,19 @@ static double *products (double *metric, size_t size, bool dense) {
   return means(metric, size, dense) + size;
 }
 
-const double *adapt_factor (const double *metric, size_t size) {
-  return metric + 2 * size * size + size;
+const double *adapt_factor (const double *metric, size_t size, bool dense) {
+  return metric + (dense ? 2 * size * size + size : 3 * size);
+}
+
+static double *factor_of (double *metric, size_t size, bool dense) {
+  return metric + (adapt_factor(metric, size, dense) - metric);
+}
+
+/* The lower triangle of a dense factor is there. */
+static void finish_factor (size_t size, double *l) {
+  triangle_clear_above(size, l);
+  for (size_t i = 0; i < size; i++)
+    for (size_t j = 0; j < size; j++) l[(size + j) * size + i] = l[i * size + j];
 }
 
 static void forget_draws (Adaptation *a, size_t size, bool dense, double *metric) {
@@ -104,14 +115,17 @@ void adapt_start (Adaptation *a, uint64_t warmup, double target, size_t size, bo
   *a = (Adaptation) {.target = target};
   set_windows(a, warmup, size, dense);
   memset(metric, 0, adapt_doubles(size, dense) * sizeof(double));
+  double *factor = factor_of(metric, size, dense);
   if (!dense) {
-    for (size_t i = 0; i < size; i++) metric[i] = scale == NULL ? 1 : scale[i] * scale[i];
+    for (size_t i = 0; i < size; i++) {
+      factor[i] = scale == NULL ? 1 : scale[i];
+      metric[i] = factor[i] * factor[i];
+    }
     return;
   }
-  double *factor = metric + 2 * size * size + size;
   if (scale != NULL) memcpy(factor, scale, size * size * sizeof(double));
   else for (size_t i = 0; i < size; i++) factor[i * size + i] = 1;
-  triangle_clear_above(size, factor);
+  finish_factor(size, factor);
   set_square(size, factor, metric);
 }
 
@@ -131,8 +145,12 @@ static void note_draw (Adaptation *a, size_t size, bool dense, const double *q, 
 static void update (const Adaptation *a, size_t size, bool dense, double *metric) {
   const double *sum = products(metric, size, dense);
   double n = a->draws, share = n / (n + 5) / (n - 1), floor = 1e-3 * 5 / (n + 5);
+  double *factor = factor_of(metric, size, dense);
   if (!dense) {
-    for (size_t i = 0; i < size; i++) metric[i] = share * sum[i] + floor * metric[i];
+    for (size_t i = 0; i < size; i++) {
+      metric[i] = share * sum[i] + floor * metric[i];
+      factor[i] = sqrt(metric[i]);
+    }
     return;
   }
   for (size_t i = 0; i < size; i++) {
@@ -140,9 +158,8 @@ static void update (const Adaptation *a, size_t size, bool dense, double *metric
       metric[i * size + j] = metric[j * size + i] = share * sum[i * size + j];
     metric[i * size + i] = share * sum[i * size + i] + floor * metric[i * size + i];
   }
-  double *factor = metric + 2 * size * size + size;
   triangle_cholesky((Stop) {NULL, NULL}, size, metric, factor, triangle_first(size));
-  triangle_clear_above(size, factor);
+  finish_factor(size, factor);
 }
 
 /* The window after the one that ends with this iteration; the last one reaches to the end. */

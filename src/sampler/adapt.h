@@ -21,7 +21,7 @@ typedef struct Adaptation {
   double draws;                              /* in it */
 } Adaptation;
 
-/* Doubles of the inverse metric, what it is computed from, and, of a dense one, its factor. */
+/* Doubles of the inverse metric, of what it is computed from, and of its factor. */
 size_t adapt_doubles (size_t size, bool dense);
 
 /* Begins. The inverse metric is s s^T, where s is a lower triangular matrix if it is dense, and a
@@ -39,8 +39,9 @@ double adapt_final_step (const Adaptation *a);         /* after the warm-up */
 bool adapt_metric (Adaptation *a, uint64_t iteration, size_t size, bool dense, const double *q,
                    double *metric);
 
-/* The factor l of a dense inverse metric W = l l^T. */
-const double *adapt_factor (const double *metric, size_t size);
+/* The factor l of the inverse metric W = l l^T: a diagonal, or a lower triangular matrix, after
+   which there is its transpose. */
+const double *adapt_factor (const double *metric, size_t size, bool dense);
 
 bool adapt_is_sound (const Adaptation *a, uint64_t warmup);
 

@@ -4,16 +4,18 @@
 ** A trajectory doubles, forwards or backwards in time, until it turns: its states form a binary
 ** tree. A subtree of 2^d states is built state by state; two neighbouring subtrees of the same
 ** size are merged when the second is complete, as a binary counter carries. So there are at most
-** d + 1 subtrees at a time, each a Frame: its first and last momentum, the sum of all, a state
-** drawn from it, and the logarithm of its weight.
+** d + 1 subtrees at a time, each in a frame: its first and last momentum, the sum of all, a state
+** drawn from it, and the logarithm of its weight. The last state needs no frame if it is merged at
+** once.
+**
+** Momenta are in the metric's own units: r = l'p, where W = l l'. They are normal noise, and a
+** path whose momenta add up to rho turns where r'rho < 0. The motion is dq/dt = l r, dr/dt = l' gradient.
 */
 #include <math.h>
 #include <string.h>
 
-#include "linalg/triangle.h"
 #include "sampler/adapt.h"
 #include "sampler/chain.h"
-#include "special/vmath.h"
 
 #define DIVERGENT 1000.0   /* an error of the energy that is no rounding of the path */
 
@@ -22,20 +24,26 @@ typedef struct Frame {
   double log_weight, log_density, energy;
 } Frame;
 
-/* Vectors of a frame: momenta at both ends, W times these, their sum, a state and its gradient. */
-enum { P_BEGIN, P_END, V_BEGIN, V_END, RHO, Q, GRADIENT, FRAME_VECTORS };
+/* Vectors of a frame: momenta at both ends, their sum, a state and its gradient. */
+enum { R_BEGIN, R_END, RHO, Q, GRADIENT, FRAME_VECTORS };
 
-/* Vectors of a chain, before those of frames. An end of the trajectory has four: q, p, W p and
-   the gradient. */
+/* Vectors of a chain, before those of frames. An end of the trajectory has four: q, r, the
+   gradient, and l' times that. */
 enum {
   POSITION, POSITION_GRADIENT,              /* where the iteration began, or ended */
-  LEFT, RIGHT = LEFT + 4,                   /* each: q, p, W p, gradient */
-  NEAR_P = RIGHT + 4, NEAR_V,               /* of the end from which the trajectory grows */
+  LEFT, RIGHT = LEFT + 4,
+  NEAR_R = RIGHT + 4,                       /* of the end from which the trajectory grows */
   SUM, PROPOSAL, PROPOSAL_GRADIENT,         /* of the whole trajectory */
-  SCRATCH, SCRATCH_SUM,
+  VELOCITY,
   METRIC_VECTORS                            /* the metric begins here */
 };
-enum { END_Q, END_P, END_V, END_GRADIENT };
+enum { END_Q, END_R, END_GRADIENT, END_SLOPE };
+
+/* A subtree: a frame, or the end of the trajectory. */
+typedef struct Subtree {
+  Frame frame;
+  const double *r_begin, *r_end, *rho, *q, *gradient;
+} Subtree;
 
 struct Chain {
   ChainOptions options;
@@ -126,64 +134,73 @@ static double dot (size_t n, const double *a, const double *b) {
   return sum;
 }
 
-/* v = w p: w is symmetric, so rows are columns; four at a time, since loops over few elements cost
-   more than what they do. */
-static void multiply (size_t n, const double *w, const double *p, double *v) {
-  size_t j = 0;
-  for (size_t i = 0; i < n; i++) v[i] = 0;
-  for (; j + 4 <= n; j += 4) {
-    const double *w0 = w + j * n, *w1 = w0 + n, *w2 = w1 + n, *w3 = w2 + n;
-    double p0 = p[j], p1 = p[j + 1], p2 = p[j + 2], p3 = p[j + 3];
-    for (size_t i = 0; i < n; i++)
-      v[i] += (w0[i] * p0 + w1[i] * p1) + (w2[i] * p2 + w3[i] * p3);
+/* The sum of rows of m, each times an element of x; four at a time, since loops over few elements
+   cost more than what they do. Of a lower triangular matrix, or an upper one, which has the zeros
+   too. */
+static void combine (size_t n, const double *m, bool lower, const double *x, double *out) {
+  size_t i = 0;
+  for (size_t j = 0; j < n; j++) out[j] = 0;
+  for (; i + 4 <= n; i += 4) {
+    const double *m0 = m + i * n, *m1 = m0 + n, *m2 = m1 + n, *m3 = m2 + n;
+    double x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+    for (size_t j = lower ? 0 : i, end = lower ? i + 4 : n; j < end; j++)
+      out[j] += (m0[j] * x0 + m1[j] * x1) + (m2[j] * x2 + m3[j] * x3);
   }
-  for (; j < n; j++)
-    for (size_t i = 0; i < n; i++) v[i] += w[j * n + i] * p[j];
+  for (; i < n; i++)
+    for (size_t j = lower ? 0 : i, end = lower ? i + 1 : n; j < end; j++)
+      out[j] += m[i * n + j] * x[i];
 }
 
-/* v = W p */
-static void velocity (Chain *c, const double *p, double *v) {
-  const double *w = metric(c);
-  if (c->options.dense) multiply(c->options.size, w, p, v);
-  else for (size_t i = 0; i < c->options.size; i++) v[i] = w[i] * p[i];
-}
-
-/* p ~ N(0, W^-1) */
-static void draw_momentum (Chain *c, const Target *target, double *p) {
+/* slope = l' gradient */
+static void turn_gradient (Chain *c, const double *gradient, double *slope) {
   size_t n = c->options.size;
-  normals(c, target, p);
-  if (c->options.dense) triangle_solve_transposed(n, adapt_factor(metric(c), n), p);
-  else for (size_t i = 0; i < n; i++) p[i] /= sqrt(metric(c)[i]);
+  const double *l = adapt_factor(metric(c), n, c->options.dense);
+  if (c->options.dense) combine(n, l, true, gradient, slope);
+  else for (size_t i = 0; i < n; i++) slope[i] = l[i] * gradient[i];
+}
+
+/* q += step l r */
+static void move (Chain *c, double step, const double *r, double *q) {
+  size_t n = c->options.size;
+  const double *l = adapt_factor(metric(c), n, c->options.dense);
+  if (c->options.dense) {
+    double *v = vector(c, VELOCITY);
+    combine(n, l + n * n, false, r, v);
+    for (size_t i = 0; i < n; i++) q[i] += step * v[i];
+  } else for (size_t i = 0; i < n; i++) q[i] += step * (l[i] * r[i]);
 }
 
 /* One step of the leapfrog method from the end with its first vector at `end`. Returns the
    energy, infinite where it is not a number; the log density goes to *log_density. */
-static double leapfrog (Chain *c, const Target *target, int end, double step, double *log_density) {
+static double leapfrog (Chain *c, const Target *target, size_t end, double step,
+                        double *log_density) {
   size_t n = c->options.size;
-  double *q = vector(c, (size_t)end + END_Q), *p = vector(c, (size_t)end + END_P);
-  double *v = vector(c, (size_t)end + END_V), *g = vector(c, (size_t)end + END_GRADIENT);
-  for (size_t i = 0; i < n; i++) p[i] += 0.5 * step * g[i];
-  velocity(c, p, v);
-  for (size_t i = 0; i < n; i++) q[i] += step * v[i];
+  double *q = vector(c, end + END_Q), *r = vector(c, end + END_R);
+  double *g = vector(c, end + END_GRADIENT), *slope = vector(c, end + END_SLOPE);
+  for (size_t i = 0; i < n; i++) r[i] += 0.5 * step * slope[i];
+  move(c, step, r, q);
   *log_density = target->evaluate(target->self, q, g);
-  for (size_t i = 0; i < n; i++) p[i] += 0.5 * step * g[i];
-  velocity(c, p, v);
-  double energy = 0.5 * dot(n, p, v) - *log_density;
+  turn_gradient(c, g, slope);
+  for (size_t i = 0; i < n; i++) r[i] += 0.5 * step * slope[i];
+  double energy = 0.5 * dot(n, r, r) - *log_density;
   return energy == energy ? energy : INFINITY;
 }
 
-/* Does the path between two states with these velocities, whose momenta add up to rho, go on? */
-static bool goes_on (size_t n, const double *v_a, const double *v_b, const double *rho) {
-  return dot(n, v_a, rho) > 0 && dot(n, v_b, rho) > 0;
+/* Does the path between two states with these momenta, all of which add up to rho, go on? */
+static bool goes_on (size_t n, const double *r_a, const double *r_b, const double *rho) {
+  return dot(n, r_a, rho) > 0 && dot(n, r_b, rho) > 0;
 }
 
-/* The same with rho + p. */
-static bool goes_on_with (Chain *c, const double *v_a, const double *v_b, const double *rho,
-                          const double *p) {
-  size_t n = c->options.size;
-  double *sum = vector(c, SCRATCH_SUM);
-  for (size_t i = 0; i < n; i++) sum[i] = rho[i] + p[i];
-  return goes_on(n, v_a, v_b, sum);
+/* The same with rho + r. */
+static bool goes_on_with (size_t n, const double *r_a, const double *r_b, const double *rho,
+                          const double *r) {
+  double a = 0, b = 0;
+  for (size_t i = 0; i < n; i++) {
+    double sum = rho[i] + r[i];
+    a += r_a[i] * sum;
+    b += r_b[i] * sum;
+  }
+  return a > 0 && b > 0;
 }
 
 /* }====================================================== */
@@ -198,22 +215,21 @@ static void begin_subtree (Chain *c, const Target *target) {
   c->leaves = 0;
   c->height = 0;
   size_t end = c->direction > 0 ? RIGHT : LEFT;
-  copy(c, vector(c, NEAR_P), vector(c, end + END_P));
-  copy(c, vector(c, NEAR_V), vector(c, end + END_V));
+  copy(c, vector(c, NEAR_R), vector(c, end + END_R));
 }
 
 /* A new momentum, and a trajectory of one state. */
 static void begin_trajectory (Chain *c, const Target *target) {
-  double *p = vector(c, RIGHT + END_P), *v = vector(c, RIGHT + END_V);
+  double *r = vector(c, RIGHT + END_R);
   copy(c, vector(c, RIGHT + END_Q), vector(c, POSITION));
   copy(c, vector(c, RIGHT + END_GRADIENT), vector(c, POSITION_GRADIENT));
-  draw_momentum(c, target, p);
-  velocity(c, p, v);
-  for (int i = 0; i < 4; i++) copy(c, vector(c, LEFT + (size_t)i), vector(c, RIGHT + (size_t)i));
-  copy(c, vector(c, SUM), p);
+  turn_gradient(c, vector(c, POSITION_GRADIENT), vector(c, RIGHT + END_SLOPE));
+  normals(c, target, r);
+  memcpy(vector(c, LEFT), vector(c, RIGHT), 4 * c->options.size * sizeof *r);
+  copy(c, vector(c, SUM), r);
   copy(c, vector(c, PROPOSAL), vector(c, POSITION));
   copy(c, vector(c, PROPOSAL_GRADIENT), vector(c, POSITION_GRADIENT));
-  c->start_energy = 0.5 * dot(c->options.size, p, v) - c->log_density;
+  c->start_energy = 0.5 * dot(c->options.size, r, r) - c->log_density;
   c->tree = (Frame) {0, c->log_density, c->start_energy};
   c->depth = 0;
   c->accepted = 0;
@@ -270,85 +286,117 @@ static bool end_iteration (Chain *c, const Target *target) {
   return true;
 }
 
-/* A state on its own. */
-static void push_leaf (Chain *c, size_t end, double log_density, double energy) {
+static double exponential (const Target *target, double x) {
+  const double *in[] = {&x};
+  double y;
+  target->exp->value(1, in, &y);
+  return y;
+}
+
+/* log(exp(a) + exp(b)); the smaller of both exponentials over the larger one goes to *ratio. */
+static double add_weights (const Target *target, double a, double b, double *ratio) {
+  double log_sum;
+  const double *in[] = {ratio};
+  *ratio = exponential(target, -fabs(a - b));
+  target->log1p->value(1, in, &log_sum);
+  return (a > b ? a : b) + log_sum;
+}
+
+static Subtree subtree_of_frame (Chain *c, int i) {
+  return (Subtree) {c->frame[i], frame_vector(c, i, R_BEGIN), frame_vector(c, i, R_END),
+                    frame_vector(c, i, RHO), frame_vector(c, i, Q), frame_vector(c, i, GRADIENT)};
+}
+
+/* The last state of the trajectory, on its own. */
+static Subtree subtree_of_end (Chain *c, size_t end, double log_density, double energy) {
+  const double *r = vector(c, end + END_R);
+  Frame frame = {c->start_energy - energy, log_density, energy};
+  return (Subtree) {frame, r, r, r, vector(c, end + END_Q), vector(c, end + END_GRADIENT)};
+}
+
+static void push_frame (Chain *c, const Subtree *t) {
   int i = c->height++;
-  c->frame[i] = (Frame) {c->start_energy - energy, log_density, energy};
-  copy(c, frame_vector(c, i, P_BEGIN), vector(c, end + END_P));
-  copy(c, frame_vector(c, i, P_END), vector(c, end + END_P));
-  copy(c, frame_vector(c, i, V_BEGIN), vector(c, end + END_V));
-  copy(c, frame_vector(c, i, V_END), vector(c, end + END_V));
-  copy(c, frame_vector(c, i, RHO), vector(c, end + END_P));
-  copy(c, frame_vector(c, i, Q), vector(c, end + END_Q));
-  copy(c, frame_vector(c, i, GRADIENT), vector(c, end + END_GRADIENT));
+  c->frame[i] = t->frame;
+  copy(c, frame_vector(c, i, R_BEGIN), t->r_begin);
+  copy(c, frame_vector(c, i, R_END), t->r_end);
+  copy(c, frame_vector(c, i, RHO), t->rho);
+  copy(c, frame_vector(c, i, Q), t->q);
+  copy(c, frame_vector(c, i, GRADIENT), t->gradient);
 }
 
-/* Takes the state of another frame, or keeps its own. */
-static void merge_states (Chain *c, const Target *target, int into, int from) {
-  Frame *a = &c->frame[into], *b = &c->frame[from];
-  double both = vlogaddexp(a->log_weight, b->log_weight);
-  if (uniform(c, target) < vexp(b->log_weight - both)) {
-    copy(c, frame_vector(c, into, Q), frame_vector(c, from, Q));
-    copy(c, frame_vector(c, into, GRADIENT), frame_vector(c, from, GRADIENT));
-    a->log_density = b->log_density;
-    a->energy = b->energy;
+/* The state of frame i gives way to that of the subtree that follows, or does not. */
+static void merge_states (Chain *c, const Target *target, int i, const Subtree *next) {
+  Frame *frame = &c->frame[i];
+  double a = frame->log_weight, b = next->frame.log_weight, ratio;
+  double both = add_weights(target, a, b, &ratio);
+  if (uniform(c, target) < (b < a ? ratio : 1) / (1 + ratio)) {
+    copy(c, frame_vector(c, i, Q), next->q);
+    copy(c, frame_vector(c, i, GRADIENT), next->gradient);
+    frame->log_density = next->frame.log_density;
+    frame->energy = next->frame.energy;
   }
-  a->log_weight = both;
+  frame->log_weight = both;
 }
 
-/* The two topmost frames become one. False if the path turns within it. */
-static bool merge (Chain *c, const Target *target) {
+/* The topmost frame and the subtree that follows become one. False if the path turns within it. */
+static bool merge (Chain *c, const Target *target, const Subtree *next) {
   size_t n = c->options.size;
-  int a = c->height - 2, b = c->height - 1;
-  double *rho_a = frame_vector(c, a, RHO);
-  const double *rho_b = frame_vector(c, b, RHO);
-  bool on = goes_on_with(c, frame_vector(c, a, V_BEGIN), frame_vector(c, b, V_BEGIN), rho_a,
-                         frame_vector(c, b, P_BEGIN))
-         && goes_on_with(c, frame_vector(c, a, V_END), frame_vector(c, b, V_END), rho_b,
-                         frame_vector(c, a, P_END));
-  merge_states(c, target, a, b);
-  for (size_t i = 0; i < n; i++) rho_a[i] += rho_b[i];
-  copy(c, frame_vector(c, a, P_END), frame_vector(c, b, P_END));
-  copy(c, frame_vector(c, a, V_END), frame_vector(c, b, V_END));
-  c->height--;
-  return on && goes_on(n, frame_vector(c, a, V_BEGIN), frame_vector(c, a, V_END), rho_a);
+  int i = c->height - 1;
+  double *rho = frame_vector(c, i, RHO), *r_end = frame_vector(c, i, R_END);
+  const double *r_begin = frame_vector(c, i, R_BEGIN);
+  bool on = goes_on_with(n, r_begin, next->r_begin, rho, next->r_begin)
+         && goes_on_with(n, r_end, next->r_end, next->rho, r_end);
+  merge_states(c, target, i, next);
+  for (size_t j = 0; j < n; j++) rho[j] += next->rho[j];
+  copy(c, r_end, next->r_end);
+  return on && goes_on(n, r_begin, r_end, rho);
 }
 
 /* The subtree, complete in frame 0, becomes part of the trajectory. False if that turns. */
 static bool join_subtree (Chain *c, const Target *target) {
   size_t n = c->options.size;
-  const Frame *new = &c->frame[0];
-  double *sum = vector(c, SUM);
-  const double *rho = frame_vector(c, 0, RHO);
-  const double *far_v = vector(c, (c->direction > 0 ? LEFT : RIGHT) + END_V);
-  if (uniform(c, target) < vexp(new->log_weight - c->tree.log_weight)) {
-    copy(c, vector(c, PROPOSAL), frame_vector(c, 0, Q));
-    copy(c, vector(c, PROPOSAL_GRADIENT), frame_vector(c, 0, GRADIENT));
-    c->tree.log_density = new->log_density;
-    c->tree.energy = new->energy;
+  Subtree new = subtree_of_frame(c, 0);
+  double *sum = vector(c, SUM), ratio;
+  const double *far = vector(c, (c->direction > 0 ? LEFT : RIGHT) + END_R);
+  double before = c->tree.log_weight, added = new.frame.log_weight;
+  double both = add_weights(target, before, added, &ratio);
+  if (uniform(c, target) < (added < before ? ratio : 1)) {
+    copy(c, vector(c, PROPOSAL), new.q);
+    copy(c, vector(c, PROPOSAL_GRADIENT), new.gradient);
+    c->tree.log_density = new.frame.log_density;
+    c->tree.energy = new.frame.energy;
   }
-  c->tree.log_weight = vlogaddexp(c->tree.log_weight, new->log_weight);
-  bool on = goes_on_with(c, far_v, frame_vector(c, 0, V_BEGIN), sum, frame_vector(c, 0, P_BEGIN))
-         && goes_on_with(c, vector(c, NEAR_V), frame_vector(c, 0, V_END), rho, vector(c, NEAR_P));
-  for (size_t i = 0; i < n; i++) sum[i] += rho[i];
+  c->tree.log_weight = both;
+  bool on = goes_on_with(n, far, new.r_begin, sum, new.r_begin)
+         && goes_on_with(n, vector(c, NEAR_R), new.r_end, new.rho, vector(c, NEAR_R));
+  for (size_t i = 0; i < n; i++) sum[i] += new.rho[i];
   c->depth++;
-  return on && goes_on(n, far_v, frame_vector(c, 0, V_END), sum);
+  return on && goes_on(n, far, new.r_end, sum);
+}
+
+/* The last state joins the subtree that grows. False if the path turns. */
+static bool add_state (Chain *c, const Target *target, Subtree state) {
+  c->leaves++;
+  for (uint64_t carry = c->leaves; carry % 2 == 0; carry /= 2) {
+    bool is_frame = carry != c->leaves;
+    if (is_frame) state = subtree_of_frame(c, --c->height);
+    if (!merge(c, target, &state)) return false;
+  }
+  if (c->leaves % 2 == 1) push_frame(c, &state);
+  return true;
 }
 
 /* One more state of the subtree that grows. True: the iteration has ended. */
 static bool grow (Chain *c, const Target *target) {
   double log_density;
   size_t end = c->direction > 0 ? RIGHT : LEFT;
-  double energy = leapfrog(c, target, (int)end, c->direction * c->step, &log_density);
+  double energy = leapfrog(c, target, end, c->direction * c->step, &log_density);
   double change = energy - c->start_energy;
   c->leapfrogs++;
-  c->accepted += change > 0 ? vexp(-change) : 1;
+  c->accepted += change > 0 ? exponential(target, -change) : 1;
   c->divergent = change > DIVERGENT;
-  if (c->divergent) return end_iteration(c, target);
-  push_leaf(c, end, log_density, energy);
-  c->leaves++;
-  for (uint64_t carry = c->leaves; carry % 2 == 0; carry /= 2)
-    if (!merge(c, target)) return end_iteration(c, target);
+  if (c->divergent || !add_state(c, target, subtree_of_end(c, end, log_density, energy)))
+    return end_iteration(c, target);
   if (c->leaves < (uint64_t)1 << c->depth) return false;
   if (!join_subtree(c, target) || c->depth == c->options.max_depth) return end_iteration(c, target);
   begin_subtree(c, target);
@@ -363,7 +411,7 @@ static bool go_along (Chain *c, const Target *target) {
   double energy = leapfrog(c, target, RIGHT, c->step, &log_density);
   double change = energy - c->start_energy;
   c->leapfrogs++;
-  c->accepted = change > 0 ? vexp(-change) : 1;
+  c->accepted = change > 0 ? exponential(target, -change) : 1;
   c->divergent = change > DIVERGENT;
   if (!c->divergent && c->leapfrogs < c->leaves) return false;
   if (uniform(c, target) < c->accepted) {

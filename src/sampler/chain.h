@@ -21,12 +21,13 @@
 #define CHAIN_MAX_DEPTH 20     /* trajectories have at most 2^20 steps */
 #define CHAIN_UNIFORMS  64     /* uniform numbers drawn at once */
 
-/* What is sampled from, and the noise that it takes. */
+/* What is sampled from, and the noise and the functions that it takes. */
 typedef struct Target {
   size_t size;
   double (*evaluate) (void *self, const double *u, double *gradient);   /* log density */
   void *self;
   const Sampler *normal, *uniform;
+  const Kernel *exp, *log1p;
 } Target;
 
 typedef struct ChainOptions {

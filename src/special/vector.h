@@ -38,6 +38,19 @@
 #define EVERY
 #endif
 
+/*
+** for (...; i++, singly()): one after the other. Of a loop with a long body, which few need, vectors
+** would take much memory.
+*/
+static inline void singly (void) { __asm__ volatile (""); }
+
+/* A function of which there is one copy, not one for each constant that it is called with. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONE_COPY static __attribute__((noinline, noclone))
+#else
+#define ONE_COPY static __attribute__((noinline))
+#endif
+
 
 static const uint64_t SIGN_BIT = 0x8000000000000000;
 

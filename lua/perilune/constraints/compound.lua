@@ -78,7 +78,13 @@ local Cat = constraint.kind("cat", {
   end,
 })
 
---- Parts of the given lengths (1 each unless told) along a dimension.
+--@ peri.constraints.cat(list, dim, lengths) -> Constraint
+-- Parts along a dimension, each with a constraint of its own.
+--   list     list of constraints
+--   dim      integer, from 1, or from -1 backwards; 1 unless told
+--   lengths  list of integers: the parts' lengths; 1 each unless told
+-- > constraints.cat({ constraints.positive, constraints.real }, 1, { 2, 1 }):check { 1, 2, -3 }
+-- true
 function compound.cat (list, dim, lengths, ...)
   errors.no_more("cat(constraints, dim, lengths)", ...)
   check_parts("cat", list)
@@ -100,7 +106,12 @@ local Stack = constraint.kind("stack", {
   end,
 })
 
---- Slices along a dimension, each with a constraint of its own.
+--@ peri.constraints.stack(list, dim) -> Constraint
+-- Slices along a dimension, each with a constraint of its own.
+--   list  list of constraints
+--   dim   integer, from 1, or from -1 backwards; 1 unless told
+-- > constraints.stack({ constraints.positive, constraints.real }):check { 1, -3 }
+-- true
 function compound.stack (list, dim, ...)
   errors.no_more("stack(constraints, dim)", ...)
   check_parts("stack", list)
@@ -114,6 +125,10 @@ local function undecided (_, _)
   raise("constraints.dependent depends on other parameters and cannot be checked by itself")
 end
 
+--@ peri.constraints.dependent -> Constraint
+-- What only other parameters decide: to check it raises.
+-- > constraints.dependent:rule()
+-- what other parameters allow
 compound.dependent = constraint.kind("dependent", {
   rule = function () return "what other parameters allow" end, violation = undecided, holds = undecided,
 })()

@@ -24,7 +24,13 @@ local Independent = constraint.kind("independent", {
   end,
 })
 
---- The base for each part of events of n more dimensions.
+--@ peri.constraints.independent(base, dims) -> Constraint
+-- A constraint of single parts as one of events of so many more dimensions.
+--   base  constraint
+--   dims  integer
+-- > constraints.independent(constraints.positive, 1):holds { { 1, 2 }, { 1, -2 } }
+-- Tensor(2)
+--   1  0
 function independent.independent (base, dims, ...)
   errors.no_more("independent(base, dims)", ...)
   if not constraint.is_constraint(base) then
@@ -39,6 +45,10 @@ function independent.independent (base, dims, ...)
   return self
 end
 
+--@ peri.constraints.real_vector -> Constraint
+-- Rows of any numbers but NaN.
+-- > constraints.real_vector.event_dim
+-- 1
 independent.real_vector = constraint.named("real_vector", independent.independent(numbers.real, 1))
 
 return independent

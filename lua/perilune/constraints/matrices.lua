@@ -3,6 +3,40 @@ local constraint = require "perilune.constraint"
 local core       = require "perilune.core"
 local rows       = require "perilune.constraint_rows"
 
+--@ peri.constraints.lower_triangular -> Constraint
+-- Matrices with zeros above their diagonal.
+-- > constraints.lower_triangular:check { { 1, 0 }, { 2, 3 } }
+-- true
+
+--@ peri.constraints.lower_cholesky -> Constraint
+-- Lower triangles with a positive diagonal: Cholesky factors.
+-- > constraints.lower_cholesky:check { { 1, 0 }, { 2, 3 } }
+-- true
+
+--@ peri.constraints.corr_cholesky -> Constraint
+-- Cholesky factors of correlation matrices: lower triangles with a positive diagonal and rows of length 1.
+-- > constraints.corr_cholesky:check { { 1, 0 }, { 0.6, 0.8 } }
+-- true
+
+--@ peri.constraints.symmetric -> Constraint
+-- Symmetric matrices.
+-- > constraints.symmetric:check { { 1, 2 }, { 2, 3 } }
+-- true
+
+--@ peri.constraints.positive_definite -> Constraint
+-- Symmetric matrices with positive eigenvalues.
+-- > constraints.positive_definite:check { { 2, 1 }, { 1, 2 } }
+-- true
+
+--@ peri.constraints.positive_semidefinite -> Constraint
+-- Symmetric matrices without negative eigenvalues.
+-- > constraints.positive_semidefinite:check { { 1, 1 }, { 1, 1 } }
+-- true
+
+--@ peri.constraints.square -> Constraint
+-- Matrices with as many rows as columns.
+-- > constraints.square:check { { 1, 2 }, { 3, 4 } }
+-- true
 local lower_triangular = rows.kind("lower_triangular", 2, "a lower-triangular matrix", "nan above")()
 local lower_cholesky   = rows.kind("lower_cholesky", 2, "a lower-triangular matrix with positive diagonal",
                                   "nan above diagonal")()

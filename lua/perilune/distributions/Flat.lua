@@ -74,6 +74,7 @@ local Flat = Distribution:extend("Flat", {
   construct = make,
   help = {
     summary = "the same density everywhere on its support, without a total: an improper prior",
+    arguments = { "constraint", "shape" },
     params  = { constraint = "the support, one of peri.constraints; real unless told",
                 shape = "of the values: batch, and event where the constraint is one of rows or matrices" },
     formula = "log p(x) = 0 on the support, -inf elsewhere",

@@ -27,6 +27,7 @@ local HiddenMarkov = Distribution:extend("HiddenMarkov", {
   construct = function (c, ...) return hidden_markov.make(c, ...) end,
   help = {
     summary = "a sequence whose parts depend on a chain of hidden states",
+    arguments = { "initial", "transition", "emission", "length" },
     params  = { initial = "probabilities of the first state, or a Categorical",
                 transition = "a matrix: row i has the probabilities of going from state i, or a Categorical of rows",
                 emission = "the law of a part in each state, the last dimension of its batch; before it there may be "
@@ -67,10 +68,22 @@ local function given (self, name, x) return self.initial, self.transition, table
 --- By the forward algorithm.
 function HiddenMarkov:log_prob (x) return log_prob(given(self, "log_prob", x)) end
 
---- The probabilities of each state at each time, given a sequence: { ..., length, states }. They have no derivative.
+--@ HiddenMarkov:posterior(x) -> Tensor
+-- The probabilities of each state at each time, given a sequence: (..., length, states). They have no derivative.
+--   x  tensor or table: a sequence
+-- > d = HiddenMarkov({ 0.5, 0.5 }, { { 0.9, 0.1 }, { 0.2, 0.8 } }, Normal({ 0, 3 }, 1), 3)
+-- > d:posterior({ 0, 0.5, 3 }):argmax(-1)
+-- Tensor(3)
+--   1  1  2
 function HiddenMarkov:posterior (x) return posterior(given(self, "posterior", x)) end
 
---- The likeliest states, given a sequence: { ..., length }.
+--@ HiddenMarkov:viterbi(x) -> Tensor
+-- The likeliest states as a whole, given a sequence: (..., length), integers from 1.
+--   x  tensor or table: a sequence
+-- > d = HiddenMarkov({ 0.5, 0.5 }, { { 0.9, 0.1 }, { 0.2, 0.8 } }, Normal({ 0, 3 }, 1), 3)
+-- > d:viterbi({ 0, 0.5, 3 })
+-- Tensor(3)
+--   1  1  2
 function HiddenMarkov:viterbi (x) return viterbi(given(self, "viterbi", x)) end
 
 -- E g of each part, where g gives what it is in each state: { ..., length, states, event... }.

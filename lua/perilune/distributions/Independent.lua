@@ -36,6 +36,7 @@ local Independent = Distribution:extend("Independent", {
   construct = make,
   help = {
     summary = "the last dimensions of a batch as one event: a vector of independent numbers",
+    arguments = { "base_distribution", "reinterpreted_batch_ndims" },
     params  = { base_distribution = "of the single parts",
                 reinterpreted_batch_ndims = "how many dimensions of its batch make up an event" },
     formula = "log p(x) = sum of the base's log p over those dimensions",

@@ -149,6 +149,8 @@ local LinearGaussian = Distribution:extend("LinearGaussian", {
   support   = constraints.independent(constraints.real, 2),
   help = {
     summary = "a series seen through noise, of a hidden state that moves linearly",
+    arguments = { "transition", "process_covariance", "observation", "observation_covariance", "initial_mean",
+                  "initial_covariance", "length" },
     params  = {
       transition = "A, n by n: the next state is A z and noise",
       process_covariance = "of that noise; or process_scale_tril",
@@ -180,14 +182,24 @@ end
 --- By the Kalman filter.
 function LinearGaussian:log_prob (x) return log_prob(self, events.argument(self, "log_prob", x)) end
 
---- Means and covariances of the states, each given what was seen up to then: { ..., length, n } and
--- { ..., length, n, n }. They have no derivative.
+--@ LinearGaussian:filter(x) -> Tensor, Tensor
+-- Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (...,
+-- length, n, n). They have no derivative.
+--   x  tensor or table: a series
+-- > d = LinearGaussian({ { 1 } }, { { 1 } }, { { 1 } }, { { 1 } }, { 0 }, { { 1 } }, 2)
+-- > d:filter({ { 2 }, { 2 } })[1][1]
+-- 1.0
 function LinearGaussian:filter (x)
   x = events.argument(self, "filter", x)
   return filter_mean(self, x), filter_covariance(self, x)
 end
 
---- The same given all that is seen.
+--@ LinearGaussian:smooth(x) -> Tensor, Tensor
+-- The same given all of the series.
+--   x  tensor or table: a series
+-- > d = LinearGaussian({ { 1 } }, { { 1 } }, { { 1 } }, { { 1 } }, { 0 }, { { 1 } }, 2)
+-- > d:smooth({ { 2 }, { 2 } })[1][1]
+-- 1.2
 function LinearGaussian:smooth (x)
   x = events.argument(self, "smooth", x)
   return smooth_mean(self, x), smooth_covariance(self, x)

@@ -65,6 +65,7 @@ local Masked = Distribution:extend("Masked", {
   construct = make,
   help = {
     summary = "a distribution that counts only where the mask is 1",
+    arguments = { "base", "mask" },
     params  = { base = "the distribution", mask = "true or 1 where it counts, false or 0 where log_prob is to be 0" },
     formula = "log p(x) = base log p(x) where mask is 1, 0 where it is 0",
     example = { "Masked(peri.Normal({ 0, 0 }, 1), { true, false }):log_prob(1):sum()", -1.4189385332046727 },

@@ -75,6 +75,7 @@ local MixtureDistribution = MixtureSameFamily:extend("MixtureDistribution", {
   },
   help = {
     summary = "one of several distributions of any families, chosen at random",
+    arguments = { "mixing", "components" },
     params  = { mixing = "a Categorical with the weights",
                 components = "a table of distributions, one for each outcome" },
     formula = "p(x) = sum over k of w[k] p_k(x)",

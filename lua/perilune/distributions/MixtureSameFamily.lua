@@ -20,6 +20,7 @@ local MixtureSameFamily = Distribution:extend("MixtureSameFamily", {
   construct = function (c, ...) return mixture.make(c, ...) end,
   help = {
     summary = "one of K distributions of a family, chosen at random",
+    arguments = { "mixture_distribution", "component_distribution" },
     params  = { mixture_distribution = "a Categorical with the weights",
                 component_distribution = "K distributions, the last dimension of the batch of one object" },
     formula = "p(x) = sum over k of w[k] p(x | k)",

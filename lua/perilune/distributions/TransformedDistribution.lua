@@ -22,6 +22,7 @@ local TransformedDistribution = Distribution:extend("TransformedDistribution", {
   complete  = function (self, base, list) return transformed.complete(self, base, list) end,   -- for subclasses
   help = {
     summary = "the law of a transform, or of several in a row, of a random variable",
+    arguments = { "base_distribution", "transforms" },
     params  = { base_distribution = "the law of x", transforms = "one of peri.transforms, or a list of them" },
     formula = "log p(y) = log p(x) - log|det dy/dx|,  x = inverse of y",
     example = { "TransformedDistribution(require 'perilune'.Normal(0, 1), require 'perilune'.transforms.Exp())"

@@ -25,6 +25,7 @@ local Truncated = Distribution:extend("Truncated", {
   construct = function (c, ...) return truncation.make(c, ...) end,
   help = {
     summary = "any distribution of single numbers, cut to an interval",
+    arguments = { "base", "low", "high" },
     params  = { base = "the distribution to cut", low = "lower end, -inf unless told",
                 high = "upper end, inf unless told" },
     formula = "log p(x) = base log p(x) - log P(low <= X <= high) for low <= x <= high",

@@ -22,8 +22,13 @@ local TRIES = {
 
 local function is_better (a, b) return b == nil or RANK[a.verdict] > RANK[b.verdict] end
 
---- Within about so many `seconds` of CPU: nothing is begun after that. `post.tried` lists what was tried and how it
--- ended.
+--@ Model:fit(options) -> Posterior
+-- Tries ways to the posterior, the cheapest first, until the verdict of one is "ok"; else gives the best. post.tried
+-- lists what was tried and how it ended.
+--   options  seconds = of CPU time, after which nothing more is begun (60); rng; seed; progress; noncentred; init
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:fit({ seed = 1 }).tried[1]
+-- vi: ok
 return function (posed, given)
   local read = options.read("fit", given, ROWS)
   local report, clock = options.reporter(read.progress), os and os.clock or function () return 0 end

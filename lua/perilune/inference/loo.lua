@@ -122,7 +122,15 @@ function Comparison:__tostring ()
   return table.concat(lines, "\n")
 end
 
---- peri.compare { a = post1, b = post2 }: the best first, with differences of elpd and their standard errors.
+--@ peri.compare(posteriors) -> table
+-- Models of the same data by how well they predict: the best first, with differences of elpd and their standard
+-- errors. It prints as a table.
+--   posteriors  table of posteriors, or of what their loo() gave, by name
+-- > line = model(function (m, d) m.a = Normal(0, 5); m.y = Normal(m.a * d.x, 1) end)
+-- > level = model(function (m, d) m.a = Normal(0, 5); m.y = Normal(m.a, 1) end)
+-- > data = { x = { 1, 2, 3, 4 }, y = { 2, 4, 6, 8 } }
+-- > compare({ line = line(data):vi { seed = 1 }, level = level { y = data.y } :vi { seed = 1 } })[1].name
+-- line
 function loo.compare (posteriors, ...)
   errors.no_more("compare(posteriors)", ...)
   if type(posteriors) ~= "table" or next(posteriors) == nil then

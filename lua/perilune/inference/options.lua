@@ -55,10 +55,11 @@ function options.own_rng ()
   return core.rng(math.floor(Uniform(0, 2 ^ 52):sample()))
 end
 
---- Where the option `progress` sends a line of text: to a function, to stderr, or nowhere.
+--- Where the option `progress` sends a line of text: to a function, to a terminal, or nowhere.
 function options.reporter (progress)
   if type(progress) ~= "boolean" then return progress end
-  if not progress or not io then return function () end end
+  local is_shown = progress and io and require "perilune.plot.width".is_terminal(2)
+  if not is_shown then return function () end end
   return function (text, is_last)
     io.stderr:write("\r", text, "\27[K", is_last and "\n" or "")
     io.stderr:flush()

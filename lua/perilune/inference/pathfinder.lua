@@ -38,6 +38,13 @@ local function guides_of (paths)
   return #list > 0 and recipe.shares(list) or nil
 end
 
+--@ Model:pathfinder(options) -> Posterior
+-- For each of some starts the best Gaussian along the path to a mode; their draws weighted together.
+--   options  paths = how many starts (8); samples = draws that judge a point of a path (25); rng; seed; progress;
+--            noncentred; init
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:pathfinder({ seed = 1 }).verdict
+-- ok
 return function (posed, given)
   local read = options.read("pathfinder", given, ROWS)
   local density, start, degrees = recipe.density(posed, read)

@@ -18,6 +18,142 @@ local FEW_ELEMENTS = 6   -- and of each vector where there are more
 
 local NAN = math.huge - math.huge
 
+--@ Posterior
+-- What is known after the data, whatever way it was found. It prints its verdict with reasons, then a table. Sites
+-- that are derived are reported too.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > post = posed:vi { seed = 1 }
+-- > string.format("%.2f", post.mean.mu), string.format("%.2f", post.sd.mu)
+-- 1.00  0.71
+
+--@ Posterior.verdict -> string
+-- "ok" (means within 0.25 sd, sds within a factor of 1.25, unless a mode was missed), "doubtful" (something speaks
+-- against it) or "bad" (do not use it; sds are withheld).
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:vi({ seed = 1 }).verdict
+-- ok
+
+--@ Posterior.reasons -> table
+-- Sentences that say why the verdict is not "ok", and what to try.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > #posed:vi({ seed = 1 }).reasons
+-- 0
+
+--@ Posterior.mean -> table
+-- Means by name: numbers, or tensors of the site's shape.
+-- > posed = model(function (m) m.mu = Normal({ 0, 1 }, 1); m.y = Normal(m.mu, 1) end) { y = { 2, 3 } }
+-- > #posed:vi({ seed = 1 }).mean.mu
+-- 2
+
+--@ Posterior.sd -> table
+-- Standard deviations by name: numbers, or tensors of the site's shape; NaN where the verdict is "bad", and of map.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > string.format("%.2f", posed:vi({ seed = 1 }).sd.mu)
+-- 0.71
+
+--@ Posterior.method -> string
+-- The way that it was found.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :laplace({ seed = 1 }).method
+-- laplace
+
+--@ Posterior.how -> string
+-- How it was found, as the first line of its print says.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :laplace({ seed = 1 }).how:match "^%a+ %a+"
+-- Laplace approximation
+
+--@ Posterior.khat -> number
+-- Of vi, laplace and pathfinder: how heavy the tail of the importance weights is; from 0.7 on they cannot be trusted.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1 }).khat < 0.7
+-- true
+
+--@ Posterior.elbo_mean -> number
+-- Of vi: the evidence lower bound, in nats, with its error in elbo_error.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > string.format("%.1f", posed:vi({ seed = 1 }).elbo_mean)
+-- -2.3
+
+--@ Posterior.elbo_error -> number
+-- Of vi: the standard error of elbo_mean.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1 }).elbo_error < 0.1
+-- true
+
+--@ Posterior.log_evidence -> number
+-- log p(data), in nats: by importance weights (vi), particles (smc) or bridge sampling (nuts, hmc: computed when it is
+-- first asked for).
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > string.format("%.1f", posed:vi({ seed = 1 }).log_evidence), Normal(0, math.sqrt(2)):log_prob(2)
+-- -2.3  -2.2655121234846
+
+--@ Posterior.log_evidence_error -> number
+-- The standard error of log_evidence.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:smc({ seed = 1 }).log_evidence_error < 0.2
+-- true
+
+--@ Posterior.rhat -> table
+-- Of chains: R-hat by name; above 1.01 the chains disagree.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :nuts({ seed = 1 }).rhat.x < 1.01
+-- true
+
+--@ Posterior.ess_bulk -> table
+-- Of chains: how many independent draws the means are worth, by name.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :nuts({ seed = 1 }).ess_bulk.x > 400
+-- true
+
+--@ Posterior.ess_tail -> table
+-- Of chains: how many independent draws the 5 % and 95 % quantiles are worth, by name.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :nuts({ seed = 1 }).ess_tail.x > 400
+-- true
+
+--@ Posterior.divergences -> integer
+-- Of nuts and hmc: how many draws came from trajectories that left the surface of constant energy.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :nuts({ seed = 1 }).divergences
+-- 0
+
+--@ Posterior.stats -> table
+-- Of chains: what each draw was like, tensors of shape (chains, draws) by name: log_density, energy, accept, step,
+-- depth, leapfrogs, divergent.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :nuts({ seed = 1 }).stats.accept.shape[1]
+-- 4
+
+--@ Posterior.centring -> table
+-- How far sites of hierarchies were centred, by name: 1 as written, 0 standardised.
+-- > type(model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1 }).centring)
+-- table
+
+--@ Posterior.steps -> integer
+-- Of vi with stochastic steps: how many were taken.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).steps
+-- 100
+
+--@ Posterior.converged -> boolean
+-- Of vi with stochastic steps: did the fit come to rest?
+-- > model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).converged
+-- false
+
+--@ Posterior.elbo -> table
+-- Of vi with stochastic steps: the history of the ELBO, means over windows of steps.
+-- > type(model(function (m) m.x = Normal(0, 1) end) {} :vi({ seed = 1, steps = 100 }).elbo)
+-- table
+
+--@ Posterior.params -> table
+-- Of vi with a guide function: the parameters found, by name.
+-- > posed = model(function (m) m.x = Normal(3, 1) end) {}
+-- > post = posed:vi { seed = 1, guide = function (g) g.x = Normal(g:param("loc", 0), 1) end }
+-- > string.format("%.3f", post.params.loc)
+-- 3.000
+
+--@ Posterior.terms -> table
+-- Of vi with a guide function: how the part of each site in the ELBO was computed, by name: "kl" (a registered
+-- divergence), "path" or "score".
+-- > posed = model(function (m) m.x = Normal(3, 1) end) {}
+-- > posed:vi({ seed = 1, guide = function (g) g.x = Normal(g:param("loc", 0), 1) end }).terms.x
+-- kl
+
+--@ Posterior.tried -> table
+-- Of fit: what was tried and how it ended, a list of sentences.
+-- > model(function (m) m.x = Normal(0, 1) end) {} :fit({ seed = 1 }).tried[1]
+-- vi: ok
 local Posterior = { __name = "posterior" }
 
 -- The log evidence of chains is computed when it is first asked for, with its error; NaN where the draws are bad.
@@ -85,7 +221,12 @@ local function rows_of (values, index)
   return all
 end
 
---- All draws, each counting the same: by name, draws in front.
+--@ Posterior:draws() -> table
+-- All draws, each counting the same: tensors by name, draws in front; derived sites too. Weighted ones are resampled
+-- to 1000.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > #posed:vi({ seed = 1 }):draws().mu
+-- 1000
 function Posterior:draws ()
   if not self.log_weights then return rows_of(self.values, core.arange(1, core.shape(self.u)[1] + 1)) end
   self.resampled = self.resampled or resampled(self, DRAWS, core.rng(1))
@@ -102,7 +243,12 @@ function Posterior:rows (n, rng)
   return index[Uniform(0, 1):sample({ n }, rng):argsort()]
 end
 
---- n draws in random order.
+--@ Posterior:sample(n, rng) -> table
+-- n draws in random order: tensors by name, draws in front.
+--   n  integer
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > #posed:vi({ seed = 1 }):sample(10, rng(1)).mu
+-- 10
 function Posterior:sample (n, rng)
   check_count("sample", n)
   return rows_of(self.values, self:rows(n, rng))
@@ -122,7 +268,12 @@ local function each_element (self, fn)
   return found
 end
 
---- The quantile q of every site, by name.
+--@ Posterior:quantile(q) -> table
+-- The quantile q of every site, by name.
+--   q  number between 0 and 1
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > string.format("%.1f", posed:vi({ seed = 1 }):quantile(0.95).mu)
+-- 2.2
 function Posterior:quantile (q)
   if type(q) ~= "number" or not (q >= 0 and q <= 1) then
     raise("quantile: q must be between 0 and 1, got %s", show.value(q))
@@ -130,7 +281,12 @@ function Posterior:quantile (q)
   return each_element(self, function (x) return weighted.quantiles(x, self.weights, { q })[1] end)
 end
 
---- Central intervals of this probability: { low, high } by name.
+--@ Posterior:interval(probability) -> table
+-- Central intervals of this probability: { low, high } by name.
+--   probability  number between 0 and 1; 0.9 unless told
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > string.format("%.1f", posed:vi({ seed = 1 }):interval().mu[1])
+-- -0.2
 function Posterior:interval (probability)
   probability = probability == nil and 0.9 or probability
   if type(probability) ~= "number" or not (probability > 0 and probability < 1) then
@@ -163,7 +319,12 @@ function Posterior.columns (posed, values)
   return tensor.cat(columns, 2), names
 end
 
---- The covariance matrix of all elements of unobserved sites, and their names in its order.
+--@ Posterior:covariance() -> Tensor, table
+-- The covariance matrix of all elements of unobserved sites, and their names in its order.
+-- > posed = model(function (m) m.mu = Normal({ 0, 1 }, 1); m.y = Normal(m.mu, 1) end) { y = { 2, 3 } }
+-- > covariance, names = posed:vi({ seed = 1 }):covariance()
+-- > covariance.shape[1], names[2]
+-- 2  mu[2]
 function Posterior:covariance ()
   local x, names = Posterior.columns(self.posed, self.values)
   return weighted.covariance(x, self.weights), names
@@ -172,7 +333,13 @@ end
 
 -- Predictions and comparisons -----------------------------------------------------------------
 
---- n draws of the observed sites with these data (those of the fit unless told): by name, derived values too.
+--@ Posterior:predict(data, n, rng) -> table
+-- n draws of the observed sites, by name, draws in front, with the values of as many draws; derived values too.
+--   data  table of named values, as the model takes; those of the fit unless told
+--   n     integer; 1000 unless told
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > #posed:vi({ seed = 1 }):predict(nil, 10, rng(1)).y
+-- 10
 function Posterior:predict (data, n, rng)
   local posed = self.posed
   local given = data == nil and posed.data or require "perilune.model.data".new(data)
@@ -186,18 +353,50 @@ function Posterior:predict (data, n, rng)
   end)
 end
 
---- The log likelihood of every observation: by name, draws in front.
+--@ Posterior:log_lik() -> table
+-- The log likelihood of every observation: by name, draws in front.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = { 1, 2, 3 } }
+-- > posed:vi({ seed = 1 }):log_lik().y.shape[2]
+-- 3
 function Posterior:log_lik ()
   if not self.log_weights then return self.density:likelihood(self.u) end
   self:draws()
   return self.density:likelihood(self.u[self.resampled])
 end
 
---- A picture of a site, as text.
-function Posterior:plot (name) return require "perilune.inference.picture".of(self, name) end
+--@ Posterior:plot(what, options) -> Plot
+-- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+--   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+--   options  title = text; sites = name or list of names, of pictures of several; bins = number of them, or a list of
+--            edges; range = {low, high} of a site; xlabel = text, of a site; ylabel = text, of a site
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:vi({ seed = 1 }):plot("mu").kind
+-- site
+function Posterior:plot (what, options)
+  if type(what) == "table" and options == nil then what, options = nil, what end
+  local plot = require "perilune.plot"
+  return require "perilune.plot.posterior".of(plot.new, self, what, options)
+end
 
+--@ Posterior:loo() -> table
+-- How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its
+-- standard error se, p (effective parameters), pointwise, khat of each observation, names, reasons not to trust it.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = { 1, 2, 3 } }
+-- > string.format("%.1f", posed:vi({ seed = 1 }):loo().elpd)
+-- -5.1
 function Posterior:loo () return require "perilune.inference.loo".loo(self) end
+--@ Posterior:waic() -> table
+-- The same by the widely applicable information criterion; loo is more often right.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = { 1, 2, 3 } }
+-- > string.format("%.1f", posed:vi({ seed = 1 }):waic().elpd)
+-- -5.1
 function Posterior:waic () return require "perilune.inference.loo".waic(self) end
+--@ Posterior:save() -> string
+-- The posterior as a string with a version and a checksum, for peri.load. The model, a function, is not kept.
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > post = posed:vi { seed = 1 }
+-- > load(post:save()).mean.mu == post.mean.mu
+-- true
 function Posterior:save () return require "perilune.inference.saved".save(self) end
 
 

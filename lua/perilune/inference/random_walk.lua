@@ -145,6 +145,15 @@ local function start_near (posed, density, init, rng)
   return recipe.complain(posed, density, init)
 end
 
+--@ Model:random_walk(options) -> Posterior or Sampling
+-- Draws by random-walk Metropolis, which asks for values of the density alone: for bodies that cannot be traced, and
+-- densities without a useful gradient.
+--   options  chains = how many, at most 1024 (4); draws = of each chain (1000); warmup = draws before them, in which
+--            proposals are tuned (1000); thin = proposals for each draw, or "auto" ("auto"); run; rng; seed; progress;
+--            noncentred; init
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > posed:random_walk({ seed = 1 }).verdict
+-- ok
 return function (posed, given)
   local read = options.read("random_walk", given, ROWS)
   read.method = "random_walk"

@@ -38,7 +38,7 @@ local KIND = "perilune fit"
 
 local raise = errors.raise
 
-local Fit = { __name = "fit" }
+local Fit = { __name = "running fit" }
 Fit.__index = Fit
 
 -- Lists of the parameters' values ------------------------------------------------------------
@@ -81,6 +81,14 @@ end
 
 
 -- Fits ---------------------------------------------------------------------------------------
+
+--@ Fit
+-- A fit with stochastic steps that its host drives: posed:vi { run = false } and peri.vi.new give one. Fields: steps,
+-- converged, elbo (means of windows of elbo_window steps).
+-- > fit = model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 }
+-- > fit:step(10)
+-- > fit.steps, fit.converged
+-- 10  false
 
 -- Begins the stages.
 local function begin (self)
@@ -261,9 +269,14 @@ local function budget (n)
   raise("step takes a positive integer or { ms = }, got %s", show.value(n))
 end
 
---- n steps (one unless told), or as many as `{ ms = 2 }` allows, at least one; fewer if the fit converges or on_step
--- returns false. Time spent setting up counts. Returns the mean of the estimates of the ELBO, nil if no step was taken,
--- and whether the fit has converged.
+--@ Fit:step(n) -> number or nil, boolean
+-- Takes steps, fewer if the fit converges; returns the mean of the estimates of the ELBO (nil while it is set up) and
+-- whether the fit has converged.
+--   n  integer, 1 unless told; or { ms = 2 }: as many as fit into the time, but at least one
+-- > fit = model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 }
+-- > fit:step(10)
+-- > fit.steps
+-- 10
 function Fit:step (n)
   local count, deadline = budget(n)
   if not self.objective and not prepare(self, deadline) then return nil, false end
@@ -302,7 +315,12 @@ local function unsettled (self)
   return not is_at_rest and self.last_drift or nil
 end
 
---- The posterior that the averaged parameters describe, judged.
+--@ Fit:result() -> Posterior
+-- The posterior that the averaged parameters describe, judged; the fit goes on as if nobody had looked.
+-- > fit = model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 }
+-- > repeat local _, converged = fit:step(100) until converged
+-- > fit:result().verdict
+-- ok
 function Fit:result ()
   if not self.objective then prepare(self) end
   local params, findings = self.objective.params, { drift = unsettled(self) }
@@ -317,7 +335,13 @@ function Fit:result ()
   return found
 end
 
---- Begins the stages anew where the guide is, and reads the data anew: for data that have changed.
+--@ Fit:restart() -> Fit
+-- Begins the stages anew where the guide is, and reads the data anew: for data that have changed.
+-- > fit = model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 }
+-- > fit:step(10)
+-- > fit:restart()
+-- > fit.converged
+-- false
 function Fit:restart ()
   if not self.objective then return self end
   set_values(self.objective.params, averaged(self))
@@ -332,7 +356,12 @@ end
 local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
                 "limits", "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
---- All that the next steps depend on, but the model and its options, as a string.
+--@ Fit:state() -> string
+-- All that the next steps depend on, but the model and its options.
+-- > fit = model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 }
+-- > fit:step(10)
+-- > type(fit:state())
+-- string
 function Fit:state ()
   local saved = { tag = self.spec.tag }
   if not self.objective then
@@ -358,7 +387,15 @@ local function suits (params, values)
   return true
 end
 
---- Goes on from what state() gave, of a fit of the same model with the same options: true, or nil and what is wrong.
+--@ Fit:restore(state) -> true or nil, string
+-- Goes on from a state, to the same bits, in a fit of the same model with the same options: true, or nil and what is
+-- wrong.
+--   state  string that state() gave
+-- > function start () return model(function (m) m.x = Normal(0, 1) end) {} :vi { run = false, seed = 1 } end
+-- > a, b = start(), start()
+-- > a:step(10)
+-- > b:restore(a:state()), a:step(5) == b:step(5)
+-- true  true
 function Fit:restore (s)
   local saved, why = packed.unpack(KIND, s)
   if not saved then return nil, "fit: " .. why end

@@ -34,7 +34,15 @@ local DENSE_MOST = 30      -- free numbers for which a dense metric costs next t
 
 local STATS = { "log_density", "energy", "accept", "step", "depth", "leapfrogs", "divergent" }
 
-local Sampling = {}
+--@ Sampling
+-- Chains, or particles, that their host drives: posed:nuts { run = false } gives one, likewise hmc, random_walk and
+-- smc.
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > sampling = posed:nuts { seed = 1, draws = 200, warmup = 200, run = false }
+-- > while not sampling:step(100) do end
+-- > #sampling:result():draws().x
+-- 800
+local Sampling = { __name = "sampling" }
 Sampling.__index = Sampling
 
 
@@ -113,7 +121,13 @@ end
 
 -- Running ---------------------------------------------------------------------------------------
 
---- n gradients of each chain (100 unless told), or { ms = } of time. True when all is drawn.
+--@ Sampling:step(n) -> boolean
+-- So many gradients of each chain (of random_walk: draws; of smc: moves of all particles), or as many as fit into a
+-- time. True when all is drawn.
+--   n  integer, 100 unless told (smc: 1); or { ms = 2 }
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > posed:nuts({ seed = 1, run = false }):step(10)
+-- false
 function Sampling:step (n)
   if n == nil then n = 100 end
   if type(n) == "table" then
@@ -150,13 +164,24 @@ function Sampling:finish ()
   return self:result()
 end
 
---- The whole state, as a string.
+--@ Sampling:state() -> string
+-- The whole state.
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > type(posed:nuts({ seed = 1, run = false }):state())
+-- string
 function Sampling:state ()
   local draws, stats = self.chains:draws()
   return packed.pack("sampling", { chains = self.chains:state(), draws = draws, stats = stats })
 end
 
---- Goes on from a state of a sampling of the same model with the same options: true, or nil and why not.
+--@ Sampling:restore(state) -> true or nil, string
+-- Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
+--   state  string that state() gave
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > a, b = posed:nuts { seed = 1, run = false }, posed:nuts { seed = 1, run = false }
+-- > a:step(100)
+-- > b:restore(a:state())
+-- true
 function Sampling:restore (text)
   local kept, why = packed.unpack("sampling", text)
   if not kept then return nil, why end
@@ -226,7 +251,13 @@ local function worst (posed, found)
   return w
 end
 
---- A Posterior of the draws so far.
+--@ Sampling:result() -> Posterior
+-- The posterior of what has been drawn so far; of smc, once it is reached.
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > sampling = posed:nuts { seed = 1, draws = 200, warmup = 200, run = false }
+-- > while not sampling:step(100) do end
+-- > sampling:result().method
+-- nuts
 function Sampling:result ()
   local draws, stats, n = drawn(self)
   local chains, size = core.shape(draws)[1], self.density.size

@@ -39,7 +39,13 @@ local function absent (sites)
   })
 end
 
---- The posterior of a string; raises for what is none.
+--@ peri.load(text, posed) -> Posterior
+-- The posterior of a string that post:save() gave; raises for others. Nothing in it is executed.
+--   text   string
+--   posed  Model: needed for predict, log_lik and loo; none unless told
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > load(posed:vi({ seed = 1 }):save(), posed).verdict
+-- ok
 function saved.load (text, posed, ...)
   errors.no_more("load(string, posed)", ...)
   local kept, why = packed.unpack("posterior", text)

@@ -338,6 +338,18 @@ local function calibrate (model, read)
   return names, ranks, fits
 end
 
+--@ peri.sbc(model, options) -> table
+-- Simulation-based calibration: values are drawn from the prior, data from the model with them, and the ranks of the
+-- values among draws of the posterior must be uniform. Fields: verdict, reasons, ranks and p by name, tests, fits. It
+-- prints as a table.
+--   model    model (peri.model), not posed
+--   options  method = name of a way to the posterior, or a function (posed, rng) that gives a posterior or draws by
+--            name ("nuts"); n = simulations (100); draws = of each posterior that are ranked (99); data = table of
+--            named values, of observed sites only their shapes count; options = of the method; rng; seed; progress;
+--            noncentred; init
+-- > line = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end)
+-- > sbc(line, { method = "laplace", n = 20, draws = 19, data = { y = 0 }, seed = 1 }).verdict
+-- ok
 local function sbc (model, given, ...)
   errors.no_more("sbc(model, options)", ...)
   if type(model) ~= "table" or type(rawget(model, "body")) == "nil" or model.data then

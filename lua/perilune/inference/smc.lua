@@ -45,7 +45,7 @@ local ROWS = {
   { "run", true, "true or false", opts.is_boolean },
 }
 
-local Smc = {}
+local Smc = { __name = "sampling" }
 Smc.__index = Smc
 
 local function is_finite (x) return x - x == 0 end
@@ -408,6 +408,16 @@ end
 
 errors.count_arguments("smc", Smc, "step finish state restore result")
 
+--@ Model:smc(options) -> Posterior or Sampling
+-- Tempered sequential Monte Carlo: particles go from the prior, or from around the modes, to the posterior, and the
+-- log evidence comes with them.
+--   options  particles = how many, at least 20 (2000); ess = share of them that counts after each stage (0.5); moves =
+--            of each stage, or "auto" ("auto"); start = "mode" or "prior" ("mode"); run; rng; seed; progress;
+--            noncentred; init
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > post = posed:smc { seed = 1 }
+-- > post.verdict, string.format("%.1f", post.log_evidence)
+-- ok  -2.3
 return function (posed, given)
   local smc = new(posed, opts.read("smc", given, ROWS))
   return smc.options.run and smc:finish() or smc

@@ -87,7 +87,22 @@ local function fit_of (posed, read, given)
   return nil
 end
 
---- `more`: rows of options that whoever calls knows of.
+--@ Model:vi(options) -> Posterior or Fit
+-- Variational inference: a Gaussian on the free numbers, fitted to draws that stay fixed, and corrected by importance
+-- weights. With an option of stochastic steps (from objective on), a plate with batches or a guide function, it takes
+-- such steps.
+--   options  guide = "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers
+--            unless told; starts = places that modes are looked for from, 8 unless told; run; objective = "elbo" or
+--            "renyi" ("elbo"); alpha = order of Renyi's bound (0); samples = draws for each step, 8, or 16 of "renyi",
+--            unless told; steps = at most (20000); lr = learning rate, by the guide unless told; tolerance = sds of
+--            the guide that count as no change, or false: no end (0.05); rank = factors of "lowrank", 10 unless told;
+--            layers = couplings of "flow", 4 unless told; optimiser = name of one of peri.optim, or a function
+--            (params, options) ("Adam"); on_step = function (step, elbo, fit), which ends the fit by returning false;
+--            rng; seed; progress; noncentred; init
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > post = posed:vi { seed = 1 }
+-- > post.verdict, string.format("%.3f", post.mean.mu)
+-- ok  1.000
 return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
   read.report = options.reporter(read.progress)

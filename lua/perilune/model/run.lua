@@ -88,13 +88,46 @@ local function check_plate (self, name, n, size, fn)
   return errors.check_function(who, "the last argument", fn)
 end
 
--- m:factor(name, value)
+--@ Sites:factor(name, value) -> nothing
+-- In a model's body, m:factor(name, value) adds a value to the log density; a tensor with its sum.
+--   name   string
+--   value  number or tensor
+-- > posed = model(function (m) m.x = Normal(0, 1); m:factor("tilt", 2 * m.x) end) {}
+-- > string.format("%.3f", posed:vi({ seed = 1 }).mean.x)
+-- 2.000
 local function factor (self, name, value)
   check_factor(name, value)
   if self.handler.factor then self.handler:factor(name, value) end
 end
 
--- m:plate(name, N, [size,] fn)
+--@ Sites:plate(name, N, size, fn) -> nothing
+-- In a model's body: looks at size of N rows at a time. Within fn data of N rows are indexed by themselves, and log
+-- densities count N/size times.
+--   name  string
+--   N     integer: how many rows there are
+--   size  integer: how many at a time; may be left out: all
+--   fn    function (i) that declares sites, i being the numbers of the rows
+-- > posed = model(function (m, d)
+-- >   m.mu = Flat()
+-- >   m:plate("rows", 4, function () m.y = Normal(m.mu, 1) end)
+-- > end) { y = { 1, 2, 3, 6 } }
+-- > string.format("%.3f", posed:map({ seed = 1 }).mean.mu)
+-- 3.000
+
+--@ Guide:plate(name, N, size, fn) -> nothing
+-- In a guide: the model's plate of that name, with the same rows at every step.
+--   name  string
+--   N     integer: how many rows there are
+--   size  integer: how many at a time; may be left out: all
+--   fn    function (i) that declares sites, i being the numbers of the rows
+-- > posed = model(function (m)
+-- >   m:plate("rows", 4, function (i) m.z = Normal(0, 1):expand(#i); m.y = Normal(m.z, 1) end)
+-- > end) { y = { 1, 2, 3, 6 } }
+-- > post = posed:vi { seed = 1, guide = function (g, d)
+-- >   g:plate("rows", 4, function () g.z = Normal(g:param("share", 0.5) * d.y, math.sqrt(0.5)) end)
+-- > end }
+-- > post.verdict
+-- ok
 local function plate (self, name, n, size, fn)
   if fn == nil then size, fn = n, size end
   fn = check_plate(self, name, n, size, fn)
@@ -108,7 +141,17 @@ local function plate (self, name, n, size, fn)
   self.handler.scale = scale
 end
 
--- g:param(name, init, constraint)
+--@ Guide:param(name, init, constraint) -> Tensor
+-- In a guide: a parameter that the fit moves. The same name gives the same parameter in every run.
+--   name        string
+--   init        number, table or tensor where it begins; or a distribution, of which it is a draw
+--   constraint  constraint; constraints.real unless told
+-- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
+-- > post = posed:vi { seed = 1, guide = function (g)
+-- >   g.mu = Normal(g:param("loc", 0), g:param("scale", 1, constraints.positive))
+-- > end }
+-- > post.verdict
+-- ok
 local function param (self, ...) return self.handler:param(...) end
 
 local METHODS = { model = { factor = factor, plate = plate }, guide = { param = param, plate = plate } }
@@ -129,7 +172,7 @@ local function new_m (self)
   })
 end
 
-local run = { is_distribution = is_distribution }
+local run = { is_distribution = is_distribution, methods = METHODS }
 
 --- Runs the body with these data; returns the handler.
 function run.body (body, data, handler)

@@ -236,6 +236,24 @@ local function load (self, saved)
   return memory
 end
 
+--@ peri.optim.LBFGS(params, options) -> Optimiser
+-- L-BFGS: quasi-Newton steps with a search along each direction, for objectives without noise. step(closure) does up
+-- to max_iter iterations and returns the loss and whether a tolerance was reached; the closure calls backward and
+-- returns the loss. Tolerances have no units.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = length of the first trial of each search (1); max_iter = iterations of one step (20); max_eval =
+--            evaluations of one step, 1.25 max_iter unless told; tolerance_grad = ends where what is left to gain is
+--            so small beside what was gained (1e-7); tolerance_change = ends where the last ten steps gained less than
+--            this share of the loss (1e-9); history_size = steps that the curvature is learnt from (100)
+-- > x = param { -1.2, 1 }
+-- > opt = optim.LBFGS(x, { max_iter = 100, max_eval = 200 })
+-- > loss, converged = opt:step(function ()
+-- >   local value = (1 - x[1]) ^ 2 + 100 * (x[2] - x[1] ^ 2) ^ 2
+-- >   value:backward()
+-- >   return value
+-- > end)
+-- > converged, allclose(x:detach(), { 1, 1 }, 1e-6)
+-- true  true
 return Optimiser.kind {
   name = "LBFGS",
   options = {

@@ -7,12 +7,27 @@ local errors = require "perilune.errors"
 local params = require "perilune.optim.params"
 local show   = require "perilune.show"
 
+--@ Optimiser
+-- An optimiser of parameters. Its options are fields, and may be changed between steps: opt.lr = 0.1; opt.steps
+-- counts.
+-- > opt = optim.SGD(param(1), { lr = 0.1 })
+-- > opt.lr = 0.01
+-- > opt.lr, opt.steps
+-- 0.01  0
 local Optimiser = {}
 
 --- Rules for options: what they say, and whether a value obeys.
 local function is_number (x) return type(x) == "number" and x == x end
 local function is_count (x) return is_number(x) and x > 0 and x == math.floor(x) and x < math.huge end
 local function is_fraction (x) return is_number(x) and x >= 0 and x < 1 end
+
+-- A rule for two numbers.
+local function pair (text, holds)
+  return { text, function (x)
+    return type(x) == "table" and #x == 2 and is_number(x[1]) and is_number(x[2]) and holds(x[1], x[2])
+  end, is_pair = true }
+end
+
 Optimiser.rules = {
   positive    = { "positive", function (x) return is_number(x) and x > 0 end },
   nonnegative = { "a non-negative number", function (x) return is_number(x) and x >= 0 and x < math.huge end },
@@ -21,22 +36,28 @@ Optimiser.rules = {
   count       = { "a positive integer", is_count },
   count_or_none = { "a positive integer", function (x) return x == nil or is_count(x) end },
   boolean     = { "true or false", function (x) return type(x) == "boolean" end },
-  fractions   = { "two numbers of at least 0 and below 1", function (x)
-    return type(x) == "table" and #x == 2 and is_fraction(x[1]) and is_fraction(x[2])
-  end },
+  fractions   = pair("two numbers of at least 0 and below 1", function (a, b)
+    return is_fraction(a) and is_fraction(b)
+  end),
+  factors     = pair("a number between 0 and 1 and one above 1", function (a, b)
+    return 0 < a and a < 1 and 1 < b and b < math.huge
+  end),
+  bounds      = pair("two positive numbers in ascending order", function (a, b)
+    return 0 < a and a <= b and b < math.huge
+  end),
 }
 
 local function fail (self, ...) errors.raise("%s: %s", self.name, string.format(...)) end
 
--- An option of two fractions, as a table of its own: assignments to its elements are seen, too.
-local function two_fractions (self, key, rule, a, b)
+-- An option of two numbers, as a table of its own: assignments to its elements are seen, too.
+local function two_numbers (self, key, rule, a, b)
   local values = { a, b }
   return setmetatable({}, {
     __index = values,
     __len   = function () return 2 end,
     __pairs = function () return ipairs(values) end,
     __newindex = function (_, i, value)
-      if i ~= 1 and i ~= 2 or not is_fraction(value) then
+      if not (i == 1 and rule[2] { value, values[2] } or i == 2 and rule[2] { values[1], value }) then
         fail(self, "%s must be %s, got %s at [%s]", key, rule[1], show.value(value), tostring(i))
       end
       values[i] = value
@@ -49,7 +70,7 @@ local function assign (self, values, key, value)
   local rule = self.rule_of[key]
   if rule then
     if not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
-    if rule == Optimiser.rules.fractions then value = two_fractions(self, key, rule, value[1], value[2]) end
+    if rule.is_pair then value = two_numbers(self, key, rule, value[1], value[2]) end
     values[key] = value
   elseif rawget(values, key) then
     fail(self, "%s must stay as they are; a new optimiser takes other parameters", key)
@@ -97,10 +118,20 @@ function Optimiser.kind (kind)
   })
 end
 
---- Forgets all gradients.
+--@ Optimiser:zero_grad() -> nothing
+-- Forgets the gradients of all parameters; without it they add up.
+-- > w = param(1)
+-- > w.grad = 2
+-- > optim.SGD(w):zero_grad()
+-- > w.grad
+-- nil
 Optimiser.zero_grad = core.zero_grad
 
---- Multiplies the learning rate by schedule(number of steps taken) from now on. Returns the optimiser.
+--@ Optimiser:schedule(schedule) -> Optimiser
+-- Multiplies the learning rate by schedule(number of steps taken) from now on; returns the optimiser.
+--   schedule  function of the number of steps taken, such as optim.schedules make
+-- > optim.SGD(param(1), { lr = 0.1 }):schedule(optim.schedules.constant(0.5)):rate()
+-- 0.05
 function Optimiser:schedule (schedule)
   if type(schedule) ~= "function" then
     fail(self, "schedule must be a function of the step, got %s", show.value(schedule))
@@ -116,7 +147,10 @@ function Optimiser:count_step ()
   self.steps = steps + 1
 end
 
---- The learning rate of the next step.
+--@ Optimiser:rate() -> number
+-- The learning rate of the next step.
+-- > optim.SGD(param(1), { lr = 0.1 }):rate()
+-- 0.1
 function Optimiser:rate ()
   local schedule = self.factor
   if not schedule then return self.lr end
@@ -130,7 +164,10 @@ end
 
 local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end
 
---- All that the next steps depend on, but parameters and schedule, in numbers, strings and tables.
+--@ Optimiser:state() -> table
+-- All that the next steps depend on, but parameters and schedule: numbers, strings and tables.
+-- > optim.Adam(param(1)):state().name
+-- Adam
 function Optimiser:state ()
   local options = {}
   for _, option in ipairs(self.options) do options[option[1]] = copied(self[option[1]]) end
@@ -144,7 +181,12 @@ function Optimiser.numbers (list, n)
   return n == 0 and core.zeros(0) or core.tensor(table.move(list, 1, n, 1, {}))
 end
 
---- Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes.
+--@ Optimiser:restore(state) -> Optimiser
+-- Goes on from what state() gave, for an optimiser of the same kind on parameters of the same sizes; raises for
+-- others.
+--   state  table that state() gave
+-- > optim.Adam(param(1)):restore(optim.Adam(param(2), { lr = 0.5 }):state()).lr
+-- 0.5
 function Optimiser:restore (state)
   if type(state) ~= "table" or type(state.memory) ~= "table" or type(state.options) ~= "table"
      or type(state.steps) ~= "number" then

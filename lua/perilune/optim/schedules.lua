@@ -4,6 +4,11 @@ local show   = require "perilune.show"
 
 local raise = errors.raise
 
+--@ peri.optim.schedules
+-- Functions of the number of steps taken, 0 at first, that give a factor of the learning rate: for opt:schedule.
+-- > halve = optim.schedules.step(10, 0.5)
+-- > halve(0), halve(10), halve(25)
+-- 1.0  0.5  0.25
 local schedules = {}
 
 local function check (who, name, value, holds, rule)
@@ -17,7 +22,11 @@ local function is_positive (x) return x > 0 and x < math.huge end
 local function is_nonnegative (x) return x >= 0 and x < math.huge end
 local function is_count (x) return x >= 1 and x == math.floor(x) and x < math.huge end
 
---- The same factor always.
+--@ peri.optim.schedules.constant(factor) -> function
+-- The same factor always.
+--   factor  number; 1 unless told
+-- > optim.schedules.constant(0.5)(100)
+-- 0.5
 function schedules.constant (...)
   errors.check_arguments("schedules.constant", { "factor" }, ...)
   local factor = ...
@@ -25,7 +34,12 @@ function schedules.constant (...)
   return function () return factor end
 end
 
---- Times gamma after every `every` steps.
+--@ peri.optim.schedules.step(every, gamma) -> function
+-- Times gamma after every so many steps.
+--   every  integer
+--   gamma  number; 0.1 unless told
+-- > optim.schedules.step(10, 0.5)(25)
+-- 0.25
 function schedules.step (...)
   errors.check_arguments("schedules.step", { "every", "gamma" }, ...)
   local every, gamma = ...
@@ -34,7 +48,11 @@ function schedules.step (...)
   return function (n) return gamma ^ math.floor(n / every) end
 end
 
---- gamma^n.
+--@ peri.optim.schedules.exponential(gamma) -> function
+-- gamma^n after n steps.
+--   gamma  number
+-- > optim.schedules.exponential(0.5)(3)
+-- 0.125
 function schedules.exponential (...)
   errors.check_arguments("schedules.exponential", { "gamma" }, ...)
   local gamma = ...
@@ -42,7 +60,12 @@ function schedules.exponential (...)
   return function (n) return gamma ^ n end
 end
 
---- Half a wave of a cosine from 1 down to `final`, which is kept after `steps` steps.
+--@ peri.optim.schedules.cosine(steps, final) -> function
+-- Half a wave of a cosine from 1 down to final, which is kept after so many steps.
+--   steps  integer
+--   final  number; 0 unless told
+-- > optim.schedules.cosine(100)(50)
+-- 0.5
 function schedules.cosine (...)
   errors.check_arguments("schedules.cosine", { "steps", "final" }, ...)
   local steps, final = ...
@@ -54,7 +77,12 @@ function schedules.cosine (...)
   end
 end
 
---- A line up to 1 at the last of `steps` steps, then another schedule (constant unless told) from its beginning.
+--@ peri.optim.schedules.warmup(steps, after) -> function
+-- A line up to 1 at the last of so many steps, then another schedule from its beginning.
+--   steps  integer
+--   after  function, a schedule; constant unless told
+-- > optim.schedules.warmup(10)(4)
+-- 0.5
 function schedules.warmup (...)
   errors.check_arguments("schedules.warmup", { "steps", "after" }, ...)
   local steps, after = ...

@@ -8,6 +8,13 @@ local transform   = require "perilune.transform"
 
 local function shape_of (self, shape) return transform.broadcast_with(shape, self.loc, self.scale) end
 
+--@ peri.transforms.Affine(loc, scale, event_dim) -> Transform
+-- loc + scale x.
+--   loc        number, table or tensor; 0 unless told
+--   scale      number, table or tensor, not 0; 1 unless told
+--   event_dim  integer: dimensions that are one event; 0 unless told
+-- > transforms.Affine(1, 2)(3)
+-- 7
 return transform.kind("Affine", {
   params = { "loc", "scale", "event_dim" },
   forward = function (self, x) return self.loc + self.scale * x end,

@@ -30,6 +30,14 @@ local function cat_shape (self, shape, method, lengths)
   return whole or { table.unpack(shape) }
 end
 
+--@ peri.transforms.Cat(list, dim, lengths) -> Transform
+-- Transforms of parts along a dimension. Parts that are rows may change their lengths if it is the last.
+--   list     list of transforms
+--   dim      integer, from 1, or from -1 backwards; 1 unless told
+--   lengths  list of integers: the parts' lengths; 1 each unless told
+-- > transforms.Cat({ transforms.Exp(), transforms.identity }, 1, { 1, 2 }) { 0, 2, 3 }
+-- Tensor(3)
+--   1  2  3
 return transform.kind("Cat", {
   params = { "list", "dim", "lengths" },
   join = tensor.cat,

@@ -46,6 +46,11 @@ local function flattened (list)
   return parts
 end
 
+--@ peri.transforms.Compose(parts) -> Transform
+-- One transform after the other; of none, the identity.
+--   parts  list of transforms, or a single one
+-- > transforms.Compose({ transforms.Affine(1, 2), transforms.Abs() })(-3)
+-- 5.0
 Compose = transform.kind("Compose", {
   params = { "parts" },
   forward = function (self, x)

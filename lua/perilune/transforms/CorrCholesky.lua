@@ -6,6 +6,13 @@ local transform_rows = require "perilune.transform_rows"
 
 local last_of, with_last = transform_rows.last_of, transform_rows.with_last
 
+--@ peri.transforms.CorrCholesky() -> Transform
+-- The Cholesky factor of a correlation matrix, d by d, from d (d - 1)/2 free numbers, row after row below the
+-- diagonal.
+-- > transforms.CorrCholesky() { 0 }
+-- Tensor(2, 2)
+--   1  0
+--   0  1
 return transform_rows.resizing_kind("CorrCholesky", "corr_cholesky", {
   domain = constraints.real_vector, codomain = constraints.corr_cholesky,
   forward_shape = function (self, shape)

@@ -10,6 +10,11 @@ local function batch_shape (self, shape)
   return transform.broadcast_with(shape, core.tensor(0):expand(self.distribution.batch_shape))
 end
 
+--@ peri.transforms.CumulativeDistribution(distribution) -> Transform
+-- The cdf of a distribution of single numbers; its inverse is icdf.
+--   distribution  distribution
+-- > transforms.CumulativeDistribution(Normal(0, 1))(0)
+-- 0.5
 return transform.kind("CumulativeDistribution", {
   params = { "distribution" }, codomain = constraints.unit_interval, sign = 1,
   forward = function (self, x) return self.distribution:cdf(x) end,

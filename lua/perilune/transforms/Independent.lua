@@ -5,6 +5,12 @@ local raise       = require "perilune.errors".raise
 local show        = require "perilune.show"
 local transform   = require "perilune.transform"
 
+--@ peri.transforms.Independent(base, dims) -> Transform
+-- A transform with so many more dimensions treated as one event: determinants are summed over them.
+--   base  transform
+--   dims  integer
+-- > transforms.Independent(transforms.Exp(), 1):log_abs_det_jacobian { 1, 2 }
+-- 3.0
 return transform.kind("Independent", {
   params = { "base", "dims" },
   forward = function (self, x) return self.base:forward(x) end,

@@ -5,6 +5,11 @@ local transform   = require "perilune.transform"
 
 local function shape_of (self, shape) return transform.broadcast_with(shape, self.exponent) end
 
+--@ peri.transforms.Power(exponent) -> Transform
+-- x^exponent, of positive x.
+--   exponent  number, table or tensor, not 0
+-- > transforms.Power(2)(3)
+-- 9.0
 return transform.kind("Power", {
   params = { "exponent" }, domain = constraints.positive, codomain = constraints.positive,
   forward = function (self, x) return functions.pow(x, self.exponent) end,

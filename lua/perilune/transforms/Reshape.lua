@@ -17,6 +17,14 @@ local function size_of (shape)
   return n
 end
 
+--@ peri.transforms.Reshape(in_shape, out_shape) -> Transform
+-- The same elements in events of another shape.
+--   in_shape   table of integers
+--   out_shape  table of integers
+-- > transforms.Reshape({ 4 }, { 2, 2 }) { 1, 2, 3, 4 }
+-- Tensor(2, 2)
+--   1  2
+--   3  4
 return transform.kind("Reshape", {
   params = { "in_shape", "out_shape" },
   forward = function (self, x) return x:reshape(self:forward_shape(core.shape(x))) end,

@@ -4,6 +4,10 @@ local functions   = require "perilune.functions"
 local tensor      = require "perilune.tensor"
 local transform   = require "perilune.transform"
 
+--@ peri.transforms.Softmax() -> Transform
+-- Shares of a whole in proportion to e^x. It is not one to one.
+-- > transforms.Softmax() { 0, 0 } :sum()
+-- 1.0
 return transform.kind("Softmax", {
   domain = constraints.real_vector, codomain = constraints.simplex, bijective = false,
   forward = transform.plain(tensor.softmax),

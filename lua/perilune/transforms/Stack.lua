@@ -14,6 +14,13 @@ local function stack_shape (self, shape, method)
   return piece
 end
 
+--@ peri.transforms.Stack(list, dim) -> Transform
+-- Transforms of the slices along a dimension.
+--   list  list of transforms
+--   dim   integer, from 1, or from -1 backwards; 1 unless told
+-- > transforms.Stack({ transforms.Exp(), transforms.identity }) { 0, 2 }
+-- Tensor(2)
+--   1  2
 return transform.kind("Stack", {
   params = { "list", "dim" },
   join = tensor.stack,

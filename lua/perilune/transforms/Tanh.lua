@@ -5,6 +5,10 @@ local constraints = require "perilune.constraints"
 local functions   = require "perilune.functions"
 local transform   = require "perilune.transform"
 
+--@ peri.transforms.Tanh() -> Transform
+-- The hyperbolic tangent: from the line to (-1, 1).
+-- > transforms.Tanh()(0.5)
+-- 0.46211715726001
 return transform.kind("Tanh", {
   codomain = constraints.interval(-1, 1), sign = 1,
   forward = transform.plain(functions.tanh),

@@ -15,6 +15,11 @@ static void fill (size_t n, double *out, double value) {
 }
 
 
+/*@ peri.add(x, y) -> number or Tensor
+ * x + y, as the operator.
+ * > add({ 1, 2 }, 10)
+ * Tensor(2)
+ *   11  12 */
 static void add (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] + y[i];
@@ -27,6 +32,10 @@ static void add_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.sub(x, y) -> number or Tensor
+ * x - y, as the operator.
+ * > sub(3, 1)
+ * 2.0 */
 static void sub (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] - y[i];
@@ -39,6 +48,11 @@ static void sub_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.mul(x, y) -> number or Tensor
+ * x times y, as the operator.
+ * > mul({ 1, 2 }, { 3, 4 })
+ * Tensor(2)
+ *   3  8 */
 static void mul (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] * y[i];
@@ -57,6 +71,11 @@ static void mul_first (size_t n, const double *const in[], double *d) {
 }
 
 
+/*@ peri.div(x, y) -> number or Tensor
+ * x / y, as the operator.
+ * > div({ 2, 4 }, 2)
+ * Tensor(2)
+ *   1  2 */
 static void divide (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] / y[i];
@@ -74,6 +93,10 @@ static void divide_first (size_t n, const double *const in[], double *d) {
 }
 
 
+/*@ peri.mod(x, y) -> number or Tensor
+ * The remainder x - floor(x/y) y, with the sign of y, as Lua's operator %.
+ * > mod(-1, 3)
+ * 2.0 */
 /* x - floor(x/y) y, the sign of y, as Lua's % */
 static void mod (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
@@ -142,6 +165,12 @@ static int plain_power (size_t n, const double *x, double y, double *out) {
   return 1;
 }
 
+/*@ peri.pow(x, y) -> number or Tensor
+ * x to the power y, as the operator ^. Exponents 2, 3, 4, -1, -2, -3 and 0.5 cost no more than
+ * products, quotients and roots.
+ * > pow(2, { 1, 2, 10 })
+ * Tensor(3)
+ *      2     4  1024 */
 static void power (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   if (!all_same(n, y)) EVERY for (size_t i = 0; i < n; i++) out[i] = power_at(x[i], y[i]);
@@ -174,6 +203,11 @@ static void power_partials (size_t n, const double *const in[], double *const d[
 }
 
 
+/*@ peri.neg(x) -> number or Tensor
+ * -x.
+ * > neg({ 1, -2 })
+ * Tensor(2)
+ *   -1   2 */
 static void neg (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = -x[i];
@@ -185,6 +219,11 @@ static void neg_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.abs(x) -> number or Tensor
+ * The absolute value; its derivative at 0 is 0.
+ * > abs({ 3, -2 })
+ * Tensor(2)
+ *   3  2 */
 static void absolute (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(x[i]);
@@ -199,6 +238,11 @@ static void absolute_partials (size_t n, const double *const in[], double *const
 }
 
 
+/*@ peri.sign(x) -> number or Tensor
+ * -1, 0 or 1: the sign of x.
+ * > sign({ -3, 0, 2 })
+ * Tensor(3)
+ *   -1   0   1 */
 static void sign (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) {
@@ -214,6 +258,10 @@ static void flat_partials (size_t n, const double *const in[], double *const d[]
 }
 
 
+/*@ peri.square(x) -> number or Tensor
+ * x times x.
+ * > square(3)
+ * 9.0 */
 static void square (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = x[i] * x[i];
@@ -225,6 +273,10 @@ static void square_partials (size_t n, const double *const in[], double *const d
 }
 
 
+/*@ peri.sqrt(x) -> number or Tensor
+ * The square root; NaN below 0.
+ * > sqrt(2)
+ * 1.4142135623731 */
 static void square_root (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = sqrt(x[i]);
@@ -236,6 +288,10 @@ static void square_root_partials (size_t n, const double *const in[], double *co
 }
 
 
+/*@ peri.reciprocal(x) -> number or Tensor
+ * 1/x.
+ * > reciprocal(4)
+ * 0.25 */
 static void reciprocal (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = 1 / x[i];
@@ -247,16 +303,31 @@ static void reciprocal_partials (size_t n, const double *const in[], double *con
 }
 
 
+/*@ peri.floor(x) -> number or Tensor
+ * The largest integer that is not above x.
+ * > floor({ 1.5, -1.5 })
+ * Tensor(2)
+ *    1  -2 */
 static void round_down (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = floor(x[i]);
 }
 
+/*@ peri.ceil(x) -> number or Tensor
+ * The smallest integer that is not below x.
+ * > ceil({ 1.5, -1.5 })
+ * Tensor(2)
+ *    2  -1 */
 static void round_up (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
   EVERY for (size_t i = 0; i < n; i++) out[i] = ceil(x[i]);
 }
 
+/*@ peri.round(x) -> number or Tensor
+ * The nearest integer; of two that are equally near, the even one.
+ * > round({ 0.5, 1.5, 2.4 })
+ * Tensor(3)
+ *   0  2  2 */
 /* to the nearest integer, ties to even */
 static void round_nearest (size_t n, const double *const in[], double *out) {
   const double *x = in[0];
@@ -267,6 +338,12 @@ static void round_nearest (size_t n, const double *const in[], double *out) {
 }
 
 
+/*@ peri.maximum(x, y) -> number or Tensor
+ * The larger of x and y, element by element; NaN if either is. At a tie, half of the gradient
+ * goes to each. (max looks for the largest element.)
+ * > maximum({ 1, 5 }, 3)
+ * Tensor(2)
+ *   3  5 */
 /* NaN if either is, as all that follows a NaN */
 static void maximum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
@@ -308,6 +385,10 @@ VECTOR double long_side (Legs l) {
   return h > 0 ? h - rest / (2 * h) : h;
 }
 
+/*@ peri.hypot(x, y) -> number or Tensor
+ * sqrt(x^2 + y^2), without overflow on the way.
+ * > hypot(3e200, 4e200)
+ * 5e+200 */
 static void hypotenuse (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
@@ -331,6 +412,11 @@ static void hypotenuse_partials (size_t n, const double *const in[], double *con
 }
 
 
+/*@ peri.minimum(x, y) -> number or Tensor
+ * The smaller of x and y, element by element; NaN if either is.
+ * > minimum({ 1, 5 }, 3)
+ * Tensor(2)
+ *   1  3 */
 static void minimum (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) {

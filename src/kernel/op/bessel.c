@@ -7,6 +7,10 @@
 #include "special/bessel.h"
 
 
+/*@ peri.i0e(x) -> number or Tensor
+ * exp(-|x|) I0(x): the modified Bessel function of order 0, scaled so that it stays finite.
+ * > i0e(100)
+ * 0.039944379299097 */
 static void i0e (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vi0e(in[0][i]);
 }
@@ -20,6 +24,10 @@ static void i0e_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.i1e(x) -> number or Tensor
+ * exp(-|x|) I1(x): the modified Bessel function of order 1, scaled so that it stays finite.
+ * > i1e(100)
+ * 0.03974415302513 */
 static void i1e (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vi1e(in[0][i]);
 }
@@ -33,6 +41,10 @@ static void i1e_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.bessel_i1_over_i0(x) -> number or Tensor
+ * I1(x)/I0(x), the mean resultant length of a VonMises of concentration x.
+ * > bessel_i1_over_i0(2)
+ * 0.69777465796401 */
 static void i1_over_i0 (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vbessel_i1_over_i0(in[0][i]);
 }

@@ -7,42 +7,93 @@
 #include "special/vector.h"
 
 
+/*@ peri.eq(x, y) -> number or Tensor
+ * 1 where x = y, 0 elsewhere.
+ * > eq({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   0  1  0 */
 static void eq (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] == in[1][i];
 }
 
+/*@ peri.ne(x, y) -> number or Tensor
+ * 1 where x differs from y, 0 elsewhere; NaN differs from all.
+ * > ne({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   1  0  1 */
 static void ne (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[1][i];
 }
 
+/*@ peri.lt(x, y) -> number or Tensor
+ * 1 where x < y, 0 elsewhere.
+ * > lt({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   1  0  0 */
 static void lt (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] < in[1][i];
 }
 
+/*@ peri.le(x, y) -> number or Tensor
+ * 1 where x <= y, 0 elsewhere.
+ * > le({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   1  1  0 */
 static void le (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] <= in[1][i];
 }
 
+/*@ peri.gt(x, y) -> number or Tensor
+ * 1 where x > y, 0 elsewhere.
+ * > gt({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   0  0  1 */
 static void gt (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] > in[1][i];
 }
 
+/*@ peri.ge(x, y) -> number or Tensor
+ * 1 where x >= y, 0 elsewhere.
+ * > ge({ 1, 2, 3 }, 2)
+ * Tensor(3)
+ *   0  1  1 */
 static void ge (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] >= in[1][i];
 }
 
+/*@ peri.isnan(x) -> number or Tensor
+ * 1 where x is NaN, 0 elsewhere.
+ * > isnan({ 1, 0/0 })
+ * Tensor(2)
+ *   0  1 */
 static void is_nan (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = in[0][i] != in[0][i];
 }
 
+/*@ peri.isinf(x) -> number or Tensor
+ * 1 where x is infinite, of either sign, 0 elsewhere.
+ * > isinf({ 1, -1/0, 0/0 })
+ * Tensor(3)
+ *   0  1  0 */
 static void is_inf (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) == INFINITY;
 }
 
+/*@ peri.isfinite(x) -> number or Tensor
+ * 1 where x is neither infinite nor NaN, 0 elsewhere.
+ * > isfinite({ 1, -1/0, 0/0 })
+ * Tensor(3)
+ *   1  0  0 */
 static void is_finite (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = fabs(in[0][i]) < INFINITY;
 }
 
+/*@ peri.isclose(x, y, rtol, atol) -> number or Tensor
+ * 1 where |x - y| <= atol + rtol |y|, 0 elsewhere. Equal infinities are close, NaN never is.
+ * (allclose says it of all elements.)
+ * > isclose({ 1, 2 }, { 1.001, 2.1 }, 0.01, 0)
+ * Tensor(2)
+ *   1  0 */
 /* |x - y| <= absolute + relative |y|; equal infinities are close, NaN never */
 static void is_close (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1], *relative = in[2], *absolute = in[3];
@@ -54,6 +105,12 @@ static void is_close (size_t n, const double *const in[], double *out) {
 }
 
 
+/*@ peri.where(condition, x, y) -> number or Tensor
+ * x where the condition is not 0, y elsewhere. What is not taken spoils no gradient, even if
+ * it is NaN.
+ * > where(gt({ 1, -2 }, 0), { 1, -2 }, 0)
+ * Tensor(2)
+ *   1  0 */
 /* condition ? x : y; a NaN condition counts as yes, as any number but 0 */
 static void where (size_t n, const double *const in[], double *out) {
   const double *condition = in[0], *x = in[1], *y = in[2];

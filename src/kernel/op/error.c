@@ -9,6 +9,10 @@
 #include "special/verf.h"
 
 
+/*@ peri.erf(x) -> number or Tensor
+ * The error function.
+ * > erf(0.5)
+ * 0.52049987781305 */
 static void erf_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = verf(in[0][i]);
 }
@@ -19,6 +23,10 @@ static void erf_partials (size_t n, const double *const in[], double *const d[])
 }
 
 
+/*@ peri.erfc(x) -> number or Tensor
+ * 1 - erf(x), without loss of digits in the upper tail.
+ * > erfc(10)
+ * 2.0884875837625e-45 */
 static void erfc_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = verfc(in[0][i]);
 }
@@ -29,6 +37,10 @@ static void erfc_partials (size_t n, const double *const in[], double *const d[]
 }
 
 
+/*@ peri.erfcx(x) -> number or Tensor
+ * exp(x^2) erfc(x), which stays in range where erfc does not.
+ * > erfcx(100)
+ * 0.0056416137829894 */
 static void erfcx (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = verfcx(in[0][i]);
 }
@@ -46,6 +58,10 @@ static void erfcx_partials (size_t n, const double *const in[], double *const d[
 }
 
 
+/*@ peri.erfinv(x) -> number or Tensor
+ * The inverse of erf, for x in [-1, 1]; NaN outside.
+ * > erfinv(0.5)
+ * 0.47693627620447 */
 static void erfinv (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = verfinv(in[0][i]);
 }
@@ -58,6 +74,10 @@ static void erfinv_partials (size_t n, const double *const in[], double *const d
 }
 
 
+/*@ peri.erfcinv(x) -> number or Tensor
+ * The inverse of erfc, for x in [0, 2]; NaN outside.
+ * > erfcinv(1e-20)
+ * 6.6015806223551 */
 static void erfcinv (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = verfcinv(in[0][i]);
 }
@@ -70,6 +90,10 @@ static void erfcinv_partials (size_t n, const double *const in[], double *const 
 }
 
 
+/*@ peri.ndtr(x) -> number or Tensor
+ * The distribution function of the standard Normal.
+ * > ndtr(-1.96)
+ * 0.02499789514822 */
 static void ndtr (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vndtr(in[0][i]);
 }
@@ -79,6 +103,10 @@ static void ndtr_partials (size_t n, const double *const in[], double *const d[]
 }
 
 
+/*@ peri.log_ndtr(x) -> number or Tensor
+ * The logarithm of ndtr(x), also where that is too small for a double.
+ * > log_ndtr(-50)
+ * -1254.8313611394 */
 static void log_ndtr (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlog_ndtr(in[0][i]);
 }
@@ -88,6 +116,10 @@ static void log_ndtr_partials (size_t n, const double *const in[], double *const
 }
 
 
+/*@ peri.ndtri(x) -> number or Tensor
+ * The quantiles of the standard Normal, the inverse of ndtr: for x in [0, 1]; NaN outside.
+ * > ndtri(0.975)
+ * 1.9599639845401 */
 static void ndtri (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vndtri(in[0][i]);
 }

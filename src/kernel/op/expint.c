@@ -5,6 +5,10 @@
 #include "special/expint.h"
 
 
+/*@ peri.e1e(x) -> number or Tensor
+ * exp(x) E1(x): the exponential integral E1, scaled so that it stays in range; for x > 0.
+ * > e1e(1)
+ * 0.59634736232319 */
 static void e1e (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = exp_integral(in[0][i]).value;
 }

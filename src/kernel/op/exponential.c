@@ -5,6 +5,10 @@
 #include "special/vmath.h"
 
 
+/*@ peri.exp(x) -> number or Tensor
+ * e to the power x.
+ * > exp(1)
+ * 2.718281828459 */
 static void exponential (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vexp(in[0][i]);
 }
@@ -14,11 +18,19 @@ static void exponential_partials (size_t n, const double *const in[], double *co
 }
 
 
+/*@ peri.expm1(x) -> number or Tensor
+ * exp(x) - 1, without loss of digits near 0.
+ * > expm1(1e-10)
+ * 1.00000000005e-10 */
 static void expm1_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vexpm1(in[0][i]);
 }
 
 
+/*@ peri.log(x) -> number or Tensor
+ * The natural logarithm: -inf at 0, NaN below.
+ * > log(10)
+ * 2.302585092994 */
 static void logarithm (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlog(in[0][i]);
 }
@@ -28,6 +40,10 @@ static void logarithm_partials (size_t n, const double *const in[], double *cons
 }
 
 
+/*@ peri.log1p(x) -> number or Tensor
+ * log(1 + x), without loss of digits near 0.
+ * > log1p(1e-10)
+ * 9.9999999995e-11 */
 static void log1p_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlog1p(in[0][i]);
 }
@@ -37,6 +53,11 @@ static void log1p_partials (size_t n, const double *const in[], double *const d[
 }
 
 
+/*@ peri.log1mexp(x) -> number or Tensor
+ * log(1 - exp(x)) for x <= 0, without loss of digits at either end: the logarithm of 1 - p,
+ * given that of p.
+ * > log1mexp(-1e-20)
+ * -46.051701859881 */
 /* log(1 - e^x), x < 0; slope -e^x/(1 - e^x) */
 static void log1mexp (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlog1mexp(in[0][i]);
@@ -47,6 +68,10 @@ static void log1mexp_partials (size_t n, const double *const in[], double *const
 }
 
 
+/*@ peri.logaddexp(x, y) -> number or Tensor
+ * log(exp(x) + exp(y)), without overflow. (logsumexp takes many.)
+ * > logaddexp(1000, 1000)
+ * 1000.6931471806 */
 static void logaddexp (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlogaddexp(in[0][i], in[1][i]);
 }
@@ -58,6 +83,10 @@ static void logaddexp_partials (size_t n, const double *const in[], double *cons
 }
 
 
+/*@ peri.softplus(x) -> number or Tensor
+ * log(1 + exp(x)), without overflow.
+ * > softplus(1000)
+ * 1000.0 */
 static void softplus (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vsoftplus(in[0][i]);
 }
@@ -67,6 +96,10 @@ static void softplus_partials (size_t n, const double *const in[], double *const
 }
 
 
+/*@ peri.sigmoid(x) -> number or Tensor
+ * 1/(1 + exp(-x)), from a logit to a probability.
+ * > sigmoid(0)
+ * 0.5 */
 static void sigmoid (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vsigmoid(in[0][i]);
 }
@@ -78,6 +111,10 @@ static void sigmoid_partials (size_t n, const double *const in[], double *const 
 
 /* log(x/(1 - x)), the inverse of sigmoid: odd about its zero 1/2, where it is
    -log1p((1 - 2x)/x), and log y - log1p(-y) in either tail */
+/*@ peri.logit(x) -> number or Tensor
+ * log(x/(1 - x)), from a probability to a logit: -inf at 0, inf at 1.
+ * > logit(0.75)
+ * 1.0986122886681 */
 static void logit (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) {
     double x = in[0][i], y = x < 0.5 ? x : 1 - x;
@@ -93,6 +130,10 @@ static void logit_partials (size_t n, const double *const in[], double *const d[
 }
 
 
+/*@ peri.tanh(x) -> number or Tensor
+ * The hyperbolic tangent.
+ * > tanh(0.5)
+ * 0.46211715726001 */
 static void tanh_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vtanh(in[0][i]);
 }
@@ -107,6 +148,10 @@ static void tanh_partials (size_t n, const double *const in[], double *const d[]
 
 
 /* x log y and x log(1 + y), 0 where x is 0 and y is no NaN */
+/*@ peri.xlogy(x, y) -> number or Tensor
+ * x log(y), and 0 where x is 0, whatever y is (but NaN).
+ * > xlogy(0, 0)
+ * 0.0 */
 static void xlogy (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) {
@@ -124,6 +169,10 @@ static void xlogy_partials (size_t n, const double *const in[], double *const d[
   }
 }
 
+/*@ peri.xlog1py(x, y) -> number or Tensor
+ * x log(1 + y), and 0 where x is 0, whatever y is (but NaN).
+ * > xlog1py(0, -1)
+ * 0.0 */
 static void xlog1py (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   EVERY for (size_t i = 0; i < n; i++) {

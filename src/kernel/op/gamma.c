@@ -6,14 +6,26 @@
 #include "special/vgamma.h"
 
 
+/*@ peri.lgamma(x) -> number or Tensor
+ * log |Gamma(x)|; Gamma(n) is the product of the integers below n.
+ * > lgamma(6)
+ * 4.787491742782 */
 static void lgamma_value (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vlgamma(in[0][i]);
 }
 
+/*@ peri.digamma(x) -> number or Tensor
+ * The derivative of lgamma.
+ * > digamma(1)
+ * -0.57721566490153 */
 static void digamma (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vdigamma(in[0][i]);
 }
 
+/*@ peri.trigamma(x) -> number or Tensor
+ * The derivative of digamma.
+ * > trigamma(1)
+ * 1.6449340668482 */
 static void trigamma (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vtrigamma(in[0][i]);
 }
@@ -32,6 +44,10 @@ static void trigamma_partials (size_t n, const double *const in[], double *const
 
 
 /* The order is an integer: there is no derivative with respect to it. */
+/*@ peri.polygamma(n, x) -> number or Tensor
+ * The derivative of order n, an integer, of digamma at x; n = 0 is digamma itself.
+ * > polygamma(2, 1)
+ * -2.4041138063192 */
 static void polygamma (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = special_polygamma(in[0][i], in[1][i]);
 }
@@ -45,6 +61,11 @@ static void polygamma_partials (size_t n, const double *const in[], double *cons
 
 /* Hurwitz zeta(s, q). The derivative with respect to s has no closed form;
    it is taken by a central difference of fourth order. */
+/*@ peri.zeta(s, a) -> number or Tensor
+ * Hurwitz's zeta function: the sum of (k + a)^-s over k = 0, 1, ..., for s > 1; zeta(s, 1) is
+ * Riemann's.
+ * > zeta(2, 1)
+ * 1.6449340668482 */
 static void zeta (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = special_zeta(in[0][i], in[1][i]);
 }
@@ -64,6 +85,11 @@ static void zeta_partials (size_t n, const double *const in[], double *const d[]
 
 
 /* log B(a, b) */
+/*@ peri.betaln(a, b) -> number or Tensor
+ * The logarithm of the beta function, lgamma(a) + lgamma(b) - lgamma(a + b), without its
+ * cancellation.
+ * > betaln(2, 3)
+ * -2.484906649788 */
 static void betaln (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vbetaln(in[0][i], in[1][i]);
 }

@@ -29,6 +29,11 @@ static double log_poch_at (double a, double k) {
   return fma(k, vdigamma_pos(a), bent);
 }
 
+/*@ peri.log_poch(a, k) -> number or Tensor
+ * log |Gamma(a + k)/Gamma(a)|, the logarithm of a (a + 1) ... (a + k - 1) for an integer k,
+ * without the cancellation of two lgammas.
+ * > log_poch(1e10, 1)
+ * 23.02585092994 */
 static void log_poch (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = log_poch_at(in[0][i], in[1][i]);
 }

@@ -16,11 +16,19 @@ static void mend (size_t n, const double *x, double *out, double (*any) (double)
     if (out[i] != out[i]) out[i] = any(x[i]);
 }
 
+/*@ peri.sin(x) -> number or Tensor
+ * The sine of x, in radians.
+ * > sin(1)
+ * 0.8414709848079 */
 static void sine (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]);
   mend(n, in[0], out, sin_any);
 }
 
+/*@ peri.cos(x) -> number or Tensor
+ * The cosine of x, in radians.
+ * > cos(1)
+ * 0.54030230586814 */
 static void cosine (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vcos(in[0][i]);
   mend(n, in[0], out, cos_any);
@@ -38,6 +46,10 @@ static void cosine_partials (size_t n, const double *const in[], double *const d
 
 static double tan_any (double x) { return sin_any(x) / cos_any(x); }
 
+/*@ peri.tan(x) -> number or Tensor
+ * The tangent of x, in radians.
+ * > tan(1)
+ * 1.5574077246549 */
 static void tangent (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vsin(in[0][i]) / vcos(in[0][i]);
   mend(n, in[0], out, tan_any);
@@ -49,6 +61,10 @@ static void tangent_partials (size_t n, const double *const in[], double *const 
 }
 
 
+/*@ peri.atan(x) -> number or Tensor
+ * The arc tangent of x, in radians between -pi/2 and pi/2.
+ * > atan(1)
+ * 0.78539816339745 */
 static void arc_tangent (size_t n, const double *const in[], double *out) {
   EVERY for (size_t i = 0; i < n; i++) out[i] = vatan(in[0][i]);
 }

@@ -44,6 +44,12 @@ static void turn (Stop stop, size_t k, const double *x, double *out) {
     for (; j < end; j++) out[j] = x[k - 1 - j];
 }
 
+/*@ peri.flip(t, dim) -> Tensor
+ * The elements along a dimension the other way round; a copy.
+ *   dim  integer, from 1, or from -1 backwards; the last unless told
+ * > flip({ 1, 2, 3 })
+ * Tensor(3)
+ *   3  2  1 */
 static void flip (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) turn(b->stop, k, event(b, 0, r), out + r * k);

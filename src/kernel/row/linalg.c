@@ -26,10 +26,11 @@ static void cholesky (const Batch *b, double *out) {
 
 static void cholesky_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t side = b->dims[0], size = side * side;
-  double *l = b->scratch;
   memcpy(d[0], upstream, b->n * size * sizeof *upstream);
   for (size_t r = 0; r < b->n; r++) {
-    triangle_cholesky(b->stop, side, event(b, 0, r), l, triangle_first(side));
+    const double *l = b->result != NULL ? b->result + r * size : b->scratch;
+    if (b->result == NULL)
+      triangle_cholesky(b->stop, side, event(b, 0, r), b->scratch, triangle_first(side));
     triangle_cholesky_adjoint(b->stop, side, l, d[0] + r * size, triangle_first(side));
   }
 }

@@ -8,6 +8,12 @@
 #include "kernel/simplex.h"
 
 
+/*@ peri.softmax(t, dim) -> Tensor
+ * exp(t) divided by its sum along a dimension: logits as probabilities.
+ *   dim  integer, from 1, or from -1 backwards; the last unless told
+ * > softmax({ 0, 0, 1000 })
+ * Tensor(3)
+ *   0  0  1 */
 static void softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++) simplex_probs(b->stop, k, event(b, 0, r), out + r * k);
@@ -20,6 +26,12 @@ static void softmax_adjoint (const Batch *b, const double *upstream, double *con
     simplex_pull(b->stop, k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
+/*@ peri.log_softmax(t, dim) -> Tensor
+ * t less its logsumexp along a dimension: the logarithm of softmax, without loss of digits.
+ *   dim  integer, from 1, or from -1 backwards; the last unless told
+ * > log_softmax({ 0, 1000 })
+ * Tensor(2)
+ *   -1000      0 */
 static void log_softmax (const Batch *b, double *out) {
   size_t k = b->dims[0];
   for (size_t r = 0; r < b->n; r++, out += k) {
