@@ -57,7 +57,7 @@ describe("affine maps", function ()
   it("of other laws are one transform, however many there were", function ()
     local d = 2 * (peri.Gamma(2, 1) + 1) * 3
     assert.equal("TransformedDistribution(Gamma(concentration=2, rate=1), [Affine(loc=6, scale=6)])", tostring(d))
-    assert.is_true((-peri.Gamma(2, 1)):is_a(peri.TransformedDistribution))
+    assert.matches("^TransformedDistribution%(Gamma", tostring(-peri.Gamma(2, 1)))
   end)
 
   it("of laws on the integers have mass at other points", function ()
@@ -69,7 +69,7 @@ describe("affine maps", function ()
 
   it("leave subclasses, whose density may differ, alone", function ()
     local My = peri.Normal:extend("My")
-    assert.is_true((2 * My(0, 1)):is_a(peri.TransformedDistribution))
+    assert.matches("^TransformedDistribution%(My", tostring(2 * My(0, 1)))
   end)
 
   it("are differentiable", function ()

@@ -68,6 +68,7 @@ local Censored = Distribution:extend("Censored", {
   construct = make,
   help = {
     summary = "any distribution of single numbers, of which values beyond an interval are seen at its ends",
+    arguments = { "base", "low", "high" },
     params  = { base = "the law of what is there", low = "lower end, -inf unless told",
                 high = "upper end, inf unless told" },
     formula = "log p(x) = log P(X <= low) at low, log P(X >= high) at high, base log p(x) between",
