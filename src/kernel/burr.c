@@ -31,7 +31,7 @@ VECTOR Pair hazard (const double v[]) {
   double hi = v[2] * r.grown.hi == HUGE_VAL ? HUGE_VAL : t.hi;
   int tiny = r.u.hi < -600;   /* w may underflow */
   hi = tiny ? scaled_exp(v[2], r.u) : hi;
-  return (Pair) {v[0] == v[0] ? hi : v[0], tiny | (hi == HUGE_VAL) ? 0.0 : t.lo};
+  return (Pair) {v[0] == v[0] ? hi : v[0], (tiny | (hi == HUGE_VAL)) ? 0.0 : t.lo};
 }
 
 VECTOR void hazard_slopes (const double v[], double d[]) {
@@ -180,7 +180,8 @@ static Moment3 stddev_of (double c, double k, double scale) {
   Gap gap = moment_gap(j, 1 + j, 1 + 2 * j);
   double g = s.value + gap.value, by = 0.5 / -vexpm1(-g);
   double log_m = vlgamma_pos(1 + j) - vlgamma_delta(centre, j);
-  double by_j = vdigamma_pos(1 + j) - vdigamma_pos(centre) + by * (s.by_step - s.by_centre + gap.slope);
+  double by_j = vdigamma_pos(1 + j) - vdigamma_pos(centre)
+                + by * (s.by_step - s.by_centre + gap.slope);
   double by_k = vdigamma_pos(centre) - vdigamma_pos(k) + by * s.by_centre;
   return moment_from(c, scale * sqrt(vexpm1(g)), log_m, by_j, by_k);
 }

@@ -1,8 +1,9 @@
 /*
 ** excess.h - t = log(1 + c z)/c, z = (x - loc)/scale, which for c = 0 is z itself
 **
-** All inputs being exact, scale (1 + w) = scale + c (x - loc) is summed as a pair, so that nothing is
-** lost near the end loc - scale/c of a support, where it is 0. The inverse is z = (e^(c t) - 1)/c.
+** All inputs being exact, scale (1 + w) = scale + c (x - loc) is summed as a pair, so that nothing
+** is lost near the end loc - scale/c of a support, where it is 0. The inverse is
+** z = (e^(c t) - 1)/c.
 */
 #ifndef PERILUNE_EXCESS_H
 #define PERILUNE_EXCESS_H

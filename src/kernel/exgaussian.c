@@ -214,7 +214,8 @@ enum { PANELS = 8 };
 static void add_panel (double from, double to, double k, Entropy *sum) {
   double f[LEGENDRE], g[LEGENDRE], width = to - from;
   for (int i = 0; i < LEGENDRE; i++) {
-    double z = fma(width, legendre_node[i], from), log_p = vlog(k) + log_weight((Score) {z, k, z - k});
+    double z = fma(width, legendre_node[i], from);
+    double log_p = vlog(k) + log_weight((Score) {z, k, z - k});
     f[i] = width * vexp(log_p) * -log_p;
     g[i] = f[i] * (1 / k - excess(z - k));
   }

@@ -26,7 +26,8 @@ VECTOR Excess excess (const double v[]) {
   x = x < low ? low : x;
   Pair d = exact_sum(x > high ? high : x, -loc);
   d.lo = fabs(d.hi) < HUGE_VAL ? d.lo : 0.0;
-  return excess_of(d, scale, c, below | above, (below & (c > 0)) | (above & (c < 0)) ? 0.0 : HUGE_VAL);
+  int at_zero = (below & (c > 0)) | (above & (c < 0));
+  return excess_of(d, scale, c, below | above, at_zero ? 0.0 : HUGE_VAL);
 }
 
 /* `value` on the support, `off` beside it; NaN where x is */

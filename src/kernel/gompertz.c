@@ -24,13 +24,13 @@ VECTOR Pair growth (Pair u) {
   Pair e = exp_of_pair(u), far = exact_sum(e.hi, -1.0);
   double near = fma(u.lo, vexp(u.hi), vexpm1(u.hi));
   int small = u.hi < 1;
-  return (Pair) {small ? near : far.hi, small | (e.hi == HUGE_VAL) ? 0.0 : far.lo + e.lo};
+  return (Pair) {small ? near : far.hi, (small | (e.hi == HUGE_VAL)) ? 0.0 : far.lo + e.lo};
 }
 
 /* a b c, for a that is so small that it comes last */
 VECTOR double tiny_product (double a, double b, double c) {
   double bc = b * c;
-  return (bc > 1e-300) & (bc < 1e300) ? bc * a : b < c ? a * c * b : a * b * c;
+  return ((bc > 1e-300) & (bc < 1e300)) ? bc * a : b < c ? a * c * b : a * b * c;
 }
 
 VECTOR Pair hazard (const double v[]) {
@@ -69,7 +69,7 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 /* log(1 + e/c)/r; e/c may overflow */
 VECTOR double quantile (const double v[]) {
   double q = v[0] / v[1], x = vlog1p(q) / v[2];
-  x = (q == HUGE_VAL) & (v[0] < HUGE_VAL) ? (vlog(v[0]) - vlog(v[1])) / v[2] : x;
+  x = ((q == HUGE_VAL) & (v[0] < HUGE_VAL)) ? (vlog(v[0]) - vlog(v[1])) / v[2] : x;
   double both = v[1] * v[2];
   int tiny = (q < 1e-280) & (both > 1e-300) & (both < 1e300);
   return tiny ? v[0] / both : x;
@@ -120,7 +120,8 @@ static Spread spread_series (double c) {
     a += term / k;
     b += term / k / k;
   }
-  double v = e * (PI * PI / 6 + 2 * b - vexpm1(c) * l * l - e * a * fma(2.0, l, a)), m = e * (l + a);
+  double v = e * (PI * PI / 6 + 2 * b - vexpm1(c) * l * l - e * a * fma(2.0, l, a));
+  double m = e * (l + a);
   return (Spread) {v, v - m * m};
 }
 

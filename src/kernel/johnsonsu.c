@@ -97,7 +97,8 @@ VECTOR double from_normal (const double v[]) {
 }
 
 VECTOR void from_normal_slopes (const double v[], double d[]) {
-  double y = (v[0] - v[1]) / v[2], z = vsinh(y), pace = v[4] * (fabs(z) < 1e100 ? sqrt(fma(z, z, 1.0)) : fabs(z));
+  double y = (v[0] - v[1]) / v[2], z = vsinh(y);
+  double cosh = fabs(z) < 1e100 ? sqrt(fma(z, z, 1.0)) : fabs(z), pace = v[4] * cosh;
   d[0] = pace / v[2];
   d[1] = -pace / v[2];
   d[2] = -pace * y / v[2];

@@ -95,8 +95,8 @@ static void mode (size_t n, const double *const in[], double *out) {
 
 /* -int g log g over y = e^t, t from -depth/m to log(top) */
 static double entropy_near_zero (double m, double a, double top) {
-  double f[LEGENDRE], depth = LEGENDRE_DEPTH / m, cuts[] = {0, fmin(3, depth), fmin(15, depth), depth};
-  double sum = 0;
+  double f[LEGENDRE], depth = LEGENDRE_DEPTH / m, sum = 0;
+  double cuts[] = {0, fmin(3, depth), fmin(15, depth), depth};
   for (int j = 3; j > 0; j--) {
     double width = cuts[j] - cuts[j - 1], last = vlog(top) - cuts[j - 1];
     for (int i = 0; i < LEGENDRE; i++) {

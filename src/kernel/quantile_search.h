@@ -2,9 +2,9 @@
 ** quantile_search.h - quantiles from tails and density, for laws without a formula
 **
 ** Newton's method on the logarithm of the smaller tail, which for tails that fall like
-** exponentials or bell curves is nearly straight; on the half-line long steps towards 0 are taken in
-** log x, where powers are straight as well. A step that leaves the bracket, or does not halve
-** what is left, gives way to one that halves the bracket.
+** exponentials or bell curves is nearly straight; on the half-line long steps towards 0 are
+** taken in log x, where powers are straight as well. A step that leaves the bracket, or does not
+** halve what is left, gives way to one that halves the bracket.
 */
 #ifndef PERILUNE_QUANTILE_SEARCH_H
 #define PERILUNE_QUANTILE_SEARCH_H

@@ -109,7 +109,7 @@ static Value variance_of (double k) {
   double t = 0.5 * k * k;
   Value m = mean_of(k);
   if (t < 40) return (Value) {fma(k, k, 2.0) - m.value * m.value, 2 * (k - m.value * m.slope)};
-  double td = 0, slope = 0, term = 1;   /* t d and its derivative in t: terms ((-1/2)_j)^2/j! t^(1-j) */
+  double td = 0, slope = 0, term = 1;   /* t d, terms ((-1/2)_j)^2/j! t^(1-j), and its slope */
   for (int j = 1; j < 24; j++) {
     double up = j - 1.5;
     term *= up * up / j * (j == 1 ? 1 : 1 / t);
@@ -193,7 +193,8 @@ static Value entropy_of (double k) {
   for (int j = 0; j < PANELS; j++) {
     int is_first = from == 0 && j == 0;   /* z log z: in the fourth root of z */
     for (int i = 0; i < LEGENDRE; i++) {
-      double u = legendre_node[i], cube = is_first ? u * u * u : 1, dz = width * (is_first ? 4 * cube : 1);
+      double u = legendre_node[i], cube = is_first ? u * u * u : 1;
+      double dz = width * (is_first ? 4 * cube : 1);
       double z = from + width * (j + u * cube), l = log_standard(z, k);
       f[i] = -dz * l * vexp(l);
       g[i] = f[i] * (z - k - z * vbessel_ratio_c(z * k));

@@ -3,8 +3,8 @@
 **
 **   P(k) = e^(-r1 - r2) (r1/r2)^(k/2) I_|k|(2 sqrt(r1 r2))
 **
-** which for k >= 0 is Marcum's density of order k + 1 with a = r2 at y = r1 (src/special/marcum.h), and
-** P(K > k) is its lower tail; for k < 0 rates and sides change places. The slopes of P(K > k) in
+** which for k >= 0 is Marcum's density of order k + 1 with a = r2 at y = r1
+** (src/special/marcum.h), and P(K > k) is its lower tail; for k < 0 rates and sides change places. The slopes of P(K > k) in
 ** r1 and r2 are P(k) and -P(k + 1).
 */
 #include "kernel/discrete_quantile.h"
@@ -107,7 +107,8 @@ static void mode (size_t n, const double *const in[], double *out) {
   }
 }
 
-/* -sum P log P; where there are too many outcomes (log(2 pi e s) - d^2/(6 s^3))/2, s = r1 + r2, d = r1 - r2 */
+/* -sum P log P; where there are too many outcomes (log(2 pi e s) - d^2/(6 s^3))/2, s = r1 + r2,
+   d = r1 - r2 */
 static double entropy_of (double r1, double r2) {
   double s = r1 + r2, d = r1 - r2, sum = 0;
   if (!(s < 1e6)) return fma(0.5, vlog(s), 0.5 + HALF_LOG_2PI) - d / s * (d / s) / s / 12;

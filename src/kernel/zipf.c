@@ -27,7 +27,7 @@ enum { BERNOULLIS = sizeof BERNOULLI / sizeof *BERNOULLI };
 
 /* f(N)/2 - ..., what differs from the integral at one end; p is f(N), in any unit */
 static Powers correction (double s, double n, double p) {
-  double l = vlog(n), plain = -s / n * p, a = p / n, b = plain;   /* f' of both: plain, a + b log n */
+  double l = vlog(n), plain = -s / n * p, a = p / n, b = plain;   /* f': plain, a + b log n */
   Powers sum = {0.5 * p, 0.5 * p * l};
   for (int r = 0; r < BERNOULLIS; r++) {
     sum.sum -= BERNOULLI[r] * plain;
@@ -57,7 +57,8 @@ static Powers sum_from (double s, double q) {
   }
   double p = vpow(q / unit, -s), whole = p * q / t;
   Powers rest = correction(s, q, p);
-  return (Powers) {sum.sum + (whole + rest.sum), sum.logs + (whole * (vlog(q) + 1 / t) + rest.logs)};
+  double logs = fma(whole, vlog(q) + 1 / t, rest.logs);
+  return (Powers) {sum.sum + (whole + rest.sum), sum.logs + logs};
 }
 
 /* from 1 to k: the integral from N to k does not cancel for s near 1 */

@@ -8,7 +8,8 @@
 ** in which nothing cancels. A tail is an integral over s = sqrt(y), in which g is much like a bell
 ** curve; or where it reaches down to 0, with terms that are all positive,
 **
-**   P = y^m e^(-y - a)/Gamma(m + 1) sum_j (a y)^j/(j! (m + 1)_j) M_j,   M_j = 1 + y/(m + j + 1) M_(j+1)
+**   P   = y^m e^(-y - a)/Gamma(m + 1) sum_j (a y)^j/(j! (m + 1)_j) M_j
+**   M_j = 1 + y/(m + j + 1) M_(j+1)
 */
 #include "special/marcum.h"
 
@@ -53,7 +54,9 @@ static double log_density (double v, double a, double y) {
 /* From here on the law is normal: mean m + a, variance m + 2 a */
 static const double NORMAL_FROM = 1e100;
 
-static double normal_score (double m, double a, double y) { return ((y - m) - a) / sqrt(m + 2 * a); }
+static double normal_score (double m, double a, double y) {
+  return ((y - m) - a) / sqrt(m + 2 * a);
+}
 
 /* of order below 0 by g_m = (a g_(m+2) + m g_(m+1))/y */
 double marcum_log_density (double m, double a, double y) {
