@@ -159,10 +159,10 @@ peri.Cauchy = {}
 ---Any distribution of single numbers, of which values beyond an interval are seen at its ends. log p(x) = log P(X <= low) at low, log P(X >= high) at high, base log p(x) between
 ---@class perilune.Censored: perilune.Distribution
 ---@field base any the law of what is there
----@field high any upper end, inf unless told
 ---@field low any lower end, -inf unless told
----@overload fun(base: any, high: any, low: any): perilune.Censored
----@overload fun(params: { base?: any, high?: any, low?: any }): perilune.Censored
+---@field high any upper end, inf unless told
+---@overload fun(base: any, low: any, high: any): perilune.Censored
+---@overload fun(params: { base?: any, low?: any, high?: any }): perilune.Censored
 peri.Censored = {}
 
 ---The sum of df squared standard normals. log p(x) = (df/2 - 1) log x - x/2 - (df/2) log 2 - log Gamma(df/2)

@@ -6,7 +6,6 @@ local constraints      = require "perilune.constraints"
 local f                = require "perilune.functions"
 
 local NegativeBinomial2 = NegativeBinomial:extend("NegativeBinomial2", {
-  kernels = "negativebinomial",
   params = {
     { "mu",  constraints.positive },
     { "phi", constraints.positive },

@@ -29,7 +29,6 @@ local function log_probs (self)
 end
 
 local OrderedLogistic = Categorical:extend("OrderedLogistic", {
-  kernels = "categorical",
   params = {
     { "predictor", constraints.real },
     { "cutpoints", constraints.ordered_vector, event = 1 },
