@@ -2,6 +2,7 @@
 #
 #   make              build the module and the static library
 #   make demo         install what is missing, build, and take a short tour
+#   make repl         install what is missing, build, and give a prompt
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
@@ -32,6 +33,7 @@ PREFIX     ?= /usr/local
 BUILD      ?= build/lua$(LUA_VERSION)
 INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+INST_BINDIR ?= $(PREFIX)/bin
 OPT        ?= -O3
 OBJCOPY    ?= objcopy
 
@@ -79,16 +81,18 @@ HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
 LIBRARY = $(BUILD)/libperilune.a
+TERMINAL = $(BUILD)/perilune/terminal.so
+PTY     = $(BUILD)/pty.so
 LUA_SRC := $(shell find lua -name '*.lua' | sort)
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
-        docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
+        examples docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
         need-asan
 
-all: $(MODULE) $(LIBRARY)
+all: $(MODULE) $(LIBRARY) $(TERMINAL)
 	@$(call progress)
 
 # --- building ---------------------------------------------------------------
@@ -115,6 +119,19 @@ $(MODULE): $(OBJECTS)
 $(LIBRARY): $(OBJECTS)
 	@$(if $(MAKE_TERMOUT),$(call progress,pack $@),echo "pack $@")
 	@rm -f $@ && $(AR) rcs $@ $(OBJECTS)
+
+# What only the prompt needs, so that hosts have none of it; and a terminal that specs type at.
+$(TERMINAL): src/terminal/terminal.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+$(PTY): spec/support/pty.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+compile_module = $(CC) $(CFLAGS) $(OWN_CFLAGS) -shared $(LIBFLAG) -o $@ $<
+
+pty: $(PTY)
 
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -172,8 +189,12 @@ demo: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) examples/tour.lua
 
-test: need-test
+repl: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) bin/perilune
+
+test: need-test
+	@$(MAKE) --no-print-directory -s $(JOBS) all pty
 	@$(BUSTED) --output=spec/support/output.lua spec
 
 # --- quality ----------------------------------------------------------------
@@ -181,7 +202,7 @@ test: need-test
 lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
-	   for f in $(MATH) $(SHELL_SRC); do \
+	   for f in $(MATH) $(SHELL_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
@@ -282,6 +303,9 @@ rock: need-test
 install: all
 	install -d $(INST_LIBDIR)/perilune
 	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
+	install -m 755 $(TERMINAL) $(INST_LIBDIR)/perilune/terminal.so
+	install -d $(INST_BINDIR)
+	sed '1s|lua5.4|$(notdir $(LUA))|' bin/perilune > $(INST_BINDIR)/perilune && chmod 755 $(INST_BINDIR)/perilune
 	@for f in $(LUA_SRC:lua/%=%); do \
 	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
 

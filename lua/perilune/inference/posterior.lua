@@ -16,7 +16,7 @@ local DRAWS     = 1000   -- of draws(), where they are to be resampled
 local MOST_ROWS = 24     -- of a printed table,
 local FEW_ELEMENTS = 6   -- and of each vector where there are more
 
-local NAN = math.huge - math.huge
+local NAN = core.nan
 
 --@ Posterior
 -- What is known after the data, whatever way it was found. It prints its verdict with reasons, then a table. Sites
@@ -190,7 +190,7 @@ function Posterior.new (fields)
   local n = core.shape(self.u)[1]
   self.weights = self.log_weights and self.log_weights:exp() or core.full({ n }, 1 / n)
   self.values = self.values or self.density:report(self.u)
-  self.mean, self.sd = {}, {}
+  self.mean, self.sd = show.listed {}, show.listed {}
   for name, values in pairs(self.values) do
     local mean, sd = weighted.moments(flat(values), self.weights)
     if self.verdict == "bad" or self.is_point then sd = sd * NAN end   -- withheld
@@ -259,7 +259,7 @@ end
 
 -- For each element of each site fn(column); results in the shape of the site.
 local function each_element (self, fn)
-  local found = {}
+  local found = show.listed {}
   for name, values in pairs(self.values) do
     local columns, list = flat(values), {}
     for j = 1, core.shape(columns)[2] do list[j] = fn(columns:select(2, j)) end
