@@ -155,7 +155,16 @@ end
 --- -E log p, of masses at the ends and of the density between.
 function Censored:entropy () return -self:expectation(function (x) return self:log_prob(x) end) end
 
-function Censored:mode () raise("%s has no mode: masses and densities do not compare", class.name(class.of(self))) end
+--- Where log_prob is largest, of the masses at the ends and the density between.
+function Censored:mode ()
+  local best = clamped(self, self.base:mode())
+  for _, x in ipairs { self.low, self.high } do
+    local is_end = f.isfinite(x)
+    local place = where(is_end, x, best)
+    best = where(gt(self:log_prob(place), self:log_prob(best)), place, best)
+  end
+  return best
+end
 
 function Censored:sample (shape, rng)
   return core.no_grad(function () return clamped(self, self.base:sample(shape, rng)) end)
