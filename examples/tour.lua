@@ -1,4 +1,4 @@
---- A short tour: distributions, KL divergence, batches, a class of one's own.
+--- A short tour: distributions, KL divergence, batches, a class of one's own, data, a model.
 -- Run by `make demo`.
 local peri = require "perilune"
 local Normal, Uniform, Exponential = peri.Normal, peri.Uniform, peri.Exponential
@@ -50,3 +50,30 @@ print(select(2, pcall(Normal, 0, -1)))
 print(select(2, pcall(Normal, 0, { 1, 2, -3 })))
 print(select(2, pcall(Normal, { 1, 2 }, { 1, 2, 3 })))
 print(select(2, pcall(peri.kl_divergence, p, peri.Cauchy(0, 1), { fallback = false })))
+
+title "From data to a law, and a picture of both"
+local waits = peri.Gamma(3, 2):sample(500, peri.rng(7))
+local compared = peri.fit({ peri.Gamma, peri.LogNormal, peri.Weibull }, waits)
+print(compared)
+print(peri.hist(waits, { law = compared.best.distribution, title = "500 waits, and the best of three families" }))
+
+title "A model, and a posterior that says whether to believe it"
+local schools = peri.model(function (m, d)
+  m.mu    = Normal(0, 5)
+  m.tau   = peri.HalfCauchy(5)
+  m.theta = Normal(m.mu, m.tau):expand(8)
+  m.y     = Normal(m.theta, d.sigma)
+end)
+local post = schools {
+  y = { 28, 8, -3, 7, -1, 1, 18, 12 }, sigma = { 15, 10, 16, 11, 9, 11, 10, 18 },
+} :fit { seed = 1 }
+print(post)
+print(post:plot "theta")
+
+print [[
+
+Next: `make repl` gives a prompt. Type there
+  ?Gamma                          what a law is, and what it knows
+  plot { Gamma(3, 2), Normal(1.5, 1) }
+  help()                          all there is
+and see docs/prompt.md, docs/models.md and the other examples.]]

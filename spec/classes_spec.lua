@@ -214,7 +214,9 @@ describe("a class", function ()
     assert.same({ -1, -2 }, Rate(1, { 0, 0 }):log_prob({ 1, 2 } + peri.tensor(0)):totable())
     assert.equal("Rate: start is missing", message(Rate, 2))
     assert.equal("Rate: rate must be positive, got 0", message(Rate, 0, 1))
-    assert.equal("Rate has no sample; a subclass may define Rate:sample",
+    assert.equal("Rate has no rsample; a subclass may define Rate:rsample",
+                 message(function () return Rate(1, 1):rsample() end))
+    assert.equal("Rate has no sample: as far as can be found its probabilities sum to inf, not to 1",
                  message(function () return Rate(1, 1):sample() end))
   end)
 
@@ -346,10 +348,20 @@ describe("a class", function ()
     end)
   end
 
+  -- A description that was an instance had the kernels of its class, and a class of the same name was made anew.
+  it("extend takes no instance for a class or a description", function ()
+    local d, own = peri.TruncatedNormal({ 0 }, 1, 2, 3), peri.Normal
+    assert.matches("^extend: a class is extended, got ", message(Normal.extend, d, "Normal"))
+    assert.matches("^extend: the description of Normal must be a plain table, got ",
+                   message(Normal.extend, Normal, "Normal", d))
+    assert.equal(own, peri.Normal)
+    assert.equal(3, peri.Normal(3, 1):mean())
+  end)
+
   it("extend refuses a name that is no string and a description that is no table", function ()
     assert.equal("extend: name must be a string, got 5", message(Normal.extend, Normal, 5))
     assert.equal("extend: name must be a string, got nil", message(Normal.extend, Normal))
-    assert.equal("extend: the description of X must be a table, got 3", message(Normal.extend, Normal, "X", 3))
+    assert.equal("extend: the description of X must be a plain table, got 3", message(Normal.extend, Normal, "X", 3))
     assert.equal("X: there is no file of kernels named nonsense",
                  message(Distribution.extend, Distribution, "X", { kernels = "nonsense" }))
   end)

@@ -11,7 +11,7 @@ end
 
 -- How many doubles lie between two, one end counted.
 local function steps (x, y)
-  if x ~= x or y ~= y then return 0 / 0 end
+  if x ~= x or y ~= y then return core.nan end
   return core.steps(x, y)
 end
 
