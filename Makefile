@@ -315,19 +315,19 @@ LUAJIT_BUILD = build/luajit
 LUAJIT_MAKE  = $(MAKE) --no-print-directory -s BUILD=$(LUAJIT_BUILD) LUA=luajit LUA_INCDIR=/usr/include/luajit-2.1
 luajit: need-luajit
 	@for f in $(LUA_SRC); do luajit -bl $$f > /dev/null || exit 1; done
-	@$(LUAJIT_MAKE) $(JOBS) all
+	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
 	@specs=; for f in $$(find spec -name '*_spec.lua' | sort); do \
 	   if luajit -bl $$f > /dev/null 2>&1; then specs="$$specs $$f"; else echo "not for LuaJIT: $$f"; fi; done; \
 	 $(LUAJIT_MAKE) SPECS="--helper=spec/support/luajit.lua $$specs" run-specs
 
 LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/$(LUAJIT_BUILD)/?.so;;'
 love: need-love
-	@$(LUAJIT_MAKE) $(JOBS) all
+	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
 	@$(LOVE) xvfb-run -a -s '-screen 0 1024x768x24' love examples/love --demo $(CURDIR)/$(LUAJIT_BUILD)/love.png
 	@echo "see $(LUAJIT_BUILD)/love.png"
 
 love-play: need-love
-	@$(LUAJIT_MAKE) $(JOBS) all
+	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
 	@$(LOVE) love examples/love
 
 rock: need-test
