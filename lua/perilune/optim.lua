@@ -8,10 +8,12 @@
 -- Names and defaults of options are torch's, and so are the steps; src/kernel/optim.c has the formulas.
 local elementwise = require "perilune.optim.elementwise"
 local errors      = require "perilune.errors"
+local functions   = require "perilune.functions"
 local Optimiser   = require "perilune.optim.optimiser"
 local params      = require "perilune.optim.params"
 
 local rules, sqrt = Optimiser.rules, math.sqrt
+local pow = functions.pow   -- the same digits on every machine, which ^ of C libraries does not give
 local NO_CLIP = math.huge
 
 --@ peri.optim
@@ -87,7 +89,7 @@ end
 local function adam_constants (self, rate, count)
   local betas = self.betas
   local b1, b2 = betas[1], betas[2]
-  return self.weight_decay, rate / (1 - b1 ^ count), 1, b1, b2, 1 / sqrt(1 - b2 ^ count), self.eps, NO_CLIP
+  return self.weight_decay, rate / (1 - pow(b1, count)), 1, b1, b2, 1 / sqrt(1 - pow(b2, count)), self.eps, NO_CLIP
 end
 
 local function adamw_constants (self, rate, count)
@@ -144,13 +146,13 @@ optim.ClippedAdam = elementwise {
   name = "ClippedAdam", forms = { { "adam", rows = MOMENTS } },
   options = adam_options(1e-3, 0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
   constants = function (self, rate, count)   -- eps is added before the correction of the mean square
-    local decay, lr, shrink, b1, b2, correct, eps = adam_constants(self, rate * self.lrd ^ (self.steps + 1), count)
+    local decay, lr, shrink, b1, b2, correct, eps = adam_constants(self, rate * pow(self.lrd, self.steps + 1), count)
     return decay, lr, shrink, b1, b2, correct, eps * correct, self.clip_norm
   end,
 }
 
 -- The momentum that NAdam has at a step.
-local function nadam_momentum (b1, decay, count) return b1 * (1 - 0.5 * 0.96 ^ (count * decay)) end
+local function nadam_momentum (b1, decay, count) return b1 * (1 - 0.5 * pow(0.96, count * decay)) end
 
 local NEGLIGIBLE = 2 ^ -54   -- beside 1
 local last = { b1 = 0, decay = 0, count = 0, value = 1 }   -- the product that was computed last
@@ -163,7 +165,7 @@ local function nadam_product (b1, decay, count)
   end
   while last.count < count and last.value >= NEGLIGIBLE do
     local momentum = nadam_momentum(b1, decay, last.count + 1)
-    if momentum == b1 then return last.value * b1 ^ (count - last.count) end
+    if momentum == b1 then return last.value * pow(b1, count - last.count) end
     last.count, last.value = last.count + 1, last.value * momentum
   end
   return last.value
@@ -190,7 +192,7 @@ optim.NAdam = elementwise {
     local mu, next_mu = nadam_momentum(b1, momentum_decay, count), nadam_momentum(b1, momentum_decay, count + 1)
     local product = nadam_product(b1, momentum_decay, count)
     local direct, ahead = rate * (1 - mu) / (1 - product), rate * next_mu / (1 - product * next_mu)
-    return decay, direct, shrink, b1, b2, 1 - b2 ^ count, self.eps, ahead
+    return decay, direct, shrink, b1, b2, 1 - pow(b2, count), self.eps, ahead
   end,
 }
 
@@ -213,12 +215,12 @@ optim.RAdam = elementwise {
     local betas = self.betas
     local b1, b2 = betas[1], betas[2]
     local decay, shrink = decay_of(self, rate, self.decoupled_weight_decay)
-    local correct = 1 - b2 ^ count
+    local correct = 1 - pow(b2, count)
     local most = 2 / (1 - b2) - 1    -- gradients that the mean square is worth, in the end
-    local worth = most - 2 * count * b2 ^ count / correct
+    local worth = most - 2 * count * pow(b2, count) / correct
     local rectify = 0                -- does not divide
     if worth > 5 then rectify = sqrt((worth - 4) * (worth - 2) * most / ((most - 4) * (most - 2) * worth)) end
-    return decay, rate, shrink, b1, b2, sqrt(correct), self.eps, 1 - b1 ^ count, rectify
+    return decay, rate, shrink, b1, b2, sqrt(correct), self.eps, 1 - pow(b1, count), rectify
   end,
 }
 
@@ -235,7 +237,7 @@ optim.Adamax = elementwise {
   constants = function (self, rate, count)
     local betas = self.betas
     local b1, b2 = betas[1], betas[2]
-    return self.weight_decay, rate / (1 - b1 ^ count), b1, b2, self.eps
+    return self.weight_decay, rate / (1 - pow(b1, count)), b1, b2, self.eps
   end,
 }
 

@@ -1,6 +1,7 @@
 --- Schedules: functions of the number of steps taken (0 at first) that give a factor of the learning rate.
-local errors = require "perilune.errors"
-local show   = require "perilune.show"
+local errors    = require "perilune.errors"
+local functions = require "perilune.functions"   -- its pow has the same digits on every machine
+local show      = require "perilune.show"
 
 local raise = errors.raise
 
@@ -45,7 +46,7 @@ function schedules.step (...)
   local every, gamma = ...
   check("step", "every", every, is_count, "a positive integer")
   gamma = check("step", "gamma", gamma or 0.1, is_positive, "positive")
-  return function (n) return gamma ^ math.floor(n / every) end
+  return function (n) return functions.pow(gamma, math.floor(n / every)) end
 end
 
 --@ peri.optim.schedules.exponential(gamma) -> function
@@ -57,7 +58,7 @@ function schedules.exponential (...)
   errors.check_arguments("schedules.exponential", { "gamma" }, ...)
   local gamma = ...
   check("exponential", "gamma", gamma, is_positive, "positive")
-  return function (n) return gamma ^ n end
+  return function (n) return functions.pow(gamma, n) end
 end
 
 --@ peri.optim.schedules.cosine(steps, final) -> function
