@@ -9,3 +9,12 @@ require "spec.support.contract".distribution {
   outside = { { -1, 0, 1 }, { 1.5, 0, 1 }, { math.huge, -2, 5 } },
   invalid = { { 0, 0 }, { 1, -1 }, { 0 / 0, 1 }, { 0, 0 / 0 }, { { 0, 3 }, 2 } },
 }
+
+local peri = require "perilune"
+
+describe("Uniform at its ends", function ()
+  it("has tails of 0, not of -0", function ()
+    local d = peri.Uniform(0, 1)
+    for _, x in ipairs { d:cdf(0), d:cdf(-0.0), d:sf(1), d:cdf(-3), d:sf(4) } do assert.equal(math.huge, 1 / x) end
+  end)
+end)

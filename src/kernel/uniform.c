@@ -24,10 +24,11 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 
-/* (x - low)/(high - low), or from high for the upper tail, within 0 and 1; NaN stays */
+/* (x - low)/(high - low), or from high for the upper tail, within 0 and 1; NaN stays. Never -0, of
+   which f64.max, to which wasm's compilers turn the clamp, makes 0. */
 VECTOR double tail (const double v[], int upper) {
   double from = v[upper ? 2 : 1], to = v[upper ? 1 : 2];
-  return clamp((v[0] - from) / (to - from), 0.0, 1.0);
+  return clamp((v[0] - from) / (to - from), 0.0, 1.0) + 0.0;
 }
 
 VECTOR double log_tail (const double v[], int upper) {

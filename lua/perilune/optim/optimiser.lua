@@ -162,7 +162,7 @@ function Optimiser:rate ()
   return self.lr * factor
 end
 
-local function copied (value) return type(value) == "table" and { table.unpack(value) } or value end
+local function copied (value) return type(value) == "table" and { value[1], value[2] } or value end
 
 --@ Optimiser:state() -> table
 -- All that the next steps depend on, but parameters and schedule: numbers, strings and tables.
