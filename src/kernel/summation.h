@@ -40,9 +40,12 @@ typedef struct Summation {
 } Summation;
 
 
-/* the share of a term at distance d that is added up: below 1e-17 outside 8 < d < 480 */
-static inline double summation_share (double d) {
-  return 0.5 * verfc(3 * vlog(d / 60));
+/* the share of a term at distance d that is added up: 1 - 1e-17 or more up to d = 8 */
+VECTOR double summation_share (double d) { return 0.5 * verfc(3 * vlog(d / 60)); }
+
+/* the same of any distance, of which few are close to an end */
+static inline double summation_share_at (double d) {
+  return d > SUMMATION_END ? 0 : summation_share(d);
 }
 
 static inline void summation_flush (Summation *s) {
@@ -63,15 +66,17 @@ static inline void summation_middle (Summation *s, double span, double width) {
   double h = width < 0.45 ? width / 3 : 0.15, steps = floor(vlog(span / 7) / h);
   for (double j = -steps; j <= steps; j++) {
     double t = h * j, d = span * vsigmoid(t), e = span * vsigmoid(-t);
-    double rest = 1 - summation_share(d) - summation_share(e);
+    double rest = 1 - summation_share_at(d) - summation_share_at(e);
     summation_node(s, d - 1, e - 1, h * d * vsigmoid(-t) * rest);
   }
 }
 
 static inline void summation_long (Summation *s, double last, double width) {
-  for (double d = 1; d <= SUMMATION_END; d++) {
-    summation_node(s, d - 1, last + 1 - d, summation_share(d));
-    summation_node(s, last + 1 - d, d - 1, summation_share(d));
+  double share[SUMMATION_END];
+  EVERY for (int i = 0; i < SUMMATION_END; i++) share[i] = summation_share(i + 1);
+  for (int i = 0; i < SUMMATION_END; i++) {
+    summation_node(s, i, last - i, share[i]);
+    summation_node(s, last - i, i, share[i]);
   }
   summation_middle(s, last + 2, width);
 }
