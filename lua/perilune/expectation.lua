@@ -135,7 +135,7 @@ end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, points = { table.unpack(ends.BREAKS) }, { attempt.method(d, "mode") }
+  local list, points = { table.unpack(opts.breaks or ends.BREAKS) }, { attempt.method(d, "mode") }
   for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
   for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
   if #points > 0 then add_levels(d, tensor.cat(points), range, list) end
@@ -147,7 +147,7 @@ end
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds, purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
@@ -358,7 +358,8 @@ end
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
--- panels there are at most.
+-- panels there are at most, and what a `purse` (effort.lua) may pay, and
+-- other first panels, `breaks` of levels t.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density

@@ -9,6 +9,7 @@ local lazy       = require "perilune.lazy"
 local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
 
+local effort     = lazy "effort"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
 
@@ -229,6 +230,7 @@ function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one; of those only that
 -- are asked for.
 local function log_tail (self, y, upper)
+  effort.count(self, y, 4)
   if not is_any(upper) then return self:log_cdf(y) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
   if not is_any(1 - upper) then return outer end
