@@ -71,12 +71,15 @@ static inline void summation_middle (Summation *s, double span, double width) {
   }
 }
 
-static inline void summation_long (Summation *s, double last, double width) {
+/* the ends whose terms matter */
+enum { SUMMATION_LOW = 1, SUMMATION_HIGH = 2, SUMMATION_BOTH = 3 };
+
+static inline void summation_long (Summation *s, double last, double width, int ends) {
   double share[SUMMATION_END];
   EVERY for (int i = 0; i < SUMMATION_END; i++) share[i] = summation_share(i + 1);
   for (int i = 0; i < SUMMATION_END; i++) {
-    summation_node(s, i, last - i, share[i]);
-    summation_node(s, last - i, i, share[i]);
+    if (ends & SUMMATION_LOW) summation_node(s, i, last - i, share[i]);
+    if (ends & SUMMATION_HIGH) summation_node(s, last - i, i, share[i]);
   }
   summation_middle(s, last + 2, width);
 }
@@ -105,7 +108,18 @@ static inline void summation (double last, double centre, double deviation, Visi
   if (last < SUMMATION_SHORT)
     for (double k = 0; k <= last; k++) summation_node(&s, k, last - k, 1);
   else if (width < 0.05) summation_peak(&s, last, centre, deviation);
-  else summation_long(&s, last, width);
+  else summation_long(&s, last, width, SUMMATION_BOTH);
+  summation_flush(&s);
+}
+
+/* the same without a peak, of which the first or last SUMMATION_END terms may be nothing */
+static inline void summation_ends (double last, int ends, Visit *visit, void *state) {
+  if (last < SUMMATION_SHORT || ends == SUMMATION_BOTH || !(last <= 1e300)) {
+    summation(last, 0, HUGE_VAL, visit, state);
+    return;
+  }
+  Summation s = {.nodes = {.n = 0}, .visit = visit, .state = state};
+  summation_long(&s, last, HUGE_VAL, ends);
   summation_flush(&s);
 }
 
