@@ -16,7 +16,7 @@ local rounds, points = 0, 0   -- counted so far; differences of them mean someth
 local function sum_price (d)
   local a, b, n = d.concentration1, d.concentration0, d.total_count
   local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
-  local each = POINT + functions.where(is_integral, 1, 0.08 * functions.minimum(n, 1200))
+  local each = POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200))
   if not core.is_tensor(each) then return each end
   return core.numel(each) > 0 and core.item(core.bare(each):mean()) or POINT
 end

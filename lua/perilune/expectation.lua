@@ -25,7 +25,7 @@ local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
-local PANELS   = 128      -- of either half that are cut, unless told: some 12000 quantiles, which may take 4 us each
+local PANELS   = 96       -- of either half that are cut, unless told: some 9000 quantiles, which may take 4 us each
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -358,8 +358,7 @@ end
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
--- panels there are at most, and what a `purse` (effort.lua) may pay, and
--- other first panels, `breaks` of levels t.
+-- panels there are at most, what a `purse` (effort.lua) may pay, and other `breaks` of first panels, levels t.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density

@@ -248,9 +248,9 @@ end
 -- and results are { n, batch... }. A panel is cut while the error of its element exceeds both rtol |integral| and
 -- atol, and it is wider than `finest`, up to `panels` cuts for each element and `rounds` of them. `points` are
 -- places between a and b where f has a kink, a jump or a peak, numbers or batches of them; `at_once` limits
--- the panels in one call of f; no panel is cut that a `purse` (effort.lua) does not afford; `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN
--- of f makes the integral NaN; infinities are ignored where they are single points, and make it infinite where
--- they fill a panel.
+-- the panels in one call of f; no panel is cut that a `purse` (effort.lua) does not afford; `as_tensor` keeps a
+-- single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN; infinities are ignored
+-- where they are single points, and make it infinite where they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -INF and b < INF) then

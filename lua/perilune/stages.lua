@@ -192,11 +192,14 @@ end
 
 function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
--- P(-y <= X <= y) as an integral of the density, for y close to 0.
+-- P(-y <= X <= y) as an integral of the density, for y close to 0: over v, y v^8, as the density may have a cusp at 0.
 local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
-  local density = quadrature.integrate(function (t)
-    return where(functions.gt(row, 0), functions.exp(self:log_prob(row * t)), 0)
+  local density = quadrature.integrate(function (v)
+    local square = v * v
+    local seventh = square * square * square * v
+    effort.count(self, v)
+    return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
   end, 0, 1, { shape = shape })
   return row * density
 end

@@ -40,8 +40,9 @@ local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
 local BUDGET = 40000           -- of an element, in units of effort.lua
-local THIN, THINNEST = { 1.1, 4, 12, 34 }, { 3, 16 }   -- first panels between gaps, as levels t of expectation.lua
-local FIRST, FEWER_FIRST, EACH = 700, 300, 46          -- quantiles of the usual first panels, of these, of one more
+local BREAKS = { ends.BREAKS, { 1.1, 4, 12, 34 }, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
+local QUANTILES = 23                                            -- of a panel
+local FIRST = 2 * QUANTILES * (#ends.BREAKS + 1)                -- of the usual ones
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 
 local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
@@ -130,9 +131,9 @@ local function count_below (d, levels, x)
   return low:reshape(n, table.unpack(d.batch_shape))
 end
 
--- Quantiles of d by icdf or isf; searches count their own steps.
+-- Quantiles of d by icdf or isf, which cost some tails; searches count more.
 local function asked (d, method, tail)
-  if d.kernels then effort.count(d, tail) end
+  effort.count(d, tail, 2)
   return d[method](d, tail)
 end
 
@@ -175,6 +176,7 @@ end
 -- The trapezoidal rule in s, x = 2 sinh(s/2): if quantiles are smooth, an error of d with steps of 2h is one of
 -- about d^2 with steps of h (Takahasi and Mori 1974).
 local LAST, WIDEST, FINEST = 12, 2, 1 / 16   -- s, where levels are e^-403; and steps
+local FINER = 1 / 256                        -- steps if there is nothing else
 local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
 local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
@@ -220,14 +222,19 @@ end
 
 -- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
 -- the ends count, and what is known of it, and the error of that. The error is at most the part `rtol` of all, or a
--- part of what a `step` of quantiles amounts to, which need not be smooth then.
-local function by_steps (p, q, order, rtol, step, steps, purse)
+-- part of what a `step` of quantiles amounts to, which need not be smooth then. Neither need they be where panels, of
+-- so many `panel_points`, are too dear.
+local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
   local h, list = WIDEST, places(WIDEST, LAST, true)
   local terms = costs_at(p, q, order, list, steps)
   local far, sum = outermost(list, terms), terms:sum(1)
   if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
   local before, difference, doubt = h * sum, INF, nil
-  while h > FINEST and (doubt == nil or purse:affords(2 * #list)) do
+  local function goes_on ()
+    if doubt == nil or h > FINEST then return doubt == nil or purse:affords(2 * #list) end
+    return h > FINER and purse:affords(2 * #list) and not purse:affords(panel_points)
+  end
+  while goes_on() do
     h = h / 2
     list = places(h, far)
     purse:lap(#list)
@@ -240,7 +247,8 @@ local function by_steps (p, q, order, rtol, step, steps, purse)
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
       doubt = trapezoidal_error(now, difference, true) + rounding + blur
-      if step == 0 and h < 1 / 2 and any(is_slow) then return nil, value, doubt end
+      local is_vain = step == 0 and h < 1 / 2 and any(is_slow)
+      if is_vain and purse:affords(panel_points) then return nil, value, doubt end
     end
     before, difference = value, now
   end
@@ -270,8 +278,9 @@ local function is_quick (d, steps)
   return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
--- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
-local function by_panels (p, q, order, steps, gaps, is_resolved, purse)
+-- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic. `breaks` are those of the
+-- first panels, unless the usual ones.
+local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
   local points = { table.unpack(gaps) }
@@ -280,9 +289,10 @@ local function by_panels (p, q, order, steps, gaps, is_resolved, purse)
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
   local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
-  return integral.of(carrier, cost, { points = points, panels = is_fast and CUTS or FEWER,
-                                      breaks = gaps.breaks,
-                                      rounds = not is_fast and ROUNDS or nil, purse = purse, rtol = is_resolved and 1e-11 or 1e-9 })
+  return integral.of(carrier, cost, {
+    points = points, breaks = breaks, panels = is_fast and CUTS or FEWER, rounds = not is_fast and ROUNDS or nil,
+    purse = purse, rtol = is_resolved and 1e-11 or 1e-9,
+  })
 end
 
 -- Where quantiles of a mixture leap from one component to the next, at log(u/(1 - u)): a list, INF where they do not.
@@ -304,6 +314,14 @@ local function add_gaps (d, list)
   end
 end
 
+-- First panels from this list on that there is enough for, with so many quantiles `more`; or nil.
+local function affordable (purse, first, more)
+  for k = first, #BREAKS do
+    if purse:affords(2 * QUANTILES * (#BREAKS[k] + 1) + more) then return BREAKS[k] end
+  end
+  return nil
+end
+
 local function between_quantiles (p, q, order)
   local gaps = {}
   local steps, count, are_known = {}, 0, true
@@ -318,23 +336,22 @@ local function between_quantiles (p, q, order)
   local is_resolved = are_known and count <= CUTS
   local purse = effort.purse(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
   local step = are_known and 0 or unresolved(p, q)
-  local known = 0
-  if gaps.matter then
+  if gaps.matter or is_resolved and count > 0 then
     local list = places(WIDEST, LAST, true)
     purse:lap(#list)
-    known = costs_at(p, q, order, list, steps):sum(1)
-    gaps.breaks = purse:affords(FEWER_FIRST) and THIN or THINNEST
-    if not is_resolved and count > 0 and not purse:affords(FEWER_FIRST + EACH * count) then gaps.matter = false end
+    local known = costs_at(p, q, order, list, steps):sum(1)
+    local breaks = affordable(purse, gaps.matter and 2 or 1, QUANTILES * count)
+    if breaks then
+      if is_endless(p, q, order, gaps.matter and known or 0) then return fallback.infinite(p, q), INF end
+      local value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks)
+      return value, error + blurred(value, order, step)
+    end
   end
-  if gaps.matter or is_resolved and count > 0 then
-    if is_endless(p, q, order, known) then return fallback.infinite(p, q), INF end
-    local value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse)
-    return value, error + blurred(value, order, step)
-  end
-  local value, error, doubt = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps, purse)
+  local value, error, doubt = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps, purse,
+                                        FIRST + QUANTILES * count)
   if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
   if value then return value, error end
-  local is_last = doubt and not purse:affords(FIRST + EACH * count)
+  local is_last = doubt and not purse:affords(FIRST + QUANTILES * count)
   if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
   if is_last then return error, doubt end
   value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse)
