@@ -200,7 +200,7 @@ local function mass_near_zero (self, y, shape)
     local seventh = square * square * square * v
     effort.count(self, v)
     return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
-  end, 0, 1, { shape = shape })
+  end, 0, 1, { shape = shape, panels = 16, rounds = 16 })
   return row * density
 end
 
