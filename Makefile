@@ -78,7 +78,7 @@ OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
 EMBED_SRC := $(sort $(wildcard src/embed/*.c))
 EMBED_OBJECTS = $(OBJECTS) $(EMBED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/lua.o
-MODULES   := $(sort $(wildcard lua/perilune/*/*.lua))
+MODULES   := $(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
@@ -155,7 +155,7 @@ $(BUILD)/names: FORCE
 	@mkdir -p $(@D)
 	@echo $(KERNELS) $(MODULES) | cmp -s - $@ || echo $(KERNELS) $(MODULES) > $@
 
-# The names of all files in folders of lua/perilune, for hosts that cannot look into one.
+# The names of all files of lua/perilune, for hosts that cannot look into one.
 $(BUILD)/modules.o: $(BUILD)/modules.c
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
 

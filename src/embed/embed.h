@@ -20,4 +20,7 @@ typedef struct EmbeddedFile {
 extern const EmbeddedFile perilune_files[];
 extern const size_t perilune_file_count;
 
+/* border.c: makes what gives lent memory back, once in a state */
+void embed_open_border (lua_State *L);
+
 #endif

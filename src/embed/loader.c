@@ -100,6 +100,7 @@ void perilune_preload (lua_State *L) {
 
 int luaopen_perilune (lua_State *L) {
   luaL_checkversion(L);
+  embed_open_border(L);
   push_module(L, "perilune");
   return 1;
 }

@@ -10,7 +10,7 @@
 
 #include "host/host.h"
 
-extern const char *const perilune_modules[];   /* generated, as the tables are: "folder/name" */
+extern const char *const perilune_modules[];   /* generated, as the tables are: "name", "folder/name" */
 extern const unsigned long perilune_kernel_files;   /* in each of these */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
@@ -151,6 +151,17 @@ static int modules (lua_State *L) {
   return 1;
 }
 
+/* core.all_modules() -> the names of all files: "kl", "model/space", ... */
+static int all_modules (lua_State *L) {
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (const char *const *m = perilune_modules; *m != NULL; m++) {
+    lua_pushstring(L, *m);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
 /* core.classes() -> the names of all distributions */
 static int classes (lua_State *L) {
   host_arguments(L, "distributions", 0);
@@ -163,6 +174,7 @@ static const luaL_Reg functions[] = {
   {"each_kernel", each_kernel},
   {"kernel_files", files},
   {"modules", modules},
+  {"all_modules", all_modules},
   {"classes", classes},
   {NULL, NULL}
 };
