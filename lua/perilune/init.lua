@@ -35,6 +35,7 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  pack          = "pack unpack",
   preload       = "preload",
   scan          = "scan",
   unconstrained = "biject_to transform_to",

@@ -95,12 +95,11 @@ end
 
 --- n draws of each chain, or as many as fit into the time, or all. True when all is drawn.
 function Walk:run (n, seconds)
-  local clock = os and os.clock or function () return math.huge end
-  local stop, left = seconds and clock() + seconds, n or math.huge
+  local stop, left = seconds and core.clock() + seconds, n or math.huge
   while self.at.n < self.total and left > 0 do
     draw(self)
     left = left - 1
-    if stop and clock() >= stop then break end
+    if stop and core.clock() >= stop then break end
   end
   return self.at.n >= self.total
 end

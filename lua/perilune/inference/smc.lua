@@ -277,9 +277,8 @@ function Smc:step (n)
   if type(n) == "table" then
     errors.check_options("step", n, { "ms" })
     if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
-    local clock = os and os.clock or function () return math.huge end
-    local stop = clock() + n.ms / 1000
-    repeat until advance(self) or clock() >= stop
+    local stop = core.clock() + n.ms / 1000
+    repeat until advance(self) or core.clock() >= stop
   elseif opts.is_count(n) then
     for _ = 1, n do
       if advance(self) then break end
