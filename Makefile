@@ -28,6 +28,7 @@
 # Settings: CC, CFLAGS, PREFIX, LUA, LUA_INCDIR, BUILD, VARIANTS; EMBED_LUA = bytecode or source.
 
 LUA_VERSION = 5.4
+VERSION    := $(shell sed -n 's/^.define PERILUNE_VERSION  *"\(.*\)"/\1/p' include/perilune.h)
 LUA        ?= lua$(LUA_VERSION)
 LUA_INCDIR ?= /usr/include/lua$(LUA_VERSION)
 PREFIX     ?= /usr/local
@@ -134,6 +135,10 @@ $(LIBRARY): $(OBJECT)
 $(BUILD)/perilune.h: include/perilune.h
 	@mkdir -p $(@D)
 	@cp $< $@
+
+SOURCES ?= build/sources
+sources: $(EMBED_OBJECTS)
+	@sh src/embed/sources $(SOURCES) $(BUILD) $(LUA)
 
 # The Lua files. As stripped bytecode they are two thirds of the size and load in a tenth of the time; as text they
 # run in a Lua whose numbers or instructions were changed, too, and errors within them have lines.
@@ -307,11 +312,24 @@ rock: need-test
 	  perilune-scm-1.rockspec && cd / && LUA_PATH="$$tree/share/lua/5.4/?.lua;$$tree/share/lua/5.4/?/init.lua" \
 	  LUA_CPATH="$$tree/lib/lua/5.4/?.so" $(LUA) -e 'print(require"perilune".Normal(0, 1))' && rm -rf $$tree
 
-install: all
+# LuaRocks has the module installed, nothing else.
+install: install-module install-embed
+
+.PHONY: install-module install-embed
+install-module: all
 	install -d $(INST_LIBDIR)/perilune
 	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
 	@for f in $(LUA_SRC:lua/%=%); do \
 	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
+
+install-embed: embed
+	install -d $(PREFIX)/include $(PREFIX)/lib/pkgconfig
+	install -m 644 include/perilune.h $(PREFIX)/include/perilune.h
+	install -m 644 $(LIBRARY) $(PREFIX)/lib/libperilune.a
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: perilune' \
+	  'Description: probabilistic modelling: distributions, divergences, inference' 'Version: $(VERSION)' \
+	  'Requires: lua$(LUA_VERSION)' 'Cflags: -I$${prefix}/include' \
+	  'Libs: -L$${prefix}/lib -lperilune -lm -lpthread' > $(PREFIX)/lib/pkgconfig/perilune.pc
 
 clean:
 	rm -rf build
