@@ -46,6 +46,7 @@ BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
 MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson r-cran-rstan r-cran-posterior r-cran-rjags jags g++ libboost-dev
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
+HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -92,7 +93,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
         docs host embed sources asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
-        need-asan
+        need-asan need-host
 
 all: $(MODULE)
 	@$(call progress)
@@ -220,7 +221,7 @@ lint: need-lint
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
 	@luacheck -q lua spec examples bench docs
-	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
+	@for f in *.rockspec; do luarocks --lua-version=$(LUA_VERSION) lint $$f || exit 1; done
 
 bench: need-bench
 	@$(MAKE) --no-print-directory -s $(JOBS) all
@@ -266,7 +267,7 @@ docs: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
 
-host: need-build
+host: need-host
 	@$(MAKE) --no-print-directory -s $(JOBS) all embed
 	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
@@ -343,5 +344,6 @@ need-bench: PACKAGES = $(BENCH_PACKAGES)
 need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
-need-build need-test need-lint need-bench need-models need-guard need-asan:
+need-host:  PACKAGES = $(HOST_PACKAGES)
+need-build need-test need-lint need-bench need-models need-guard need-asan need-host:
 	@sh .ci/need $(PACKAGES)

@@ -9,7 +9,7 @@ local tensor    = require "perilune.tensor"   -- any function may make one
 -- The names of all distributions, a list of strings in alphabetical order.
 -- > distributions()[1]
 -- AsymmetricLaplace
-local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
+local peri = { _VERSION = "perilune " .. core.version, distributions = core.classes }   -- their names
 
 -- Names that stand for a whole module.
 local modules = {
