@@ -4,6 +4,7 @@
 #   make embed        for hosts in C: perilune.h, perilune.o and libperilune.a, the Lua files inside
 #   make sources      the same as C files for any build system (one instruction set), in build/sources
 #   make demo         install what is missing, build, and take a short tour
+#   make repl         install what is missing, build, and give a prompt
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
@@ -12,7 +13,8 @@
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
-#   make calibration  simulations and their posteriors by every way: are ranks uniform?
+#   make calibration  simulations and their posteriors by every way, steps of chains by turns with
+#                     new data: right, and broken ones found out?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code
@@ -35,6 +37,7 @@ PREFIX     ?= /usr/local
 BUILD      ?= build/lua$(LUA_VERSION)
 INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+INST_BINDIR ?= $(PREFIX)/bin
 OPT        ?= -O3
 OBJCOPY    ?= objcopy
 
@@ -86,16 +89,18 @@ HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 MODULE  = $(BUILD)/perilune/core.so
 OBJECT  = $(BUILD)/perilune.o
 LIBRARY = $(BUILD)/libperilune.a
+TERMINAL = $(BUILD)/perilune/terminal.so
+PTY     = $(BUILD)/pty.so
 LUA_SRC := $(shell find lua -name '*.lua' | sort)
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
-        docs host embed sources asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
-        need-asan need-host
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
+        examples docs host embed sources asan fuzz bits rock install clean need-build need-test need-lint need-bench \
+        need-models need-guard need-asan need-host
 
-all: $(MODULE)
+all: $(MODULE) $(TERMINAL)
 	@$(call progress)
 
 embed: $(OBJECT) $(LIBRARY) $(BUILD)/perilune.h
@@ -139,17 +144,31 @@ $(BUILD)/perilune.h: include/perilune.h
 
 SOURCES ?= build/sources
 sources: $(EMBED_OBJECTS)
-	@sh src/embed/sources $(SOURCES) $(BUILD) $(LUA)
+	@sh src/embed/sources $(SOURCES) $(BUILD) $(LUA) $(EMBED_LUA_SRC)
 
-# The Lua files. As stripped bytecode they are two thirds of the size and load in a tenth of the time; as text they
+# The Lua files, but those of the prompt. As stripped bytecode they are two thirds of the size and load in a tenth of the time; as text they
 # run in a Lua whose numbers or instructions were changed, too, and errors within them have lines.
 EMBED_LUA ?= bytecode
+EMBED_LUA_SRC = $(filter-out lua/perilune/repl%,$(LUA_SRC))
 $(BUILD)/lua.o: $(BUILD)/lua.c src/embed/embed.h
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/lua.c: src/embed/pack.lua $(LUA_SRC) $(BUILD)/names Makefile
+$(BUILD)/lua.c: src/embed/pack.lua $(EMBED_LUA_SRC) $(BUILD)/names Makefile
 	@mkdir -p $(@D)
-	@$(LUA) src/embed/pack.lua $@ $(EMBED_LUA) $(LUA_SRC)
+	@$(LUA) src/embed/pack.lua $@ $(EMBED_LUA) $(EMBED_LUA_SRC)
+
+# What only the prompt needs, so that hosts have none of it; and a terminal that specs type at.
+$(TERMINAL): src/terminal/terminal.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+$(PTY): spec/support/pty.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+compile_module = $(CC) $(CFLAGS) $(OWN_CFLAGS) -shared $(LIBFLAG) -o $@ $<
+
+pty: $(PTY)
 
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -207,8 +226,12 @@ demo: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) examples/tour.lua
 
-test: need-test
+repl: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) bin/perilune
+
+test: need-test
+	@$(MAKE) --no-print-directory -s $(JOBS) all pty
 	@$(BUSTED) --output=spec/support/output.lua spec
 
 # --- quality ----------------------------------------------------------------
@@ -216,7 +239,7 @@ test: need-test
 lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
-	   for f in $(MATH) $(SHELL_SRC) $(EMBED_SRC); do \
+	   for f in $(MATH) $(SHELL_SRC) $(EMBED_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
@@ -266,6 +289,7 @@ examples: need-build
 docs: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
+	@$(RUN) $(LUA) docs/pictures.lua
 
 host: need-host
 	@$(MAKE) --no-print-directory -s $(JOBS) all embed
@@ -320,6 +344,9 @@ install: install-module install-embed
 install-module: all
 	install -d $(INST_LIBDIR)/perilune
 	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
+	install -m 755 $(TERMINAL) $(INST_LIBDIR)/perilune/terminal.so
+	install -d $(INST_BINDIR)
+	sed '1s|lua5.4|$(notdir $(LUA))|' bin/perilune > $(INST_BINDIR)/perilune && chmod 755 $(INST_BINDIR)/perilune
 	@for f in $(LUA_SRC:lua/%=%); do \
 	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
 

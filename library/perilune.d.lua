@@ -29,6 +29,9 @@ local Model = {}
 ---@class perilune.Optimiser
 local Optimiser = {}
 
+---@class perilune.Plot
+local Plot = {}
+
 ---@class perilune.Posterior
 local Posterior = {}
 
@@ -3212,6 +3215,10 @@ function Model:smc(options) end
 ---@return perilune.Posterior|perilune.Fit
 function Model:vi(options) end
 
+---How far each chain is: a list of tables { method, chain, done, of, phase, divergences, text }. done and of are iterations, those of the warm-up among them; phase is "warm-up" or "sampling"; divergences are those after the warm-up. The option progress = function (info) is called with such tables while chains run, which have seconds_left as well.
+---@return table
+function Sampling:progress() end
+
 ---Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
 ---@param state string string that state() gave
 ---@return boolean
@@ -3324,6 +3331,11 @@ function Posterior:log_lik() end
 ---@return table
 function Posterior:loo() end
 
+---Of chains: the standard error that a mean, an sd or a quantile has because there are only so many draws, by name.
+---@param of? any "mean" (unless told), "sd", or a number between 0 and 1: that quantile
+---@return table
+function Posterior:mcse(of) end
+
 ---Means by name: numbers, or tensors of the site's shape.
 ---@type table
 Posterior.mean = nil
@@ -3336,10 +3348,19 @@ Posterior.method = nil
 ---@type table
 Posterior.params = nil
 
----A picture of a site as text: a histogram of a number, intervals of a vector.
----@param name string string
----@return string
-function Posterior:plot(name) end
+---@class perilune.Posterior_plot_options
+---@field title? any text
+---@field sites? any name or list of names, of pictures of several
+---@field bins? number|table number of them, or a list of edges
+---@field range? any {low, high} of a site
+---@field xlabel? any text, of a site
+---@field ylabel? any text, of a site
+
+---A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+---@param what any name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+---@param options? perilune.Posterior_plot_options
+---@return perilune.Plot
+function Posterior:plot(what, options) end
 
 ---n draws of the observed sites, by name, draws in front, with the values of as many draws; derived values too.
 ---@param data? table table of named values, as the model takes; those of the fit unless told
@@ -3398,6 +3419,78 @@ Posterior.verdict = nil
 ---The same by the widely applicable information criterion; loo is more often right.
 ---@return table
 function Posterior:waic() end
+
+---@class perilune.hist_options
+---@field bins? number|table number of them, or a list of edges
+---@field range? any {low, high} of x
+---@field yrange? any {low, high} of y
+---@field law? perilune.Distribution distribution whose density is drawn too
+---@field log? any "x", "y" or "xy"
+---@field names? table list of strings, of samples
+---@field title? any text
+---@field xlabel? any text
+---@field ylabel? any text
+
+---A histogram of numbers: a bin for each whole number if they are few, else bins of a round width by Freedman and Diaconis. Empty bins are empty; what lies far outside is left out, and said.
+---@param x perilune.Tensor|table|number tensor or list of numbers, of any shape; a list of tensors: outlines of several samples, as densities
+---@param options? perilune.hist_options
+---@return perilune.Plot
+function peri.hist(x, options) end
+
+---@class perilune.plot_options
+---@field title? any text
+---@field xlabel? any text
+---@field ylabel? any text
+---@field range? any {low, high} of x
+---@field yrange? any {low, high} of y
+---@field log? any "x", "y" or "xy"
+---@field names? table list of strings, one for each curve
+---@field what? any "prob", "cdf", "sf" or "log_prob", of distributions ("prob")
+---@field mark? any "line", "points" or "steps", of numbers
+
+---A picture, which is text when it is printed; Plot:save writes it as SVG. What lies outside, is cut off or left out is said below it.
+---@param x perilune.Distribution|table|function|number|perilune.Posterior distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A matrix: a heat map. A posterior: as Posterior:plot shows it
+---@param y any where functions begin; numbers over those of x, rows of a matrix being curves; what of a posterior
+---@param z any where functions end
+---@param options? perilune.plot_options
+---@return perilune.Plot
+function peri.plot(x, y, z, options) end
+
+---Writes the picture to a file: SVG if its name ends in .svg, text if it ends in .txt.
+---@param path string string
+---@param options table|perilune.Plot a table, for Plot:svg or Plot:text
+---@return perilune.Plot
+function Plot:save(path, options) end
+
+---@class perilune.Plot_spark_options
+---@field width? number characters at most, for bars one each (60)
+---@field ascii? boolean true or false (by the locale)
+
+---The first curve or the bars of a picture as one line of blocks, without axes; nothing is a space.
+---@param options? perilune.Plot_spark_options
+---@return string
+function Plot:spark(options) end
+
+---@class perilune.Plot_svg_options
+---@field width? any pixels
+---@field height? any pixels
+---@field theme? any "auto", "light" or "dark"
+
+---The picture as SVG, readable on light and dark pages, as the reader's system has it.
+---@param options? perilune.Plot_svg_options
+---@return string
+function Plot:svg(options) end
+
+---@class perilune.Plot_text_options
+---@field width? any columns (those of the terminal, or 80)
+---@field height? any rows of each panel
+---@field ascii? boolean true or false (by the locale)
+---@field colour? boolean true for terminals that know 256 colours
+
+---The picture as text, as printing shows it: braille, blocks and shades, or ASCII.
+---@param options? perilune.Plot_text_options
+---@return string
+function Plot:text(options) end
 
 ---The bits of a double: in hexadecimal, as mantissa and exponent, and as sign, exponent and fraction. Of two numbers: how many steps from one double to the next (ulps) it is from x to y.
 ---@param x number a number
@@ -3508,9 +3601,24 @@ function peri.distributions() end
 ---@return boolean
 function peri.has(name) end
 
+---Numbers, strings, booleans, tensors and tables of these as a string, from which unpack makes them again to the last bit, on every machine: a save of a game, say, with rng:state(), fit:state() and optimiser:state() in it.
+---@param value any whatever it is; keys of tables are strings or integers
+---@return string
+function peri.pack(value) end
+
+---Loads what stands for these names, with what it would load when first called: otherwise the first call of a function reads some files, which may take milliseconds. What depends on arguments, such as a transform to a support, is loaded only without names: then all of the library is.
+---@param names? table|perilune.Posterior list of strings: fields of peri, and ways to a posterior ("nuts"); everything unless told
+function peri.preload(names) end
+
 ---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
----@param n integer integer from 1 to 256
+---@param n integer integer from 1 to 256, or to what a host that embeds perilune allows
 function peri.set_threads(n) end
+
+---What pack made a string of; nil and why not, for what it did not, or what is damaged. Nothing in it is executed.
+---@param text string string
+---@return any
+---@return any
+function peri.unpack(text) end
 
 ---What peri.help gives, or nil where there is no such name.
 ---@param name string|perilune.Distribution|function|perilune.Tensor string, or what is asked about: a class, a distribution, a function, a tensor, ...

@@ -544,7 +544,7 @@ describe("a fit that its host drives", function ()
 
   it("tells its progress to a function", function ()
     local lines = {}
-    local fit = schools { progress = function (text) lines[#lines + 1] = text end }
+    local fit = schools { progress = function (info) lines[#lines + 1] = info.text end }
     fit:step(120)
     assert.truthy(lines[#lines]:find "^vi: step 100, stage 1 of 3, ELBO %-%d")
   end)

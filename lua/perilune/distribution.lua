@@ -23,6 +23,7 @@ Distribution.__index = Distribution
 
 -- The shape of a single number, shared by all: it cannot be written to.
 local SCALAR = setmetatable({}, {
+  __tostring  = function () return "()" end,
   __newindex  = function () raise("batch_shape and event_shape cannot be changed") end,
   __metatable = false,
 })
@@ -69,6 +70,22 @@ local EVENTS = {
 
 local function class_tostring (c) return "class " .. class.name(c) end
 
+-- A class's fields for `pairs`, those that it inherits too; Lua's own events are its metatable's business.
+local function class_pairs (c)
+  local fields = {}
+  for _, link in ipairs(class.chain(c)) do
+    for key, value in next, link do
+      if fields[key] == nil and not tostring(key):find "^__" then fields[key] = value end
+    end
+  end
+  return next, fields, nil
+end
+
+-- The help of a class prints as its entry in the reference.
+local function help_of (name)
+  return { __tostring = function () return tostring(require "perilune.help".entry(name)) end }
+end
+
 local function names_of (params)
   local names = {}
   for i, param in ipairs(params) do names[i] = param[1] end
@@ -113,7 +130,7 @@ end
 
 -- Makes c a child of `parent` that can be called.
 local function set_parent (c, parent)
-  setmetatable(c, { __index = parent, __tostring = class_tostring, __newindex = set_field })
+  setmetatable(c, { __index = parent, __tostring = class_tostring, __pairs = class_pairs, __newindex = set_field })
   set_call(c)
 end
 
@@ -124,6 +141,17 @@ local function emptied (c)
     if is_method(key, value) then c[key] = nil end
   end
   return c
+end
+
+-- A description that is an instance would have the kernels of its class, and take the place of the class of that name.
+local function check_extension (parent, name, spec)
+  if not class.is_class(parent) then raise("extend: a class is extended, got %s", show.value(parent)) end
+  if type(name) ~= "string" or name == "" then
+    raise("extend: name must be a string, got %s", show.value(name))
+  end
+  if spec ~= nil and (type(spec) ~= "table" or core.table_kind(spec) == "object") then
+    raise("extend: the description of %s must be a plain table, got %s", name, show.value(spec))
+  end
 end
 
 --@ Distribution:extend(name, options) -> Distribution
@@ -142,18 +170,14 @@ end
 -- > Peak(2):log_prob(0), kl_divergence(Peak(2), Laplace(0, 0.5)) < 1e-12
 -- 0.0  true
 function Distribution:extend (name, spec)
-  if type(name) ~= "string" or name == "" then
-    raise("extend: name must be a string, got %s", show.value(name))
-  end
-  if spec ~= nil and type(spec) ~= "table" then
-    raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
-  end
+  check_extension(self, name, spec)
   spec = spec or {}
   if spec.params ~= nil and not spec.kernels then construct.check_params(name, spec.params) end   -- ours are right
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
   for key, value in pairs(spec) do c[key] = value end
+  if spec.kernels and spec.help then setmetatable(spec.help, help_of(name)) end
   c.__name, c.super = name, self
   c.params   = c.params or self.params
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands

@@ -5,12 +5,16 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local ends         = require "perilune.ends"
 local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
+local integral     = require "perilune.expectation"
 local kl           = require "perilune.kl"
-local tensor       = require "perilune.tensor"
+local settling     = require "perilune.settling"
 local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
+local transforms   = require "perilune.transforms"
 local transport    = require "perilune.transport"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -236,40 +240,120 @@ end
 
 -- Wasserstein ------------------------------------------------------------------------
 
+-- Without what leads back to parameters.
+local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
 -- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
--- two jumps it may meet that of a continuous law: there the difference has a kink. nil if outcomes are more than JUMPS.
--- Then their steps are not resolved in any case, and CUTS of panels have to do.
-local JUMPS, LEAST, CUTS = 256, 1e-13, 64
+-- two jumps it may meet that of a continuous law: there the difference has a kink. Of more outcomes than JUMPS but not
+-- than LISTED the jumps only serve to find quantiles; of more, nil. Then steps are not resolved, and CUTS of panels
+-- have to do.
+local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
+local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
+
+local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
+local COMPLETE = 1e-9                -- what outcomes may lack that are all of a law
 
 local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
 
+-- Outcomes soon after each of these jumps, { n, batch... }; -INF after the last.
+local function outcomes_after (d, jumps)
+  local n = #jumps - 1
+  local from, to = jumps:narrow(1, 1, n), jumps:narrow(1, 2, n)
+  local x = where(functions.eq(to, INF), where(functions.eq(from, -INF), 0, from + 1),
+                  where(functions.eq(from, -INF), to - 1, from + SOON * (to - from)))
+  local tail = functions.sigmoid(-abs(x))
+  local found = where(gt(x, 0), d:isf(tail), d:icdf(tail))
+  return tensor.cat { batches.rows(d, n, found), batches.rows(d, 1, -INF) }
+end
+
+-- Are all outcomes of d integers? Of laws that are not made of ours nobody knows.
+local function is_whole (d)
+  if d.transforms then return false end
+  for _, part in ipairs(d.list or {}) do
+    if not is_whole(part) then return false end
+  end
+  local inner = d.component_distribution or d.base
+  if inner then return is_whole(inner) end
+  return d.kernels ~= nil or d.list ~= nil
+end
+
+-- log(u/(1 - u)) at outcomes x, { n, batch... }, u being their cdf, from the probabilities between.
+local function summed_odds (d, x, mass)
+  local n = #x
+  local order = core.arange(n, 0, -1)
+  local inner = mass:narrow(1, 2, n - 1)
+  local below = tensor.cat { batches.rows(d, 1, d:cdf(x:narrow(1, 1, 1))), inner }:cumsum(1)
+  local above = tensor.cat { inner, batches.rows(d, 1, d:sf(x:narrow(1, n, 1))) }
+  return log(below) - log(above:index_select(1, order):cumsum(1):index_select(1, order))
+end
+
+-- Where quantiles of d jump and where they meet those of another law, as lists.
+local function listed (jumps, d, other, x)
+  local n, lists = #jumps, { jumps = {}, kinks = {} }
+  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
+  for k = 1, n do
+    lists.jumps[k] = jumps:select(1, k)
+    if met then lists.kinks[k] = maximum(lists.jumps[k - 1] or -INF, met:select(1, k)) end
+  end
+  return lists
+end
+
 local function steps_of (d, other)
-  local steps, before = { jumps = {}, kinks = {} }, -INF
-  local first = d:icdf(LEAST)
+  local first, whole = d:icdf(LEAST) - 1, is_whole(d)   -- the outcome before those that count
   local span = d:isf(LEAST) - first
   span = core.is_tensor(span) and core.item(span:max()) or span
-  if span ~= span or span > JUMPS then return nil end
-  for k = 0, span do
-    local x = first + k
-    local jump = log_odds(d, x)
-    if not is_discrete(other) then steps.kinks[k + 1] = maximum(before, minimum(log_odds(other, x), jump)) end
-    steps.jumps[k + 1], before = jump, jump
+  if span ~= span or span > (whole and LISTED or JUMPS) then return nil end
+  local n = math.floor(span) + 1
+  local count = core.arange(0, n)
+  for _ = 1, #d.batch_shape do count = count:unsqueeze(-1) end
+  local x = batches.rows(d, n, first + count)
+  local mass = batches.rows(d, n, core.bare(d:prob(x)))
+  local levels = span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, log_odds(d, x))
+  local steps = span > JUMPS and { jumps = {}, kinks = {} } or listed(levels, d, other, x)
+  steps.levels, steps.are_listed, steps.are_all = core.bare(levels), span <= JUMPS, 0
+  if not whole then
+    steps.after = core.bare(outcomes_after(d, steps.levels))
+    return steps
   end
-  steps.levels = core.bare(tensor.stack(steps.jumps))
+  steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
+  local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
+  steps.are_all = functions.le(abs(total - 1), COMPLETE)
   return steps
 end
 
--- Quantiles of d by icdf or isf, at levels u = sigmoid(x) where that tail is `tail`. A level that is past a jump by
--- rounding alone has the quantile before it, which panels that begin there must not see: it is moved on.
-local NEXT = 2 ^ -40   -- more than the tails of any law are off by
+-- How many of the levels of a law are below x, { n, batch... }: by halving, as they are in order.
+local function count_below (d, levels, x)
+  local n, size, k = #x, batches.size(d), #levels
+  local flat, element = levels:reshape(-1), core.arange(1, size + 1)
+  local at = core.bare(batches.rows(d, n, x)):reshape(n, size)
+  local low, high = core.zeros(n, size), core.full({ n, size }, k)
+  for _ = 1, math.ceil(math.log(k + 1, 2)) do
+    local middle = functions.floor(0.5 * (low + high))
+    local index = minimum(middle, k - 1)
+    local is_below = functions.lt(flat[index * size + element], at) * functions.lt(middle, high)
+    low, high = where(is_below, middle + 1, low), where(is_below, high, middle)
+  end
+  return low:reshape(n, table.unpack(d.batch_shape))
+end
 
+-- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. Between the first
+-- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
+-- before it, which panels that begin there must not see: it has the next at least.
 local function quantiles (d, steps, method, x, tail)
   if not steps then return d[method](d, tail) end
-  local past = x:unsqueeze(2) - steps.levels
-  local is_next = (gt(past, 0) * functions.lt(past, NEXT)):max(2)
-  return d[method](d, tail * (1 + (method == "icdf" and NEXT or -NEXT) * is_next))
+  local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
+  local place = count_below(d, steps.levels, x)
+  local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
+  local past = x - steps.levels:reshape(-1)[index]:reshape(shape)
+  local known = steps.are_all * gt(place, 0) * functions.lt(place, #steps.levels)
+  local is_next = gt(past, 0) * functions.lt(past, NEXT)
+  local least = where(maximum(known, is_next), steps.after:reshape(-1)[index]:reshape(shape), -INF)
+  return settling.run(function (s)
+    s.x = where(s.ended, s.x, maximum(s.x, d[method](d, s.tail)))
+    s.ended = 1
+  end, { x = least, tail = tail, ended = known }, 1, #d.batch_shape)
 end
 
 -- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
@@ -298,13 +382,13 @@ local FAINT = 2 ^ -70                        -- terms of no account, as a part o
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
 
 -- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
-local function costs_at (p, q, order, list)
+local function costs_at (p, q, order, list, steps)
   local s = core.tensor(list)
   for _ = 1, #p.batch_shape do s = s:unsqueeze(-1) end
   local up, down = exp(0.5 * s), exp(-0.5 * s)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, {}))), order)
+  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, steps))), order)
 end
 
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
@@ -323,62 +407,102 @@ local function outermost (list, terms)
   return far + WIDEST
 end
 
--- Without what leads back to parameters.
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+-- Steps of quantile functions that are not resolved: either law may be off by half of one, besides the error of a rule.
+local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
 
--- E |quantile of p - quantile of q|^order and its error, or nil where quantiles are not smooth enough, or those at
--- the ends count. The error is at most the part `rtol` of all.
-local function by_steps (p, q, order, rtol)
+-- By what a cost may be off if either quantile is off by `step` in all.
+local function blurred (value, order, step) return step == 0 and 0 or order * step * bare(value) ^ (1 - 1 / order) end
+
+-- The error of the trapezoidal rule whose value has changed by `now` with the last halving of h, and by `before` with
+-- the one before that. Of quantiles with steps both count alike, since differences are partly chance.
+local function trapezoidal_error (now, before, has_steps)
+  if has_steps then return maximum(4 * now, before) end
+  return 10 * now * minimum(now / before, 1)
+end
+
+-- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
+-- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
+-- quantiles amounts to, which need not be smooth then.
+local function by_steps (p, q, order, rtol, step, steps)
   local h, list = WIDEST, places(WIDEST, LAST, true)
-  local terms = costs_at(p, q, order, list)
+  local terms = costs_at(p, q, order, list, steps)
   local far, sum = outermost(list, terms), terms:sum(1)
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil end
+  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
   local before, difference = h * sum, INF
   while h > FINEST do
     h = h / 2
-    sum = sum + costs_at(p, q, order, places(h, far)):sum(1)
+    sum = sum + costs_at(p, q, order, places(h, far), steps):sum(1)
     local value = h * sum
-    local now, rounding = bare(abs(value - before)), 2 ^ -48 * bare(value)
+    local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     if difference ~= INF then
-      local ratio = now / difference
-      local error = where(functions.le(now, rounding), now, 10 * now * minimum(ratio, 1)) + rounding
-      if not any(1 - functions.le(error, rtol * value)) then return value, error end
-      if h < 1 / 2 and any(1 - maximum(functions.le(ratio, SLOW), functions.le(now, rounding))) then return nil end
+      local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
+      local share = h > FINEST and 0.25 or 1
+      if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
+      local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
+      if step == 0 and h < 1 / 2 and any(is_slow) then return nil, h * sum end
     end
     before, difference = value, now
   end
-  return nil
+  return nil, before
+end
+
+-- Is the cost of all elements infinite, by how it goes on beyond the last levels? `value` is what is known of it.
+local function is_endless (p, q, order, value)
+  local shape = { 2, table.unpack(p.batch_shape) }
+  local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
+    local low, high = t:select(2, 1), t:select(2, 2)
+    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gap(p, q, -(low + LOG_2), {})),
+                                batches.rows(p, #t, quantile_gap(p, q, high + LOG_2, {})) }, 2)
+    return core.bare(0.5 * exp(-t) * powered(abs(gaps), order))
+  end
+  local rest = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
+  return core.is_tensor(rest) and not any(1 - functions.eq(rest, INF):max(1))
+end
+
+-- Are quantiles of d those of kernels, or known, and not searched for?
+local function is_quick (d, steps)
+  if steps and not any(1 - steps.are_all) then return true end
+  for _, map in ipairs(d.transforms or {}) do
+    if getmetatable(map) == transforms.Abs then return false end
+  end
+  local base = d.base_dist or d.base
+  return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
 local function by_panels (p, q, order, steps, is_resolved)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
+  local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
   local points = {}
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   for _, known in pairs(steps) do
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
-  return carrier:expectation(function (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end,
-                             { points = points, panels = not is_resolved and CUTS or nil,
-                               rtol = is_resolved and 1e-11 or 1e-9 })
+  local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
+  return integral.of(carrier, cost, { points = points, panels = is_fast and CUTS or FEWER,
+                                      rounds = not is_fast and ROUNDS or nil, rtol = is_resolved and 1e-11 or 1e-9 })
 end
-
--- Steps that are not resolved: either law may be off by half of one, besides the error of the rule.
-local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
 
 local function between_quantiles (p, q, order)
   local steps, count, are_known = {}, 0, true
   if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   for d, other in pairs { [p] = q, [q] = p } do
     steps[d] = is_discrete(d) and steps_of(d, other) or nil
-    are_known = are_known and (steps[d] ~= nil or not is_discrete(d))
+    are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
   end
   local is_resolved = are_known and count <= CUTS
-  if is_resolved and count > 0 then return by_panels(p, q, order, steps, true) end
-  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED)
-  if not value then return by_panels(p, q, order, steps, is_resolved) end
-  return value, error + order * unresolved(p, q) * bare(value) ^ (1 - 1 / order)
+  if is_resolved and count > 0 then
+    if is_endless(p, q, order, 0) then return fallback.infinite(p, q), INF end
+    return by_panels(p, q, order, steps, true)
+  end
+  local step = are_known and 0 or unresolved(p, q)
+  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps)
+  if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
+  if value then return value, error end
+  if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
+  value, error = by_panels(p, q, order, steps, is_resolved)
+  return value, error + blurred(value, order, step)
 end
 
 -- The same between outcomes.
@@ -470,7 +594,8 @@ local function rooted (value, error, order)
   error = error or 2 ^ -50 * value
   if order == 1 then return root, error end
   local slope = where(functions.gt(value, 0), root / (order * value), INF)
-  return root, where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
+  local off = where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
+  return root, where(functions.isfinite(value), off, error)
 end
 
 --@ peri.wasserstein(p, q, order) -> number or Tensor, number or Tensor

@@ -5,11 +5,7 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
---@ peri.distributions() -> table
--- The names of all distributions, a list of strings in alphabetical order.
--- > distributions()[1]
--- AsymmetricLaplace
-local peri = { _VERSION = "perilune " .. core.version, distributions = core.classes }   -- their names
+local peri = { _VERSION = "perilune " .. core.version }
 
 -- Names that stand for a whole module.
 local modules = {
@@ -36,6 +32,7 @@ local fields = {
   ["inference.sbc"] = "sbc",
   model         = "model",
   pack          = "pack unpack",
+  plot          = "plot hist",
   preload       = "preload",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
@@ -55,6 +52,14 @@ local function find (name)
   return value
 end
 
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
+function peri.distributions (...)
+  return require "perilune.show".listed(core.classes(...))
+end
+
 --@ peri.has(name) -> boolean
 -- Is there such a field of peri? To ask for others raises, and names the nearest.
 --   name  string
@@ -68,14 +73,8 @@ end
 -- Nothing is loaded to list them.
 local function other_names (list)
   for _, names in ipairs { modules, field_of, functions, tensor } do
-    for name in pairs(names) do list[#list + 1] = name end
+    for name in next, names do list[#list + 1] = name end
   end
 end
 
-local function load_all ()
-  local names = {}
-  other_names(names)
-  for _, name in ipairs(names) do find(name) end
-end
-
-return errors.module("perilune", peri, find, other_names, load_all)
+return errors.module("perilune", peri, find, other_names)

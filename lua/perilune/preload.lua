@@ -2,11 +2,18 @@
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
 
-local UNUSED = "^help/"   -- files of text that no computation needs
+local UNUSED = { "^help/", "^repl" }   -- text, and the prompt, which no computation needs
+
+local function is_unused (file)
+  for _, pattern in ipairs(UNUSED) do
+    if file:find(pattern) then return true end
+  end
+  return file == "init"
+end
 
 local function load_all ()
   for _, file in ipairs(core.all_modules()) do
-    if file ~= "init" and not file:find(UNUSED) then require("perilune." .. file:gsub("/", ".")) end
+    if not is_unused(file) then require("perilune." .. file:gsub("/init$", ""):gsub("/", ".")) end
   end
 end
 

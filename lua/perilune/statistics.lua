@@ -49,7 +49,7 @@ end
 
 local function edges_of (t, bins)
   if type(bins) == "table" or core.is_tensor(bins) then
-    local edges = as_tensor("histogram", bins):detach()
+    local edges = core.bare(as_tensor("histogram", bins))
     if core.rank(edges) ~= 1 or core.numel(edges) < 2 then
       fail("histogram", "bins must be a number of them, or a list of two or more edges, got %s", show.value(bins))
     end
@@ -83,10 +83,10 @@ end
 --   1  3
 function statistics.histogram (t, bins, ...)
   no_more("histogram(t, bins)", ...)
-  t = as_tensor("histogram", t):detach()
+  t = as_tensor("histogram", t):reshape(-1):detach()
   local edges = edges_of(t, bins)
   local m = core.numel(edges)
-  local found = counts_between(t:reshape(-1), edges)
+  local found = counts_between(t, edges)
   local counts = found:narrow(1, 1, m - 1):clone()
   counts:narrow(1, m - 1, 1):copy(found[m - 1] + found[m])   -- the last bin has its right edge
   return counts, edges, math.tointeger(core.numel(t) - counts:sum())
@@ -103,7 +103,7 @@ end
 --   1  2  3
 function statistics.unique (t, ...)
   no_more("unique(t)", ...)
-  t = as_tensor("unique", t):detach():reshape(-1)
+  t = as_tensor("unique", t):reshape(-1):detach()
   local n = core.numel(t)
   if n == 0 then return t, t end
   local sorted = in_order(t)

@@ -24,7 +24,7 @@ local raise, no_more = errors.raise, errors.no_more
 local methods = {}   -- t:name(...)
 local public  = {}   -- peri.name(...)
 
-for name, fn in pairs(functions) do methods[name] = fn end
+for name, fn in next, functions do methods[name] = fn end
 for name, fn in pairs(core.methods) do methods[name] = fn end
 for name, fn in pairs(core.public) do public[name] = fn end
 
@@ -263,6 +263,23 @@ function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) an
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
+
+-- What a tensor answers to: its methods, and fields such as shape.
+function metatable.__names ()
+  local names = {}
+  for _, list in ipairs { methods, core.fields } do
+    for name in next, list do names[#names + 1] = name end
+  end
+  return names
+end
+
+--- pairs(t) lists methods and fields; elements are t[i], or t:totable().
+function metatable.__pairs (t)
+  local answers = {}
+  for _, name in ipairs(metatable.__names()) do answers[name] = t[name] end
+  return next, answers, nil
+end
+
 function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public

@@ -83,7 +83,7 @@ int main (void) {
   check(chdir(home) == 0, "and back");
 
   L = open_bare(&memory);
-  const char *message = open_error(L, NULL);
+  const char *message = open_error(L, &(perilune_Options) {.eager = "*"});
   check(message == NULL, "%s", message);
   char *found = run_script(L, 1);
   check(strcmp(found, expected) == 0, "bare:\n%s\nexpected\n%s", found, expected);

@@ -43,6 +43,18 @@ describe("histogram", function ()
   end)
 end)
 
+describe("a single number", function ()
+  it("has a histogram, is distinct and can be described", function ()
+    for _, x in ipairs { peri.tensor(3), peri.param(3), 3 } do
+      assert.same({ 1 }, (peri.histogram(x)):totable())
+      assert.same({ 3 }, (peri.unique(x)):totable())
+    end
+    assert.equal(3, peri.describe(peri.tensor(3)).median)
+    local _, message = pcall(peri.histogram, { 1, 2 }, peri.tensor(3))
+    assert.matches("histogram: bins must be a number of them, or a list of two or more edges, got a tensor", message)
+  end)
+end)
+
 describe("unique", function ()
   it("finds distinct values and how often they come", function ()
     local values, counts = peri.unique { 3, 1, 3, 2, -0.0, 0, 0 / 0, 0 / 0 }

@@ -54,6 +54,8 @@ int luaopen_perilune_core (lua_State *L) {
   lua_setfield(L, -2, "copy_fields");
   lua_pushliteral(L, PERILUNE_VERSION);
   lua_setfield(L, -2, "version");
+  lua_pushnumber(L, NAN);
+  lua_setfield(L, -2, "nan");
   host_open_errors(L);
   host_open_tensors(L);
   host_open_kernels(L);

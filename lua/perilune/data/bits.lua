@@ -19,7 +19,7 @@ end
 
 -- How many doubles lie between two, one end counted: exact, or a float where there is no integer for it.
 local function steps (x, y)
-  if x ~= x or y ~= y then return 0 / 0 end
+  if x ~= x or y ~= y then return core.nan end
   local a, b = place(x), place(y)
   local d = b - a
   local overflows = (a < 0) ~= (b < 0) and (d < 0) ~= (b < 0)

@@ -29,7 +29,7 @@ local ALL_RIGHT = setmetatable({}, { __index = function () return true end })
 function Numbers.__tostring (d) return frame.aligned({ FIELDS, row_of(d) }, ALL_RIGHT) end
 
 local function numbers (t)
-  t = t:detach():reshape(-1)
+  t = t:reshape(-1):detach()
   local x = statistics.kept(t, t:eq(t))
   local n = core.numel(x)
   local d = { n = n, missing = core.numel(t) - n }

@@ -21,7 +21,7 @@ local MOST_THIN = 200
 
 local ROWS = {
   { "chains", 4, "an integer from 1 to 1024", function (x) return options.is_count(x) and x <= 1024 end },
-  { "draws", 1000, "a positive integer", options.is_count },
+  { "draws", 1000, "an integer from 4", options.is_enough },
   { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or options.is_count(x) end },
   { "thin", "auto", '"auto" or a positive integer', function (x) return x == "auto" or options.is_count(x) end },
   { "run", true, "true or false", options.is_boolean },
@@ -105,9 +105,14 @@ function Walk:run (n, seconds)
 end
 
 function Walk:draws ()
+  return self.kept, self.stats, (self:counts())
+end
+
+--- How many iterations each chain has done; none of them diverges.
+function Walk:counts ()
   local counts = {}
   for i = 1, core.shape(self.kept)[1] do counts[i] = self.at.n end
-  return self.kept, self.stats, counts
+  return counts
 end
 
 function Walk:state () return { at = self.at, rng = self.rng:state() } end
