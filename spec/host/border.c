@@ -133,13 +133,14 @@ static void check_lent (lua_State *L) {
 
   host_run(L, "elder = setmetatable({}, { __gc = function (e) seen, back = e.t:sum(), e.t end }) return 'ok'");
   lend(L, "b");
-  host_run(L, "elder.t, elder, b = b, nil, nil for i = 1, 4 do collectgarbage() end return tostring(seen + back:sum())");
+  host_run(L, "elder.t, elder, b = b, nil, nil for i = 1, 4 do collectgarbage() end"
+              " return tostring(seen + back:sum())");
   check(releases == 2 && strcmp(lua_tostring(L, -1), "10.0") == 0, "a finalizer brings a tensor back");
   host_run(L, "back = nil for i = 1, 4 do collectgarbage() end return 'ok'");
   check(releases == 3, "and then it goes");
 
   /* When the state closes, a finalizer of a script's runs before the memory goes. */
-  host_run(L, "last = setmetatable({}, { __gc = function (e) assert(e.t:sum() == 5) sum(e.t:sum()) end }) return 'ok'");
+  host_run(L, "last = setmetatable({}, { __gc = function (e) sum(e.t:sum()) end }) return 'ok'");
   lend(L, "c");
   host_run(L, "last.t, c = c, nil return 'ok'");
   lua_settop(L, 0);
@@ -187,7 +188,8 @@ int main (void) {
   check_failures(L, &memory);
   check_lent(L);
   host_close(L, &memory);
-  check(releases == 4 && at_close == 5, "closing gives back what was lent, after finalizers: %d, %g", releases, at_close);
+  check(releases == 4 && at_close == 5, "closing gives back what was lent, after finalizers: %d, %g",
+        releases, at_close);
   printf("border: elements cross it unharmed, and lent memory comes back when nothing needs it\n");
   return 0;
 }

@@ -28,11 +28,12 @@ static void check_values (void) {
         && fabs(out[0] - 1.959963984540054) < 1e-15, "icdf: %.17g", out[0]);
   check(perilune_kl(session, d, e, out, 1) == PERILUNE_OK && fabs(out[0] - 0.44314718055994530942) < 1e-15,
         "kl: %.17g", out[0]);
-  check(perilune_evaluate(session, d, "entropy", NULL, out, 1) == PERILUNE_OK && fabs(out[0] - 1.4189385332046727) < 1e-15,
-        "entropy: %.17g", out[0]);
+  check(perilune_evaluate(session, d, "entropy", NULL, out, 1) == PERILUNE_OK
+        && fabs(out[0] - 1.4189385332046727) < 1e-15, "entropy: %.17g", out[0]);
 
   /* Parameters are copied, events have several numbers, and a generator goes back. */
-  int m = perilune_distribution(session, "MultivariateNormal", 2, (perilune_Array[]) {{mean, 1, {3}}, {cov, 2, {3, 3}}});
+  const perilune_Array params[2] = {{mean, 1, {3}}, {cov, 2, {3, 3}}};
+  int m = perilune_distribution(session, "MultivariateNormal", 2, params);
   check(m > 0, "%s", perilune_message(session));
   mean[0] = NAN;
   char state[64];
@@ -50,16 +51,18 @@ static void check_refusals (void) {
   int d = normal(&zero, &(double) {1}), rng = perilune_rng(session, 1);
   refused(normal(&zero, &minus), PERILUNE_REFUSED, "Normal: scale must be positive, got -1");
   refused(perilune_distribution(session, "Norml", 0, NULL), PERILUNE_REFUSED, "did you mean Normal?");
-  refused(perilune_distribution(session, "kl_divergence", 0, NULL), PERILUNE_REFUSED, "");
-  refused(perilune_distribution(session, "rng", 1, (perilune_Array[]) {{&zero, 0, {0}}}), PERILUNE_REFUSED, "no distribution");
-  refused(perilune_distribution(session, "Normal", 1, (perilune_Array[]) {{NULL, 0, {0}}}), PERILUNE_REFUSED, "data must be");
-  refused(perilune_distribution(session, "Normal", 1, (perilune_Array[]) {{x, 17, {0}}}), PERILUNE_REFUSED, "rank must be");
+  refused(perilune_distribution(session, "kl_divergence", 0, NULL), PERILUNE_REFUSED, "kl_divergence");
+  const perilune_Array number = {&zero, 0, {0}}, nowhere = {NULL, 0, {0}}, high = {x, 17, {0}};
+  refused(perilune_distribution(session, "rng", 1, &number), PERILUNE_REFUSED, "no distribution");
+  refused(perilune_distribution(session, "Normal", 1, &nowhere), PERILUNE_REFUSED, "data must be");
+  refused(perilune_distribution(session, "Normal", 1, &high), PERILUNE_REFUSED, "rank must be");
   refused(perilune_evaluate(session, d, "logprob", NULL, out, 1), PERILUNE_REFUSED, "no method logprob");
   refused(perilune_evaluate(session, d, "log_prob", &(perilune_Array) {x, 1, {3}}, out, 4), PERILUNE_ROOM,
           "log_prob: the result has 3 elements, room is for 4");
-  refused(perilune_evaluate(session, rng, "mean", NULL, out, 1), PERILUNE_REFUSED, "is not that of a distribution");
-  refused(perilune_evaluate(session, 1000000, "mean", NULL, out, 1), PERILUNE_REFUSED, "is not that of a distribution");
-  refused(perilune_evaluate(session, -1, "mean", NULL, out, 1), PERILUNE_REFUSED, "is not that of a distribution");
+  const int wrong[] = {rng, 1000000, -1, 0};
+  for (int i = 0; i < 4; i++)
+    refused(perilune_evaluate(session, wrong[i], "mean", NULL, out, 1), PERILUNE_REFUSED,
+            "is not that of a distribution");
   refused(perilune_sample(session, d, d, 1, out, 1), PERILUNE_REFUSED, "is not that of a generator");
   refused(perilune_rng_state(session, rng, (char[8]) {0}, 8), PERILUNE_ROOM, "longer than the room");
   refused(perilune_rng_restore(session, rng, "nonsense"), PERILUNE_REFUSED, "not a state");
@@ -83,11 +86,12 @@ static void check_memory (void) {
   memory.fail_first = memory.fail_last = 0;
   int d = normal(&(double) {0}, &(double) {1});
   static double x[100000], out[100000];
+  const perilune_Array many = {x, 1, {100000}};
   memory.limit = memory.used + 4000;
-  refused(perilune_evaluate(session, d, "log_prob", &(perilune_Array) {x, 1, {100000}}, out, 100000), PERILUNE_MEMORY,
+  refused(perilune_evaluate(session, d, "log_prob", &many, out, 100000), PERILUNE_MEMORY,
           "not enough memory");
   memory.limit = 0;
-  check(perilune_evaluate(session, d, "log_prob", &(perilune_Array) {x, 1, {100000}}, out, 100000) == PERILUNE_OK
+  check(perilune_evaluate(session, d, "log_prob", &many, out, 100000) == PERILUNE_OK
         && fabs(out[99999] + 0.91893853320467274) < 1e-15, "and then it works");
   perilune_end(session);
   check(memory.used == 0, "%zu bytes were never returned", memory.used);

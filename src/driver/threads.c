@@ -195,7 +195,8 @@ static int start_workers (Pool *pool, int threads) {
     worker->pool = pool;
     atomic_init(&worker->left, 0);
     atomic_init(&worker->guest, 0);
-    if (i > 0 && pool->lent == NULL && pthread_create(&worker->thread, NULL, worker_main, worker) != 0) return i;
+    if (i > 0 && pool->lent == NULL
+        && pthread_create(&worker->thread, NULL, worker_main, worker) != 0) return i;
   }
   return threads;
 }
@@ -290,6 +291,7 @@ static void run_own_shares (Pool *pool) {
 /* Part i of a job, on a thread of the host's, which keeps its floating-point environment. */
 static void run_part (void *argument, int i) {
   Pool *pool = argument;
+  if (i < 0 || i >= pool->threads) return;
   bool asks = is_caller(pool);
   fenv_t own;
   fegetenv(&own);

@@ -12,7 +12,7 @@
 
 #include "embed/embed.h"
 
-static const char LENDER = 'L', LOANS = 'M';   /* registry keys: the lender, the metatable of loans */
+static const char LENDER = 'L', LOANS = 'M';   /* registry keys: it, and the loans' metatable */
 
 typedef struct Loan {
   uint64_t proof;               /* that a userdata is a loan */

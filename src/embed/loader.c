@@ -15,9 +15,10 @@ static const char ENVIRONMENT = 'e';   /* its address is the registry's key */
 
 /* What chunks of ours may use of Lua. */
 static const char *const standard[] = {
-  "_G", "_VERSION", "assert", "collectgarbage", "coroutine", "debug", "error", "getmetatable", "io", "ipairs", "load",
-  "math", "next", "os", "pairs", "pcall", "print", "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable",
-  "string", "table", "tonumber", "tostring", "type", "utf8", "warn", "xpcall", NULL
+  "_G", "_VERSION", "assert", "collectgarbage", "coroutine", "debug", "error", "getmetatable",
+  "io", "ipairs", "load", "math", "next", "os", "pairs", "pcall", "print", "rawequal", "rawget",
+  "rawlen", "rawset", "select", "setmetatable", "string", "table", "tonumber", "tostring", "type",
+  "utf8", "warn", "xpcall", NULL
 };
 
 
@@ -51,7 +52,8 @@ static void push_environment (lua_State *L) {
 /* Pushes what a module is: the chunk's result, or true. */
 static void run_file (lua_State *L, const EmbeddedFile *file) {
   lua_pushfstring(L, "@%s", file->name);
-  if (luaL_loadbufferx(L, file->chunk, file->size, lua_tostring(L, -1), NULL) != LUA_OK) lua_error(L);
+  if (luaL_loadbufferx(L, file->chunk, file->size, lua_tostring(L, -1), NULL) != LUA_OK)
+    lua_error(L);
   lua_remove(L, -2);
   push_environment(L);
   lua_setupvalue(L, -2, 1);

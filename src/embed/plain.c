@@ -1,9 +1,10 @@
 /*
 ** plain.c - distributions and generators for C programs that know nothing of Lua
 **
-** A session is a Lua state with perilune in it; handles are places in its registry. Every call is one protected call,
-** on whole arrays: x is read where it lies, and the result is copied out. That costs less than a microsecond beside
-** what the call computes (examples/embed/plain.c measures it), so there is no second way to the kernels.
+** A session is a Lua state with perilune in it; handles are places in its registry. Every call is
+** one protected call, on whole arrays: x is read where it lies, and the result is copied out. That
+** costs less than a microsecond beside what the call computes (examples/embed/plain.c measures
+** it), so there is no second way to the kernels.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static int fail_with (perilune_Session *s, int code, const char *message) {
 static int run (Call *call, lua_CFunction step) {
   lua_State *L = call->session->L;
   lua_settop(L, 0);
-  if (!lua_checkstack(L, LUA_MINSTACK)) return fail_with(call->session, PERILUNE_MEMORY, "not enough memory");
+  if (!lua_checkstack(L, LUA_MINSTACK))
+    return fail_with(call->session, PERILUNE_MEMORY, "not enough memory");
   lua_pushcfunction(L, step);
   lua_pushlightuserdata(L, call);
   int status = lua_pcall(L, 1, 0, 0);
@@ -88,7 +90,8 @@ static void take_result (lua_State *L, Call *call) {
   }
   Tensor number;
   double value;
-  const Tensor *from = engine_operand(L, lua_gettop(L), call->name, "the result", &number, &value);
+  const Tensor *from = engine_operand(L, lua_gettop(L), call->name, "the result", &number,
+                                      &value);
   if (from->size != call->room) {
     lua_pushfstring(L, "%s: the result has %I elements, room is for %I", call->name,
                     (lua_Integer)from->size, (lua_Integer)call->room);
@@ -133,11 +136,13 @@ static void *plain_allocate (void *data, void *block, size_t old, size_t size) {
   return NULL;
 }
 
-perilune_Session *perilune_begin (lua_Alloc allocate, void *data, const perilune_Options *options) {
+perilune_Session *perilune_begin (lua_Alloc allocate, void *data,
+                                  const perilune_Options *options) {
   if (allocate == NULL) allocate = plain_allocate;
   perilune_Session *s = allocate(data, NULL, 0, sizeof *s);
   if (s == NULL) return NULL;
-  *s = (perilune_Session) {.allocate = allocate, .data = data, .L = lua_newstate(allocate, data)};
+  *s = (perilune_Session) {.allocate = allocate, .data = data};
+  s->L = lua_newstate(allocate, data);
   Call call = {.session = s, .name = "perilune_begin", .options = options};
   if (s->L != NULL && run(&call, open_session) == PERILUNE_OK) return s;
   perilune_end(s);
@@ -170,10 +175,12 @@ static int make_distribution (lua_State *L) {
       lua_remove(L, -2);
     }
   lua_call(L, call->n, 1);
-  return lua_istable(L, -1) ? keep(L, call) : luaL_error(L, "%s is no distribution", call->name);
+  if (lua_istable(L, -1)) return keep(L, call);
+  return luaL_error(L, "%s is no distribution", call->name);
 }
 
-int perilune_distribution (perilune_Session *s, const char *name, int n, const perilune_Array params[]) {
+int perilune_distribution (perilune_Session *s, const char *name, int n,
+                           const perilune_Array params[]) {
   return run(&(Call) {.session = s, .name = name, .n = n, .arrays = params}, make_distribution);
 }
 
@@ -193,7 +200,8 @@ int perilune_rng (perilune_Session *s, uint64_t seed) {
 int perilune_forget (perilune_Session *s, int handle) {
   lua_settop(s->L, 0);
   int type = handle > s->kl ? lua_rawgeti(s->L, LUA_REGISTRYINDEX, handle) : LUA_TNIL;
-  if (type != LUA_TTABLE && type != LUA_TUSERDATA) return fail_with(s, PERILUNE_REFUSED, "there is no such handle");
+  if (type != LUA_TTABLE && type != LUA_TUSERDATA)
+    return fail_with(s, PERILUNE_REFUSED, "there is no such handle");
   luaL_unref(s->L, LUA_REGISTRYINDEX, handle);
   return PERILUNE_OK;
 }
@@ -202,7 +210,8 @@ int perilune_forget (perilune_Session *s, int handle) {
 static int evaluate (lua_State *L) {
   Call *call = call_of(L);
   push_handle(L, call, call->handles[0], LUA_TTABLE);
-  if (lua_getfield(L, -1, call->name) != LUA_TFUNCTION) luaL_error(L, "there is no method %s", call->name);
+  if (lua_getfield(L, -1, call->name) != LUA_TFUNCTION)
+    luaL_error(L, "there is no method %s", call->name);
   lua_insert(L, -2);
   if (call->arrays != NULL) push_array(L, call->arrays);
   lua_call(L, call->arrays != NULL ? 2 : 1, 1);
@@ -212,8 +221,8 @@ static int evaluate (lua_State *L) {
 
 int perilune_evaluate (perilune_Session *s, int d, const char *method, const perilune_Array *x,
                        double *out, size_t room) {
-  return run(&(Call) {.session = s, .name = method, .handles = {d}, .arrays = x, .out = out, .room = room},
-             evaluate);
+  return run(&(Call) {.session = s, .name = method, .handles = {d}, .arrays = x, .out = out,
+                      .room = room}, evaluate);
 }
 
 static int sample (lua_State *L) {
@@ -230,8 +239,8 @@ static int sample (lua_State *L) {
 }
 
 int perilune_sample (perilune_Session *s, int d, int rng, size_t n, double *out, size_t room) {
-  return run(&(Call) {.session = s, .name = "sample", .handles = {d, rng}, .count = n, .out = out, .room = room},
-             sample);
+  return run(&(Call) {.session = s, .name = "sample", .handles = {d, rng}, .count = n, .out = out,
+                      .room = room}, sample);
 }
 
 static int divergence (lua_State *L) {
@@ -245,8 +254,8 @@ static int divergence (lua_State *L) {
 }
 
 int perilune_kl (perilune_Session *s, int p, int q, double *out, size_t room) {
-  return run(&(Call) {.session = s, .name = "kl_divergence", .handles = {p, q}, .out = out, .room = room},
-             divergence);
+  return run(&(Call) {.session = s, .name = "kl_divergence", .handles = {p, q}, .out = out,
+                      .room = room}, divergence);
 }
 
 
@@ -259,12 +268,14 @@ static int rng_state (lua_State *L) {
   lua_call(L, 1, 1);
   const char *text = lua_tolstring(L, -1, &length);
   if (length < call->room) memcpy(call->out_text, text, length + 1);
-  else call->result = fail_with(call->session, PERILUNE_ROOM, "the state of a generator is longer than the room");
+  else call->result = fail_with(call->session, PERILUNE_ROOM,
+                                "the state of a generator is longer than the room");
   return 0;
 }
 
 int perilune_rng_state (perilune_Session *s, int rng, char *text, size_t room) {
-  return run(&(Call) {.session = s, .handles = {rng}, .out_text = text, .room = room}, rng_state);
+  return run(&(Call) {.session = s, .handles = {rng}, .out_text = text, .room = room},
+             rng_state);
 }
 
 static int rng_restore (lua_State *L) {

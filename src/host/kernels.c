@@ -10,7 +10,7 @@
 
 #include "host/host.h"
 
-extern const char *const perilune_modules[];   /* generated, as the tables are: "name", "folder/name" */
+extern const char *const perilune_modules[];   /* generated, as the tables are: "folder/name" */
 extern const unsigned long perilune_kernel_files;   /* in each of these */
 extern const KernelFile perilune_kernels_baseline[];
 #ifdef PERILUNE_HAVE_AVX2
