@@ -22,7 +22,7 @@ local fields = {
   ["data.csv"]  = "read_csv write_csv",
   ["data.describe"] = "describe",
   ["data.json"] = "read_json",
-  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence",
   fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
@@ -36,6 +36,7 @@ local fields = {
   preload       = "preload",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
+  wasserstein   = "wasserstein",
 }
 
 local field_of = {}   -- name -> the module that has it
