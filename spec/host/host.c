@@ -81,7 +81,7 @@ const char *host_run_file (lua_State *L, const char *path) {
 }
 
 
-int count_threads (void) {
+static int count_threads (void) {
   DIR *tasks = opendir("/proc/self/task");
   int n = 0;
   check(tasks != NULL, "/proc/self/task can be read");

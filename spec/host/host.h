@@ -35,8 +35,6 @@ void host_close (lua_State *L, Memory *memory);
 const char *host_run (lua_State *L, const char *code);
 const char *host_run_file (lua_State *L, const char *path);
 
-int count_threads (void);   /* of this process */
-
 /* The process has n threads; those about to end are given a second. */
 void check_threads (int n, const char *when);
 
