@@ -58,6 +58,11 @@ static void check_options (void) {
   host_run(L, "local ok, message = pcall(peri.set_threads, 3)"
               " assert(not ok and message:find 'n must be an integer from 1 to 2, got 3', message)"
               " peri.set_threads(2) return 'ok'");
+  host_run(L, "before = peri.kl_divergence(peri.Gamma(2, 1), peri.Gamma(3, 2))"
+              " ipairs, pairs, type, setmetatable, rawget, pcall, select, math, string, table = nil"
+              " assert(before == peri.kl_divergence(peri.Gamma(2, 1), peri.Gamma(3, 2)))"
+              " local x = peri.kl_divergence(peri.Weibull(2, 1), peri.Gumbel(3, 2))"
+              " assert(x > 0, 'a script that changes globals does not reach us') return 'ok'");
   lua_settop(L, 0);
   host_close(L, &memory);
   check_refused(&(perilune_Options) {.max_threads = -1}, "max_threads must be from 0 to 256, got -1");
