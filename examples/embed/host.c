@@ -1,7 +1,7 @@
 /*
 ** host.c - a game with perilune inside: 60 frames a second, two worlds on two threads
 **
-**   cc host.c $(pkg-config --cflags --libs perilune) -llua5.4 -lpthread -o host
+**   cc host.c $(pkg-config --cflags --libs perilune) -o host
 **
 ** In each frame 64 agents choose what to do by Thompson sampling, a belief about the player is updated, a
 ** parameter takes a step of Adam, and a fit of a model goes on for a millisecond. Nothing is read from disk, and each
