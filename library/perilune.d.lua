@@ -3736,9 +3736,24 @@ function peri.distributions() end
 ---@return boolean
 function peri.has(name) end
 
+---Numbers, strings, booleans, tensors and tables of these as a string, from which unpack makes them again to the last bit, on every machine: a save of a game, say, with rng:state(), fit:state() and optimiser:state() in it.
+---@param value any whatever it is; keys of tables are strings or integers
+---@return string
+function peri.pack(value) end
+
+---Loads what stands for these names, with what it would load when first called: otherwise the first call of a function reads some files, which may take milliseconds. What depends on arguments, such as a transform to a support, is loaded only without names: then all of the library is.
+---@param names? table|perilune.Posterior list of strings: fields of peri, and ways to a posterior ("nuts"); everything unless told
+function peri.preload(names) end
+
 ---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
----@param n integer integer from 1 to 256
+---@param n integer integer from 1 to 256, or to what a host that embeds perilune allows
 function peri.set_threads(n) end
+
+---What pack made a string of; nil and why not, for what it did not, or what is damaged. Nothing in it is executed.
+---@param text string string
+---@return any
+---@return any
+function peri.unpack(text) end
 
 ---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
 ---@param p perilune.Distribution distribution
