@@ -5,7 +5,7 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
-local peri = { _VERSION = "perilune scm" }
+local peri = { _VERSION = "perilune " .. core.version }
 
 -- Names that stand for a whole module.
 local modules = {
@@ -31,7 +31,9 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  pack          = "pack unpack",
   plot          = "plot hist",
+  preload       = "preload",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
   wasserstein   = "wasserstein",

@@ -151,6 +151,17 @@ static int modules (lua_State *L) {
   return 1;
 }
 
+/* core.all_modules() -> the names of all files: "kl", "model/space", ... */
+static int all_modules (lua_State *L) {
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (const char *const *m = perilune_modules; *m != NULL; m++) {
+    lua_pushstring(L, *m);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
 /* core.classes() -> the names of all distributions */
 static int classes (lua_State *L) {
   host_arguments(L, "distributions", 0);
@@ -163,6 +174,7 @@ static const luaL_Reg functions[] = {
   {"each_kernel", each_kernel},
   {"kernel_files", files},
   {"modules", modules},
+  {"all_modules", all_modules},
   {"classes", classes},
   {NULL, NULL}
 };
