@@ -2,8 +2,8 @@
 --
 -- A unit is about a microsecond. A round of a search costs ROUND, for all the small steps from one tensor to the next,
 -- and each of its points what a tail of the law does.
-local class = require "perilune.class"
-local core  = require "perilune.core"
+local class     = require "perilune.class"
+local core      = require "perilune.core"
 local functions = require "perilune.functions"
 
 local effort = {}
@@ -14,14 +14,17 @@ local rounds, points = 0, 0   -- counted so far; differences of them mean someth
 -- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
 -- they are integrals. All elements are asked for alike.
 local function sum_price (d)
-  local a, b, n = d.concentration1, d.concentration0, d.total_count
+  local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+  local a, b, n = bare(d.concentration1), bare(d.concentration0), bare(d.total_count)
   local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
   local each = POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200))
   if not core.is_tensor(each) then return each end
-  return core.numel(each) > 0 and core.item(core.bare(each):mean()) or POINT
+  return core.numel(each) > 0 and core.item(each:mean()) or POINT
 end
 
-local PRICES = { BetaBinomial = sum_price, Hypergeometric = function () return 5 end }
+local PRICES = {
+  BetaBinomial = sum_price, Hypergeometric = function () return 5 end, NoncentralChi2 = function () return 15 end,
+}
 local known = setmetatable({}, { __mode = "k" })
 
 local function price (d)
@@ -32,12 +35,15 @@ local function price (d)
     return sum / #d.list
   end
   local inner = d.below or d.base or d.base_dist
-  if inner then return price(inner) end
+  if type(inner) == "table" then return price(inner) end
   local own = PRICES[class.name(class.of(d))]
   if not own then return POINT end
   known[d] = known[d] or own(d)
   return known[d]
 end
+
+--- What a tail of the law d costs.
+effort.price = price
 
 --- How many points of d are not worth more than a round.
 function effort.few (d) return ROUND / price(d) end
@@ -53,7 +59,9 @@ function effort.elements (d)
   local inner = d.component_distribution
   if inner then return d.mixture_distribution.support.high * effort.elements(inner) end
   local most = 1
-  for _, part in ipairs(d.list or { d.base or d.base_dist }) do most = math.max(most, effort.elements(part)) end
+  for _, part in ipairs(d.list or { d.base or d.base_dist }) do
+    if type(part) == "table" then most = math.max(most, effort.elements(part)) end
+  end
   return most
 end
 

@@ -10,6 +10,7 @@ local attempt    = require "perilune.attempt"
 local batches    = require "perilune.batches"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
+local effort     = require "perilune.effort"
 local errors     = require "perilune.errors"
 local functions  = require "perilune.functions"
 local ends       = require "perilune.ends"
@@ -26,6 +27,8 @@ local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half that are cut, unless told: some 9000 quantiles, which may take 4 us each
+
+local CHEAP    = 2        -- tails, in units of effort.lua
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -142,12 +145,15 @@ local function quantile_points (d, opts, range)
   return list
 end
 
+-- How many panels are cut: fewer of a law whose quantiles are dear.
+local function panels_of (d) return math.ceil(PANELS * math.min(1, CHEAP / effort.price(d))) end
+
 -- Options of the quadrature of a batch of this shape: the caller's, break points, and as many panels in a call as
 -- memory likes.
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds, purse = opts.purse,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or panels_of(d), rounds = opts.rounds, purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
