@@ -23,7 +23,12 @@ local function sum_price (d)
 end
 
 local PRICES = {
-  BetaBinomial = sum_price, Hypergeometric = function () return 5 end, NoncentralChi2 = function () return 15 end,
+  BetaBinomial   = sum_price,
+  ExGaussian     = function () return 3 end,
+  Hypergeometric = function () return 5 end,
+  NoncentralChi2 = function () return 15 end,
+  Rice           = function () return 10 end,
+  Skellam        = function () return 15 end,
 }
 local known = setmetatable({}, { __mode = "k" })
 
