@@ -14,7 +14,7 @@ local entries = {}
 
 -- Chapters, with patterns of "file path" that belong to them: the longest that fits counts.
 entries.chapters = {
-  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construct%.lua",
+  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construction%.lua",
     "perilune/fit" },
   { "Divergences", "perilune/kl", "/divergences%.lua" },
   { "Tensors", " Tensor", "/tensor", "src/api/", "src/kernel/", "/joining", "/indexing", "/ordering", "/matri" },

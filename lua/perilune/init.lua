@@ -16,12 +16,11 @@ local modules = {
   Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
-for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
 
 -- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours too, what C offers
 -- among them.
 local fields = {
-  construct     = "validate",
+  construction  = "validate",
   divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
@@ -43,6 +42,7 @@ local function find (name)
   local value = rawget(functions, name) or tensor[name]
   if modules[name] then value = require("perilune." .. modules[name])
   elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
+  elseif value == nil and core.is_module("distributions", name) then value = require("perilune.distributions." .. name)
   end
   rawset(peri, name, value)
   return value
@@ -63,6 +63,7 @@ local function other_names (list)
   for _, names in ipairs { modules, field_of, functions, tensor } do
     for name in pairs(names) do list[#list + 1] = name end
   end
+  table.move(core.classes(), 1, #core.classes(), #list + 1, list)
 end
 
 local function load_all ()
