@@ -174,6 +174,7 @@ function Distribution:extend (name, spec)
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index, c.late = index_of(c), nil
+  if is_ours then c.help = c.help or lazy("help.classes", name) end   -- what its file begins with
   for key in (spec.late or ""):gmatch "%S+" do c[key] = late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
