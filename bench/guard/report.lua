@@ -34,7 +34,7 @@ end
 
 local function write_limits (counts)
   local file <close> = assert(io.open(LIMITS, "w"))
-  file:write("# Instructions of one call and bytes of the build for AVX2, as `make perf-guard UPDATE=1` counted them.\n")
+  file:write("# Instructions of one call, and bytes, as `make perf-guard UPDATE=1` counted them.\n")
   file:write(string.format("%-32s | %s\n", "compiler", compiler))
   for i, entry in ipairs(rows) do file:write(string.format("%-32s | %d\n", entry[1], counts[i])) end
 end

@@ -2,8 +2,7 @@
 ** moments.h - moments of a family with two parameters, each with its slopes
 **
 ** A family gives a moment and its slopes by one function of both parameters; the loops are
-** written here, once (and the kernels themselves in moments_kernels.h). They run singly: moments are
-** long, and there are as many as there are laws.
+** written here, once (and the kernels themselves in moments_kernels.h).
 */
 #ifndef PERILUNE_MOMENTS_H
 #define PERILUNE_MOMENTS_H
@@ -21,13 +20,13 @@ typedef struct Moments { MomentOf *mean, *mode, *stddev, *variance, *entropy; } 
 
 
 VECTOR void moment_value (size_t n, const double *const in[], double *out, MomentOf *f) {
-  for (size_t i = 0; i < n; i++, singly()) out[i] = f(in[0][i], in[1][i]).value;
+  EVERY for (size_t i = 0; i < n; i++) out[i] = f(in[0][i], in[1][i]).value;
 }
 
 VECTOR void moment_partials (size_t n, const double *const in[], double *const d[],
                              MomentOf *f) {
   double *first = d[0], *second = d[1];
-  for (size_t i = 0; i < n; i++, singly()) {
+  EVERY for (size_t i = 0; i < n; i++) {
     Moment m = f(in[0][i], in[1][i]);
     first[i] = m.by_first;
     second[i] = m.by_second;
