@@ -2,6 +2,7 @@
 #
 #   make              build the module and the static library
 #   make demo         install what is missing, build, and take a short tour
+#   make repl         install what is missing, build, and give a prompt
 #   make test         install what is missing, build, and run the specs
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
@@ -10,7 +11,8 @@
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
-#   make calibration  simulations and their posteriors by every way: are ranks uniform?
+#   make calibration  simulations and their posteriors by every way, steps of chains by turns with
+#                     new data: right, and broken ones found out?
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code
@@ -32,6 +34,7 @@ PREFIX     ?= /usr/local
 BUILD      ?= build/lua$(LUA_VERSION)
 INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
+INST_BINDIR ?= $(PREFIX)/bin
 OPT        ?= -O3
 OBJCOPY    ?= objcopy
 
@@ -81,16 +84,18 @@ HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
 LIBRARY = $(BUILD)/libperilune.a
+TERMINAL = $(BUILD)/perilune/terminal.so
+PTY     = $(BUILD)/pty.so
 LUA_SRC := $(shell find lua -name '*.lua' | sort)
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps examples \
-        docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
+        examples docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
         need-asan
 
-all: $(MODULE) $(LIBRARY)
+all: $(MODULE) $(LIBRARY) $(TERMINAL)
 	@$(call progress)
 
 # --- building ---------------------------------------------------------------
@@ -117,6 +122,19 @@ $(MODULE): $(OBJECTS)
 $(LIBRARY): $(OBJECTS)
 	@$(if $(MAKE_TERMOUT),$(call progress,pack $@),echo "pack $@")
 	@rm -f $@ && $(AR) rcs $@ $(OBJECTS)
+
+# What only the prompt needs, so that hosts have none of it; and a terminal that specs type at.
+$(TERMINAL): src/terminal/terminal.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+$(PTY): spec/support/pty.c
+	@mkdir -p $(@D)
+	@$(call compile_module)
+
+compile_module = $(CC) $(CFLAGS) $(OWN_CFLAGS) -shared $(LIBFLAG) -o $@ $<
+
+pty: $(PTY)
 
 $(BUILD)/src/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -175,8 +193,12 @@ demo: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) examples/tour.lua
 
-test: need-test
+repl: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) bin/perilune
+
+test: need-test
+	@$(MAKE) --no-print-directory -s $(JOBS) all pty
 	@$(BUSTED) --output=spec/support/output.lua spec
 
 # --- quality ----------------------------------------------------------------
@@ -184,7 +206,7 @@ test: need-test
 lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
-	   for f in $(MATH) $(SHELL_SRC); do \
+	   for f in $(MATH) $(SHELL_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
@@ -234,6 +256,7 @@ examples: need-build
 docs: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) docs/write.lua
+	@$(RUN) $(LUA) docs/pictures.lua
 
 host: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
@@ -284,6 +307,9 @@ rock: need-test
 install: all
 	install -d $(INST_LIBDIR)/perilune
 	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
+	install -m 755 $(TERMINAL) $(INST_LIBDIR)/perilune/terminal.so
+	install -d $(INST_BINDIR)
+	sed '1s|lua5.4|$(notdir $(LUA))|' bin/perilune > $(INST_BINDIR)/perilune && chmod 755 $(INST_BINDIR)/perilune
 	@for f in $(LUA_SRC:lua/%=%); do \
 	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
 

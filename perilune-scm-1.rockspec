@@ -22,6 +22,7 @@ build = {
   install_variables = {
     INST_LUADIR = "$(LUADIR)",
     INST_LIBDIR = "$(LIBDIR)",
+    INST_BINDIR = "$(BINDIR)",
   },
 }
 test = { type = "command", command = "make test" }

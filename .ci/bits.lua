@@ -95,12 +95,17 @@ for _, file in ipairs(files) do
 end
 
 -- Every optimiser, a few steps of it.
-for _, given in ipairs { { "SGD" }, { "SGD", { momentum = 0.9, nesterov = true } }, { "Adam" }, { "RMSprop" },
-                         { "RMSprop", { momentum = 0.5, centered = true } }, { "Adagrad" } } do
+for _, given in ipairs { { "SGD" }, { "SGD", { momentum = 0.9, nesterov = true } }, { "Adam" },
+                         { "Adam", { amsgrad = true } }, { "AdamW" }, { "ClippedAdam" }, { "NAdam" }, { "RAdam" },
+                         { "RAdam", { betas = { 0.5, 0.7 } } }, { "Adamax" }, { "RMSprop" },
+                         { "RMSprop", { momentum = 0.5, centered = true } }, { "Adagrad" }, { "Adadelta" },
+                         { "Rprop" } } do
   local w = peri.param(some)
   local opt = peri.optim[given[1]](w, given[2])
-  w.grad = positive:clone()
-  for _ = 1, 3 do opt:step() end
+  for t = 1, 12 do   -- RAdam divides only later
+    w.grad = t % 5 == 0 and -positive or positive:clone()
+    opt:step()
+  end
   report(tostring(opt), w:detach())
 end
 
@@ -109,7 +114,7 @@ for _, name in ipairs(peri.distributions()) do
   local made = peri[name].help.example[1]:match("^(.-[%)}]):%l[%w_]*%(")
   local d = made and load("local peri = ...; local " .. name .. " = peri." .. name .. "; return " .. made)
   local ok, instance = pcall(d or error, peri)
-  if ok and instance.sample then
+  if ok and name ~= "Flat" then   -- which has no draws
     local draws = instance:sample(200, peri.rng(5))
     report(name .. ":sample", draws)
   end

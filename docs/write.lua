@@ -139,6 +139,26 @@ for i, passage in ipairs(passages) do
   if not ... and list[i].is ~= list[i].should then write(file, before, list[i].should, after) end
 end
 
+-- What each program of a document prints stands below it, all of it.
+local function with_output (text, file)
+  return (text:gsub("(```lua\n(.-)```\n\n```\n)(.-)(```)", function (before, code, _, after)
+    local printed = {}
+    local env = setmetatable({ print = function (...)
+      local words = table.pack(...)
+      for i = 1, words.n do words[i] = tostring(words[i]) end
+      printed[#printed + 1] = table.concat(words, "\t") .. "\n"
+    end }, { __index = _G })
+    assert(load(code, file, "t", env))()
+    return before .. table.concat(printed) .. after
+  end))
+end
+
+for _, file in ipairs { "docs/sampling.md" } do
+  local is = read(file)
+  list[#list + 1] = { file = file, name = "what programs print", is = is, should = with_output(is, file) }
+  if not ... and is ~= list[#list].should then write(file, list[#list].should) end
+end
+
 for _, made in ipairs(reference.files()) do
   local file, should = table.unpack(made)
   local stream = io.open(file)

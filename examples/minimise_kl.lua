@@ -2,12 +2,8 @@
 local peri = require "perilune"
 local Categorical = peri.Categorical
 
-local BARS = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
-local function sparkline (values, highest)
-  local bars = {}
-  for i, x in ipairs(values) do bars[i] = BARS[1 + math.floor(math.min(x / highest, 1) * 7)] end
-  return table.concat(bars)
-end
+-- Probabilities as a line of bars, all by one scale.
+local function bars (d) return peri.plot(d, { yrange = { 0, 0.4 } }):spark() end
 
 local target = Categorical { 0.05, 0.1, 0.2, 0.4, 0.15, 0.07, 0.03 }
 local logits = peri.param(peri.zeros(7))
@@ -20,16 +16,16 @@ for step = 0, STEPS do
   local model = Categorical { logits = logits }
   local loss = peri.kl_divergence(target, model)
   if step == 0 or step == 1 or step == 3 or step == 10 or step == 30 or step == 100 or step == STEPS then
-    print(string.format("%4d   %.2e    %s", step, loss:item(), sparkline(logits:detach():softmax():totable(), 0.4)))
+    print(string.format("%4d   %.2e    %s", step, loss:item(), bars(model)))
   end
-  if step % 10 == 0 then trace[#trace + 1] = 12 + math.log(math.max(loss:item(), 1e-12), 10) end
+  trace[step + 1] = loss:item()
   opt:zero_grad()
   loss:backward()
   opt:step()
 end
 
-print("\nlog10 KL, every tenth step:  " .. sparkline(trace, 12))
-print("                   target    " .. sparkline(target.probs:totable(), 0.4))
+print("        target    " .. bars(target) .. "\n")
+print(peri.plot(trace, { log = "y", xlabel = "step", ylabel = "KL" }):text { height = 8 })
 
 -- The other direction, with an optimiser that knows curvature: the same answer in a few steps.
 local other = peri.param(peri.zeros(7))

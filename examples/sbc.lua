@@ -13,14 +13,15 @@ end)
 -- Of y only the shape counts: it is simulated.
 local data = { x = { -1, 0, 1, 2, 3 }, y = { 0, 0, 0, 0, 0 } }
 
+print "nuts:"
 print(peri.sbc(line, { data = data, method = "nuts", n = 60, seed = 1 }))
 
--- A sampler that is too sure of itself is found out.
+-- One that is too sure of itself is found out: true values lie at the ends of its draws too often.
 local found = peri.sbc(line, { data = data, n = 60, seed = 1, method = function (posed, rng)
   local post = posed:laplace { rng = rng }
   local draws = {}
   for name, x in pairs(post:draws()) do draws[name] = x:mean(1) + 0.5 * (x - x:mean(1)) end
   return draws
 end })
-print()
+print "\na Laplace approximation, half as wide:"
 print(found)

@@ -19,15 +19,7 @@ for round = 1, ROUNDS do
   if round % 100 == 0 then
     curve[#curve + 1] = regret
     for i = 1, 5 do shares[i][#shares[i] + 1] = tries[i] end
-    io.write(string.format("\rround %d  lost so far by not knowing: %.1f plays", round, regret)):flush()
   end
-end
-
-local BARS = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
-local function sparkline (values, highest)
-  local bars = {}
-  for i, x in ipairs(values) do bars[i] = BARS[1 + math.floor(math.min(x / highest, 1) * 8)] end
-  return table.concat(bars)
 end
 
 -- How often each was tried within each hundred rounds.
@@ -37,12 +29,12 @@ local function within (counts)
   return each
 end
 
-print "\n\nbehaviour  tried   true rate   believed          how often, over time"
+print "behaviour  tried   true rate   believed          how often, over time"
 local belief = Beta(wins, losses)
 local mean, sd = belief:mean(), belief:stddev()
 for i, name in ipairs(NAMES) do
   print(string.format("%-9s  %5d      %.2f     %.3f +- %.3f     %s", name, tries[i], rates[i], mean[i], sd[i],
-                      sparkline(within(shares[i]), 100)))
+                      peri.plot(within(shares[i]), { yrange = { 0, 100 } }):spark()))
 end
-print(string.format("\nplays lost, in all: %s %.1f of %d", sparkline(curve, regret), regret, ROUNDS))
+print(string.format("\nplays lost, in all: %s %.1f of %d", peri.plot(curve):spark(), regret, ROUNDS))
 print(string.format("at random it would have been %.1f", ROUNDS * (rates:max() - rates:mean())))

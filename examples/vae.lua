@@ -67,21 +67,12 @@ print(string.format("variance of the gradient: %.0f by %q, and %.0f by %q\n", no
 local post = posed:vi { guide = guide, rng = rng, lr = 0.02, tolerance = 0.1 }
 print(post)
 
--- Pictures, the places found with intervals of 90 %, and where they are in truth.
-local SHADES, WIDE = " .:-=+*#%@", 3
-local function column (x) return math.max(1, math.min(PIXELS * WIDE, math.floor((x + 3) / 6 * PIXELS * WIDE) + 1)) end
+-- Some pictures, the places found in them with intervals of 90 %, and where they are in truth.
+print()
+print(peri.plot(pictures:narrow(1, 1, 6), { xlabel = "pixel", ylabel = "picture" }):text { height = 6 })
+print "\npicture   found   from    to    true"
 local interval = post:interval(0.9).place
-
 for n = 1, 6 do
-  local shades, marks = {}, {}
-  for j = 1, PIXELS do
-    local k = math.max(1, math.min(#SHADES, math.floor(pictures:at(n, j) * #SHADES) + 1))
-    shades[j] = SHADES:sub(k, k):rep(WIDE)
-  end
-  for j = 1, PIXELS * WIDE do marks[j] = " " end
-  for j = column(interval[1][n]), column(interval[2][n]) do marks[j] = "-" end
-  marks[column(post.mean.place[n])] = "o"
-  marks[column(truth[n])] = marks[column(truth[n])] == "o" and "O" or "x"
-  print(string.format("\n|%s|\n|%s|  found %5.2f (o), true %5.2f (x)", table.concat(shades), table.concat(marks),
-                      post.mean.place[n], truth[n]))
+  print(string.format("%7d   %5.2f  %5.2f %5.2f  %6.2f", n, post.mean.place[n], interval[1][n], interval[2][n],
+                      truth[n]))
 end

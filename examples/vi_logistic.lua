@@ -23,7 +23,6 @@ for step = 1, STEPS do
   sum = sum + elbo:item()
   if step % 50 == 0 then
     trace[#trace + 1], sum = sum / 50, 0
-    io.write(string.format("\rstep %d  ELBO %.4f", step, trace[#trace])):flush()
   end
 end
 
@@ -39,13 +38,11 @@ local function moments (values)
   return mean, math.sqrt((p * (values - mean) ^ 2):sum())
 end
 
-print "\n\nweight      guide mean    sd    true mean    sd"
+print "weight      guide mean    sd    true mean    sd"
 for i, weight in ipairs { { "intercept", a }, { "slope", b } } do
   local mean, sd = moments(weight[2])
   print(string.format("%-10s  %10.3f  %.3f  %9.3f  %.3f", weight[1], loc:detach()[i],
                       math.exp(log_scale:detach()[i]), mean, sd))
 end
-local BARS = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
-local low, high = math.min(table.unpack(trace)), math.max(table.unpack(trace))
-for i, elbo in ipairs(trace) do trace[i] = BARS[1 + math.floor((elbo - low) / (high - low) * 7)] end
-print(string.format("\nELBO %s  from %.3f to %.3f; log evidence %.3f", table.concat(trace), low, high, evidence))
+print(string.format("\nthe ELBO, means of 50 steps; log evidence %.3f", evidence))
+print(peri.plot(peri.arange(50, STEPS + 1, 50), trace, { xlabel = "step" }):text { height = 6 })

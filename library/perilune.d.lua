@@ -29,6 +29,9 @@ local Model = {}
 ---@class perilune.Optimiser
 local Optimiser = {}
 
+---@class perilune.Plot
+local Plot = {}
+
 ---@class perilune.Posterior
 local Posterior = {}
 
@@ -661,6 +664,21 @@ peri.Wishart = {}
 ---@overload fun(params: { gate?: any, rate?: any }): perilune.ZeroInflatedPoisson
 peri.ZeroInflatedPoisson = {}
 
+---@class perilune.fit_options
+---@field weights? any how often each value counts
+---@field fixed? any parameters that are known: { df = 3 }, or a value for each observation: { total_count = {10, 12} }
+---@field start? any parameters to start from
+---@field missing? any "drop" leaves NaN out, which are an error otherwise
+---@field outcomes? number|perilune.Categorical number of outcomes of a Categorical; the largest in x unless told
+
+---The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
+---@param family any a class, such as Gamma, or a list of classes
+---@param x perilune.Tensor|table|number tensor or list of numbers; of families of rows or matrices a tensor with observations in front
+---@param options? perilune.fit_options
+---@return any
+---@return any
+function peri.fit(family, x, options) end
+
 ---Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
 ---@param on boolean true or false
 function peri.validate(on) end
@@ -739,6 +757,11 @@ function Distribution:expectation(f, options) end
 ---@param options? perilune.Distribution_extend_options
 ---@return perilune.Distribution
 function Distribution:extend(name, options) end
+
+---How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+---@param x perilune.Tensor|table|number tensor or list of numbers
+---@return any
+function Distribution:fit_check(x) end
 
 ---Do draws carry gradients? Then rsample gives them.
 ---@type boolean
@@ -951,14 +974,6 @@ function peri.register_kl(P, Q, fn, options) end
 ---@return number|perilune.Tensor
 ---@return number|perilune.Tensor
 function peri.renyi_divergence(p, q, alpha, options) end
-
----How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
----@param p perilune.Distribution distribution
----@param q perilune.Distribution distribution
----@param order? number positive number; 1 unless told
----@return number|perilune.Tensor
----@return number|perilune.Tensor
-function peri.wasserstein(p, q, order) end
 
 ---1 if no element is 0, else 0; 1 of nothing.
 ---@param t perilune.Tensor|table|number tensor, or a table of numbers
@@ -2313,12 +2328,26 @@ function Trace:rows(x, rows, values, gradients, seen, results) end
 ---@return number
 function Trace:value() end
 
+---@class perilune.optim_Adadelta_options
+---@field lr? number learning rate (1)
+---@field rho? number decay of the mean squares of gradients and of steps (0.9)
+---@field eps? number added to these (1e-6)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field maximize? boolean true goes up (false)
+
+---Adadelta (Zeiler 2012): gradients in units of the steps before them, so that lr has no units.
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_Adadelta_options
+---@return perilune.Optimiser
+function peri.optim.Adadelta(params, options) end
+
 ---@class perilune.optim_Adagrad_options
 ---@field lr? number learning rate (0.01)
 ---@field lr_decay? number the rate after n steps is lr/(1 + n lr_decay) (0)
 ---@field weight_decay? number times the parameter is added to its gradient (0)
 ---@field initial_accumulator_value? number where the sum begins (0)
 ---@field eps? number added to the root (1e-10)
+---@field maximize? boolean true goes up (false)
 
 ---Adagrad (Duchi, Hazan and Singer 2011): gradients divided by the root of the sum of all squares so far.
 ---@param params any parameter, or a (nested) table of parameters
@@ -2331,6 +2360,8 @@ function peri.optim.Adagrad(params, options) end
 ---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
 ---@field eps? number added to the root of the latter (1e-8)
 ---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field amsgrad? boolean true divides by the largest mean square so far (false)
+---@field maximize? boolean true goes up (false)
 
 ---Adam (Kingma and Ba 2015): steps about as long as lr, whatever the scale of gradients. For noisy gradients.
 ---@param params any parameter, or a (nested) table of parameters
@@ -2338,11 +2369,26 @@ function peri.optim.Adagrad(params, options) end
 ---@return perilune.Optimiser
 function peri.optim.Adam(params, options) end
 
+---@class perilune.optim_Adamax_options
+---@field lr? number learning rate (0.002)
+---@field betas? any decay of the mean of gradients and of the largest ({ 0.9, 0.999 })
+---@field eps? number added to their sizes (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field maximize? boolean true goes up (false)
+
+---Adam with the largest gradient so far, which fades, for the root of the mean square (Kingma and Ba 2015).
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_Adamax_options
+---@return perilune.Optimiser
+function peri.optim.Adamax(params, options) end
+
 ---@class perilune.optim_AdamW_options
 ---@field lr? number learning rate (0.001)
 ---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
 ---@field eps? number added to the root of the latter (1e-8)
 ---@field weight_decay? number parameters are multiplied by 1 - lr weight_decay first (0.01)
+---@field amsgrad? boolean true divides by the largest mean square so far (false)
+---@field maximize? boolean true goes up (false)
 
 ---Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
 ---@param params any parameter, or a (nested) table of parameters
@@ -2350,13 +2396,18 @@ function peri.optim.Adam(params, options) end
 ---@return perilune.Optimiser
 function peri.optim.AdamW(params, options) end
 
----Scales all gradients by one factor so that the norm of all together is at most max; returns the norm that they had.
+---@class perilune.optim_clip_grad_norm_options
+---@field error_if_nonfinite? boolean false as torch's default does (true)
+
+---Scales all gradients by one factor so that the p-norm of all together is at most max; returns the norm that they had. One that is not finite raises; if that is turned off, inf makes itself nan and all others 0, and nan makes all nan.
 ---@param params any parameter, or a (nested) table of parameters
 ---@param max number positive number
+---@param p? number positive number, math.huge for the largest element; 2 unless told
+---@param options? perilune.optim_clip_grad_norm_options
 ---@return number
-function peri.optim.clip_grad_norm(params, max) end
+function peri.optim.clip_grad_norm(params, max, p, options) end
 
----Moves every element of every gradient into [-max, max].
+---Moves every element of every gradient into [-max, max]; nan stays.
 ---@param params any parameter, or a (nested) table of parameters
 ---@param max number positive number
 function peri.optim.clip_grad_value(params, max) end
@@ -2368,6 +2419,7 @@ function peri.optim.clip_grad_value(params, max) end
 ---@field weight_decay? number times the parameter is added to its gradient (0)
 ---@field clip_norm? number bound of each element (10)
 ---@field lrd? number factor of lr at every step (1)
+---@field maximize? boolean true goes up (false)
 
 ---Pyro's Adam, for gradients with outliers: their elements are moved into [-clip_norm, clip_norm], and lr is multiplied by lrd at every step.
 ---@param params any parameter, or a (nested) table of parameters
@@ -2389,6 +2441,35 @@ function peri.optim.ClippedAdam(params, options) end
 ---@return perilune.Optimiser
 function peri.optim.LBFGS(params, options) end
 
+---@class perilune.optim_NAdam_options
+---@field lr? number learning rate (0.002)
+---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
+---@field eps? number added to the root of the latter (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field momentum_decay? number how soon the momentum grows to the first of betas (0.004)
+---@field decoupled_weight_decay? boolean true multiplies parameters by 1 - lr weight_decay instead (false)
+---@field maximize? boolean true goes up (false)
+
+---Adam with Nesterov's momentum (Dozat 2016), which grows with steps.
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_NAdam_options
+---@return perilune.Optimiser
+function peri.optim.NAdam(params, options) end
+
+---@class perilune.optim_RAdam_options
+---@field lr? number learning rate (0.001)
+---@field betas? any decay of the means of gradients and of their squares ({ 0.9, 0.999 })
+---@field eps? number added to the root of the latter (1e-8)
+---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field decoupled_weight_decay? boolean true multiplies parameters by 1 - lr weight_decay instead (false)
+---@field maximize? boolean true goes up (false)
+
+---Adam that divides by the mean square only when that is known well enough (Liu and others 2020).
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_RAdam_options
+---@return perilune.Optimiser
+function peri.optim.RAdam(params, options) end
+
 ---@class perilune.optim_RMSprop_options
 ---@field lr? number learning rate (0.01)
 ---@field alpha? number decay of the mean square (0.99)
@@ -2396,6 +2477,7 @@ function peri.optim.LBFGS(params, options) end
 ---@field weight_decay? number times the parameter is added to its gradient (0)
 ---@field momentum? number share of the last move that is kept (0)
 ---@field centered? boolean true divides by the root of the variance (false)
+---@field maximize? boolean true goes up (false)
 
 ---RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance.
 ---@param params any parameter, or a (nested) table of parameters
@@ -2403,12 +2485,25 @@ function peri.optim.LBFGS(params, options) end
 ---@return perilune.Optimiser
 function peri.optim.RMSprop(params, options) end
 
+---@class perilune.optim_Rprop_options
+---@field lr? number size of the first step (0.01)
+---@field etas? any factors of the size where the sign changed and where it did not ({ 0.5, 1.2 })
+---@field step_sizes? any least and largest ({ 1e-6, 50 })
+---@field maximize? boolean true goes up (false)
+
+---Rprop (Riedmiller and Braun 1993): a size of step for each element, which grows while its gradient keeps its sign and shrinks when that changes. For objectives without noise.
+---@param params any parameter, or a (nested) table of parameters
+---@param options? perilune.optim_Rprop_options
+---@return perilune.Optimiser
+function peri.optim.Rprop(params, options) end
+
 ---@class perilune.optim_SGD_options
 ---@field lr? number learning rate (0.001)
 ---@field momentum? number share of the last move that is kept (0)
 ---@field dampening? number share of the gradient that is left out of the momentum (0)
 ---@field nesterov? boolean true looks ahead along the momentum (false)
 ---@field weight_decay? number times the parameter is added to its gradient (0)
+---@field maximize? boolean true goes up (false)
 
 ---Gradient descent, with momentum if told: m = momentum m + (1 - dampening) g; x = x - lr m.
 ---@param params any parameter, or a (nested) table of parameters
@@ -3064,6 +3159,10 @@ function Model:smc(options) end
 ---@return perilune.Posterior|perilune.Fit
 function Model:vi(options) end
 
+---How far each chain is: a list of tables { method, chain, done, of, phase, divergences, text }. done and of are iterations, those of the warm-up among them; phase is "warm-up" or "sampling"; divergences are those after the warm-up. The option progress = function (info) is called with such tables while chains run, which have seconds_left as well.
+---@return table
+function Sampling:progress() end
+
 ---Goes on from a state, to the same bits, for the same model with the same options: true, or nil and why not.
 ---@param state string string that state() gave
 ---@return boolean
@@ -3176,6 +3275,11 @@ function Posterior:log_lik() end
 ---@return table
 function Posterior:loo() end
 
+---Of chains: the standard error that a mean, an sd or a quantile has because there are only so many draws, by name.
+---@param of? any "mean" (unless told), "sd", or a number between 0 and 1: that quantile
+---@return table
+function Posterior:mcse(of) end
+
 ---Means by name: numbers, or tensors of the site's shape.
 ---@type table
 Posterior.mean = nil
@@ -3188,10 +3292,19 @@ Posterior.method = nil
 ---@type table
 Posterior.params = nil
 
----A picture of a site as text: a histogram of a number, intervals of a vector.
----@param name string string
----@return string
-function Posterior:plot(name) end
+---@class perilune.Posterior_plot_options
+---@field title? any text
+---@field sites? any name or list of names, of pictures of several
+---@field bins? number|table number of them, or a list of edges
+---@field range? any {low, high} of a site
+---@field xlabel? any text, of a site
+---@field ylabel? any text, of a site
+
+---A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+---@param what any name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+---@param options? perilune.Posterior_plot_options
+---@return perilune.Plot
+function Posterior:plot(what, options) end
 
 ---n draws of the observed sites, by name, draws in front, with the values of as many draws; derived values too.
 ---@param data? table table of named values, as the model takes; those of the fit unless told
@@ -3251,6 +3364,178 @@ Posterior.verdict = nil
 ---@return table
 function Posterior:waic() end
 
+---@class perilune.hist_options
+---@field bins? number|table number of them, or a list of edges
+---@field range? any {low, high} of x
+---@field yrange? any {low, high} of y
+---@field law? perilune.Distribution distribution whose density is drawn too
+---@field log? any "x", "y" or "xy"
+---@field names? table list of strings, of samples
+---@field title? any text
+---@field xlabel? any text
+---@field ylabel? any text
+
+---A histogram of numbers: a bin for each whole number if they are few, else bins of a round width by Freedman and Diaconis. Empty bins are empty; what lies far outside is left out, and said.
+---@param x perilune.Tensor|table|number tensor or list of numbers, of any shape; a list of tensors: outlines of several samples, as densities
+---@param options? perilune.hist_options
+---@return perilune.Plot
+function peri.hist(x, options) end
+
+---@class perilune.plot_options
+---@field title? any text
+---@field xlabel? any text
+---@field ylabel? any text
+---@field range? any {low, high} of x
+---@field yrange? any {low, high} of y
+---@field log? any "x", "y" or "xy"
+---@field names? table list of strings, one for each curve
+---@field what? any "prob", "cdf", "sf" or "log_prob", of distributions ("prob")
+---@field mark? any "line", "points" or "steps", of numbers
+
+---A picture, which is text when it is printed; Plot:save writes it as SVG. What lies outside, is cut off or left out is said below it.
+---@param x perilune.Distribution|table|function|number|perilune.Posterior distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A matrix: a heat map. A posterior: as Posterior:plot shows it
+---@param y any where functions begin; numbers over those of x, rows of a matrix being curves; what of a posterior
+---@param z any where functions end
+---@param options? perilune.plot_options
+---@return perilune.Plot
+function peri.plot(x, y, z, options) end
+
+---Writes the picture to a file: SVG if its name ends in .svg, text if it ends in .txt.
+---@param path string string
+---@param options table|perilune.Plot a table, for Plot:svg or Plot:text
+---@return perilune.Plot
+function Plot:save(path, options) end
+
+---@class perilune.Plot_spark_options
+---@field width? number characters at most, for bars one each (60)
+---@field ascii? boolean true or false (by the locale)
+
+---The first curve or the bars of a picture as one line of blocks, without axes; nothing is a space.
+---@param options? perilune.Plot_spark_options
+---@return string
+function Plot:spark(options) end
+
+---@class perilune.Plot_svg_options
+---@field width? any pixels
+---@field height? any pixels
+---@field theme? any "auto", "light" or "dark"
+
+---The picture as SVG, readable on light and dark pages, as the reader's system has it.
+---@param options? perilune.Plot_svg_options
+---@return string
+function Plot:svg(options) end
+
+---@class perilune.Plot_text_options
+---@field width? any columns (those of the terminal, or 80)
+---@field height? any rows of each panel
+---@field ascii? boolean true or false (by the locale)
+---@field colour? boolean true for terminals that know 256 colours
+
+---The picture as text, as printing shows it: braille, blocks and shades, or ASCII.
+---@param options? perilune.Plot_text_options
+---@return string
+function Plot:text(options) end
+
+---The bits of a double: in hexadecimal, as mantissa and exponent, and as sign, exponent and fraction. Of two numbers: how many steps from one double to the next (ulps) it is from x to y.
+---@param x number a number
+---@param y any a second one
+---@return any
+---@return any
+function peri.bits(x, y) end
+
+---Pearson's correlation of two lists, or of the columns of a matrix; NaN for what does not vary.
+---@param x table|number a list of numbers, or a matrix whose rows are observations
+---@param y any a second list
+---@return number
+---@return any
+function peri.corr(x, y) end
+
+---Pearson's correlation of two lists, or of the columns of a matrix; NaN for what does not vary.
+---@param y any a second list
+---@return number
+---@return any
+function Tensor:corr(y) end
+
+---The covariance of two lists, or of the columns of a matrix whose rows are observations; divided by n - 1.
+---@param x table|number a list of numbers, or a matrix
+---@param y any a second list
+---@return number
+---@return any
+function peri.cov(x, y) end
+
+---The covariance of two lists, or of the columns of a matrix whose rows are observations; divided by n - 1.
+---@param y any a second list
+---@return number
+---@return any
+function Tensor:cov(y) end
+
+---n, missing, mean, sd, min, q25, median, q75 and max as fields, without the missing values (NaN); printed as a table. Of a table of columns, or of a matrix, one such description for each column: d.age.mean, d[2].sd. Columns of text have n, missing, distinct, top and top_count.
+---@param x perilune.Tensor|table|number tensor, list of numbers or strings, or table of columns by name
+---@return any
+function peri.describe(x) end
+
+---How many elements lie in each bin, the edges of the bins, and how many elements lie in none (NaN, infinite, beyond the edges). A bin has its left edge, the last one both.
+---@param t perilune.Tensor|table|number tensor or list of numbers, of any shape
+---@param bins? any how many of one width between the smallest and the largest, or a list of edges; unless told, as many as Freedman and Diaconis say
+---@return any
+---@return any
+---@return any
+function peri.histogram(t, bins) end
+
+---How many elements lie in each bin, the edges of the bins, and how many elements lie in none (NaN, infinite, beyond the edges). A bin has its left edge, the last one both.
+---@param bins? any how many of one width between the smallest and the largest, or a list of edges; unless told, as many as Freedman and Diaconis say
+---@return any
+---@return any
+---@return any
+function Tensor:histogram(bins) end
+
+---@class perilune.read_csv_options
+---@field separator? string string, one character; unless told, the one of , ; and tab that the first line has, if it has one only
+---@field header? boolean false if the first line has values already (true)
+---@field names? table list of names for the columns, instead of the first line's
+---@field columns? any the names of columns to read; all unless told
+---@field numbers? any names of columns that must be numbers: text there is an error
+---@field text? any names of columns to keep as text, such as codes with leading zeros
+---@field missing? any what stands for a missing number: { "", "NA", "NaN", "nan", "null" } unless told
+---@field decimal? any "," for numbers such as 1,5
+---@field skip? any lines to leave out at the beginning
+
+---Columns by name: tensors where all values are numbers or missing (NaN), lists of strings otherwise. The table is data for a model as it is. Quotes, line ends and a byte order mark are as in RFC 4180; a line with too many or too few fields is an error. A column without a name is called c and its number.
+---@param from string string: the name of a file; or { text = "..." }
+---@param options? perilune.read_csv_options
+---@return table
+function peri.read_csv(from, options) end
+
+---What JSON says: arrays of numbers, nested or not, as tensors (null is NaN, true 1, false 0), arrays of strings as lists, objects as tables, and an array of objects as a table of columns, which is data for a model.
+---@param from any the name of a file, or { text = "..." }
+---@return any
+function peri.read_json(from) end
+
+---The distinct elements from the smallest on, and how often each occurs. All NaN count as one, the last.
+---@param t perilune.Tensor|table|number tensor or list of numbers, of any shape
+---@return any
+---@return any
+function peri.unique(t) end
+
+---The distinct elements from the smallest on, and how often each occurs. All NaN count as one, the last.
+---@return any
+---@return any
+function Tensor:unique() end
+
+---@class perilune.write_csv_options
+---@field columns? table list of names, in order
+---@field separator? any character between fields (",")
+---@field decimal? any "," for 1,5 (".")
+---@field missing? any text for NaN
+
+---Columns as lines of text with a header. Numbers have as many digits as it takes to read the same number back, and NaN is empty, or NA where there is one column only.
+---@param x table|number a table of columns by name: tensors of rank 1, lists of numbers, lists of strings
+---@param path any the name of the file; without it the text is returned
+---@param options? perilune.write_csv_options
+---@return any
+---@return any
+function peri.write_csv(x, path, options) end
+
 ---Do all elements differ by at most atol + rtol |b|?
 ---@param a number|table|perilune.Tensor number, table or tensor
 ---@param b number|table|perilune.Tensor number, table or tensor
@@ -3289,6 +3574,14 @@ function peri.has(name) end
 ---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
 ---@param n integer integer from 1 to 256
 function peri.set_threads(n) end
+
+---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
+---@param p perilune.Distribution distribution
+---@param q perilune.Distribution distribution
+---@param order? number positive number; 1 unless told
+---@return number|perilune.Tensor
+---@return number|perilune.Tensor
+function peri.wasserstein(p, q, order) end
 
 ---What peri.help gives, or nil where there is no such name.
 ---@param name string|perilune.Distribution|function|perilune.Tensor string, or what is asked about: a class, a distribution, a function, a tensor, ...

@@ -346,10 +346,20 @@ describe("a class", function ()
     end)
   end
 
+  -- A description that was an instance had the kernels of its class, and a class of the same name was made anew.
+  it("extend takes no instance for a class or a description", function ()
+    local d, own = peri.TruncatedNormal({ 0 }, 1, 2, 3), peri.Normal
+    assert.matches("^extend: a class is extended, got ", message(Normal.extend, d, "Normal"))
+    assert.matches("^extend: the description of Normal must be a plain table, got ",
+                   message(Normal.extend, Normal, "Normal", d))
+    assert.equal(own, peri.Normal)
+    assert.equal(3, peri.Normal(3, 1):mean())
+  end)
+
   it("extend refuses a name that is no string and a description that is no table", function ()
     assert.equal("extend: name must be a string, got 5", message(Normal.extend, Normal, 5))
     assert.equal("extend: name must be a string, got nil", message(Normal.extend, Normal))
-    assert.equal("extend: the description of X must be a table, got 3", message(Normal.extend, Normal, "X", 3))
+    assert.equal("extend: the description of X must be a plain table, got 3", message(Normal.extend, Normal, "X", 3))
     assert.equal("X: there is no file of kernels named nonsense",
                  message(Distribution.extend, Distribution, "X", { kernels = "nonsense" }))
   end)

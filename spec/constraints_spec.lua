@@ -171,11 +171,14 @@ describe("constraint", function ()
   end)
 
   it("refuses to be made of nonsense", function ()
+    local slices = constraints.stack({ constraints.nonnegative, constraints.positive_definite }, -1)
     for _, case in ipairs {
       { "independent: base must be a constraint, got 3", constraints.independent, 3, 1 },
       { "independent: dims must be a non-negative integer, got -1", constraints.independent, constraints.real, -1 },
       { "cat: constraints must be a table of at least one constraint, got nil", constraints.cat },
       { "stack: constraints must be a table of at least one constraint, got an empty table", constraints.stack, {} },
+      { "constraint: x must have at least 3 dimensions, got a tensor of shape (1, 2)", slices.holds, slices,
+        { { 1, 2 } } },
       { "constraints.dependent depends on other parameters and cannot be checked by itself",
         constraints.dependent.check, constraints.dependent, 1 },
     } do

@@ -214,9 +214,9 @@ describe("the short way", function ()
     { "names",             { { a = 1, b = 2, q = 3 } },             { a = 1, b = 2, q = 3 } },
     { "floats",            { { a = 1.0, b = 2.5, q = -0.0 } },      { a = 1.0, b = 2.5, q = -0.0 } },
     { "defaults by name",  { { q = 3, b = 2 } },                    { a = 2, b = 2, q = 3 } },
-    { "a tensor",          { { b = t, q = 3 } },                    { a = 2, b = t, q = 3, batch_shape = { 3 } } },
+    { "a tensor",          { { b = t, q = 3 } },                    { a = 2, b = t, q = 3, batch_shape = t.shape } },
     { "tensors",           { { a = peri.zeros(2, 1), b = t, q = t } },
-      { a = peri.zeros(2, 1), b = t, q = t, batch_shape = { 2, 3 } } },
+      { a = peri.zeros(2, 1), b = t, q = t, batch_shape = peri.zeros(2, 3).shape } },
   }
   for _, case in ipairs(plain) do
     it("is taken for " .. case[1], function ()

@@ -109,9 +109,10 @@ describe("the expectation of a continuous distribution", function ()
     local function bent (x) return (x - 1):abs() end
     local e = 2 * (math.exp(-0.5) / math.sqrt(2 * math.pi) + peri.Normal():cdf(1)) - 1
     check(peri.Normal(), counted(bent), e, 1e-12)
-    assert(points > 2000)
+    local untold = points
+    assert(untold < 2000)   -- the half without a kink is left alone
     check(peri.Normal(), counted(bent), e, 1e-14, { points = { 1 } })
-    assert(points < 1000)
+    assert(points < 0.75 * untold)
     check(peri.Normal(), function (x) return x:gt(2) end, peri.Normal():sf(2), 1e-12)
   end)
 

@@ -200,8 +200,10 @@ describe("options", function ()
 
   it("progress may be a function", function ()
     local said = {}
-    posed:vi { seed = 1, progress = function (text) said[#said + 1] = text end }
+    posed:vi { seed = 1, progress = function (info) said[#said + 1] = info end }
     assert.is_true(#said >= 3)
+    assert.equal("looking for modes", said[2].text)
+    assert.equal("vi", said[2].method)
   end)
 
   it("a density that is finite nowhere raises, and says where", function ()

@@ -1,7 +1,9 @@
 --- posed:nuts {} and posed:hmc {}: right, paused and restored to the same bits, and honest.
 local peri       = require "perilune"
 local posteriors = require "spec.support.posteriors"
+local progress   = require "perilune.inference.progress"
 local refusal_of = require "spec.support.refusal"
+local verdict    = require "perilune.inference.verdict"
 
 local Flat, Normal = peri.Flat, peri.Normal
 
@@ -28,6 +30,14 @@ local function schools ()
     m.theta = Normal(m.mu, m.tau):expand(8)
     m.y     = Normal(m.theta, d.sigma)
   end) { y = { 28, 8, -3, 7, -1, 1, 18, 12 }, sigma = { 15, 10, 16, 11, 9, 11, 10, 18 } }
+end
+
+local function funnel ()
+  return peri.model(function (m)
+    m.v = Normal(0, 3)
+    m.x = Flat(9)
+    m:factor("x", Normal(0, (m.v / 2):exp()):log_prob(m.x))
+  end) {}
 end
 
 local SHORT = { seed = 3, draws = 60, warmup = 60 }
@@ -99,9 +109,62 @@ describe("chains", function ()
     assert.matches("fewer than 4 draws", refusal_of(sampling.result, sampling))
     assert.matches("positive integer", refusal_of(sampling.step, sampling, 0))
     assert.matches("ms must be positive", refusal_of(sampling.step, sampling, { ms = -1 }))
-    local said = {}
-    schools():nuts(short { progress = function (text) said[#said + 1] = text end })
-    assert.matches("480 of 480 iterations", said[#said])
+    local all = sampling:progress()
+    assert.equal(4, #all)
+    assert.equal("warm-up", all[4].phase)
+    assert.is_true(all[4].done < 5 and all[4].of == 120)
+  end)
+
+  it("tell a function of each", function ()
+    local last = {}
+    local post = funnel():nuts(short { progress = function (info)
+      assert.equal("nuts", info.method)
+      assert.is_true(info.done >= (last[info.chain] or info).done)
+      last[info.chain] = info
+    end })
+    local divergences = 0
+    assert.equal(4, #last)
+    for i, info in ipairs(last) do
+      assert.same({ i, 120, 120, "sampling", 0 },
+                  { info.chain, info.done, info.of, info.phase, info.seconds_left })
+      divergences = divergences + info.divergences
+    end
+    assert.is_true(divergences > 0)
+    assert.equal(post.divergences, divergences)
+    assert.matches("^nuts: chain 4, sampling, 120 of 120 iterations, %d+ divergences, 0.0 s left$", last[4].text)
+    local walked = 0
+    schools():random_walk(short { progress = function (info) walked = math.max(walked, info.done) end })
+    assert.equal(120, walked)
+  end)
+
+  it("are told of on one line", function ()
+    local list = progress.of_chains("nuts", 500, 1500, { 1000, 1100, 1500, 2000 }, { 0, 2, 0, 1 }, { 0, 100, 0, 0 },
+                                    100)
+    assert.equal("nuts: 50 55 75 100 % of 2000 iterations, sampling, 3 divergences, 1 min 40 s left",
+                 progress.line(list))
+    assert.near(100 / 1500 * 500, list[3].seconds_left, 1e-12)
+    local many = {}
+    for i = 1, 100 do many[i] = i end
+    assert.equal("hmc: 0 to 5 % of 2000 iterations, warm-up, 55 h 31 min left",
+                 progress.line(progress.of_chains("hmc", 500, 1500, many, nil, nil, 100)))
+  end)
+
+  it("are shown on a terminal, and on nothing else", function ()
+    local written, stderr, terminal = {}, io.stderr, package.loaded["perilune.terminal"]
+    finally(function ()
+      rawset(io, "stderr", stderr)
+      package.loaded["perilune.terminal"] = terminal
+    end)
+    rawset(io, "stderr", { write = function (_, ...) written[#written + 1] = table.concat { ... } end,
+                           flush = function () end })
+    local function run (is_terminal)
+      package.loaded["perilune.terminal"] = { is_terminal = function (fd) return fd == 2 and is_terminal end }
+      schools():nuts(short { progress = true })
+    end
+    run(false)
+    assert.same({}, written)
+    run(true)
+    assert.matches("^\rnuts: 100 100 100 100 %% of 120 iterations, sampling.*, 0%.0 s left\27%[K\n$", written[#written])
   end)
 
   it("have a dense metric on request", function ()
@@ -127,12 +190,74 @@ describe("verdicts on chains", function ()
   end)
 
   it("see funnels", function ()
-    local post = peri.model(function (m)
-      m.v = Normal(0, 3)
-      m.x = Flat(9)
-      m:factor("x", Normal(0, (m.v / 2):exp()):log_prob(m.x))
-    end) {} :nuts { seed = 1, draws = 500, warmup = 500 }
+    local post = funnel():nuts { seed = 1, draws = 500, warmup = 500 }
     assert.not_equal("ok", post.verdict)
+  end)
+
+  -- Nothing of too few draws is known, and what is not known is not ok.
+  it("are not ok on a few draws", function ()
+    local posed = peri.model(function (m) m.x = Normal(0, 1) end) {}
+    for seed = 1, 40 do
+      local post = posed:nuts { seed = seed, draws = 5, warmup = 50 }
+      assert.equal("bad", post.verdict)
+      assert.matches("few independent draws: 0 of 20 for x", table.concat(post.reasons))
+    end
+    for draws = 1, 3 do
+      assert.matches("draws must be an integer from 4, got " .. draws, refusal_of(posed.nuts, posed, { draws = draws }))
+      assert.matches("integer from 4", refusal_of(posed.random_walk, posed, { draws = draws }))
+    end
+  end)
+
+  it("see chains that stand still", function ()
+    local posed = peri.model(function (m) m.x = Normal(0, 1) end) {}
+    local post = posed:nuts { seed = 1, target = 1e-9 }
+    assert.equal("bad", post.verdict)
+    assert.equal("1.45e+15", verdict.rhat_text(1.4523e15))
+    local spike = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m:factor("f", peri.where(m.x:eq(0), m.x * 0, -math.huge))
+    end) {}
+    local alone = spike:nuts { seed = 1, chains = 1, warmup = 100, draws = 100 }
+    assert.equal("bad", alone.verdict)
+    assert.matches("no chain moves", table.concat(alone.reasons))
+    assert.matches("1 chain of 100 draws", alone.how)
+  end)
+
+  it("leave out what never changes", function ()
+    local post = peri.model(function (m) m.l = peri.LKJCholesky(3, 2) end) {} :nuts { seed = 1 }
+    assert.equal("ok", post.verdict)
+    assert.is_true(post.findings.ess_bulk > 400)
+  end)
+
+  it("see draws that are not finite", function ()
+    local post = peri.model(function (m)      -- the density goes on where x = exp(u) is infinite
+      m.x = Flat(peri.constraints.positive)
+      m.z = Normal(0, 1)
+      m:factor("f", -1 * peri.minimum(m.x, 1e300):log() + m.z * 0)
+    end) {} :nuts { seed = 1, init = { x = 1e308 }, noncentred = false, draws = 100, warmup = 100 }
+    assert.equal("bad", post.verdict)
+    assert.matches("draws of x are not finite", table.concat(post.reasons))
+    assert.matches("\nx +inf", tostring(post))
+    assert.matches("no finite numbers", tostring(post:plot "x"))
+  end)
+
+  it("are bad or refused for densities that no chain can draw from", function ()
+    local function judged (body) return peri.model(body) {} :nuts { seed = 1, draws = 300, warmup = 300 } .verdict end
+    assert.equal("bad", judged(function (m) m.x = Flat(); m:factor("f", m.x) end))
+    assert.equal("bad", judged(function (m) m.x = Normal(0, 1); m:factor("f", -2 * m.x:abs():log()) end))
+    assert.equal("bad", judged(function (m)
+      m.x = Normal(0, 1)
+      m:factor("hole", peri.where(m.x:abs():lt(1), -math.huge, 0 * m.x))
+    end))
+    assert.not_equal("ok", judged(function (m) m.x = Normal(0, 1); m.y = Normal(m.x ^ 2, 0.05) end))   -- a banana
+    local function refused (body, data)
+      local posed = peri.model(body) (data or {})
+      return refusal_of(posed.nuts, posed, { seed = 1 })
+    end
+    assert.matches("does not depend on x", refused(function (m) m.x = Flat(); m.y = Normal(0, 1) end, { y = 1 }))
+    assert.matches("x lies in an interval without width", refused(function (m) m.x = peri.Delta(3) end))
+    assert.matches("y is nan in the data", refused(function (m) m.x = Normal(0, 1); m.y = Normal(m.x, 1) end,
+                                                   { y = { 1, 0 / 0 } }))
   end)
 
   it("ask for more than one chain", function ()

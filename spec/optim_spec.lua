@@ -1,5 +1,6 @@
 local peri = require "perilune"
 local core = require "perilune.core"
+local json = require "dkjson"
 
 local optim = peri.optim
 
@@ -195,6 +196,14 @@ describe("optimisers", function ()
     assert_close({ 0.75 * 3500 }, { peri.item(many:detach():sum()) }, 1e-8)
     assert.same({ 3, 0 }, none.shape)
     opt:restore(opt:state()):step()
+    none.grad = peri.zeros(3, 0)
+    for name in pairs(optim) do
+      if name:find "^%u" and name ~= "LBFGS" then
+        local of_none = optim[name](none)
+        of_none:step()
+        of_none:restore(round_trip(of_none:state())):step()
+      end
+    end
   end)
 
   it("write where older tapes notice", function ()
@@ -228,6 +237,56 @@ describe("optimisers", function ()
     assert.equal(0, opt.steps)
   end)
 
+  it("look again at a gradient that was finite and was written to since", function ()
+    local w = peri.param { 1, 2 }
+    local opt = optim.SGD(w)
+    local nan, ones = peri.tensor { 0, 0 / 0 }, peri.ones(2)
+    local function begin (round)
+      w.grad = ones
+      if round % 2 == 0 then
+        opt:zero_grad()
+        w:sum():backward()
+      end
+      opt:step()
+      opt:step()
+    end
+    local function refused (grad)
+      local before = numbers(w)
+      fails("SGD: the gradient of params must be finite, got " .. grad .. " at [2]", opt.step, opt)
+      assert.same(before, numbers(w))
+    end
+    local spoil = peri.trace(function () return (w * peri.tensor { 1, math.huge }):sum() end)
+    local ways = {
+      function () w.grad = nan end,
+      function () w.grad[2] = 0 / 0 end,
+      function () w.grad:copy(nan) end,
+      function () w.grad:narrow(1, 2, 1):copy { 0 / 0 } end,
+      function () (w * nan):sum():backward() end,                      -- added
+      function () opt:zero_grad(); (w * nan):sum():backward() end,     -- in memory that is used again
+      function ()                                                      -- in other memory
+        local held = w.grad
+        opt:zero_grad();
+        (w * nan):sum():backward()
+        assert.same({ 1, 1 }, held:totable())
+      end,
+    }
+    for round = 1, 4 do
+      for _, way in ipairs(ways) do
+        begin(round)
+        way()
+        refused "nan"
+      end
+      begin(round)
+      spoil:backward()
+      refused "inf"
+      begin(round)
+      opt:zero_grad()
+      spoil:backward()
+      refused "inf"
+      collectgarbage()
+    end
+  end)
+
   it("can have their options changed", function ()
     local w = peri.param(1)
     local opt = optim.SGD(w, { lr = 1 })
@@ -250,9 +309,23 @@ describe("optimisers", function ()
     fails("AdamW: betas must be two numbers of at least 0 and below 1, got a table of 2 elements", optim.AdamW, { w },
           { betas = { 0.9, 1 } })
     fails('RMSprop: alpha must be at least 0 and below 1, got the string "a"', optim.RMSprop, { w }, { alpha = "a" })
+    fails("Rprop: etas must be a number between 0 and 1 and one above 1, got a table of 2 elements", optim.Rprop, { w },
+          { etas = { 1.2, 0.5 } })
+    fails("Rprop: step_sizes must be two positive numbers in ascending order, got a table of 2 elements", optim.Rprop,
+          { w }, { step_sizes = { 1, 0.5 } })
+    local sizes = optim.Rprop(w).step_sizes
+    sizes[1] = 50
+    fails("Rprop: step_sizes must be two positive numbers in ascending order, got 51 at [1]",
+          function () sizes[1] = 51 end)
+    fails("Rprop: step_sizes must be two positive numbers in ascending order, got 1 at [3]",
+          function () sizes[3] = 1 end)
+    assert.same({ 50, 50 }, { sizes[1], sizes[2] })
+    fails("AdamW: there is no option amsgrd; did you mean amsgrad? There are amsgrad, betas, eps, lr, maximize, " ..
+          "weight_decay", optim.AdamW, { w }, { amsgrd = true })
     fails("SGD: nesterov must be true or false, got 1", optim.SGD, { w }, { nesterov = 1 })
     fails("SGD: nesterov needs a positive momentum and no dampening", optim.SGD, { w }, { nesterov = true })
-    fails("Adagrad: there is no option momentum; there are eps, initial_accumulator_value, lr, lr_decay, weight_decay",
+    fails("Adagrad: there is no option momentum; there are eps, initial_accumulator_value, lr, lr_decay, " ..
+          "maximize, weight_decay",
           optim.Adagrad, { w }, { momentum = 1 })
     fails("ClippedAdam: options must be a table, got 0.1", optim.ClippedAdam, { w }, 0.1)
     fails("SGD: params must be a parameter (see peri.param), got nil", optim.SGD)
@@ -285,7 +358,7 @@ describe("optimisers", function ()
   end)
 
   it("print themselves", function ()
-    assert.equal("SGD(lr=0.5, momentum=0.9, dampening=0, nesterov=true, weight_decay=0)",
+    assert.equal("SGD(lr=0.5, momentum=0.9, dampening=0, nesterov=true, weight_decay=0, maximize=false)",
                  tostring(optim.SGD(peri.param(1), { lr = 0.5, momentum = 0.9, nesterov = true })))
     assert.equal("optim.Adam", tostring(optim.Adam))
   end)
@@ -334,7 +407,7 @@ describe("optimisers", function ()
       core.remember(memory, 1, peri.zeros(rows, 3), 0)
       assert.equal(0, ready(memory))
       assert.equal(0, update(memory, 1))
-      fails("update: at most 8 constants", update, memory, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+      fails("update: at most 10 constants", update, memory, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
       fails("update: memory must be the memory of an optimiser, got a tensor of shape (3)", update, x, 0)
       assert.same({ 1, 1, 1 }, x:totable())
     end
@@ -376,6 +449,78 @@ describe("optimisers", function ()
     assert.equal(3, opt:state().memory[1].square[1])
   end)
 
+  it("keep the count of steps when amsgrad comes to need more", function ()
+    local w, v = peri.param(0), peri.param(0)
+    w.grad, v.grad = peri.tensor(1), peri.tensor(1)
+    local one, other = optim.Adam(w), optim.Adam(v)
+    for t = 1, 20 do
+      one.amsgrad = t > 10   -- the same, while squares do not shrink
+      one:step()
+      other:step()
+    end
+    assert.equal(20, one:state().memory[1].count)
+    assert.equal(peri.item(v), peri.item(w))
+  end)
+
+  it("begin Rprop with steps of lr, which has no schedule", function ()
+    local w = peri.param { 1, 1 }
+    local opt = optim.Rprop(w, { lr = 0.25, step_sizes = { 0.125, 0.5 } })
+    w.grad = peri.tensor { 1e-300, -5 }
+    opt:step()
+    assert.same({ 0.75, 1.25 }, numbers(w))
+    opt.lr = 7
+    w.grad = peri.tensor { 2, 3 }   -- a product that underflows says nothing; a change of sign keeps x
+    opt:step()
+    assert.same({ 0.75 - 0.25 * 1.2, 1.25 }, numbers(w))
+    assert.same({ 0.25 * 1.2, 0.125 }, opt:state().memory[1].step_size)
+    fails("Rprop: there are no schedules, because lr is the size of the first step alone", opt.schedule, opt,
+          function () return 1 end)
+  end)
+
+  -- One step of NAdam from no momentum, after so many, for a gradient of 1.
+  local function nadam_step (b1, decay, count, product)
+    local w = peri.param(0)
+    local opt = optim.NAdam(w, { lr = 1, betas = { b1, 0.5 }, momentum_decay = decay, eps = 0 })
+    local state = opt:state()
+    state.memory = { { count = count, momentum = { 0 }, square = { 0 } } }
+    w.grad = peri.tensor(1)
+    opt:restore(state):step()
+    local function mu (t) return b1 * (1 - 0.5 * 0.96 ^ (t * decay)) end
+    product = product * mu(count + 1)
+    local direct = (1 - mu(count + 1)) / (1 - product)
+    local ahead = mu(count + 2) * (1 - b1) / (1 - product * mu(count + 2))
+    return { -(direct + ahead) / math.sqrt(0.5 / (1 - 0.5 ^ (count + 1))) }, numbers(w)
+  end
+
+  it("know NAdam's product of momenta at any step", function ()
+    for _, decay in ipairs { 4e-3, 0, 0.5, 100 } do
+      local product = 1
+      for t = 0, 400 do
+        local expected, got = nadam_step(0.9, decay, t, product)
+        assert_close(expected, got, 1e-14)
+        product = product * 0.9 * (1 - 0.5 * 0.96 ^ ((t + 1) * decay))
+      end
+      assert_close(table.unpack { nadam_step(0.9, decay, 1 << 53, 0) })
+    end
+    local b1 = 1 - 2 ^ -40   -- momenta are b1 from the second step on
+    local expected, got = nadam_step(b1, 1e3, 1 << 40, b1 ^ (1 << 40))
+    assert_close(expected, got, 1e-9)
+  end)
+
+  it("move by NAdam those that were moved less often as if each had its own", function ()
+    local often, seldom, alone = peri.param(0), peri.param(0), peri.param(0)
+    local opt, apart = optim.NAdam { often, seldom }, optim.NAdam(alone)
+    often.grad, alone.grad = peri.tensor(1), peri.tensor(1)
+    for t = 1, 60 do
+      seldom.grad = t % 2 == 0 and peri.tensor(1) or nil
+      opt:step()
+      if t % 2 == 0 then
+        apart:step()
+        assert.equal(peri.item(alone), peri.item(seldom))
+      end
+    end
+  end)
+
   it("take up states saved with rows that are no longer kept", function ()
     local w = peri.param { 1, 2 }
     w.grad = peri.ones(2)
@@ -390,7 +535,7 @@ describe("optimisers", function ()
 
   it("move many elements as they move one, and find one that is not finite", function ()
     local n = 5000
-    for _, name in ipairs { "SGD", "Adam", "RMSprop", "Adagrad" } do
+    for _, name in ipairs { "SGD", "Adam", "NAdam", "RAdam", "Adamax", "RMSprop", "Adagrad", "Adadelta", "Rprop" } do
       local many, one = peri.param(peri.ones(n)), peri.param(1)
       many.grad, one.grad = peri.full(n, 0.3), peri.tensor(0.3)
       local first, second = optim[name](many), optim[name](one)
@@ -404,6 +549,88 @@ describe("optimisers", function ()
       many.grad[n - 1] = 0 / 0
       fails(name .. ": the gradient of params must be finite, got nan at [4999]", first.step, first)
     end
+  end)
+end)
+
+-- The gradients of spec/support/optim/trajectories.py at step t, and where each begins.
+local PATTERN, SCALES = { 1, 0.5, -2, 0, 3, -1, -1 }, { 1e-4, 1, 30, 1e3 }
+local PROBLEMS = {
+  scales = { { 1, -2, 3, -4 }, function (_, x)
+    local g = {}
+    for i, s in ipairs(SCALES) do g[i] = s * x[i] end
+    return g
+  end },
+  rosenbrock = { { -1.2, 1 }, function (_, x)
+    local a, bend = x[1], x[2] - x[1] * x[1]
+    return { -2 * (1 - a) - 400 * a * bend, 200 * bend }
+  end },
+  zeros = { { 1, 2, -3, 0.5 }, function (t, x)
+    return { 0, t % 3 == 0 and 0.5 * x[2] or 0, x[3] - 1e-9, 1e-170 * x[4] }
+  end },
+  turns = { { 0.7, 1, -1.5, 0 }, function (t, x)
+    return { x[1] / (math.abs(x[1]) + 0.01), t % 2 == 0 and 1 or -1, x[3] * x[3] * x[3], PATTERN[t % 7 + 1] }
+  end },
+}
+
+-- Adam divides by sqrt(v)/sqrt(1 - beta2^t) in torch; here one of the divisions is a product. RMSprop has one formula
+-- with momentum and without where it is centered.
+local function is_rounded_otherwise (case)
+  local options = case.options
+  return case.name == "Adam" or case.name == "AdamW" or options.centered and not options.momentum
+end
+
+describe("fifty steps", function ()
+  local cases, named = {}, {}
+  for line in io.lines("spec/support/optim/trajectories.jsonl") do
+    local case = json.decode(line)
+    local key = case.name .. " " .. json.encode(case.options, { keyorder = { "lr" } })
+    if not named[key] then
+      named[key] = {}
+      cases[#cases + 1] = { name = case.name, options = case.options, runs = named[key] }
+    end
+    table.insert(named[key], case)
+  end
+
+  -- The parameter after each step that the case lists; `between` may replace the optimiser after step 25.
+  local function run (case, w, opt, between)
+    local gradient, sign = PROBLEMS[case.problem][2], case.options.maximize and -1 or 1
+    local row = 1
+    for t = 1, 50 do
+      w.grad = sign * peri.tensor(gradient(t, w:totable()))
+      opt:step()
+      local expected = case.steps[row]
+      if expected[1] == t then
+        assert_close({ table.unpack(expected, 2) }, w:totable(), is_rounded_otherwise(case) and 1e-14 or 0)
+        row = row + 1
+      end
+      if between and t == 25 then opt = between(opt) end
+    end
+  end
+
+  for _, all in ipairs(cases) do
+    local shown = tostring(optim[all.name](peri.param(1), all.options))
+
+    it("are PyTorch's to the last bit: " .. shown, function ()
+      assert.equal(4, #all.runs)
+      for _, case in ipairs(all.runs) do
+        local w = peri.param(PROBLEMS[case.problem][1])
+        run(case, w, optim[case.name](w, case.options))
+      end
+    end)
+
+    it("are the same with a state that is saved and restored: " .. shown, function ()
+      local case = all.runs[2]
+      local w = peri.param(PROBLEMS[case.problem][1])
+      run(case, w, optim[case.name](w, case.options), function (opt)
+        return optim[case.name](w):restore(round_trip(opt:state()))
+      end)
+    end)
+  end
+
+  it("are those of every optimiser but Pyro's and L-BFGS", function ()
+    local seen = { ClippedAdam = true, LBFGS = true }
+    for _, all in ipairs(cases) do seen[all.name] = true end
+    for name in pairs(optim) do assert(seen[name] or name:find "^%l", name) end
   end)
 end)
 
@@ -616,16 +843,62 @@ describe("clipping of gradients", function ()
     assert.equal(0, optim.clip_grad_norm(a, 1))
   end)
 
+  it("takes any p", function ()
+    local a, b = peri.param { 0, 0 }, peri.param(0)
+    for _, case in ipairs { { 1, 19 }, { 2, 13 }, { 3, 1819 ^ (1 / 3) }, { math.huge, 12 },
+                            { 0.5, (3 ^ 0.5 + 2 + 12 ^ 0.5) ^ 2 }, { 1e6, 12 } } do
+      local p, norm = table.unpack(case)
+      a.grad, b.grad = peri.tensor { -3, 4 }, peri.tensor(12)
+      assert_close({ norm }, { optim.clip_grad_norm({ a, b }, 2, p) }, 4e-15)
+      assert_close({ -6 / norm, 8 / norm, 24 / norm }, numbers(a.grad, b.grad), 4e-15)
+      for _, size in ipairs { 1e300, 1e-300 } do   -- where powers overflow or vanish
+        a.grad, b.grad = peri.tensor { -3, 4 } * size, peri.tensor(12 * size)
+        assert_close({ norm }, { optim.clip_grad_norm({ a, b }, 1e-305, p) / size }, 4e-15)
+        assert_close({ -3 / norm, 4 / norm, 12 / norm }, numbers(a.grad * 1e305, b.grad * 1e305), 4e-15)
+      end
+    end
+    a.grad, b.grad = peri.tensor { 1e308, -1e308 }, peri.tensor(1e308)   -- a norm that no number is
+    assert.equal(math.huge, optim.clip_grad_norm({ a, b }, 3, 1))
+    assert_close({ 1, -1, 1 }, numbers(a.grad, b.grad), 1e-15)
+  end)
+
+  it("does with what is not finite as torch does, if told", function ()
+    local a, b = peri.param { 0, 0 }, peri.param(0)
+    local function clipped (x, y, z, p)
+      a.grad, b.grad = peri.tensor { x, y }, peri.tensor(z)
+      local norm = optim.clip_grad_norm({ a, b }, 2, p, { error_if_nonfinite = false })
+      local all = { norm, table.unpack(numbers(a.grad, b.grad)) }
+      for i, value in ipairs(all) do all[i] = value ~= value and "nan" or value end
+      return all
+    end
+    for _, p in ipairs { 0.5, 1, 2, 3, math.huge } do
+      assert.same({ math.huge, "nan", 0, 0 }, clipped(-math.huge, 1, 2, p))
+      assert.same({ "nan", "nan", "nan", "nan" }, clipped(0 / 0, 1, 2, p))
+      assert.same({ "nan", "nan", "nan", "nan" }, clipped(1, math.huge, 0 / 0, p))
+    end
+  end)
+
   it("by value bounds each element", function ()
     local a = peri.param { 0, 0, 0 }
     a.grad = peri.tensor { -5, 0.5, 3 }
     optim.clip_grad_value({ a }, 2)
     assert.same({ -2, 0.5, 2 }, a.grad:totable())
+    a.grad = peri.tensor { -math.huge, 0 / 0, 1 }
+    optim.clip_grad_value({ a }, 2)
+    assert.same({ -2, 1 }, { a.grad[1], a.grad[3] })
+    assert(a.grad[2] ~= a.grad[2])
   end)
 
   it("refuses what makes no sense", function ()
     local a = peri.param { 0, 0 }
     fails("clip_grad_norm: max must be positive, got 0", optim.clip_grad_norm, a, 0)
+    fails("clip_grad_norm: p must be positive, got 0", optim.clip_grad_norm, a, 1, 0)
+    fails("clip_grad_norm: p must be positive, got nan", optim.clip_grad_norm, a, 1, 0 / 0)
+    fails("clip_grad_norm: options must be a table, got true", optim.clip_grad_norm, a, 1, 2, true)
+    fails("clip_grad_norm: error_if_nonfinite must be true or false, got 1", optim.clip_grad_norm, a, 1, 2,
+          { error_if_nonfinite = 1 })
+    fails("clip_grad_norm(params, max, p, options) takes no more arguments, got 3", optim.clip_grad_norm, a, 1, 2, {},
+          3)
     fails("clip_grad_value: max must be positive, got nil", optim.clip_grad_value, a)
     a.grad = peri.tensor { 1, 0 / 0 }
     fails("clip_grad_norm: the gradient of params must be finite, got nan at [2]", optim.clip_grad_norm, a, 1)

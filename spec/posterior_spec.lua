@@ -21,6 +21,22 @@ local MEAN = { a = 1.10, b = 1.96 }
 local SD   = { a = math.sqrt(0.25 * 30 / 50), b = math.sqrt(0.25 * 5 / 50) }
 local COV  = -0.25 * 10 / 50
 
+describe("the Monte Carlo standard error", function ()
+  it("is that of the mean, of the sd, and of quantiles", function ()
+    local post = line():nuts { seed = 1 }
+    local draws = post:draws().a:reshape(4, -1)
+    local diagnostics = require "perilune.inference.diagnostics"
+    assert.equal(diagnostics.mcse_mean(draws), post:mcse().a)
+    assert.equal(diagnostics.mcse_sd(draws), post:mcse("sd").a)
+    assert.equal(diagnostics.mcse_quantile(draws, 0.9), post:mcse(0.9).a)
+    assert.equal(post:mcse().b, post:mcse().both[2])
+    assert.near(SD.a / math.sqrt(4000), post:mcse().a, 0.5 * SD.a / math.sqrt(4000))
+    assert.matches('mcse: takes "mean", "sd" or a number between 0 and 1, got 2', refusal_of(post.mcse, post, 2))
+    local other = line():vi { seed = 1 }
+    assert.matches("not those of chains", refusal_of(other.mcse, other))
+  end)
+end)
+
 for _, method in ipairs { "vi", "laplace", "pathfinder", "nuts", "hmc", "fit" } do
   describe("a posterior by " .. method, function ()
     local posed = line()
@@ -86,8 +102,8 @@ for _, method in ipairs { "vi", "laplace", "pathfinder", "nuts", "hmc", "fit" } 
       assert.matches("^ok: ", text)
       assert.matches("\nname +mean +sd +5 %% +50 %% +95 %%", text)
       assert.matches("\nboth%[2%] +1%.9", text)
-      assert.matches("a, median 1", post:plot "a")
-      assert.matches("both%[1%].*●", post:plot "both")
+      assert.matches("a, median 1", post:plot("a"):text { ascii = false })
+      assert.matches("both%[1%].*●", post:plot("both"):text { ascii = false })
       assert.matches("there is no site c", refusal_of(post.plot, post, "c"))
     end)
 

@@ -171,6 +171,29 @@ describe("root", function ()
     assert(math.abs(root(function (v) return math.atan(v + 1e5), 1 / (1 + (v + 1e5) ^ 2), 0 end, -INF, 0) + 1e5) < 1e-9)
   end)
 
+  it("drops those that are found: many cost no more than one by one", function ()
+    local points, targets = 0, peri.full({ 20, 50 }, 8)
+    targets:narrow(2, 50, 1):copy(1e300)   -- far from where the search begins
+    local function find (t, rank)
+      points = 0
+      return root(function (x, at)
+        points = points + x:numel()
+        return x ^ 3 - at.target, 3 * x ^ 2, 1e-15 * at.target
+      end, 0 * t, 1e110 + 0 * t, 2 + 0 * t, { target = t }, rank)
+    end
+    local near = peri.full(50, 8)
+    find(near, 0)
+    local each = points / 50
+    find(peri.full(1, 1e300), 0)
+    local far, x = points, find(targets, 0)
+    assert(points <= 1.1 * (20 * 49 * each + 20 * far))
+    assert.is_true((x ^ 3):allclose(targets, 1e-14))
+    assert(far > 5 * each)
+    assert.same(x:totable(), find(targets, 1):totable())   -- rows of a batch
+    assert.same(x:totable(), find(targets):totable())      -- all to the end
+    assert(points == 1000 * far)
+  end)
+
   it("does not creep where the slope misleads", function ()
     local rounds = 0
     local x = root(function (v)

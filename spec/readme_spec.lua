@@ -6,14 +6,18 @@ local function blocks (file)
   return list
 end
 
--- Drawn on every machine alike: the README shows what its first block prints.
-describe("README.md", function ()
-  it("shows what its first model prints", function ()
-    local text = assert(io.open "README.md"):read "a"
+-- Drawn on every machine alike: below the first block is what it prints.
+for _, file in ipairs { "README.md", "docs/data.md" } do describe(file, function ()
+  it("shows what its first block prints", function ()
+    local text = assert(io.open(file)):read "a"
     local code, shown = text:match "```lua\n(.-)```\n\n```\n(.-)```"
     local printed = {}
-    local env = setmetatable({ print = function (x) printed[#printed + 1] = tostring(x) end }, { __index = _G })
-    assert(load(code, "README.md", "t", env))()
+    local function text_of (x)
+      local is_plot = type(x) == "table" and rawget(x, "panels") ~= nil
+      return is_plot and x:text { width = 80, ascii = false } or tostring(x)
+    end
+    local env = setmetatable({ print = function (x) printed[#printed + 1] = text_of(x) end }, { __index = _G })
+    assert(load(code, file, "t", env))()
     local found, n = table.concat(printed, "\n"), 0
     for line in shown:gmatch "[^\n]+" do
       if line ~= "..." then
@@ -23,10 +27,10 @@ describe("README.md", function ()
     end
     assert.is_true(n > 5)
   end)
-end)
+end) end
 
 for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
-                        "docs/models.md", "docs/tensors.md" } do
+                        "docs/models.md", "docs/plots.md", "docs/sampling.md", "docs/tensors.md", "docs/data.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
       if code:find('require "perilune"', 1, true) then   -- complete programs only

@@ -394,6 +394,20 @@ describe("a fit that its host drives", function ()
     end
   end)
 
+  for name in pairs(peri.optim) do
+    if name:find "^%u" and name ~= "LBFGS" then
+      it("goes on to the same bits with " .. name, function ()
+        local first, second = schools { optimiser = name }, schools { optimiser = name }
+        first:step(30)
+        assert.equal(name, first.optimiser.name)
+        second:restore(first:state())
+        first:step(30)
+        second:step(30)
+        assert.equal(first:state(), second:state())
+      end)
+    end
+  end
+
   it("is one of a guide function, too", function ()
     local posed = peri.model(function (m)
       m.mu = Normal(0, 5)
@@ -530,7 +544,7 @@ describe("a fit that its host drives", function ()
 
   it("tells its progress to a function", function ()
     local lines = {}
-    local fit = schools { progress = function (text) lines[#lines + 1] = text end }
+    local fit = schools { progress = function (info) lines[#lines + 1] = info.text end }
     fit:step(120)
     assert.truthy(lines[#lines]:find "^vi: step 100, stage 1 of 3, ELBO %-%d")
   end)

@@ -87,9 +87,9 @@ describe("calibration", function ()
   end)
 end)
 
--- Geweke's joint test (2004): draws of unobserved sites and data together by a sampler are draws of the model itself.
--- Each kind of support has transforms and determinants of its own. Particles start from draws of the prior itself, and
--- are moved.
+-- Draws of unobserved sites and data together, data being sites as well, are draws of the model itself: whole ways with
+-- their warm-up, where spec/geweke_spec.lua has single steps. Each kind of support has transforms and determinants of
+-- its own. Particles start from draws of the prior itself, and are moved.
 local KINDS = {
   real        = function (m) m.x = Normal(1, 2) end,
   positive    = function (m) m.x = peri.Gamma(3, 2) end,

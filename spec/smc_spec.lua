@@ -60,12 +60,47 @@ describe("smc", function ()
       local one = KNOWN[name]
       local post = one.posed:smc { seed = 1 }
       assert.equal("ok", post.verdict)
-      assert.near(one.log_evidence, post.log_evidence, 0.1)
-      assert.is_true(post.log_evidence_error < 0.08)
+      assert.near(one.log_evidence, post.log_evidence, 0.02)
+      assert.is_true(post.log_evidence_error < 0.02)
+      assert.near(one.log_evidence, post.findings.tempered, 0.1)
       local mean, sd = posteriors.errors(post, one.reference)
       assert.is_true(mean < 0.1 and sd < 1.1)
     end)
   end
+
+  -- With the sum of mean weights alone one seed in five was more than 0.05 off.
+  it("knows the evidence within 0.05, and its error, for every seed", function ()
+    local one, covered = KNOWN[SCHOOLS], 0
+    for seed = 1, 20 do
+      local post = one.posed:smc { seed = seed }
+      local off = math.abs(post.log_evidence - one.log_evidence)
+      assert.is_true(off < 0.05)
+      if off <= 2 * post.log_evidence_error then covered = covered + 1 end
+    end
+    assert.is_true(covered >= 17)
+  end)
+
+  -- Particles that start around the mode reach the arms of a banana and the tails of a Cauchy late, or not at all, and
+  -- what they have not reached is missing from the evidence.
+  it("is not sure of itself where particles still spread", function ()
+    local bodies = {
+      { function (m) m.x = Normal(0, 1); m.y = Normal(m.x ^ 2, 0.05) end, 0 },
+      { function (m)
+        m.x, m.y = Flat(), Flat()
+        m:factor("f", -(1 - m.x) ^ 2 - 100 * (m.y - m.x ^ 2) ^ 2)
+      end, math.log(math.pi / 10) },
+      { function (m) m.x = peri.Cauchy(0, 1) end, 0 },
+    }
+    local wrong = 0
+    for _, one in ipairs(bodies) do
+      for seed = 1, 2 do
+        local post = peri.model(one[1]) {} :smc { seed = seed }
+        local off = math.abs(post.log_evidence - one[2])
+        if post.verdict == "ok" and off > 2.5 * post.log_evidence_error then wrong = wrong + 1 end
+      end
+    end
+    assert.equal(0, wrong)
+  end)
 
   it("starts from the prior on request", function ()
     local one = KNOWN[SCHOOLS]
@@ -82,10 +117,12 @@ describe("smc", function ()
     local sum, said = 0, 0
     for seed = 1, 4 do
       local post = posed:smc { seed = seed, particles = 500, start = "prior", noncentred = false }
-      sum, said = sum + post.log_evidence - evidence, said + post.log_evidence_error
+      sum, said = sum + post.findings.tempered - evidence, said + post.findings.tempered_error
+      assert.near(evidence, post.log_evidence, 0.1)
+      assert.is_true(post.log_evidence_error < 0.1)
     end
     assert.is_true(math.abs(sum / 4) < 0.3)
-    assert.is_true(said / 4 > 0.08 and said / 4 < 0.5)
+    assert.is_true(said / 4 > 0.03 and said / 4 < 0.3)
   end)
 
   it("goes on where most draws of the prior have no density", function ()

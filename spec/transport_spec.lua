@@ -164,6 +164,22 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert(error < 1e-11 and levels < 5000)
   end)
 
+  -- Quantiles of a mixture are searched for; those that are found drop out.
+  it("looks at no more points than it needs", function ()
+    local Gamma, points = peri.Gamma:extend("Gamma2"), 0
+    for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" } do
+      Gamma[name] = function (self, x)
+        points = points + (type(x) == "number" and 1 or x:numel())
+        return peri.Gamma[name](self, x)
+      end
+    end
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Gamma({ 2, 5 }, { 1, 3 }))
+    local value, error = peri.wasserstein(peri.Categorical { probs = peri.ones(256) }, mixture, 2)
+    assert.near(146.2527693485, value, 1e-10)
+    assert(error < 1e-12)
+    assert(points < 100000)   -- 6600 quantiles, two components
+  end)
+
   it("does not need outcomes to be integers", function ()
     local d = peri.Binomial(10, 0.3)
     for _, scale in ipairs { 0.5, 2, -0.3 } do
@@ -171,6 +187,50 @@ describe("wasserstein between outcomes and a continuous law", function ()
       local expected = math.abs(scale) * peri.wasserstein(d, peri.Normal((1 - 0.25) / scale, 1 / math.abs(scale)))
       check(moved, peri.Normal(1, 1), 1, expected, 1e-11)
     end
+  end)
+
+  -- Between jumps that are known no quantile is asked for, and steps that are too many are not looked at one by one.
+  it("asks for few quantiles of outcomes", function ()
+    local function counted (class)
+      local Own, count = class:extend("Own" .. class.__name), { 0 }
+      for _, name in ipairs { "icdf", "isf" } do
+        Own[name] = function (self, u)
+          count[1] = count[1] + (type(u) == "number" and 1 or u:numel())
+          return class[name](self, u)
+        end
+      end
+      return Own, count
+    end
+    local NegativeBinomial, few = counted(peri.NegativeBinomial)
+    local p = peri.Truncated(peri.Triangular(0, 30, 30), -2, 0.001)
+    local q = peri.Truncated(NegativeBinomial(10000, 0.7), 100, 1000)
+    check(p, q, 1, 999.8501105473703187, 1e-11)   -- 40-digit sum
+    assert(few[1] < 3000)
+    local BetaBinomial, many = counted(peri.BetaBinomial)
+    local value, error = peri.wasserstein(BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2)
+    assert(math.abs(value - 3158.5022663598) <= error and error < 1.5)   -- by panels
+    assert(many[1] < 400)
+    many[1] = 0
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, BetaBinomial({ 0.3, 1000 }, { 3, 0.01 },
+                                                                                       { 256, 1000 }))
+    value, error = peri.wasserstein(mixture, peri.Normal(1e4, 1e-3), 1)
+    assert(math.abs(value - (1e4 - mixture:mean())) <= error and error < 1)
+    assert(many[1] < 400)
+  end)
+
+  it("is infinite where the tails say so, and does not look any further", function ()
+    local Heavy, count = peri.HalfCauchy:extend "Heavy", 0
+    for _, name in ipairs { "icdf", "isf" } do
+      Heavy[name] = function (self, u)
+        count = count + (type(u) == "number" and 1 or u:numel())
+        return peri.HalfCauchy[name](self, u)
+      end
+    end
+    local value, error = peri.wasserstein(Heavy(0.01), peri.Normal(0, 1), 7)
+    assert(value == math.huge and error == math.huge and count < 200)
+    value, error = peri.wasserstein(peri.Cauchy({ 0, 1 }, 1), peri.Normal(0, 1), 2)
+    assert.same({ math.huge, math.huge }, value:totable())
+    assert.same({ math.huge, math.huge }, (value + error):totable())
   end)
 
   it("takes batches, and has a gradient", function ()

@@ -224,13 +224,22 @@ describe("variational inference", function ()
     end
   end)
 
-  it("shows its progress on one line", function ()
-    local written, stderr = {}, io.stderr
+  -- What a fit writes to standard error, which is a terminal or is not.
+  local function written_with (is_terminal)
+    local written, stderr, terminal = {}, io.stderr, package.loaded["perilune.terminal"]
     rawset(io, "stderr", { write = function (_, ...) written[#written + 1] = table.concat { ... } end,
                            flush = function () end })
+    package.loaded["perilune.terminal"] = { is_terminal = function (fd) return fd == 2 and is_terminal end }
     local ok, why = pcall(peri.vi.fit, with(SCHOOLS, { steps = 120, progress = true, rng = peri.rng(1) }))
     rawset(io, "stderr", stderr)
+    package.loaded["perilune.terminal"] = terminal
     assert(ok, why)
+    return written
+  end
+
+  it("shows its progress on one line of a terminal, and nowhere else", function ()
+    assert.same({}, written_with(false))
+    local written = written_with(true)
     assert.equal(3, #written)
     assert.truthy(written[2]:find("^\rvi: step 100, stage 1 of 3, ELBO %-%d+%.%d+\27%[K$"))
     assert.truthy(written[3]:find("^\r%a+: .*\n$"))

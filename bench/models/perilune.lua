@@ -1,10 +1,12 @@
---- perilune's side: `lua5.4 bench/models/perilune.lua data FOLDER | gradient [NAME] | nuts [NAME]`
+--- perilune's side: `lua5.4 bench/models/perilune.lua data FOLDER | gradient [NAME] | nuts [NAME] | threads [NAME]`
 --
 --   data       writes the data of each model for R, as FOLDER/NAME.R
 --   gradient   name, microseconds of CPU for a log density with its gradient: the least of ROUNDS
 --   nuts       name, seconds of CPU, the same with diagnostics, least effective draws: the middle one of ROUNDS by
 --              draws per second
+--   threads    name, seconds of wall clock for four chains on one thread and on two: the least of ROUNDS
 local peri    = require "perilune"
+local core    = require "perilune.core"
 local Density = require "perilune.model.density"
 local list    = require "bench.models.list"
 
@@ -84,8 +86,26 @@ local function nuts (one)
   return table.unpack(runs[#runs // 2 + 1])
 end
 
+-- Rounds by turns, so that both have the quietest moments.
+local function threads (one)
+  local posed, best = one.pose(), { math.huge, math.huge }
+  for _ = 1, ROUNDS do
+    for n = 1, 2 do
+      peri.set_threads(n)
+      local sampling = posed:nuts { seed = 1, chains = 4, run = false }
+      collectgarbage()
+      local begin = core.clock()
+      while not sampling:step { ms = 1000 } do end
+      best[n] = math.min(best[n], core.clock() - begin)
+    end
+  end
+  peri.set_threads(1)
+  return table.unpack(best)
+end
+
 for _, one in ipairs(list) do
   if what == "data" then write_data(given, one)
   elseif what == "gradient" and chosen(one, "gradient") then print(one.name, gradient(one))
-  elseif what == "nuts" and chosen(one, "nuts") then print(one.name, nuts(one)) end
+  elseif what == "nuts" and chosen(one, "nuts") then print(one.name, nuts(one))
+  elseif what == "threads" and chosen(one, "nuts") then print(one.name, threads(one)) end
 end

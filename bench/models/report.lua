@@ -67,6 +67,18 @@ local function chains ()
   end
 end
 
+local function threads ()
+  local figures = read "perilune_threads"
+  print "\n## Four chains on two threads over one\n"
+  print "Seconds of wall clock for the same draws, the best round of each; starts and diagnostics not included.\n"
+  row("model", "one thread", "two threads", "ratio", "demand")
+  row("---", "---", "---", "---", "---")
+  for _, one in ipairs(list) do
+    local t = figures[one.name]
+    if t then row(one.title, digits(t[1]), digits(t[2]), digits(t[1] / t[2]), demand("≥ 1.8", t[1] / t[2] >= 1.8)) end
+  end
+end
+
 local function from_nothing ()
   local figures = read "whole"
   local function ms (name) return figures[name] and 1000 * figures[name][1] end
@@ -89,4 +101,5 @@ print "\nThe same models, priors and data on all sides: bench/models/list.lua, b
 print "best round of gradients, the middle one of chains. `make bench-models` writes this page."
 gradients()
 chains()
+threads()
 from_nothing()

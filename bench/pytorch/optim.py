@@ -13,10 +13,30 @@ def steps(name, **options):
     return prepare
 
 
+def steps_with_gradients(name, **options):
+    def prepare(dtype):
+        w = torch.randn(N, dtype=dtype, requires_grad=True)
+        opt = getattr(torch.optim, name)([w], **options)
+
+        def step():
+            opt.zero_grad()
+            (w * w).sum().backward()
+            opt.step()
+        return step
+    return prepare
+
+
 workloads = {
     "SGD": steps("SGD", lr=1e-3),
     "SGD with momentum": steps("SGD", lr=1e-3, momentum=0.9),
     "Adam": steps("Adam", lr=1e-3),
+    "Adam with amsgrad": steps("Adam", lr=1e-3, amsgrad=True),
+    "NAdam": steps("NAdam", lr=1e-3),
+    "RAdam": steps("RAdam", lr=1e-3),
+    "Adamax": steps("Adamax", lr=1e-3),
     "RMSprop": steps("RMSprop", lr=1e-3),
     "Adagrad": steps("Adagrad", lr=1e-3),
+    "Adadelta": steps("Adadelta", lr=1e-3),
+    "Rprop": steps("Rprop", lr=1e-3),
+    "SGD and gradients of a sum of squares": steps_with_gradients("SGD", lr=1e-3),
 }

@@ -142,6 +142,13 @@ end
 --- What is to be checked, as a tensor.
 function constraint.as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
+--- The same, having seen that it has at least n dimensions.
+function constraint.with_rank (x, n)
+  x = constraint.as_tensor(x)
+  if core.rank(x) >= n then return x end
+  raise("constraint: x must have at least %d dimension%s, got %s", n, n == 1 and "" or "s", show.value(x))
+end
+
 --- Answers for the last n dimensions together.
 function constraint.joined (answers, n)
   for _ = 1, n do answers = answers:min(-1) end

@@ -31,4 +31,4 @@ local function load_all ()
   while families[1] do add(table.remove(families)) end
 end
 
-return core.keep("constraints", errors.module("constraints", constraints, find, nil, load_all))
+return core.keep("constraints", errors.module("constraints", constraints, find, load_all))

@@ -25,6 +25,7 @@ Distribution.__index = Distribution
 
 -- The shape of a single number, shared by all: it cannot be written to.
 local SCALAR = setmetatable({}, {
+  __tostring  = function () return "()" end,
   __newindex  = function () raise("batch_shape and event_shape cannot be changed") end,
   __metatable = false,
 })
@@ -70,6 +71,25 @@ local EVENTS = {
 }
 
 local function class_tostring (c) return "class " .. class.name(c) end
+
+-- A class's fields for `pairs`, those that it inherits too; Lua's own events are its metatable's business.
+local function class_pairs (c)
+  local fields = {}
+  for _, link in ipairs(class.chain(c)) do
+    for key, value in next, link do
+      if fields[key] == nil and not tostring(key):find "^__" then fields[key] = value end
+    end
+  end
+  return next, fields, nil
+end
+
+-- The help of a class of ours is what its file begins with; it prints as its entry in the reference.
+local function help_of (name, help)
+  help = help or lazy("help.classes", name)
+  local meta = getmetatable(help) or {}
+  function meta.__tostring () return tostring(require "perilune.help".entry(name)) end
+  return setmetatable(help, meta)
+end
 
 local function names_of (params)
   local names = {}
@@ -126,7 +146,7 @@ end
 
 -- Makes c a child of `parent` that can be called.
 local function set_parent (c, parent)
-  setmetatable(c, { __index = parent, __tostring = class_tostring, __newindex = set_field })
+  setmetatable(c, { __index = parent, __tostring = class_tostring, __pairs = class_pairs, __newindex = set_field })
   set_call(c)
 end
 
@@ -137,6 +157,17 @@ local function emptied (c)
     if is_method(key, value) then c[key] = nil end
   end
   return c
+end
+
+-- A description that is an instance would have the kernels of its class, and take the place of the class of that name.
+local function check_extension (parent, name, spec)
+  if not class.is_class(parent) then raise("extend: a class is extended, got %s", show.value(parent)) end
+  if type(name) ~= "string" or name == "" then
+    raise("extend: name must be a string, got %s", show.value(name))
+  end
+  if spec ~= nil and (type(spec) ~= "table" or core.table_kind(spec) == "object") then
+    raise("extend: the description of %s must be a plain table, got %s", name, show.value(spec))
+  end
 end
 
 --@ Distribution:extend(name, options) -> Distribution
@@ -155,14 +186,9 @@ end
 -- > Peak(2):log_prob(0), kl_divergence(Peak(2), Laplace(0, 0.5)) < 1e-12
 -- 0.0  true
 function Distribution:extend (name, spec)
-  if type(name) ~= "string" or name == "" then
-    raise("extend: name must be a string, got %s", show.value(name))
-  end
-  if spec ~= nil and type(spec) ~= "table" then
-    raise("extend: the description of %s must be a table, got %s", name, show.value(spec))
-  end
+  check_extension(self, name, spec)
   spec = spec or {}
-  local is_ours = spec.kernels or spec.late
+  local is_ours = spec.kernels or spec.late_methods
   if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
@@ -173,9 +199,9 @@ function Distribution:extend (name, spec)
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
-  c.__index, c.late = index_of(c), nil
-  if is_ours then c.help = c.help or lazy("help.classes", name) end   -- what its file begins with
-  for key in (spec.late or ""):gmatch "%S+" do c[key] = late(c, key) end
+  c.__index, c.late_methods = index_of(c), nil
+  if is_ours then c.help = help_of(name, spec.help) end
+  for key in (spec.late_methods or ""):gmatch "%S+" do c[key] = late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
     raise("%s: there is no file of kernels named %s", name, spec.kernels)
@@ -284,6 +310,14 @@ function Distribution:expectation (...)
   local expectation = require "perilune.expectation"
   return expectation.of(self, expectation.checked(self, ...))
 end
+
+--@ Distribution:fit_check(x) -> check
+-- How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p,
+-- and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+--   x  tensor or list of numbers
+-- > Uniform(0, 1):fit_check({0.2, 0.5, 0.9}).ks
+-- 0.23333333333333
+function Distribution:fit_check (x) return require "perilune.fit.check".quantiles(self, x) end
 
 --@ Distribution:enumerate_support() -> Tensor
 -- All outcomes of a finite discrete distribution, along a new first dimension; raises where there is no end of them.

@@ -67,23 +67,38 @@ function errors.count_arguments (who, methods, names)
 end
 
 --- Makes a table a module: a field that is not there is an error which names the nearest. `find(name)` may know
--- more than the table holds, and `add_names(list)` list it; `load_all()` puts all of it into the table, for `pairs`.
--- (Names that begin with _ are probed for by others: nil.)
-function errors.module (who, module, find, add_names, load_all)
-  local function all_fields ()
-    load_all()
-    return next, module, nil
+-- more than the table holds, and `add_names(list)` list it. (Names that begin with _ are probed for by others: nil.)
+-- `pairs` gives all of it, each name loaded when its turn comes; `__names` of the metatable lists without loading.
+function errors.module (who, module, find, add_names)
+  local function all_names ()
+    local listed, names, seen = {}, {}, {}
+    if add_names then add_names(listed) end
+    for known in next, module do listed[#listed + 1] = known end
+    for _, name in ipairs(listed) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
+    table.sort(names)
+    return names
+  end
+  local function next_field (names)
+    names.at = names.at + 1
+    local name = names[names.at]
+    if name ~= nil then return name, module[name] end
   end
   return setmetatable(module, {
-    __pairs = load_all and all_fields,
+    __names = all_names,
+    __name  = who,
+    __tostring = function () return require "perilune.readable".names(who, all_names()) end,
+    __pairs = function ()
+      local names = all_names()
+      names.at = 0
+      return next_field, names, nil
+    end,
     __index = function (_, name)
       if type(name) ~= "string" or name:find "^_" then return nil end
       local value = find and find(name)
       if value ~= nil then return value end
-      local names = {}
-      for known in next, module do names[#names + 1] = known end
-      if add_names then add_names(names) end
-      local near = core.nearest(name, names)
+      local near = core.nearest(name, all_names())
       raise("%s has no %s%s", who, name, near and "; did you mean " .. near .. "?" or "")
     end,
   })

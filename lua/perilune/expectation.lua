@@ -25,6 +25,7 @@ local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
+local PANELS   = 128      -- of either half that are cut, unless told: some 12000 quantiles, which may take 4 us each
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -56,9 +57,8 @@ local function lost_at (d, x, finite)
 end
 
 -- f at quantiles x of both halves, { 2 n, batch... }, with weights { 2, n, batch... } that are lost where x is.
-local function values_at (d, f, x, weights, losses)
-  local shape, values = core.shape(weights), rows(d, #x, f(x))
-  local bare = core.bare(values)
+local function values_at (d, values, x, weights, losses)
+  local shape, bare = core.shape(weights), core.bare(values)
   local finite = bare:isfinite()
   local lost = lost_at(d, x, finite)
   losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):reshape(shape):max(2))
@@ -91,33 +91,54 @@ local function ranges_of (d, low, high)
   return { from = from, pace = (to - from) / REACH, is_cut = functions.lt(to, REACH), is_open = functions.lt(from, to) }
 end
 
+-- How many of the n levels of a half differ: all, or one where it has no panels any more.
+local function count_of (t, n) return core.item(t:min()) == core.item(t:max()) and 1 or n end
+
+-- Quantiles of the first `low` levels of the lower half and the first `high` of the upper one, and f there; both
+-- { 2 n, batch... }, the last repeated.
+local function points_at (d, f, weights, low, high)
+  local n = core.shape(weights)[2]
+  local below, above = weights:select(1, 1):narrow(1, 1, low), weights:select(1, 2):narrow(1, 1, high)
+  local x = tensor.cat { rows(d, low, d:icdf(below)), rows(d, high, d:isf(above)) }
+  local values = rows(d, low + high, f(x))
+  if low == n and high == n then return x, values end
+  local function full (t)
+    return tensor.cat { rows(d, n, t:narrow(1, 1, low)), rows(d, n, t:narrow(1, low + 1, high)) }
+  end
+  return full(x), full(values)
+end
+
 -- The integrands over both halves of the mass, as functions of v.
 local function halves (d, f, losses, range)
   local from, pace, is_open
   if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
   return function (v)
     local n, t = #v, v:transpose(1, 2)
+    local low, high = count_of(t:select(1, 1), n), count_of(t:select(1, 2), n)
     local weights = 0.5 * exp(-(range and from + t * pace or t))
-    local x = tensor.cat { rows(d, n, d:icdf(weights:select(1, 1))), rows(d, n, d:isf(weights:select(1, 2))) }
-    local values = values_at(d, f, x, range and weights * is_open or weights, losses)
+    local x, values = points_at(d, f, weights, low, high)
+    values = values_at(d, values, x, range and weights * is_open or weights, losses)
     return ((range and weights * pace or weights) * values):transpose(1, 2)
   end
 end
 
--- v at which the quantile is x, in the half that it belongs to.
+-- v at which quantiles are x, { n, batch... }, in the half that each belongs to.
 local function add_levels (d, x, range, list)
-  local below, above = attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
+  local n, below, above = #x, attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
   if not (below and above) then return end
   local is_low = functions.lt(below, above)
-  local t = -functions.log(2 * both(d, where(is_low, below, 1), where(is_low, 1, above)))
-  list[#list + 1] = range and (t - range.from) / range.pace or t
+  local t = tensor.stack { rows(d, n, where(is_low, below, 1)), rows(d, n, where(is_low, 1, above)) }
+  t = -functions.log(2 * t):transpose(1, 2)
+  local v = range and (t - range.from) / range.pace or t
+  for i = 1, n do list[#list + 1] = v:select(1, i) end
 end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, mode = { table.unpack(ends.BREAKS) }, attempt.method(d, "mode")
-  if mode then add_levels(d, mode, range, list) end
-  for _, x in ipairs(opts.points or {}) do add_levels(d, x, range, list) end
+  local list, points = { table.unpack(ends.BREAKS) }, { attempt.method(d, "mode") }
+  for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
+  for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
+  if #points > 0 then add_levels(d, tensor.cat(points), range, list) end
   return list
 end
 
@@ -126,7 +147,7 @@ end
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
@@ -336,7 +357,8 @@ end
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
--- of a discrete distribution no more of them are looked at in between.
+-- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
+-- panels there are at most.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density

@@ -5,11 +5,7 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
---@ peri.distributions() -> table
--- The names of all distributions, a list of strings in alphabetical order.
--- > distributions()[1]
--- AsymmetricLaplace
-local peri = { _VERSION = "perilune scm", distributions = core.classes }   -- the names of all distributions
+local peri = { _VERSION = "perilune scm" }
 
 -- Names that stand for a whole module.
 local modules = {
@@ -21,7 +17,12 @@ local modules = {
 -- among them.
 local fields = {
   construction  = "validate",
-  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence wasserstein",
+  ["data.bits"] = "bits",
+  ["data.csv"]  = "read_csv write_csv",
+  ["data.describe"] = "describe",
+  ["data.json"] = "read_json",
+  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence",
+  fit           = "fit",
   gradient      = "func grad no_grad param trace value_and_grad",
   kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
   kl_div        = "kl_div KLDivLoss",
@@ -29,8 +30,10 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  plot          = "plot hist",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
+  wasserstein   = "wasserstein",
 }
 
 local field_of = {}   -- name -> the module that has it
@@ -48,6 +51,14 @@ local function find (name)
   return value
 end
 
+--@ peri.distributions() -> table
+-- The names of all distributions, a list of strings in alphabetical order.
+-- > distributions()[1]
+-- AsymmetricLaplace
+function peri.distributions (...)
+  return require "perilune.show".listed(core.classes(...))
+end
+
 --@ peri.has(name) -> boolean
 -- Is there such a field of peri? To ask for others raises, and names the nearest.
 --   name  string
@@ -61,15 +72,9 @@ end
 -- Nothing is loaded to list them.
 local function other_names (list)
   for _, names in ipairs { modules, field_of, functions, tensor } do
-    for name in pairs(names) do list[#list + 1] = name end
+    for name in next, names do list[#list + 1] = name end
   end
   table.move(core.classes(), 1, #core.classes(), #list + 1, list)
 end
 
-local function load_all ()
-  local names = {}
-  other_names(names)
-  for _, name in ipairs(names) do find(name) end
-end
-
-return errors.module("perilune", peri, find, other_names, load_all)
+return errors.module("perilune", peri, find, other_names)

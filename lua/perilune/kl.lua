@@ -230,7 +230,7 @@ function kl.kl_pairs (...)
     end
   end
   table.sort(all, function (a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
-  return all
+  return show.listed(all)
 end
 
 --@ peri.kl_fallback(on) -> nothing
@@ -392,7 +392,7 @@ function kl.kl_explain (p, q, opts, ...)
   error = error or rounding_error(fn, p, q, value)
   if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
-  return { method = method, pair = names, value = value, error = error }
+  return show.listed { method = method, pair = names, value = value, error = error }
 end
 
 return core.keep("kl", setmetatable(kl, { __index = inside }))

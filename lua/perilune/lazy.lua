@@ -3,13 +3,16 @@
 --
 -- For what few need of those who load a file: numerical methods, say.
 return function (name, part)
+  local function found ()
+    local module = require("perilune." .. name)
+    return part and (module[part] or {}) or module
+  end
   return setmetatable({}, {
     __index = function (self, key)
-      local module = require("perilune." .. name)
-      local value = part and (module[part] or {})[key]
-      if not part then value = module[key] end
+      local value = found()[key]
       self[key] = value
       return value
     end,
+    __pairs = function () return pairs(found()) end,
   })
 end

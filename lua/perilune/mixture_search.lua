@@ -5,6 +5,7 @@ local functions  = require "perilune.functions"
 local levels     = require "perilune.levels"
 local peaks      = require "perilune.peaks"
 local quadrature = require "perilune.quadrature"
+local settling   = require "perilune.settling"
 local sums       = require "perilune.mixture_sums"
 local tensor     = require "perilune.tensor"
 
@@ -48,20 +49,18 @@ end
 
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
 local function plain_quantile (self, tail, upper, low, high)
-  local sign = where(upper, -1, 1)
-  return quadrature.root(function (x)
-    local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
-    return sign * log(reached / tail), hazard(self, x, reached), 2 ^ -50
-  end, low, high, inner_end(upper, low, high))
+  return quadrature.root(function (x, at)
+    local reached = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
+    return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached), 2 ^ -50
+  end, low, high, inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape)
 end
 
 -- The same by logarithms alone, for tails that have few digits.
 local function deep_quantile (self, tail, upper, low, high)
-  local sign, goal = where(upper, -1, 1), log(tail)
-  return quadrature.root(function (x)
-    local reached = asked(self, x, upper, sums.log_mixed, "log_cdf", "log_sf")
-    return sign * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high, inner_end(upper, low, high))
+  return quadrature.root(function (x, at)
+    local reached, goal = asked(self, x, at.upper, sums.log_mixed, "log_cdf", "log_sf"), at.goal
+    return where(at.upper, -1, 1) * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
+  end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper }, #self.batch_shape)
 end
 
 -- All are searched for together until the last is found: neither way has to find what the other one does.
@@ -76,26 +75,29 @@ end
 -- To the next outcome, or where doubles are further apart to the next of them.
 local function stride (x) return maximum(1, NEXT * functions.abs(x)) end
 
--- The smallest outcome that reaches it: Newton's method as above, with a halving of the bracket where the steps do not
--- become smaller.
+-- A round of the search for the outcome of a level: Newton's method as above, with a halving of the bracket where the
+-- steps do not become smaller.
+local function approach (self, s)
+  local x, tail, upper = s.x, s.tail, s.upper
+  local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
+  local enough = levels.reached(self, x, reached, tail, upper, s.level)
+  local high = where(enough, x, s.high)
+  local low  = where(enough, s.low, minimum(x + stride(x), high))
+  local step = where(upper, -1, 1) * log(tail / reached) * reached / self:prob(x)
+  local newton, size = functions.floor(x + step), functions.abs(step)
+  local inside = functions.ge(newton, low - 1) * functions.le(newton, high + 1)
+  local trusted = inside * functions.le(size, 0.5 * s.before)
+  local next = where(trusted, newton, functions.floor(quadrature.middle(low, high)))
+  s.x = where(functions.lt(low, high), maximum(low, minimum(next, high - stride(high))), high)
+  s.low, s.high, s.before = low, high, where(trusted, maximum(size, 2), INF)
+  s.ended = 1 - functions.lt(low, high)
+end
+
+-- The smallest outcome that reaches it.
 local function discrete_quantile (self, tail, upper, low, high, level)
-  local sign, before = where(upper, -1, 1), INF
-  local x = inner_end(upper, low, high)
-  for _ = 1, 200 do
-    local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
-    local enough = levels.reached(self, x, reached, tail, upper, level)
-    high = where(enough, x, high)
-    low  = where(enough, low, minimum(x + stride(x), high))
-    if not any(functions.lt(low, high)) then break end
-    local step = sign * log(tail / reached) * reached / self:prob(x)
-    local newton, size = functions.floor(x + step), functions.abs(step)
-    local inside = functions.ge(newton, low - 1) * functions.le(newton, high + 1)
-    local trusted = inside * functions.le(size, 0.5 * before)
-    local next = where(trusted, newton, functions.floor(quadrature.middle(low, high)))
-    x = maximum(low, minimum(next, high - stride(high)))
-    before = where(trusted, maximum(size, 2), INF)
-  end
-  return high
+  local state = { x = inner_end(upper, low, high), low = low, high = high, before = INF, ended = 0,
+                  tail = tail, upper = upper, level = level }
+  return settling.run(function (s) approach(self, s) end, state, 200, #self.batch_shape)
 end
 
 -- More than quantiles of components miss their levels by, and than 1 - p is rounded by.

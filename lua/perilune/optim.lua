@@ -5,148 +5,14 @@
 --   opt:schedule(fn)     fn(number of steps taken) is a factor of lr
 --   opt:state()          a plain table, from which opt:restore(table) goes on
 --
--- One call of C moves all parameters (src/api/optim.c; src/kernel/optim.c has the formulas). Names and defaults of
--- options are torch's.
-local core      = require "perilune.core"
-local errors    = require "perilune.errors"
-local Optimiser = require "perilune.optim.optimiser"
-local params    = require "perilune.optim.params"
+-- Names and defaults of options are torch's, and so are the steps; src/kernel/optim.c has the formulas.
+local elementwise = require "perilune.optim.elementwise"
+local errors      = require "perilune.errors"
+local Optimiser   = require "perilune.optim.optimiser"
+local params      = require "perilune.optim.params"
 
-local rules = Optimiser.rules
-local rate_of, count_step, sqrt = Optimiser.rate, Optimiser.count_step, math.sqrt
+local rules, sqrt = Optimiser.rules, math.sqrt
 local NO_CLIP = math.huge
-
--- The names of rows of memory, or of none. Forms of one kind differ in how many they have.
-local function names_of (self, rows)
-  for _, form in ipairs(rows and self.forms or {}) do
-    if #form.rows == #rows then return form.rows end
-  end
-  return {}
-end
-
--- A parameter's first rows in a form.
-local function new_rows (self, form, entry)
-  return core.full({ #form.rows, entry.size }, self.initial and self:initial() or 0)
-end
-
--- Another form of the rows of a parameter: those of the same name stay.
-local function converted (self, form, entry, last)
-  local rows = new_rows(self, form, entry)
-  for r, name in ipairs(form.rows) do
-    for k, known in ipairs(names_of(self, last)) do
-      if known == name then rows[r] = last[k] end
-    end
-  end
-  return rows
-end
-
--- Gives parameters that have gradients memory in the form that the options ask for. Options may be changed between
--- steps: then steps are counted anew.
-local function complete (self, form)
-  for i, entry in ipairs(self.entries) do
-    local rows = core.recall(self.memory, i)
-    if core.grad(entry.param) and not (rows and #rows == #form.rows) then
-      core.remember(self.memory, i, converted(self, form, entry, rows), 0)
-    end
-  end
-end
-
---@ Optimiser:step(closure) -> any
--- Moves the parameters by their gradients; one without a gradient stays. Raises where a gradient is not finite, names
--- it, and moves nothing.
---   closure  function that is called first and whose result is returned; needed by LBFGS, none unless told
--- > w = param(1)
--- > w.grad = 2
--- > optim.SGD(w, { lr = 0.25 }):step()
--- > item(w)
--- 0.5
-
--- The method that moves the parameters that have gradients; none, if a gradient is not finite.
-local function stepper (forms, form_of, constants)
-  return function (self, closure)
-    local loss
-    if closure ~= nil then loss = errors.check_function(self.name .. ":step", "closure", closure)() end
-    local memory, form = self.memory, form_of and form_of(self) or forms[1]
-    local count = form.ready(memory)
-    if count == false then
-      params.check_finite(self.name, self.entries)
-      complete(self, form)
-      count = form.ready(memory)
-    end
-    local rate = self.factor and rate_of(self) or self.lr
-    while count do   -- that of all parameters, unless one was once without a gradient
-      count = form.update(memory, count, constants(self, rate, count + 1))
-    end
-    count_step(self)
-    return loss
-  end
-end
-
-local function save (self)
-  local saved = {}
-  for i, entry in ipairs(self.entries) do
-    local rows, count = core.recall(self.memory, i)
-    saved[i] = { count = count, size = entry.size }
-    for r, name in ipairs(names_of(self, rows)) do saved[i][name] = rows[r]:totable() end
-  end
-  return saved
-end
-
-local function has_rows (form, saved)
-  for _, name in ipairs(form.rows) do
-    if saved[name] == nil then return false end
-  end
-  return true
-end
-
--- The largest form of which all rows are there, or nil.
-local function saved_form (self, saved)
-  for _, form in ipairs(self.forms) do
-    if has_rows(form, saved) then return form end
-  end
-end
-
--- What save gave for one parameter: the count, and rows if it was moved; nil if it is of another size.
-local function loaded (self, entry, saved)
-  local count = type(saved) == "table" and math.tointeger(saved.count)
-  if not count or saved.size ~= nil and saved.size ~= entry.size then return nil end
-  if count == 0 then return 0 end
-  local form = saved_form(self, saved)
-  if not form then return nil end
-  local rows = new_rows(self, form, entry)
-  for r, name in ipairs(form.rows) do
-    local row = self.numbers(saved[name], entry.size)
-    if not row then return nil end
-    rows[r] = row
-  end
-  return count, rows
-end
-
-local function load (self, saved)
-  local memory = core.memory(self.params)
-  if #saved ~= #self.entries then return nil end
-  for i, entry in ipairs(self.entries) do
-    local count, rows = loaded(self, entry, saved[i])
-    if not count then return nil end
-    core.remember(memory, i, rows, count)
-  end
-  return memory
-end
-
--- An optimiser that works element by element: its forms, { kernel, rows = names of rows of memory }, those of more rows
--- first; which of them the options ask for (the first, unless `form` says); and the kernel's constants for a
--- learning rate and the number of this step.
-local function elementwise (kind)
-  for _, form in ipairs(kind.forms) do
-    form.ready, form.update = core.bind_ready(form[1]), core.bind_update(form[1])
-  end
-  kind.step, kind.save, kind.load = stepper(kind.forms, kind.form, kind.constants), save, load
-  function kind.start (self)
-    self.memory = core.memory(self.params)
-    if kind.check then kind.check(self) end
-  end
-  return Optimiser.kind(kind)
-end
 
 --@ peri.optim
 -- Optimisers, with torch's names, defaults and steps; schedules of learning rates; clipping of gradients.
@@ -172,7 +38,7 @@ local optim = {
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.001); momentum = share of the last move that is kept (0); dampening = share of the
 --            gradient that is left out of the momentum (0); nesterov = true looks ahead along the momentum (false);
---            weight_decay = times the parameter is added to its gradient (0)
+--            weight_decay = times the parameter is added to its gradient (0); maximize = true goes up (false)
 -- > w = param(1)
 -- > opt = optim.SGD(w, { lr = 0.25 })
 -- > loss = w * w
@@ -191,29 +57,49 @@ optim.SGD = elementwise {
       errors.raise("SGD: nesterov needs a positive momentum and no dampening")
     end
   end,
-  form = function (self) return self.forms[self.momentum == 0 and 2 or 1] end,
+  form = function (self, forms) return forms[self.momentum == 0 and 2 or 1] end,
   constants = function (self, rate, count)   -- the first gradient is the first momentum
     local keep, take = self.momentum, count == 1 and 1 or 1 - self.dampening
     local direct, through = 0, 1
     if self.nesterov then direct, through = 1, keep end
-    return NO_CLIP, self.weight_decay, rate, keep, take, direct, through
+    return self.weight_decay, rate, keep, take, direct, through
   end,
 }
 
--- Adam's constants; where its relatives differ: bounds of gradients, decay as part of them or as a factor of the
--- parameter, and eps added to the square root of the mean square before its correction.
-local function adam_constants (self, rate, count, clip, decay, shrink, eps_first)
-  local betas = self.betas
-  local b1, b2 = betas[1], betas[2]
-  local root = sqrt(1 - b2 ^ count)
-  local eps = eps_first and self.eps / root or self.eps
-  return clip or NO_CLIP, decay or self.weight_decay, rate / (1 - b1 ^ count), shrink or 1, b1, b2, 1 / root, eps
+
+-- Adam and its relatives ---------------------------------------------------------
+
+local MOMENTS = { "momentum", "square" }
+
+local function adam_options (lr, weight_decay, ...)
+  return {
+    { "lr", lr, rules.positive }, { "betas", { 0.9, 0.999 }, rules.fractions }, { "eps", 1e-8, rules.nonnegative },
+    { "weight_decay", weight_decay, rules.nonnegative }, ...
+  }
 end
 
-local function adam_options (weight_decay, ...)
-  return {
-    { "lr", 1e-3, rules.positive }, { "betas", { 0.9, 0.999 }, rules.fractions }, { "eps", 1e-8, rules.nonnegative },
-    { "weight_decay", weight_decay, rules.nonnegative }, ...
+-- Decay as part of the gradient, and as a factor of the parameter.
+local function decay_of (self, rate, decoupled)
+  if decoupled then return 0, 1 - rate * self.weight_decay end
+  return self.weight_decay, 1
+end
+
+local function adam_constants (self, rate, count)
+  local betas = self.betas
+  local b1, b2 = betas[1], betas[2]
+  return self.weight_decay, rate / (1 - b1 ^ count), 1, b1, b2, 1 / sqrt(1 - b2 ^ count), self.eps, NO_CLIP
+end
+
+local function adamw_constants (self, rate, count)
+  local _, lr, _, b1, b2, correct, eps, clip = adam_constants(self, rate, count)
+  return 0, lr, 1 - rate * self.weight_decay, b1, b2, correct, eps, clip
+end
+
+local function adam_of (name, weight_decay, constants)
+  return elementwise {
+    name = name, options = adam_options(1e-3, weight_decay, { "amsgrad", false, rules.boolean }),
+    forms = { { "amsgrad", rows = { "momentum", "square", "largest" } }, { "adam", rows = MOMENTS } },
+    form = function (self, forms) return forms[self.amsgrad and 1 or 2] end, constants = constants,
   }
 end
 
@@ -222,7 +108,8 @@ end
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
 --            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
---            gradient (0)
+--            gradient (0); amsgrad = true divides by the largest mean square so far (false); maximize = true goes up
+--            (false)
 -- > w = param(1)
 -- > opt = optim.Adam(w, { lr = 0.25 })
 -- > loss = w * w
@@ -230,25 +117,18 @@ end
 -- > opt:step()
 -- > string.format("%.6f", item(w))
 -- 0.750000
-optim.Adam = elementwise {
-  name = "Adam", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(0),
-  constants = adam_constants,
-}
+optim.Adam = adam_of("Adam", 0, adam_constants)
 
 --@ peri.optim.AdamW(params, options) -> Optimiser
 -- Adam whose decay of weights is no part of the gradient (Loshchilov and Hutter 2019).
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
 --            }); eps = added to the root of the latter (1e-8); weight_decay = parameters are multiplied by 1 - lr
---            weight_decay first (0.01)
+--            weight_decay first (0.01); amsgrad = true divides by the largest mean square so far (false); maximize =
+--            true goes up (false)
 -- > optim.AdamW(param(1)).weight_decay
 -- 0.01
-optim.AdamW = elementwise {
-  name = "AdamW", forms = { { "adam", rows = { "momentum", "square" } } }, options = adam_options(1e-2),
-  constants = function (self, rate, count)
-    return adam_constants(self, rate, count, nil, 0, 1 - rate * self.weight_decay)
-  end,
-}
+optim.AdamW = adam_of("AdamW", 1e-2, adamw_constants)
 
 --@ peri.optim.ClippedAdam(params, options) -> Optimiser
 -- Pyro's Adam, for gradients with outliers: their elements are moved into [-clip_norm, clip_norm], and lr is
@@ -256,24 +136,119 @@ optim.AdamW = elementwise {
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
 --            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
---            gradient (0); clip_norm = bound of each element (10); lrd = factor of lr at every step (1)
+--            gradient (0); clip_norm = bound of each element (10); lrd = factor of lr at every step (1); maximize =
+--            true goes up (false)
 -- > optim.ClippedAdam(param(1), { lrd = 0.999 }).lrd
 -- 0.999
 optim.ClippedAdam = elementwise {
-  name = "ClippedAdam", forms = { { "adam", rows = { "momentum", "square" } } },
-  options = adam_options(0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
-  constants = function (self, rate, count)
-    local lr = rate * self.lrd ^ (self.steps + 1)
-    return adam_constants(self, lr, count, self.clip_norm, nil, nil, true)
+  name = "ClippedAdam", forms = { { "adam", rows = MOMENTS } },
+  options = adam_options(1e-3, 0, { "clip_norm", 10, rules.positive }, { "lrd", 1, rules.positive }),
+  constants = function (self, rate, count)   -- eps is added before the correction of the mean square
+    local decay, lr, shrink, b1, b2, correct, eps = adam_constants(self, rate * self.lrd ^ (self.steps + 1), count)
+    return decay, lr, shrink, b1, b2, correct, eps * correct, self.clip_norm
   end,
 }
+
+-- The momentum that NAdam has at a step.
+local function nadam_momentum (b1, decay, count) return b1 * (1 - 0.5 * 0.96 ^ (count * decay)) end
+
+local NEGLIGIBLE = 2 ^ -54   -- beside 1
+local last = { b1 = 0, decay = 0, count = 0, value = 1 }   -- the product that was computed last
+
+-- The product of the first `count` of them. A negligible one is as good as those after it, and where momenta no longer
+-- grow the rest is a power: so this is quick for any count.
+local function nadam_product (b1, decay, count)
+  if last.b1 ~= b1 or last.decay ~= decay or last.count > count then
+    last = { b1 = b1, decay = decay, count = 0, value = 1 }
+  end
+  while last.count < count and last.value >= NEGLIGIBLE do
+    local momentum = nadam_momentum(b1, decay, last.count + 1)
+    if momentum == b1 then return last.value * b1 ^ (count - last.count) end
+    last.count, last.value = last.count + 1, last.value * momentum
+  end
+  return last.value
+end
+
+--@ peri.optim.NAdam(params, options) -> Optimiser
+-- Adam with Nesterov's momentum (Dozat 2016), which grows with steps.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.002); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); momentum_decay = how soon the momentum grows to the first of betas (0.004);
+--            decoupled_weight_decay = true multiplies parameters by 1 - lr weight_decay instead (false); maximize =
+--            true goes up (false)
+-- > optim.NAdam(param(1)).momentum_decay
+-- 0.004
+optim.NAdam = elementwise {
+  name = "NAdam", forms = { { "nadam", rows = MOMENTS } },
+  options = adam_options(2e-3, 0, { "momentum_decay", 4e-3, rules.nonnegative },
+                         { "decoupled_weight_decay", false, rules.boolean }),
+  constants = function (self, rate, count)
+    local betas, momentum_decay = self.betas, self.momentum_decay
+    local b1, b2 = betas[1], betas[2]
+    local decay, shrink = decay_of(self, rate, self.decoupled_weight_decay)
+    local mu, next_mu = nadam_momentum(b1, momentum_decay, count), nadam_momentum(b1, momentum_decay, count + 1)
+    local product = nadam_product(b1, momentum_decay, count)
+    local direct, ahead = rate * (1 - mu) / (1 - product), rate * next_mu / (1 - product * next_mu)
+    return decay, direct, shrink, b1, b2, 1 - b2 ^ count, self.eps, ahead
+  end,
+}
+
+--@ peri.optim.RAdam(params, options) -> Optimiser
+-- Adam that divides by the mean square only when that is known well enough (Liu and others 2020).
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.001); betas = decay of the means of gradients and of their squares ({ 0.9, 0.999
+--            }); eps = added to the root of the latter (1e-8); weight_decay = times the parameter is added to its
+--            gradient (0); decoupled_weight_decay = true multiplies parameters by 1 - lr weight_decay instead
+--            (false); maximize = true goes up (false)
+-- > w = param(1)
+-- > w.grad = 3
+-- > optim.RAdam(w, { lr = 0.125 }):step()
+-- > item(w)
+-- 0.625
+optim.RAdam = elementwise {
+  name = "RAdam", forms = { { "radam", rows = MOMENTS } },
+  options = adam_options(1e-3, 0, { "decoupled_weight_decay", false, rules.boolean }),
+  constants = function (self, rate, count)
+    local betas = self.betas
+    local b1, b2 = betas[1], betas[2]
+    local decay, shrink = decay_of(self, rate, self.decoupled_weight_decay)
+    local correct = 1 - b2 ^ count
+    local most = 2 / (1 - b2) - 1    -- gradients that the mean square is worth, in the end
+    local worth = most - 2 * count * b2 ^ count / correct
+    local rectify = 0                -- does not divide
+    if worth > 5 then rectify = sqrt((worth - 4) * (worth - 2) * most / ((most - 4) * (most - 2) * worth)) end
+    return decay, rate, shrink, b1, b2, sqrt(correct), self.eps, 1 - b1 ^ count, rectify
+  end,
+}
+
+--@ peri.optim.Adamax(params, options) -> Optimiser
+-- Adam with the largest gradient so far, which fades, for the root of the mean square (Kingma and Ba 2015).
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (0.002); betas = decay of the mean of gradients and of the largest ({ 0.9, 0.999 });
+--            eps = added to their sizes (1e-8); weight_decay = times the parameter is added to its gradient (0);
+--            maximize = true goes up (false)
+-- > optim.Adamax(param(1)).lr
+-- 0.002
+optim.Adamax = elementwise {
+  name = "Adamax", forms = { { "adamax", rows = { "momentum", "largest" } } }, options = adam_options(2e-3, 0),
+  constants = function (self, rate, count)
+    local betas = self.betas
+    local b1, b2 = betas[1], betas[2]
+    return self.weight_decay, rate / (1 - b1 ^ count), b1, b2, self.eps
+  end,
+}
+
+
+-- Others ---------------------------------------------------------------------------
 
 --@ peri.optim.RMSprop(params, options) -> Optimiser
 -- RMSprop (Hinton 2012): gradients divided by the root of their mean square, or of their variance.
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.01); alpha = decay of the mean square (0.99); eps = added to the root (1e-8);
 --            weight_decay = times the parameter is added to its gradient (0); momentum = share of the last move that
---            is kept (0); centered = true divides by the root of the variance (false)
+--            is kept (0); centered = true divides by the root of the variance (false); maximize = true goes up
+--            (false)
 -- > optim.RMSprop(param(1)).alpha
 -- 0.99
 optim.RMSprop = elementwise {
@@ -284,9 +259,9 @@ optim.RMSprop = elementwise {
     { "weight_decay", 0, rules.nonnegative }, { "momentum", 0, rules.nonnegative },
     { "centered", false, rules.boolean },
   },
-  form = function (self) return self.forms[self.momentum == 0 and not self.centered and 2 or 1] end,
+  form = function (self, forms) return forms[self.momentum == 0 and not self.centered and 2 or 1] end,
   constants = function (self, rate)
-    return NO_CLIP, self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps
+    return self.weight_decay, rate, self.alpha, self.momentum, self.centered and 1 or 0, self.eps
   end,
 }
 
@@ -295,19 +270,63 @@ optim.RMSprop = elementwise {
 --   params   parameter, or a (nested) table of parameters
 --   options  lr = learning rate (0.01); lr_decay = the rate after n steps is lr/(1 + n lr_decay) (0); weight_decay =
 --            times the parameter is added to its gradient (0); initial_accumulator_value = where the sum begins (0);
---            eps = added to the root (1e-10)
+--            eps = added to the root (1e-10); maximize = true goes up (false)
 -- > optim.Adagrad(param(1)).lr
 -- 0.01
 optim.Adagrad = elementwise {
-  name = "Adagrad", forms = { { "adagrad", rows = { "total" } } },
+  name = "Adagrad", forms = { { "adagrad", rows = { "total" } } }, initial = { total = "initial_accumulator_value" },
   options = {
     { "lr", 1e-2, rules.positive }, { "lr_decay", 0, rules.nonnegative }, { "weight_decay", 0, rules.nonnegative },
     { "initial_accumulator_value", 0, rules.nonnegative }, { "eps", 1e-10, rules.nonnegative },
   },
-  initial = function (self) return self.initial_accumulator_value end,
   constants = function (self, rate, count)
-    return NO_CLIP, self.weight_decay, rate / (1 + (count - 1) * self.lr_decay), self.eps
+    return self.weight_decay, rate / (1 + (count - 1) * self.lr_decay), self.eps
   end,
 }
+
+--@ peri.optim.Adadelta(params, options) -> Optimiser
+-- Adadelta (Zeiler 2012): gradients in units of the steps before them, so that lr has no units.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = learning rate (1); rho = decay of the mean squares of gradients and of steps (0.9); eps = added to
+--            these (1e-6); weight_decay = times the parameter is added to its gradient (0); maximize = true goes up
+--            (false)
+-- > optim.Adadelta(param(1)).rho
+-- 0.9
+optim.Adadelta = elementwise {
+  name = "Adadelta", forms = { { "adadelta", rows = { "square", "step_square" } } },
+  options = {
+    { "lr", 1, rules.positive }, { "rho", 0.9, rules.fraction }, { "eps", 1e-6, rules.nonnegative },
+    { "weight_decay", 0, rules.nonnegative },
+  },
+  constants = function (self, rate) return self.weight_decay, rate, self.rho, self.eps end,
+}
+
+--@ peri.optim.Rprop(params, options) -> Optimiser
+-- Rprop (Riedmiller and Braun 1993): a size of step for each element, which grows while its gradient keeps its sign
+-- and shrinks when that changes. For objectives without noise.
+--   params   parameter, or a (nested) table of parameters
+--   options  lr = size of the first step (0.01); etas = factors of the size where the sign changed and where it did
+--            not ({ 0.5, 1.2 }); step_sizes = least and largest ({ 1e-6, 50 }); maximize = true goes up (false)
+-- > w = param(1)
+-- > w.grad = 3
+-- > opt = optim.Rprop(w, { lr = 0.25 })
+-- > opt:step()
+-- > item(w)
+-- 0.75
+optim.Rprop = elementwise {
+  name = "Rprop", forms = { { "rprop", rows = { "previous", "step_size" } } }, initial = { step_size = "lr" },
+  options = {
+    { "lr", 1e-2, rules.positive }, { "etas", { 0.5, 1.2 }, rules.factors },
+    { "step_sizes", { 1e-6, 50 }, rules.bounds },
+  },
+  constants = function (self)
+    local etas, sizes = self.etas, self.step_sizes
+    return 0, etas[1], etas[2], sizes[1], sizes[2]
+  end,
+}
+
+function optim.Rprop.schedule ()
+  errors.raise("Rprop: there are no schedules, because lr is the size of the first step alone")
+end
 
 return errors.module("optim", optim)

@@ -8,6 +8,7 @@
 local core      = require "perilune.core"
 local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
+local settling  = require "perilune.settling"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
 
@@ -297,40 +298,42 @@ function quadrature.middle (low, high)
   return where(functions.isnan(half) * functions.eq(low, -high), 0, half)
 end
 
-local function all (x)
-  if core.is_tensor(x) then return core.numel(x) == 0 or core.item(x:min()) ~= 0 end
-  return x ~= 0
+-- A round of the search for the roots of g.
+local function approach (g, s)
+  local x, low, high, before = s.x, s.low, s.high, s.before
+  local value, slope, noise = g(x, s)
+  local size = abs(value)
+  low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
+  local step = -value / slope
+  local newton = x + step
+  local by_ratio = x * functions.exp(step / x)
+  newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
+  local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
+  local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, 0.5 * before))
+  local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
+  local trusted = inside * maximum(settled, le(size, 0.5 * before))
+  -- Between neighbouring numbers the root is where Newton's method would go.
+  local width = high - low
+  local adjacent = le(width, ULP * maximum(abs(low), abs(high))) * lt(width, INF) * functions.eq(newton, newton)
+  local between = where(adjacent, maximum(low, functions.minimum(newton, high)), quadrature.middle(low, high))
+  local next = where(trusted, newton, where(settled, x, between))
+  local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
+  s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
+  s.low, s.high, s.before, s.trusted = low, high, size, trusted
 end
 
 --- The root of an increasing function between low and high, numbers or tensors; either end may be
 -- infinite, and `start` lies between. g(x) returns the value, the slope, and the rounding error of the
 -- value. Newton's method, in logarithms where the bracket is wide, with a halving of it where that leaves it or
 -- does not halve the value; a value close to its rounding error that Newton's method does not halve is settled.
-function quadrature.root (g, low, high, start)
-  local middle = quadrature.middle
-  local x, before, done, trusted = start or middle(low, high), INF, 0, 0
-  for _ = 1, 200 do
-    local value, slope, noise = g(x)
-    local size = abs(value)
-    low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
-    local step = -value / slope
-    local newton = x + step
-    local by_ratio = x * functions.exp(step / x)
-    newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
-    local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
-    local is_noise = maximum(le(size, noise), trusted * le(size, 64 * noise) * gt(size, 0.5 * before))
-    local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
-    trusted = inside * maximum(settled, le(size, 0.5 * before))
-    -- Between neighbouring numbers the root is where Newton's method would go.
-    local width = high - low
-    local adjacent = le(width, ULP * maximum(abs(low), abs(high))) * lt(width, INF) * functions.eq(newton, newton)
-    local between = where(adjacent, maximum(low, functions.minimum(newton, high)), middle(low, high))
-    local next = where(trusted, newton, where(settled, x, between))
-    local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
-    x, before, done = where(done, x, next), size, maximum(done, 1 - moves)
-    if all(done) then break end
-  end
-  return x
+--
+-- Where g knows a batch of this `rank`, points may have dimensions in front of it, and those that are found drop
+-- out, with what is `given` of each: g(x, points) finds that in fields of `points`.
+function quadrature.root (g, low, high, start, given, rank)
+  local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
+                  ended = functions.eq(low, high) }
+  for key, value in pairs(given or {}) do state[key] = value end
+  return settling.run(function (s) approach(g, s) end, state, 200, rank)
 end
 
 return quadrature

@@ -8,10 +8,18 @@ function show.format (pattern, x)
   return x ~= x and "nan" or (string.format(pattern, x):gsub(",", "."))
 end
 
+--- How wide lines may be: what COLUMNS says, or else the window on a terminal; in files, pipes and hosts 80.
+function show.width () return require "perilune.plot.width".columns() end
+
 function show.number (x) return show.format("%.14g", x) end
 
 --- "(2, 3)"
 function show.shape (shape) return "(" .. table.concat(shape, ", ") .. ")" end
+
+local contents = { __tostring = function (t) return require "perilune.readable".contents(t) end }
+
+--- The table, which tostring shows from now on with its contents.
+function show.listed (t) return setmetatable(t, contents) end
 
 --- A value as error messages show it.
 show.value = core.describe

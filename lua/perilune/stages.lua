@@ -10,6 +10,7 @@ local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
 
 local quadrature = lazy "quadrature"
+local settling   = lazy "settling"
 
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
@@ -167,6 +168,15 @@ local function left_of (self, name, y)
   return self.below[name](self.below, self.is_discrete and functions.ceil(-y) - 1 or -y)
 end
 
+-- P(-y <= X <= y), the difference of those tails that are small; and whether little is left of them.
+local function inner_mass (self, y)
+  local low, high = left_of(self, "cdf", y), self.below:cdf(y)
+  local low_sf, high_sf = left_of(self, "sf", y), self.below:sf(y)
+  local inner = where(functions.lt(high, 0.5), high - low,
+                      where(functions.lt(low_sf, 0.5), low_sf - high_sf, 1 - (low + high_sf)))
+  return inner, functions.lt(inner, 0.05 * minimum(high, low_sf)) * functions.gt(y, 0)
+end
+
 function Folded:sf (y)
   return where(functions.lt(y, 0), 1, self.below:sf(y) + left_of(self, "cdf", y))
 end
@@ -174,10 +184,12 @@ end
 -- The logarithm of a tail that is log_tail where it is small, else that of 1 - other.
 local function log_of (log_tail, other) return where(functions.lt(other, 0.5), functions.log1p(-other), log_tail) end
 
-function Folded:log_sf (y)
-  local outer = functions.logaddexp(self.below:log_sf(y), left_of(self, "log_cdf", y))
-  return where(functions.lt(y, 0), 0, log_of(outer, self:cdf(y)))
+-- log P(|X| > y), for y > 0, and what is within y.
+local function log_outer (self, y, inner)
+  return log_of(functions.logaddexp(self.below:log_sf(y), left_of(self, "log_cdf", y)), inner)
 end
+
+function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
 -- P(-y <= X <= y) as an integral of the density, for y close to 0.
 local function mass_near_zero (self, y, shape)
@@ -193,22 +205,35 @@ local function is_any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
--- P(-y <= X <= y), the difference of those tails that are small
-function Folded:cdf (y)
-  local low, high = left_of(self, "cdf", y), self.below:cdf(y)
-  local low_sf, high_sf = left_of(self, "sf", y), self.below:sf(y)
-  local inner = where(functions.lt(high, 0.5), high - low,
-                      where(functions.lt(low_sf, 0.5), low_sf - high_sf, 1 - (low + high_sf)))
-  local cancelled = functions.lt(inner, 0.05 * minimum(high, low_sf)) * functions.gt(y, 0)
-  if not self.is_discrete and is_any(cancelled) then
-    local shape = core.is_tensor(inner) and core.shape(inner) or {}
-    inner = where(cancelled, mass_near_zero(self, y, shape), inner)
-    inner = #shape == 0 and type(y) == "number" and core.is_tensor(inner) and core.item(inner) or inner
+-- The same where the difference of tails has lost digits: those of these flags.
+local function mended (self, y, inner, cancelled)
+  local shape = core.is_tensor(inner) and core.shape(inner) or {}
+  if #shape == 0 then
+    local mass = mass_near_zero(self, y, shape)
+    return where(cancelled, core.is_tensor(y) and mass or core.item(mass), inner)
   end
+  return settling.run(function (s)
+    s.x = where(s.ended, s.x, mass_near_zero(self, s.y, core.shape(s.x)))
+    s.ended = 1
+  end, { x = inner, y = where(cancelled, y, 0), ended = 1 - cancelled }, 1, self.batch_rank)
+end
+
+function Folded:cdf (y)
+  local inner, cancelled = inner_mass(self, y)
+  if not self.is_discrete and is_any(cancelled) then inner = mended(self, y, inner, cancelled) end
   return where(functions.lt(y, 0), 0, inner)
 end
 
 function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
+
+-- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one; of those only that
+-- are asked for.
+local function log_tail (self, y, upper)
+  if not is_any(upper) then return self:log_cdf(y) end
+  local outer = log_outer(self, y, (inner_mass(self, y)))
+  if not is_any(1 - upper) then return outer end
+  return where(upper, outer, self:log_cdf(y))
+end
 
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
 -- outer mass says; a small inner mass is that of the density at 0 as a first guess.
@@ -219,13 +244,13 @@ local function folded_quantile (self, p, q)
   local function outermost (u) return maximum(abs(self.below:icdf(u)), abs(self.below:isf(u))) end
   local reach = outermost(half)
   local target = where(upper, log(q), log(p))
-  local noise = 2 ^ -51 * maximum(1, abs(target))
   local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
-  local y = quadrature.root(function (x)
-    local reached = where(upper, self:log_sf(x), self:log_cdf(x))
-    return where(upper, target - reached, reached - target), functions.exp(self:log_prob(x) - reached), noise
-  end, 0 * reach, reach, guess)
+  local y = quadrature.root(function (x, at)
+    local reached, goal = log_tail(self, x, at.upper), at.goal
+    return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
+           2 ^ -51 * maximum(1, abs(goal))
+  end, 0 * reach, reach, guess, { goal = target, upper = upper }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)
@@ -262,11 +287,20 @@ end
 --- Is t a transform of the kind with this name?
 function stages.is_kind (t, name) return getmetatable(t) == transforms[name] end
 
+-- |x| of a law whose values have one sign is x or -x.
+local function unfolded (map, support)
+  local low, high = support and support.low, support and support.high
+  if not stages.is_kind(map, "Abs") or type(low) ~= "number" or type(high) ~= "number" then return map end
+  if low >= 0 then return transforms.Affine(0, 1) end
+  return high <= 0 and transforms.Affine(0, -1) or map
+end
+
 --- The stage of a map on top of a law with this support and rank of events.
 --
 -- `bounds` is the support; but in a trace in which a map may begin to fall instead of rising, so that the support is
 -- that of the recording alone, all that the map leads to: the law below knows what of it is possible.
 function stages.on (below, map, support, event_dim, is_discrete)
+  if not below.may_turn then map = unfolded(map, support) end
   local image = support and map:image(support) or map.codomain
   local may_turn = core.tracked(map.sign) or below.may_turn or false
   local stage = {
@@ -274,7 +308,7 @@ function stages.on (below, map, support, event_dim, is_discrete)
     is_reshape = stages.is_kind(map, "Reshape"), may_turn = may_turn, bounds = may_turn and map.codomain or image,
     support = is_discrete and discrete_support(image) or image,
     is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil and not may_turn,
-    extra = event_dim - map.domain.event_dim,
+    batch_rank = below.batch_rank or #below.batch_shape, extra = event_dim - map.domain.event_dim,
     event_dim = event_dim + map.codomain.event_dim - map.domain.event_dim,
   }
   return setmetatable(stage, stages.is_kind(map, "Abs") and stage.event_dim == 0 and Folded or Stage)

@@ -24,7 +24,7 @@ local no_more = errors.no_more
 local methods = core.methods   -- t:name(...), here those of C
 local public  = core.public    -- peri.name(...)
 
-for name, fn in pairs(functions) do methods[name] = fn end
+for name, fn in next, functions do methods[name] = fn end
 
 for name in core.each_kernel "reduce" do methods[name] = core.reduction(name, "Tensor:" .. name) end
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
@@ -113,6 +113,7 @@ local elsewhere = {
   comparing        = "equal allclose",
   ordering         = "sort argsort quantile median one_hot",
   matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
+  statistics       = "histogram unique cov corr",
 }
 for module, names in pairs(elsewhere) do
   local functions_of = lazy(module)
@@ -225,6 +226,23 @@ function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) an
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
+
+-- What a tensor answers to: its methods, and fields such as shape.
+function metatable.__names ()
+  local names = {}
+  for _, list in ipairs { methods, core.fields } do
+    for name in next, list do names[#names + 1] = name end
+  end
+  return names
+end
+
+--- pairs(t) lists methods and fields; elements are t[i], or t:totable().
+function metatable.__pairs (t)
+  local answers = {}
+  for _, name in ipairs(metatable.__names()) do answers[name] = t[name] end
+  return next, answers, nil
+end
+
 function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public

@@ -36,8 +36,4 @@ local function all_names (list)
   for name in pairs(finders) do list[#list + 1] = name end
 end
 
-local function load_all ()
-  for name in pairs(finders) do find(name) end
-end
-
-return core.keep("transforms", errors.module("transforms", transforms, find, all_names, load_all))
+return core.keep("transforms", errors.module("transforms", transforms, find, all_names))

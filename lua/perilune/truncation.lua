@@ -12,6 +12,7 @@ local show         = require "perilune.show"
 
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
+local settling   = lazy "settling"
 
 local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -75,33 +76,36 @@ local function distance (self, start, side, target)
   return step
 end
 
+-- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond the other end.
+local function mended (self, x, near, first, side, last, target)
+  return settling.run(function (s)
+    local found = first + side * distance(self, first, side, s.target)
+    s.x = where((1 - s.ended) * gt(side * (last - found), 0), found, s.x)
+    s.ended = 1
+  end, { x = x, target = target, ended = 1 - near }, 1, #self.batch_shape)
+end
+
 -- Quantiles close to an end that cuts the base, where the tails of the base say little.
 local function mend (self, x, log_p, log_q)
   local target, other = log_p + self.log_mass, log_q + self.log_mass
   local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first))
   local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last))
-  if any(low) then
-    local found = self.first + distance(self, self.first, 1, target)
-    x = where(low * lt(found, self.last), found, x)
-  end
-  if any(high) then
-    local found = self.last - distance(self, self.last, -1, other)
-    x = where(high * gt(found, self.first), found, x)
-  end
-  return x
+  x = mended(self, x, low, self.first, 1, self.last, target)
+  return mended(self, x, high, self.last, -1, self.first, other)
 end
 
 -- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
 -- is not searched for beyond all numbers.
 local function deep_quantile (self, target, upper, deep)
-  local base, sign, least = self.base, where(upper, -1, 1), math.exp(DEEP)
+  local base, least = self.base, math.exp(DEEP)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
-  return quadrature.root(function (x)
-    local reached = where(upper, base:log_sf(x), base:log_cdf(x))
-    return sign * (reached - target), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(target)
-  end, where(deep, self.from, start), where(deep, self.last, start), start)
+  return quadrature.root(function (x, at)
+    local reached, goal = where(at.upper, base:log_sf(x), base:log_cdf(x)), at.goal
+    return where(at.upper, -1, 1) * (reached - goal), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(goal)
+  end, where(deep, self.from, start), where(deep, self.last, start), start, { goal = target, upper = upper },
+  #self.batch_shape)
 end
 
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of

@@ -35,6 +35,14 @@ describe("ZeroInflatedPoisson", function ()
     assert.same({ 0, 0 }, shut:sample(2, peri.rng(1)):totable())
   end)
 
+  it("with a shut gate has an entropy that the rate does not move", function ()
+    local slopes = peri.grad(function (at) return peri.ZeroInflatedPoisson(at.gate, at.rate):entropy() end)
+    for _, rate in ipairs { 0, 1e-300, 6, 1e10 } do assert.equal(0, slopes { gate = 1, rate = rate }.rate) end
+    assert.equal(-math.huge, slopes { gate = 1, rate = 6 }.gate)
+    assert.same({ gate = 0, rate = math.huge }, slopes { gate = 0.5, rate = 0 })
+    assert.equal(0, slopes { gate = 1, rate = 0 }.gate)
+  end)
+
   it("has its mode at 0 or where the count has it", function ()
     assert.equal(30.0, peri.ZeroInflatedPoisson(0.01, 30.5):mode())
     assert.equal(0.0, peri.ZeroInflatedPoisson(0.5, 30.5):mode())

@@ -59,5 +59,8 @@ void api_open_join     (lua_State *L);
 void api_open_reduce   (lua_State *L);
 void api_open_optim    (lua_State *L);
 void api_open_random   (lua_State *L);
+void api_open_csv      (lua_State *L);
+void api_open_json     (lua_State *L);
+void api_open_lines    (lua_State *L);
 
 #endif

@@ -31,7 +31,7 @@ static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) 
   if (!engine_is_tracked(r.state, r.n, r.in)) {
     double out;
     b->kernel->value(1, in, &out);
-    lua_pushnumber(L, out);
+    host_push_number(L, out);
     return 1;
   }
   Tensor *out = engine_new_recorded(L, &r, 0, NULL, NULL);
@@ -47,7 +47,7 @@ int bound_apply (lua_State *L) {
   binding_arguments(L, b);
   Look look = binding_push(L, b, &o);
   if (look == LOOK_NUMBERS) {
-    lua_pushnumber(L, apply_to_numbers(b, o.number));
+    host_push_number(L, apply_to_numbers(b, o.number));
     return 1;
   }
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
@@ -80,7 +80,7 @@ int bound_sum (lua_State *L) {
   if (b->state->sum == NULL) b->state->sum = host_kernel(L, "reduce", "sum");
   binding_arguments(L, b);
   if (binding_read(L, b, &o)) {
-    lua_pushnumber(L, apply_to_numbers(b, o.number));
+    host_push_number(L, apply_to_numbers(b, o.number));
     return 1;
   }
   plan(L, &loop, b, &o);
@@ -112,7 +112,7 @@ int bound_partials (lua_State *L) {
   elementwise_partials(pool, b->kernel, &loop, d);
   host_check_stopped(L, pool);
   if (loop.out_rank == 0)
-    for (int k = 0; k < b->operands; k++) lua_pushnumber(L, d[k][0]);
+    for (int k = 0; k < b->operands; k++) host_push_number(L, d[k][0]);
   return b->operands;
 }
 
@@ -123,7 +123,7 @@ static int push_element (lua_State *L, const Loop *loop, size_t at) {
   loop_start(loop, &blocks);
   loop_block(loop, at, 1, &blocks);
   luaL_checkstack(L, loop->out_rank + 1, binding_who(L));
-  lua_pushnumber(L, blocks.in[0][0]);
+  host_push_number(L, blocks.in[0][0]);
   for (int d = 0; d < loop->out_rank; d++) {
     size_t below = 1;
     for (int e = d + 1; e < loop->out_rank; e++)
@@ -143,7 +143,7 @@ int bound_predicate (lua_State *L) {
   binding_arguments(L, b);
   if (binding_read(L, b, &o)) {
     if (apply_to_numbers(b, o.number) != 0) return 0;
-    lua_pushnumber(L, o.number[0]);
+    host_push_number(L, o.number[0]);
     return 1;
   }
   plan(L, &loop, b, &o);

@@ -54,6 +54,8 @@ int luaopen_perilune_core (lua_State *L) {
   lua_setfield(L, -2, "keep");
   lua_pushcfunction(L, copy_fields);
   lua_setfield(L, -2, "copy_fields");
+  lua_pushnumber(L, NAN);
+  lua_setfield(L, -2, "nan");
   host_open_errors(L);
   host_open_tensors(L);
   host_open_kernels(L);
@@ -79,5 +81,8 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_reduce(L);
   api_open_optim(L);
   api_open_random(L);
+  api_open_csv(L);
+  api_open_json(L);
+  api_open_lines(L);
   return 1;
 }

@@ -23,7 +23,7 @@ static int at (lua_State *L) {
   for (int d = 0; d < n; d++)
     data += api_position(L, 2 + d, who, t, d) * t->stride[d];
   if (n == t->rank && !is_tracked(t)) {
-    lua_pushnumber(L, *data);
+    host_push_number(L, *data);
     return 1;
   }
   Tensor *view = host_new_view(L, 1, t, t->rank - n);
@@ -63,7 +63,7 @@ static int get_index (lua_State *L) {
     return lua_pushnil(L), 1;              /* so that ipairs ends */
   ptrdiff_t i = api_position(L, 2, who, t, 0);
   if (t->rank > 1 || is_tracked(t)) api_select(L, 1, t, 0, i);
-  else lua_pushnumber(L, t->data[i * t->stride[0]]);
+  else host_push_number(L, t->data[i * t->stride[0]]);
   return 1;
 }
 

@@ -78,12 +78,35 @@ int api_shape (lua_State *L, int first, int last, const char *who, ptrdiff_t sha
   return rank;
 }
 
+static const char SHAPES = 's';   /* registry key: the metatable of shapes, by which they print */
+
+/* The text of a table of dimensions: "(2, 3)" */
+static int shape_text (lua_State *L) {
+  luaL_Buffer text;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 1);
+  luaL_buffinit(L, &text);
+  luaL_addchar(&text, '(');
+  for (lua_Integer d = 1; d <= n; d++) {
+    if (d > 1) luaL_addstring(&text, ", ");
+    lua_rawgeti(L, 1, d);
+    luaL_tolstring(L, -1, NULL);
+    lua_remove(L, -2);
+    luaL_addvalue(&text);
+  }
+  luaL_addchar(&text, ')');
+  luaL_pushresult(&text);
+  return 1;
+}
+
 void api_push_shape_table (lua_State *L, int rank, const ptrdiff_t shape[]) {
   lua_createtable(L, rank, 0);
   for (int d = 0; d < rank; d++) {
     lua_pushinteger(L, (lua_Integer)shape[d]);
     lua_rawseti(L, -2, d + 1);
   }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &SHAPES);
+  lua_setmetatable(L, -2);
 }
 
 /* core.to_shape(x, who): a new table of dimensions from an integer or a table of them */
@@ -123,6 +146,10 @@ int api_dimensions (lua_State *L, int first, int last, const char *who, int rank
 }
 
 void api_open_integers (lua_State *L) {
+  lua_newtable(L);
+  lua_pushcfunction(L, shape_text);
+  lua_setfield(L, -2, "__tostring");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &SHAPES);
   lua_pushcfunction(L, to_shape);
   lua_setfield(L, -2, "to_shape");
   lua_pushcfunction(L, check_list);

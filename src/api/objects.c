@@ -274,7 +274,7 @@ static int push_of_numbers (lua_State *L, int fn) {
     in[k] = &number[k];
   }
   b->kernel->value(1, in, &out);
-  lua_pushnumber(L, out);
+  host_push_number(L, out);
   return 1;
 }
 

@@ -95,22 +95,22 @@ static int recall (lua_State *L) {
 }
 
 
-/* Is the sum of n elements finite? If not, it may also be too large. */
-static int has_finite_sum (size_t n, const double *x) {
-  double lane[8] = {0};
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (size_t j = 0; j < 8; j++) lane[j] += x[i + j];
-  for (; i < n; i++) lane[0] += x[i];
-  for (size_t j = 1; j < 8; j++) lane[0] += lane[j];
-  return lane[0] - lane[0] == 0;
+/* The sum of a block is as quick as reading it; only if that is not finite, or too large, does
+   each element count. */
+static int all_finite (const Kernel *sum, size_t n, const double *x) {
+  double total = 0;
+  sum->reduction->fold(n, x, &total);
+  for (size_t i = 0; total - total != 0 && i < n; i++)
+    if (x[i] - x[i] != 0) return 0;
+  return 1;
 }
 
-static int is_finite (const Tensor *grad) {
-  if (!is_plain(grad)) return 0;
-  if (has_finite_sum(grad->size, grad->data)) return 1;
-  for (size_t i = 0; i < grad->size; i++)
-    if (grad->data[i] - grad->data[i] != 0) return 0;
+/* Is the grad of a parameter finite? One that has not been written to since is not read again. */
+static int is_finite (const Kernel *sum, Node *node) {
+  const Tensor *grad = node->grad;
+  if (node->finite != 0 && node->finite == *grad->version) return 1;
+  if (!is_plain(grad) || !all_finite(sum, grad->size, grad->data)) return 0;
+  node->finite = *grad->version;
   return 1;
 }
 
@@ -119,8 +119,8 @@ static const Tensor *grad_of (const Tensor *parameter) {
 }
 
 
-static const Kernel *bound_kernel (lua_State *L) {
-  return lua_touserdata(L, lua_upvalueindex(1));
+static const Kernel *bound_kernel (lua_State *L, int i) {
+  return lua_touserdata(L, lua_upvalueindex(i));
 }
 
 static int has_rows (const Slot *slot, const Kernel *kernel) {
@@ -144,14 +144,15 @@ static int push_largest (lua_State *L, const Largest *largest) {
 }
 
 static int ready (lua_State *L) {
-  const Kernel *kernel = bound_kernel(L);
+  const Kernel *kernel = bound_kernel(L, 1);
+  const Kernel *sum = bound_kernel(L, 2);
   const Memory *memory = check_memory(L, 1, "ready");
   Largest largest = {0};
   for (lua_Integer i = 0; i < memory->n; i++) {
     const Slot *slot = &memory->slot[i];
-    const Tensor *grad = grad_of(slot->x);
-    if (grad == NULL) continue;
-    if (!has_rows(slot, kernel) || !is_finite(grad)) return lua_pushboolean(L, 0), 1;
+    if (grad_of(slot->x) == NULL) continue;
+    if (!has_rows(slot, kernel) || !is_finite(sum, slot->x->node))
+      return lua_pushboolean(L, 0), 1;
     include(&largest, slot->count);
   }
   return push_largest(L, &largest);
@@ -185,7 +186,7 @@ static void read_constants (lua_State *L, double constant[KERNEL_MAX_CONSTANTS])
 }
 
 static int update (lua_State *L) {
-  const Kernel *kernel = bound_kernel(L);
+  const Kernel *kernel = bound_kernel(L, 1);
   Memory *memory = check_memory(L, 1, "update");
   lua_Integer count = luaL_checkinteger(L, 2);
   double constant[KERNEL_MAX_CONSTANTS];
@@ -202,11 +203,17 @@ static int update (lua_State *L) {
   return push_largest(L, &below);
 }
 
+static void push_kernel (lua_State *L, const char *file, const char *name) {
+  lua_pushlightuserdata(L, (void *)(uintptr_t)host_kernel(L, file, name));
+}
+
+/* A function of the kernel that argument 1 names and of the one that sums. */
 static int bind (lua_State *L, const char *who, lua_CFunction function) {
-  const Kernel *kernel = host_kernel(L, "optim", luaL_checkstring(L, 1));
-  if (kernel == NULL) host_fail(L, who, "there is no kernel %s", lua_tostring(L, 1));
-  lua_pushlightuserdata(L, (void *)(uintptr_t)kernel);
-  lua_pushcclosure(L, function, 1);
+  push_kernel(L, "optim", luaL_checkstring(L, 1));
+  if (lua_touserdata(L, -1) == NULL)
+    host_fail(L, who, "there is no kernel %s", lua_tostring(L, 1));
+  push_kernel(L, "reduce", "sum");
+  lua_pushcclosure(L, function, 2);
   return 1;
 }
 
@@ -216,9 +223,9 @@ static int bind_update (lua_State *L) { return bind(L, "bind_update", update); }
 
 /* core.finite_grad(parameter): nil if it has no gradient; are all elements of that finite? */
 static int finite_grad (lua_State *L) {
-  const Tensor *grad = grad_of(check_parameter(L, 1, "finite_grad"));
-  if (grad == NULL) lua_pushnil(L);
-  else lua_pushboolean(L, is_finite(grad));
+  const Tensor *x = check_parameter(L, 1, "finite_grad");
+  if (grad_of(x) == NULL) lua_pushnil(L);
+  else lua_pushboolean(L, is_finite(host_kernel(L, "reduce", "sum"), x->node));
   return 1;
 }
 

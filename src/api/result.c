@@ -9,7 +9,7 @@ int api_return (lua_State *L, const Tensor *t, const Kernel *kernel) {
   double value = t->data[0];
   if (kernel != NULL && kernel->integer && value > -0x1p53 && value < 0x1p53)
     lua_pushinteger(L, (lua_Integer)value);
-  else lua_pushnumber(L, value);
+  else host_push_number(L, value);
   return 1;
 }
 

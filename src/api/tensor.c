@@ -22,7 +22,7 @@ static void push_table (lua_State *L, const Tensor *t, int depth, const double *
                         size_t *pushed) {
   if (++*pushed % LOOP_BLOCK == 0) host_look(L, host_state(L));
   if (depth == t->rank) {
-    lua_pushnumber(L, *at);
+    host_push_number(L, *at);
     return;
   }
   ptrdiff_t n = t->shape[depth];
@@ -62,7 +62,7 @@ static int item (lua_State *L) {
               " this one has shape %s", lua_tostring(L, -1));
   }
   if (is_tracked(t)) engine_check_untraced(L, host_state(L), "Tensor:item", 1, &t);
-  lua_pushnumber(L, t->data[0]);
+  host_push_number(L, t->data[0]);
   return 1;
 }
 

@@ -60,6 +60,7 @@ typedef struct Node {
   bool freed;            /* backward without `retain` has gone over it */
   bool has_grad;         /* of a parameter: `grad` is set, */
   bool grad_is_public;   /* and Lua has a reference to it */
+  uint32_t finite;       /* of a parameter: the version of `grad` that was found finite, or 0 */
   Input in[];
 } Node;
 

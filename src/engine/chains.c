@@ -6,6 +6,7 @@
 ** A thread replays a trace of its own.
 */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "engine/trace.h"
@@ -331,6 +332,32 @@ static int draws (lua_State *L) {
   return 3;
 }
 
+/* The iterations of chain i after the warm-up that diverged. */
+static lua_Integer divergences_of (const Chains *chains, size_t i) {
+  const ChainOptions *o = &chains->options;
+  const double *rows = chains->stats + i * (o->warmup + o->draws) * STATS;
+  size_t column = offsetof(ChainStats, divergent) / sizeof(double);
+  lua_Integer n = 0;
+  for (uint64_t k = o->warmup; k < chain_iterations(chain_at(chains, i)); k++)
+    n += rows[k * STATS + column] == 1;
+  return n;
+}
+
+/* chains:counts(): the iterations that each chain has done, and how many after the warm-up
+   diverged */
+static int counts (lua_State *L) {
+  const Chains *chains = check_chains(L, "chains:counts");
+  lua_createtable(L, (int)chains->n, 0);
+  lua_createtable(L, (int)chains->n, 0);
+  for (size_t i = 0; i < chains->n; i++) {
+    lua_pushinteger(L, (lua_Integer)chain_iterations(chain_at(chains, i)));
+    lua_rawseti(L, -3, (lua_Integer)i + 1);
+    lua_pushinteger(L, divergences_of(chains, i));
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 2;
+}
+
 /* chains:metric(i): the inverse metric of chain i, a vector or a matrix, and its step */
 static int metric (lua_State *L) {
   const Chains *chains = check_chains(L, "chains:metric");
@@ -402,10 +429,10 @@ static int restore (lua_State *L) {
 /* }====================================================== */
 
 
-/* core.chains(...) -> chains, with methods run, draws, metric, evaluations, state, restore */
+/* core.chains(...) -> chains, with methods run, draws, counts, metric, evaluations, state, restore */
 void engine_open_chains (lua_State *L) {
   static const luaL_Reg methods[] = {
-    {"draws", draws}, {"metric", metric}, {"evaluations", evaluations}, {"state", state},
+    {"draws", draws}, {"counts", counts}, {"metric", metric}, {"evaluations", evaluations}, {"state", state},
     {"restore", restore}, {NULL, NULL}
   };
   lua_newtable(L);

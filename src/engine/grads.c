@@ -15,6 +15,7 @@ void engine_renew_grad (lua_State *L, int index, const char *who) {
   index = lua_absindex(L, index);
   const Tensor *parameter = lua_touserdata(L, index);
   parameter->node->grad = host_new(L, who, parameter->rank, parameter->shape, NULL);
+  parameter->node->finite = 0;
   lua_setiuservalue(L, index, 1);
 }
 
@@ -43,6 +44,7 @@ void engine_replace_grad (lua_State *L, int index, const char *who, const Tensor
   Node *node = ((const Tensor *)lua_touserdata(L, index))->node;
   engine_forget_grad(L, index, who);
   loop_copy(NULL, node->grad, value);
+  node->grad->writes++;
   node->has_grad = true;
   node->pass = 0;             /* a pass may be writing there: it will notice */
   host_state(L)->passes++;

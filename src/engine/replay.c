@@ -243,7 +243,7 @@ static int replay_back (lua_State *L) {
     node_fill_gradient(NULL, trace->leaf[i].node);
     grads_deliver(trace->leaf[i].node);
   }
-  lua_pushnumber(L, trace->top->data[0]);
+  host_push_number(L, trace->top->data[0]);
   return 1;
 }
 
@@ -261,7 +261,7 @@ static int replay (lua_State *L) {
   go_forward(L, state, trace);
   if (!watch_stopped(&state->watch)) compute_after(L, state, trace, false);
   end_writing(L, state, trace, writing);
-  lua_pushnumber(L, trace->top->data[0]);
+  host_push_number(L, trace->top->data[0]);
   return 1;
 }
 
@@ -366,7 +366,8 @@ static int replay_rows (lua_State *L) {
       watch_look(&state->watch, watch_clock());
     }
   }
-  tensor_holder(rows.x)->writes++;
+  for (int index = ROWS_X; index <= ROWS_RESULTS; index++)
+    if (!lua_isnil(L, index)) tensor_holder(lua_touserdata(L, index))->writes++;
   end_writing(L, state, trace, writing);
   return 0;
 }

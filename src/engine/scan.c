@@ -725,7 +725,7 @@ static void push_rows (lua_State *L, int index, const Tensor *like, size_t rows,
   if (front) view->shape[0] = (ptrdiff_t)rows;
   memcpy(view->shape + front, like->shape, (size_t)like->rank * sizeof *like->shape);
   tensor_row_major(view->rank, view->shape, view->stride);
-  if (view->rank == 0 && !is_tracked(view)) lua_pushnumber(L, view->data[0]);
+  if (view->rank == 0 && !is_tracked(view)) host_push_number(L, view->data[0]);
 }
 
 /* Pushes a list of what was stacked, and one of the last states. */

@@ -9,6 +9,8 @@
 #ifndef PERILUNE_HOST_H
 #define PERILUNE_HOST_H
 
+#include <math.h>
+
 #include <lua.h>
 #include <lauxlib.h>
 
@@ -100,6 +102,12 @@ typedef enum TableKind {
 } TableKind;
 
 TableKind host_table_kind (lua_State *L, int index);
+
+/* Pushes an element. Which sign a NaN has is an accident of the processor's, and printf shows it:
+   for Lua it has none. */
+static inline void host_push_number (lua_State *L, double x) {
+  lua_pushnumber(L, x == x ? x : NAN);
+}
 
 /* Push texts: "(2, 3)"; "shapes (2) and (3)" of all that are not single numbers; a short one
    for any value. */

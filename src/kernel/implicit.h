@@ -18,6 +18,7 @@ typedef struct Implicit {
   Pointwise *log_density;
   void (*slopes) (const double *at, double *dx);   /* dx/d parameter, each of them */
   Sided *tail, *log_tail, *quantile;
+  Sided *hazard;   /* the density over a tail, or NULL: the difference of their logarithms says it */
 } Implicit;
 
 #endif

@@ -26,12 +26,16 @@ static void tail_slopes_at (const double v[], int upper, double d[]) {
   density_slopes(v, upper ? -density : density, d);
 }
 
-/* the density is divided by the tail */
-static void log_tail_slopes_at (const double v[], int upper, double d[]) {
+/* the density over the tail, 0 where there is none */
+static double hazard_at (const double v[], int upper) {
   double log_density = family.log_density(v);
-  double divisor = log_density > -HUGE_VAL ? family.log_tail(v, upper) : 0;
-  double density = vexp(log_density - divisor);
-  density_slopes(v, upper ? -density : density, d);
+  if (log_density == -HUGE_VAL) return 0;
+  return family.hazard ? family.hazard(v, upper) : vexp(log_density - family.log_tail(v, upper));
+}
+
+static void log_tail_slopes_at (const double v[], int upper, double d[]) {
+  double hazard = hazard_at(v, upper);
+  density_slopes(v, upper ? -hazard : hazard, d);
 }
 
 static void quantile_slopes_at (const double v[], int upper, double d[]) {

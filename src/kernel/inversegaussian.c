@@ -184,6 +184,15 @@ static double log_tail (const double *at, int upper) {
   return tail_log(tail_of(at[0], at[1], at[2]), !upper);
 }
 
+/* the factor e^(-s^2/2) is left out of both, unless this is the larger tail */
+static double hazard (const double *at, int upper) {
+  double x = at[0];
+  SmallerTail tail = tail_of(x, at[1], at[2]);
+  double density = INV_SQRT_2PI * (vsqrt(at[2]) / vsqrt(x)) / x;
+  if (tail.lower == !upper) return density / tail.mass;
+  return density * decay(tail.s) / tail_value(tail, !upper);
+}
+
 /* dF/dm = -2l/m^2 e^(2l/m) Phi(-t); and multiplying x, m and l by one factor leaves F */
 static void slopes (const double *at, double *dx) {
   double x = at[0], concentration = at[2], loc = finite_mean(at[1], concentration);
@@ -243,7 +252,7 @@ static double quantile (const double *at, int upper) {
 enum { OPERANDS = 3 };
 
 static const Implicit family = {   /* the tails themselves are above */
-  .log_density = density_at, .slopes = slopes, .log_tail = log_tail, .quantile = quantile
+  .log_density = density_at, .slopes = slopes, .log_tail = log_tail, .quantile = quantile, .hazard = hazard
 };
 
 #include "kernel/implicit_kernels.h"

@@ -20,7 +20,7 @@
 
 #define KERNEL_MAX_IN    8   /* operands of a kernel */
 #define KERNEL_MAX_WIDTH 4   /* doubles in a reduction's state */
-#define KERNEL_MAX_CONSTANTS 8   /* of a step */
+#define KERNEL_MAX_CONSTANTS 10   /* of a step */
 #define KERNEL_DRAW_MAX  256     /* elements that `draw` is asked for at once: noise and result
                                     stay in the L1 cache, and samplers have buffers of this size */
 

@@ -111,12 +111,15 @@ static void entropy (size_t n, const double *const in[], double *out) {
   }
 }
 
+/* with a shut gate the gap is infinite, and the rate does not matter; nor does the gate where that is 0 */
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   EVERY for (size_t i = 0; i < n; i++) {
     double g = in[0][i], r = in[1][i], e = vexp(-r);
     double gap = log_zero(g, r) - vlog1p(-g);
-    d[0][i] = fma(vexpm1(-r), gap, fma(r, e, -poisson_entropy(r)));
-    d[1][i] = (1 - g) * fma(e, gap + r, poisson_entropy_slope(r));
+    double gate = fma(vexpm1(-r), gap, fma(r, e, -poisson_entropy(r)));
+    double rate = (1 - g) * fma(e, gap + r, poisson_entropy_slope(r));
+    d[0][i] = r == 0 ? 0.0 : gate;
+    d[1][i] = g == 1 ? 0.0 : rate;
   }
 }
 

@@ -33,14 +33,29 @@ static BetaQuantile quantile_moved (BetaQuantile s, double t) {
 static double power_root (double a, double b, double log_p) {
   double least = (a < b) ? a : b, most = (a < b) ? b : a;
   double rest = incbeta_small_exponent(least, most, 1.0).hi;
-  return (log_p - vlog(b / (a + b)) - rest) / a;
+  double log_share = (a < b) ? -vlog1p(a / b) : vlog(b / (a + b));
+  return (log_p - log_share - rest) / a;
 }
 
 /*
-** Starts for p <= 1/2. a <= 1 < b: the leading term, below the root.
-** b <= 1 < a: I <= x^a. Both small: the leading term, or the middle.
+** Is the root of the leading term in y = 1 - x certainly below 1/(2(1 + a)), for b <= 1?
+** Its logarithm is at most log(q)/b - digamma(a), and that less than log(q)/b - log(a) + 1/a.
 */
-static BetaQuantile small_start (double a, double b, double log_p) {
+static int is_near_one (double a, double b, double log_q) {
+  return log_q / b + 1.0 / a - vlog(a) < -LN2 - vlog1p(a);
+}
+
+/*
+** Starts for p <= 1/2. b <= 1 and x close to 1: the leading term in 1 - x.
+** a <= 1 < b: that in x, below the root. b <= 1 < a: I <= x^a. Both small:
+** the leading term in x, or the middle.
+*/
+static BetaQuantile small_start (double a, double b, double p, double log_p) {
+  double log_q = vlog1p(-p);
+  if (b <= 1.0 && is_near_one(a, b, log_q)) {
+    BetaQuantile s = quantile_from_log(power_root(b, a, log_q));
+    return (BetaQuantile) {s.y, s.x};
+  }
   if (a > 1.0) return quantile_from_log(log_p / a);
   double log_x = power_root(a, b, log_p);
   if (log_x < -LN2 || b > 1.0) return quantile_from_log(log_x);
@@ -96,7 +111,7 @@ static double refine (double a, double b, double p, BetaQuantile *s) {
 /* the quantile for 0 < p <= 1/2 */
 static BetaQuantile lower_quantile (double a, double b, double p) {
   double log_p = vlog(p);
-  BetaQuantile s = (a > 1.0 && b > 1.0) ? normal_start(a, b, log_p) : small_start(a, b, log_p);
+  BetaQuantile s = (a > 1.0 && b > 1.0) ? normal_start(a, b, log_p) : small_start(a, b, p, log_p);
   for (int i = 0; i < 100 && s.x > 0.0 && s.y > 0.0; i++) {
     BetaQuantile before = s;
     double length = refine(a, b, p, &s);

@@ -25,8 +25,10 @@ local function parts_rule (self)
   return (self.name == "cat" and "made of parts that are " or "made of slices that are ") .. table.concat(rules, ", ")
 end
 
--- Answers of the parts of x: together where parts lie within one event, else side by side.
-local function parts_holds (self, x, join)
+-- Answers of the parts of x, which has at least n dimensions: together where parts lie within one event, else side
+-- by side.
+local function parts_holds (self, x, n, join)
+  x = constraint.with_rank(x, n)
   local answers, within = {}, self:is_within(core.rank(x))
   for i, c in ipairs(self.list) do
     local extra = self.part_event_dim - c.event_dim
@@ -66,7 +68,7 @@ local Cat = constraint.kind("cat", {
   params = { "list", "dim", "lengths" }, rule = parts_rule, violation = parts_violation,
   -- Does the dimension lie within the events of an x of this rank?
   is_within = function (self, rank) return rank - positive_dim(self.dim, rank) < self.event_dim end,
-  holds = function (self, x) return parts_holds(self, constraint.as_tensor(x), tensor.cat) end,
+  holds = function (self, x) return parts_holds(self, x, math.max(1, self.event_dim), tensor.cat) end,
   part = function (self, x, i)
     local at = 1
     for j = 1, i - 1 do at = at + self.lengths[j] end
@@ -98,7 +100,7 @@ end
 local Stack = constraint.kind("stack", {
   params = { "list", "dim" }, rule = parts_rule, violation = parts_violation,
   is_within = function (self) return self.dim < 0 and -self.dim <= self.part_event_dim + 1 end,
-  holds = function (self, x) return parts_holds(self, constraint.as_tensor(x), tensor.stack) end,
+  holds = function (self, x) return parts_holds(self, x, self.part_event_dim + 1, tensor.stack) end,
   part = function (self, x, i) return x:select(self.dim, i) end,
   place = function (self, found, i, rank)
     local d = 1 + positive_dim(self.dim, rank)

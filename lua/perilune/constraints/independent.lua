@@ -1,6 +1,5 @@
 --- Constraints of events whose parts satisfy another one each.
 local constraint = require "perilune.constraint"
-local core       = require "perilune.core"
 local errors     = require "perilune.errors"
 local numbers    = require "perilune.constraints.numbers"
 local show       = require "perilune.show"
@@ -15,12 +14,7 @@ local Independent = constraint.kind("independent", {
   rule = function (self) return self.base:rule() end,
   violation = function (self, x) return self.base:violation(x) end,
   holds = function (self, x)
-    x = constraint.as_tensor(x)
-    local n = self.event_dim
-    if core.rank(x) < n then
-      raise("constraint: x must have at least %d dimension%s, got %s", n, n == 1 and "" or "s", show.value(x))
-    end
-    return constraint.joined(self.base:holds(x), self.dims)
+    return constraint.joined(self.base:holds(constraint.with_rank(x, self.event_dim)), self.dims)
   end,
 })
 

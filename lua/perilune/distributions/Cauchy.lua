@@ -7,6 +7,7 @@
 -- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
+local core         = require "perilune.core"
 
 local Cauchy = Distribution:extend("Cauchy", {
   kernels = "cauchy",
@@ -17,7 +18,7 @@ local Cauchy = Distribution:extend("Cauchy", {
   support = constraints.real,
 })
 
-function Cauchy:mean () return self:batched(0 / 0) end   -- the integral does not exist
+function Cauchy:mean () return self:batched(core.nan) end   -- the integral does not exist
 function Cauchy:mode () return self:batched(self.loc) end
 function Cauchy:median () return self:batched(self.loc) end
 function Cauchy:stddev () return self:batched(math.huge) end

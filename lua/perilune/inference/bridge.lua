@@ -12,9 +12,12 @@ local diagnostics = require "perilune.inference.diagnostics"
 local functions   = require "perilune.functions"
 local matrices    = require "perilune.matrices"
 local modes       = require "perilune.inference.modes"
+local tensor      = require "perilune.tensor"
 local Units       = require "perilune.inference.units"
 
-local SHARE       = 4       -- draws of g for each of the posterior
+local SHARE       = 4       -- draws of g for each of the posterior, at a time,
+local MOST_PARTS  = 8       -- at most so many times,
+local ENOUGH      = 0.01    -- until the error is as small, in nats
 local MOST_ROUNDS = 1000
 local CLOSE       = 1e-10   -- nats between two rounds
 local LOG_2PI     = math.log(2 * math.pi)
@@ -58,28 +61,42 @@ local function second_term (ratios, s1, s2, log_z)
   return (s1 * ratios:exp() + s2 * math.exp(log_z)):reciprocal()
 end
 
--- The log evidence of draws (chains, n, size) and its variance, with a Gaussian of the moments of other rows.
-local function estimate (density, others, draws, rng)
-  local chains, n, size = table.unpack(core.shape(draws))
-  local units, rows = gaussian_of(others), draws:reshape(chains * n, size)
-  local posterior = log_ratios(density, units, rows)
-  local n2 = SHARE * chains * n
-  local guide = log_ratios(density, units, units:to(modes.noise(n2, size, rng)))
-  local centre = posterior:median()
-  posterior, guide = posterior - centre, guide - centre
-  local ess = diagnostics.ess_mean(posterior:reshape(chains, n))
-  local n1 = ess == ess and math.min(ess, chains * n) or chains * n
+--- The fixed point for log ratios of p to g at draws of p, which count as n1, and at draws of g, which count as n2;
+-- with the terms of both means.
+function bridge.solve (posterior, n1, guide, n2)
   local s1, s2, log_z = n1 / (n1 + n2), n2 / (n1 + n2), 0
   for _ = 1, MOST_ROUNDS do
     local before = log_z
     log_z = math.log(first_term(guide, s1, s2, log_z):mean()) - math.log(second_term(posterior, s1, s2, log_z):mean())
     if not is_finite(log_z) or math.abs(log_z - before) < CLOSE then break end
   end
-  local above, below = first_term(guide, s1, s2, log_z), second_term(posterior, s1, s2, log_z)
-  local ess_below = diagnostics.ess_mean(below:reshape(chains, n))
-  local variance = above:var() / above:mean() ^ 2 / n2
-                   + below:var() / below:mean() ^ 2 / (ess_below == ess_below and ess_below or n1)
-  return log_z + centre, variance
+  return log_z, first_term(guide, s1, s2, log_z), second_term(posterior, s1, s2, log_z)
+end
+
+-- The variance of the logarithm of the mean of terms, of which so many are independent.
+local function variance_of (terms, count) return terms:var() / terms:mean() ^ 2 / count end
+
+local function at_most (ess, n) return ess == ess and math.min(ess, n) or n end
+
+-- The log evidence of draws (chains, n, size) and its variance, with a Gaussian of the moments of other rows. Its own
+-- draws are cheap: more are made where they are what is missing.
+local function estimate (density, others, draws, rng)
+  local chains, n, size = table.unpack(core.shape(draws))
+  local units, count = gaussian_of(others), chains * n
+  local posterior = log_ratios(density, units, draws:reshape(count, size))
+  local centre = posterior:median()
+  posterior = posterior - centre
+  local n1 = at_most(diagnostics.ess_mean(posterior:reshape(chains, n)), count)
+  local parts = {}
+  while true do
+    parts[#parts + 1] = log_ratios(density, units, units:to(modes.noise(SHARE * count, size, rng))) - centre
+    local n2 = #parts * SHARE * count
+    local log_z, above, below = bridge.solve(posterior, n1, tensor.cat(parts), n2)
+    local of_guide = variance_of(above, n2)
+    local of_posterior = variance_of(below, at_most(diagnostics.ess_mean(below:reshape(chains, n)), count))
+    local is_missing = of_guide > of_posterior / 2 and of_guide + of_posterior > ENOUGH ^ 2   -- not with NaN
+    if not is_missing or #parts == MOST_PARTS then return log_z + centre, of_guide + of_posterior end
+  end
 end
 
 --- The log evidence and its standard error, from draws that are rows of u, one chain after another.

@@ -6,7 +6,7 @@ local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"
 
-local NAN = math.huge - math.huge
+local NAN = core.nan
 local ONE_SD_BELOW = 0.1586553   -- the probability of what lies further below, as R's posterior has it
 
 local LEVELS = { 0.05, 0.5, 0.95 }   -- the tails lie beyond the first and the last

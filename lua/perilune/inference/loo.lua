@@ -32,7 +32,7 @@ end
 local function total (pointwise)
   local n = core.numel(pointwise)
   local sum = pointwise:sum()
-  return sum, n > 1 and math.sqrt(n * (pointwise - sum / n):pow(2):sum() / (n - 1)) or 0 / 0
+  return sum, n > 1 and math.sqrt(n * (pointwise - sum / n):pow(2):sum() / (n - 1)) or core.nan
 end
 
 local Result = {}

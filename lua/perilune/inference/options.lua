@@ -5,6 +5,7 @@ local show   = require "perilune.show"
 local options = {}
 
 function options.is_count (x) return type(x) == "number" and math.tointeger(x) ~= nil and x > 0 end
+function options.is_enough (x) return options.is_count(x) and x >= 4 end   -- draws: halves of them have a variance
 function options.is_positive (x) return type(x) == "number" and x > 0 and x < math.huge end
 function options.is_boolean (x) return type(x) == "boolean" end
 function options.is_callable (x)
@@ -17,7 +18,7 @@ local function is_table_or_false (x) return x == false or type(x) == "table" end
 options.COMMON = {
   { "rng", false, "a generator (see peri.rng)", function (x) return x == false or type(x) == "userdata" end },
   { "seed", false, "an integer", function (x) return x == false or math.type(x) == "integer" end },
-  { "progress", false, "true, false or a function (text)",
+  { "progress", false, "true, false or a function (info)",
     function (x) return options.is_boolean(x) or options.is_callable(x) end },
   { "noncentred", "auto", '"auto", false or a list of names',
     function (x) return x == "auto" or is_table_or_false(x) end },
@@ -53,16 +54,6 @@ end
 function options.own_rng ()
   local core, Uniform = require "perilune.core", require "perilune.distributions.Uniform"
   return core.rng(math.floor(Uniform(0, 2 ^ 52):sample()))
-end
-
---- Where the option `progress` sends a line of text: to a function, to stderr, or nowhere.
-function options.reporter (progress)
-  if type(progress) ~= "boolean" then return progress end
-  if not progress or not io then return function () end end
-  return function (text, is_last)
-    io.stderr:write("\r", text, "\27[K", is_last and "\n" or "")
-    io.stderr:flush()
-  end
 end
 
 return options

@@ -16,7 +16,7 @@ local DRAWS     = 1000   -- of draws(), where they are to be resampled
 local MOST_ROWS = 24     -- of a printed table,
 local FEW_ELEMENTS = 6   -- and of each vector where there are more
 
-local NAN = math.huge - math.huge
+local NAN = core.nan
 
 --@ Posterior
 -- What is known after the data, whatever way it was found. It prints its verdict with reasons, then a table. Sites
@@ -190,7 +190,7 @@ function Posterior.new (fields)
   local n = core.shape(self.u)[1]
   self.weights = self.log_weights and self.log_weights:exp() or core.full({ n }, 1 / n)
   self.values = self.values or self.density:report(self.u)
-  self.mean, self.sd = {}, {}
+  self.mean, self.sd = show.listed {}, show.listed {}
   for name, values in pairs(self.values) do
     local mean, sd = weighted.moments(flat(values), self.weights)
     if self.verdict == "bad" or self.is_point then sd = sd * NAN end   -- withheld
@@ -259,7 +259,7 @@ end
 
 -- For each element of each site fn(column); results in the shape of the site.
 local function each_element (self, fn)
-  local found = {}
+  local found = show.listed {}
   for name, values in pairs(self.values) do
     local columns, list = flat(values), {}
     for j = 1, core.shape(columns)[2] do list[j] = fn(columns:select(2, j)) end
@@ -295,6 +295,26 @@ function Posterior:interval (probability)
   local low, high, found = self:quantile((1 - probability) / 2), self:quantile((1 + probability) / 2), {}
   for name in pairs(low) do found[name] = { low[name], high[name] } end
   return found
+end
+
+local MCSE = { mean = "mcse_mean", sd = "mcse_sd" }
+
+--@ Posterior:mcse(of) -> table
+-- Of chains: the standard error that a mean, an sd or a quantile has because there are only so many draws, by name.
+--   of  "mean" (unless told), "sd", or a number between 0 and 1: that quantile
+-- > post = model(function (m) m.x = Normal(0, 1) end) {} :nuts { seed = 1 }
+-- > post:mcse().x < 0.05, post:mcse(0.95).x < 0.1
+-- true  true
+function Posterior:mcse (of)
+  if of == nil then of = "mean" end
+  local is_level = type(of) == "number" and of > 0 and of < 1
+  if not MCSE[of] and not is_level then
+    raise('mcse: takes "mean", "sd" or a number between 0 and 1, got %s', show.value(of))
+  end
+  if not self.chains then raise("mcse: these draws are not those of chains") end
+  local diagnostics = require "perilune.inference.diagnostics"
+  local fn = is_level and function (x) return diagnostics.mcse_quantile(x, of) end or diagnostics[MCSE[of]]
+  return each_element(self, function (x) return fn(x:reshape(self.chains, -1)) end)
 end
 
 --- "theta", "theta[2]", "l[2, 1]": element j of a site, in row-major order.
@@ -364,13 +384,19 @@ function Posterior:log_lik ()
   return self.density:likelihood(self.u[self.resampled])
 end
 
---@ Posterior:plot(name) -> string
--- A picture of a site as text: a histogram of a number, intervals of a vector.
---   name  string
+--@ Posterior:plot(what, options) -> Plot
+-- A picture: of the site `what`, or of all; "trace", "ranks" and "pairs" are pictures of chains and of draws.
+--   what     name of a site, "trace", "ranks", "pairs", or nothing: a panel for each site
+--   options  title = text; sites = name or list of names, of pictures of several; bins = number of them, or a list of
+--            edges; range = {low, high} of a site; xlabel = text, of a site; ylabel = text, of a site
 -- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
--- > #tostring(posed:vi({ seed = 1 }):plot("mu")) > 100
--- true
-function Posterior:plot (name) return require "perilune.inference.picture".of(self, name) end
+-- > posed:vi({ seed = 1 }):plot("mu").kind
+-- site
+function Posterior:plot (what, options)
+  if type(what) == "table" and options == nil then what, options = nil, what end
+  local plot = require "perilune.plot"
+  return require "perilune.plot.posterior".of(plot.new, self, what, options)
+end
 
 --@ Posterior:loo() -> table
 -- How well it predicts: leave-one-out cross-validation by PSIS (Vehtari, Gelman and Gabry 2017). Fields: elpd, its
@@ -396,7 +422,7 @@ function Posterior:save () return require "perilune.inference.saved".save(self) 
 
 -- Printing ------------------------------------------------------------------------------------
 
-local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x))) or "-" end
+local function digits (x) return x == x and show.number(tonumber(string.format("%.4g", x)) or x) or "-" end
 
 -- The columns of the table: a heading, and a text for element j of a site whose values are `x`.
 local function columns_of (self)
@@ -469,6 +495,6 @@ function Posterior:__tostring ()
 end
 
 errors.count_arguments("posterior", Posterior,
-                       "draws sample quantile interval covariance predict log_lik plot loo waic save")
+                       "draws sample quantile interval mcse covariance predict log_lik plot loo waic save")
 
 return Posterior

@@ -21,7 +21,7 @@ local MOST_THIN = 200
 
 local ROWS = {
   { "chains", 4, "an integer from 1 to 1024", function (x) return options.is_count(x) and x <= 1024 end },
-  { "draws", 1000, "a positive integer", options.is_count },
+  { "draws", 1000, "an integer from 4", options.is_enough },
   { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or options.is_count(x) end },
   { "thin", "auto", '"auto" or a positive integer', function (x) return x == "auto" or options.is_count(x) end },
   { "run", true, "true or false", options.is_boolean },
@@ -95,20 +95,24 @@ end
 
 --- n draws of each chain, or as many as fit into the time, or all. True when all is drawn.
 function Walk:run (n, seconds)
-  local clock = os and os.clock or function () return math.huge end
-  local stop, left = seconds and clock() + seconds, n or math.huge
+  local stop, left = seconds and core.clock() + seconds, n or math.huge
   while self.at.n < self.total and left > 0 do
     draw(self)
     left = left - 1
-    if stop and clock() >= stop then break end
+    if stop and core.clock() >= stop then break end
   end
   return self.at.n >= self.total
 end
 
 function Walk:draws ()
+  return self.kept, self.stats, (self:counts())
+end
+
+--- How many iterations each chain has done; none of them diverges.
+function Walk:counts ()
   local counts = {}
   for i = 1, core.shape(self.kept)[1] do counts[i] = self.at.n end
-  return self.kept, self.stats, counts
+  return counts
 end
 
 function Walk:state () return { at = self.at, rng = self.rng:state() } end

@@ -38,7 +38,7 @@ local KIND = "perilune fit"
 
 local raise = errors.raise
 
-local Fit = { __name = "fit" }
+local Fit = { __name = "running fit" }
 Fit.__index = Fit
 
 -- Lists of the parameters' values ------------------------------------------------------------

@@ -14,6 +14,7 @@ local opts        = require "perilune.inference.options"
 local packed      = require "perilune.packed"
 local Path        = require "perilune.inference.path"
 local Posterior   = require "perilune.inference.posterior"
+local progress    = require "perilune.inference.progress"
 local recipe      = require "perilune.inference.recipe"
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
@@ -25,7 +26,7 @@ local raise = errors.raise
 local CLIMB    = 60        -- iterations towards a mode before a chain starts
 local SAMPLES  = 5         -- draws for a point of such a path,
 local EVERY    = 4         -- one in so many
-local PROGRESS = 0.1       -- seconds between two lines
+local PROGRESS = 0.1       -- seconds between two reports
 
 local AT_ONCE  = 8         -- quantities that are diagnosed together
 
@@ -139,27 +140,42 @@ function Sampling:step (n)
   return self.done
 end
 
-local function text_of (self)
-  local _, _, counts = self.chains:draws()
-  local total, wanted = 0, 0
-  for _, count in ipairs(counts) do
-    total, wanted = total + count, wanted + self.options.warmup + self.options.draws
-  end
-  return string.format("%s: %d of %d iterations", self.options.method, total, wanted)
+--@ Sampling:progress() -> table
+-- How far each chain is: a list of tables { method, chain, done, of, phase, divergences, text }. done and of are
+-- iterations, those of the warm-up among them; phase is "warm-up" or "sampling"; divergences are those after the
+-- warm-up. The option progress = function (info) is called with such tables while chains run, which have seconds_left
+-- as well.
+-- > posed = model(function (m) m.x = Normal(0, 1) end) {}
+-- > sampling = posed:nuts { seed = 1, draws = 200, warmup = 200, run = false }
+-- > sampling:progress()[4].text
+-- nuts: chain 4, warm-up, 0 of 400 iterations, 0 divergences
+function Sampling:progress ()
+  local done, divergences = self.chains:counts()
+  return progress.of_chains(self.options.method, self.options.warmup, self.options.draws, done, divergences)
+end
+
+-- Runs on for a moment, and tells of it; `before` are the iterations done when it began.
+local function run_and_tell (self, before, begin)
+  local options, chains = self.options, self.chains
+  self.done = chains:run(nil, PROGRESS)
+  local done, divergences = chains:counts()
+  local list = progress.of_chains(options.method, options.warmup, options.draws, done, divergences, before,
+                                  core.clock() - begin)
+  progress.tell_chains(options.progress, list, self.done)
 end
 
 --- Runs to the end. An interruption (Ctrl-C) ends it early: what was drawn is kept.
 function Sampling:finish ()
-  local report, chains = opts.reporter(self.options.progress), self.chains
+  local before, begin = self.chains:counts(), core.clock()
+  local is_told = progress.is_wanted(self.options.progress)
   local ok, why = pcall(function ()
-    repeat
-      self.done = chains:run(nil, self.options.progress and PROGRESS or nil)
-      if self.options.progress then report(text_of(self), self.done) end
-    until self.done
+    if not is_told then self.done = self.chains:run() end
+    while not self.done do run_and_tell(self, before, begin) end
   end)
   if not ok then
     if type(why) ~= "string" or not why:find("interrupted", 1, true) then error(why, 0) end
     self.interrupted = true
+    progress.break_line(self.options.progress)
   end
   return self:result()
 end
@@ -201,7 +217,7 @@ local function drawn (self)
   local draws, stats, counts = self.chains:draws()
   local n, warmup = math.huge, self.options.warmup
   for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
-  if n < 4 then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
+  if not opts.is_enough(n) then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
   local by_name = {}
   for i, name in ipairs(self.names) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
   return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
@@ -233,21 +249,41 @@ local function diagnosed (values, chains, n)
   return all
 end
 
--- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
-local function worst (posed, found)
-  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+-- A number, or a tensor of them, as a list; NaN as something else.
+local function list_of (x, otherwise)
+  local list = core.is_tensor(x) and x:reshape(-1):totable() or { x }
+  for i, value in ipairs(list) do list[i] = value == value and value or otherwise end
+  return list
+end
+
+-- Calls fn(name, is_finite, rhat, ess_bulk, ess_tail) for elements of unobserved sites, but not for those that never
+-- change, if chains move at all: the diagonal of a correlation matrix. What cannot be computed, since there are too few
+-- draws or they are not finite, is as bad as can be.
+local function each_element (posed, values, found, is_stuck, fn)
   for _, site in ipairs(posed.latents) do
-    local function each (kind, fn)
-      local of = found[kind][site.name]
-      local list = core.is_tensor(of) and of:reshape(-1):totable() or { of }
-      for j, value in ipairs(list) do
-        if value == value then fn(value, Posterior.element_name(site.name, site.shape, j)) end
+    local name = site.name
+    local x = values[name]:reshape(core.shape(values[name])[1], -1)
+    local ranges = (x:max(1) - x:min(1)):totable()      -- NaN of what is infinite throughout
+    local rhat = list_of(found.rhat[name], math.huge)
+    local bulk, tail = list_of(found.ess_bulk[name], 0), list_of(found.ess_tail[name], 0)
+    for j, range in ipairs(ranges) do
+      if range ~= 0 or is_stuck then
+        fn(Posterior.element_name(name, site.shape, j), range < math.huge, rhat[j], bulk[j], tail[j])
       end
     end
-    each("rhat", function (value, name) if value > w.rhat then w.rhat, w.rhat_name = value, name end end)
-    each("ess_bulk", function (value, name) if value < w.ess_bulk then w.ess_bulk, w.ess_name = value, name end end)
-    each("ess_tail", function (value, name) if value < w.ess_tail then w.ess_tail, w.tail_name = value, name end end)
   end
+end
+
+-- The largest R-hat and the smallest numbers of effective draws, over unobserved sites, with their elements' names.
+local function worst (posed, values, found, u)
+  local w = { rhat = 1, ess_bulk = math.huge, ess_tail = math.huge, rhat_name = "", ess_name = "" }
+  w.stuck = u:max(1):eq(u:min(1)):sum() > 0
+  each_element(posed, values, found, w.stuck, function (name, is_finite, rhat, bulk, tail)
+    if rhat > w.rhat then w.rhat, w.rhat_name = rhat, name end
+    if bulk < w.ess_bulk then w.ess_bulk, w.ess_name = bulk, name end
+    if tail < w.ess_tail then w.ess_tail, w.tail_name = tail, name end
+    if not is_finite then w.infinite = w.infinite or name end
+  end)
   return w
 end
 
@@ -264,7 +300,7 @@ function Sampling:result ()
   local u = draws:reshape(chains * n, size)
   local values = self.density:report(u)
   local found = diagnosed(values, chains, n)
-  local w = worst(self.posed, found)
+  local w = worst(self.posed, values, found, u)
   w.chains, w.draws, w.interrupted = chains, chains * n, self.interrupted
   w.divergences = stats.divergent and math.tointeger(stats.divergent:sum()) or 0
   w.saturated = self.options.steps == 0 and math.tointeger(stats.depth:ge(self.options.max_depth):sum()) or 0
@@ -277,8 +313,8 @@ function Sampling:result ()
     ess_tail = found.ess_tail, divergences = stats.divergent and w.divergences or nil, stats = stats, chains = chains,
     centring = self.degrees, r_eff = w.ess_bulk / w.draws,
     divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
-    how = string.format("%s, %d chains of %d draws, R-hat at most %.3f, ESS at least %.0f", self.options.method,
-                        chains, n, w.rhat, w.ess_bulk)
+    how = string.format("%s, %d chain%s of %d draws, R-hat at most %s, ESS at least %.0f", self.options.method,
+                        chains, chains == 1 and "" or "s", n, verdict.rhat_text(w.rhat), w.ess_bulk)
           .. (stats.divergent and string.format(", %d divergences", w.divergences) or ""),
   }
 end
@@ -288,7 +324,7 @@ end
 function Sampling.way (method, fixed, row)
   local rows = {
     { "chains", 4, "an integer from 1 to 1024", function (x) return opts.is_count(x) and x <= 1024 end },
-    { "draws", 1000, "a positive integer", opts.is_count },
+    { "draws", 1000, "an integer from 4", opts.is_enough },
     { "warmup", 1000, "an integer that is not negative", function (x) return x == 0 or opts.is_count(x) end },
     { "metric", "auto", '"auto", "diag" or "dense"', function (x) return METRICS[x] ~= nil end },
     { "target", 0.8, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
@@ -304,6 +340,6 @@ function Sampling.way (method, fixed, row)
   end
 end
 
-errors.count_arguments("sampling", Sampling, "step finish state restore result")
+errors.count_arguments("sampling", Sampling, "step progress finish state restore result")
 
 return Sampling

@@ -17,6 +17,7 @@ local handlers  = require "perilune.model.handlers"
 local options   = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local Posterior = require "perilune.inference.posterior"
+local progress  = require "perilune.inference.progress"
 local run       = require "perilune.model.run"
 local show      = require "perilune.show"
 local ways      = require "perilune.model"
@@ -30,6 +31,7 @@ local SIMULATED   = 1000     -- uniform samples that the band comes from
 local LIKELIHOOD  = "log likelihood"
 local MOST_ROWS   = 24       -- of a printed table
 local BAD, DOUBTFUL = 0.01, 0.05
+local BLOCKS      = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 local MOST_BAD    = 0.05     -- share of fits whose own verdict is bad
 
 local CHAINS = { nuts = true, hmc = true, random_walk = true }   -- ways that draw ten times what is ranked
@@ -285,10 +287,12 @@ local function reasons_of (tests, fits)
   return #list == 0 and "ok" or "doubtful", list
 end
 
+-- The frequencies as a picture, and their least and largest.
 local function row_of (one)
-  local counts = {}
-  for i, count in ipairs(one.counts) do counts[i] = tostring(count) end
-  return string.format("%8.3g  %8.3g  %s", one.chi2, one.ecdf, table.concat(counts, " "))
+  local blocks, least, most = {}, math.huge, 0
+  for _, count in ipairs(one.counts) do least, most = math.min(least, count), math.max(most, count) end
+  for i, count in ipairs(one.counts) do blocks[i] = BLOCKS[1 + math.floor(count / most * (#BLOCKS - 1) + 0.5)] end
+  return string.format("%8.3g  %8.3g  %s  %d to %d", one.chi2, one.ecdf, table.concat(blocks), least, most)
 end
 
 function Result:__tostring ()
@@ -298,7 +302,9 @@ function Result:__tostring ()
   for _, reason in ipairs(self.reasons) do lines[#lines + 1] = "  - " .. reason end
   for _, one in ipairs(self.tests) do width = math.max(width, #one.name) end
   local left = "%-" .. width .. "s  %s"
-  lines[#lines + 1] = string.format(left, "name", "p(chi2)   p(ecdf)  ranks, in bins")
+  local bins = #self.tests[1].counts
+  lines[#lines + 1] = string.format(left, "name", string.format(
+    " p(chi2)   p(ecdf)  ranks in %d bins, %.3g expected in each", bins, self.n / bins))
   for i, one in ipairs(self.tests) do
     if i <= MOST_ROWS then lines[#lines + 1] = string.format(left, one.name, row_of(one)) end
   end
@@ -321,11 +327,11 @@ local function calibrate (model, read)
     raise("sbc: method must be the name of a way to the posterior, got %s", show.value(read.method))
   end
   local rngs = (read.rng or core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53))):split(n + 1)
-  local simulated, report = posed:prior(n, rngs[n + 1]), options.reporter(read.progress)
+  local simulated, report = posed:prior(n, rngs[n + 1]), progress.reporter(read.progress, "sbc")
   local names, ranks, fits = names_of(posed), {}, { n = n, failed = 0, bad = 0, few = 0 }
   for j in ipairs(names) do ranks[j] = {} end
   for i = 1, n do
-    report(string.format("sbc: %d of %d", i, n), i == n)
+    report({ text = string.format("sbc: %d of %d", i, n), done = i, of = n }, i == n)
     local one = model(data_of(posed, simulated, i))
     one:start()
     local ok, found = attempt.call("finite", nil, fit, one, read, rngs[i])

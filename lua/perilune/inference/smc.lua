@@ -3,7 +3,8 @@
 -- Particles go from a law q0 (origin.lua) to the posterior p through q0^(1 - b) p^b, b from 0 to 1. Each stage weighs
 -- them by (p/q0)^(b' - b), where b' is the next b such that a share `ess` of them counts, resamples them, and moves
 -- each by Hamiltonian Monte Carlo in units of the particles' covariance. The states of all moves count as particles
--- (waste-free: Dau and Chopin 2022), and the log evidence is the sum of the logarithms of the mean weights.
+-- (waste-free: Dau and Chopin 2022), and the log evidence is the sum over stages of what bridge sampling between
+-- neighbours says; or what it says of the last particles alone, see evidence_of.
 --
 --   smc:step(n)   n moves of all particles; step { ms = 2 }, state, restore and result as in sampling.lua
 local bridge    = require "perilune.inference.bridge"
@@ -17,6 +18,7 @@ local opts      = require "perilune.inference.options"
 local origin    = require "perilune.inference.origin"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
+local progress  = require "perilune.inference.progress"
 local recipe    = require "perilune.inference.recipe"
 local Sampling  = require "perilune.inference.sampling"
 local show      = require "perilune.show"
@@ -35,6 +37,11 @@ local QUARTER   = math.pi / 2   -- the length of a trajectory, in units
 local MOST_LEAPS = 16
 local SHORTEST, LONGEST = 0.5, 1.2   -- steps of particles differ, lest trajectories are periodic
 local GROUPS    = 25       -- of particles by their first ancestors, for the error of the evidence
+local FIRST     = 4        -- times as many draws of the first law as particles: they are cheap
+local AGREE     = 4        -- standard errors by which two answers may differ
+local SHARED    = 0.25     -- of the stages' error, that the last particles may have in common: bridges do not see it
+local DRIFT     = 0.01     -- nats between earlier and later moves at the end that are no drift,
+local MOST_ROUNDS = 10     -- of moves until that is so
 local LEAST_RISE = 1e-12   -- of b: particles that cannot pass this are stuck
 
 local ROWS = {
@@ -85,16 +92,22 @@ local function resampled (weights, n, rng)
   return core.tensor(picked)
 end
 
--- The relative variance of the evidence: each group of first ancestors estimates an equal part of it by the weight of
--- its descendants.
-local function variance_of (eve, weights)
-  local counts, total = core.zeros(GROUPS):totable(), weights:sum()
-  local list = weights:totable()
-  for i, one in ipairs(eve:totable()) do
-    local group = one % GROUPS + 1
-    counts[group] = counts[group] + list[i] * GROUPS / total
+-- Adds to `sums`, by groups of first ancestors, the deviations of terms from their mean, in units of that mean and of
+-- their number.
+local function add_deviations (sums, eves, terms, sign)
+  local list = ((terms / terms:mean() - 1) * (sign / core.numel(terms))):totable()
+  for i, one in ipairs(eves:totable()) do
+    local group = math.tointeger(one) % GROUPS + 1
+    sums[group] = sums[group] + list[i]
   end
-  return core.tensor(counts):var() / GROUPS
+end
+
+-- The variance of a sum of such deviations over independent groups: terms of all stages that have a first ancestor in
+-- common are added up first (Lee and Whiteley 2018).
+local function variance_of (sums)
+  local total = 0
+  for _, x in ipairs(sums) do total = total + x * x end
+  return total * GROUPS / (GROUPS - 1)
 end
 
 
@@ -164,17 +177,30 @@ local function begin_stage (self)
   if not is_rising then
     raise("smc: the particles are stuck at temperature %g: the density is too far from %s", at.b, self.origin.words)
   end
-  local w, log_mean = weights_of(ratios, b - at.b)
-  at.log_evidence = at.log_evidence + log_mean
-  at.b, at.stages = b, at.stages + 1
+  local w = weights_of(ratios, b - at.b)
   local index = resampled(w, n, self.rng)
   local eves = eves_of(at)
-  at.variance = variance_of(eves, w)
+  at.last = { ratios = ratios * (b - at.b), eves = eves, count = core.numel(at.eve) }
+  at.rise, at.b, at.stages = b - at.b, b, at.stages + 1
   u = functions.where(w:gt(0):reshape(-1, 1), u, 0)   -- what has no weight need not be finite
   at.odd_scale, at.even_scale = scales_of(u, w, eves % 2)
   at.eve = eves[index]
   at.now = evaluated(self, u[index])
   at.from, at.pool, at.accept = traits(at.now), {}, {}
+end
+
+-- The stage's part of the log evidence: by bridge sampling between its particles and those of the stage before, which
+-- together know it three times as well as the mean weight.
+local function end_stage (self)
+  local at = self.at
+  local ratios = ratios_of(self) * at.rise
+  local shift = ratios:median()
+  local log_z, above, below = bridge.solve(ratios - shift, core.numel(at.eve), at.last.ratios - shift,
+                                           at.last.count)
+  at.log_evidence = at.log_evidence + log_z + shift
+  add_deviations(at.deviations, at.last.eves, above, 1)
+  add_deviations(at.deviations, eves_of(at), below, -1)
+  at.last = {}
 end
 
 -- Units for the moves of all particles: each by the scale that is not its own.
@@ -230,6 +256,36 @@ local function is_moved (self)
   return #at.pool >= LEAST_MOVES and (#at.pool >= MOST_MOVES or at.correlation < FORGOTTEN)
 end
 
+-- A copy of a generator: looking at a result does not change what is drawn next.
+local function copied (rng)
+  local other = core.rng(1)
+  other:restore(rng:state())
+  return other
+end
+
+-- The log evidence by bridge sampling from particles of moves first, ..., last since the stage began, with families
+-- together, and its error.
+local function bridged (self, first, last)
+  local rows, eves = {}, {}
+  for i = first, last do rows[#rows + 1], eves[#eves + 1] = self.at.pool[i].u, self.at.eve end
+  return bridge.log_evidence(self.density, tensor.cat(rows, 1)[tensor.cat(eves):argsort()], 1, copied(self.rng))
+end
+
+-- Have particles of the posterior found its tails and its arms? If so, bridges from their earlier and their later moves
+-- say the same; particles that still spread say more and more. Else they go on moving.
+local function settle (self)
+  local at = self.at
+  local n = #at.pool
+  local early, early_error = bridged(self, 1, math.max(1, n // 2))
+  local late, late_error = bridged(self, n - math.max(1, n // 2) + 1, n)
+  at.drift = math.abs(late - early)
+  local drifts = at.drift > math.max(DRIFT, math.sqrt(early_error ^ 2 + late_error ^ 2))   -- not with NaN
+  at.is_settled = not drifts
+  at.rounds = at.rounds + 1
+  at.is_done = at.is_settled or at.rounds >= MOST_ROUNDS
+  if not at.is_done then at.from, at.pool = traits(at.now), {} end
+end
+
 -- One move of all particles, after what has to come before it. True when all is done.
 local function advance (self)
   local at = self.at
@@ -242,7 +298,9 @@ local function advance (self)
   pool_up(at)
   at.correlation = correlation(at)
   if is_moved(self) then
-    at.is_ready, at.is_done, at.slowest = at.b < 1, at.b == 1, math.max(at.slowest, at.correlation)
+    if at.rounds == 0 then end_stage(self) end
+    at.is_ready, at.slowest = at.b < 1, math.max(at.slowest, at.correlation)
+    if at.b == 1 then settle(self) end
   end
   return at.is_done
 end
@@ -263,10 +321,11 @@ local function new (posed, options)
   local self = setmetatable({ posed = posed, density = density, degrees = degrees, options = options }, Smc)
   self.rng = Sampling.own_rng(options.rng)
   self.origin = origin.new(start_of(posed, options.start), posed, density, degrees, init, self.rng)
-  self.at = { b = 0, log_evidence = 0, variance = 0, stages = 0, step = density.size ^ -0.25, pool = {}, accept = {},
-              is_ready = true, is_done = false, correlation = 1, slowest = 0,
-              eve = core.arange(1, options.particles + 1) }   -- numbers of first ancestors
-  self.at.now = evaluated(self, self.origin:draw(options.particles, self.rng))
+  self.at = { b = 0, log_evidence = 0, rise = 0, last = {}, stages = 0, step = density.size ^ -0.25, pool = {},
+              accept = {}, is_ready = true, is_done = false, correlation = 1, slowest = 0, rounds = 0,
+              drift = 0, is_settled = true, deviations = core.zeros(GROUPS):totable(),
+              eve = core.arange(1, FIRST * options.particles + 1) }   -- numbers of first ancestors
+  self.at.now = evaluated(self, self.origin:draw(FIRST * options.particles, self.rng))
   pool_up(self.at)
   return self
 end
@@ -277,9 +336,8 @@ function Smc:step (n)
   if type(n) == "table" then
     errors.check_options("step", n, { "ms" })
     if not opts.is_positive(n.ms) then raise("step: ms must be positive, got %s", show.value(n.ms)) end
-    local clock = os and os.clock or function () return math.huge end
-    local stop = clock() + n.ms / 1000
-    repeat until advance(self) or clock() >= stop
+    local stop = core.clock() + n.ms / 1000
+    repeat until advance(self) or core.clock() >= stop
   elseif opts.is_count(n) then
     for _ = 1, n do
       if advance(self) then break end
@@ -290,12 +348,11 @@ end
 
 --- Runs to the end.
 function Smc:finish ()
-  local report = opts.reporter(self.options.progress)
+  local report = progress.reporter(self.options.progress, "smc")
   repeat
     local done, at = advance(self), self.at
-    if self.options.progress then
-      report(string.format("smc: stage %d, temperature %.3g, %d moves", at.stages, at.b, #at.pool), done)
-    end
+    report({ text = string.format("smc: stage %d, temperature %.3g, %d moves", at.stages, at.b, #at.pool),
+             stage = at.stages, temperature = at.b, moves = #at.pool }, done)
   until done
   return self:result()
 end
@@ -372,14 +429,20 @@ local function mean_of (list)
   return sum / #list
 end
 
--- The error of the log evidence: what families say, or the distance from what bridge sampling makes of the last
--- particles, which do not remember how they came there.
-local function error_of (self, u, eves)
+-- The log evidence and its error. The stages add up to one answer; the last particles, by bridge sampling, to another,
+-- which does not remember how they came there, and is the better one where the posterior is near a Gaussian. Where the
+-- two agree, the one with the smaller error counts; else that of the stages, and their distance is the error.
+local function evidence_of (self)
   local at = self.at
-  local said, families = math.sqrt(at.variance), u[eves:argsort()]
-  local other, deviation = bridge.log_evidence(self.density, families, 1, core.rng(1))
-  local apart = math.abs(other - at.log_evidence)
-  return apart > 2 * (said + deviation) and apart or said, other
+  local f = { tempered = at.log_evidence, tempered_error = math.sqrt(variance_of(at.deviations)) }
+  f.bridged, f.bridged_error = bridged(self, 1, #at.pool)
+  local apart = math.abs(f.bridged - f.tempered)
+  local agrees = apart <= AGREE * math.sqrt(f.tempered_error ^ 2 + f.bridged_error ^ 2)   -- not with NaN
+  if not agrees then return f.tempered, math.max(f.tempered_error, apart), f end
+  local is_better = f.bridged_error < f.tempered_error
+  local deviation = is_better and math.max(f.bridged_error, f.tempered_error * SHARED) or f.tempered_error
+  if at.slowest > FORGOTTEN then deviation = math.max(deviation, apart) end   -- both may be low
+  return is_better and f.bridged or f.tempered, math.max(deviation, at.drift), f
 end
 
 --- The Posterior, once it is reached.
@@ -393,16 +456,18 @@ function Smc:result ()
   local eves = eves_of(at)
   local ess, least, where, families = effective(self.posed, values, eves)
   local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
-              correlation = at.slowest, stages = at.stages }
-  f.log_evidence_error, f.bridged = error_of(self, u, eves)
+              correlation = at.slowest, stages = at.stages, drift = not at.is_settled and at.drift or nil }
+  local log_evidence, deviation, parts = evidence_of(self)
+  for name, value in pairs(parts) do f[name] = value end
+  f.log_evidence_error = deviation
   local word, reasons = verdict.of_particles(f)
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
-    reasons = reasons, findings = f, ess_bulk = ess, log_evidence = at.log_evidence,
-    log_evidence_error = f.log_evidence_error, centring = self.degrees, r_eff = least / f.draws,
+    reasons = reasons, findings = f, ess_bulk = ess, log_evidence = log_evidence,
+    log_evidence_error = deviation, centring = self.degrees, r_eff = least / f.draws,
     extra_columns = { { "ESS", ess } },
     how = string.format("smc from %s, %d draws after %d stages, log evidence %.2f +- %.2f, ESS at least %.0f",
-                        self.origin.words, f.draws, at.stages, at.log_evidence, f.log_evidence_error, least),
+                        self.origin.words, f.draws, at.stages, log_evidence, deviation, least),
   }
 end
 

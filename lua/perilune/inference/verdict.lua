@@ -66,14 +66,20 @@ end
 
 local RHAT, ESS, SHARE, E_BFMI = 1.01, 100, 0.005, 0.2   -- ESS for each chain; SHARE of draws
 
+--- R-hat as text: those of chains that stand still are huge.
+function verdict.rhat_text (rhat) return format(rhat < 1000 and "%.3f" or "%.3g", rhat) end
+
 -- What speaks against draws of chains.
 local function chain_findings (w)
   local list = {}
   local function say (...) list[#list + 1] = format(...) end
   if w.interrupted then say("interrupted: %d draws were made", w.draws) end
   if w.chains == 1 then say("one chain: whether others would agree is not known") end
+  if w.stuck then say("no chain moves: the density has no place to go to, or steps are far too large") end
+  if w.infinite then say("draws of %s are not finite: give it a tighter prior", w.infinite) end
   if w.rhat >= RHAT then
-    say("the chains do not agree: R-hat of %s is %.3f; draw more, or give other starts", w.rhat_name, w.rhat)
+    say("the chains do not agree: R-hat of %s is %s; draw more, or give other starts", w.rhat_name,
+        verdict.rhat_text(w.rhat))
   end
   if w.ess_bulk < ESS * w.chains then
     say("few independent draws: %.0f of %d for %s; draw more", w.ess_bulk, w.draws, w.ess_name)
@@ -92,10 +98,12 @@ local function chain_findings (w)
 end
 
 --- The verdict on chains. `w` has chains, draws, rhat, rhat_name, ess_bulk, ess_name, ess_tail, tail_name, divergences,
--- saturated, e_bfmi, interrupted.
+-- saturated, e_bfmi, interrupted, stuck (some free number never changes), infinite (the name of an element that is not
+-- always finite).
 function verdict.of_chains (w)
   local reasons = chain_findings(w)
-  if w.rhat >= 1.1 or w.divergences > 0.1 * w.draws or w.ess_bulk < 10 * w.chains then return "bad", reasons end
+  local is_bad = w.stuck or w.rhat >= 1.1 or w.divergences > 0.1 * w.draws or w.ess_bulk < 10 * w.chains
+  if is_bad then return "bad", reasons end
   return #reasons == 0 and "ok" or "doubtful", reasons
 end
 
@@ -118,6 +126,10 @@ local function particle_findings (f)
     say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
         .. "nearer, or write the model in other coordinates", f.correlation)
   end
+  if f.drift then
+    say("the particles still spread when they were to end (the log evidence by %.2f): more moves, or start = \"prior\"",
+        f.drift)
+  end
   if f.accept < 0.3 then say("only %.0f %% of the moves are accepted: some corner is too narrow", 100 * f.accept) end
   if not is_below(f.log_evidence_error, ERROR) then
     say("the log evidence is known to %.2f only (bridge sampling says %.2f): use more particles, or start nearer",
@@ -127,7 +139,7 @@ local function particle_findings (f)
 end
 
 --- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error,
--- bridged (the log evidence by bridge sampling).
+-- bridged (the log evidence by bridge sampling), drift (of particles that have not settled).
 function verdict.of_particles (f)
   local reasons = particle_findings(f)
   local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either

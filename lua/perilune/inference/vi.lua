@@ -8,6 +8,7 @@ local errors    = require "perilune.errors"
 local model     = require "perilune.model"
 local optim     = require "perilune.optim"
 local options   = require "perilune.inference.options"
+local progress  = require "perilune.inference.progress"
 local recipe    = require "perilune.inference.recipe"
 
 local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = true }
@@ -105,7 +106,7 @@ end
 -- ok  1.000
 return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
-  read.report = options.reporter(read.progress)
+  read.report = progress.reporter(read.progress, "vi")
   local fit, post = fit_of(posed, read, given), nil
   if fit and not read.run then return fit end
   if not fit then post = recipe.fit(posed, read)

@@ -11,6 +11,8 @@ local transforms  = require "perilune.transforms"
 
 local raise = errors.raise
 
+local NO_WIDTH = "Affine: scale must not be 0"   -- how biject_to refuses an interval that is a point
+
 local space = {}
 
 local function count (shape)
@@ -37,7 +39,11 @@ local function transform_of (name, support, who)
     raise("model: %s is discrete and not observed; sum over it (MixtureSameFamily, HiddenMarkov), give it in the "
           .. "data, or give vi a guide function", name)
   end
-  local ok, transform = attempt.call("biject_to: ", nil, transforms.biject_to, support)
+  local ok, transform = attempt.call("biject_to: ", NO_WIDTH, transforms.biject_to, support)
+  if not ok and transform:find(NO_WIDTH, 1, true) then
+    raise("%s: %s lies in an interval without width (%s): assign the value itself", who or "model", name,
+          tostring(support))
+  end
   if not ok then raise("%s: %s: %s", who or "model", name, (tostring(transform):gsub("^.-:%d+: ", ""))) end
   return transform ~= transforms.identity and transform or nil
 end

@@ -20,6 +20,14 @@ local Optimiser = {}
 local function is_number (x) return type(x) == "number" and x == x end
 local function is_count (x) return is_number(x) and x > 0 and x == math.floor(x) and x < math.huge end
 local function is_fraction (x) return is_number(x) and x >= 0 and x < 1 end
+
+-- A rule for two numbers.
+local function pair (text, holds)
+  return { text, function (x)
+    return type(x) == "table" and #x == 2 and is_number(x[1]) and is_number(x[2]) and holds(x[1], x[2])
+  end, is_pair = true }
+end
+
 Optimiser.rules = {
   positive    = { "positive", function (x) return is_number(x) and x > 0 end },
   nonnegative = { "a non-negative number", function (x) return is_number(x) and x >= 0 and x < math.huge end },
@@ -28,22 +36,28 @@ Optimiser.rules = {
   count       = { "a positive integer", is_count },
   count_or_none = { "a positive integer", function (x) return x == nil or is_count(x) end },
   boolean     = { "true or false", function (x) return type(x) == "boolean" end },
-  fractions   = { "two numbers of at least 0 and below 1", function (x)
-    return type(x) == "table" and #x == 2 and is_fraction(x[1]) and is_fraction(x[2])
-  end },
+  fractions   = pair("two numbers of at least 0 and below 1", function (a, b)
+    return is_fraction(a) and is_fraction(b)
+  end),
+  factors     = pair("a number between 0 and 1 and one above 1", function (a, b)
+    return 0 < a and a < 1 and 1 < b and b < math.huge
+  end),
+  bounds      = pair("two positive numbers in ascending order", function (a, b)
+    return 0 < a and a <= b and b < math.huge
+  end),
 }
 
 local function fail (self, ...) errors.raise("%s: %s", self.name, string.format(...)) end
 
--- An option of two fractions, as a table of its own: assignments to its elements are seen, too.
-local function two_fractions (self, key, rule, a, b)
+-- An option of two numbers, as a table of its own: assignments to its elements are seen, too.
+local function two_numbers (self, key, rule, a, b)
   local values = { a, b }
   return setmetatable({}, {
     __index = values,
     __len   = function () return 2 end,
     __pairs = function () return ipairs(values) end,
     __newindex = function (_, i, value)
-      if i ~= 1 and i ~= 2 or not is_fraction(value) then
+      if not (i == 1 and rule[2] { value, values[2] } or i == 2 and rule[2] { values[1], value }) then
         fail(self, "%s must be %s, got %s at [%s]", key, rule[1], show.value(value), tostring(i))
       end
       values[i] = value
@@ -56,7 +70,7 @@ local function assign (self, values, key, value)
   local rule = self.rule_of[key]
   if rule then
     if not rule[2](value) then fail(self, "%s must be %s, got %s", key, rule[1], show.value(value)) end
-    if rule == Optimiser.rules.fractions then value = two_fractions(self, key, rule, value[1], value[2]) end
+    if rule.is_pair then value = two_numbers(self, key, rule, value[1], value[2]) end
     values[key] = value
   elseif rawget(values, key) then
     fail(self, "%s must stay as they are; a new optimiser takes other parameters", key)

@@ -78,10 +78,8 @@ function params.check_finite (who, list)
   end
 end
 
-local function check_bound (who, max)
-  if type(max) ~= "number" or max ~= max or max <= 0 then
-    raise("%s: max must be positive, got %s", who, show.value(max))
-  end
+local function check_positive (who, name, x)
+  if type(x) ~= "number" or x ~= x or x <= 0 then raise("%s: %s must be positive, got %s", who, name, show.value(x)) end
 end
 
 -- Gradients that somebody holds change where they are.
@@ -90,41 +88,77 @@ local function set_gradient (param, value)
   if core.is_tensor(grad) then grad:copy(value) else core.newindex(param, "grad", value) end
 end
 
---@ peri.optim.clip_grad_norm(params, max) -> number
--- Scales all gradients by one factor so that the norm of all together is at most max; returns the norm that they had.
---   params  parameter, or a (nested) table of parameters
---   max     positive number
--- > w = param { 0, 0 }
--- > w.grad = tensor { 3, 4 }
--- > optim.clip_grad_norm(w, 1), w.grad[2]
--- 5.0  0.8
-function params.clip_grad_norm (x, max, ...)
-  errors.no_more("clip_grad_norm(params, max)", ...)
-  local list, largest, squares = params.list("clip_grad_norm", x), 0, 0
-  check_bound("clip_grad_norm", max)
-  params.check_finite("clip_grad_norm", list)
-  local grads = {}
+-- The gradients that there are in a list, by entry, as flat tensors; and the largest of all their elements, or nan.
+local function gradients_of (list)
+  local grads, largest = {}, 0.0   -- no number is larger than nan
   for _, entry in ipairs(list) do
     local grad = params.gradient(entry)
     if grad and entry.size > 0 then
       grads[entry] = grad
-      largest = math.max(largest, functions.abs(grad):max())
+      local most = functions.abs(grad):max()
+      if most ~= most or most > largest then largest = most end
     end
   end
-  if largest == 0 then return 0.0 end
-  for _, entry in ipairs(list) do   -- scaled: squares of large numbers overflow
-    if grads[entry] then squares = squares + functions.square(grads[entry] / largest):sum() end
+  return grads, largest
+end
+
+local function power (x, p)
+  if p == 1 then return x end
+  return p == 2 and functions.square(x) or x ^ p
+end
+
+-- The p-norm of all gradients in units of the largest element: powers of large numbers overflow.
+local function relative_norm (list, grads, largest, p)
+  if p == math.huge or largest - largest ~= 0 then return 1 end
+  local total = 0
+  for _, entry in ipairs(list) do
+    if grads[entry] then total = total + power(functions.abs(grads[entry] / largest), p):sum() end
   end
-  local norm = largest * math.sqrt(squares)
-  if norm > max then
-    local factor = max / largest / math.sqrt(squares)
-    for entry in pairs(grads) do set_gradient(entry.param, core.grad(entry.param) * factor) end
+  return total ^ (1 / p)
+end
+
+-- Does a gradient that is not finite raise?
+local function raises (who, options)
+  errors.check_options(who, options, { "error_if_nonfinite" })
+  local value = options and options.error_if_nonfinite
+  if value ~= nil and type(value) ~= "boolean" then
+    raise("%s: error_if_nonfinite must be true or false, got %s", who, show.value(value))
+  end
+  return value ~= false
+end
+
+--@ peri.optim.clip_grad_norm(params, max, p, options) -> number
+-- Scales all gradients by one factor so that the p-norm of all together is at most max; returns the norm that they had.
+-- One that is not finite raises; if that is turned off, inf makes itself nan and all others 0, and nan makes all nan.
+--   params   parameter, or a (nested) table of parameters
+--   max      positive number
+--   p        positive number, math.huge for the largest element; 2 unless told
+--   options  error_if_nonfinite = false as torch's default does (true)
+-- > w = param { 0, 0 }
+-- > w.grad = tensor { 3, 4 }
+-- > optim.clip_grad_norm(w, 1), w.grad[2]
+-- 5.0  0.8
+function params.clip_grad_norm (x, max, p, options, ...)
+  local who = "clip_grad_norm"
+  errors.no_more("clip_grad_norm(params, max, p, options)", ...)
+  local list = params.list(who, x)
+  check_positive(who, "max", max)
+  if p == nil then p = 2 end
+  check_positive(who, "p", p)
+  if raises(who, options) then params.check_finite(who, list) end
+  local grads, largest = gradients_of(list)
+  if largest == 0 then return 0.0 end
+  local relative = relative_norm(list, grads, largest, p)
+  local norm = largest * relative
+  if norm ~= norm or norm > max then
+    local scale = max / relative
+    for entry in pairs(grads) do set_gradient(entry.param, core.grad(entry.param) / largest * scale) end
   end
   return norm
 end
 
 --@ peri.optim.clip_grad_value(params, max) -> nothing
--- Moves every element of every gradient into [-max, max].
+-- Moves every element of every gradient into [-max, max]; nan stays.
 --   params  parameter, or a (nested) table of parameters
 --   max     positive number
 -- > w = param { 0, 0 }
@@ -136,7 +170,7 @@ end
 function params.clip_grad_value (x, max, ...)
   errors.no_more("clip_grad_value(params, max)", ...)
   local list = params.list("clip_grad_value", x)
-  check_bound("clip_grad_value", max)
+  check_positive("clip_grad_value", "max", max)
   for _, entry in ipairs(list) do
     local grad = core.grad(entry.param)
     if grad then set_gradient(entry.param, functions.maximum(functions.minimum(grad, max), -max)) end

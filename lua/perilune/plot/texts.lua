@@ -1,0 +1,54 @@
+--- Texts in pictures: what they may hold, how many columns they take, how they are cut and wrapped.
+local texts = {}
+
+-- The second bytes that may follow these first ones; others may be followed by any of 128 to 191.
+local SECOND = { [0xE0] = { 0xA0, 0xBF }, [0xED] = { 0x80, 0x9F }, [0xF0] = { 0x90, 0xBF }, [0xF4] = { 0x80, 0x8F } }
+
+-- Is this a character of UTF-8 that XML allows?
+local function is_character (bytes)
+  local first, second = bytes:byte(1, 2)
+  local n = first >= 0xF0 and 4 or first >= 0xE0 and 3 or 2
+  local range = SECOND[first]
+  local is_in_range = not range or second >= range[1] and second <= range[2]
+  return #bytes == n and is_in_range and not bytes:find "^\239\191[\190\191]"
+end
+
+--- The text on one line of valid UTF-8, without control characters.
+function texts.clean (text)
+  text = text:gsub("[%z\1-\31\127]", " ")
+  text = text:gsub("[\128-\255][\128-\191]*", function (bytes)
+    if bytes:byte() >= 0xC2 and bytes:byte() <= 0xF4 and is_character(bytes) then return nil end
+    return "?"
+  end)
+  return text
+end
+
+--- Columns that a text takes, without those codes that colour it.
+function texts.length (text) return #text:gsub("\27%[[%d;]*m", ""):gsub("[\128-\191]", "") end
+
+--- What fits into n columns, cut off with dots.
+function texts.shorten (text, n)
+  if texts.length(text) <= n then return text end
+  local dots = n > 3 and "..." or ""
+  local kept, columns = {}, 0
+  for character in text:gmatch "[%z\1-\127\194-\244][\128-\191]*" do
+    if columns >= n - #dots then break end
+    kept[#kept + 1], columns = character, columns + 1
+  end
+  return table.concat(kept) .. dots
+end
+
+--- Lines of words, at most n columns each unless a word is longer.
+function texts.wrap (text, n)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if line ~= "" and texts.length(line) + 1 + texts.length(word) > n then
+      lines[#lines + 1], line = line, ""
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  if line ~= "" then lines[#lines + 1] = line end
+  return lines
+end
+
+return texts

@@ -1,0 +1,47 @@
+--- describe, and bits.
+local peri = require "perilune"
+
+describe("describe", function ()
+  it("sums up numbers without the missing ones", function ()
+    local d = peri.describe { 4, 0 / 0, 1, 2, 3 }
+    assert.same({ 4, 1, 2.5, 1, 1.75, 2.5, 3.25, 4 }, { d.n, d.missing, d.mean, d.min, d.q25, d.median, d.q75, d.max })
+    assert.near(math.sqrt(5 / 3), d.sd, 1e-15)
+    assert.are.equal("  n  missing  mean       sd  min   q25  median   q75  max\n"
+                     .. "  4        1   2.5  1.29099    1  1.75     2.5  3.25    4", tostring(d))
+    assert.are.equal(0, peri.describe({ 0 / 0 }).n)
+    assert.is_true(peri.describe({ 7 }).sd ~= peri.describe({ 7 }).sd)
+    assert.are.equal(7, peri.describe(peri.tensor { 7 }).median)
+  end)
+
+  it("sums up columns", function ()
+    local d = peri.describe(peri.read_csv { text = "b,a,who\n1,2,x\n3,,y\n5,6,x" })
+    assert.are.equal(3, d.b.mean)
+    assert.same({ 2, 1 }, { d.a.n, d.a.missing })
+    assert.same({ 3, 2, "x", 2 }, { d.who.n, d.who.distinct, d.who.top, d.who.top_count })
+    assert.matches("^  name .*\n  b .*\n  a .*\n  who: +n 3, missing 0, distinct 2, most often x %(2%)$", tostring(d))
+    assert.are.equal(4, peri.describe({ x = { 1, 7 } }).x.mean)
+    assert.are.equal(5, peri.describe({ { 1, 4 }, { 3, 6 } })[2].mean)
+    assert.matches("takes numbers, or a table of columns, got true", (select(2, pcall(peri.describe, true))))
+  end)
+end)
+
+describe("bits", function ()
+  it("shows what a double is made of", function ()
+    assert.are.equal("0x1.8p+0 = +1.5 * 2^0: 0 01111111111 1" .. ("0"):rep(51), peri.bits(1.5))
+    assert.matches("^%-0x0p%+0 = %-0: 1 0+ 0+$", peri.bits(-0.0))
+    assert.matches("subnormal: 0 0+ 0+1$", peri.bits(5e-324))
+    assert.matches("^%+inf: 0 11111111111 0+$", peri.bits(math.huge))
+    assert.matches("^nan: ", peri.bits(0 / 0))
+    assert.matches("^0x1.8p%+1 ", peri.bits(3))
+  end)
+
+  it("counts steps", function ()
+    assert.are.equal(1, peri.bits(0.1 + 0.2, 0.3))
+    assert.are.equal(0, peri.bits(0.0, -0.0))
+    assert.are.equal(2, peri.bits(-5e-324, 5e-324))
+    assert.are.equal(1 << 52, peri.bits(1, 2))
+    assert.are.equal(2.0 * 0x7fefffffffffffff, peri.bits(-1.7976931348623157e308, 1.7976931348623157e308))
+    assert.is_true(peri.bits(1, 0 / 0) ~= peri.bits(1, 0 / 0))
+    assert.matches("bits: x must be a number", (select(2, pcall(peri.bits, "a"))))
+  end)
+end)
