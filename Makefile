@@ -71,8 +71,7 @@ FLAGS_avx2 = -mavx2 -mfma
 # Before FMA, x86-64 gains nothing by vectors or inlining (see special/vector.h): most of the
 # time is spent in the C library's fma. Its files are optimised as a whole, which leaves one
 # copy of each function that all of them have.
-FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os \
-                   $(if $(WHOLE),-flto=auto -fno-fat-lto-objects)))
+FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os $(WHOLE)))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \

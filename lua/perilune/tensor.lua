@@ -5,7 +5,8 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local operands  = require "perilune.operands"
 
-local comparing, indexing, joining, lines = lazy "comparing", lazy "indexing", lazy "joining", lazy "lines"
+local comparing, indexing, joining = lazy "comparing", lazy "indexing", lazy "joining"
+local lines, lists                = lazy "lines", lazy "names"
 
 local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
@@ -228,21 +229,10 @@ metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
 
 -- What a tensor answers to: its methods, and fields such as shape.
-function metatable.__names ()
-  local names = {}
-  for _, list in ipairs { methods, core.fields } do
-    for name in next, list do names[#names + 1] = name end
-  end
-  return names
-end
+function metatable.__names () return lists.of_tables(methods, core.fields) end
 
 --- pairs(t) lists methods and fields; elements are t[i], or t:totable().
-function metatable.__pairs (t)
-  local answers = {}
-  for _, name in ipairs(metatable.__names()) do answers[name] = t[name] end
-  return next, answers, nil
-end
-
+function metatable.__pairs (t) return lists.answers(t, metatable.__names()) end
 function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public
