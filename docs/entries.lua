@@ -233,7 +233,7 @@ end
 
 -- An entry as the field `help` of a class.
 local function of_class (entry)
-  local about = { summary = entry.text:gsub("^%u", string.lower):gsub("%.$", ""), arguments = {}, params = {} }
+  local about = { summary = entry.text:gsub("%.$", ""), arguments = {}, params = {} }
   for _, param in ipairs(entry.params) do
     local name, words = param[1], param[2]
     if name == "formula" then about.formula = words

@@ -138,7 +138,8 @@ describe("divergences", function ()
 
   it("have kernels in files of the names of the classes", function ()
     for _, name in ipairs(peri.distributions()) do
-      assert(not peri[name].kernels or peri[name].kernels == name:lower(), name)
+      local own = rawget(peri[name], "kernels")   -- a child may have those of its parent
+      assert(not own or own == name:lower(), name)
     end
   end)
 end)
@@ -187,11 +188,11 @@ describe("what few need", function ()
   end)
 
   it("is the help of a class", function ()
-    assert.equal("the bell curve", peri.Normal.help.summary)
+    assert.equal("The bell curve", peri.Normal.help.summary)
     assert.is_nil(peri.Normal.help.nothing)
     local Own = peri.Normal:extend("Own", { help = { summary = "mine" } })
     assert.equal("mine", Own.help.summary)
-    assert.equal("the bell curve", peri.Normal:extend("Other", {}).help.summary)
+    assert.equal("The bell curve", peri.Normal:extend("Other", {}).help.summary)
   end)
 
   it("is loaded for probs with a gradient that touch an end", function ()
