@@ -7,9 +7,9 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local f            = require "perilune.functions"
+local lazy         = require "perilune.lazy"
 local raise        = require "perilune.errors".raise
 local show         = require "perilune.show"
 
@@ -19,7 +19,9 @@ local INF = math.huge
 
 -- Construction -------------------------------------------------------------------
 
-local fail = construction.fail
+local construction = lazy "construction"
+
+local function fail (...) construction.fail(...) end
 
 -- An end of the interval as it is kept.
 local function end_of (c, name, x, default)
