@@ -550,10 +550,10 @@ peri.MultivariateStudentT = {}
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.NegativeBinomial
 peri.NegativeBinomial = {}
 
----Counts by mean and dispersion: variance mu + mu^2/phi, a Poisson law for large phi. log P(k) = log(Gamma(phi + k)/(Gamma(phi) k!)) + k log(mu/(mu + phi)) + phi log(phi/(mu + phi))
+---Successes before a number of failures. log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log(probs) + r log(1 - probs), r = total_count
 ---@class perilune.NegativeBinomial2: perilune.Distribution
----@field mu any positive; mean
----@field phi any positive; the larger, the less dispersed; the dispersion is 1/phi
+---@field mu any positive
+---@field phi any positive
 ---@overload fun(mu: any, phi: any): perilune.NegativeBinomial2
 ---@overload fun(params: { mu?: any, phi?: any }): perilune.NegativeBinomial2
 peri.NegativeBinomial2 = {}
@@ -590,10 +590,10 @@ peri.OneHotCategorical = {}
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategoricalStraightThrough
 peri.OneHotCategoricalStraightThrough = {}
 
----One of 1, ..., K in their order: the interval between cutpoints that a Logistic variable falls into. P(j) = s(cutpoints[j] - predictor) - s(cutpoints[j - 1] - predictor),  s(t) = 1/(1 + e^-t)
+---One of the outcomes 1, ..., K. log P(j) = log(probs[j]/sum of probs)
 ---@class perilune.OrderedLogistic: perilune.Distribution
----@field predictor any a real number; where the Logistic variable is centred
----@field cutpoints any a row; in increasing order; K - 1 numbers in increasing order, or rows of them
+---@field predictor any a real number
+---@field cutpoints any a row; in increasing order
 ---@overload fun(predictor: any, cutpoints: any): perilune.OrderedLogistic
 ---@overload fun(params: { predictor?: any, cutpoints?: any }): perilune.OrderedLogistic
 peri.OrderedLogistic = {}
@@ -999,28 +999,6 @@ function Distribution:variance() end
 ---@return perilune.Distribution
 function Distribution:with_batch(shape) end
 
----The probabilities of each state at each time, given a sequence: (..., length, states). They have no derivative.
----@param x perilune.Tensor|table tensor or table: a sequence
----@return perilune.Tensor
-function HiddenMarkov:posterior(x) end
-
----The likeliest states as a whole, given a sequence: (..., length), integers from 1.
----@param x perilune.Tensor|table tensor or table: a sequence
----@return perilune.Tensor
-function HiddenMarkov:viterbi(x) end
-
----Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
----@param x perilune.Tensor|table tensor or table: a series
----@return perilune.Tensor
----@return perilune.Tensor
-function LinearGaussian:filter(x) end
-
----The same given all of the series.
----@param x perilune.Tensor|table tensor or table: a series
----@return perilune.Tensor
----@return perilune.Tensor
-function LinearGaussian:smooth(x) end
-
 ---@class perilune.cross_entropy_options
 ---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
@@ -1153,21 +1131,6 @@ function peri.all(t, dim, keep) end
 ---@return number|perilune.Tensor
 function Tensor:all(dim, keep) end
 
----Do all elements differ by at most atol + rtol |b|?
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function peri.allclose(a, b, rtol, atol) end
-
----Do all elements differ by at most atol + rtol |b|?
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function Tensor:allclose(b, rtol, atol) end
-
 ---1 if an element is not 0, else 0; 0 of nothing.
 ---@param t perilune.Tensor|table|number tensor, or a table of numbers
 ---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
@@ -1299,17 +1262,6 @@ function peri.diagonal(t) end
 ---The diagonals of matrices, the last two dimensions of t: a view.
 ---@return perilune.Tensor
 function Tensor:diagonal() end
-
----Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function peri.equal(a, b) end
-
----Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function Tensor:equal(b) end
 
 ---The unit matrix, or ones on the diagonal of any matrix.
 ---@param n integer integer: rows
@@ -3727,9 +3679,35 @@ function Tensor:unique() end
 ---@return any
 function peri.write_csv(x, path, options) end
 
+---Do all elements differ by at most atol + rtol |b|?
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function peri.allclose(a, b, rtol, atol) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function Tensor:allclose(b, rtol, atol) end
+
 ---The names of all distributions, a list of strings in alphabetical order.
 ---@return table
 function peri.distributions() end
+
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function peri.equal(a, b) end
+
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function Tensor:equal(b) end
 
 ---Is there such a field of peri? To ask for others raises, and names the nearest.
 ---@param name string string
@@ -3777,6 +3755,28 @@ function peri.help.find(word) end
 ---@param width? integer integer from 20; 80 unless told
 ---@return string
 function Help:render(width) end
+
+---The probabilities of each state at each time, given a sequence: (..., length, states). They have no derivative.
+---@param x perilune.Tensor|table tensor or table: a sequence
+---@return perilune.Tensor
+function HiddenMarkov:posterior(x) end
+
+---The likeliest states as a whole, given a sequence: (..., length), integers from 1.
+---@param x perilune.Tensor|table tensor or table: a sequence
+---@return perilune.Tensor
+function HiddenMarkov:viterbi(x) end
+
+---Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
+---@param x perilune.Tensor|table tensor or table: a series
+---@return perilune.Tensor
+---@return perilune.Tensor
+function LinearGaussian:filter(x) end
+
+---The same given all of the series.
+---@param x perilune.Tensor|table tensor or table: a series
+---@return perilune.Tensor
+---@return perilune.Tensor
+function LinearGaussian:smooth(x) end
 
 peri.special = peri
 
