@@ -550,10 +550,10 @@ peri.MultivariateStudentT = {}
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.NegativeBinomial
 peri.NegativeBinomial = {}
 
----Successes before a number of failures. log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log(probs) + r log(1 - probs), r = total_count
+---Counts by mean and dispersion: variance mu + mu^2/phi, a Poisson law for large phi. log P(k) = log(Gamma(phi + k)/(Gamma(phi) k!)) + k log(mu/(mu + phi)) + phi log(phi/(mu + phi))
 ---@class perilune.NegativeBinomial2: perilune.Distribution
----@field mu any positive
----@field phi any positive
+---@field mu any positive; mean
+---@field phi any positive; the larger, the less dispersed; the dispersion is 1/phi
 ---@overload fun(mu: any, phi: any): perilune.NegativeBinomial2
 ---@overload fun(params: { mu?: any, phi?: any }): perilune.NegativeBinomial2
 peri.NegativeBinomial2 = {}
@@ -590,10 +590,10 @@ peri.OneHotCategorical = {}
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategoricalStraightThrough
 peri.OneHotCategoricalStraightThrough = {}
 
----One of the outcomes 1, ..., K. log P(j) = log(probs[j]/sum of probs)
+---One of 1, ..., K in their order: the interval between cutpoints that a Logistic variable falls into. P(j) = s(cutpoints[j] - predictor) - s(cutpoints[j - 1] - predictor),  s(t) = 1/(1 + e^-t)
 ---@class perilune.OrderedLogistic: perilune.Distribution
----@field predictor any a real number
----@field cutpoints any a row; in increasing order
+---@field predictor any a real number; where the Logistic variable is centred
+---@field cutpoints any a row; in increasing order; K - 1 numbers in increasing order, or rows of them
 ---@overload fun(predictor: any, cutpoints: any): perilune.OrderedLogistic
 ---@overload fun(params: { predictor?: any, cutpoints?: any }): perilune.OrderedLogistic
 peri.OrderedLogistic = {}

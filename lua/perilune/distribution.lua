@@ -83,7 +83,8 @@ local function class_pairs (c)
   return next, fields, nil
 end
 
--- The help of a class of ours is what its file begins with; it prints as its entry in the reference.
+-- The help of a class of ours is what its file begins with; it prints as its entry in the reference. (`help = true`
+-- where nothing else tells that it is ours.)
 local function help_of (name, help)
   help = help or lazy("help.classes", name)
   local meta = getmetatable(help) or {}
@@ -200,7 +201,7 @@ function Distribution:extend (name, spec)
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index, c.late_methods = index_of(c), nil
-  if is_ours then c.help = help_of(name, spec.help) end
+  if is_ours or spec.help == true then c.help = help_of(name, spec.help ~= true and spec.help or nil) end
   for key in (spec.late_methods or ""):gmatch "%S+" do c[key] = late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then

@@ -12,6 +12,7 @@ local constraints      = require "perilune.constraints"
 local f                = require "perilune.functions"
 
 local NegativeBinomial2 = NegativeBinomial:extend("NegativeBinomial2", {
+  help = true,
   params = {
     { "mu",  constraints.positive },
     { "phi", constraints.positive },

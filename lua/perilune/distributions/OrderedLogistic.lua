@@ -35,6 +35,7 @@ local function log_probs (self)
 end
 
 local OrderedLogistic = Categorical:extend("OrderedLogistic", {
+  help = true,
   params = {
     { "predictor", constraints.real },
     { "cutpoints", constraints.ordered_vector, event = 1 },
