@@ -73,8 +73,9 @@ MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
 VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
 FLAGS_avx2 = -mavx2 -mfma
 # Before FMA, x86-64 gains nothing by vectors or inlining (see special/vector.h): most of the
-# time is spent in the C library's fma.
-FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
+# time is spent in the C library's fma. Its files are optimised as a whole, which leaves one
+# copy of each function that all of them have.
+FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os $(WHOLE)))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
@@ -213,7 +214,8 @@ $(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
 	   echo '  {NULL, NULL}'; echo '};'; } > $$@
 
 $(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
-	@$$(LD) -r -o $$@.all $$^
+	@$$(if $$(findstring -flto,$$(FLAGS_$(1))),$$(CC) -nostdlib -flinker-output=nolto-rel $$(ARITHMETIC) -fPIC \
+	     $$(FLAGS_$(1)),$$(LD)) -r -o $$@.all $$^
 	@$$(OBJCOPY) -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
