@@ -608,7 +608,8 @@ describe("texts at a prompt:", function ()
     ["1 +"] = "unfinished", ["f("] = "unfinished", ["for i = 1, 2 do"] = "unfinished", ["[[a"] = "unfinished",
     ["--[[ a"] = "unfinished",
     ["local x ="] = "unfinished", ["x = 1"] = "statement", ["f()"] = "expression",
-    ["'a\\"] = "unfinished", ["'a\\z"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished", [""] = "expression",
+    ["'a\\"] = "unfinished", ["'a\\z"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished",
+    [""] = "expression",
     ["x = 1; x"] = "statement",
   } do
     it("is " .. kind .. ": " .. text, function () assert.equal(kind, (chunk.kind(text))) end)
