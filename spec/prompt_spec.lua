@@ -299,7 +299,7 @@ describe("the prompt", function ()
     it("stops the text of an error that never ends", function ()
       p:fresh()
       p:type "error(setmetatable({}, { __tostring = function () print 'begun' while true do end end }))\r"
-      p:await "begun\n"
+      p:await "\nbegun"
       p:insist(ctrl "c", "interrupted\n")
       assert.equal("2", p:enter "1 + 1")
     end)
