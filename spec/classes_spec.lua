@@ -214,7 +214,9 @@ describe("a class", function ()
     assert.same({ -1, -2 }, Rate(1, { 0, 0 }):log_prob({ 1, 2 } + peri.tensor(0)):totable())
     assert.equal("Rate: start is missing", message(Rate, 2))
     assert.equal("Rate: rate must be positive, got 0", message(Rate, 0, 1))
-    assert.equal("Rate has no sample; a subclass may define Rate:sample",
+    assert.equal("Rate has no rsample; a subclass may define Rate:rsample",
+                 message(function () return Rate(1, 1):rsample() end))
+    assert.equal("Rate has no sample: as far as can be found its probabilities sum to inf, not to 1",
                  message(function () return Rate(1, 1):sample() end))
   end)
 
@@ -806,4 +808,23 @@ describe("a class where an instance belongs", function ()
       assert.matches(call[1], message(call[2]), 1, true)
     end)
   end
+end)
+
+describe("fields of classes", function ()
+  local set = getmetatable(peri.Normal).__newindex
+
+  it("are set in tables only, by keys that tables have", function ()
+    assert.error_matches(function () set(5, "mean", print) end, "table expected")
+    assert.error(function () set(peri.Normal:extend("Own", {}), nil, 1) end)
+    assert.error(function () set(peri.Normal:extend("Own", {}), 0 / 0, 1) end)
+  end)
+
+  it("are counted as methods where they are functions of ours, whatever the class is called", function ()
+    local c = setmetatable({ __name = 5 }, { __newindex = set })
+    c.own = function () return 1 end
+    c[1], c.number = print, 3
+    assert.equal(1, c.own())
+    assert.equal(print, c[1])
+    assert.equal(3, c.number)
+  end)
 end)

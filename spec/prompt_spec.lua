@@ -290,7 +290,7 @@ describe("the prompt", function ()
       p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(300000) * m.x):sum() * 0) end)"
       p:fresh()
       p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 100000, progress = true }; post.verdict\r"
-      p:await "%d%d%d of %d+ iterations"
+      p:await "%d %% of %d+ iterations"
       p:type(ctrl "c")
       p:await '"\n> $'
       assert.matches("interrupted", p:enter "post.reasons")

@@ -1,44 +1,22 @@
---- Other measures of how two distributions differ: cross-entropy, Jeffreys, Jensen-Shannon, Renyi,
--- Wasserstein. As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
+--- Other measures of how two distributions differ: cross-entropy, Jeffreys, Jensen-Shannon, Renyi (and
+-- wasserstein.lua). As kl_divergence: nats, one value for each element of the batch, a number for numbers. All return
 -- an estimate of the error as well, as kl_explain does.
 local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
-local core         = require "perilune.core"
-local ends         = require "perilune.ends"
 local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
-local integral     = require "perilune.expectation"
 local kl           = require "perilune.kl"
-local settling     = require "perilune.settling"
 local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
-local transforms   = require "perilune.transforms"
-local transport    = require "perilune.transport"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local log, exp, sqrt, gt           = functions.log, functions.exp, functions.sqrt, functions.gt
+local log, exp, sqrt               = functions.log, functions.exp, functions.sqrt
 local raise = errors.raise
 local INF   = math.huge
 local LOG_2 = math.log(2)
 
 local divergences = {}
-
-local function check (who, p, q, opts)
-  fallback.check_options(who, opts)
-  for i, name in ipairs { "p", "q" } do
-    local d = ({ p, q })[i]
-    local c = class.of(d)
-    if not (c and class.descends(c, Distribution)) then
-      raise("%s: %s must be a distribution, got %s", who, name, show.value(d))
-    end
-  end
-  if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
-    raise("%s: p and q have events of different shapes, %s and %s", who, show.shape(p.event_shape),
-          show.shape(q.event_shape))
-  end
-end
 
 local function is_discrete (d) return d.support and d.support.is_discrete or false end
 
@@ -58,7 +36,7 @@ local ROUNDING = 2 ^ -50
 -- 1.8620857137646
 function divergences.cross_entropy (p, q, opts, ...)
   errors.no_more("cross_entropy(p, q, opts)", ...)
-  check("cross_entropy", p, q, opts)
+  fallback.check("cross_entropy", p, q, opts)
   local found = kl.kl_explain(p, q, opts)
   if found.method == "infinite" then return found.value, 0 end
   local function expectation ()
@@ -86,7 +64,7 @@ end
 -- 1.75
 function divergences.jeffreys (p, q, opts, ...)
   errors.no_more("jeffreys(p, q, opts)", ...)
-  check("jeffreys", p, q, opts)
+  fallback.check("jeffreys", p, q, opts)
   local there, back = kl.kl_explain(p, q, opts), kl.kl_explain(q, p, opts)
   return there.value + back.value, there.error + back.error
 end
@@ -133,7 +111,7 @@ end
 -- 0.128175
 function divergences.js_divergence (p, q, opts, ...)
   errors.no_more("js_divergence(p, q, opts)", ...)
-  check("js_divergence", p, q, opts)
+  fallback.check("js_divergence", p, q, opts)
   p, q = fallback.alike(p, q)
   if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
   local value, error = apart(p, q, opts)
@@ -217,7 +195,7 @@ end
 -- 0.32314355131421
 function divergences.renyi_divergence (p, q, alpha, opts, ...)
   errors.no_more("renyi_divergence(p, q, alpha, opts)", ...)
-  check("renyi_divergence", p, q, opts)
+  fallback.check("renyi_divergence", p, q, opts)
   if type(alpha) ~= "number" or not (alpha > 0 and alpha < INF) then
     raise("renyi_divergence: alpha must be positive and finite, got %s", show.value(alpha))
   end
@@ -235,392 +213,6 @@ function divergences.renyi_divergence (p, q, alpha, opts, ...)
   if not any(within) then return fallback.infinite(p, q), 0 end
   local value, error = renyi_numerically(p, q, alpha - 1, opts)
   return where(within, value, INF), where(within, error, 0)
-end
-
-
--- Wasserstein ------------------------------------------------------------------------
-
--- Without what leads back to parameters.
-local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-
-local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
-
--- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
--- two jumps it may meet that of a continuous law: there the difference has a kink. Of more outcomes than JUMPS but not
--- than LISTED the jumps only serve to find quantiles; of more, nil. Then steps are not resolved, and CUTS of panels
--- have to do.
-local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
-local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
-
-local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
-local COMPLETE = 1e-9                -- what outcomes may lack that are all of a law
-
-local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
-
--- Outcomes soon after each of these jumps, { n, batch... }; -INF after the last.
-local function outcomes_after (d, jumps)
-  local n = #jumps - 1
-  local from, to = jumps:narrow(1, 1, n), jumps:narrow(1, 2, n)
-  local x = where(functions.eq(to, INF), where(functions.eq(from, -INF), 0, from + 1),
-                  where(functions.eq(from, -INF), to - 1, from + SOON * (to - from)))
-  local tail = functions.sigmoid(-abs(x))
-  local found = where(gt(x, 0), d:isf(tail), d:icdf(tail))
-  return tensor.cat { batches.rows(d, n, found), batches.rows(d, 1, -INF) }
-end
-
--- Are all outcomes of d integers? Of laws that are not made of ours nobody knows.
-local function is_whole (d)
-  if d.transforms then return false end
-  for _, part in ipairs(d.list or {}) do
-    if not is_whole(part) then return false end
-  end
-  local inner = d.component_distribution or d.base
-  if inner then return is_whole(inner) end
-  return d.kernels ~= nil or d.list ~= nil
-end
-
--- log(u/(1 - u)) at outcomes x, { n, batch... }, u being their cdf, from the probabilities between.
-local function summed_odds (d, x, mass)
-  local n = #x
-  local order = core.arange(n, 0, -1)
-  local inner = mass:narrow(1, 2, n - 1)
-  local below = tensor.cat { batches.rows(d, 1, d:cdf(x:narrow(1, 1, 1))), inner }:cumsum(1)
-  local above = tensor.cat { inner, batches.rows(d, 1, d:sf(x:narrow(1, n, 1))) }
-  return log(below) - log(above:index_select(1, order):cumsum(1):index_select(1, order))
-end
-
--- Where quantiles of d jump and where they meet those of another law, as lists.
-local function listed (jumps, d, other, x)
-  local n, lists = #jumps, { jumps = {}, kinks = {} }
-  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
-  for k = 1, n do
-    lists.jumps[k] = jumps:select(1, k)
-    if met then lists.kinks[k] = maximum(lists.jumps[k - 1] or -INF, met:select(1, k)) end
-  end
-  return lists
-end
-
-local function steps_of (d, other)
-  local first, whole = d:icdf(LEAST) - 1, is_whole(d)   -- the outcome before those that count
-  local span = d:isf(LEAST) - first
-  span = core.is_tensor(span) and core.item(span:max()) or span
-  if span ~= span or span > (whole and LISTED or JUMPS) then return nil end
-  local n = math.floor(span) + 1
-  local count = core.arange(0, n)
-  for _ = 1, #d.batch_shape do count = count:unsqueeze(-1) end
-  local x = batches.rows(d, n, first + count)
-  local mass = batches.rows(d, n, core.bare(d:prob(x)))
-  local levels = span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, log_odds(d, x))
-  local steps = span > JUMPS and { jumps = {}, kinks = {} } or listed(levels, d, other, x)
-  steps.levels, steps.are_listed, steps.are_all = core.bare(levels), span <= JUMPS, 0
-  if not whole then
-    steps.after = core.bare(outcomes_after(d, steps.levels))
-    return steps
-  end
-  steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
-  local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
-  steps.are_all = functions.le(abs(total - 1), COMPLETE)
-  return steps
-end
-
--- How many of the levels of a law are below x, { n, batch... }: by halving, as they are in order.
-local function count_below (d, levels, x)
-  local n, size, k = #x, batches.size(d), #levels
-  local flat, element = levels:reshape(-1), core.arange(1, size + 1)
-  local at = core.bare(batches.rows(d, n, x)):reshape(n, size)
-  local low, high = core.zeros(n, size), core.full({ n, size }, k)
-  for _ = 1, math.ceil(math.log(k + 1, 2)) do
-    local middle = functions.floor(0.5 * (low + high))
-    local index = minimum(middle, k - 1)
-    local is_below = functions.lt(flat[index * size + element], at) * functions.lt(middle, high)
-    low, high = where(is_below, middle + 1, low), where(is_below, high, middle)
-  end
-  return low:reshape(n, table.unpack(d.batch_shape))
-end
-
--- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. Between the first
--- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
--- before it, which panels that begin there must not see: it has the next at least.
-local function quantiles (d, steps, method, x, tail)
-  if not steps then return d[method](d, tail) end
-  local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
-  local place = count_below(d, steps.levels, x)
-  local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
-  local past = x - steps.levels:reshape(-1)[index]:reshape(shape)
-  local known = steps.are_all * gt(place, 0) * functions.lt(place, #steps.levels)
-  local is_next = gt(past, 0) * functions.lt(past, NEXT)
-  local least = where(maximum(known, is_next), steps.after:reshape(-1)[index]:reshape(shape), -INF)
-  return settling.run(function (s)
-    s.x = where(s.ended, s.x, maximum(s.x, d[method](d, s.tail)))
-    s.ended = 1
-  end, { x = least, tail = tail, ended = known }, 1, #d.batch_shape)
-end
-
--- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
--- halves of the mass, one after the other.
-local function quantile_gap (p, q, x, steps)
-  local function from (method, part)
-    local tail = functions.sigmoid(-abs(part))
-    return quantiles(p, steps[p], method, part, tail) - quantiles(q, steps[q], method, part, tail)
-  end
-  local n = #x
-  local low = core.item(functions.le(x, 0):reshape(n, -1):min(2):sum())
-  local parts = {}
-  if low > 0 then parts[1] = from("icdf", x:narrow(1, 1, low)) end
-  if low == n then return parts[1] end
-  local high = x:narrow(1, low + 1, n - low)
-  if core.item(high:min()) < 0 then return where(functions.gt(x, 0), from("isf", x), from("icdf", x)) end
-  parts[#parts + 1] = from("isf", high)
-  return #parts == 1 and parts[1] or tensor.cat(parts)
-end
-
--- The trapezoidal rule in s, x = 2 sinh(s/2): if quantiles are smooth, an error of d with steps of 2h is one of
--- about d^2 with steps of h (Takahasi and Mori 1974).
-local LAST, WIDEST, FINEST = 12, 2, 1 / 16   -- s, where levels are e^-403; and steps
-local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
-local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
-local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
-
--- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
-local function costs_at (p, q, order, list, steps)
-  local s = core.tensor(list)
-  for _ = 1, #p.batch_shape do s = s:unsqueeze(-1) end
-  local up, down = exp(0.5 * s), exp(-0.5 * s)
-  local x = up - down
-  local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, steps))), order)
-end
-
--- The places k h from -far to far, or those alone that steps of 2h do not meet.
-local function places (h, far, is_first)
-  local list = {}
-  for k = -(far // h), far // h do
-    if is_first or k % 2 == 1 then list[#list + 1] = k * h end
-  end
-  return list
-end
-
--- How far out terms count, of which those at `list` are known.
-local function outermost (list, terms)
-  local counts, far = gt(terms, FAINT * terms:sum(1)):reshape(#list, -1):max(2):totable(), 0
-  for i, s in ipairs(list) do far = counts[i] ~= 0 and math.max(far, math.abs(s)) or far end
-  return far + WIDEST
-end
-
--- Steps of quantile functions that are not resolved: either law may be off by half of one, besides the error of a rule.
-local function unresolved (p, q) return (is_discrete(p) and 0.5 or 0) + (is_discrete(q) and 0.5 or 0) end
-
--- By what a cost may be off if either quantile is off by `step` in all.
-local function blurred (value, order, step) return step == 0 and 0 or order * step * bare(value) ^ (1 - 1 / order) end
-
--- The error of the trapezoidal rule whose value has changed by `now` with the last halving of h, and by `before` with
--- the one before that. Of quantiles with steps both count alike, since differences are partly chance.
-local function trapezoidal_error (now, before, has_steps)
-  if has_steps then return maximum(4 * now, before) end
-  return 10 * now * minimum(now / before, 1)
-end
-
--- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
--- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
--- quantiles amounts to, which need not be smooth then.
-local function by_steps (p, q, order, rtol, step, steps)
-  local h, list = WIDEST, places(WIDEST, LAST, true)
-  local terms = costs_at(p, q, order, list, steps)
-  local far, sum = outermost(list, terms), terms:sum(1)
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
-  local before, difference = h * sum, INF
-  while h > FINEST do
-    h = h / 2
-    sum = sum + costs_at(p, q, order, places(h, far), steps):sum(1)
-    local value = h * sum
-    local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
-    if difference ~= INF then
-      local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
-      local share = h > FINEST and 0.25 or 1
-      if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
-      local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
-      if step == 0 and h < 1 / 2 and any(is_slow) then return nil, h * sum end
-    end
-    before, difference = value, now
-  end
-  return nil, before
-end
-
--- Is the cost of all elements infinite, by how it goes on beyond the last levels? `value` is what is known of it.
-local function is_endless (p, q, order, value)
-  local shape = { 2, table.unpack(p.batch_shape) }
-  local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
-    local low, high = t:select(2, 1), t:select(2, 2)
-    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gap(p, q, -(low + LOG_2), {})),
-                                batches.rows(p, #t, quantile_gap(p, q, high + LOG_2, {})) }, 2)
-    return core.bare(0.5 * exp(-t) * powered(abs(gaps), order))
-  end
-  local rest = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
-  return core.is_tensor(rest) and not any(1 - functions.eq(rest, INF):max(1))
-end
-
--- Are quantiles of d those of kernels, or known, and not searched for?
-local function is_quick (d, steps)
-  if steps and not any(1 - steps.are_all) then return true end
-  for _, map in ipairs(d.transforms or {}) do
-    if getmetatable(map) == transforms.Abs then return false end
-  end
-  local base = d.base_dist or d.base
-  return d.kernels ~= nil or base ~= nil and is_quick(base)
-end
-
--- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
-local function by_panels (p, q, order, steps, is_resolved)
-  local carrier = require "perilune.distributions.Logistic"(0, 1)
-  local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
-  local points = {}
-  if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
-  for _, known in pairs(steps) do
-    for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
-  end
-  local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
-  return integral.of(carrier, cost, { points = points, panels = is_fast and CUTS or FEWER,
-                                      rounds = not is_fast and ROUNDS or nil, rtol = is_resolved and 1e-11 or 1e-9 })
-end
-
-local function between_quantiles (p, q, order)
-  local steps, count, are_known = {}, 0, true
-  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
-  for d, other in pairs { [p] = q, [q] = p } do
-    steps[d] = is_discrete(d) and steps_of(d, other) or nil
-    are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
-    count = count + (steps[d] and #steps[d].jumps or 0)
-  end
-  local is_resolved = are_known and count <= CUTS
-  if is_resolved and count > 0 then
-    if is_endless(p, q, order, 0) then return fallback.infinite(p, q), INF end
-    return by_panels(p, q, order, steps, true)
-  end
-  local step = are_known and 0 or unresolved(p, q)
-  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps)
-  if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
-  if value then return value, error end
-  if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
-  value, error = by_panels(p, q, order, steps, is_resolved)
-  return value, error + blurred(value, order, step)
-end
-
--- The same between outcomes.
-local function between_outcomes (p, q, order)
-  local value, error
-  if batches.size(p) == 0 then return between_quantiles(p, q, order) end
-  if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
-  if not value then return between_quantiles(p, q, order) end
-  if rawget(p, "batch_shape") then return value, error end
-  return core.item(value), core.item(error)
-end
-
--- The rotation u that brings l u closest to k, for square matrices as tables: the orthogonal factor of
--- m = l^T k. Columns of m are turned in pairs until all are orthogonal (Hestenes 1958): m v = w s, u = w v^T.
-local function turned (m, v, n, i, j)
-  local a, b, c = 0, 0, 0
-  for r = 1, n do a, b, c = a + m[r][i] ^ 2, b + m[r][j] ^ 2, c + m[r][i] * m[r][j] end
-  if c ~= c or math.abs(c) <= 2 ^ -52 * math.sqrt(a * b) then return false end
-  local z = (b - a) / (2 * c)
-  local t = (z < 0 and -1 or 1) / (math.abs(z) + math.sqrt(1 + z * z))
-  local cosine = 1 / math.sqrt(1 + t * t)
-  local sine = cosine * t
-  for _, rows in ipairs { m, v } do
-    for r = 1, n do
-      local row = rows[r]
-      row[i], row[j] = cosine * row[i] - sine * row[j], sine * row[i] + cosine * row[j]
-    end
-  end
-  return true
-end
-
-local SWEEPS = 60
-
-local function rotation (m)
-  local n, v = #m, core.eye(#m):totable()
-  for _ = 1, SWEEPS do
-    local changed = false
-    for i = 1, n - 1 do
-      for j = i + 1, n do changed = turned(m, v, n, i, j) or changed end
-    end
-    if not changed then break end
-  end
-  local w = core.tensor(m)
-  return (w / sqrt((w * w):sum(1))):matmul(core.tensor(v):transpose(1, 2))
-end
-
--- |mean p - mean q|^2 and min over rotations u of |k - l u|^2, k and l being factors of the covariances:
--- the formula of Bures, as a sum of squares.
-local function bures (p, q)
-  local k, l, gap = p.scale_tril, q.scale_tril, p.loc - q.loc
-  local n = p.event_shape[1]
-  local shape = { table.unpack(p.batch_shape) }
-  shape[#shape + 1], shape[#shape + 2] = n, n
-  k, l = k:expand(shape):reshape(-1, n, n), l:expand(shape):reshape(-1, n, n)
-  local values = {}
-  for e = 1, #k do
-    local a, b = k:select(1, e), l:select(1, e)
-    local rest = a - b:matmul(rotation(b:transpose(1, 2):matmul(a):totable()))
-    values[e] = (rest * rest):sum()
-  end
-  local spread = tensor.stack(values):reshape(#p.batch_shape > 0 and p.batch_shape or { 1 })
-  if #p.batch_shape == 0 then spread = spread:select(1, 1) end
-  return (gap * gap):sum(-1) + spread
-end
-
-local function both_are (p, q, name) return is_own(p, name) and is_own(q, name) end
-
-local function check_order (order)
-  if type(order) ~= "number" or not (order >= 1 and order < INF) then
-    raise("wasserstein: order must be a number of at least 1, got %s", show.value(order))
-  end
-end
-
--- The distance to the power of `order`, and its error; nil for rounding only.
-local function cost (p, q, order)
-  if order == 2 and both_are(p, q, "Normal") then
-    return functions.square(p.loc - q.loc) + functions.square(p.scale - q.scale)
-  elseif order == 2 and both_are(p, q, "MultivariateNormal") then
-    return bures(p, q)
-  elseif is_discrete(p) and is_discrete(q) then
-    return between_outcomes(p, q, order)
-  end
-  return between_quantiles(p, q, order)
-end
-
--- The root of a cost, and what its error is then; |x^(1/n) - y^(1/n)| <= |x - y|^(1/n).
-local function rooted (value, error, order)
-  local root = order == 1 and value or order == 2 and sqrt(value) or value ^ (1 / order)
-  error = error or 2 ^ -50 * value
-  if order == 1 then return root, error end
-  local slope = where(functions.gt(value, 0), root / (order * value), INF)
-  local off = where(functions.eq(error, 0), 0, minimum(2 * error * slope, error ^ (1 / order)))
-  return root, where(functions.isfinite(value), off, error)
-end
-
---@ peri.wasserstein(p, q, order) -> number or Tensor, number or Tensor
--- How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error.
--- Of single numbers by their quantiles; of MultivariateNormals for order 2.
---   order  positive number; 1 unless told
--- > string.format("%.6f", (wasserstein(Normal(0, 1), Normal(3, 1))))
--- 3.000000
-function divergences.wasserstein (p, q, order, ...)
-  errors.no_more("wasserstein(p, q, order)", ...)
-  check("wasserstein", p, q)
-  order = order or 1
-  check_order(order)
-  if #p.event_shape > 0 and not (order == 2 and both_are(p, q, "MultivariateNormal")) then
-    raise("wasserstein: of vectors only MultivariateNormals and order 2 are known, got %s and order %s",
-          class.name(class.of(p)), show.number(order))
-  end
-  for _, d in ipairs { p, q } do
-    if #d.event_shape == 0 and d.icdf == Distribution.icdf then
-      raise("wasserstein: %s has no icdf", class.name(class.of(d)))
-    end
-  end
-  p, q = fallback.alike(p, q)
-  local value, error = cost(p, q, order)
-  return rooted(value, error, order)
 end
 
 return divergences

@@ -1,5 +1,6 @@
 --- KL(p || q) where no pair is registered, in this order: infinite by support, an exact sum over a finite
 -- support, a sum over outcomes or an integral over the real line, and otherwise an average over draws.
+local Distribution = require "perilune.distribution"
 local attempt   = require "perilune.attempt"
 local batches   = require "perilune.batches"
 local class     = require "perilune.class"
@@ -237,6 +238,21 @@ function fallback.check_options (who, opts)
   local samples = opts and opts.samples
   if samples ~= nil and (math.type(samples) ~= "integer" or samples < 2) then
     errors.raise("%s: samples must be an integer of at least 2, got %s", who, show.value(samples))
+  end
+end
+
+--- Refuses what is no pair of distributions, with options of a divergence.
+function fallback.check (who, p, q, opts)
+  fallback.check_options(who, opts)
+  for i, name in ipairs { "p", "q" } do
+    local d = ({ p, q })[i]
+    if not class.is_instance(d, Distribution) then
+      errors.raise("%s: %s must be a distribution, got %s", who, name, show.value(d))
+    end
+  end
+  if show.shape(p.event_shape) ~= show.shape(q.event_shape) then
+    errors.raise("%s: p and q have events of different shapes, %s and %s", who, show.shape(p.event_shape),
+                 show.shape(q.event_shape))
   end
 end
 

@@ -3,7 +3,7 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
+local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
@@ -204,7 +204,7 @@ function truncation.assemble (c, base, low, high, batch)
   return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
 end
 
-local fail = construct.fail
+local fail = construction.fail
 
 local function check_base (c, base)
   if not class.is_instance(base, Distribution) then
@@ -250,7 +250,7 @@ end
 
 --- A law of this class, for `construct`.
 function truncation.make (c, ...)
-  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
+  local base, low, high = construction.arguments(c, { "base", "low", "high" }, ...)
   check_base(c, base)
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)
