@@ -77,6 +77,7 @@ describe("the prompt", function ()
     assert.equal(p:enter "?Gamma", p:enter "?some_gamma")
     assert.matches("peri.quantile .*\n", p:enter "?quantil")
     assert.matches("^%?name +explains", p:enter "?")
+    assert.matches("^Distribution:kl.*peri.kl_divergence", p:enter "?kl")
     assert.equal("error: nothing is known about xyzzy", p:enter "?xyzzy")
   end)
 
