@@ -122,11 +122,10 @@ local function by_search (likelihood, family, original, start)
     fail(c, "no parameters were found at which the likelihood is a number")
   end
   local reasons, se = judge(own, found, original)
-  local converged = #reasons == 0
-  if converged and higher then
+  if #reasons == 0 and higher then
     reasons[1] = "a local maximum: elsewhere the likelihood is larger, and rises on"
   end
-  return { values = own:plain_values(found.u), se = se, reasons = reasons, converged = converged }
+  return { values = own:plain_values(found.u), se = se, reasons = reasons, converged = #reasons == 0 }
 end
 
 -- { values, se, reasons, converged, exact = values in the user's units, size = how many numbers were estimated }; all
