@@ -1,13 +1,13 @@
---- Two ways to an object: the short one (src/api/objects.c) and the full one (construct.lua). Whatever
+--- Two ways to an object: the short one (src/api/objects.c) and the full one (construction.lua). Whatever
 -- is passed, both end with equal objects or with the same message at the same place.
-local peri      = require "perilune"
-local construct = require "perilune.construct"
-local core      = require "perilune.core"
+local peri         = require "perilune"
+local construction = require "perilune.construction"
+local core         = require "perilune.core"
 
 local pack, nan = table.pack, 0 / 0
 
 -- The full constructor, called as the short one calls it.
-local function full (c, ...) return construct.full(c, select("#", ...), ...) end
+local function full (c, ...) return construction.full(c, select("#", ...), ...) end
 
 -- What a call ends with. All calls are made in the same line, which errors name.
 local function outcome (call, ...)

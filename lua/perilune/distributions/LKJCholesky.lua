@@ -1,4 +1,11 @@
---- LKJCholesky(dim, concentration): Cholesky factors of random correlation matrices.
+--@ peri.LKJCholesky
+-- The Cholesky factor L of a correlation matrix with density proportional to det^(concentration - 1).
+--   dim            rows and columns
+--   concentration  above 1 for weak correlations, 1 for all alike
+--   formula        log p(L) = sum over rows i > 1 of (dim - i + 2 concentration - 2) log L[i][i] - constant, over
+--                  the elements below the diagonal
+-- > LKJCholesky(2, 3):log_prob({ { 1, 0 }, { 0.6, 0.8 } })
+-- -0.9571127263944103
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -15,13 +22,6 @@ local LKJCholesky = Distribution:extend("LKJCholesky", {
   },
   operands = { "concentration", "frame" },   -- frame: a row of dim numbers, which says how many
   support = constraints.corr_cholesky,
-  help = {
-    summary = "the Cholesky factor L of a correlation matrix with density proportional to det^(concentration - 1)",
-    params  = { dim = "rows and columns", concentration = "above 1 for weak correlations, 1 for all alike" },
-    formula = "log p(L) = sum over rows i > 1 of (dim - i + 2 concentration - 2) log L[i][i] - constant, "
-              .. "over the elements below the diagonal",
-    example = { "LKJCholesky(2, 3):log_prob({ { 1, 0 }, { 0.6, 0.8 } })", -0.9571127263944103 },
-  },
   init = function (self)
     local dim = math.tointeger(self.dim)
     if not dim then
