@@ -117,6 +117,9 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
 
+.PHONY: objects
+objects: $(OBJECTS)
+
 embed: $(OBJECT) $(LIBRARY) $(BUILD)/perilune.h
 	@$(call progress)
 
