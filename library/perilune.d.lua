@@ -131,6 +131,15 @@ peri.BetaBinomial = {}
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.Binomial
 peri.Binomial = {}
 
+---Burr's law of type XII (Singh-Maddala): incomes, floods; log-logistic for concentration0 = 1. F(x) = 1 - (1 + (x/scale)^c)^-k for x >= 0,  c = concentration1, k = concentration0
+---@class perilune.Burr: perilune.Distribution
+---@field concentration1 any positive; c: the law begins as x^c
+---@field concentration0 any positive; k: it ends as x^-(c k)
+---@field scale any positive, 1 unless told; scale
+---@overload fun(concentration1: any, concentration0: any, scale?: any): perilune.Burr
+---@overload fun(params: { concentration1?: any, concentration0?: any, scale?: any }): perilune.Burr
+peri.Burr = {}
+
 ---One of the outcomes 1, ..., K. log P(j) = log(probs[j]/sum of probs)
 ---@class perilune.Categorical: perilune.Distribution
 ---@field probs any a row; non-negative; probability of each outcome, up to a factor
@@ -146,6 +155,15 @@ peri.Categorical = {}
 ---@overload fun(loc?: any, scale?: any): perilune.Cauchy
 ---@overload fun(params: { loc?: any, scale?: any }): perilune.Cauchy
 peri.Cauchy = {}
+
+---Any distribution of single numbers, of which values beyond an interval are seen at its ends. log p(x) = log P(X <= low) at low, log P(X >= high) at high, base log p(x) between
+---@class perilune.Censored: perilune.Distribution
+---@field base any the law of what is there
+---@field low any lower end, -inf unless told
+---@field high any upper end, inf unless told
+---@overload fun(base: any, low: any, high: any): perilune.Censored
+---@overload fun(params: { base?: any, low?: any, high?: any }): perilune.Censored
+peri.Censored = {}
 
 ---The sum of df squared standard normals. log p(x) = (df/2 - 1) log x - x/2 - (df/2) log 2 - log Gamma(df/2)
 ---@class perilune.Chi2: perilune.Distribution
@@ -192,6 +210,15 @@ peri.DirichletMultinomial = {}
 ---@overload fun(params: { low?: any, high?: any }): perilune.DiscreteUniform
 peri.DiscreteUniform = {}
 
+---A Normal and an Exponential variable added, as reaction times. p(x) = rate e^(k^2/2 - k z) Phi(z - k),  z = (x - loc)/scale, k = rate scale
+---@class perilune.ExGaussian: perilune.Distribution
+---@field loc any a real number, 0 unless told; mean of the Normal
+---@field scale any positive, 1 unless told; standard deviation of the Normal
+---@field rate any positive, 1 unless told; of the Exponential
+---@overload fun(loc?: any, scale?: any, rate?: any): perilune.ExGaussian
+---@overload fun(params: { loc?: any, scale?: any, rate?: any }): perilune.ExGaussian
+peri.ExGaussian = {}
+
 ---The waiting time without memory. log p(x) = log(rate) - rate x for x >= 0
 ---@class perilune.Exponential: perilune.Distribution
 ---@field rate any positive, 1 unless told; events per unit of time, 1/mean
@@ -231,6 +258,15 @@ peri.Frechet = {}
 ---@overload fun(params: { concentration?: any, rate?: any }): perilune.Gamma
 peri.Gamma = {}
 
+---The limit laws of maxima: Gumbel for concentration 0, Frechet above it, reversed Weibull below. F(x) = exp(-(1 + c z)^(-1/c)),  z = (x - loc)/scale,  c = concentration
+---@class perilune.GeneralizedExtremeValue: perilune.Distribution
+---@field loc any a real number, 0 unless told; location
+---@field scale any positive, 1 unless told; scale
+---@field concentration any a real number, 0 unless told; c: a tail x^(-1/c) if positive, an upper end loc - scale/c if negative (SciPy's c is -c)
+---@overload fun(loc?: any, scale?: any, concentration?: any): perilune.GeneralizedExtremeValue
+---@overload fun(params: { loc?: any, scale?: any, concentration?: any }): perilune.GeneralizedExtremeValue
+peri.GeneralizedExtremeValue = {}
+
 ---A symmetric law with tails of any power: shape 1 is Laplace, 2 Normal, large ones near uniform. log p(x) = -|z|^shape - log(2 scale Gamma(1 + 1/shape)),  z = (x - loc)/scale
 ---@class perilune.GeneralizedNormal: perilune.Distribution
 ---@field loc any a real number, 0 unless told; centre and mean
@@ -256,6 +292,14 @@ peri.GeneralizedPareto = {}
 ---@overload fun(probs: any): perilune.Geometric
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.Geometric
 peri.Geometric = {}
+
+---Lifetimes whose hazard grows exponentially. log p(x) = log(c rate) + rate x - c (e^(rate x) - 1) for x >= 0,  c = concentration
+---@class perilune.Gompertz: perilune.Distribution
+---@field concentration any positive; c: the hazard at 0 is c rate
+---@field rate any positive, 1 unless told; growth of the hazard
+---@overload fun(concentration: any, rate?: any): perilune.Gompertz
+---@overload fun(params: { concentration?: any, rate?: any }): perilune.Gompertz
+peri.Gompertz = {}
 
 ---The limit law of maxima. log p(x) = -z - e^-z - log(scale),  z = (x - loc)/scale
 ---@class perilune.Gumbel: perilune.Distribution
@@ -330,6 +374,16 @@ peri.InverseGaussian = {}
 ---@overload fun(df: any, scale_matrix: any): perilune.InverseWishart
 ---@overload fun(params: { df?: any, scale_matrix?: any, scale_tril?: any }): perilune.InverseWishart
 peri.InverseWishart = {}
+
+---Johnson's unbounded law: gamma + delta asinh(z) is a standard Normal. log p(x) = log(delta/scale) - log(1 + z^2)/2 - r^2/2 - log(2 pi)/2,  z = (x - loc)/scale,  r = gamma + delta asinh(z)
+---@class perilune.JohnsonSU: perilune.Distribution
+---@field gamma any a real number, 0 unless told; skew: to the left if positive
+---@field delta any positive, 1 unless told; lightness of the tails
+---@field loc any a real number, 0 unless told; location
+---@field scale any positive, 1 unless told; scale
+---@overload fun(gamma?: any, delta?: any, loc?: any, scale?: any): perilune.JohnsonSU
+---@overload fun(params: { gamma?: any, delta?: any, loc?: any, scale?: any }): perilune.JohnsonSU
+peri.JohnsonSU = {}
 
 ---Like Beta on the unit interval, with a cdf and its inverse that are powers. log p(x) = log(a b) + (a - 1) log x + (b - 1) log(1 - x^a)
 ---@class perilune.Kumaraswamy: perilune.Distribution
@@ -496,6 +550,22 @@ peri.MultivariateStudentT = {}
 ---@overload fun(params: { total_count?: any, probs?: any, logits?: any }): perilune.NegativeBinomial
 peri.NegativeBinomial = {}
 
+---Counts by mean and dispersion: variance mu + mu^2/phi, a Poisson law for large phi. log P(k) = log(Gamma(phi + k)/(Gamma(phi) k!)) + k log(mu/(mu + phi)) + phi log(phi/(mu + phi))
+---@class perilune.NegativeBinomial2: perilune.Distribution
+---@field mu any positive; mean
+---@field phi any positive; the larger, the less dispersed; the dispersion is 1/phi
+---@overload fun(mu: any, phi: any): perilune.NegativeBinomial2
+---@overload fun(params: { mu?: any, phi?: any }): perilune.NegativeBinomial2
+peri.NegativeBinomial2 = {}
+
+---A sum of squares of Normals with variance 1 that are not all about 0. p(x) = e^(-(x + l)/2) (x/l)^(df/4 - 1/2) I_(df/2 - 1)(sqrt(l x))/2,  l = noncentrality
+---@class perilune.NoncentralChi2: perilune.Distribution
+---@field df any positive; how many, or any number > 0
+---@field noncentrality any non-negative; sum of the squares of their means
+---@overload fun(df: any, noncentrality: any): perilune.NoncentralChi2
+---@overload fun(params: { df?: any, noncentrality?: any }): perilune.NoncentralChi2
+peri.NoncentralChi2 = {}
+
 ---The bell curve. log p(x) = -z^2/2 - log(2 pi)/2 - log(scale),  z = (x - loc)/scale
 ---@class perilune.Normal: perilune.Distribution
 ---@field loc any a real number, 0 unless told; centre and mean
@@ -519,6 +589,14 @@ peri.OneHotCategorical = {}
 ---@overload fun(probs: any): perilune.OneHotCategoricalStraightThrough
 ---@overload fun(params: { probs?: any, logits?: any }): perilune.OneHotCategoricalStraightThrough
 peri.OneHotCategoricalStraightThrough = {}
+
+---One of 1, ..., K in their order: the interval between cutpoints that a Logistic variable falls into. P(j) = s(cutpoints[j] - predictor) - s(cutpoints[j - 1] - predictor),  s(t) = 1/(1 + e^-t)
+---@class perilune.OrderedLogistic: perilune.Distribution
+---@field predictor any a real number; where the Logistic variable is centred
+---@field cutpoints any a row; in increasing order; K - 1 numbers in increasing order, or rows of them
+---@overload fun(predictor: any, cutpoints: any): perilune.OrderedLogistic
+---@overload fun(params: { predictor?: any, cutpoints?: any }): perilune.OrderedLogistic
+peri.OrderedLogistic = {}
 
 ---The power law above scale. log p(x) = log(alpha/x) - alpha log(x/scale) for x >= scale
 ---@class perilune.Pareto: perilune.Distribution
@@ -559,6 +637,22 @@ peri.RelaxedBernoulli = {}
 ---@overload fun(temperature: any, probs: any): perilune.RelaxedOneHotCategorical
 ---@overload fun(params: { temperature?: any, probs?: any, logits?: any }): perilune.RelaxedOneHotCategorical
 peri.RelaxedOneHotCategorical = {}
+
+---The length of a vector of two Normals about a point at distance nu; Rayleigh for 0. p(x) = x/sigma^2 exp(-(x^2 + nu^2)/(2 sigma^2)) I0(x nu/sigma^2) for x >= 0
+---@class perilune.Rice: perilune.Distribution
+---@field nu any non-negative; distance of the point
+---@field sigma any positive, 1 unless told; standard deviation of either coordinate
+---@overload fun(nu: any, sigma?: any): perilune.Rice
+---@overload fun(params: { nu?: any, sigma?: any }): perilune.Rice
+peri.Rice = {}
+
+---The difference of two Poisson variables, as of goals. P(k) = e^(-rate1 - rate2) (rate1/rate2)^(k/2) I_|k|(2 sqrt(rate1 rate2))
+---@class perilune.Skellam: perilune.Distribution
+---@field rate1 any positive; mean of the first
+---@field rate2 any positive; mean of the second
+---@overload fun(rate1: any, rate2: any): perilune.Skellam
+---@overload fun(params: { rate1?: any, rate2?: any }): perilune.Skellam
+peri.Skellam = {}
 
 ---A bell curve that leans: skewness 0 is Normal, large ones near half of one. p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale
 ---@class perilune.SkewNormal: perilune.Distribution
@@ -663,6 +757,13 @@ peri.Wishart = {}
 ---@overload fun(gate: any, rate: any): perilune.ZeroInflatedPoisson
 ---@overload fun(params: { gate?: any, rate?: any }): perilune.ZeroInflatedPoisson
 peri.ZeroInflatedPoisson = {}
+
+---Ranks 1, 2, ... without end whose probabilities fall like a power, as of words (the zeta law). P(k) = k^-s/zeta(s),  s = exponent
+---@class perilune.Zipf: perilune.Distribution
+---@field exponent any greater than 1; s, above 1: there is a mean for s > 2, a variance for s > 3
+---@overload fun(exponent: any): perilune.Zipf
+---@overload fun(params: { exponent?: any }): perilune.Zipf
+peri.Zipf = {}
 
 ---@class perilune.fit_options
 ---@field weights? any how often each value counts
@@ -772,6 +873,11 @@ Distribution.has_rsample = nil
 ---@return number|perilune.Tensor
 function Distribution:icdf(p) end
 
+---The quantile of a probability given as its logarithm, the inverse of log_cdf: as good for lp = -1e5 and for -1e-300 as in between.
+---@param lp number|perilune.Tensor|table number, tensor or table of numbers up to 0
+---@return number|perilune.Tensor
+function Distribution:icdf_log(lp) end
+
 ---Is it of this class, or of one that descends from it?
 ---@param class any class of distributions
 ---@return boolean
@@ -781,6 +887,21 @@ function Distribution:is_a(class) end
 ---@param p number|table|perilune.Tensor number, table or tensor; shapes are broadcast
 ---@return number|perilune.Tensor
 function Distribution:isf(p) end
+
+---The same for the upper tail: the inverse of log_sf.
+---@param lq number|perilune.Tensor|table number, tensor or table of numbers up to 0
+---@return number|perilune.Tensor
+function Distribution:isf_log(lq) end
+
+---The divergence of q from this distribution, kl_divergence(self, q, options), in nats.
+---@param q perilune.Distribution distribution
+---@param options any as of kl_divergence: samples, rng, fallback
+---@return number|perilune.Tensor
+function Distribution:kl(q, options) end
+
+---The excess kurtosis, E[((X - mean)/stddev)^4] - 3: 0 of a Normal. Where there is no formula it is an integral, and an estimate of its error is a second result.
+---@return number|perilune.Tensor
+function Distribution:kurtosis() end
 
 ---The logarithm of cdf(x), also where that is too small for a double.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -809,9 +930,19 @@ function Distribution:median() end
 ---@return number|perilune.Tensor
 function Distribution:mode() end
 
+---E[X^k], about 0. From the third on it is an integral or a sum, and an estimate of its error is a second result.
+---@param k integer integer from 0 on
+---@return number|perilune.Tensor
+function Distribution:moment(k) end
+
 ---Of a class: a list of { name, constraint, default = number }, in the order of arguments.
 ---@type table
 Distribution.params = nil
+
+---The density at x, or the probability of an outcome: another name of `prob`.
+---@param x number|perilune.Tensor|table number, tensor or table of numbers
+---@return number|perilune.Tensor
+function Distribution:pdf(x) end
 
 ---The density at x, or the probability of x: exp(log_prob(x)).
 ---@param x number|table|perilune.Tensor number, table or tensor; its last dimensions are batch and event, and are broadcast
@@ -835,6 +966,14 @@ function Distribution:sample(shape, rng) end
 ---@return number|perilune.Tensor
 function Distribution:sf(x) end
 
+---E[((X - mean)/stddev)^3]: above 0 where the long tail is the upper one. Where there is no formula it is an integral, and an estimate of its error is a second result. Of SkewNormal `skewness` is a parameter: peri.Distribution.skewness(d).
+---@return number|perilune.Tensor
+function Distribution:skewness() end
+
+---The standard deviation: another name of `stddev`.
+---@return number|perilune.Tensor
+function Distribution:std() end
+
 ---The standard deviation, the root of the variance.
 ---@return number|perilune.Tensor
 function Distribution:stddev() end
@@ -846,6 +985,10 @@ Distribution.super = nil
 ---The constraint that all draws satisfy.
 ---@type perilune.Constraint
 Distribution.support = nil
+
+---The variance: another name of `variance`.
+---@return number|perilune.Tensor
+function Distribution:var() end
 
 ---The variance; inf or NaN where the integral is infinite or does not exist. Of vectors, that of each element.
 ---@return number|perilune.Tensor
@@ -947,7 +1090,7 @@ function peri.kl_divergence(p, q, options) end
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field fallback? boolean false raises where no pair is registered (true)
 
----How kl_divergence(p, q, options) comes to its answer: method ("closed form", "infinite", "sum", "quadrature" or "monte carlo"), pair (names of the classes), value, and error, an estimate.
+---How kl_divergence(p, q, options) comes to its answer: method ("closed form", "infinite", "sum", "quadrature" or "monte carlo"), pair (names of the classes), value, and error, an estimate; where it is infinite `where`, which says in words where p has mass and q has none.
 ---@param p perilune.Distribution distribution
 ---@param q perilune.Distribution distribution
 ---@param options? perilune.kl_explain_options

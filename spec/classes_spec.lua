@@ -214,7 +214,9 @@ describe("a class", function ()
     assert.same({ -1, -2 }, Rate(1, { 0, 0 }):log_prob({ 1, 2 } + peri.tensor(0)):totable())
     assert.equal("Rate: start is missing", message(Rate, 2))
     assert.equal("Rate: rate must be positive, got 0", message(Rate, 0, 1))
-    assert.equal("Rate has no sample; a subclass may define Rate:sample",
+    assert.equal("Rate has no rsample; a subclass may define Rate:rsample",
+                 message(function () return Rate(1, 1):rsample() end))
+    assert.equal("Rate has no sample: as far as can be found its probabilities sum to inf, not to 1",
                  message(function () return Rate(1, 1):sample() end))
   end)
 

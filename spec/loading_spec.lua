@@ -138,7 +138,8 @@ describe("divergences", function ()
 
   it("have kernels in files of the names of the classes", function ()
     for _, name in ipairs(peri.distributions()) do
-      assert(not peri[name].kernels or peri[name].kernels == name:lower(), name)
+      local own = rawget(peri[name], "kernels")   -- a child may have those of its parent
+      assert(not own or own == name:lower(), name)
     end
   end)
 end)

@@ -30,7 +30,8 @@ for _, file in ipairs { "README.md", "docs/data.md" } do describe(file, function
 end) end
 
 for _, file in ipairs { "README.md", "docs/adding.md", "docs/kl.md", "docs/inference.md", "docs/gradients.md",
-                        "docs/models.md", "docs/plots.md", "docs/sampling.md", "docs/tensors.md", "docs/data.md" } do
+                        "docs/models.md", "docs/plots.md", "docs/sampling.md", "docs/tensors.md", "docs/data.md",
+                        "docs/distributions.md" } do
   describe(file, function ()
     for i, code in ipairs(blocks(file)) do
       if code:find('require "perilune"', 1, true) then   -- complete programs only

@@ -5,6 +5,7 @@ local construct = require "perilune.construct"
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
+local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
 
@@ -312,7 +313,8 @@ function Distribution:enumerate_support () return require "perilune.enumeration"
 -- What follows from what ----------------------------------------------------------
 
 -- What only distributions of single numbers have.
-local ORDERED = { cdf = true, icdf = true, sf = true, isf = true, log_cdf = true, log_sf = true, median = true }
+local ORDERED = { cdf = true, icdf = true, sf = true, isf = true, log_cdf = true, log_sf = true, median = true,
+                  icdf_log = true, isf_log = true }
 
 -- Raises, for the caller of a method, that the class lacks it.
 local function refuse (self, name)
@@ -321,6 +323,13 @@ local function refuse (self, name)
     raise("%s has no %s: an event has shape %s", c, name, show.shape(self.event_shape))
   end
   raise("%s has no %s; a subclass may define %s:%s", c, name, c, name)
+end
+
+-- Is this a law of single numbers of which a density and a support are known, so that all else is a matter of
+-- integrals and sums? Those of ours say themselves what they have.
+local function has_density (self)
+  local low = #self.event_shape == 0 and type(self.support) == "table" and self.support.low
+  return low and self.log_prob ~= Distribution.log_prob and not (self.kernels or self.construct)
 end
 
 --@ Distribution:log_prob(x) -> number or Tensor
@@ -382,16 +391,28 @@ end
 -- > s.grad == item(x) / 2
 -- true
 
--- What only a class itself can say.
-for _, name in ipairs { "log_prob", "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample", "rsample" } do
-  rawset(Distribution, name, function (self) refuse(self, name) end)   -- whatever is passed
+local tabulated = lazy "tabulated"
+
+-- Methods of classes that do not have their own: found numerically where only the density is known.
+for _, name in ipairs { "cdf", "icdf", "mean", "variance", "mode", "entropy", "sample" } do
+  rawset(Distribution, name, function (self, ...)
+    if not has_density(self) then refuse(self, name) end   -- whatever is passed
+    return tabulated[name](self, ...)
+  end)
 end
 
--- A method for classes that give no better, from another one that they must have; or from `other`.
+-- What only a class itself can say.
+for _, name in ipairs { "log_prob", "rsample" } do
+  rawset(Distribution, name, function (self) refuse(self, name) end)
+end
+
+-- A method for classes that give no better, from another one that they must have; or from `other`. Where that is
+-- found numerically, this may be so as well.
 local function follows (name, from, formula, other)
   local function method (self, x)
     if self[from] == Distribution[from] and (not other or self[other] == Distribution[other]) then
-      refuse(self, name)
+      if not (from ~= "log_prob" and has_density(self)) then refuse(self, name) end
+      if ORDERED[name] and name ~= "median" then return tabulated[name](self, x) end
     end
     return formula(self, x)
   end
@@ -438,11 +459,87 @@ end
 -- > Normal(0, 1):log_sf(50)
 -- -1254.8313611394
 follows("prob",    "log_prob", function (self, x) return functions.exp(self:log_prob(x)) end)
-follows("stddev",  "variance", function (self) return functions.sqrt(self:variance()) end)
-follows("median",  "icdf",     function (self) return self:icdf(0.5) end)
+follows("stddev",  "variance", function (self) return functions.sqrt((self:variance())) end)
+follows("median",  "icdf",     function (self) return (self:icdf(0.5)) end)
 follows("isf",     "icdf",     function (self, q) return self:icdf(1 - q) end)
 follows("sf",      "cdf",      function (self, x) return 1 - self:cdf(x) end)
 follows("log_cdf", "cdf",      function (self, x) return functions.log(self:cdf(x)) end)
 follows("log_sf",  "cdf",      function (self, x) return functions.log(self:sf(x)) end, "sf")
+
+
+-- Other names, and what few need ---------------------------------------------------------
+
+local algebra, higher_moments, log_quantiles = lazy "algebra", lazy "higher_moments", lazy "log_quantiles"
+
+--@ Distribution:pdf(x) -> number or tensor
+-- The density at x, or the probability of an outcome: another name of `prob`.
+--   x  number, tensor or table of numbers
+-- > Normal(0, 1):pdf(0)
+-- 0.39894228040143
+function Distribution:pdf (x) return self:prob(x) end
+
+--@ Distribution:std() -> number or tensor
+-- The standard deviation: another name of `stddev`.
+-- > Exponential(4):std()
+-- 0.25
+function Distribution:std () return self:stddev() end
+
+--@ Distribution:var() -> number or tensor
+-- The variance: another name of `variance`.
+-- > Exponential(4):var()
+-- 0.0625
+function Distribution:var () return self:variance() end
+
+--@ Distribution:kl(q, options) -> number or tensor
+-- The divergence of q from this distribution, kl_divergence(self, q, options), in nats.
+--   q        distribution
+--   options  as of kl_divergence: samples, rng, fallback
+-- > Normal(0, 1):kl(Normal(1, 1))
+-- 0.5
+function Distribution:kl (q, options) return require "perilune.kl".kl_divergence(self, q, options) end
+
+--@ Distribution:skewness() -> number or tensor
+-- E[((X - mean)/stddev)^3]: above 0 where the long tail is the upper one. Where there is no formula it is an integral,
+-- and an estimate of its error is a second result. Of SkewNormal `skewness` is a parameter:
+-- peri.Distribution.skewness(d).
+-- > Exponential(3):skewness()
+-- 2
+function Distribution:skewness () return higher_moments.skewness(self) end
+
+--@ Distribution:kurtosis() -> number or tensor
+-- The excess kurtosis, E[((X - mean)/stddev)^4] - 3: 0 of a Normal. Where there is no formula it is an integral,
+-- and an estimate of its error is a second result.
+-- > Laplace(0, 1):kurtosis()
+-- 3
+function Distribution:kurtosis () return higher_moments.kurtosis(self) end
+
+--@ Distribution:moment(k) -> number or tensor
+-- E[X^k], about 0. From the third on it is an integral or a sum, and an estimate of its error is a second result.
+--   k  integer from 0 on
+-- > Uniform(0, 1):moment(2)
+-- 0.33333333333333
+function Distribution:moment (k) return higher_moments.moment(self, k) end
+
+--@ Distribution:icdf_log(lp) -> number or tensor
+-- The quantile of a probability given as its logarithm, the inverse of log_cdf: as good for lp = -1e5 and for -1e-300
+-- as in between.
+--   lp  number, tensor or table of numbers up to 0
+-- > Normal(0, 1):icdf_log(-1e5)
+-- -447.19789367853
+follows("icdf_log", "icdf", function (self, lp) return log_quantiles.icdf_log(self, lp) end)
+
+--@ Distribution:isf_log(lq) -> number or tensor
+-- The same for the upper tail: the inverse of log_sf.
+--   lq  number, tensor or table of numbers up to 0
+-- > Exponential(2):isf_log(-1e5)
+-- 50000.0
+follows("isf_log", "icdf", function (self, lq) return log_quantiles.isf_log(self, lq) end)
+
+local EVENT_OF = { add = "__add", sub = "__sub", mul = "__mul", div = "__div", unm = "__unm", equal = "__eq" }
+
+-- 2 * d + 1, d + e, d == e: see algebra.lua.
+for name, event in pairs(EVENT_OF) do
+  rawset(Distribution, event, function (a, b) return algebra[name](a, b) end)
+end
 
 return core.keep("Distribution", Distribution)

@@ -241,7 +241,9 @@ local measured = setmetatable({}, { __mode = "k" })   -- whose mean may be this 
 
 -- Where the mass is, and how wide, as far as a distribution can say.
 local function place (d)
-  if measured[d] then return 0, 1 end
+  if measured[d] or not (own(d, "mean") and (own(d, "variance") or own(d, "stddev"))) then
+    return require "perilune.tabulated".place(d)
+  end
   measured[d] = true
   local centre, scale = attempt.method(d, "mean") or 0, attempt.method(d, "stddev") or 1
   measured[d] = nil
@@ -276,7 +278,7 @@ end
 local function by_density (d, f, opts)
   local points, hidden, list = { 0 }, 0, ends.stretches(d)
   local x_of, start_of = substitution(d)
-  for e = -1, 9 do points[#points + 1], points[#points + 2] = 2.0 ^ e, -2.0 ^ e end
+  for e = -20, 9 do points[#points + 1], points[#points + 2] = 2.0 ^ e, -2.0 ^ e end
   local function pace (stretch)
     return stretch and where(stretch.is_used, start_of(stretch) / REACH, 1) or 1
   end
@@ -288,6 +290,7 @@ local function by_density (d, f, opts)
       local x, slope = x_of(v * step)
       x = rows(d, #v, x)
       local weights, values = exp(rows(d, #v, d:log_prob(x))) * slope * step, rows(d, #v, h(x))
+      weights = where(x:isinf(), 0, weights)   -- beyond all numbers
       local singular = weights:isinf()
       hidden = maximum(hidden, where(singular * values:isfinite(), abs(values), 0):max(1))
       return where(maximum(singular, weights:eq(0)), 0, weights * values)

@@ -376,12 +376,15 @@ end
 
 --@ peri.kl_explain(p, q, options) -> table
 -- How kl_divergence(p, q, options) comes to its answer: method ("closed form", "infinite", "sum", "quadrature" or
--- "monte carlo"), pair (names of the classes), value, and error, an estimate.
+-- "monte carlo"), pair (names of the classes), value, and error, an estimate; where it is infinite `where`, which says
+-- in words where p has mass and q has none.
 --   options  samples = draws for Monte Carlo (10000); rng; fallback = false raises where no pair is registered (true)
 -- > kl_explain(StudentT(5, 0, 1), Normal(0, 1)).method
 -- closed form
 -- > kl_explain(Normal(0, 1), Gamma(2, 1)).method
 -- infinite
+-- > kl_explain(Normal(0, 1), Gamma(2, 1)).where
+-- p has mass below 0, q has none
 function kl.kl_explain (p, q, opts, ...)
   errors.no_more("kl_explain(p, q, opts)", ...)
   local P, Q = distribution_class("kl_explain", "p", p), distribution_class("kl_explain", "q", q)
@@ -392,7 +395,8 @@ function kl.kl_explain (p, q, opts, ...)
   error = error or rounding_error(fn, p, q, value)
   if more then error = error + more() end
   local names = pair and { class.name(pair.P), class.name(pair.Q) } or { class.name(P), class.name(Q) }
-  return show.listed { method = method, pair = names, value = value, error = error }
+  return show.listed { method = method, pair = names, value = value, error = error,
+                       where = require "perilune.kl_where"(p, q, value) }
 end
 
 return core.keep("kl", setmetatable(kl, { __index = inside }))

@@ -160,6 +160,22 @@ local function truncated (p, q)
 end
 
 
+-- Censoring ----------------------------------------------------------------------
+
+-- Masses at the ends have no density: of two laws with the same ends the divergence is a sum of that of the masses and
+-- of an integral between, all in one expectation; others do not have the masses that p has.
+local function censored (p, q)
+  local alike = all(functions.eq(p.low, q.low)) and all(functions.eq(p.high, q.high))
+  if not alike then return fallback.infinite(p, q), "infinite", 0 end
+  p, q = fallback.alike(p, q)
+  local value, error = p:expectation(function (x) return p:log_prob(x) - q:log_prob(x) end)
+  local within = fallback.within(p.base, q.base)
+  return where(within, fallback.not_negative(value), INF), "quadrature", where(within, error, 0)
+end
+
+local function censored_to_other (p, q) return fallback.infinite(p, q), "infinite", 0 end
+
+
 --- The rules: names of the classes of p and q, and the function. "Distribution" is any.
 return {
   { "Independent",             "Independent",             independent },
@@ -182,4 +198,8 @@ return {
   { "Truncated",               "Truncated",               truncated },
   { "Truncated",               "Distribution",            truncated },
   { "Truncated",               "Masked",                  masked },
+  { "Censored",                "Censored",                censored },
+  { "Censored",                "Distribution",            censored_to_other },
+  { "Censored",                "Masked",                  masked },
+  { "Censored",                "Flat",                    to_flat },
 }

@@ -5,11 +5,14 @@ local attempt   = require "perilune.attempt"
 local batches   = require "perilune.batches"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
+local lazy      = require "perilune.lazy"
 local summation = require "perilune.summation"
 local tensor    = require "perilune.tensor"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local exp, floor                   = functions.exp, functions.floor
+
+local tabulated = lazy "tabulated"
 
 local outcomes = {}
 
@@ -36,8 +39,7 @@ local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
 -- A place among the outcomes of d.
 local function inside (d)
   local mode = own(d, "mode") and attempt.method(d, "mode")
-  local low = flat(d, d.support.low or 0)
-  return mode and flat(d, mode) or where(low:isfinite(), low, 0)
+  return mode and flat(d, mode) or tabulated.likeliest(d)
 end
 
 -- The outermost outcome above (side = 1) or below that place whose probability is more than LEAST, but for a

@@ -50,6 +50,7 @@ local cases = {
   MultivariateStudentT = { { 5, { 1, -2 }, { { 2, 0 }, { 0.6, 1 } } } },
   NegativeBinomial = { { 4, 0.6 } },
   NegativeBinomial2 = { { 4, 2 } },
+  NoncentralChi2 = { { 3, 6 } },
   Normal = { { 3, 2 } },
   OneHotCategorical = { { { 0.2, 0.5, 0.3 } } },
   OneHotCategoricalStraightThrough = { { { 0.2, 0.5, 0.3 } } },
@@ -60,6 +61,7 @@ local cases = {
   RelaxedBernoulli = { { 0.7, 0.4 } },
   RelaxedOneHotCategorical = { { 0.7, { 0.2, 0.5, 0.3 } } },
   Rice = { { 2, 1 } },
+  Skellam = { { 3, 2 } },
   SkewNormal = { { 1, 2, 3 } },
   StudentT = { { 4, 1, 2 } },
   Triangular = { { 1, 5, 2 } },
@@ -70,6 +72,7 @@ local cases = {
   Weibull = { { 2, 1.5 } },
   Wishart = { { 6, { { 2, 0.5 }, { 0.5, 1 } } } },
   ZeroInflatedPoisson = { { 0.3, 3 } },
+  Zipf = { { 2.5 } },
 }
 
 local function total (d, x) return core.item(core.tensor(d:log_prob(x):sum())) end

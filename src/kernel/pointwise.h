@@ -11,7 +11,7 @@
 #include "kernel/kernel.h"
 #include "special/vector.h"
 
-enum { POINT_MAX = 4 };   /* operands */
+enum { POINT_MAX = 5 };   /* operands */
 
 typedef double Pointwise (const double v[]);
 typedef void PointwiseSlopes (const double v[], double d[]);
@@ -23,6 +23,7 @@ VECTOR void point_gather (int m, const double *const in[], size_t i, double v[])
   v[1] = in[m > 1 ? 1 : 0][i];
   v[2] = in[m > 2 ? 2 : 0][i];
   v[3] = in[m > 3 ? 3 : 0][i];
+  v[4] = in[m > 4 ? 4 : 0][i];
 }
 
 VECTOR void point_scatter (int m, const double s[], size_t i, double *const d[]) {
@@ -30,6 +31,7 @@ VECTOR void point_scatter (int m, const double s[], size_t i, double *const d[])
   if (m > 1) d[1][i] = s[1];
   if (m > 2) d[2][i] = s[2];
   if (m > 3) d[3][i] = s[3];
+  if (m > 4) d[4][i] = s[4];
 }
 
 VECTOR void pointwise_value (int m, size_t n, const double *const in[], double *out,

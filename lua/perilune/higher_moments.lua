@@ -1,0 +1,136 @@
+--- Skewness, kurtosis and moments: formulas where a family has one, else expectations.
+local class = require "perilune.class"
+local f     = require "perilune.functions"
+local raise = require "perilune.errors".raise
+local show  = require "perilune.show"
+
+local where, sqrt, square, gt = f.where, f.sqrt, f.square, f.gt
+local INF, NAN = math.huge, -(0 / 0)
+
+local higher_moments = {}
+
+-- [name of a family] = { skewness(d), excess kurtosis(d) }
+local zero = function () return 0 end
+local function always (x) return function () return x end end
+
+local formulas = {
+  Normal      = { zero, zero },
+  HalfNormal  = { always(0.99527174643115604244), always(0.86917730360597411666) },
+  Uniform     = { zero, always(-1.2) },
+  Laplace     = { zero, always(3) },
+  Logistic    = { zero, always(1.2) },
+  Gumbel      = { always(1.1395470994046486575), always(2.4) },
+  Exponential = { always(2), always(6) },
+  Rayleigh    = { always(0.63111065781893713819), always(0.24508930068763806285) },
+  Maxwell     = { always(0.48569282804959080866), always(0.10816384281629414695) },
+  Cauchy      = { always(NAN), always(NAN) },
+  HalfCauchy  = { always(NAN), always(NAN) },
+  Gamma       = { function (d) return 2 / sqrt(d.concentration) end, function (d) return 6 / d.concentration end },
+  Chi2        = { function (d) return sqrt(8 / d.df) end, function (d) return 12 / d.df end },
+  Poisson     = { function (d) return 1 / sqrt(d.rate) end, function (d) return 1 / d.rate end },
+  InverseGaussian = {
+    function (d) return 3 * sqrt(d.loc / d.concentration) end, function (d) return 15 * d.loc / d.concentration end,
+  },
+  InverseGamma = {
+    function (d)
+      local a = d.concentration
+      return where(gt(a, 3), 4 * sqrt(where(gt(a, 2), a - 2, 1)) / (a - 3), where(gt(a, 2), INF, NAN))
+    end,
+    function (d)
+      local a = d.concentration
+      return where(gt(a, 4), 6 * (5 * a - 11) / ((a - 3) * (a - 4)), where(gt(a, 2), INF, NAN))
+    end,
+  },
+  StudentT = {
+    function (d) return where(gt(d.df, 3), 0, NAN) end,
+    function (d) return where(gt(d.df, 4), 6 / (d.df - 4), where(gt(d.df, 2), INF, NAN)) end,
+  },
+  LogNormal = {
+    function (d)
+      local e = f.expm1(square(d.scale))
+      return (e + 3) * sqrt(e)
+    end,
+    function (d)   -- w^4 + 2 w^3 + 3 w^2 - 6 with w = 1 + e
+      local e = f.expm1(square(d.scale))
+      return e * (16 + e * (15 + e * (6 + e)))
+    end,
+  },
+  Pareto = {
+    function (d)
+      local a = d.alpha
+      return where(gt(a, 3), 2 * (1 + a) / (a - 3) * sqrt(where(gt(a, 2), (a - 2) / a, 1)), where(gt(a, 2), INF, NAN))
+    end,
+    function (d)
+      local a = d.alpha
+      local value = 6 * (a * (a * (a + 1) - 6) - 2) / (a * (a - 3) * (a - 4))
+      return where(gt(a, 4), value, where(gt(a, 2), INF, NAN))
+    end,
+  },
+  Beta = {
+    function (d)
+      local a, b = d.concentration1, d.concentration0
+      return 2 * (b - a) / (a + b + 2) * sqrt(a + b + 1) / sqrt(a) / sqrt(b)
+    end,
+    function (d)
+      local a, b = d.concentration1, d.concentration0
+      local n = a + b
+      return 6 * (square((a - b) / (n + 2)) * (n + 1) * (n + 2) / a / b - 1) / (n + 3)
+    end,
+  },
+}
+
+-- Only of the classes themselves: others may have another density.
+local function formula (d, i)
+  local c = class.of(d)
+  local own = rawget(c, "kernels") and formulas[class.name(c)]
+  return own and own[i]
+end
+
+-- E ((X - mean)/sd)^k
+local function standardised (d, k)
+  local mean, sd = (d:mean()), (d:stddev())
+  local value, error = d:expectation(function (x) return ((x - mean) / sd) ^ k end)
+  local is_known = f.isfinite(mean) * f.isfinite(sd)
+  return where(is_known, value, NAN), where(is_known, error, INF)
+end
+
+local function check_numbers (d, name)
+  if #d.event_shape > 0 then
+    raise("%s has no %s: an event has shape %s", class.name(class.of(d)), name, show.shape(d.event_shape))
+  end
+end
+
+--- E ((X - mean)/stddev)^3; a formula, or an integral and an estimate of its error.
+function higher_moments.skewness (d)
+  check_numbers(d, "skewness")
+  local known = formula(d, 1)
+  if known then return d:batched(known(d)) end
+  return standardised(d, 3)
+end
+
+--- E ((X - mean)/stddev)^4 - 3, which is 0 of a Normal.
+function higher_moments.kurtosis (d)
+  check_numbers(d, "kurtosis")
+  local known = formula(d, 2)
+  if known then return d:batched(known(d)) end
+  local value, error = standardised(d, 4)
+  return value - 3, error
+end
+
+--- E X^k.
+function higher_moments.moment (d, k)
+  local who = class.name(class.of(d))
+  check_numbers(d, "moment")
+  if math.type(k) ~= "integer" and not (type(k) == "number" and k % 1 == 0) or k < 0 then
+    raise("%s:moment: k must be an integer from 0 on, got %s", who, show.value(k))
+  end
+  if k == 0 then return d:batched(1.0) end
+  if k == 1 then return d:mean() end
+  if k == 2 then
+    local mean, sd = (d:mean()), (d:stddev())
+    return square(mean) + square(sd)
+  end
+  return d:expectation(function (x) return x ^ k end)
+end
+
+return higher_moments

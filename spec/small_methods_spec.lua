@@ -1,0 +1,164 @@
+--- Other names of methods, higher moments, quantiles of logarithms.
+local peri = require "perilune"
+
+local function near (expected, got, tolerance, text)
+  assert(expected == got or math.abs(got - expected) <= tolerance * math.abs(expected),
+         string.format("%s: expected %.17g, got %.17g", text or "", expected, got))
+end
+
+describe("other names", function ()
+  it("are the same", function ()
+    for _, d in ipairs { peri.Gamma(3, 2), peri.Poisson(4), peri.Truncated(peri.Normal(0, 1), 0, 3) } do
+      assert.equal(d:prob(2), d:pdf(2))
+      assert.equal(d:stddev(), d:std())
+      assert.equal(d:variance(), d:var())
+      assert.equal(peri.kl_divergence(d, d), d:kl(d))
+    end
+    assert.equal(0.5, peri.Normal(0, 1):kl(peri.Normal(1, 1)))
+  end)
+
+  it("count their arguments", function ()
+    local d = peri.Normal(0, 1)
+    assert.has_error(function () d:pdf(1, 2) end)
+    assert.has_error(function () d:skewness(1) end)
+  end)
+end)
+
+describe("skewness and kurtosis", function ()
+  local laws = {
+    peri.Normal(1, 2), peri.HalfNormal(3), peri.Uniform(1, 4), peri.Laplace(1, 2), peri.Logistic(1, 2),
+    peri.Gumbel(1, 2), peri.Exponential(4), peri.Rayleigh(2), peri.Maxwell(2), peri.Gamma(0.3, 2), peri.Chi2(5),
+    peri.Poisson(2.5), peri.InverseGaussian(2, 3), peri.InverseGamma(9, 2), peri.StudentT(7, 1, 2),
+    peri.LogNormal(1, 0.3), peri.Pareto(2, 9), peri.Beta(2, 3.5), peri.Binomial(20, 0.3), peri.Weibull(2, 3),
+  }
+
+  it("are expectations", function ()
+    for _, d in ipairs(laws) do
+      local mean, sd = d:mean(), d:stddev()
+      local third  = d:expectation(function (x) return ((x - mean) / sd) ^ 3 end)
+      local fourth = d:expectation(function (x) return ((x - mean) / sd) ^ 4 end)
+      assert(math.abs(third - d:skewness()) < 1e-9, tostring(d) .. " skewness")
+      assert(math.abs(fourth - 3 - d:kurtosis()) < 1e-8, tostring(d) .. " kurtosis")
+    end
+  end)
+
+  it("have the shape of the batch", function ()
+    assert.same({ 2 }, peri.Normal({ 0, 1 }, 1):skewness().shape)
+    assert.same({ 2 }, peri.Gamma({ 1, 4 }, 1):kurtosis().shape)
+    assert.is_true(peri.Gamma({ 1, 4 }, 1):skewness():equal(peri.tensor { 2, 1 }))
+  end)
+
+  it("are infinite or undefined where they are", function ()
+    assert.equal(math.huge, peri.StudentT(3.5, 0, 1):kurtosis())
+    local x = peri.Cauchy(0, 1):skewness()
+    assert.is_true(x ~= x)
+    assert.equal(math.huge, peri.Pareto(1, 2.5):skewness())
+  end)
+
+  it("are methods of SkewNormal under its class only, where skewness is a parameter", function ()
+    local d = 4 / math.sqrt(17)
+    local expected = (4 - math.pi) / 2 * (d * math.sqrt(2 / math.pi)) ^ 3 / (1 - 2 * d ^ 2 / math.pi) ^ 1.5
+    near(expected, (peri.Distribution.skewness(peri.SkewNormal(0, 1, 4))), 1e-11)
+  end)
+end)
+
+describe("moment", function ()
+  it("is E X^k", function ()
+    for k, expected in pairs { [0] = 1, 2, 5, 14, 43, 142 } do near(expected, (peri.Normal(2, 1):moment(k)), 1e-12) end
+    near(120 / 32, (peri.Exponential(2):moment(5)), 1e-12)
+    near(309, (peri.Poisson(3):moment(4)), 1e-12)
+  end)
+
+  it("takes integers from 0 on", function ()
+    local ok, text = pcall(function () return peri.Normal(0, 1):moment(-1) end)
+    assert.is_false(ok)
+    assert.matches("Normal:moment: k must be an integer from 0 on, got %-1", text)
+  end)
+end)
+
+describe("quantiles of logarithms", function ()
+  it("give the listed values", function ()   -- 40-digit reference
+    local Normal, Gamma = peri.Normal(0, 1), peri.Gamma(3, 2)
+    near(-447.19789367852505149, Normal:icdf_log(-1e5), 2e-16)
+    near(447.19789367852505149, Normal:isf_log(-1e5), 2e-16)
+    near(37.047096299361199237, Normal:icdf_log(-1e-300), 1e-15)
+    near(-37.047096299361199237, Normal:isf_log(-1e-300), 1e-15)
+    near(50011.166585179226209, Gamma:isf_log(-1e5), 2e-16)
+    near(1e5, peri.Gumbel(0, 1):isf_log(-1e5), 1e-15)
+    near(-math.log(1e5), peri.Gumbel(0, 1):icdf_log(-1e5), 1e-15)
+  end)
+
+  it("invert log_cdf and log_sf, however deep", function ()
+    for _, d in ipairs {
+      peri.Normal(1, 2), peri.Gamma(3, 2), peri.LogNormal(0, 1), peri.Gumbel(0, 1), peri.Laplace(0, 1),
+      peri.Logistic(2, 3), peri.Weibull(2, 3), peri.InverseGaussian(1, 2), peri.StudentT(30, 0, 1),
+    } do
+      for _, lp in ipairs { -1e-300, -1e-5, -0.5, -3, -100, -689, -691, -1000, -1e4 } do
+        local low, high = d:icdf_log(lp), d:isf_log(lp)
+        if low ~= d:icdf(0) and d:log_cdf(low) > -math.huge then
+          near(lp, d:log_cdf(low), 1e-12 + 4e-16 * math.abs(low) * math.exp(d:log_prob(low) - d:log_cdf(low))
+               / math.abs(lp), tostring(d) .. " icdf_log " .. lp)
+        end
+        near(lp, d:log_sf(high), 1e-12 + 4e-16 * math.abs(high) * math.exp(d:log_prob(high) - d:log_sf(high))
+             / math.abs(lp), tostring(d) .. " isf_log " .. lp)
+      end
+    end
+  end)
+
+  it("find the first outcome that reaches them", function ()
+    local d = peri.Poisson(4.5)
+    for _, lq in ipairs { -0.1, -5, -500, -900, -1e5 } do
+      local k = d:isf_log(lq)
+      assert.is_true(d:log_sf(k) <= lq and d:log_sf(k - 1) > lq, tostring(lq))
+    end
+    local far = peri.Poisson(1e4)
+    for _, lp in ipairs { -600, -900, -5000 } do
+      local k = far:icdf_log(lp)
+      assert.is_true(far:log_cdf(k) >= lp and far:log_cdf(k - 1) < lp, tostring(lp))
+    end
+  end)
+
+  it("reach the ends, and are NaN beyond", function ()
+    local d = peri.Normal(0, 1)
+    assert.equal(-math.huge, d:icdf_log(-math.huge))
+    assert.equal(math.huge, d:icdf_log(0))
+    assert.is_true(d:icdf_log(0.1) ~= d:icdf_log(0.1))
+    assert.is_true(d:icdf_log(0 / 0) ~= 0)
+    assert.equal(math.huge, peri.Cauchy(0, 1):isf_log(-1e5))
+  end)
+
+  it("broadcast, and have gradients", function ()
+    local t = peri.Normal({ 0, 1 }, 2):icdf_log({ { -1 }, { -800 } })
+    assert.same({ 2, 2 }, t.shape)
+    assert.equal(peri.Normal(1, 2):icdf_log(-800), t:at(2, 2))
+    local slope = peri.grad(function (w) return peri.Normal(0, w):icdf_log(-1000) end)(2.0)
+    near(peri.Normal(0, 1):icdf_log(-1000), slope, 1e-13)
+  end)
+end)
+
+describe("an infinite divergence says where", function ()
+  local function where (p, q) return peri.kl_explain(p, q).where end
+
+  it("p has mass and q none", function ()
+    assert.equal("p has mass below 0, q has none", where(peri.Normal(0, 1), peri.Exponential(1)))
+    assert.equal("p has mass below 0 and above 1, q has none", where(peri.Normal(0, 1), peri.Uniform(0, 1)))
+    assert.equal("p has mass above 10, q has none", where(peri.Poisson(3), peri.Binomial(10, 0.3)))
+    assert.equal("p has mass at 3, q has none", where(peri.Categorical { 0.2, 0.3, 0.5 },
+                                                      peri.Categorical { 0.5, 0.5, 0 }))
+    assert.equal("at [2]: p has mass above 2, q has none", where(peri.Uniform(0, { 1, 3 }), peri.Uniform(0, 2)))
+    assert.equal("p has mass at single outcomes, q is continuous and has none there",
+                 where(peri.Poisson(3), peri.Normal(0, 1)))
+    assert.equal("p is continuous, q has all of its mass at single outcomes", where(peri.Normal(0, 1), peri.Poisson(3)))
+  end)
+
+  it("q has too light a tail", function ()
+    assert.equal("the tails of q are too light for p: E[-log q(X)] is infinite",
+                 where(peri.Cauchy(0, 1), peri.Normal(0, 1)))
+    assert.equal("the upper tail of q is too light for p: E[-log q(X)] is infinite",
+                 where(peri.Pareto(1, 0.5), peri.Exponential(1)))
+  end)
+
+  it("and nothing where it is finite", function ()
+    assert.is_nil(where(peri.Normal(0, 1), peri.Normal(1, 2)))
+  end)
+end)

@@ -1,0 +1,164 @@
+/*
+** noncentralchi2.c - NoncentralChi2(df, noncentrality), a sum of squares of Normals that are not
+** all about 0
+**
+**   p(x) = g(y)/2,  y = x/2,  Marcum's law with m = df/2 and a = noncentrality/2
+**
+** (src/special/marcum.h). A draw is Chi2(df + 2 K) with K from Poisson(a).
+*/
+#include "kernel/implicit.h"
+#include "kernel/poisson.h"
+#include "kernel/quantile_search.h"
+#include "random/gammas.h"
+#include "special/constants.h"
+#include "special/legendre.h"
+#include "special/marcum.h"
+
+/* at {x, df, noncentrality} */
+static double log_density (const double v[]) {
+  if (v[0] < 0) return -HUGE_VAL;
+  return marcum_log_density(0.5 * v[1], 0.5 * v[2], 0.5 * v[0]) - LN2;
+}
+
+static void log_density_slopes (const double v[], double d[]) {
+  double m = 0.5 * v[1], a = 0.5 * v[2], y = 0.5 * v[0];
+  if (v[0] < 0) {
+    d[0] = d[1] = d[2] = 0;
+    return;
+  }
+  MarcumSlopes s = marcum_log_density_slopes(m, a, y);
+  d[0] = 0.5 * s.by_y;
+  d[1] = 0.5 * marcum_log_density_by_m(m, a, y);
+  d[2] = 0.5 * s.by_a;
+}
+
+static double log_tail (const double v[], int upper) {
+  if (v[0] < 0) return upper ? 0 : -HUGE_VAL;
+  return marcum_log_tail(0.5 * v[1], 0.5 * v[2], 0.5 * v[0], upper);
+}
+
+static double tail (const double v[], int upper) {
+  int is_upper = v[0] >= v[1] + v[2];
+  double small = vexp(log_tail(v, is_upper));
+  return upper == is_upper ? small : 1 - small;
+}
+
+static void slopes (const double *at, double *dx) {
+  dx[0] = marcum_dy_dm(0.5 * at[1], 0.5 * at[2], 0.5 * at[0]);
+  dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(0.5 * at[1], 0.5 * at[2], 0.5 * at[0]) : 0;
+}
+
+static double quantile (const double *at, int upper) {
+  SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL};
+  return search_quantile(law, at, upper, at[1] + at[2]);
+}
+
+enum { OPERANDS = 3 };
+
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail,
+  .quantile = quantile
+};
+
+#include "kernel/implicit_kernels.h"
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  pointwise_value(OPERANDS, n, in, out, log_density);
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  pointwise_partials(OPERANDS, n, in, d, log_density_slopes);
+}
+
+
+/* {=====================================================
+** Mode and entropy
+** ====================================================== */
+
+/* 0 where the density has a pole there, or falls throughout; else between 0 and the mean */
+static double mode_of (double m, double a) {
+  if (m < 1 || (m == 1 && a <= 1)) return 0;
+  if (m + a > 1e100) return m + a;
+  double low = 0, high = m + a;
+  for (int step = 0; step < 1100; step++) {
+    double y = low > 0 ? 0.5 * (low + high) : 0.5 * high;
+    if (!(y > low && y < high)) break;
+    if (marcum_log_density_slopes(m, a, y).by_y > 0) low = y;
+    else high = y;
+  }
+  return 0.5 * (low + high);
+}
+
+static void mode (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = 2 * mode_of(0.5 * in[0][i], 0.5 * in[1][i]);
+}
+
+/* -int g log g over y = e^t, t from -depth/m to log(top) */
+static double entropy_near_zero (double m, double a, double top) {
+  double f[LEGENDRE], depth = LEGENDRE_DEPTH / m, sum = 0;
+  double cuts[] = {0, fmin(3, depth), fmin(15, depth), depth};
+  for (int j = 3; j > 0; j--) {
+    double width = cuts[j] - cuts[j - 1], last = vlog(top) - cuts[j - 1];
+    for (int i = 0; i < LEGENDRE; i++) {
+      double y = vexp(last - width * legendre_node[i]);
+      double l = y > 0 ? marcum_log_density(m, a, y) : 0;
+      f[i] = y > 0 ? -width * l * vexp(l + vlog(y)) : 0;
+    }
+    sum += legendre_sum(f);
+  }
+  return sum;
+}
+
+static double entropy_of (double m, double a) {
+  enum { PANELS = 12 };
+  if (!(m > 0 && a >= 0)) return (double)NAN;
+  if (m + a > 1e12) return 0.5 + HALF_LOG_2PI + 0.5 * vlog(m + 2 * a);
+  double from = fmax(0, sqrt(fmax(m + a - 0.5, 0)) - 9.6), to = sqrt(m + a) + 10.6, sum = 0;
+  if (from == 0) {
+    from = 0.4;
+    sum = entropy_near_zero(m, a, from * from);
+  }
+  double width = (to - from) / PANELS, f[LEGENDRE];
+  for (int j = PANELS - 1; j >= 0; j--) {
+    for (int i = 0; i < LEGENDRE; i++) {
+      double s = from + width * (j + legendre_node[i]), l = marcum_log_density(m, a, s * s);
+      f[i] = -2 * s * width * l * vexp(l);
+    }
+    sum += legendre_sum(f);
+  }
+  return sum;
+}
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = LN2 + entropy_of(0.5 * in[0][i], 0.5 * in[1][i]);
+}
+
+/* }====================================================== */
+
+
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  const double *df = in[0], *noncentrality = in[1];
+  double rate[KERNEL_DRAW_MAX] = {0}, shape[KERNEL_DRAW_MAX], size[KERNEL_DRAW_MAX];
+  for (size_t i = 0; i < n; i++) rate[i] = 0.5 * noncentrality[i];
+  poisson_draw(g, first, n, rate, out);
+  for (size_t i = 0; i < n; i++) shape[i] = fma(0.5, df[i], out[i]);
+  gammas(g, 1024, first, n, shape, size, rate);
+  for (size_t i = 0; i < n; i++) out[i] = 2 * size[i] * vexp(-rate[i]);
+}
+
+
+const Kernel perilune_noncentralchi2[] = {
+  {.name = "log_prob", .n_in = 3, .slow = 1, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 3, .slow = 1, .value = cdf,     .partials = cdf_partials},
+  {.name = "sf",       .n_in = 3, .slow = 1, .value = sf,      .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 3, .slow = 1, .value = log_cdf, .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 3, .slow = 1, .value = log_sf,  .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,    .partials = icdf_partials},
+  {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,     .partials = isf_partials},
+  {.name = "mode",     .n_in = 2, .slow = 1, .value = mode},
+  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy},
+  {.name = "rsample", .n_in = 3, .slow = 1, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
+  {.name = NULL}
+};

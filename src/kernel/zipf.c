@@ -1,0 +1,236 @@
+/*
+** zipf.c - Zipf(exponent), ranks whose probabilities fall like a power
+**
+**   P(k) = k^-s/zeta(s),    P(K > k) = zeta(s, k + 1)/zeta(s),    k = 1, 2, ...
+**
+** s = exponent > 1. Sums are those of Euler and Maclaurin: terms up to N one by one, then
+**
+**   sum_(j >= N) f(j) = int_N^inf f + f(N)/2 - sum_r B_2r/(2r)! f^(2r-1)(N)
+**
+** with f = j^-s, or j^-s log j, whose derivatives are j^(-s - n) (a + b log j).
+*/
+#include "kernel/discrete_quantile.h"
+#include "special/constants.h"
+#include "special/vpow.h"
+
+/* sum of j^-s, and of j^-s log j, from q on or up to an end */
+typedef struct Powers { double sum, logs; } Powers;
+
+/* B_2r/(2r)! */
+static const double BERNOULLI[] = {
+  0.083333333333333333333, -0.0013888888888888888889, 3.3068783068783068783e-5,
+  -8.2671957671957671958e-7, 2.0876756987868098979e-8, -5.2841901386874931848e-10,
+  1.3382536530684678833e-11, -3.3896802963225828668e-13, 8.5860620562778445641e-15,
+  -2.1748686985580618731e-16
+};
+enum { BERNOULLIS = sizeof BERNOULLI / sizeof *BERNOULLI };
+
+/* f(N)/2 - ..., what differs from the integral at one end; p is f(N), in any unit */
+static Powers correction (double s, double n, double p) {
+  double l = vlog(n), plain = -s / n * p, a = p / n, b = plain;   /* f': plain, a + b log n */
+  Powers sum = {0.5 * p, 0.5 * p * l};
+  for (int r = 0; r < BERNOULLIS; r++) {
+    sum.sum -= BERNOULLI[r] * plain;
+    sum.logs -= BERNOULLI[r] * fma(b, l, a);
+    for (int i = 0; i < 2; i++) {   /* two more derivatives */
+      double c = -(s + 2 * r + 1 + i) / n;
+      plain *= c;
+      a = fma(c, a, b / n);
+      b *= c;
+    }
+  }
+  return sum;
+}
+
+/* from where on the series above is good */
+static double smooth_from (double s) { return fmax(16, ceil(0.5 * s)); }
+
+/* from q on, in units of q^-s */
+static Powers sum_from (double s, double q) {
+  Powers sum = {0, 0};
+  double from = smooth_from(s), t = s - 1, unit = q;
+  for (; q < from; q++) {
+    double p = vpow(q / unit, -s);
+    sum.sum += p;
+    sum.logs = fma(p, vlog(q), sum.logs);
+    if (p * q <= 1e-18 * t * sum.sum) return sum;
+  }
+  double p = vpow(q / unit, -s), whole = p * q / t;
+  Powers rest = correction(s, q, p);
+  double logs = fma(whole, vlog(q) + 1 / t, rest.logs);
+  return (Powers) {sum.sum + (whole + rest.sum), sum.logs + logs};
+}
+
+/* from 1 to k: the integral from N to k does not cancel for s near 1 */
+static double sum_up_to (double s, double k) {
+  double from = smooth_from(s), sum = 0, t = s - 1, j = 1;
+  for (; j <= k && j < from; j++) {
+    double p = vpow(j, -s);
+    sum += p;
+    if (p * j <= 1e-18 * t * sum) return sum;
+  }
+  if (j > k) return sum;
+  double whole = vpow(j, -t) * -vexpm1(-t * vlog(k / j)) / t;
+  double first = correction(s, j, vpow(j, -s)).sum, last = vpow(k, -s);
+  return sum + (whole + (first - correction(s, k, last).sum) + last);
+}
+
+/* zeta(s) - 1 and the sum of k^-s log k */
+static Powers zeta_rest (double s) {
+  Powers sum = sum_from(s, 2);
+  double unit = vpow(2, -s);
+  return (Powers) {unit * sum.sum, unit * sum.logs};
+}
+
+
+/* a point {k, s} */
+static double log_density (const double v[]) {
+  double k = v[0];
+  if (k != k) return k;
+  if (!(k >= 1 && k == floor(k) && k < HUGE_VAL)) return -HUGE_VAL;
+  double fall = k == 1 ? 0 : -v[1] * vlog(k);
+  return fall - vlog1p(zeta_rest(v[1]).sum);
+}
+
+/* -log k + E log K */
+static void log_density_slopes (const double v[], double d[]) {
+  double k = v[0];
+  Powers rest = zeta_rest(v[1]);
+  int inside = k >= 1 && k == floor(k) && k < HUGE_VAL;
+  d[0] = 0;
+  d[1] = inside ? rest.logs / (1 + rest.sum) - vlog(k) : k == k ? 0 : k;
+}
+
+static double tail (const double v[], int upper) {
+  double k = floor(v[0]), s = v[1];
+  if (!(k >= 1)) return k != k ? k : upper;
+  if (k == HUGE_VAL) return !upper;
+  double whole = 1 + zeta_rest(s).sum, above = vpow(k + 1, -s) * sum_from(s, k + 1).sum / whole;
+  if (above < 0.5) return upper ? above : 1 - above;
+  double below = sum_up_to(s, k) / whole;
+  return upper ? 1 - below : below;
+}
+
+/* in logarithms where it underflows */
+static double log_tail (const double v[], int upper) {
+  double k = floor(v[0]), s = v[1], other = tail(v, !upper), own = tail(v, upper);
+  if (own > 0.5) return vlog1p(-other);
+  if (own > 1e-290 || !(upper && k < HUGE_VAL)) return vlog(own);
+  return vlog(sum_from(s, k + 1).sum) - s * vlog(k + 1) - vlog1p(zeta_rest(s).sum);
+}
+
+/* d log P(K > k)/ds = E log K - E[log K | K > k] */
+static void log_upper_slope (const double v[], double *slope) {
+  double k = floor(v[0]), s = v[1];
+  Powers whole = zeta_rest(s), above = sum_from(s, k + 1);
+  double own = above.sum > 0 ? above.logs / above.sum : vlog(k + 1);
+  *slope = whole.logs / (1 + whole.sum) - own;
+}
+
+static void tail_slopes (const double v[], int upper, double d[]) {
+  double k = floor(v[0]), slope = 0;
+  if (k >= 1 && k < HUGE_VAL) log_upper_slope(v, &slope);
+  slope = slope == 0 ? 0 : slope * tail(v, 1);
+  d[0] = 0;
+  d[1] = upper ? slope : -slope;
+}
+
+static void log_tail_slopes (const double v[], int upper, double d[]) {
+  double k = floor(v[0]), slope = 0;
+  if (k >= 1 && k < HUGE_VAL) log_upper_slope(v, &slope);
+  d[0] = 0;
+  d[1] = upper ? slope : slope == 0 ? 0 : -slope * vexp(log_tail(v, 1) - log_tail(v, 0));
+}
+
+/* near the level q of P(K > k), about k^-t/(t zeta) */
+static double start_of (double q, double s) {
+  double t = s - 1, whole = 1 + zeta_rest(s).sum;
+  return vexp(clamp(-vlog(q * t * whole) / t, 0.0, 700.0));
+}
+
+static double quantile (const double v[], int upper) {
+  double p = v[0], q = upper ? p : 1 - p;
+  if (!(p >= 0 && p <= 1)) return (double)NAN;
+  if (q == 0) return HUGE_VAL;
+  if (q == 1) return 1;
+  Stairs s = {.tail = tail, .first = 1, .last = HUGE_VAL, .operands = 2, .point = v};
+  return outcome_quantile(&s, start_of(q, v[1]), level_of(p, upper, quantile_log_slack(p)));
+}
+
+VECTOR double from_uniform (const double v[]) { return quantile(v, 1); }
+
+static const SidedLaw law = {
+  .operands    = 2,
+  .log_density = log_density, .log_density_slopes = log_density_slopes,
+  .tail        = tail,        .tail_slopes        = tail_slopes,
+  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
+  .quantile    = quantile
+};
+
+#include "kernel/density_kernels.h"
+#include "kernel/sided_kernels.h"
+
+
+/* zeta(s - 1)/zeta(s) */
+static void mean (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double s = in[0][i];
+    out[i] = s > 2 ? (1 + zeta_rest(s - 1).sum) / (1 + zeta_rest(s).sum) : s == s ? HUGE_VAL : s;
+  }
+}
+
+/* d log zeta(s)/ds = -E log K */
+static void mean_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    double s = in[0][i];
+    if (!(s > 2)) {
+      d[0][i] = 0;
+      continue;
+    }
+    Powers one = zeta_rest(s - 1), none = zeta_rest(s);
+    double m = (1 + one.sum) / (1 + none.sum);
+    d[0][i] = m * (none.logs / (1 + none.sum) - one.logs / (1 + one.sum));
+  }
+}
+
+/* with z_j = zeta(s - j) - 1: (z2 - 2 z1 + z0 + z2 z0 - z1^2)/zeta(s)^2 */
+static void variance (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    double s = in[0][i];
+    if (!(s > 3)) {
+      out[i] = s == s ? HUGE_VAL : s;
+      continue;
+    }
+    double z0 = zeta_rest(s).sum, z1 = zeta_rest(s - 1).sum, z2 = zeta_rest(s - 2).sum;
+    out[i] = ((z2 - 2 * z1) + z0 + (z2 * z0 - z1 * z1)) / (1 + z0) / (1 + z0);
+  }
+}
+
+/* s E log K + log zeta(s) */
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) {
+    Powers z = zeta_rest(in[0][i]);
+    out[i] = fma(in[0][i], z.logs / (1 + z.sum), vlog1p(z.sum));
+  }
+}
+
+static void sample (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = from_uniform((const double[]) {in[0][i], in[1][i]});
+}
+
+
+const Kernel perilune_zipf[] = {
+  {.name = "log_prob", .n_in = 2, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 2, .slow = 1, .value = cdf,     .partials = cdf_partials},
+  {.name = "sf",       .n_in = 2, .slow = 1, .value = sf,      .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 2, .slow = 1, .value = log_cdf, .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 2, .slow = 1, .value = log_sf,  .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 2, .slow = 1, .value = icdf, .flat = 1},
+  {.name = "isf",      .n_in = 2, .slow = 1, .value = isf, .flat = 1},
+  {.name = "mean",     .n_in = 1, .value = mean,     .partials = mean_partials},
+  {.name = "variance", .n_in = 1, .value = variance},
+  {.name = "entropy",  .n_in = 1, .value = entropy},
+  {.name = "sample", .n_in = 2, .slow = 1, .value = sample, .integer = 1,
+   .sampler = &(const Sampler) {.noise = "uniform"}},
+  {.name = NULL}
+};

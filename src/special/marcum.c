@@ -1,0 +1,198 @@
+/*
+** marcum.c - gamma variables with a noncentrality (marcum.h)
+**
+** With w = 2 sqrt(a y) and r = sqrt(v^2 + w^2) Debye's expansion of I_v (bessel_order.h) gives
+**
+**   log g = v (log(1 + d) - d) - a d^2 - log(2 pi r)/2 + T,   1 + d = 2 y/(v + r)
+**
+** in which nothing cancels. A tail is an integral over s = sqrt(y), in which g is much like a bell
+** curve; or where it reaches down to 0, with terms that are all positive,
+**
+**   P   = y^m e^(-y - a)/Gamma(m + 1) sum_j (a y)^j/(j! (m + 1)_j) M_j
+**   M_j = 1 + y/(m + j + 1) M_(j+1)
+*/
+#include "special/marcum.h"
+
+#include "special/bessel_order.h"
+#include "special/incgamma.h"
+#include "special/legendre.h"
+#include "special/verf.h"
+#include "special/vgamma.h"
+#include "special/vmath.h"
+
+enum { SERIES_TERMS = 512 };
+
+static const double SERIES_MOST = 150;   /* of y and of sqrt(a y), for the sum */
+
+
+/* {=====================================================
+** Density
+** ====================================================== */
+
+/* log(y^v e^-y/Gamma(v + 1)), v >= 0 */
+static double log_gamma_density (double v, double y) {
+  if (y == 0) return v == 0 ? 0 : -HUGE_VAL;
+  if (v < 8) return fma(v, vlog(y), -y) - vlgamma_pos(v + 1);
+  return -vbd0(v, y) - vstirlerr(v) - fma(0.5, vlog(v), HALF_LOG_2PI);
+}
+
+/* for v >= 0 */
+static double log_density (double v, double a, double y) {
+  double w = 2 * sqrt(a) * sqrt(y), r = bessel_radius(v, w);
+  if (!(y < HUGE_VAL)) return y == y ? -HUGE_VAL : y;
+  if (w == 0) return log_gamma_density(v, y) - a;
+  if (r < DEBYE_FROM) {
+    double gap = sqrt(y) - sqrt(a), power = v == 0 ? 0.0 : v * vlog(2 * y);
+    return (power + bessel_order(v, w).log_scaled) - gap * gap;
+  }
+  double ratio = 2 * (y / (v + r)), d = fma(2.0, y, -(v + r)) / (v + r), t;
+  double order = v == 0 ? 0.0 : v * (ratio < 0.25 ? vlog(ratio) - d : vlog1pmx(d));
+  t = debye_sum(v / r * (v / r), 1 / r).value;
+  return order - a * d * d - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
+}
+
+/* From here on the law is normal: mean m + a, variance m + 2 a */
+static const double NORMAL_FROM = 1e100;
+
+static double normal_score (double m, double a, double y) {
+  return ((y - m) - a) / sqrt(m + 2 * a);
+}
+
+/* of order below 0 by g_m = (a g_(m+2) + m g_(m+1))/y */
+double marcum_log_density (double m, double a, double y) {
+  if (m + a > NORMAL_FROM) {
+    double z = normal_score(m, a, y);
+    return fma(-0.5 * z, z, -fma(0.5, vlog(m + 2 * a), HALF_LOG_2PI));
+  }
+  if (m >= 1) return log_density(m - 1, a, y);
+  if (y == 0) return HUGE_VAL;
+  double one = log_density(m, a, y), two = a > 0 ? log_density(m + 1, a, y) + vlog(a) : -HUGE_VAL;
+  return vlogaddexp(one + vlog(m), two) - vlog(y);
+}
+
+/* g_(m+1)/g_m */
+static double next_ratio (double m, double a, double y) {
+  if (m + a > NORMAL_FROM) return 1 + normal_score(m, a, y) / sqrt(m + 2 * a);
+  if (m >= 1) return 2 * y * bessel_order(m - 1, 2 * sqrt(a) * sqrt(y)).share;
+  return vexp(marcum_log_density(m + 1, a, y) - marcum_log_density(m, a, y));
+}
+
+MarcumSlopes marcum_log_density_slopes (double m, double a, double y) {
+  double ratio = next_ratio(m, a, y);
+  return (MarcumSlopes) {fma(a / y, ratio, (m - 1) / y) - 1, ratio - 1};
+}
+
+typedef double OfOrder (double m, double a, double y);
+
+/* the derivative in m: differences over four steps, and their errors of second order removed */
+static double by_order (OfOrder *f, double m, double a, double y) {
+  double h = 0x1p-8 * fmin(m, 1 + sqrt(m + a));
+  double near = f(m + h, a, y) - f(m - h, a, y), far = f(m + 2 * h, a, y) - f(m - 2 * h, a, y);
+  double further = f(m + 3 * h, a, y) - f(m - 3 * h, a, y);
+  return (45 * near - 9 * far + further) / (60 * h);
+}
+
+double marcum_log_density_by_m (double m, double a, double y) {
+  return by_order(marcum_log_density, m, a, y);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails
+** ====================================================== */
+
+/* the sum over j, in logarithms with what stands before it */
+static double log_lower_series (double m, double a, double y) {
+  static const double ENOUGH = 1e-18;
+  double sum[SERIES_TERMS], term = 1, total = 0, inner;
+  int last = 0;
+  double h = a * y;
+  for (int j = 0; j < SERIES_TERMS; j++) {   /* weights, until they vanish */
+    sum[j] = term;
+    last = j;
+    term *= h / ((j + 1.0) * (m + j + 1));
+    if (term < ENOUGH * sum[j] && (j + 1.0) * (m + j + 1) > 2 * h) break;
+    if ((j + 1.0) * (m + j + 1) > h && term < ENOUGH * ENOUGH) break;
+  }
+  inner = 1;   /* M far beyond the last: the fraction forgets where it began */
+  for (int j = last + 400; j > last; j--) inner = fma(y / (m + j + 1), inner, 1.0);
+  for (int j = last; j >= 0; j--) {
+    inner = fma(y / (m + j + 1), inner, 1.0);
+    total = fma(sum[j], inner, total);
+  }
+  double start = m < 8 ? fma(m, vlog(y), -y) - vlgamma_pos(m + 1) : log_gamma_density(m, y);
+  return (start - a) + vlog(total);
+}
+
+/* log(2 s g(s^2)) */
+static double log_height (double m, double a, double s) {
+  return vlog(2 * s) + marcum_log_density(m, a, s * s);
+}
+
+/* where an integrand of this slope, and a curve of 1, has fallen by DEPTH */
+static double reach (double slope) {
+  double depth = 2 * LEGENDRE_DEPTH, d = fmax(slope, 0);
+  return depth / (d + sqrt(fma(d, d, depth)));
+}
+
+/* log of the integral between s and s + width, which may be negative: the peak is `top` */
+static double log_panel (double m, double a, double s, double width, double top) {
+  double f[LEGENDRE];
+  for (int i = 0; i < LEGENDRE; i++)
+    f[i] = vexp(log_height(m, a, fma(width, legendre_node[i], s)) - top);
+  return legendre_sum(f) * fabs(width);
+}
+
+/* from s upwards or downwards to where nothing is left */
+static double log_integral (double m, double a, double y, int upper) {
+  double s = sqrt(y), peak = sqrt(fmax(m + a - 0.5, 0)), side = upper ? 1 : -1;
+  MarcumSlopes d = marcum_log_density_slopes(m, a, y);
+  double width = reach(-side * fma(2 * s, d.by_y, 1 / s)), top;
+  if (side * (peak - s) > 0) width += fabs(peak - s);
+  if (!upper && width > s) width = s;
+  top = side * (peak - s) > 0 ? log_height(m, a, peak) : log_height(m, a, s);
+  double w1 = 0.3 * width * side, w2 = 0.7 * width * side;
+  return top + vlog(log_panel(m, a, s, w1, top) + log_panel(m, a, s + w1, w2, top));
+}
+
+static double log_lower (double m, double a, double y) {
+  if (y == 0) return -HUGE_VAL;
+  if (y <= SERIES_MOST && a * y <= SERIES_MOST * SERIES_MOST) return log_lower_series(m, a, y);
+  return log_integral(m, a, y, 0);
+}
+
+static double log_other (double l) { return l < 0 ? vlog1mexp(l) : -HUGE_VAL; }
+
+double marcum_log_tail (double m, double a, double y, int upper) {
+  if (!(y >= 0 && m > 0 && a >= 0)) return (double)NAN;
+  if (y == 0 || y == HUGE_VAL) return (y == 0) == upper ? 0 : -HUGE_VAL;
+  if (m + a > NORMAL_FROM) return vlog_ndtr((upper ? -1 : 1) * normal_score(m, a, y));
+  if (a == 0) return upper ? special_log_gammaincc(m, y) : special_log_gammainc(m, y);
+  int is_upper = y >= m + a;
+  double small = is_upper ? log_integral(m, a, y, 1) : log_lower(m, a, y);
+  return upper == is_upper ? small : log_other(fmin(small, 0));
+}
+
+/* }====================================================== */
+
+
+double marcum_dy_da (double m, double a, double y) { return y > 0 ? next_ratio(m, a, y) : 0; }
+
+static double log_lower_tail (double m, double a, double y) {
+  return marcum_log_tail(m, a, y, 0);
+}
+
+static double log_upper_tail (double m, double a, double y) {
+  return marcum_log_tail(m, a, y, 1);
+}
+
+/* -P_m/g by the smaller tail */
+double marcum_dy_dm (double m, double a, double y) {
+  if (!(y > 0 && y < HUGE_VAL)) return 0;
+  int upper = y >= m + a;
+  double slope = by_order(upper ? log_upper_tail : log_lower_tail, m, a, y);
+  double quotient = vexp(marcum_log_tail(m, a, y, upper) - marcum_log_density(m, a, y));
+  return upper ? slope * quotient : -slope * quotient;
+}

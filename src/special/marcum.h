@@ -1,0 +1,30 @@
+/*
+** marcum.h - gamma variables with a noncentrality: Marcum's functions P and Q
+**
+**   g(y) = e^(-y - a) (y/a)^(v/2) I_v(2 sqrt(a y)),  v = m - 1,   P = int_0^y g,  Q = 1 - P
+**
+** the law of half a noncentral chi-square variable with 2m degrees of freedom and noncentrality
+** 2a, and of half the square of a Rice variable (m = 1). Of both tails the smaller is
+** computed, as its logarithm.
+*/
+#ifndef PERILUNE_MARCUM_H
+#define PERILUNE_MARCUM_H
+
+/* log g(y), m > 0, a >= 0, y >= 0 */
+double marcum_log_density (double m, double a, double y);
+
+/* its slopes in y and in a */
+typedef struct MarcumSlopes { double by_y, by_a; } MarcumSlopes;
+MarcumSlopes marcum_log_density_slopes (double m, double a, double y);
+
+/* its slope in m, by differences: relative error about 1e-9 */
+double marcum_log_density_by_m (double m, double a, double y);
+
+/* log P, or `upper` log Q */
+double marcum_log_tail (double m, double a, double y, int upper);
+
+/* dy/da and dy/dm at a fixed probability, the second by differences */
+double marcum_dy_da (double m, double a, double y);
+double marcum_dy_dm (double m, double a, double y);
+
+#endif
