@@ -393,6 +393,14 @@ peri.JohnsonSU = {}
 ---@overload fun(params: { concentration1?: any, concentration0?: any }): perilune.Kumaraswamy
 peri.Kumaraswamy = {}
 
+---A correlation matrix R with density proportional to det^(concentration - 1). log p(R) = (concentration - 1) log det R - constant, over the elements below the diagonal
+---@class perilune.LKJ: perilune.Distribution
+---@field dim any an integer in [2, inf]; rows and columns
+---@field concentration any positive, 1 unless told; above 1 for weak correlations, 1 for all alike
+---@overload fun(dim: any, concentration?: any): perilune.LKJ
+---@overload fun(params: { dim?: any, concentration?: any }): perilune.LKJ
+peri.LKJ = {}
+
 ---The Cholesky factor L of a correlation matrix with density proportional to det^(concentration - 1). log p(L) = sum over rows i > 1 of (dim - i + 2 concentration - 2) log L[i][i] - constant, over the elements below the diagonal
 ---@class perilune.LKJCholesky: perilune.Distribution
 ---@field dim any an integer in [2, inf]; rows and columns
@@ -2783,6 +2791,10 @@ peri.constraints.Constraint = nil
 ---@type perilune.Constraint
 peri.constraints.corr_cholesky = nil
 
+---Correlation matrices: symmetric, with positive eigenvalues and ones on the diagonal.
+---@type perilune.Constraint
+peri.constraints.corr_matrix = nil
+
 ---What only other parameters decide: to check it raises.
 ---@type perilune.Constraint
 peri.constraints.dependent = nil
@@ -2988,6 +3000,10 @@ function peri.transforms.Compose(parts) end
 ---The Cholesky factor of a correlation matrix, d by d, from d (d - 1)/2 free numbers, row after row below the diagonal.
 ---@return perilune.Transform
 function peri.transforms.CorrCholesky() end
+
+---A correlation matrix, d by d, from d (d - 1)/2 free numbers: the product of the factor that CorrCholesky makes of them.
+---@return perilune.Transform
+function peri.transforms.CorrMatrix() end
 
 ---The cdf of a distribution of single numbers; its inverse is icdf.
 ---@param distribution perilune.Distribution distribution

@@ -37,6 +37,7 @@ local cases = {
   InverseWishart = { { 7, { { 2, 0.5 }, { 0.5, 1 } } } },
   JohnsonSU = { { 0.5, 1.5, 1, 2 } },
   Kumaraswamy = { { 2, 3 } },
+  LKJ = { { 3, 2 } },
   LKJCholesky = { { 3, 2 } },
   Laplace = { { 1, 2 } },
   LogNormal = { { 1, 0.5 } },
