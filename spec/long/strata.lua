@@ -182,7 +182,7 @@ local function correlation (i, j)
 end
 
 -- The same of a matrix.
-local function element (i, j)
+local function own_correlation (i, j)
   return function (x) return (x:select(-2, i):select(-1, j) + 1) / 2 end
 end
 
@@ -284,7 +284,7 @@ local multivariate = {
   DirichletMultinomial     = { dirichlet_multinomial(20, 1, 2, 3), dirichlet_multinomial(1000, 0.01, 5, 0.1) },
   Independent              = { independent },
   InverseWishart           = { inverse_wishart(3.5), inverse_wishart(1.2), inverse_wishart(1e5) },
-  LKJ                      = { lkj(2, 1, element), lkj(3, 0.1, element), lkj(4, 2.5, element) },
+  LKJ                      = { lkj(2, 1, own_correlation), lkj(3, 0.1, own_correlation), lkj(4, 2.5, own_correlation) },
   LKJCholesky              = { lkj(2, 1), lkj(3, 0.1), lkj(4, 2.5), lkj(5, 1) },
   LogisticNormal           = { logistic_normal },
   LowRankMultivariateNormal = {

@@ -1,7 +1,7 @@
 /*
 ** lkj.h - what LKJ (lkj.c) and the law of its Cholesky factor L (lkjcholesky.c) have in common
 **
-** The squares of the elements of row i = 0, ..., d - 1 of L are Dirichlet(1/2, ..., 1/2, b_i), where
+** The squares of the elements of row i = 0, ..., d - 1 of L are Dirichlet(1/2, ..., 1/2, b_i),
 **
 **   b_i = eta + (d - 1 - i)/2,    h_i = i/2,    a = b_i + h_i = eta + (d - 1)/2
 */

@@ -214,8 +214,10 @@ static void entropy (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double eta = *event(b, 0, r), sum = 0;
-    for (size_t i = 1; i < d; i++)
-      sum = fma(0.5 * power_of(d, i, eta), lkj_digamma_gap(lkj_shape(d, i, eta), 0.5 * (double)i), sum);
+    for (size_t i = 1; i < d; i++) {
+      double gap = lkj_digamma_gap(lkj_shape(d, i, eta), 0.5 * (double)i);
+      sum = fma(0.5 * power_of(d, i, eta), gap, sum);
+    }
     out[r] = sum - lkj_log_peak(d, eta);
   }
 }

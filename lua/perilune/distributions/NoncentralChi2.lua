@@ -10,7 +10,6 @@ local NoncentralChi2 = Distribution:extend("NoncentralChi2", {
     { "noncentrality", constraints.nonnegative },
   },
   support = constraints.nonnegative,
-  kl_moments = false,   -- its entropy has no derivative
   help = {
     summary = "a sum of squares of Normals with variance 1 that are not all about 0",
     params  = { df = "how many, or any number > 0", noncentrality = "sum of the squares of their means" },
