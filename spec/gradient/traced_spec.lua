@@ -175,6 +175,8 @@ local families = {
     { { { 0.2, 0.5, 0.3 }, { 0, 1 }, { 0.1, 0.2 } }, { { 0.1, 0.1, 0.8 }, { -4, 1 }, { 2, -2 } } } },
   Censored = { function (m, s) return peri.Censored(peri.Normal(m, s), -1, 2) end,
     { { 0.5, 0, 1 }, { -1, 0.3, 2 }, { 2, 1, 0.7 } } },
+  OrderedLogistic = { function (x, c) return peri.OrderedLogistic(x, c:cumsum()) end,
+    { { 1, 0.3, { -1, 2, 0.5 } }, { 2, -0.4, { 0.1, 1, 3 } }, { 4, 2, { 0, 1, 1 } } } },
   Delta = { peri.Delta, { { 2, 2 }, { 2, 3 }, { 3, 3 } } },
   Independent = { function (m, s) return peri.Independent(peri.Normal(m, s), 1) end,
     { { ROW, { 0, 1, 2 }, 2 }, { { 0, 0, 1 }, ROW, 0.1 } } },
