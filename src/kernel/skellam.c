@@ -111,6 +111,7 @@ static void mode (size_t n, const double *const in[], double *out) {
    d = r1 - r2 */
 static double entropy_of (double r1, double r2) {
   double s = r1 + r2, d = r1 - r2, sum = 0;
+  if (!(r1 >= 0 && r2 >= 0)) return (double)NAN;
   if (!(s < 1e6)) return fma(0.5, vlog(s), 0.5 + HALF_LOG_2PI) - d / s * (d / s) / s / 12;
   double middle = floor(d), reach = floor(12 * sqrt(s)) + 60;
   for (double k = middle - reach; k <= middle + reach; k++) {
@@ -127,6 +128,8 @@ static void entropy (size_t n, const double *const in[], double *out) {
 /* -sum P log P d log P */
 static void entropy_slopes (double r1, double r2, double slope[2]) {
   double s = r1 + r2, d = r1 - r2, u = d / s;
+  slope[0] = slope[1] = (double)NAN;
+  if (!(r1 >= 0 && r2 >= 0)) return;
   if (!(s < 1e6)) {
     double even = (0.5 + 0.25 * u * u / s) / s, odd = u / s / s / 6;
     slope[0] = even - odd;
