@@ -582,6 +582,16 @@ peri.NoncentralChi2 = {}
 ---@overload fun(params: { loc?: any, scale?: any }): perilune.Normal
 peri.Normal = {}
 
+---Normals whose variance is an inverse Gaussian variable: tails between those of Normal and Cauchy. p(x) = a K1(a r)/(pi r scale) exp(sqrt(a^2 - b^2) + b z),  z = (x - loc)/scale,  r = sqrt(1 + z^2)
+---@class perilune.NormalInverseGaussian: perilune.Distribution
+---@field tail any positive; a: large for light tails
+---@field skew any in the interval [-1, tail], 0 unless told; b, between -a and a: positive for a long tail to the right
+---@field loc any a real number, 0 unless told; location
+---@field scale any positive, 1 unless told; scale
+---@overload fun(tail: any, skew?: any, loc?: any, scale?: any): perilune.NormalInverseGaussian
+---@overload fun(params: { tail?: any, skew?: any, loc?: any, scale?: any }): perilune.NormalInverseGaussian
+peri.NormalInverseGaussian = {}
+
 ---A row of K numbers, one of them 1 and the others 0. log P(row with its 1 at j) = log(probs[j]/sum of probs)
 ---@class perilune.OneHotCategorical: perilune.Distribution
 ---@field probs any a row; non-negative; probability of each place of the 1, up to a factor
@@ -2049,6 +2059,24 @@ function peri.isnan(x) end
 ---1 where x is NaN, 0 elsewhere.
 ---@return number|perilune.Tensor
 function Tensor:isnan() end
+
+---exp(x) K0(x), x >= 0: the modified Bessel function of the second kind of order 0, scaled.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.k0e(x) end
+
+---exp(x) K0(x), x >= 0: the modified Bessel function of the second kind of order 0, scaled.
+---@return number|perilune.Tensor
+function Tensor:k0e() end
+
+---exp(x) K1(x), x >= 0: the modified Bessel function of the second kind of order 1, scaled.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.k1e(x) end
+
+---exp(x) K1(x), x >= 0: the modified Bessel function of the second kind of order 1, scaled.
+---@return number|perilune.Tensor
+function Tensor:k1e() end
 
 ---1 where x <= y, 0 elsewhere.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast

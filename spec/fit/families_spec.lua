@@ -52,6 +52,7 @@ local cases = {
   NegativeBinomial = { { 4, 0.6 } },
   NegativeBinomial2 = { { 4, 2 } },
   NoncentralChi2 = { { 3, 6 } },
+  NormalInverseGaussian = { { 2, 0.5, 1, 1.5 } },
   Normal = { { 3, 2 } },
   OneHotCategorical = { { { 0.2, 0.5, 0.3 } } },
   OneHotCategoricalStraightThrough = { { { 0.2, 0.5, 0.3 } } },
