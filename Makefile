@@ -1,6 +1,8 @@
 # perilune - probabilistic modelling for Lua 5.4
 #
-#   make              build the module and the static library
+#   make              build the module
+#   make embed        for hosts in C: perilune.h, perilune.o and libperilune.a, the Lua files inside
+#   make sources      the same as C files for any build system (one instruction set), in build/sources
 #   make demo         install what is missing, build, and take a short tour
 #   make repl         install what is missing, build, and give a prompt
 #   make test         install what is missing, build, and run the specs
@@ -22,12 +24,13 @@
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make rock         luarocks lint, and luarocks make into a fresh tree
-#   make install      into PREFIX (default /usr/local)
+#   make install      module, header, library and pkg-config file into PREFIX (default /usr/local)
 #   make clean
 #
-# Settings: CC, CFLAGS, PREFIX, LUA, LUA_INCDIR, BUILD, VARIANTS.
+# Settings: CC, CFLAGS, PREFIX, LUA, LUA_INCDIR, BUILD, VARIANTS; EMBED_LUA = bytecode or source.
 
 LUA_VERSION = 5.4
+VERSION    := $(shell sed -n 's/^.define PERILUNE_VERSION  *"\(.*\)"/\1/p' include/perilune.h)
 LUA        ?= lua$(LUA_VERSION)
 LUA_INCDIR ?= /usr/include/lua$(LUA_VERSION)
 PREFIX     ?= /usr/local
@@ -46,6 +49,7 @@ BENCH_PACKAGES = $(BUILD_PACKAGES) python3-torch
 MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson r-cran-rstan r-cran-posterior r-cran-rjags jags g++ libboost-dev
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
+HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -57,7 +61,7 @@ IS_CLANG  := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param=vect-max-version-for-alias-checks=100 \
              --param=vect-epilogues-nomask=0)
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(WARNINGS) -fPIC \
-             -fvisibility=hidden -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
+             -fvisibility=hidden -fno-plt -Isrc -Iinclude -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
 # The shell around the kernels is optimised as a whole when it is linked; its objects
 # work without that, too.
@@ -69,18 +73,22 @@ MACHINE   := $(shell $(CC) -dumpmachine 2>/dev/null)
 VARIANTS  ?= baseline $(if $(filter x86_64-%,$(MACHINE)),avx2)
 FLAGS_avx2 = -mavx2 -mfma
 # Before FMA, x86-64 gains nothing by vectors or inlining (see special/vector.h): most of the
-# time is spent in the C library's fma.
-FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os))
+# time is spent in the C library's fma. Its files are optimised as a whole, which leaves one
+# copy of each function that all of them have.
+FLAGS_baseline = $(if $(filter x86_64-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os $(WHOLE)))
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
                           src/sampler/*.c))
 OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
-MODULES   := $(sort $(wildcard lua/perilune/*/*.lua))
+EMBED_SRC := $(sort $(wildcard src/embed/*.c))
+EMBED_OBJECTS = $(OBJECTS) $(EMBED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/lua.o
+MODULES   := $(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
+OBJECT  = $(BUILD)/perilune.o
 LIBRARY = $(BUILD)/libperilune.a
 TERMINAL = $(BUILD)/perilune/terminal.so
 PTY     = $(BUILD)/pty.so
@@ -90,10 +98,13 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
-        examples docs host asan fuzz bits rock install clean need-build need-test need-lint need-bench need-models need-guard \
-        need-asan
+        examples docs host embed sources asan fuzz bits rock install clean need-build need-test need-lint need-bench \
+        need-models need-guard need-asan need-host
 
-all: $(MODULE) $(LIBRARY) $(TERMINAL)
+all: $(MODULE) $(TERMINAL)
+	@$(call progress)
+
+embed: $(OBJECT) $(LIBRARY) $(BUILD)/perilune.h
 	@$(call progress)
 
 # --- building ---------------------------------------------------------------
@@ -117,9 +128,35 @@ $(MODULE): $(OBJECTS)
 	@$(if $(MAKE_TERMOUT),$(call progress,link $@),echo "link $@")
 	@$(CC) -shared $(LIBFLAG) $(SANITIZE) $(OPT) $(WHOLE) -o $@ $(OBJECTS) -lm -lpthread
 
-$(LIBRARY): $(OBJECTS)
-	@$(if $(MAKE_TERMOUT),$(call progress,pack $@),echo "pack $@")
-	@rm -f $@ && $(AR) rcs $@ $(OBJECTS)
+# One object for hosts. It shows the names that perilune.h declares, and is plain machine code: what
+# is optimised as a whole is so here, not in a host's link.
+$(OBJECT): $(EMBED_OBJECTS) $(BUILD)/perilune.h
+	@$(if $(MAKE_TERMOUT),$(call progress,link $@),echo "link $@")
+	@$(if $(WHOLE),$(CC) $(OPT) $(WHOLE) -flinker-output=nolto-rel -nostdlib,$(LD)) -r -o $@.all $(EMBED_OBJECTS)
+	@grep -oE '(luaopen_)?perilune[a-z_]* \(' $(BUILD)/perilune.h | tr -d ' (' > $@.names
+	@$(OBJCOPY) --keep-global-symbols=$@.names $@.all $@ && rm -f $@.all $@.names
+
+$(LIBRARY): $(OBJECT)
+	@rm -f $@ && $(AR) rcs $@ $<
+
+$(BUILD)/perilune.h: include/perilune.h
+	@mkdir -p $(@D)
+	@cp $< $@
+
+SOURCES ?= build/sources
+sources: $(EMBED_OBJECTS)
+	@sh src/embed/sources $(SOURCES) $(BUILD) $(LUA) $(EMBED_LUA_SRC)
+
+# The Lua files, but those of the prompt. As stripped bytecode they are two thirds of the size and load in a tenth of the time; as text they
+# run in a Lua whose numbers or instructions were changed, too, and errors within them have lines.
+EMBED_LUA ?= bytecode
+EMBED_LUA_SRC = $(filter-out lua/perilune/repl%,$(LUA_SRC))
+$(BUILD)/lua.o: $(BUILD)/lua.c src/embed/embed.h
+	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
+
+$(BUILD)/lua.c: src/embed/pack.lua $(EMBED_LUA_SRC) $(BUILD)/names Makefile
+	@mkdir -p $(@D)
+	@$(LUA) src/embed/pack.lua $@ $(EMBED_LUA) $(EMBED_LUA_SRC)
 
 # What only the prompt needs, so that hosts have none of it; and a terminal that specs type at.
 $(TERMINAL): src/terminal/terminal.c
@@ -144,7 +181,7 @@ $(BUILD)/names: FORCE
 	@mkdir -p $(@D)
 	@echo $(KERNELS) $(MODULES) | cmp -s - $@ || echo $(KERNELS) $(MODULES) > $@
 
-# The names of all files in folders of lua/perilune, for hosts that cannot look into one.
+# The names of all files of lua/perilune, for hosts that cannot look into one.
 $(BUILD)/modules.o: $(BUILD)/modules.c
 	@$(CC) $(CFLAGS) $(OWN_CFLAGS) -c -o $@ $<
 
@@ -177,7 +214,8 @@ $(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
 	   echo '  {NULL, NULL}'; echo '};'; } > $$@
 
 $(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
-	@$$(LD) -r -o $$@.all $$^
+	@$$(if $$(findstring -flto,$$(FLAGS_$(1))),$$(CC) -nostdlib -flinker-output=nolto-rel $$(ARITHMETIC) -fPIC \
+	     $$(FLAGS_$(1)),$$(LD)) -r -o $$@.all $$^
 	@$$(OBJCOPY) -G perilune_kernels_$(1) $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
@@ -203,12 +241,12 @@ test: need-test
 lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
-	   for f in $(MATH) $(SHELL_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
+	   for f in $(MATH) $(SHELL_SRC) $(EMBED_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
 	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
 	@luacheck -q lua spec examples bench docs
-	@luarocks --lua-version=$(LUA_VERSION) lint perilune-scm-1.rockspec
+	@for f in *.rockspec; do luarocks --lua-version=$(LUA_VERSION) lint $$f || exit 1; done
 
 bench: need-bench
 	@$(MAKE) --no-print-directory -s $(JOBS) all
@@ -255,9 +293,9 @@ docs: need-build
 	@$(RUN) $(LUA) docs/write.lua
 	@$(RUN) $(LUA) docs/pictures.lua
 
-host: need-build
-	@$(MAKE) --no-print-directory -s $(JOBS) all
-	@CC='$(CC)' BUILD='$(BUILD)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
+host: need-host
+	@$(MAKE) --no-print-directory -s $(JOBS) all embed
+	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
 MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace gradient/scan \
@@ -301,7 +339,11 @@ rock: need-test
 	  perilune-scm-1.rockspec && cd / && LUA_PATH="$$tree/share/lua/5.4/?.lua;$$tree/share/lua/5.4/?/init.lua" \
 	  LUA_CPATH="$$tree/lib/lua/5.4/?.so" $(LUA) -e 'print(require"perilune".Normal(0, 1))' && rm -rf $$tree
 
-install: all
+# LuaRocks has the module installed, nothing else.
+install: install-module install-embed
+
+.PHONY: install-module install-embed
+install-module: all
 	install -d $(INST_LIBDIR)/perilune
 	install -m 755 $(MODULE) $(INST_LIBDIR)/perilune/core.so
 	install -m 755 $(TERMINAL) $(INST_LIBDIR)/perilune/terminal.so
@@ -309,6 +351,15 @@ install: all
 	sed '1s|lua5.4|$(notdir $(LUA))|' bin/perilune > $(INST_BINDIR)/perilune && chmod 755 $(INST_BINDIR)/perilune
 	@for f in $(LUA_SRC:lua/%=%); do \
 	   install -D -m 644 lua/$$f $(INST_LUADIR)/$$f || exit 1; done
+
+install-embed: embed
+	install -d $(PREFIX)/include $(PREFIX)/lib/pkgconfig
+	install -m 644 include/perilune.h $(PREFIX)/include/perilune.h
+	install -m 644 $(LIBRARY) $(PREFIX)/lib/libperilune.a
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: perilune' \
+	  'Description: probabilistic modelling: distributions, divergences, inference' 'Version: $(VERSION)' \
+	  'Requires: lua$(LUA_VERSION)' 'Cflags: -I$${prefix}/include' \
+	  'Libs: -L$${prefix}/lib -lperilune -lm -lpthread' > $(PREFIX)/lib/pkgconfig/perilune.pc
 
 clean:
 	rm -rf build
@@ -322,5 +373,6 @@ need-bench: PACKAGES = $(BENCH_PACKAGES)
 need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
-need-build need-test need-lint need-bench need-models need-guard need-asan:
+need-host:  PACKAGES = $(HOST_PACKAGES)
+need-build need-test need-lint need-bench need-models need-guard need-asan need-host:
 	@sh .ci/need $(PACKAGES)

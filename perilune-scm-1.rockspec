@@ -14,6 +14,7 @@ supported_platforms = { "unix" }
 dependencies = { "lua >= 5.4, < 5.5" }
 build = {
   type = "make",
+  install_target = "install-module",
   build_variables = {
     CFLAGS = "$(CFLAGS)",
     LIBFLAG = "$(LIBFLAG)",

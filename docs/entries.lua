@@ -10,11 +10,14 @@
 --
 -- In C the same stands between /*@ and */. A parameter or option without words has those of SHARED. docs/write.lua
 -- makes of them lua/perilune/help/entries.lua (for peri.help), docs/reference.md and library/perilune.d.lua.
+--
+-- The entry of a class of distributions opens its file. Its signature is the name alone, since the class declares
+-- its parameters; a row `formula` follows them. They are in lua/perilune/help/classes.lua, which Class.help reads.
 local entries = {}
 
 -- Chapters, with patterns of "file path" that belong to them: the longest that fits counts.
 entries.chapters = {
-  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construct%.lua",
+  { "Distributions", "/distribution%.lua", "/distributions/", "/expectation%.lua", "/enumeration", "/construction%.lua",
     "perilune/fit" },
   { "Divergences", "perilune/kl", "/divergences%.lua" },
   { "Tensors", " Tensor", "/tensor", "src/api/", "src/kernel/", "/joining", "/indexing", "/ordering", "/matri" },
@@ -228,15 +231,42 @@ local function files ()
   return list
 end
 
---- All entries, in the order of chapters, then of names.
+-- An entry as the field `help` of a class.
+local function of_class (entry)
+  local about = { summary = entry.text:gsub("%.$", ""), arguments = {}, params = {} }
+  for _, param in ipairs(entry.params) do
+    local name, words = param[1], param[2]
+    if name == "formula" then about.formula = words
+    else
+      about.arguments[#about.arguments + 1] = name
+      about.params[name] = words
+    end
+  end
+  local example = entry.examples[1]
+  about.example = example and { example[1], tonumber(example[2]) }
+  return about
+end
+
+-- Takes the entries of classes out of a list: { [name] = what its help is }.
+local function take_classes (list)
+  local classes = {}
+  for i = #list, 1, -1 do
+    local name = list[i].file:match "^lua/perilune/distributions/(%w+)%.lua$"
+    if name and list[i].name == "peri." .. name then classes[name] = of_class(table.remove(list, i)) end
+  end
+  return classes
+end
+
+--- All entries, in the order of chapters, then of names; those of classes of distributions in a second table.
 function entries.read ()
   local list = {}
   for _, file in ipairs(files()) do
     local read = file:find "%.[ch]$" and read_c or read_lua
-    if file ~= "lua/perilune/help/entries.lua" then
+    if file ~= "lua/perilune/help/entries.lua" and file ~= "lua/perilune/help/classes.lua" then
       read(file, function (lines, number) list[#list + 1] = read_entry(lines, file, number) end)
     end
   end
+  local classes = take_classes(list)
   for _, entry in ipairs(list) do
     complete(entry)
     entry.chapter = chapter_of(entry)
@@ -249,7 +279,7 @@ function entries.read ()
                          owner == "" and "" or last:lower(), entry.file, entry.line)
   end
   table.sort(list, function (a, b) return key(a) < key(b) end)
-  return list
+  return list, classes
 end
 
 return entries

@@ -5,7 +5,7 @@ local peri    = require "perilune"
 
 local reference = {}
 
-local list   -- all entries, completed
+local list, of_classes   -- all entries, completed; what the help of each class is
 
 -- "peri.exp" also serves Tensor:exp where tensors have that method, and no entry of their own for it.
 local function add_other_names (public)
@@ -21,7 +21,7 @@ end
 --- All entries, with the other names that they serve.
 function reference.entries ()
   if not list then
-    list = entries.read()
+    list, of_classes = entries.read()
     add_other_names(names.all())
   end
   return list
@@ -32,9 +32,8 @@ end
 
 -- A value as Lua source, in one line.
 local function source (x)
-  if type(x) ~= "table" then
-    return type(x) == "string" and string.format("%q", x):gsub("\\\n", "\\n") or tostring(x)
-  end
+  if type(x) == "string" then return (string.format("%q", x):gsub("\\\n", "\\n")) end
+  if type(x) ~= "table" then return math.type(x) == "float" and string.format("%.17g", x) or tostring(x) end
   local parts = {}
   for i = 1, #x do parts[i] = source(x[i]) end
   return "{ " .. table.concat(parts, ", ") .. " }"
@@ -72,6 +71,26 @@ local function sorted_keys (t)
   return keys
 end
 
+-- lua/perilune/help/classes.lua
+local function classes_file ()
+  reference.entries()
+  local lines = {
+    "--- The help of each class. Generated from the comments that open their files by `make docs`: do not edit.",
+    "-- luacheck: ignore 631", "return {",
+  }
+  for _, name in ipairs(sorted_keys(of_classes)) do
+    local about, params, fields = of_classes[name], {}, {}
+    for i, param in ipairs(about.arguments) do params[i] = param .. " = " .. source(about.params[param]) end
+    for i, key in ipairs { "summary", "arguments", "formula", "example" } do
+      fields[i] = key .. " = " .. source(about[key])
+    end
+    fields[#fields + 1] = "params = { " .. table.concat(params, ", ") .. " }"
+    lines[#lines + 1] = string.format("  %s = {\n    %s },", name, table.concat(fields, ",\n    "))
+  end
+  lines[#lines + 1] = "}\n"
+  return table.concat(lines, "\n")
+end
+
 local FIELDS = { "name", "signature", "chapter", "also", "arguments", "result", "text", "params", "examples" }
 
 local function data_file ()
@@ -101,6 +120,9 @@ local function data_file ()
   lines[#lines + 1] = "}\n"
   return table.concat(lines, "\n")
 end
+
+--- Has classes say what their files say now.
+function reference.load_classes () package.loaded["perilune.help.classes"] = assert(load(classes_file()))() end
 
 
 -- docs/reference.md ---------------------------------------------------------------------------
@@ -388,10 +410,11 @@ end
 --- The files that are generated: { { file, text }, ... }. From now on peri.help has these entries, whatever the file
 -- has in which it found them before.
 function reference.files ()
-  local data = data_file()
+  local data, help = data_file(), classes_file()
   package.loaded["perilune.help.entries"], package.loaded["perilune.help"] = assert(load(data))(), nil
   rawset(peri, "help", nil)
   return {
+    { "lua/perilune/help/classes.lua", help },
     { "lua/perilune/help/entries.lua", data },
     { "docs/reference.md", reference_file() },
     { "library/perilune.d.lua", library_file() },

@@ -2,7 +2,10 @@
 -- beside the code (docs/reference.lua): `make docs`. Loaded with an argument it returns them instead, and the spec
 -- compares. A passage stands between <!-- name --> and <!-- end of name -->.
 package.path = "./?.lua;" .. package.path
-local peri = require "perilune"
+local peri      = require "perilune"
+local reference = require "docs.reference"
+
+reference.load_classes()   -- before one is asked for
 
 local WIDTH = 122
 
@@ -156,7 +159,7 @@ for _, file in ipairs { "docs/sampling.md" } do
   if not ... and is ~= list[#list].should then write(file, list[#list].should) end
 end
 
-for _, made in ipairs(require "docs.reference".files()) do
+for _, made in ipairs(reference.files()) do
   local file, should = table.unpack(made)
   local stream = io.open(file)
   local is = stream and stream:read "a"

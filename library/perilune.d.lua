@@ -1017,28 +1017,6 @@ function Distribution:variance() end
 ---@return perilune.Distribution
 function Distribution:with_batch(shape) end
 
----The probabilities of each state at each time, given a sequence: (..., length, states). They have no derivative.
----@param x perilune.Tensor|table tensor or table: a sequence
----@return perilune.Tensor
-function HiddenMarkov:posterior(x) end
-
----The likeliest states as a whole, given a sequence: (..., length), integers from 1.
----@param x perilune.Tensor|table tensor or table: a sequence
----@return perilune.Tensor
-function HiddenMarkov:viterbi(x) end
-
----Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
----@param x perilune.Tensor|table tensor or table: a series
----@return perilune.Tensor
----@return perilune.Tensor
-function LinearGaussian:filter(x) end
-
----The same given all of the series.
----@param x perilune.Tensor|table tensor or table: a series
----@return perilune.Tensor
----@return perilune.Tensor
-function LinearGaussian:smooth(x) end
-
 ---@class perilune.cross_entropy_options
 ---@field samples? number draws where nothing better is known (10000)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
@@ -1171,21 +1149,6 @@ function peri.all(t, dim, keep) end
 ---@return number|perilune.Tensor
 function Tensor:all(dim, keep) end
 
----Do all elements differ by at most atol + rtol |b|?
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function peri.allclose(a, b, rtol, atol) end
-
----Do all elements differ by at most atol + rtol |b|?
----@param b number|table|perilune.Tensor number, table or tensor
----@param rtol? number number; 1e-9 unless told
----@param atol? number number; 0 unless told
----@return boolean
-function Tensor:allclose(b, rtol, atol) end
-
 ---1 if an element is not 0, else 0; 0 of nothing.
 ---@param t perilune.Tensor|table|number tensor, or a table of numbers
 ---@param dim? integer|table integer, from 1, or from -1 backwards, or a table of several; all of them unless told
@@ -1317,17 +1280,6 @@ function peri.diagonal(t) end
 ---The diagonals of matrices, the last two dimensions of t: a view.
 ---@return perilune.Tensor
 function Tensor:diagonal() end
-
----Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
----@param a number|table|perilune.Tensor number, table or tensor
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function peri.equal(a, b) end
-
----Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
----@param b number|table|perilune.Tensor number, table or tensor
----@return boolean
-function Tensor:equal(b) end
 
 ---The unit matrix, or ones on the diagonal of any matrix.
 ---@param n integer integer: rows
@@ -3771,18 +3723,59 @@ function Tensor:unique() end
 ---@return any
 function peri.write_csv(x, path, options) end
 
+---Do all elements differ by at most atol + rtol |b|?
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function peri.allclose(a, b, rtol, atol) end
+
+---Do all elements differ by at most atol + rtol |b|?
+---@param b number|table|perilune.Tensor number, table or tensor
+---@param rtol? number number; 1e-9 unless told
+---@param atol? number number; 0 unless told
+---@return boolean
+function Tensor:allclose(b, rtol, atol) end
+
 ---The names of all distributions, a list of strings in alphabetical order.
 ---@return table
 function peri.distributions() end
+
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
+---@param a number|table|perilune.Tensor number, table or tensor
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function peri.equal(a, b) end
+
+---Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
+---@param b number|table|perilune.Tensor number, table or tensor
+---@return boolean
+function Tensor:equal(b) end
 
 ---Is there such a field of peri? To ask for others raises, and names the nearest.
 ---@param name string string
 ---@return boolean
 function peri.has(name) end
 
+---Numbers, strings, booleans, tensors and tables of these as a string, from which unpack makes them again to the last bit, on every machine: a save of a game, say, with rng:state(), fit:state() and optimiser:state() in it.
+---@param value any whatever it is; keys of tables are strings or integers
+---@return string
+function peri.pack(value) end
+
+---Loads what stands for these names, with what it would load when first called: otherwise the first call of a function reads some files, which may take milliseconds. What depends on arguments, such as a transform to a support, is loaded only without names: then all of the library is.
+---@param names? table|perilune.Posterior list of strings: fields of peri, and ways to a posterior ("nuts"); everything unless told
+function peri.preload(names) end
+
 ---How many threads large computations and chains may use; 1 at first. Results and draws are the same to the last bit for every n.
----@param n integer integer from 1 to 256
+---@param n integer integer from 1 to 256, or to what a host that embeds perilune allows
 function peri.set_threads(n) end
+
+---What pack made a string of; nil and why not, for what it did not, or what is damaged. Nothing in it is executed.
+---@param text string string
+---@return any
+---@return any
+function peri.unpack(text) end
 
 ---How far mass has to be moved to make p of q: (E |X - Y|^order)^(1/order) at its least, and an estimate of its error. Of single numbers by their quantiles; of MultivariateNormals for order 2.
 ---@param p perilune.Distribution distribution
@@ -3806,6 +3799,28 @@ function peri.help.find(word) end
 ---@param width? integer integer from 20; 80 unless told
 ---@return string
 function Help:render(width) end
+
+---The probabilities of each state at each time, given a sequence: (..., length, states). They have no derivative.
+---@param x perilune.Tensor|table tensor or table: a sequence
+---@return perilune.Tensor
+function HiddenMarkov:posterior(x) end
+
+---The likeliest states as a whole, given a sequence: (..., length), integers from 1.
+---@param x perilune.Tensor|table tensor or table: a sequence
+---@return perilune.Tensor
+function HiddenMarkov:viterbi(x) end
+
+---Means and covariances of the hidden states, each given what was seen up to then (Kalman): (..., length, n) and (..., length, n, n). They have no derivative.
+---@param x perilune.Tensor|table tensor or table: a series
+---@return perilune.Tensor
+---@return perilune.Tensor
+function LinearGaussian:filter(x) end
+
+---The same given all of the series.
+---@param x perilune.Tensor|table tensor or table: a series
+---@return perilune.Tensor
+---@return perilune.Tensor
+function LinearGaussian:smooth(x) end
 
 peri.special = peri
 

@@ -809,3 +809,22 @@ describe("a class where an instance belongs", function ()
     end)
   end
 end)
+
+describe("fields of classes", function ()
+  local set = getmetatable(peri.Normal).__newindex
+
+  it("are set in tables only, by keys that tables have", function ()
+    assert.error_matches(function () set(5, "mean", print) end, "table expected")
+    assert.error(function () set(peri.Normal:extend("Own", {}), nil, 1) end)
+    assert.error(function () set(peri.Normal:extend("Own", {}), 0 / 0, 1) end)
+  end)
+
+  it("are counted as methods where they are functions of ours, whatever the class is called", function ()
+    local c = setmetatable({ __name = 5 }, { __newindex = set })
+    c.own = function () return 1 end
+    c[1], c.number = print, 3
+    assert.equal(1, c.own())
+    assert.equal(print, c[1])
+    assert.equal(3, c.number)
+  end)
+end)

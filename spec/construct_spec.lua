@@ -1,13 +1,13 @@
---- Two ways to an object: the short one (src/api/objects.c) and the full one (construct.lua). Whatever
+--- Two ways to an object: the short one (src/api/objects.c) and the full one (construction.lua). Whatever
 -- is passed, both end with equal objects or with the same message at the same place.
-local peri      = require "perilune"
-local construct = require "perilune.construct"
-local core      = require "perilune.core"
+local peri         = require "perilune"
+local construction = require "perilune.construction"
+local core         = require "perilune.core"
 
 local pack, nan = table.pack, 0 / 0
 
 -- The full constructor, called as the short one calls it.
-local function full (c, ...) return construct.full(c, select("#", ...), ...) end
+local function full (c, ...) return construction.full(c, select("#", ...), ...) end
 
 -- What a call ends with. All calls are made in the same line, which errors name.
 local function outcome (call, ...)
@@ -214,9 +214,9 @@ describe("the short way", function ()
     { "names",             { { a = 1, b = 2, q = 3 } },             { a = 1, b = 2, q = 3 } },
     { "floats",            { { a = 1.0, b = 2.5, q = -0.0 } },      { a = 1.0, b = 2.5, q = -0.0 } },
     { "defaults by name",  { { q = 3, b = 2 } },                    { a = 2, b = 2, q = 3 } },
-    { "a tensor",          { { b = t, q = 3 } },                    { a = 2, b = t, q = 3, batch_shape = { 3 } } },
+    { "a tensor",          { { b = t, q = 3 } },                    { a = 2, b = t, q = 3, batch_shape = t.shape } },
     { "tensors",           { { a = peri.zeros(2, 1), b = t, q = t } },
-      { a = peri.zeros(2, 1), b = t, q = t, batch_shape = { 2, 3 } } },
+      { a = peri.zeros(2, 1), b = t, q = t, batch_shape = peri.zeros(2, 3).shape } },
   }
   for _, case in ipairs(plain) do
     it("is taken for " .. case[1], function ()

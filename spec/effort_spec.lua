@@ -57,7 +57,34 @@ local DISTANCES = {
                                                     { peri.VonMises(10, 0.5), peri.Logistic(0, 1000) }), 7, 6000 },
   { peri.BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2, 220 },
   { peri.Frechet(30, 100), peri.BetaBinomial(1e150, 1000, 2 ^ 53), 7, 2100 },
+  { mix(peri.BetaBinomial({ 2 ^ 53, 1000 }, { 0.1, 5 }, { 1e9, 10 })), peri.SkewNormal(-0.01, 1000, 10000), 2, 7000 },
+  { peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 },
+                             { peri.Binomial(0, 0.7), peri.BetaBinomial(1000, 0.5, 2 ^ 53) }),
+    peri.Binomial(1, 0.001), 7, 160000 },
+  { transformed(peri.VonMises(1e6, 1e4), Tanh(), Affine(3, -0.5)),
+    peri.Truncated(peri.BetaBinomial(1e-8, 1e-3, 2 ^ 40), -0.3, math.huge), 7, 2100 },
+  { transformed(peri.BetaBinomial(0.01, 5, 1000), peri.transforms.Power(0.5)),
+    peri.AsymmetricLaplace(0, 0.1, 0.5), 3, 1800 },
+  { transformed(peri.GeneralizedNormal(0, 30, 0.1), Abs()), peri.Chi2(0.3), 2, 140000 },
+  { mix(peri.Maxwell({ 3, 10 }), 1e-300, 1), mix(peri.Geometric({ 1e-16, 1e-100 }), 0.3, 0.7), 2, 260000 },
 }
+
+describe("mixtures", function ()
+  it("have infinite quantiles where those of a component overflow", function ()
+    local law = mix(peri.Frechet({ 0.01, 0.01 }, { 5, 0.9 }), 1e-300, 1)
+    assert.equal(math.huge, law:isf(5e-305))
+    assert.near(1, law:isf(1e-250) / (0.01 * 1e-250 ^ (-1 / 0.9)), 1e-11)
+  end)
+
+  it("are cut where they leap from one component to the next", function ()
+    local before = replaced()
+    points = 0
+    local value, error = peri.wasserstein(mix(peri.Uniform({ 0, 10 }, { 1, 11 }), 0.3, 0.7), peri.Uniform(-1, 0), 1)
+    for _, entry in ipairs(before) do rawset(table.unpack(entry)) end
+    assert.near(0.3 * 0.5 + 0.7 * 10.5 + 0.5, value, error)
+    assert(error < 1e-10 and points < 35000, points)
+  end)
+end)
 
 local function sine (k)
   return function (x) return peri.sin(k * x) end

@@ -128,7 +128,7 @@ describe("entries", function ()
       end
     end
     assert.same({}, wrong)
-    assert(compared > 40)
+    assert(compared > 35)
   end)
 end)
 

@@ -151,10 +151,48 @@ describe("what few need", function ()
     end)
     for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained",
                             "one_sided", "columns", "constraints.compound", "constraint_findings", "mixture",
-                            "truncation", "transformed", "enumeration", "cuts", "joining", "indexing" } do
+                            "truncation", "transformed", "enumeration", "cuts", "joining", "indexing", "comparing",
+                            "construction", "help.classes", "hidden_markov" } do
       assert.is_nil(names[name], name)
     end
+    for name in pairs(names) do assert.is_nil(name:find "^late%.", name) end
     assert.is_true(names["distributions.Truncated"])
+  end)
+
+  it("are methods of a class, in place once one was called", function ()
+    loaded_by(function ()
+      local Normal = require "perilune.distributions.Normal"
+      local Independent = require "perilune.distributions.Independent"
+      local before = Independent.log_prob
+      local d = Independent(Normal({ 0, 1 }, 1), 1)
+      assert.error_matches(function () before(d, { 0, 0 }, 1) end, "Independent:log_prob: takes at most 1 argument")
+      assert.error_matches(function () before() end, "Independent:log_prob: self is missing")
+      local value = before(d, { 0, 0 })
+      assert.are_not.equal(before, Independent.log_prob)
+      assert.equal(value, d:log_prob({ 0, 0 }))
+      local Own = Independent:extend("Own", {})
+      assert.equal("Own(Normal(loc={0, 1}, scale=1), 1)", tostring(Own(Normal({ 0, 1 }, 1), 1)))
+    end)
+  end)
+
+  it("are methods of a class, unless it was given others", function ()
+    loaded_by(function ()
+      local Normal = require "perilune.distributions.Normal"
+      local Masked = require "perilune.distributions.Masked"
+      local before = Masked.mean
+      function Masked:mean () return 7 end   -- luacheck: ignore 212
+      local d = Masked(Normal(0, 1), true)
+      assert.equal(0, before(d))
+      assert.equal(7, d:mean())
+    end)
+  end)
+
+  it("is the help of a class", function ()
+    assert.equal("The bell curve", peri.Normal.help.summary)
+    assert.is_nil(peri.Normal.help.nothing)
+    local Own = peri.Normal:extend("Own", { help = { summary = "mine" } })
+    assert.equal("mine", Own.help.summary)
+    assert.equal("The bell curve", peri.Normal:extend("Other", {}).help.summary)
   end)
 
   it("is loaded for probs with a gradient that touch an end", function ()

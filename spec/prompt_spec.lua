@@ -77,7 +77,17 @@ describe("the prompt", function ()
     assert.equal(p:enter "?Gamma", p:enter "?some_gamma")
     assert.matches("peri.quantile .*\n", p:enter "?quantil")
     assert.matches("^%?name +explains", p:enter "?")
+    assert.matches("^Distribution:kl.*peri.kl_divergence", p:enter "?kl")
     assert.equal("error: nothing is known about xyzzy", p:enter "?xyzzy")
+  end)
+
+  it("survives errors whose text fails, and names that cannot be listed", function ()
+    assert.equal("error: no text", p:enter "error(setmetatable({}, { __tostring = function () error 'no text' end }))")
+    p:enter "hostile = setmetatable({}, { __names = function () error 'no names' end })"
+    p:fresh()
+    p:type "hostile.\t"
+    p:await "^> hostile%.$"
+    assert.equal("2", p:enter "1 + 1")
   end)
 
   it("survives a stack overflow", function ()
@@ -281,10 +291,18 @@ describe("the prompt", function ()
       p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(300000) * m.x):sum() * 0) end)"
       p:fresh()
       p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 100000, progress = true }; post.verdict\r"
-      p:await "%d%d%d of %d+ iterations"
+      p:await "%d %% of %d+ iterations"
       p:type(ctrl "c")
       p:await '"\n> $'
       assert.matches("interrupted", p:enter "post.reasons")
+    end)
+
+    it("stops the text of an error that never ends", function ()
+      p:fresh()
+      p:type "error(setmetatable({}, { __tostring = function () print 'begun' while true do end end }))\r"
+      p:await "\nbegun"
+      p:insist(ctrl "c", "interrupted\n")
+      assert.equal("2", p:enter "1 + 1")
     end)
 
     it("clears what is typed, and says how to leave", function ()
@@ -347,6 +365,18 @@ describe("the prompt's history", function ()
     assert.equal(0, p:close())
   end)
 
+  it("shows what others wrote into its file", function ()
+    local home = Prompt.folder()
+    assert(os.execute("mkdir -p " .. home .. "/.local/state/perilune"))
+    local file = assert(io.open(home .. "/.local/state/perilune/history", "w"))
+    file:write "abc\xff \27[2Jdef\n"
+    file:close()
+    local p = Prompt.open { home = home }
+    p:type(UP .. LEFT .. RIGHT)
+    p:await "\n> abc%? %[2Jdef$"
+    assert.equal(0, p:close())
+  end)
+
   it("keeps the last five thousand", function ()
     local state = Prompt.folder()
     assert(os.execute("mkdir " .. state .. "/perilune"))
@@ -379,6 +409,12 @@ describe("the command perilune", function ()
     p:type "1 +\n2\n"
     p:await "3\n> $"
     assert.is_nil(p.all:find("\27", 1, true))
+    p:type "if unfinished then\n"
+    p:await "then\n%."
+    p:type(ctrl "c")
+    p:await "\n> $"
+    p:type "2 + 2\n"
+    p:await "4\n> $"
     p:type "exit\n"
     assert.equal(0, p:close(true))
   end)
@@ -465,6 +501,19 @@ describe("docs/prompt.md", function ()
   end)
 end)
 
+describe("keys", function ()
+  it("that came together are taken together, so that long lines take no longer than their length", function ()
+    local keys = require "perilune.repl.keys".new()
+    keys.bytes = "abc \195\164d\27[D"
+    assert.equal("a", keys:next())
+    assert.equal("bc ", keys:plain())
+    assert.equal("ä", keys:next())
+    assert.equal("d", keys:plain())
+    assert.equal("left", (keys:next()))
+    assert.equal("", keys:plain())
+  end)
+end)
+
 describe("texts at a prompt:", function ()
   local chunk = require "perilune.repl.chunk"
 
@@ -511,6 +560,8 @@ describe("texts at a prompt:", function ()
     { "a call whose bracket is on the next line", 7, "local f = function (x) return x end",
       "local y = f\n(7)", "y" },
     { "a goto", 2, "local x = 1 goto done ::done:: x = 2", "x" },
+    { "a goto over a local to the end", 1, "local x = 1 if x then goto done end local y = 2 ::done:: ; -- end", "x" },
+    { "and the way that it does not take", 2, "local x = 1 if not x then goto done end local y = 2 ::done::", "y" },
     { "attributes of several", 3, "local a <const>, b = 1, 2", "a + b" },
   }
   for _, case in ipairs(cases) do
@@ -529,6 +580,11 @@ describe("texts at a prompt:", function ()
     for i = 1, 300 do texts[i] = "local x" .. i .. " = " .. i end
     texts[#texts + 1] = "x1 + x300"
     assert.equal(301, (run(table.unpack(texts))))
+    local all = {}
+    for i = 1, 300 do all[i] = "x" .. i end
+    texts[#texts] = table.concat(all, " + ")
+    assert.error_matches(function () run(table.unpack(texts)) end,
+                         "this mentions 300 locals of earlier inputs, and at most 150 are possible")
   end)
 
   it("lines of errors are those of the text", function ()
@@ -553,7 +609,8 @@ describe("texts at a prompt:", function ()
     ["1 +"] = "unfinished", ["f("] = "unfinished", ["for i = 1, 2 do"] = "unfinished", ["[[a"] = "unfinished",
     ["--[[ a"] = "unfinished",
     ["local x ="] = "unfinished", ["x = 1"] = "statement", ["f()"] = "expression",
-    ["'a\\"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished", [""] = "expression",
+    ["'a\\"] = "unfinished", ["'a\\z"] = "unfinished", ["{"] = "unfinished", ["function f ()"] = "unfinished",
+    [""] = "expression",
     ["x = 1; x"] = "statement",
   } do
     it("is " .. kind .. ": " .. text, function () assert.equal(kind, (chunk.kind(text))) end)

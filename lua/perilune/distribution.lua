@@ -9,6 +9,7 @@ local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
 require "perilune.tensor"   -- parameters are tensors with methods
 
+local construction = lazy "construction"
 local raise = errors.raise
 
 --@ Distribution
@@ -82,9 +83,13 @@ local function class_pairs (c)
   return next, fields, nil
 end
 
--- The help of a class prints as its entry in the reference.
-local function help_of (name)
-  return { __tostring = function () return tostring(require "perilune.help".entry(name)) end }
+-- The help of a class of ours is what its file begins with; it prints as its entry in the reference. (`help = true`
+-- where nothing else tells that it is ours.)
+local function help_of (name, help)
+  help = help or lazy("help.classes", name)
+  local meta = getmetatable(help) or {}
+  function meta.__tostring () return tostring(require "perilune.help".entry(name)) end
+  return setmetatable(help, meta)
 end
 
 local function names_of (params)
@@ -124,9 +129,20 @@ end
 local function set_call (c) getmetatable(c).__call = c.construct or construct.constructor(c) end
 
 -- A new field of a class. Methods of ours count their arguments, and some fields decide how the class is called.
-local function set_field (c, key, value)
-  rawset(c, key, is_method(key, value) and core.counted(class.name(c), key, value) or value)
-  if construct.DECIDING[key] then set_call(c) end
+local set_field = core.field_setter(set_call)
+
+-- A function of a class that is loaded, with others of late/<class>.lua, when it is first called.
+local function late (c, name)
+  local found
+  local function stand_in (...)
+    if not found then
+      found = require("perilune.late." .. c.__name)[name]
+      if is_method(name, found) then found = core.counted(c.__name, name, found) end
+      if rawequal(rawget(c, name), stand_in) then rawset(c, name, found) end
+    end
+    return found(...)
+  end
+  return stand_in
 end
 
 -- Makes c a child of `parent` that can be called.
@@ -173,18 +189,20 @@ end
 function Distribution:extend (name, spec)
   check_extension(self, name, spec)
   spec = spec or {}
-  if spec.params ~= nil and not spec.kernels then construct.check_params(name, spec.params) end   -- ours are right
+  local is_ours = spec.kernels or spec.late_methods
+  if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
   for key, value in pairs(spec) do c[key] = value end
-  if spec.kernels and spec.help then setmetatable(spec.help, help_of(name)) end
   c.__name, c.super = name, self
   c.params   = c.params or self.params
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
-  c.__index  = index_of(c)
+  c.__index, c.late_methods = index_of(c), nil
+  if is_ours or spec.help == true then c.help = help_of(name, spec.help ~= true and spec.help or nil) end
+  for key in (spec.late_methods or ""):gmatch "%S+" do c[key] = late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
     raise("%s: there is no file of kernels named %s", name, spec.kernels)

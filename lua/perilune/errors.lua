@@ -17,14 +17,7 @@ errors.raise = raise
 -- Names that are not known ---------------------------------------------------------
 
 --- Raises that there is no such "parameter" or "option", names the nearest, and lists all.
-function errors.unknown (who, what, name, names)
-  local near = core.nearest(tostring(name), names)
-  local hint = near and "; did you mean " .. near .. "? There are " or "; there are "
-  names = table.move(names, 1, #names, 1, {})
-  table.sort(names)
-  local all = #names > 0 and table.concat(names, ", ") or "none"
-  raise("%s: there is no %s %s%s%s", who, what, tostring(name), hint, all)
-end
+function errors.unknown (...) raise("%s", require "perilune.names".unknown(...)) end
 
 --- Refuses options with names other than these. What is no table, or an object, holds none.
 function errors.check_options (who, given, names)
@@ -70,30 +63,12 @@ end
 -- more than the table holds, and `add_names(list)` list it. (Names that begin with _ are probed for by others: nil.)
 -- `pairs` gives all of it, each name loaded when its turn comes; `__names` of the metatable lists without loading.
 function errors.module (who, module, find, add_names)
-  local function all_names ()
-    local listed, names, seen = {}, {}, {}
-    if add_names then add_names(listed) end
-    for known in next, module do listed[#listed + 1] = known end
-    for _, name in ipairs(listed) do
-      if not seen[name] then names[#names + 1], seen[name] = name, true end
-    end
-    table.sort(names)
-    return names
-  end
-  local function next_field (names)
-    names.at = names.at + 1
-    local name = names[names.at]
-    if name ~= nil then return name, module[name] end
-  end
+  local function all_names () return require "perilune.names".of_module(module, add_names) end
   return setmetatable(module, {
     __names = all_names,
     __name  = who,
     __tostring = function () return require "perilune.readable".names(who, all_names()) end,
-    __pairs = function ()
-      local names = all_names()
-      names.at = 0
-      return next_field, names, nil
-    end,
+    __pairs = function () return require "perilune.names".each(module, all_names()) end,
     __index = function (_, name)
       if type(name) ~= "string" or name:find "^_" then return nil end
       local value = find and find(name)

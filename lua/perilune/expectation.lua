@@ -10,6 +10,7 @@ local attempt    = require "perilune.attempt"
 local batches    = require "perilune.batches"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
+local effort     = require "perilune.effort"
 local errors     = require "perilune.errors"
 local functions  = require "perilune.functions"
 local ends       = require "perilune.ends"
@@ -25,7 +26,9 @@ local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
-local PANELS   = 128      -- of either half that are cut, unless told: some 12000 quantiles, which may take 4 us each
+local PANELS   = 96       -- of either half that are cut, unless told: some 9000 quantiles, which may take 4 us each
+
+local CHEAP    = 2        -- tails, in units of effort.lua
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -135,19 +138,22 @@ end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, points = { table.unpack(ends.BREAKS) }, { attempt.method(d, "mode") }
+  local list, points = { table.unpack(opts.breaks or ends.BREAKS) }, { attempt.method(d, "mode") }
   for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
   for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
   if #points > 0 then add_levels(d, tensor.cat(points), range, list) end
   return list
 end
 
+-- How many panels are cut: fewer of a law whose quantiles are dear.
+local function panels_of (d) return math.ceil(PANELS * math.min(1, CHEAP / effort.price(d))) end
+
 -- Options of the quadrature of a batch of this shape: the caller's, break points, and as many panels in a call as
 -- memory likes.
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or panels_of(d), rounds = opts.rounds, purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
@@ -361,7 +367,7 @@ end
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
--- panels there are at most.
+-- panels there are at most, what a `purse` (effort.lua) may pay, and other `breaks` of first panels, levels t.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density

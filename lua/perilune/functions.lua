@@ -11,12 +11,10 @@ local operands = { { "x" }, { "x", "y" }, { "x", "y", "z" }, { "x", "y", "z", "w
 -- > special.lgamma == lgamma
 -- true
 local functions = {}
-for _, file in ipairs(core.kernel_files()) do
-  if file:find("^op/") then
-    for name, n_in in core.each_kernel(file) do
-      local names = operands[n_in]
-      functions[name] = core.bind(file, name, name, names, names)
-    end
+for _, file in ipairs(core.kernel_files "op") do
+  for name, n_in in core.each_kernel(file) do
+    local names = operands[n_in]
+    functions[name] = core.bind(file, name, name, names, names)
   end
 end
 

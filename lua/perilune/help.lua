@@ -79,9 +79,7 @@ local function is_distribution_class (x)
 end
 
 local function class_named (name)
-  local is_known = false
-  for _, known in ipairs(core.classes()) do is_known = is_known or known == name end
-  return is_known and require("perilune.distributions." .. name) or nil
+  return core.is_module("distributions", name) and require("perilune.distributions." .. name) or nil
 end
 
 

@@ -4,14 +4,14 @@ local Distribution = require "perilune.distribution"
 local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
+local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
 local show         = require "perilune.show"
 
 local hidden_markov = {}
 
-local fail = construct.fail
+local fail = construction.fail
 
 local function is_distribution (x) return class.is_instance(x, Distribution) end
 
@@ -95,7 +95,7 @@ end
 --- A law of this class, for `construct`.
 function hidden_markov.make (c, ...)
   local initial, transition, emission, length =
-    construct.arguments(c, { "initial", "transition", "emission", "length" }, ...)
+    construction.arguments(c, { "initial", "transition", "emission", "length" }, ...)
   initial, transition = probs_of(c, "initial", initial), probs_of(c, "transition", transition)
   if core.rank(transition) < 2 then
     fail(c, "transition must be a matrix, got shape %s", show.shape(transition.shape))

@@ -5,19 +5,18 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local tensor    = require "perilune.tensor"   -- any function may make one
 
-local peri = { _VERSION = "perilune scm" }
+local peri = { _VERSION = "perilune " .. core.version }
 
 -- Names that stand for a whole module.
 local modules = {
   Distribution = "distribution", constraints = "constraints", help = "help", optim = "optim", special = "functions",
   transforms = "transforms", vi = "vi",
 }
-for _, name in ipairs(core.classes()) do modules[name] = "distributions." .. name end
 
 -- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours too, what C offers
 -- among them.
 local fields = {
-  construct     = "validate",
+  construction  = "validate",
   ["data.bits"] = "bits",
   ["data.csv"]  = "read_csv write_csv",
   ["data.describe"] = "describe",
@@ -31,7 +30,9 @@ local fields = {
   ["inference.saved"] = "load",
   ["inference.sbc"] = "sbc",
   model         = "model",
+  pack          = "pack unpack",
   plot          = "plot hist",
+  preload       = "preload",
   scan          = "scan",
   unconstrained = "biject_to transform_to",
   wasserstein   = "wasserstein",
@@ -46,6 +47,7 @@ local function find (name)
   local value = rawget(functions, name) or tensor[name]
   if modules[name] then value = require("perilune." .. modules[name])
   elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
+  elseif value == nil and core.is_module("distributions", name) then value = require("perilune.distributions." .. name)
   end
   rawset(peri, name, value)
   return value
@@ -74,6 +76,7 @@ local function other_names (list)
   for _, names in ipairs { modules, field_of, functions, tensor } do
     for name in next, names do list[#list + 1] = name end
   end
+  table.move(core.classes(), 1, #core.classes(), #list + 1, list)
 end
 
 return errors.module("perilune", peri, find, other_names)

@@ -119,7 +119,7 @@ local function list (pairs_of, P, Q, make)
   pairs_of[P][Q] = pairs_of[P][Q] or make   -- the first to come is the best
 end
 
-for _, file in ipairs(core.kernel_files()) do
+for _, file in ipairs(core.kernel_files "kl") do
   local P = class_of_file[file:match "^kl/(.*)$"]
   for _, kernel in ipairs(P and core.kernels(file) or {}) do
     if ours[kernel.name] then list(listed, P, kernel.name, bind_kernel) end

@@ -3,7 +3,7 @@ local Categorical  = require "perilune.distributions.Categorical"
 local Distribution = require "perilune.distribution"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
-local construct    = require "perilune.construct"
+local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
 local functions    = require "perilune.functions"
@@ -22,7 +22,7 @@ local mixture = {}
 
 -- Construction ------------------------------------------------------------------
 
-local fail = construct.fail
+local fail = construction.fail
 
 local function is_distribution (x) return class.is_instance(x, Distribution) end
 
@@ -95,7 +95,7 @@ local PARAMS = { "mixture_distribution", "component_distribution" }
 
 --- A law of this class, for `construct`.
 function mixture.make (c, ...)
-  local weights, component = construct.arguments(c, PARAMS, ...)
+  local weights, component = construction.arguments(c, PARAMS, ...)
   check(c, weights, component)
   return mixture.assemble(c, weights, component, batch_of(c, weights, component))
 end

@@ -1,6 +1,7 @@
 --- Quantiles and modes of mixtures, which are searched for.
 local any        = require "perilune.batches".any
 local core       = require "perilune.core"
+local effort     = require "perilune.effort"
 local functions  = require "perilune.functions"
 local levels     = require "perilune.levels"
 local peaks      = require "perilune.peaks"
@@ -27,6 +28,7 @@ end
 -- One tail of the mixture, the upper one where `upper`; only those that are asked for are computed.
 local function asked (self, x, upper, mix, lower_tail, upper_tail)
   local d, at = self.component_distribution, sums.padded(self, x)
+  effort.count(d, at, any(upper) and any(1 - upper) and 2 or 1)
   if not any(upper) then return mix(self, d[lower_tail](d, at)) end
   if not any(1 - upper) then return mix(self, d[upper_tail](d, at)) end
   return where(upper, mix(self, d[upper_tail](d, at)), mix(self, d[lower_tail](d, at)))
@@ -52,7 +54,8 @@ local function plain_quantile (self, tail, upper, low, high)
   return quadrature.root(function (x, at)
     local reached = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
     return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached), 2 ^ -50
-  end, low, high, inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape)
+  end, low, high, inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape,
+     effort.few(self))
 end
 
 -- The same by logarithms alone, for tails that have few digits.
@@ -60,7 +63,8 @@ local function deep_quantile (self, tail, upper, low, high)
   return quadrature.root(function (x, at)
     local reached, goal = asked(self, x, at.upper, sums.log_mixed, "log_cdf", "log_sf"), at.goal
     return where(at.upper, -1, 1) * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper }, #self.batch_shape)
+  end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper }, #self.batch_shape,
+     effort.few(self))
 end
 
 -- All are searched for together until the last is found: neither way has to find what the other one does.
@@ -97,7 +101,7 @@ end
 local function discrete_quantile (self, tail, upper, low, high, level)
   local state = { x = inner_end(upper, low, high), low = low, high = high, before = INF, ended = 0,
                   tail = tail, upper = upper, level = level }
-  return settling.run(function (s) approach(self, s) end, state, 200, #self.batch_shape)
+  return settling.run(function (s) approach(self, s) end, state, 200, #self.batch_shape, effort.few(self))
 end
 
 -- More than quantiles of components miss their levels by, and than 1 - p is rounded by.
@@ -116,6 +120,7 @@ local function is_discrete (self) return self.support and self.support.is_discre
 local function bracket (self, tail, upper, level)
   local d, each, is_upper = self.component_distribution, sums.padded(self, tail), sums.padded(self, upper)
   local function quantiles (p)
+    effort.count(d, p, any(upper) and any(1 - upper) and 6 or 3)   -- an outcome takes some tails
     if not any(upper) then return d:icdf(p) end
     if not any(1 - upper) then return d:isf(p) end
     return where(is_upper, d:isf(p), d:icdf(p))

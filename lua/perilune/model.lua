@@ -1,13 +1,13 @@
 --- peri.model(function (m, d) ... end): a model, said once. With data it is a posed model, which knows the ways to a
 -- posterior: posed:vi {}, posed:map {}, posed:fit {}, ...
-local construct = require "perilune.construct"
-local core     = require "perilune.core"
-local Data     = require "perilune.model.data"
-local errors   = require "perilune.errors"
-local handlers = require "perilune.model.handlers"
-local run      = require "perilune.model.run"
-local show     = require "perilune.show"
-local tensor   = require "perilune.tensor"
+local construction = require "perilune.construction"
+local core         = require "perilune.core"
+local Data         = require "perilune.model.data"
+local errors       = require "perilune.errors"
+local handlers     = require "perilune.model.handlers"
+local run          = require "perilune.model.run"
+local show         = require "perilune.show"
+local tensor       = require "perilune.tensor"
 
 local raise = errors.raise
 
@@ -123,7 +123,7 @@ function Posed:culprit (u)
     term = core.is_tensor(term) and core.item(term) or term
     if term - term ~= 0 then found = found or { name, term } end
   end)
-  construct.unchecked(run.body, self.body, self.data, handler)
+  construction.unchecked(run.body, self.body, self.data, handler)
   if found then return found[1], found[2] end
   return nil
 end

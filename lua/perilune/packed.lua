@@ -42,17 +42,23 @@ local function write_tensor (parts, t)
 end
 
 -- Keys in one order: the same table gives the same string.
-local function write_table (parts, t)
+local function write_table (parts, t, depth)
   local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
+  if depth >= DEEPEST then errors.raise("save: tables must not be nested deeper than %d", DEEPEST - 1) end
+  for key in next, t do
+    if type(key) ~= "string" and math.type(key) ~= "integer" then
+      errors.raise("save: keys must be strings or integers, got %s", show.value(key))
+    end
+    keys[#keys + 1] = key
+  end
   table.sort(keys, function (a, b)
     if type(a) ~= type(b) then return type(a) == "number" end
     return a < b
   end)
   parts[#parts + 1] = string.pack("<c1i8", "{", #keys)
   for _, key in ipairs(keys) do
-    write(parts, key)
-    write(parts, t[key])
+    write(parts, key, depth)
+    write(parts, rawget(t, key), depth + 1)
   end
 end
 
@@ -64,12 +70,12 @@ local WRITERS = {
   table   = write_table,
 }
 
-function write (parts, x)
+function write (parts, x, depth)
   if core.is_tensor(x) then x = x:detach() end   -- one number is a number
   if core.is_tensor(x) then return write_tensor(parts, x) end
   local writer = WRITERS[math.type(x) or type(x)]
   if not writer then errors.raise("save: cannot keep %s", show.value(x)) end
-  writer(parts, x)
+  writer(parts, x, depth)
 end
 
 --- A text with its checksum.
@@ -78,7 +84,7 @@ function packed.signed (text) return text .. string.pack("<i8", checksum(text)) 
 --- A value as a string. `kind` says what it is.
 function packed.pack (kind, x)
   local parts = {}
-  write(parts, x)
+  write(parts, x, 1)
   return packed.signed(string.pack("<s1I1", kind, VERSION) .. table.concat(parts))
 end
 

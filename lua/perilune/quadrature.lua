@@ -23,6 +23,7 @@ local NOISE    = 2 ^ -46     -- an error below this part of the integral of |f| 
 local FAINT    = 1e-9        -- one that stays when a panel is cut is so, if it is no more than this
 local NARROW   = 2 ^ -46     -- a panel whose points can still be told apart, relative to its ends
 local WATCH    = 32          -- rounds between looks at whether there is progress
+local PARTS    = 2.5         -- of a panel that is cut: two or three
 local PANELS   = 256         -- of an element that are cut, unless told
 
 -- Nodes from 1 down to 0, and Kronrod's weights.
@@ -227,6 +228,11 @@ local function add (sums, integral, error, size, kept)
   sums.size  = sums.size + where(kept, size, 0):sum(1)
 end
 
+-- Can a round with the parts of the panels that are flagged be paid for?
+local function affords (purse, flags)
+  return purse == nil or purse:affords(PARTS * core.item(flags:sum()))
+end
+
 -- Every so many rounds: has the error of what was cut again stayed what it was? It does if the
 -- integral diverges, and such an element is left alone.
 local function watch (sums, round, error, flags)
@@ -242,9 +248,9 @@ end
 -- and results are { n, batch... }. A panel is cut while the error of its element exceeds both rtol |integral| and
 -- atol, and it is wider than `finest`, up to `panels` cuts for each element and `rounds` of them. `points` are
 -- places between a and b where f has a kink, a jump or a peak, numbers or batches of them; `at_once` limits
--- the panels in one call of f; `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN
--- of f makes the integral NaN; infinities are ignored where they are single points, and make it infinite where
--- they fill a panel.
+-- the panels in one call of f; no panel is cut that a `purse` (effort.lua) does not afford; `as_tensor` keeps a
+-- single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN; infinities are ignored
+-- where they are single points, and make it infinite where they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -INF and b < INF) then
@@ -258,10 +264,11 @@ function quadrature.integrate (f, a, b, opts)
   local largest = zero
   for round = 1, rounds do
     local integral, error, size, gap, flags
+    if opts.purse then opts.purse:lap(core.numel(panels.left)) end
     integral, error, size, gap, largest = measure_all(f, panels, shape, largest, opts.at_once or 200)
     flags = wanting(sums, panels, integral, error, size, opts)
     watch(sums, round, error, flags)
-    flags = flags * (round < rounds and 1 - sums.stalled or 0)
+    flags = flags * (round < rounds and affords(opts.purse, flags) and 1 - sums.stalled or 0)
     local poles = too_narrow(panels, opts) * gt(error, ROUGH * size)   -- whose mass is not known
     error = error + where(poles, 4 * size, 0)
     add(sums, integral, error, size, 1 - flags)
@@ -279,7 +286,7 @@ end
 
 -- Roots -----------------------------------------------------------------------
 
-local ULP, TINY = 2.0 ^ -52, 2.0 ^ -1074
+local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
 -- Are the ends far apart, and not of opposite signs?
 local function is_wide (low, high)
@@ -288,13 +295,19 @@ local function is_wide (low, high)
          * functions.ge(high * functions.sign(low), 0)
 end
 
---- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, a
--- step of the size of one end where the other is infinite, and 0 where both are.
+-- A point beyond x, which is on the way to infinity: some ten of them lead to the last number, and then there.
+local function beyond (x)
+  local least = x + maximum(1, abs(x))
+  return where(gt(x, 4), where(lt(x, LARGEST), functions.minimum(x * x, LARGEST), INF), least)
+end
+
+--- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, further and
+-- further from one end where the other is infinite, and 0 where both are.
 function quadrature.middle (low, high)
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
   local half = where(is_wide(low, high), functions.sign(low + high) * sqrt(least) * sqrt(most), 0.5 * low + 0.5 * high)
-  half = where(functions.eq(high, INF), low + maximum(1, abs(low)), half)
-  half = where(functions.eq(low, -INF), high - maximum(1, abs(high)), half)
+  half = where(functions.eq(high, INF), beyond(low), half)
+  half = where(functions.eq(low, -INF), -beyond(-high), half)
   return where(functions.isnan(half) * functions.eq(low, -high), 0, half)
 end
 
@@ -328,12 +341,13 @@ end
 -- does not halve the value; a value close to its rounding error that Newton's method does not halve is settled.
 --
 -- Where g knows a batch of this `rank`, points may have dimensions in front of it, and those that are found drop
--- out, with what is `given` of each: g(x, points) finds that in fields of `points`.
-function quadrature.root (g, low, high, start, given, rank)
+-- out, with what is `given` of each: g(x, points) finds that in fields of `points`. So they do while they are more
+-- than a `few`, see settling.lua.
+function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
                   ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
-  return settling.run(function (s) approach(g, s) end, state, 200, rank)
+  return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end
 
 return quadrature

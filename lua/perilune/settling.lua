@@ -4,7 +4,7 @@ local tensor = require "perilune.tensor"
 
 local settling = {}
 
-local FEW = 64   -- points that are not worth a selection
+local FEW = 64   -- points that are not worth a selection, unless told
 
 local function all (flags)
   if core.is_tensor(flags) then return core.numel(flags) == 0 or core.item(flags:min()) ~= 0 end
@@ -21,8 +21,8 @@ local function rows_of (shape, rank)
 end
 
 -- May rows of these flags be dropped, and is that worth it? In a trace, which keeps the rows that it has seen, not.
-local function can_drop (flags, rank)
-  return rank and core.is_tensor(flags) and core.rank(flags) > rank and core.numel(flags) > FEW
+local function can_drop (flags, rank, few)
+  return rank and core.is_tensor(flags) and core.rank(flags) > rank and core.numel(flags) > few
          and not core.tracked(flags)
 end
 
@@ -51,13 +51,13 @@ end
 
 --- state.x after as many steps as it takes, `limit` at most. step(state) changes fields of the state, numbers or
 -- tensors for all points; `ended` flags those that have. Where the step knows a batch of this `rank`, points may
--- have dimensions in front of it; such rows drop out when half of them have ended.
-function settling.run (step, state, limit, rank)
+-- have dimensions in front of it; such rows drop out when half of them have ended and there are more than a `few`.
+function settling.run (step, state, limit, rank, few)
   for taken = 0, limit do
     if taken > 0 then step(state) end
     if all(state.ended) then break end
-    local x = can_drop(state.ended, rank) and without_ended(state, rank, function (others)
-      return settling.run(step, others, limit - taken, rank)
+    local x = can_drop(state.ended, rank, few or FEW) and without_ended(state, rank, function (others)
+      return settling.run(step, others, limit - taken, rank, few)
     end)
     if x then return x end
   end

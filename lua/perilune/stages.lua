@@ -9,6 +9,7 @@ local lazy       = require "perilune.lazy"
 local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
 
+local effort     = lazy "effort"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
 
@@ -191,12 +192,15 @@ end
 
 function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
--- P(-y <= X <= y) as an integral of the density, for y close to 0.
+-- P(-y <= X <= y) as an integral of the density, for y close to 0: over v, y v^8, as the density may have a cusp at 0.
 local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
-  local density = quadrature.integrate(function (t)
-    return where(functions.gt(row, 0), functions.exp(self:log_prob(row * t)), 0)
-  end, 0, 1, { shape = shape })
+  local density = quadrature.integrate(function (v)
+    local square = v * v
+    local seventh = square * square * square * v
+    effort.count(self, v)
+    return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
+  end, 0, 1, { shape = shape, panels = 16, rounds = 16 })
   return row * density
 end
 
@@ -229,6 +233,7 @@ function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one; of those only that
 -- are asked for.
 local function log_tail (self, y, upper)
+  effort.count(self, y, 4)
   if not is_any(upper) then return self:log_cdf(y) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
   if not is_any(1 - upper) then return outer end

@@ -5,11 +5,12 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local operands  = require "perilune.operands"
 
-local indexing, joining, lines = lazy "indexing", lazy "joining", lazy "lines"
+local comparing, indexing, joining = lazy "comparing", lazy "indexing", lazy "joining"
+local lines, lists                = lazy "lines", lazy "names"
 
 local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dimension
 
-local raise, no_more = errors.raise, errors.no_more
+local no_more = errors.no_more
 
 --@ Tensor
 -- Numbers of double precision in any number of dimensions, row by row. Dimensions and positions count from 1, or from
@@ -21,12 +22,10 @@ local raise, no_more = errors.raise, errors.no_more
 -- > #t, t[2][1], (10 * t):sum()
 -- 2  3.0  100.0
 
-local methods = {}   -- t:name(...)
-local public  = {}   -- peri.name(...)
+local methods = core.methods   -- t:name(...), here those of C
+local public  = core.public    -- peri.name(...)
 
 for name, fn in next, functions do methods[name] = fn end
-for name, fn in pairs(core.methods) do methods[name] = fn end
-for name, fn in pairs(core.public) do public[name] = fn end
 
 for name in core.each_kernel "reduce" do methods[name] = core.reduction(name, "Tensor:" .. name) end
 -- Those whose derivative needs a whole line at once are functions of rows where there is a gradient.
@@ -112,6 +111,7 @@ end
 
 --- Functions that are loaded when one of them is first called.
 local elsewhere = {
+  comparing        = "equal allclose",
   ordering         = "sort argsort quantile median one_hot",
   matrix_functions = "diag diag_embed diagonal tril triu cholesky logdet solve_triangular cholesky_solve",
   statistics       = "histogram unique cov corr",
@@ -147,6 +147,8 @@ function methods.matmul (a, b, ...)
   local product = rank_a == 1 and (rank_b == 1 and dot or vecmat) or rank_b == 1 and matvec or matmul
   return product(a, b)
 end
+
+public.matmul = methods.matmul
 
 
 --@ Tensor:squeeze(dim) -> Tensor
@@ -211,44 +213,6 @@ function public.cat (...) return joining.cat(...) end
 function public.stack (...) return joining.stack(...) end
 
 
---@ peri.equal(a, b) -> boolean
--- Have they the same shape and the same elements? NaN equals nothing. Of two tensors == says the same.
---   a  number, table or tensor
---   b  number, table or tensor
--- > equal({ 1, 2 }, tensor { 1, 2 })
--- true
-function methods.equal (a, b, ...)
-  no_more("equal(a, b)", ...)
-  a, b = as_tensor("equal", a), as_tensor("equal", b)
-  local sa, sb = core.shape(a), core.shape(b)
-  if #sa ~= #sb then return false end
-  for d = 1, #sa do if sa[d] ~= sb[d] then return false end end
-  return core.item(public.all(a:eq(b))) == 1
-end
-
---@ peri.allclose(a, b, rtol, atol) -> boolean
--- Do all elements differ by at most atol + rtol |b|?
---   a     number, table or tensor
---   b     number, table or tensor
---   rtol  number; 1e-9 unless told
---   atol  number; 0 unless told
--- > allclose({ 1, 2 }, { 1, 2.001 }, 0.01)
--- true
-function methods.allclose (a, b, rtol, atol, ...)
-  no_more("allclose(a, b, rtol, atol)", ...)
-  return core.item(public.all(functions.isclose(a, b, rtol or 1e-9, atol or 0))) == 1
-end
-
-public.equal, public.allclose = methods.equal, methods.allclose
-public.matmul = methods.matmul
-
-
--- One-element tensors compare as their numbers do.
-local function number (x)
-  if type(x) == "number" then return x end
-  if core.is_tensor(x) and core.numel(x) == 1 then return core.item(x) end
-  raise("only numbers and tensors of one element can be ordered; t:lt(u) compares element by element")
-end
 
 local metatable = core.tensor_metatable()
 for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div",
@@ -256,30 +220,19 @@ for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = 
   metatable[event] = functions[name]
 end
 metatable.__unm = core.bind("op/arithmetic", "neg", "neg", { "x", "same" }, { "x" })   -- Lua passes it twice
-function metatable.__lt (a, b) return number(a) < number(b) end
-function metatable.__le (a, b) return number(a) <= number(b) end
+function metatable.__lt (a, b) return comparing.number(a) < comparing.number(b) end
+function metatable.__le (a, b) return comparing.number(a) <= comparing.number(b) end
 function metatable.__concat (a, b) return tostring(a) .. tostring(b) end
-function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) and methods.equal(a, b) end
+function metatable.__eq (a, b) return core.is_tensor(a) and core.is_tensor(b) and comparing.equal(a, b) end
 metatable.__len      = core.length
 metatable.__index    = core.indexer(methods, core.fields, indexed)
 metatable.__newindex = core.newindex
 
 -- What a tensor answers to: its methods, and fields such as shape.
-function metatable.__names ()
-  local names = {}
-  for _, list in ipairs { methods, core.fields } do
-    for name in next, list do names[#names + 1] = name end
-  end
-  return names
-end
+function metatable.__names () return lists.of_tables(methods, core.fields) end
 
 --- pairs(t) lists methods and fields; elements are t[i], or t:totable().
-function metatable.__pairs (t)
-  local answers = {}
-  for _, name in ipairs(metatable.__names()) do answers[name] = t[name] end
-  return next, answers, nil
-end
-
+function metatable.__pairs (t) return lists.answers(t, metatable.__names()) end
 function metatable.__tostring (t) return require "perilune.columns"(t) end
 
 return public

@@ -3,7 +3,7 @@ local Distribution = require "perilune.distribution"
 local Independent  = require "perilune.distributions.Independent"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
+local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local events       = require "perilune.events"
 local show         = require "perilune.show"
@@ -38,7 +38,7 @@ end
 local function fitted (c, base, whole)
   local event_dim, shape = whole.domain.event_dim, events.joined(base.batch_shape, base.event_shape)
   if #shape < event_dim then
-    construct.fail(c, "base_distribution must have at least %d dimension%s, got %s", event_dim,
+    construction.fail(c, "base_distribution must have at least %d dimension%s, got %s", event_dim,
                    event_dim == 1 and "" or "s", tostring(base))
   end
   local full = whole:inverse_shape(whole:forward_shape(shape))
@@ -81,11 +81,11 @@ local PARAMS = { "base_distribution", "transforms" }
 
 --- A law of this class, for `construct`.
 function transformed.make (c, ...)
-  local base, list = construct.arguments(c, PARAMS, ...)
+  local base, list = construction.arguments(c, PARAMS, ...)
   if not class.is_instance(base, Distribution) then
-    construct.fail(c, "base_distribution must be a distribution, got %s", show.value(base))
+    construction.fail(c, "base_distribution must be a distribution, got %s", show.value(base))
   elseif not are_transforms(list) then
-    construct.fail(c, "transforms must be a transform or a list of them, got %s", show.value(list))
+    construction.fail(c, "transforms must be a transform or a list of them, got %s", show.value(list))
   end
   if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
   return transformed.complete(setmetatable({}, c), base, list)

@@ -3,13 +3,14 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
+local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
 local levels       = require "perilune.levels"
 local show         = require "perilune.show"
 
+local effort     = lazy "effort"
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
@@ -41,11 +42,14 @@ local function log_sliver (base, a, b)
   return sum + log(half)
 end
 
---- log P(a < X <= b) of the base.
-function truncation.log_mass (base, a, b)
-  local below, above = base:log_cdf(b), base:log_sf(a)
+-- The logarithms of both tails of the base at x.
+local function tails_at (base, x) return { x = x, below = base:log_cdf(x), above = base:log_sf(x) } end
+
+-- log P(a < X <= b) of the base, whose tails at both are known.
+local function log_between (base, first, last)
+  local a, b, below, above = first.x, last.x, last.below, first.above
   local upper = lt(above, below)
-  local large, small = where(upper, above, below), where(upper, base:log_sf(b), base:log_cdf(a))
+  local large, small = where(upper, above, below), where(upper, last.above, first.below)
   local gap = small - large
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
   if base.support and base.support.is_discrete then return mass end
@@ -53,11 +57,17 @@ function truncation.log_mass (base, a, b)
   return batches.any_may_be(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
 end
 
+--- log P(a < X <= b) of the base.
+function truncation.log_mass (base, a, b) return log_between(base, tails_at(base, a), tails_at(base, b)) end
+
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 function truncation.log_tails (self, x)
   x = minimum(maximum(x, self.from), self.last)
-  local below = truncation.log_mass(self.base, self.from, x) - self.log_mass
-  local above = truncation.log_mass(self.base, x, self.last) - self.log_mass
+  local base, here = self.base, tails_at(self.base, x)
+  local below = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
+                - self.log_mass
+  local above = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
+                - self.log_mass
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
 end
 
@@ -102,6 +112,7 @@ local function deep_quantile (self, target, upper, deep)
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
   return quadrature.root(function (x, at)
+    effort.count(base, x, 2)
     local reached, goal = where(at.upper, base:log_sf(x), base:log_cdf(x)), at.goal
     return where(at.upper, -1, 1) * (reached - goal), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(goal)
   end, where(deep, self.from, start), where(deep, self.last, start), start, { goal = target, upper = upper },
@@ -132,6 +143,7 @@ end
 function truncation.settled (self, x, log_p, log_q, level)
   local upper, small = lt(log_q, log_p), minimum(level, 1 - level)
   local function enough (k)
+    effort.count(self.base, k, 2)
     local below, above = truncation.log_tails(self, k)
     return levels.reached(self, k, exp(where(upper, above, below)), small, upper, level)
   end
@@ -204,7 +216,7 @@ function truncation.assemble (c, base, low, high, batch)
   return complete(setmetatable({ base = base, low = low, high = high, batch_shape = batch }, c))
 end
 
-local fail = construct.fail
+local fail = construction.fail
 
 local function check_base (c, base)
   if not class.is_instance(base, Distribution) then
@@ -250,7 +262,7 @@ end
 
 --- A law of this class, for `construct`.
 function truncation.make (c, ...)
-  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
+  local base, low, high = construction.arguments(c, { "base", "low", "high" }, ...)
   check_base(c, base)
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)

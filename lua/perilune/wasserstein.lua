@@ -3,11 +3,13 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
+local effort       = require "perilune.effort"
 local ends         = require "perilune.ends"
 local errors       = require "perilune.errors"
 local fallback     = require "perilune.kl_fallback"
 local functions    = require "perilune.functions"
 local integral     = require "perilune.expectation"
+local quadrature   = require "perilune.quadrature"
 local settling     = require "perilune.settling"
 local show         = require "perilune.show"
 local tensor       = require "perilune.tensor"
@@ -35,6 +37,12 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 -- than LISTED the jumps only serve to find quantiles; of more, nil. Then steps are not resolved, and CUTS of panels
 -- have to do.
 local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
+local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
+local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
+local BUDGET = 40000           -- of an element, in units of effort.lua
+local BREAKS = { ends.BREAKS, { 1.1, 4, 12, 34 }, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
+local QUANTILES = 23                                            -- of a panel
+local FIRST = 2 * QUANTILES * (#ends.BREAKS + 1)                -- of the usual ones
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 
 local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
@@ -123,11 +131,17 @@ local function count_below (d, levels, x)
   return low:reshape(n, table.unpack(d.batch_shape))
 end
 
+-- Quantiles of d by icdf or isf, which cost some tails; searches count more.
+local function asked (d, method, tail)
+  effort.count(d, tail, 2)
+  return d[method](d, tail)
+end
+
 -- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. Between the first
 -- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
 -- before it, which panels that begin there must not see: it has the next at least.
 local function quantiles (d, steps, method, x, tail)
-  if not steps then return d[method](d, tail) end
+  if not steps then return asked(d, method, tail) end
   local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
   local place = count_below(d, steps.levels, x)
   local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
@@ -136,7 +150,7 @@ local function quantiles (d, steps, method, x, tail)
   local is_next = gt(past, 0) * functions.lt(past, NEXT)
   local least = where(maximum(known, is_next), steps.after:reshape(-1)[index]:reshape(shape), -INF)
   return settling.run(function (s)
-    s.x = where(s.ended, s.x, maximum(s.x, d[method](d, s.tail)))
+    s.x = where(s.ended, s.x, maximum(s.x, asked(d, method, s.tail)))
     s.ended = 1
   end, { x = least, tail = tail, ended = known }, 1, #d.batch_shape)
 end
@@ -162,6 +176,7 @@ end
 -- The trapezoidal rule in s, x = 2 sinh(s/2): if quantiles are smooth, an error of d with steps of 2h is one of
 -- about d^2 with steps of h (Takahasi and Mori 1974).
 local LAST, WIDEST, FINEST = 12, 2, 1 / 16   -- s, where levels are e^-403; and steps
+local FINER = 1 / 256                        -- steps if there is nothing else
 local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
 local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
@@ -206,17 +221,24 @@ local function trapezoidal_error (now, before, has_steps)
 end
 
 -- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
--- the ends count, and what is known of it. The error is at most the part `rtol` of all, or a part of what a `step` of
--- quantiles amounts to, which need not be smooth then.
-local function by_steps (p, q, order, rtol, step, steps)
+-- the ends count, and what is known of it, and the error of that. The error is at most the part `rtol` of all, or a
+-- part of what a `step` of quantiles amounts to, which need not be smooth then. Neither need they be where panels, of
+-- so many `panel_points`, are too dear.
+local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
   local h, list = WIDEST, places(WIDEST, LAST, true)
   local terms = costs_at(p, q, order, list, steps)
   local far, sum = outermost(list, terms), terms:sum(1)
   if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
-  local before, difference = h * sum, INF
-  while h > FINEST do
+  local before, difference, doubt = h * sum, INF, nil
+  local function goes_on ()
+    if doubt == nil or h > FINEST then return doubt == nil or purse:affords(2 * #list) end
+    return h > FINER and purse:affords(2 * #list) and not purse:affords(panel_points)
+  end
+  while goes_on() do
     h = h / 2
-    sum = sum + costs_at(p, q, order, places(h, far), steps):sum(1)
+    list = places(h, far)
+    purse:lap(#list)
+    sum = sum + costs_at(p, q, order, list, steps):sum(1)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     if difference ~= INF then
@@ -224,11 +246,13 @@ local function by_steps (p, q, order, rtol, step, steps)
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
-      if step == 0 and h < 1 / 2 and any(is_slow) then return nil, h * sum end
+      doubt = trapezoidal_error(now, difference, true) + rounding + blur
+      local is_vain = step == 0 and h < 1 / 2 and any(is_slow)
+      if is_vain and purse:affords(panel_points) then return nil, value, doubt end
     end
     before, difference = value, now
   end
-  return nil, before
+  return nil, before, doubt
 end
 
 -- Is the cost of all elements infinite, by how it goes on beyond the last levels? `value` is what is known of it.
@@ -254,21 +278,52 @@ local function is_quick (d, steps)
   return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
--- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic.
-local function by_panels (p, q, order, steps, is_resolved)
+-- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic. `breaks` are those of the
+-- first panels, unless the usual ones.
+local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
-  local points = {}
+  local points = { table.unpack(gaps) }
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   for _, known in pairs(steps) do
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
   local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
-  return integral.of(carrier, cost, { points = points, panels = is_fast and CUTS or FEWER,
-                                      rounds = not is_fast and ROUNDS or nil, rtol = is_resolved and 1e-11 or 1e-9 })
+  return integral.of(carrier, cost, {
+    points = points, breaks = breaks, panels = is_fast and CUTS or FEWER, rounds = not is_fast and ROUNDS or nil,
+    purse = purse, rtol = is_resolved and 1e-11 or 1e-9,
+  })
+end
+
+-- Where quantiles of a mixture leap from one component to the next, at log(u/(1 - u)): a list, INF where they do not.
+local function add_gaps (d, list)
+  local parts = d.component_distribution
+  if not parts or d.mixture_distribution.support.high > MANY then return end
+  local low, high = core.bare(parts:icdf(APART)), core.bare(parts:isf(APART))
+  for k = 1, d.mixture_distribution.support.high do
+    local from = high:narrow(-1, k, 1)
+    local is_above = gt(low, from)
+    local spans = (1 - is_above) * gt(high, from)
+    local to = where(is_above, low, INF):min(-1)
+    local is_gap = (1 - spans:max(-1)) * functions.lt(to, INF)
+    if any(is_gap) then
+      local x = quadrature.middle(from:select(-1, 1), to)
+      list[#list + 1] = where(is_gap, log_odds(d, where(is_gap, x, 0)), INF)
+      list.matter = list.matter or any(functions.lt(abs(list[#list]), COMMON))
+    end
+  end
+end
+
+-- First panels from this list on that there is enough for, with so many quantiles `more`; or nil.
+local function affordable (purse, first, more)
+  for k = first, #BREAKS do
+    if purse:affords(2 * QUANTILES * (#BREAKS[k] + 1) + more) then return BREAKS[k] end
+  end
+  return nil
 end
 
 local function between_quantiles (p, q, order)
+  local gaps = {}
   local steps, count, are_known = {}, 0, true
   if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   for d, other in pairs { [p] = q, [q] = p } do
@@ -276,17 +331,30 @@ local function between_quantiles (p, q, order)
     are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
   end
+  add_gaps(p, gaps)
+  add_gaps(q, gaps)
   local is_resolved = are_known and count <= CUTS
-  if is_resolved and count > 0 then
-    if is_endless(p, q, order, 0) then return fallback.infinite(p, q), INF end
-    return by_panels(p, q, order, steps, true)
-  end
+  local purse = effort.purse(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
   local step = are_known and 0 or unresolved(p, q)
-  local value, error = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps)
+  if gaps.matter or is_resolved and count > 0 then
+    local list = places(WIDEST, LAST, true)
+    purse:lap(#list)
+    local known = costs_at(p, q, order, list, steps):sum(1)
+    local breaks = affordable(purse, gaps.matter and 2 or 1, QUANTILES * count)
+    if breaks then
+      if is_endless(p, q, order, gaps.matter and known or 0) then return fallback.infinite(p, q), INF end
+      local value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks)
+      return value, error + blurred(value, order, step)
+    end
+  end
+  local value, error, doubt = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps, purse,
+                                        FIRST + QUANTILES * count)
   if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
   if value then return value, error end
+  local is_last = doubt and not purse:affords(FIRST + QUANTILES * count)
   if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
-  value, error = by_panels(p, q, order, steps, is_resolved)
+  if is_last then return error, doubt end
+  value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse)
   return value, error + blurred(value, order, step)
 end
 

@@ -170,6 +170,26 @@ describe("fit", function ()
     assert.matches("at the end of its range", none.reasons[1])
   end)
 
+  it("finds the highest of many maxima at kinks", function ()
+    local x = peri.Uniform(0, 1):sample(200, peri.rng(5))
+    local triangular = peri.fit(peri.Triangular, x)
+    assert.is_true(triangular.log_lik > -15.462)   -- there is another at -17.018
+    x = peri.Uniform(0, 1):sample(200, peri.rng(1))
+    local almost_uniform = peri.fit(peri.GeneralizedNormal, x)
+    assert.is_true(almost_uniform.log_lik > 0.35)   -- and one at -116.9
+    assert.matches("shape goes to infinity", almost_uniform.verdict)
+    x = peri.Gamma(0.4, 1):sample(200, peri.rng(3))
+    local peaked = peri.fit(peri.GeneralizedNormal, x)
+    assert.are.equal(1, x:eq(peaked.params.loc):sum())   -- exactly: an ulp beside it is much less likely
+  end)
+
+  it("is not taken in by the saddle of a SkewNormal", function ()
+    local x = peri.Uniform(0, 1):sample(200, peri.rng(151))
+    local skewed = peri.fit(peri.SkewNormal, x)
+    assert.is_true(math.abs(skewed.params.skewness) > 0.2 and skewed.log_lik > -37.4253)
+    assert.matches("data cannot tell", peri.fit(peri.SkewNormal, { 2, -4, -1 }).verdict)
+  end)
+
   it("says what is wrong with data and options", function ()
     assert.matches("x%[2%] is NaN, a missing value %(1 of 3 are%)", message(peri.Normal, { 1, 0 / 0, 3 }))
     assert.matches("Gamma: x must be non%-negative, got %-1 at %[2%]", message(peri.Gamma, { 1, -1 }))

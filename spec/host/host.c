@@ -50,24 +50,12 @@ void *host_allocate (void *memory, void *block, size_t old, size_t size) {
 }
 
 
-void host_preload (lua_State *L) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-  lua_pushcfunction(L, luaopen_perilune_core);
-  lua_setfield(L, -2, "perilune.core");
-  lua_getglobal(L, "package");
-  lua_pushliteral(L, "lua/?.lua;lua/?/init.lua");
-  lua_setfield(L, -2, "path");
-  lua_pushliteral(L, "");
-  lua_setfield(L, -2, "cpath");
-  lua_pop(L, 2);
-}
-
 lua_State *host_open (Memory *memory) {
   memset(memory, 0, sizeof *memory);
   lua_State *L = lua_newstate(host_allocate, memory);
   check(L != NULL, "a state opens");
   luaL_openlibs(L);
-  host_preload(L);
+  perilune_preload(L);
   return L;
 }
 

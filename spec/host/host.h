@@ -11,7 +11,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-int luaopen_perilune_core (lua_State *L);
+#include "perilune.h"
 
 /* The memory of one state. Requests are calls that ask for more bytes; Lua
    takes it for granted that giving bytes back works. */
@@ -25,10 +25,8 @@ typedef struct Memory {
 /* A lua_Alloc: blocks always move, and what is given back is overwritten. */
 void *host_allocate (void *memory, void *block, size_t old, size_t size);
 
-/* A state with all libraries, perilune linked in and its Lua files found. */
+/* A state with all libraries, and perilune for `require`. */
 lua_State *host_open (Memory *memory);
-/* The same for libraries opened by the caller, "package" among them. */
-void host_preload (lua_State *L);
 /* Closes the state; all its bytes must have been returned. */
 void host_close (lua_State *L, Memory *memory);
 

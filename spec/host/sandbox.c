@@ -25,7 +25,7 @@ static lua_State *open_sandbox (Memory *memory) {
     luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
     lua_pop(L, 1);
   }
-  host_preload(L);
+  perilune_preload(L);
   return L;
 }
 

@@ -28,6 +28,14 @@ return {
   { "names that are not there", before = function () return peri().has "nothing" end, function ()
     return text(peri().has "Nothing", peri().has "nothing")
   end },
+  { "preload", fresh = true, before = peri, function ()
+    peri().preload { "Normal", "kl_divergence" }
+    return text(peri().kl_divergence(peri().Normal(0, 1), peri().Normal(1, 2)))
+  end },
+  { "pack and unpack", function ()
+    local back = peri().unpack(peri().pack { 1, "two", peri().tensor(M), { x = true } })
+    return text(back[1], back[2], back[3], back[4].x)
+  end },
 
   -- Tensors
   { "tensor from tables", function ()

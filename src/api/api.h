@@ -41,6 +41,11 @@ ptrdiff_t api_position (lua_State *L, int index, const char *who,
                         const Tensor *t, int dim);
 Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff_t at);
 
+/* index.c: raises if the elements of a tensor are not its user's to change; and what is done
+   before they are, after which nothing must be allocated until they were */
+void api_check_writable (lua_State *L, const char *who, const Tensor *to);
+void api_begin_write (lua_State *L, Tensor *to);
+
 /* random.c: the generator at `index`, or the state's own for nil */
 Philox *api_generator (lua_State *L, int index, const char *who);
 

@@ -2,12 +2,11 @@
 ** core.c - the C module: one table of functions for lua/perilune
 */
 #include "api/api.h"
+#include "perilune.h"
 
 #ifdef __FAST_MATH__
 #error "perilune needs IEEE arithmetic: compile without -ffast-math"
 #endif
-
-int luaopen_perilune_core (lua_State *L);
 
 static const char KEPT = 'k';
 
@@ -46,7 +45,6 @@ static int copy_fields (lua_State *L) {
   return 0;
 }
 
-__attribute__((visibility("default")))
 int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
   lua_newtable(L);
@@ -54,6 +52,8 @@ int luaopen_perilune_core (lua_State *L) {
   lua_setfield(L, -2, "keep");
   lua_pushcfunction(L, copy_fields);
   lua_setfield(L, -2, "copy_fields");
+  lua_pushliteral(L, PERILUNE_VERSION);
+  lua_setfield(L, -2, "version");
   lua_pushnumber(L, NAN);
   lua_setfield(L, -2, "nan");
   host_open_errors(L);

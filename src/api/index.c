@@ -73,17 +73,27 @@ static int repeats (const Tensor *t) {
   return 0;
 }
 
+void api_check_writable (lua_State *L, const char *who, const Tensor *to) {
+  if (repeats(to))
+    host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+  if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
+    host_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
+              " detach() first");
+}
+
+void api_begin_write (lua_State *L, Tensor *to) {
+  engine_before_write(L, to);
+  (*to->version)++;
+  host_state(L)->passes++;
+}
+
 /* Writes the value at `value` into the view or tensor `to` at the top. */
 static void assign (lua_State *L, const char *who, Tensor *to, int value) {
   Tensor header;
   double number;
   const Tensor *from = engine_operand(L, value, who, "the value", &header, &number);
   Loop loop;
-  if (repeats(to))
-    host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
-  if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
-    host_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
-              " detach() first");
+  api_check_writable(L, who, to);
   if (engine_is_tracked(host_state(L), 1, &from))
     host_fail(L, who, "a value written into a tensor loses its gradient; detach() it, or use"
               " stack and cat");
@@ -96,10 +106,8 @@ static void assign (lua_State *L, const char *who, Tensor *to, int value) {
     host_copy(L, copy, from);
     from = copy;
   }
-  engine_before_write(L, to);
+  api_begin_write(L, to);
   loop_copy(NULL, to, from);     /* all of it: nobody wants half a value */
-  (*to->version)++;
-  host_state(L)->passes++;
 }
 
 /* t[i] = a number, table or tensor that broadcasts to the row */

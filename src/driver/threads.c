@@ -11,6 +11,9 @@
 ** A share is done in slices, each twice as long as the one before, until they take a few tenths of
 ** a millisecond, so that reading the clock between them costs little. Between slices the caller
 ** asks the watch; if it stops the work, all threads end after their slice.
+**
+** A host may lend its own threads (Jobs). Then there are no workers, and their places are taken by
+** whatever threads the host runs the parts on, for as long as these run.
 */
 #include <fenv.h>
 #include <pthread.h>
@@ -38,6 +41,7 @@ typedef struct Work {
 typedef struct Worker {
   Pool *pool;
   pthread_t thread;          /* of the caller, the first one, none is kept */
+  atomic_uintptr_t guest;    /* the host's thread that has this place, or 0 */
   atomic_size_t left;        /* shares of its own that nobody has claimed */
 } Worker;
 
@@ -47,6 +51,8 @@ struct Pool {
   pid_t owner;               /* a forked child has no workers */
   int threads;               /* the caller's own included */
   Watch *watch;
+  const Jobs *lent;          /* the host's threads, or NULL */
+  uintptr_t caller;          /* of the job, if these run it */
   bool busy;                 /* with a job, during which the caller may begin another */
   atomic_ulong jobs;         /* posted so far */
   atomic_size_t unfinished;  /* shares that somebody may still be running */
@@ -188,17 +194,20 @@ static int start_workers (Pool *pool, int threads) {
     Worker *worker = &pool->workers[i];
     worker->pool = pool;
     atomic_init(&worker->left, 0);
-    if (i > 0 && pthread_create(&worker->thread, NULL, worker_main, worker) != 0) return i;
+    atomic_init(&worker->guest, 0);
+    if (i > 0 && pool->lent == NULL
+        && pthread_create(&worker->thread, NULL, worker_main, worker) != 0) return i;
   }
   return threads;
 }
 
-int pool_start (Pool *pool, int threads, Watch *watch) {
+int pool_start (Pool *pool, int threads, Watch *watch, const Jobs *jobs) {
   pthread_mutex_init(&pool->mutex, NULL);
   pthread_cond_init(&pool->work, NULL);
   pthread_cond_init(&pool->done, NULL);
   pool->owner = getpid();
   pool->watch = watch;
+  pool->lent = jobs;
   pool->busy = false;
   pool->number = 0;
   atomic_init(&pool->jobs, 0);
@@ -218,7 +227,7 @@ void pool_stop (Pool *pool) {
   atomic_store(&pool->stopping, 1);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  for (int i = 1; i < pool->threads; i++)
+  for (int i = 1; i < pool->threads && pool->lent == NULL; i++)
     pthread_join(pool->workers[i].thread, NULL);
   pthread_cond_destroy(&pool->done);
   pthread_cond_destroy(&pool->work);
@@ -230,11 +239,28 @@ int pool_threads (const Pool *pool) {
   return pool == NULL ? 1 : pool->threads;
 }
 
+static uintptr_t thread_id (void) { return (uintptr_t)pthread_self(); }
+
+/* (A thread has at most one place, since it runs one part at a time.) */
+static int guest_thread (const Pool *pool) {
+  uintptr_t self = thread_id();
+  for (int i = 1; i < pool->threads; i++)
+    if (atomic_load_explicit(&pool->workers[i].guest, memory_order_relaxed) == self) return i;
+  return 0;
+}
+
 int pool_thread (const Pool *pool) {
   pthread_t self = pthread_self();
+  if (pool != NULL && pool->lent != NULL) return guest_thread(pool);
   for (int i = 1; i < pool_threads(pool); i++)
     if (pthread_equal(pool->workers[i].thread, self)) return i;
   return 0;
+}
+
+/* Is this the thread that called, which alone may ask the watch? */
+static bool is_caller (const Pool *pool) {
+  if (pool->lent == NULL || !pool->busy) return pool_thread(pool) == 0;
+  return pool->caller == thread_id();
 }
 
 
@@ -262,6 +288,28 @@ static void run_own_shares (Pool *pool) {
     run_share(pool, true, share);
 }
 
+/* Part i of a job, on a thread of the host's, which keeps its floating-point environment. */
+static void run_part (void *argument, int i) {
+  Pool *pool = argument;
+  if (i < 0 || i >= pool->threads) return;
+  bool asks = is_caller(pool);
+  fenv_t own;
+  fegetenv(&own);
+  if (!asks) fesetenv(&pool->environment);
+  atomic_store(&pool->workers[i].guest, thread_id());
+  for (size_t share; claim(pool, i, &share); atomic_fetch_sub(&pool->unfinished, 1))
+    run_share(pool, asks, share);
+  atomic_store(&pool->workers[i].guest, 0);
+  if (!asks) fesetenv(&own);
+}
+
+/* Whatever the host has not run is run by the caller. */
+static void run_on_host (Pool *pool) {
+  pool->caller = thread_id();
+  pool->lent->run(pool->lent->data, pool->threads, run_part, pool);
+  run_own_shares(pool);
+}
+
 static bool is_shared (const Pool *pool, size_t n, size_t grain) {
   return n >= 2 * grain && pool->threads > 1 && !pool->busy && pool->owner == getpid();
 }
@@ -272,15 +320,18 @@ void pool_run_watched (Pool *pool, size_t n, size_t grain, size_t unit, Task tas
   else {
     pool->busy = true;
     post(pool, n, grain, &work);
-    run_own_shares(pool);
-    await_workers(pool);
+    if (pool->lent != NULL) run_on_host(pool);
+    else {
+      run_own_shares(pool);
+      await_workers(pool);
+    }
     pool->busy = false;
   }
 }
 
 bool pool_stops (Pool *pool) {
   if (pool == NULL) return false;
-  if (pool_thread(pool) == 0) watch_look(pool->watch, watch_clock());
+  if (is_caller(pool)) watch_look(pool->watch, watch_clock());
   return watch_stopped(pool->watch);
 }
 

@@ -22,11 +22,19 @@ typedef struct Pool Pool;
 /* Work on items first .. last-1 of a job. */
 typedef void (*Task) (void *job, size_t first, size_t last);
 
+/* A host's threads in place of the pool's own: `run` calls part(argument, i) for i = 0 .. n-1, on
+   any threads, the calling one among them, and returns when all have ended. */
+typedef struct Jobs {
+  void (*run) (void *data, int n, void (*part) (void *argument, int i), void *argument);
+  void *data;
+} Jobs;
+
 size_t pool_bytes (int threads);
 
 /* Makes `block`, of pool_bytes(threads) bytes, a pool. Returns the number of
-   threads it could start, the caller's own included: at least 1. */
-int pool_start (Pool *pool, int threads, Watch *watch);
+   threads it could start, the caller's own included: at least 1. None is
+   started where the host lends its own (or NULL), which must outlive the pool. */
+int pool_start (Pool *pool, int threads, Watch *watch, const Jobs *jobs);
 void pool_stop (Pool *pool);   /* joins the threads; again does nothing */
 
 /* How many threads may run a task, and which of them is asking, from 0;

@@ -39,6 +39,8 @@ struct State {
   lua_State *running;   /* which this thread began */
   const ActivePass *active_pass;   /* the pass that the work belongs to, or NULL */
   Pool *pool, *alone;   /* the state's threads, and none but the caller's */
+  Jobs jobs;            /* the host's threads, if it lends them */
+  int max_threads;      /* that set_threads takes; 0 for THREADS_MAX */
   int metatable;        /* of tensors: its place in the registry */
   int deferring;        /* calls of fused that are running */
   int paused;           /* and of no_grad */
@@ -126,6 +128,11 @@ void host_push_value (lua_State *L, int index);
 Tensor *host_new (lua_State *L, const char *who, int rank,
                   const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
+/* Pushes a row-major one over elements elsewhere, which live as long as the value on top of the
+   stack; that is popped. */
+Tensor *host_new_over (lua_State *L, const char *who, double *data, int rank,
+                       const ptrdiff_t shape[]);
+
 /* Pushes one in a block of so many bytes, without data. */
 Tensor *host_new_block (lua_State *L, const State *state, size_t bytes, int rank, size_t size,
                         const ptrdiff_t shape[], const ptrdiff_t stride[], int user_values);
@@ -159,6 +166,9 @@ COLD int host_stop (lua_State *L);
 static inline void host_check_stopped (lua_State *L, const Pool *pool) {
   if (pool != NULL && pool_stopped(pool)) host_stop(L);
 }
+
+/* How the host wants threads, before there are any: the most, and its own ones (or NULL). */
+void host_configure_threads (lua_State *L, int most, const Jobs *jobs);
 
 /* Runs hooks, if it is time to: for long loops above the drivers. */
 void host_look (lua_State *L, State *state);

@@ -123,12 +123,22 @@ static int each_kernel (lua_State *L) {
   return 1;
 }
 
-/* core.kernel_files() -> the names of all files: "normal", "kl/normal", ... */
+/* Is a file in a folder of this name? */
+static int is_in (const char *file, const char *folder, size_t length) {
+  return strncmp(file, folder, length) == 0 && file[length] == '/';
+}
+
+/* core.kernel_files(folder) -> the names of all files, or of those in a folder: "normal",
+   "kl/normal", ... */
 static int files (lua_State *L) {
+  size_t length = 0;
+  const char *folder = luaL_optlstring(L, 1, NULL, &length);
+  lua_Integer n = 0;
   lua_newtable(L);
   for (const KernelFile *f = first_file(L); f->name != NULL; f++) {
+    if (folder != NULL && !is_in(f->name, folder, length)) continue;
     lua_pushstring(L, f->name);
-    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    lua_rawseti(L, -2, ++n);
   }
   return 1;
 }
@@ -139,7 +149,7 @@ static void push_modules (lua_State *L, const char *folder) {
   lua_Integer n = 0;
   lua_newtable(L);
   for (const char *const *m = perilune_modules; *m != NULL; m++) {
-    if (strncmp(*m, folder, length) != 0 || (*m)[length] != '/') continue;
+    if (!is_in(*m, folder, length)) continue;
     lua_pushstring(L, *m + length + 1);
     lua_rawseti(L, -2, ++n);
   }
@@ -151,10 +161,32 @@ static int modules (lua_State *L) {
   return 1;
 }
 
+/* core.all_modules() -> the names of all files: "kl", "model/space", ... */
+static int all_modules (lua_State *L) {
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (const char *const *m = perilune_modules; *m != NULL; m++) {
+    lua_pushstring(L, *m);
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
 /* core.classes() -> the names of all distributions */
 static int classes (lua_State *L) {
   host_arguments(L, "distributions", 0);
   push_modules(L, "distributions");
+  return 1;
+}
+
+/* core.is_module(folder, name): is there such a file in a folder of lua/perilune? */
+static int is_module (lua_State *L) {
+  size_t length;
+  const char *folder = luaL_checklstring(L, 1, &length), *name = luaL_checkstring(L, 2);
+  int found = 0;
+  for (const char *const *m = perilune_modules; *m != NULL && !found; m++)
+    found = is_in(*m, folder, length) && strcmp(*m + length + 1, name) == 0;
+  lua_pushboolean(L, found);
   return 1;
 }
 
@@ -163,6 +195,8 @@ static const luaL_Reg functions[] = {
   {"each_kernel", each_kernel},
   {"kernel_files", files},
   {"modules", modules},
+  {"all_modules", all_modules},
+  {"is_module", is_module},
   {"classes", classes},
   {NULL, NULL}
 };

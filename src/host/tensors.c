@@ -43,20 +43,38 @@ static void set_dims (Tensor *t, const ptrdiff_t shape[], const ptrdiff_t stride
   else for (int d = 0; d < t->rank; d++) t->stride[d] = stride[d];
 }
 
+static size_t count_elements (lua_State *L, const char *who, int rank, const ptrdiff_t shape[]) {
+  size_t size;
+  if (tensor_count(rank, shape, &size)) return size;
+  host_push_shape(L, rank, shape);
+  host_fail(L, who, "shape %s has too many elements", lua_tostring(L, -1));
+  return 0;
+}
+
 /* Pushes a tensor with elements of its own, not yet set; row-major when
    stride is NULL. */
 Tensor *host_new (lua_State *L, const char *who, int rank,
                   const ptrdiff_t shape[], const ptrdiff_t stride[]) {
-  size_t size;
-  if (!tensor_count(rank, shape, &size)) {
-    host_push_shape(L, rank, shape);
-    host_fail(L, who, "shape %s has too many elements", lua_tostring(L, -1));
-  }
+  size_t size = count_elements(L, who, rank, shape);
   void *block = lua_newuserdatauv(L, tensor_bytes(rank, size), 0);
   Tensor *t = tensor_init(block, rank, size, NULL);
   set_dims(t, shape, stride);
   advise_huge_pages(t->data, size * sizeof(double));
   set_metatable(L);
+  return t;
+}
+
+/* (It has its elements, and is no view: a view of it keeps it alive, and it keeps the owner.) */
+Tensor *host_new_over (lua_State *L, const char *who, double *data, int rank,
+                       const ptrdiff_t shape[]) {
+  size_t size = count_elements(L, who, rank, shape);
+  if ((data == NULL && size > 0) || (uintptr_t)data % sizeof(double) != 0)
+    host_fail(L, who, "data must be an address of doubles, got %p", (void *)data);
+  Tensor *t = tensor_init(lua_newuserdatauv(L, tensor_header_bytes(rank), 1), rank, size, data);
+  set_dims(t, shape, NULL);
+  set_metatable(L);
+  lua_insert(L, -2);
+  lua_setiuservalue(L, -2, 1);
   return t;
 }
 

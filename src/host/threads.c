@@ -50,17 +50,32 @@ static Keeper *push_keeper (lua_State *L) {
   return lua_touserdata(L, -1);
 }
 
+static int most_threads (const State *state) {
+  return state->max_threads > 0 ? state->max_threads : THREADS_MAX;
+}
+
+void host_configure_threads (lua_State *L, int most, const Jobs *jobs) {
+  State *state = host_state(L);
+  if (most < 0 || most > THREADS_MAX)
+    host_fail(L, "perilune_open", "max_threads must be from 0 to %d, got %d", THREADS_MAX, most);
+  if (state->pool != state->alone)
+    host_fail(L, "perilune_open", "threads are running already");
+  state->max_threads = most;
+  state->jobs = jobs != NULL ? *jobs : (Jobs) {NULL, NULL};
+}
+
 /*@ peri.set_threads(n) -> nothing
  * How many threads large computations and chains may use; 1 at first. Results and draws are
  * the same to the last bit for every n.
- *   n  integer from 1 to 256
+ *   n  integer from 1 to 256, or to what a host that embeds perilune allows
  * > set_threads(1)
  * */
 static int set_threads (lua_State *L) {
   host_arguments(L, "set_threads", 1);
   lua_Integer n = lua_type(L, 1) == LUA_TNUMBER ? lua_tointeger(L, 1) : 0;
-  if (n < 1 || n > THREADS_MAX)
-    host_fail_type(L, "set_threads", "n", "an integer from 1 to 256", 1);
+  int most = most_threads(host_state(L));
+  if (n < 1 || n > most)
+    host_fail_type(L, "set_threads", "n", lua_pushfstring(L, "an integer from 1 to %d", most), 1);
   Keeper *keeper = push_keeper(L);
   State *state = keeper->state;
   Pool *pool = NULL;
@@ -72,7 +87,7 @@ static int set_threads (lua_State *L) {
   retire_pool(state);                /* from here on nothing can raise */
   lua_setiuservalue(L, -2, POOL);
   if (pool == NULL) return 0;
-  pool_start(pool, (int)n, &state->watch);
+  pool_start(pool, (int)n, &state->watch, state->jobs.run == NULL ? NULL : &state->jobs);
   state->pool = pool;
   return 0;
 }
@@ -94,7 +109,7 @@ static void new_keeper (lua_State *L) {
   lua_setfield(L, -2, "__gc");
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
-  pool_start(alone, 1, &state->watch);
+  pool_start(alone, 1, &state->watch, NULL);
   state->pool = state->alone = alone;
   lua_setmetatable(L, -2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &KEEPER);

@@ -113,12 +113,30 @@ static void add_prob_slopes (const Nodes *at, void *state) {
   for (size_t i = 0; i < own.n; i++) add_slopes_of(s, own.k[i], own.rest[i], own.weight[i]);
 }
 
+/* is P(k + 1) > P(k)? That changes once at most, as its condition is linear in k. */
+static int rises (double k, BetaBinomialLaw w) {
+  return (w.n - k) / (w.n - k - 1 + w.b) > (k + 1) / (k + w.a);
+}
+
+/* may one of these outcomes, the only ones between, have more than e^-50 times e^top? */
+static int matters (double from, double to, BetaBinomialLaw w, double top) {
+  if (rises(from, w) && !rises(to, w)) return 1;   /* a peak between */
+  return fmax(log_prob_at(from, w), log_prob_at(to, w)) > top - 50;
+}
+
+/* the ends of a long run of outcomes that count */
+static int ends_of (double from, double to, BetaBinomialLaw w, double top) {
+  if (to - from < SUMMATION_SHORT) return SUMMATION_BOTH;
+  return (matters(from, from + SUMMATION_END, w, top) ? SUMMATION_LOW : 0)
+         | (matters(to - SUMMATION_END, to, w, top) ? SUMMATION_HIGH : 0);
+}
+
 /* over the outcomes up to k, or beyond k */
 static TailSums tail_sums (double k, BetaBinomialLaw w, int upper, Visit *visit) {
   double from = upper ? k + 1 : 0, to = upper ? floor(w.n) : k;
   double low = log_prob_at(from, w), high = log_prob_at(to, w);
   TailSums s = {.law = w, .from = from, .beyond = w.n - to, .top = low > high ? low : high};
-  summation(to - from, 0, HUGE_VAL, visit, &s);
+  summation_ends(to - from, ends_of(from, to, w, s.top), visit, &s);
   return s;
 }
 

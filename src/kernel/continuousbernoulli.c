@@ -192,7 +192,7 @@ VECTOR double part_slope (double t, double rest, double l) {
 }
 
 /* dF/dl from the smaller tail, times e^scale */
-VECTOR double lower_slope (double x, double l, double scale) {
+ONE_COPY double lower_slope (double x, double l, double scale) {
   double t = clamp(x, 0, 1);
   double below = vexp(log_lower(x, l) + scale) * part_slope(t, 1 - t, l);
   double above = vexp(log_upper(x, l) + scale) * part_slope(1 - t, t, -l);
@@ -241,7 +241,7 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 }
 
 /* The slopes of F times e^scale: 1/F for log F. */
-VECTOR void slopes (double x, double l, double scale, double sign, double *dx, double *dl) {
+ONE_COPY void slopes (double x, double l, double scale, double sign, double *dx, double *dl) {
   *dx = inside(x) ? sign * vexp(log_density(x, l) + scale) : 0;
   *dl = inside(x) ? sign * lower_slope(x, l, scale) : 0;
 }

@@ -80,6 +80,8 @@ VECTOR double saddle_density (double x, double freedom1, double freedom2) {
   return with_edges(x, df1, log_peak(a, b) + fma(a, first, fma(b, second, -vlog(x))));
 }
 
+ONE_COPY double saddle_at (double x, double df1, double df2) { return saddle_density(x, df1, df2); }
+
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
   uint64_t large = 0, limits = 0;
@@ -88,10 +90,8 @@ static void log_prob (size_t n, const double *const in[], double *out) {
     large |= (df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2);
     limits |= is_limit(df1[i], df2[i]);
   }
-  for (size_t i = 0; large && i < n; i++) {
-    double saddle = saddle_density(x[i], df1[i], df2[i]);
-    out[i] = ((df1[i] + df2[i] > 2 * SADDLE) & (df1[i] != 2)) ? saddle : out[i];
-  }
+  for (size_t i = 0; large && i < n; i++)
+    if (df1[i] + df2[i] > 2 * SADDLE && df1[i] != 2) out[i] = saddle_at(x[i], df1[i], df2[i]);
   for (size_t i = 0; limits && i < n; i++)
     if (is_limit(df1[i], df2[i])) out[i] = limit_density(x[i], df1[i], df2[i]);
 }
@@ -122,7 +122,7 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 static double log_density (const double *at) {
   if (is_limit(at[1], at[2])) return limit_density(at[0], at[1], at[2]);
-  return at[1] + at[2] > 2 * SADDLE ? saddle_density(at[0], at[1], at[2])
+  return at[1] + at[2] > 2 * SADDLE ? saddle_at(at[0], at[1], at[2])
                                     : plain_density(at[0], at[1], at[2]);
 }
 
@@ -201,7 +201,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
 
 /* betaln + a (psi(n) - psi(a)) + b (psi(n) - psi(b)) + log(b/a) + psi(a) - psi(b) */
 static void entropy (size_t n, const double *const in[], double *out) {
-  EVERY for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double a = 0.5 * finite_df(in[0][i]), b = 0.5 * finite_df(in[1][i]);
     double logs = vlog(a + b) - vlog(a) - vlog(b), psi = digamma_rest(a) - digamma_rest(b);
     out[i] = fma(0.5, logs, entropy_rest(a, b)) + psi;

@@ -100,7 +100,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[3] = v[2] * quantile_bend(s, v[3]);
 }
 
-enum { OPERANDS = 4 };
+enum { OPERANDS = 4, LONG_SLOPES = 1 };
 
 static const HazardLaw waiting_time = {
   .falls       = 1,

@@ -69,7 +69,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[3] = v[2] * quantile_bend(v[0], v[3]);
 }
 
-enum { OPERANDS = 4 };
+enum { OPERANDS = 4, LONG_SLOPES = 1 };
 
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,

@@ -82,7 +82,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[2] = -x / v[2];
 }
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, LONG_SLOPES = 1 };
 
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,

@@ -1,8 +1,9 @@
 /*
 ** hazard_kernels.h - the kernels of a transformed waiting time (hazard.h)
 **
-** To be included once by a family's file, below its `enum { OPERANDS = ... }`, x and the
-** parameters, and its `static const HazardLaw waiting_time`.
+** To be included once by a family's file, below its `enum { OPERANDS = ..., LONG_SLOPES = ... }`,
+** x and the parameters, and whether slopes are long (sided.h), and its `static const HazardLaw
+** waiting_time`.
 */
 #include "kernel/hazard.h"
 
@@ -77,7 +78,7 @@ VECTOR void from_wait_slopes (const double v[], double d[]) {
 VECTOR double log_density_at (const double v[]) { return waiting_time.log_density(v); }
 
 static const SidedLaw law = {
-  .operands    = OPERANDS,
+  .operands    = OPERANDS,       .long_slopes        = LONG_SLOPES,
   .log_density = log_density_at, .log_density_slopes = log_density_slopes_at,
   .tail        = tail,           .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,       .log_tail_slopes    = log_tail_slopes,

@@ -81,6 +81,18 @@ VECTOR double log_mass (double x, double d, Population a) {
   return fma(0.5, vlog(above / below), margins - cells) - D;
 }
 
+/* the same of one outcome */
+ONE_COPY double log_mass_at (double x, double d, Population a) { return log_mass(x, d, a); }
+
+/* of many outcomes */
+ONE_COPY void log_masses (size_t n, const double *const in[], double *restrict out) {
+  const double *x = in[0], *N = in[1], *K = in[2], *draws = in[3];
+  EVERY for (size_t i = 0; i < n; i++) {
+    Population a = {N[i], K[i], draws[i]};
+    out[i] = log_mass(x[i], offset(x[i], a), a);
+  }
+}
+
 /* P(x + 1)/P(x), P(x - 1)/P(x); 0 at the ends of the support */
 static double ratio_up (double x, Population a) {
   return ((a.n - x) / (x + 1)) * ((a.K - x) / ((a.N - a.K - a.n) + x + 1));
@@ -129,13 +141,13 @@ static TailSum tail_by_summing (double x, Population a) {
 
 /* the integral of e^(L(x - s) - L(x)) over s from 0 to `reach`; d = x - nK/N */
 static double integral (double x, double d, Population a, double reach) {
-  double value[TAIL_POINTS], head = log_mass(x, d, a), half = 0.5 * reach / PANELS, sum = 0;
+  double value[TAIL_POINTS], head = log_mass_at(x, d, a), half = 0.5 * reach / PANELS, sum = 0;
   for (int i = 0; i < TAIL_POINTS; i++) {
     int k = i % NODES;
     value[i] = half * (2 * (i / NODES) + 1 + (k < 8 ? NODE[k] : -NODE[k - 8]));
   }
   for (int i = 0; i < TAIL_POINTS; i++)
-    value[i] = vexp(log_mass(x - value[i], d - value[i], a) - head);
+    value[i] = vexp(log_mass_at(x - value[i], d - value[i], a) - head);
   for (int i = TAIL_POINTS - 1; i >= 0; i--) sum = fma(WEIGHT[i % 8], value[i], sum);
   return half * sum;
 }
@@ -148,7 +160,7 @@ static TailSum tail_by_integral (double x, Population a, double slope) {
   double reach = 2 * TAIL_DEPTH / (slope + sqrt(fma(slope, slope, 2 * TAIL_DEPTH * bend)));
   double third = slope * fma(slope, slope, -3 * bend);
   double sum = integral(middle, d, a, fmin(reach, middle - first_of(a)));
-  return (TailSum) {log_mass(middle, d, a), sum + fma(third, 7.0 / 5760, -slope / 24)};
+  return (TailSum) {log_mass_at(middle, d, a), sum + fma(third, 7.0 / 5760, -slope / 24)};
 }
 
 static TailSum tail_down (double x, Population a) {
@@ -157,7 +169,7 @@ static TailSum tail_down (double x, Population a) {
   double outcomes = fmin(9 * sqrt(variance_of(a)), TAIL_DEPTH / fabs(slope));
   if (outcomes > MAX_SUMMED) return tail_by_integral(x, a, slope);
   TailSum t = tail_by_summing(x, a);
-  t.log_head = log_mass(x, offset(x, a), a);
+  t.log_head = log_mass_at(x, offset(x, a), a);
   return t;
 }
 
@@ -204,11 +216,12 @@ static int is_likely (double log) { return log > -LN2 && log < 1; }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *N = in[1], *K = in[2], *draws = in[3];
+  log_masses(n, in, out);
   EVERY for (size_t i = 0; i < n; i++) {
     Population a = {N[i], K[i], draws[i]};
     double first = first_of(a), last = last_of(a), off = x[i] == x[i] ? -HUGE_VAL : x[i];
     int hit = (x[i] >= first) & (x[i] <= last) & (floor(x[i]) == x[i]);
-    out[i] = hit ? log_mass(x[i], offset(x[i], a), a) : off;
+    out[i] = hit ? out[i] : off;
   }
   EVERY for (size_t i = 0; i < n; i++)
     if (is_likely(out[i])) out[i] = log_likely(x[i], (Population) {N[i], K[i], draws[i]});
@@ -242,7 +255,7 @@ static double entropy_of (Population a) {
   double first = fmax(first_of(a), floor(mean_of(a) - 10 * sd - 20));
   double last = fmin(last_of(a), mean_of(a) + 10 * sd + 20), steps = floor((last - first) / step);
   for (double j = 0; j <= steps; j++) {
-    double x = first + j * step, log = log_mass(x, offset(x, a), a);
+    double x = first + j * step, log = log_mass_at(x, offset(x, a), a);
     log = is_likely(log) ? log_likely(x, a) : log;
     sum = fma(-log, vexp(log), sum);
   }
@@ -271,7 +284,7 @@ static const double REJECTION_VARIANCE = 16;   /* below it, by inversion */
 
 static double log_mode (Population a) {
   double mode = mode_of(a);
-  return log_mass(mode, offset(mode, a), a);
+  return log_mass_at(mode, offset(mode, a), a);
 }
 
 /* by inversion; p is the probability of the mode */
@@ -314,15 +327,12 @@ static void propose (size_t n, const double *const in[], const double *u, const 
 
 static void attempt (size_t n, const double *const in[], const double *u, const double *v,
                      double *restrict out) {
-  const double *N = in[0], *K = in[1], *draws = in[2];
-  double top[REJECTION_BLOCK];
+  double top[REJECTION_BLOCK], mass[REJECTION_BLOCK];
   log_modes(n, in, top);
   propose(n, in, u, v, out);
-  EVERY for (size_t i = 0; i < n; i++) {
-    Population a = {N[i], K[i], draws[i]};
-    double gap = log_mass(out[i], offset(out[i], a), a) - top[i];
-    out[i] = 2 * vlog(u[i]) <= gap ? out[i] : (double)NAN;
-  }
+  log_masses(n, (const double *[]) {out, in[0], in[1], in[2]}, mass);
+  EVERY for (size_t i = 0; i < n; i++)
+    out[i] = 2 * vlog(u[i]) <= mass[i] - top[i] ? out[i] : (double)NAN;
 }
 
 static double draw_quantile (double u, const double *params) {

@@ -87,7 +87,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
 }
 
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, LONG_SLOPES = 1 };
 
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,

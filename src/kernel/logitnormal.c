@@ -19,6 +19,8 @@ static const Change change = {
   .log_dx_dy = logistic_log_slope, .growth = growth
 };
 
+enum { LONG_SLOPES = 1 };
+
 #include "kernel/transformednormal_kernels.h"
 
 

@@ -28,6 +28,8 @@ static const Change change = {
   .y = log_of, .x = exp_of, .dx_dy = same, .dx_dy_at = exp_of, .log_dx_dy = same, .growth = constant
 };
 
+enum { LONG_SLOPES = 0 };
+
 #include "kernel/transformednormal_kernels.h"
 
 

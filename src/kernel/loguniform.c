@@ -97,7 +97,7 @@ VECTOR void quantile_slopes (const double v[], int upper, double d[]) {
 }
 
 static const SidedLaw law = {
-  .operands    = 3,
+  .operands    = 3,           .long_slopes        = 1,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,

@@ -44,7 +44,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
   d[2] = -x * (v[0] / v[2]) / v[2];
 }
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, LONG_SLOPES = 0 };
 
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,

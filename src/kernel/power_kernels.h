@@ -34,7 +34,7 @@ VECTOR void quantile_slopes (const double v[], double d[]) {
 }
 
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, LONG_SLOPES = 0 };
 
 static const HazardLaw waiting_time = {
   .falls       = DIRECTION < 0,

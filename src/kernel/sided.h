@@ -22,6 +22,7 @@ typedef struct SidedLaw {
   SidedSlopes *tail_slopes, *log_tail_slopes, *quantile_slopes;
   Pointwise *from_noise;   /* x from {a sampler's noise, parameters...} */
   PointwiseSlopes *from_noise_slopes;
+  int long_slopes;   /* are those of tails and quantiles so long that they are computed singly? */
 } SidedLaw;
 
 
@@ -37,6 +38,16 @@ VECTOR void sided_value (int m, size_t n, const double *const in[], double *out,
 VECTOR void sided_partials (int m, size_t n, const double *const in[], double *const d[],
                             SidedSlopes *slopes, int upper) {
   EVERY for (size_t i = 0; i < n; i++) {
+    double v[POINT_MAX], s[POINT_MAX];
+    point_gather(m, in, i, v);
+    slopes(v, upper, s);
+    point_scatter(m, s, i, d);
+  }
+}
+
+VECTOR void sided_partials_singly (int m, size_t n, const double *const in[],
+                                   double *const d[], SidedSlopes *slopes, int upper) {
+  for (size_t i = 0; i < n; i++, singly()) {
     double v[POINT_MAX], s[POINT_MAX];
     point_gather(m, in, i, v);
     slopes(v, upper, s);

@@ -7,12 +7,27 @@
 #include "kernel/sided.h"
 
 
+/* Of a law with long slopes: one function for both sides. */
+ONE_COPY void long_tail (size_t n, const double *const in[], double *const d[], int upper) {
+  sided_partials_singly(law.operands, n, in, d, law.tail_slopes, upper);
+}
+
+ONE_COPY void long_log_tail (size_t n, const double *const in[], double *const d[], int upper) {
+  sided_partials_singly(law.operands, n, in, d, law.log_tail_slopes, upper);
+}
+
+ONE_COPY void long_quantile (size_t n, const double *const in[], double *const d[], int upper) {
+  sided_partials_singly(law.operands, n, in, d, law.quantile_slopes, upper);
+}
+
+
 static inline void cdf (size_t n, const double *const in[], double *out) {
   sided_value(law.operands, n, in, out, law.tail, 0);
 }
 
 static inline void cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.tail_slopes, 0);
+  if (law.long_slopes) long_tail(n, in, d, 0);
+  else sided_partials(law.operands, n, in, d, law.tail_slopes, 0);
 }
 
 static inline void sf (size_t n, const double *const in[], double *out) {
@@ -20,7 +35,8 @@ static inline void sf (size_t n, const double *const in[], double *out) {
 }
 
 static inline void sf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.tail_slopes, 1);
+  if (law.long_slopes) long_tail(n, in, d, 1);
+  else sided_partials(law.operands, n, in, d, law.tail_slopes, 1);
 }
 
 static inline void log_cdf (size_t n, const double *const in[], double *out) {
@@ -28,7 +44,8 @@ static inline void log_cdf (size_t n, const double *const in[], double *out) {
 }
 
 static inline void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.log_tail_slopes, 0);
+  if (law.long_slopes) long_log_tail(n, in, d, 0);
+  else sided_partials(law.operands, n, in, d, law.log_tail_slopes, 0);
 }
 
 static inline void log_sf (size_t n, const double *const in[], double *out) {
@@ -36,7 +53,8 @@ static inline void log_sf (size_t n, const double *const in[], double *out) {
 }
 
 static inline void log_sf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.log_tail_slopes, 1);
+  if (law.long_slopes) long_log_tail(n, in, d, 1);
+  else sided_partials(law.operands, n, in, d, law.log_tail_slopes, 1);
 }
 
 static inline void icdf (size_t n, const double *const in[], double *out) {
@@ -44,7 +62,8 @@ static inline void icdf (size_t n, const double *const in[], double *out) {
 }
 
 static inline void icdf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.quantile_slopes, 0);
+  if (law.long_slopes) long_quantile(n, in, d, 0);
+  else sided_partials(law.operands, n, in, d, law.quantile_slopes, 0);
 }
 
 static inline void isf (size_t n, const double *const in[], double *out) {
@@ -52,5 +71,6 @@ static inline void isf (size_t n, const double *const in[], double *out) {
 }
 
 static inline void isf_partials (size_t n, const double *const in[], double *const d[]) {
-  sided_partials(law.operands, n, in, d, law.quantile_slopes, 1);
+  if (law.long_slopes) long_quantile(n, in, d, 1);
+  else sided_partials(law.operands, n, in, d, law.quantile_slopes, 1);
 }

@@ -40,9 +40,12 @@ typedef struct Summation {
 } Summation;
 
 
-/* the share of a term at distance d that is added up: below 1e-17 outside 8 < d < 480 */
-static inline double summation_share (double d) {
-  return 0.5 * verfc(3 * vlog(d / 60));
+/* the share of a term at distance d that is added up: 1 - 1e-17 or more up to d = 8 */
+VECTOR double summation_share (double d) { return 0.5 * verfc(3 * vlog(d / 60)); }
+
+/* the same of any distance, of which few are close to an end */
+static inline double summation_share_at (double d) {
+  return d > SUMMATION_END ? 0 : summation_share(d);
 }
 
 static inline void summation_flush (Summation *s) {
@@ -63,15 +66,20 @@ static inline void summation_middle (Summation *s, double span, double width) {
   double h = width < 0.45 ? width / 3 : 0.15, steps = floor(vlog(span / 7) / h);
   for (double j = -steps; j <= steps; j++) {
     double t = h * j, d = span * vsigmoid(t), e = span * vsigmoid(-t);
-    double rest = 1 - summation_share(d) - summation_share(e);
+    double rest = 1 - summation_share_at(d) - summation_share_at(e);
     summation_node(s, d - 1, e - 1, h * d * vsigmoid(-t) * rest);
   }
 }
 
-static inline void summation_long (Summation *s, double last, double width) {
-  for (double d = 1; d <= SUMMATION_END; d++) {
-    summation_node(s, d - 1, last + 1 - d, summation_share(d));
-    summation_node(s, last + 1 - d, d - 1, summation_share(d));
+/* the ends whose terms matter */
+enum { SUMMATION_LOW = 1, SUMMATION_HIGH = 2, SUMMATION_BOTH = 3 };
+
+static inline void summation_long (Summation *s, double last, double width, int ends) {
+  double share[SUMMATION_END];
+  EVERY for (int i = 0; i < SUMMATION_END; i++) share[i] = summation_share(i + 1);
+  for (int i = 0; i < SUMMATION_END; i++) {
+    if (ends & SUMMATION_LOW) summation_node(s, i, last - i, share[i]);
+    if (ends & SUMMATION_HIGH) summation_node(s, last - i, i, share[i]);
   }
   summation_middle(s, last + 2, width);
 }
@@ -100,7 +108,18 @@ static inline void summation (double last, double centre, double deviation, Visi
   if (last < SUMMATION_SHORT)
     for (double k = 0; k <= last; k++) summation_node(&s, k, last - k, 1);
   else if (width < 0.05) summation_peak(&s, last, centre, deviation);
-  else summation_long(&s, last, width);
+  else summation_long(&s, last, width, SUMMATION_BOTH);
+  summation_flush(&s);
+}
+
+/* the same without a peak, of which the first or last SUMMATION_END terms may be nothing */
+static inline void summation_ends (double last, int ends, Visit *visit, void *state) {
+  if (last < SUMMATION_SHORT || ends == SUMMATION_BOTH || !(last <= 1e300)) {
+    summation(last, 0, HUGE_VAL, visit, state);
+    return;
+  }
+  Summation s = {.nodes = {.n = 0}, .visit = visit, .state = state};
+  summation_long(&s, last, HUGE_VAL, ends);
   summation_flush(&s);
 }
 

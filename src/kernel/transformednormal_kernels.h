@@ -1,7 +1,8 @@
 /*
 ** transformednormal_kernels.h - the kernels of a transformed Normal (transformednormal.h)
 **
-** To be included once by a family's file, below its `static const Change change`.
+** To be included once by a family's file, below its `static const Change change` and its
+** `enum { LONG_SLOPES = ... }`: whether slopes are long (sided.h).
 */
 #include "kernel/sided.h"
 #include "kernel/transformednormal.h"
@@ -88,7 +89,7 @@ VECTOR double from_normal (const double v[]) { return change.x(normal_y(v[0], v)
 VECTOR void from_normal_slopes (const double v[], double d[]) { point_slopes(v, v[0], 1, d); }
 
 static const SidedLaw law = {
-  .operands    = 3,
+  .operands    = 3,           .long_slopes        = LONG_SLOPES,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,

@@ -52,23 +52,19 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 }
 
 
-static void cdf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  EVERY for (size_t i = 0; i < n; i++) {
-    Split s = split(law_of(loc[i], scale[i], low[i], high[i]), clamp(x[i], low[i], high[i]));
+/* the part of the mass below x, or above it */
+ONE_COPY void tail (size_t n, const double *const in[], double *out, int is_upper) {
+  for (size_t i = 0; i < n; i++, singly()) {
+    double x = in[0][i];
+    TruncatedLaw l = law_at(in + 1, i);
+    Split s = split(l, clamp(x, l.low, l.high));
     double lower = amount(s.lower), upper = amount(s.upper);
-    out[i] = x[i] == x[i] ? lower / (lower + upper) : x[i];
+    out[i] = x == x ? (is_upper ? upper : lower) / (lower + upper) : x;
   }
 }
 
-static void sf (size_t n, const double *const in[], double *out) {
-  const double *x = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
-  EVERY for (size_t i = 0; i < n; i++) {
-    Split s = split(law_of(loc[i], scale[i], low[i], high[i]), clamp(x[i], low[i], high[i]));
-    double lower = amount(s.lower), upper = amount(s.upper);
-    out[i] = x[i] == x[i] ? upper / (lower + upper) : x[i];
-  }
-}
+static void cdf (size_t n, const double *const in[], double *out) { tail(n, in, out, 0); }
+static void sf (size_t n, const double *const in[], double *out) { tail(n, in, out, 1); }
 
 /* log of one part of the whole: by its depth if it is the smaller, else from the other */
 VECTOR double log_share (ScaledMass part, ScaledMass other) {
@@ -77,7 +73,7 @@ VECTOR double log_share (ScaledMass part, ScaledMass other) {
   return mine < rest ? small : vlog1p(-rest / all);
 }
 
-VECTOR double log_lower (double x, double loc, double scale, double low, double high) {
+ONE_COPY double log_lower (double x, double loc, double scale, double low, double high) {
   Split s = split(law_of(loc, scale, low, high), clamp(x, low, high));
   return x == x ? log_share(s.lower, s.upper) : x;
 }
@@ -99,8 +95,8 @@ static void log_sf (size_t n, const double *const in[], double *out) {
 ** 1 - F are the opposite. For a logarithm they are divided by the tail, of which the
 ** decay is left out above and below: L = mass e^-depth.
 */
-static void tail_partials (size_t n, const double *const in[], double *const d[], double sign,
-                           int logarithm) {
+ONE_COPY void tail_partials (size_t n, const double *const in[], double *const d[], double sign,
+                             int logarithm) {
   for (size_t i = 0; i < n; i++, singly()) {
     TruncatedLaw l = law_at(in + 1, i);
     double x = in[0][i];

@@ -33,7 +33,7 @@ int luaopen_perilune_terminal (lua_State *L);
 
 /* What runs under `protected`: its state, the coroutine that was resumed last and still runs,
    and how often Ctrl-C was pressed. */
-static struct {
+static struct Running {
   lua_State *volatile main, *volatile coroutine;
   volatile sig_atomic_t times;
 } running;
@@ -73,19 +73,22 @@ static Handler handle (int number, Handler handler, int restart) {
 }
 
 /* protected(f, on_error): as xpcall, and Ctrl-C raises "interrupted!" in f. The first result is
-   true, false, or "interrupted" for an error after Ctrl-C was pressed twice. */
+   true, false, or "interrupted" for an error after Ctrl-C was pressed twice. f may call it, too:
+   Ctrl-C is then the inner one's. */
 static int protected (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_settop(L, 2);
   lua_insert(L, 1);
+  struct Running outer = running;
   running.main = L, running.coroutine = NULL, running.times = 0;
   Handler before = handle(SIGINT, on_interrupt, 0);
   int status = lua_pcall(L, 0, LUA_MULTRET, 1);
   handle(SIGINT, before, 1);
-  running.main = running.coroutine = NULL;
+  int is_stopped = status != LUA_OK && running.times >= 2;
+  running = outer;
   if (lua_gethook(L) == stop) lua_sethook(L, NULL, 0, 0);
-  if (status != LUA_OK && running.times >= 2) lua_pushliteral(L, "interrupted");
+  if (is_stopped) lua_pushliteral(L, "interrupted");
   else lua_pushboolean(L, status == LUA_OK);
   lua_replace(L, 1);
   return lua_gettop(L);

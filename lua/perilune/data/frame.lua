@@ -97,7 +97,7 @@ local function shown (columns)
     local column = columns[name]
     local n = frame.length(column)
     if n and length ~= n then length = length == nil and n or false end
-    rows[#rows + 1] = { tostring(name), kind_of(column), tostring(missing_of(column)), first_values(column) }
+    rows[#rows + 1] = { value_text(name), kind_of(column), tostring(missing_of(column)), first_values(column) }
   end
   local head = string.format("data: %d column%s", #names, #names == 1 and "" or "s")
   if length then head = string.format("data: %d row%s, %s", length, length == 1 and "" or "s", head:sub(7)) end

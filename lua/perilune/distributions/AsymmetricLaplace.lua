@@ -1,4 +1,12 @@
---- AsymmetricLaplace(loc, scale, asymmetry): two exponential laws back to back.
+--@ peri.AsymmetricLaplace
+-- Two exponential laws back to back.
+--   loc        mode, where the two meet
+--   scale      width
+--   asymmetry  square root of the odds of falling below loc; 1 is Laplace
+--   formula    log p(x) = t - log(scale (k + 1/k)),  t = (x - loc)/(scale k) below loc, -(x - loc) k/scale above,  k
+--              = asymmetry
+-- > AsymmetricLaplace(0, 1, 2):cdf(0)
+-- 0.8
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,17 +19,6 @@ local AsymmetricLaplace = Distribution:extend("AsymmetricLaplace", {
     { "asymmetry", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "two exponential laws back to back",
-    params  = {
-      loc = "mode, where the two meet",
-      scale = "width",
-      asymmetry = "square root of the odds of falling below loc; 1 is Laplace",
-    },
-    formula = "log p(x) = t - log(scale (k + 1/k)),  t = (x - loc)/(scale k) below loc, "
-           .. "-(x - loc) k/scale above,  k = asymmetry",
-    example = { "AsymmetricLaplace(0, 1, 2):cdf(0)", 0.8 },
-  },
 })
 
 function AsymmetricLaplace:mode () return self:batched(self.loc) end

@@ -1,4 +1,10 @@
---- Bernoulli(probs) or Bernoulli{logits = ...}: one throw of a coin.
+--@ peri.Bernoulli
+-- One throw of a coin.
+--   probs    probability of 1
+--   logits   log(probs/(1 - probs)), instead
+--   formula  log P(1) = log(probs),  log P(0) = log(1 - probs)
+-- > Bernoulli(0.25):log_prob(1)
+-- -1.3862943611199
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,12 +18,6 @@ local Bernoulli = Distribution:extend("Bernoulli", {
   operands = { "logits" },
   support = constraints.boolean,
   one_sided = "Bernoulli",
-  help = {
-    summary = "one throw of a coin",
-    params  = { probs = "probability of 1", logits = "log(probs/(1 - probs)), instead" },
-    formula = "log P(1) = log(probs),  log P(0) = log(1 - probs)",
-    example = { "Bernoulli(0.25):log_prob(1)", -1.3862943611199 },
-  },
 })
 
 function Bernoulli:mean () return self.probs end

@@ -1,4 +1,10 @@
---- Beta(concentration1, concentration0): a share between 0 and 1.
+--@ peri.Beta
+-- A share between 0 and 1.
+--   concentration1  weight of 1, a
+--   concentration0  weight of 0, b
+--   formula         log p(x) = (a - 1) log x + (b - 1) log(1 - x) - log B(a, b)
+-- > Beta(2, 5):cdf(0.25)
+-- 0.466064453125
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Beta = Distribution:extend("Beta", {
     { "concentration0", constraints.positive },
   },
   support = constraints.unit_interval,
-  help = {
-    summary = "a share between 0 and 1",
-    params  = { concentration1 = "weight of 1, a", concentration0 = "weight of 0, b" },
-    formula = "log p(x) = (a - 1) log x + (b - 1) log(1 - x) - log B(a, b)",
-    example = { "Beta(2, 5):cdf(0.25)", 0.4660644531250 },
-  },
 })
 
 function Beta:mean ()

@@ -1,5 +1,12 @@
---- BetaBinomial(concentration1, concentration0, total_count): successes in trials
--- whose probability is a Beta number.
+--@ peri.BetaBinomial
+-- Successes in trials whose probability is a Beta number.
+--   concentration1  shape at 1 of the Beta, successes seen before
+--   concentration0  shape at 0 of the Beta, failures seen before
+--   total_count     number of trials
+--   formula         P(k) = n!/(k! (n - k)!) B(k + concentration1, n - k + concentration0)/B(concentration1,
+--                   concentration0), n = total_count
+-- > BetaBinomial(1, 1, 9):prob(4)
+-- 0.1
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,17 +19,6 @@ local BetaBinomial = Distribution:extend("BetaBinomial", {
     { "total_count",    constraints.nonnegative_integer, default = 1 },
   },
   init = function (self) self.support = constraints.integer_interval(0, self.total_count) end,
-  help = {
-    summary = "successes in trials whose probability is a Beta number",
-    params  = {
-      concentration1 = "shape at 1 of the Beta, successes seen before",
-      concentration0 = "shape at 0 of the Beta, failures seen before",
-      total_count    = "number of trials",
-    },
-    formula = "P(k) = n!/(k! (n - k)!) B(k + concentration1, n - k + concentration0)/"
-              .. "B(concentration1, concentration0), n = total_count",
-    example = { "BetaBinomial(1, 1, 9):prob(4)", 0.1 },
-  },
 })
 
 function BetaBinomial:mean ()

@@ -1,4 +1,11 @@
---- Binomial(total_count, probs) or Binomial{total_count =, logits =}: successes in trials.
+--@ peri.Binomial
+-- Successes in a number of trials.
+--   total_count  number of trials
+--   probs        probability of success
+--   logits       log(probs/(1 - probs)), instead
+--   formula      log P(k) = log(n!/(k! (n - k)!)) + k log(probs) + (n - k) log(1 - probs), n = total_count
+-- > Binomial(4, 0.5):prob(2)
+-- 0.375
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -13,15 +20,6 @@ local Binomial = Distribution:extend("Binomial", {
   operands = { "total_count", "logits" },
   one_sided = "Binomial",
   init = function (self) self.support = constraints.integer_interval(0, self.total_count) end,
-  help = {
-    summary = "successes in a number of trials",
-    params  = {
-      total_count = "number of trials", probs = "probability of success",
-      logits = "log(probs/(1 - probs)), instead",
-    },
-    formula = "log P(k) = log(n!/(k! (n - k)!)) + k log(probs) + (n - k) log(1 - probs), n = total_count",
-    example = { "Binomial(4, 0.5):prob(2)", 0.375 },
-  },
 })
 
 function Binomial:mean () return self.total_count * self.probs end

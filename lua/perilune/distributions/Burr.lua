@@ -1,4 +1,11 @@
---- Burr(concentration1, concentration0, scale): Burr's law of type XII.
+--@ peri.Burr
+-- Burr's law of type XII (Singh-Maddala): incomes, floods; log-logistic for concentration0 = 1.
+--   concentration1  c: the law begins as x^c
+--   concentration0  k: it ends as x^-(c k)
+--   scale           scale
+--   formula         F(x) = 1 - (1 + (x/scale)^c)^-k for x >= 0,  c = concentration1, k = concentration0
+-- > Burr(2, 3):sf(2)
+-- 0.008
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -14,13 +21,6 @@ local Burr = Distribution:extend("Burr", {
     { "scale",          constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "Burr's law of type XII (Singh-Maddala): incomes, floods; log-logistic for concentration0 = 1",
-    params  = { concentration1 = "c: the law begins as x^c", concentration0 = "k: it ends as x^-(c k)",
-                scale = "scale" },
-    formula = "F(x) = 1 - (1 + (x/scale)^c)^-k for x >= 0,  c = concentration1, k = concentration0",
-    example = { "Burr(2, 3):sf(2)", 0.008 },
-  },
   affine = function (d, loc, scale)
     if loc == 0 and type(scale) == "number" and scale > 0 then
       return d.concentration1, d.concentration0, scale * d.scale

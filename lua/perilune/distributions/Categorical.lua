@@ -1,4 +1,10 @@
---- Categorical(probs) or Categorical{logits = ...}: one of the outcomes 1, ..., K.
+--@ peri.Categorical
+-- One of the outcomes 1, ..., K.
+--   probs    probability of each outcome, up to a factor
+--   logits   their logarithms, instead
+--   formula  log P(j) = log(probs[j]/sum of probs)
+-- > Categorical{1, 2, 5}:log_prob(3)
+-- -0.47000362924574
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -30,12 +36,6 @@ local Categorical = Distribution:extend("Categorical", {
   },
   operands = { "logits" },
   one_sided = "Categorical",
-  help = {
-    summary = "one of the outcomes 1, ..., K",
-    params  = { probs = "probability of each outcome, up to a factor", logits = "their logarithms, instead" },
-    formula = "log P(j) = log(probs[j]/sum of probs)",
-    example = { "Categorical{1, 2, 5}:log_prob(3)", -0.47000362924574 },
-  },
   init = function (self, checking)
     self.support = constraints.integer_interval(1, self:outcomes(checking))
   end,

@@ -1,4 +1,10 @@
---- Cauchy(loc, scale): tails so heavy that there is no mean.
+--@ peri.Cauchy
+-- Tails so heavy that there is no mean.
+--   loc      centre, mode and median
+--   scale    half the distance between the quartiles
+--   formula  log p(x) = -log(pi scale (1 + z^2)),  z = (x - loc)/scale
+-- > Cauchy(0, 1):cdf(-1)
+-- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -10,12 +16,6 @@ local Cauchy = Distribution:extend("Cauchy", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "tails so heavy that there is no mean",
-    params  = { loc = "centre, mode and median", scale = "half the distance between the quartiles" },
-    formula = "log p(x) = -log(pi scale (1 + z^2)),  z = (x - loc)/scale",
-    example = { "Cauchy(0, 1):cdf(-1)", 0.25 },
-  },
 })
 
 function Cauchy:mean () return self:batched(core.nan) end   -- the integral does not exist

@@ -7,9 +7,9 @@ local Distribution = require "perilune.distribution"
 local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
-local construct    = require "perilune.construct"
 local core         = require "perilune.core"
 local f            = require "perilune.functions"
+local lazy         = require "perilune.lazy"
 local raise        = require "perilune.errors".raise
 local show         = require "perilune.show"
 
@@ -19,7 +19,9 @@ local INF = math.huge
 
 -- Construction -------------------------------------------------------------------
 
-local fail = construct.fail
+local construction = lazy "construction"
+
+local function fail (...) construction.fail(...) end
 
 -- An end of the interval as it is kept.
 local function end_of (c, name, x, default)
@@ -46,7 +48,7 @@ local function assemble (c, base, low, high, batch)
 end
 
 local function make (c, ...)
-  local base, low, high = construct.arguments(c, { "base", "low", "high" }, ...)
+  local base, low, high = construction.arguments(c, { "base", "low", "high" }, ...)
   if not class.is_instance(base, Distribution) then fail(c, "base must be a distribution, got %s", show.value(base)) end
   if #base.event_shape > 0 then
     fail(c, "base must be a distribution of single numbers, got %s", tostring(base))

@@ -1,4 +1,9 @@
---- Chi2(df): the sum of df squared standard normals, Gamma(df/2, 1/2).
+--@ peri.Chi2
+-- The sum of df squared standard normals.
+--   df       degrees of freedom, any number > 0
+--   formula  log p(x) = (df/2 - 1) log x - x/2 - (df/2) log 2 - log Gamma(df/2)
+-- > Chi2(2):sf(3)
+-- 0.22313016014842982
 local Gamma       = require "perilune.distributions.Gamma"
 local constraints = require "perilune.constraints"
 
@@ -11,12 +16,6 @@ local Chi2 = Gamma:extend("Chi2", {
   kernels = "chi2",
   params = { { "df", constraints.positive } },
   init = set_gamma,
-  help = {
-    summary = "the sum of df squared standard normals",
-    params  = { df = "degrees of freedom, any number > 0" },
-    formula = "log p(x) = (df/2 - 1) log x - x/2 - (df/2) log 2 - log Gamma(df/2)",
-    example = { "Chi2(2):sf(3)", 0.22313016014842982 },
-  },
 })
 
 function Chi2:with_batch (shape)

@@ -1,4 +1,10 @@
---- ContinuousBernoulli(probs) or ContinuousBernoulli{logits = ...}: an exponential slope on [0, 1].
+--@ peri.ContinuousBernoulli
+-- An exponential slope on [0, 1].
+--   probs    p(1)/(p(0) + p(1)); not the mean
+--   logits   log(probs/(1 - probs)), instead
+--   formula  log p(x) = x log(probs) + (1 - x) log(1 - probs) + constant
+-- > ContinuousBernoulli(0.5004):cdf(0.3)
+-- 0.299832017891693
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,12 +17,6 @@ local ContinuousBernoulli = Distribution:extend("ContinuousBernoulli", {
   },
   operands = { "logits" },
   support = constraints.unit_interval,
-  help = {
-    summary = "an exponential slope on [0, 1]",
-    params  = { probs = "p(1)/(p(0) + p(1)); not the mean", logits = "log(probs/(1 - probs)), instead" },
-    formula = "log p(x) = x log(probs) + (1 - x) log(1 - probs) + constant",
-    example = { "ContinuousBernoulli(0.5004):cdf(0.3)", 0.299832017891693 },
-  },
 })
 
 function ContinuousBernoulli:mode () return functions.gt(self.logits, 0) end   -- any point if probs is 1/2

@@ -1,4 +1,9 @@
---- Delta(v): all of the mass at one point.
+--@ peri.Delta
+-- All of the mass at one point.
+--   v        the point
+--   formula  log P(v) = 0, -inf elsewhere
+-- > Delta(2):cdf(1)
+-- 0
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -9,12 +14,6 @@ local Delta = Distribution:extend("Delta", {
     { "v", constraints.real },
   },
   init = function (self) self.support = constraints.interval(self.v, self.v) end,
-  help = {
-    summary = "all of the mass at one point",
-    params  = { v = "the point" },
-    formula = "log P(v) = 0, -inf elsewhere",
-    example = { "Delta(2):cdf(1)", 0 },
-  },
 })
 
 local function point (self) return self.v end

@@ -1,4 +1,9 @@
---- Dirichlet(concentration): shares of a whole.
+--@ peri.Dirichlet
+-- Shares of a whole.
+--   concentration  a, one for each share; its sum A says how close shares are to a/A
+--   formula        log p(x) = sum of (a - 1) log x + log Gamma(A) - sum of log Gamma(a)
+-- > Dirichlet({ 1, 2, 3 }):log_prob({ 0.2, 0.3, 0.5 })
+-- 1.5040773967762742
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -9,12 +14,6 @@ local Dirichlet = Distribution:extend("Dirichlet", {
     { "concentration", constraints.positive, event = 1 },   -- one for each share
   },
   support = constraints.simplex,
-  help = {
-    summary = "shares of a whole",
-    params  = { concentration = "a, one for each share; its sum A says how close shares are to a/A" },
-    formula = "log p(x) = sum of (a - 1) log x + log Gamma(A) - sum of log Gamma(a)",
-    example = { "Dirichlet({ 1, 2, 3 }):log_prob({ 0.2, 0.3, 0.5 })", 1.5040773967762742 },
-  },
   init = function (self)
     local shape = core.shape(self.concentration)
     self.event_shape = { shape[#shape] }

@@ -1,5 +1,10 @@
---- DirichletMultinomial(concentration, total_count): how often each outcome came in trials
--- whose probabilities are Dirichlet numbers.
+--@ peri.DirichletMultinomial
+-- How often each of K outcomes came in trials whose probabilities are Dirichlet numbers.
+--   concentration  a, one for each outcome, as if so many had come before; A is their sum
+--   total_count    number of trials
+--   formula        P(x) = n!/(x[1]! ... x[K]!) B(a + x)/B(a), B(a) = product of Gamma(a)/Gamma(A), n = total_count
+-- > DirichletMultinomial({1, 1, 1}, 4):prob({1, 1, 2})
+-- 0.06666666666666667
 local Dirichlet         = require "perilune.distributions.Dirichlet"
 local Distribution      = require "perilune.distribution"
 local Multinomial       = require "perilune.distributions.Multinomial"
@@ -13,15 +18,6 @@ local DirichletMultinomial = Distribution:extend("DirichletMultinomial", {
   params = {
     { "concentration", constraints.positive, event = 1 },   -- one for each outcome
     { "total_count",   constraints.nonnegative_integer, default = 1 },
-  },
-  help = {
-    summary = "how often each of K outcomes came in trials whose probabilities are Dirichlet numbers",
-    params  = {
-      concentration = "a, one for each outcome, as if so many had come before; A is their sum",
-      total_count   = "number of trials",
-    },
-    formula = "P(x) = n!/(x[1]! ... x[K]!) B(a + x)/B(a), B(a) = product of Gamma(a)/Gamma(A), n = total_count",
-    example = { "DirichletMultinomial({1, 1, 1}, 4):prob({1, 1, 2})", 1 / 15 },
   },
   init = function (self)
     local shape = core.shape(self.concentration)

@@ -1,4 +1,10 @@
---- DiscreteUniform(low, high): every integer from low to high alike.
+--@ peri.DiscreteUniform
+-- Every integer from low to high alike.
+--   low      first outcome
+--   high     last outcome
+--   formula  log P(k) = -log(high - low + 1) for low <= k <= high
+-- > DiscreteUniform(1, 6):cdf(2)
+-- 0.3333333333333333
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -9,12 +15,6 @@ local DiscreteUniform = Distribution:extend("DiscreteUniform", {
     { "high", function (self) return constraints.integer_interval(self.low, math.huge) end },
   },
   init = function (self) self.support = constraints.integer_interval(self.low, self.high) end,
-  help = {
-    summary = "every integer from low to high alike",
-    params  = { low = "first outcome", high = "last outcome" },
-    formula = "log P(k) = -log(high - low + 1) for low <= k <= high",
-    example = { "DiscreteUniform(1, 6):cdf(2)", 1 / 3 },
-  },
 })
 
 function DiscreteUniform:mean () return 0.5 * self.low + 0.5 * self.high end

@@ -1,4 +1,11 @@
---- ExGaussian(loc, scale, rate): a Normal and an Exponential variable added, as reaction times.
+--@ peri.ExGaussian
+-- A Normal and an Exponential variable added, as reaction times.
+--   loc      mean of the Normal
+--   scale    standard deviation of the Normal
+--   rate     of the Exponential
+--   formula  p(x) = rate e^(k^2/2 - k z) Phi(z - k),  z = (x - loc)/scale, k = rate scale
+-- > ExGaussian(0, 1, 1):cdf(0)
+-- 0.23842170813487662
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -11,12 +18,6 @@ local ExGaussian = Distribution:extend("ExGaussian", {
     { "rate",  constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "a Normal and an Exponential variable added, as reaction times",
-    params  = { loc = "mean of the Normal", scale = "standard deviation of the Normal", rate = "of the Exponential" },
-    formula = "p(x) = rate e^(k^2/2 - k z) Phi(z - k),  z = (x - loc)/scale, k = rate scale",
-    example = { "ExGaussian(0, 1, 1):cdf(0)", 0.23842170813487662832 },
-  },
   affine = function (d, loc, scale)
     if type(scale) == "number" and scale > 0 then return loc + scale * d.loc, scale * d.scale, d.rate / scale end
   end,

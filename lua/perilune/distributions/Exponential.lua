@@ -1,4 +1,9 @@
---- Exponential(rate): the waiting time without memory.
+--@ peri.Exponential
+-- The waiting time without memory.
+--   rate     events per unit of time, 1/mean
+--   formula  log p(x) = log(rate) - rate x for x >= 0
+-- > Exponential(2):sf(1)
+-- 0.13533528323661
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -6,12 +11,6 @@ local Exponential = Distribution:extend("Exponential", {
   kernels = "exponential",
   params = { { "rate", constraints.positive, default = 1 } },
   support = constraints.nonnegative,
-  help = {
-    summary = "the waiting time without memory",
-    params  = { rate = "events per unit of time, 1/mean" },
-    formula = "log p(x) = log(rate) - rate x for x >= 0",
-    example = { "Exponential(2):sf(1)", 0.13533528323661 },
-  },
 })
 
 function Exponential:mean () return 1 / self.rate end

@@ -1,4 +1,10 @@
---- FisherSnedecor(df1, df2): the quotient of two variances.
+--@ peri.FisherSnedecor
+-- The quotient of two variances.
+--   df1      degrees of freedom of the numerator
+--   df2      degrees of freedom of the denominator
+--   formula  p(x) = u^(df1/2) (1 + u)^(-(df1 + df2)/2)/(x B(df1/2, df2/2)),  u = (df1/df2) x
+-- > FisherSnedecor(5, 7):sf(3)
+-- 0.09224656102055
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -19,12 +25,6 @@ local FisherSnedecor = Distribution:extend("FisherSnedecor", {
     { "df2", positive_or_limit,    infinite = true },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "the quotient of two variances",
-    params  = { df1 = "degrees of freedom of the numerator", df2 = "degrees of freedom of the denominator" },
-    formula = "p(x) = u^(df1/2) (1 + u)^(-(df1 + df2)/2)/(x B(df1/2, df2/2)),  u = (df1/df2) x",
-    example = { "FisherSnedecor(5, 7):sf(3)", 0.09224656102055 },
-  },
 })
 
 --- df1 and df2, so large that it makes no difference where they are infinite.

@@ -1,4 +1,10 @@
---- Frechet(scale, concentration): the limit law of heavy-tailed maxima.
+--@ peri.Frechet
+-- The limit law of maxima of heavy-tailed variables; the reciprocal of a Weibull variable.
+--   scale          the 37 % quantile
+--   concentration  shape; the tail falls as x^-concentration
+--   formula        log p(x) = log(k/scale) - (1 + k) log(x/scale) - (x/scale)^-k,  k = concentration
+-- > Frechet(2, 1.5):cdf(3)
+-- 0.58022979597467
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Frechet = Distribution:extend("Frechet", {
     { "concentration", constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "the limit law of maxima of heavy-tailed variables; the reciprocal of a Weibull variable",
-    params  = { scale = "the 37 % quantile", concentration = "shape; the tail falls as x^-concentration" },
-    formula = "log p(x) = log(k/scale) - (1 + k) log(x/scale) - (x/scale)^-k,  k = concentration",
-    example = { "Frechet(2, 1.5):cdf(3)", 0.58022979597467 },
-  },
 })
 
 function Frechet:variance ()

@@ -1,4 +1,10 @@
---- Gamma(concentration, rate): the waiting time for several events.
+--@ peri.Gamma
+-- The waiting time for several events.
+--   concentration  number of events, a, or any shape > 0
+--   rate           events per unit of time
+--   formula        log p(x) = a log(rate) + (a - 1) log x - rate x - log Gamma(a)
+-- > Gamma(3, 2):cdf(1)
+-- 0.32332358381693654
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Gamma = Distribution:extend("Gamma", {
     { "rate",          constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "the waiting time for several events",
-    params  = { concentration = "number of events, a, or any shape > 0", rate = "events per unit of time" },
-    formula = "log p(x) = a log(rate) + (a - 1) log x - rate x - log Gamma(a)",
-    example = { "Gamma(3, 2):cdf(1)", 0.32332358381693654 },
-  },
 })
 
 function Gamma:mean () return self.concentration / self.rate end

@@ -1,4 +1,11 @@
---- GeneralizedExtremeValue(loc, scale, concentration): the limit laws of maxima.
+--@ peri.GeneralizedExtremeValue
+-- The limit laws of maxima: Gumbel for concentration 0, Frechet above it, reversed Weibull below.
+--   loc            location
+--   scale          scale
+--   concentration  c: a tail x^(-1/c) if positive, an upper end loc - scale/c if negative (SciPy's c is -c)
+--   formula        F(x) = exp(-(1 + c z)^(-1/c)),  z = (x - loc)/scale,  c = concentration
+-- > GeneralizedExtremeValue(0, 1, 0.5):cdf(2)
+-- 0.7788007830714049
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -14,15 +21,6 @@ local GeneralizedExtremeValue = Distribution:extend("GeneralizedExtremeValue", {
     { "concentration", constraints.real,     default = 0 },
   },
   init = function (self) self.support = constraints.interval(self:icdf(0), self:icdf(1)) end,
-  help = {
-    summary = "the limit laws of maxima: Gumbel for concentration 0, Frechet above it, reversed Weibull below",
-    params  = {
-      loc = "location", scale = "scale",
-      concentration = "c: a tail x^(-1/c) if positive, an upper end loc - scale/c if negative (SciPy's c is -c)",
-    },
-    formula = "F(x) = exp(-(1 + c z)^(-1/c)),  z = (x - loc)/scale,  c = concentration",
-    example = { "GeneralizedExtremeValue(0, 1, 0.5):cdf(2)", 0.77880078307140487 },
-  },
   affine = function (d, loc, scale)
     if type(scale) == "number" and scale > 0 then return loc + scale * d.loc, scale * d.scale, d.concentration end
   end,

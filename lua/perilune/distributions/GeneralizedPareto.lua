@@ -1,4 +1,11 @@
---- GeneralizedPareto(loc, scale, concentration): excesses over a high threshold.
+--@ peri.GeneralizedPareto
+-- Excesses over a high threshold; exponential for concentration 0.
+--   loc            lower end
+--   scale          scale
+--   concentration  c: a tail x^(-1/c) if positive, an upper end loc - scale/c if negative
+--   formula        log p(x) = -(1 + 1/c) log(1 + c z) - log(scale),  z = (x - loc)/scale,  c = concentration
+-- > GeneralizedPareto(0, 1, 0.5):sf(2)
+-- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,15 +18,6 @@ local GeneralizedPareto = Distribution:extend("GeneralizedPareto", {
     { "concentration", constraints.real,     default = 0 },
   },
   init = function (self) self.support = constraints.interval(self.loc, self:icdf(1)) end,
-  help = {
-    summary = "excesses over a high threshold; exponential for concentration 0",
-    params  = {
-      loc = "lower end", scale = "scale",
-      concentration = "c: a tail x^(-1/c) if positive, an upper end loc - scale/c if negative",
-    },
-    formula = "log p(x) = -(1 + 1/c) log(1 + c z) - log(scale),  z = (x - loc)/scale,  c = concentration",
-    example = { "GeneralizedPareto(0, 1, 0.5):sf(2)", 0.25 },
-  },
 })
 
 -- 1 - order c, and 0, which makes the moment infinite, if that is negative.

@@ -1,4 +1,10 @@
---- Geometric(probs) or Geometric{logits = ...}: failures before the first success.
+--@ peri.Geometric
+-- Failures before the first success.
+--   probs    probability of success
+--   logits   log(probs/(1 - probs)), instead
+--   formula  log P(k) = log(probs) + k log(1 - probs) for k = 0, 1, 2, ...
+-- > Geometric(0.5):prob(2)
+-- 0.125
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,12 +18,6 @@ local Geometric = Distribution:extend("Geometric", {
   operands = { "logits" },
   support = constraints.nonnegative_integer,
   one_sided = "Geometric",
-  help = {
-    summary = "failures before the first success",
-    params  = { probs = "probability of success", logits = "log(probs/(1 - probs)), instead" },
-    formula = "log P(k) = log(probs) + k log(1 - probs) for k = 0, 1, 2, ...",
-    example = { "Geometric(0.5):prob(2)", 0.125 },
-  },
 })
 
 function Geometric:mean () return functions.exp(-self.logits) end

@@ -1,4 +1,10 @@
---- Gompertz(concentration, rate): lifetimes whose hazard grows exponentially.
+--@ peri.Gompertz
+-- Lifetimes whose hazard grows exponentially.
+--   concentration  c: the hazard at 0 is c rate
+--   rate           growth of the hazard
+--   formula        log p(x) = log(c rate) + rate x - c (e^(rate x) - 1) for x >= 0,  c = concentration
+-- > Gompertz(0.1, 2):sf(1)
+-- 0.5278698035369592
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -10,12 +16,6 @@ local Gompertz = Distribution:extend("Gompertz", {
     { "rate",          constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "lifetimes whose hazard grows exponentially",
-    params  = { concentration = "c: the hazard at 0 is c rate", rate = "growth of the hazard" },
-    formula = "log p(x) = log(c rate) + rate x - c (e^(rate x) - 1) for x >= 0,  c = concentration",
-    example = { "Gompertz(0.1, 2):sf(1)", 0.52786980353695926678 },
-  },
   affine = function (d, loc, scale)
     if loc == 0 and type(scale) == "number" and scale > 0 then return d.concentration, d.rate / scale end
   end,

@@ -1,4 +1,10 @@
---- Gumbel(loc, scale): the limit law of maxima.
+--@ peri.Gumbel
+-- The limit law of maxima.
+--   loc      mode
+--   scale    width; the standard deviation is pi/sqrt(6) times as large
+--   formula  log p(x) = -z - e^-z - log(scale),  z = (x - loc)/scale
+-- > Gumbel(0, 1):sf(40)
+-- 4.248354255291589e-18
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -9,12 +15,6 @@ local Gumbel = Distribution:extend("Gumbel", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "the limit law of maxima",
-    params  = { loc = "mode", scale = "width; the standard deviation is pi/sqrt(6) times as large" },
-    formula = "log p(x) = -z - e^-z - log(scale),  z = (x - loc)/scale",
-    example = { "Gumbel(0, 1):sf(40)", 4.2483542552915890e-18 },
-  },
 })
 
 local EULER  = 0.57721566490153286061   -- the mean of the standard law

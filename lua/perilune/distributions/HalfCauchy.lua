@@ -1,4 +1,9 @@
---- HalfCauchy(scale): the magnitude of a centred Cauchy.
+--@ peri.HalfCauchy
+-- The magnitude of a centred Cauchy.
+--   scale    the median
+--   formula  log p(x) = log(2/pi) - log(1 + (x/scale)^2) - log(scale) for x >= 0
+-- > HalfCauchy(2):cdf(2)
+-- 0.5
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -6,12 +11,6 @@ local HalfCauchy = Distribution:extend("HalfCauchy", {
   kernels = "halfcauchy",
   params = { { "scale", constraints.positive, default = 1 } },
   support = constraints.nonnegative,
-  help = {
-    summary = "the magnitude of a centred Cauchy",
-    params  = { scale = "the median" },
-    formula = "log p(x) = log(2/pi) - log(1 + (x/scale)^2) - log(scale) for x >= 0",
-    example = { "HalfCauchy(2):cdf(2)", 0.5 },
-  },
 })
 
 function HalfCauchy:mean () return self:batched(math.huge) end

@@ -1,4 +1,9 @@
---- HalfNormal(scale): the magnitude of a centred Normal.
+--@ peri.HalfNormal
+-- The magnitude of a centred Normal.
+--   scale    standard deviation of that Normal
+--   formula  log p(x) = log(2/pi)/2 - (x/scale)^2/2 - log(scale) for x >= 0
+-- > HalfNormal(1):cdf(1.96)
+-- 0.950004209703559
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -6,12 +11,6 @@ local HalfNormal = Distribution:extend("HalfNormal", {
   kernels = "halfnormal",
   params = { { "scale", constraints.positive, default = 1 } },
   support = constraints.nonnegative,
-  help = {
-    summary = "the magnitude of a centred Normal",
-    params  = { scale = "standard deviation of that Normal" },
-    formula = "log p(x) = log(2/pi)/2 - (x/scale)^2/2 - log(scale) for x >= 0",
-    example = { "HalfNormal(1):cdf(1.96)", 0.950004209703559 },
-  },
 })
 
 local MEAN, DEVIATION = 0.79788456080286535588, 0.60281027498908697428   -- sqrt(2/pi), sqrt(1 - 2/pi)

@@ -1,4 +1,11 @@
---- Hypergeometric(population, successes, draws): successes among draws without replacement.
+--@ peri.Hypergeometric
+-- Successes among draws without replacement.
+--   population  how many there are
+--   successes   how many of them count
+--   draws       how many are drawn
+--   formula     P(k) = C(successes, k) C(population - successes, draws - k)/C(population, draws)
+-- > Hypergeometric(49, 6, 6):prob(3)
+-- 0.01765040386687
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -9,12 +16,6 @@ local Hypergeometric = Distribution:extend("Hypergeometric", {
     { "population", constraints.integer_interval(1, 2 ^ 53) },
     { "successes",  function (self) return constraints.integer_interval(0, self.population) end },
     { "draws",      function (self) return constraints.integer_interval(0, self.population) end },
-  },
-  help = {
-    summary = "successes among draws without replacement",
-    params  = { population = "how many there are", successes = "how many of them count", draws = "how many are drawn" },
-    formula = "P(k) = C(successes, k) C(population - successes, draws - k)/C(population, draws)",
-    example = { "Hypergeometric(49, 6, 6):prob(3)", 0.017650403866870 },
   },
 })
 

@@ -1,4 +1,10 @@
---- InverseGamma(concentration, rate): one over a Gamma variable.
+--@ peri.InverseGamma
+-- One over a Gamma variable.
+--   concentration  shape, a: the k-th moment exists for a > k
+--   rate           scale of x
+--   formula        log p(x) = a log(rate) - (a + 1) log x - rate/x - log Gamma(a)
+-- > InverseGamma(3, 2):cdf(1)
+-- 0.6766764161830635
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,12 +18,6 @@ local InverseGamma = Distribution:extend("InverseGamma", {
     { "rate",          constraints.positive, default = 1 },
   },
   support = constraints.positive,
-  help = {
-    summary = "one over a Gamma variable",
-    params  = { concentration = "shape, a: the k-th moment exists for a > k", rate = "scale of x" },
-    formula = "log p(x) = a log(rate) - (a + 1) log x - rate/x - log Gamma(a)",
-    example = { "InverseGamma(3, 2):cdf(1)", 0.67667641618306346 },
-  },
 })
 
 -- Infinite up to a concentration of 2.

@@ -1,4 +1,10 @@
---- InverseGaussian(loc, concentration): when a drifting particle first arrives.
+--@ peri.InverseGaussian
+-- The time at which a particle that drifts and jitters first arrives (Wald's law).
+--   loc            mean
+--   concentration  shape; variance is loc^3/concentration
+--   formula        log p(x) = log(l/(2 pi x^3))/2 - l (x - m)^2/(2 m^2 x) for x > 0,  m = loc, l = concentration
+-- > InverseGaussian(1, 2):cdf(1.5)
+-- 0.8244079562051371
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local InverseGaussian = Distribution:extend("InverseGaussian", {
     { "concentration", constraints.positive, default = 1 },
   },
   support = constraints.positive,
-  help = {
-    summary = "the time at which a particle that drifts and jitters first arrives (Wald's law)",
-    params  = { loc = "mean", concentration = "shape; variance is loc^3/concentration" },
-    formula = "log p(x) = log(l/(2 pi x^3))/2 - l (x - m)^2/(2 m^2 x) for x > 0,  m = loc, l = concentration",
-    example = { "InverseGaussian(1, 2):cdf(1.5)", 0.82440795620513707 },
-  },
 })
 
 function InverseGaussian:mean () return self:batched(self.loc) end

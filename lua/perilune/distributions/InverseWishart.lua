@@ -1,4 +1,12 @@
---- InverseWishart(df, scale_matrix), or scale_tril: the inverse of a Wishart matrix.
+--@ peri.InverseWishart
+-- The inverse of a Wishart matrix.
+--   df            degrees of freedom, more than d - 1; the k-th moment needs more than d - 1 + 2k
+--   scale_matrix  S, the inverse of that Wishart's covariance_matrix, or instead of it:
+--   scale_tril    its Cholesky factor L, a lower triangle
+--   formula       log p(x) = df/2 log det S - (df + d + 1)/2 log det x - tr(S x^-1)/2 - df d/2 log 2 - log
+--                 Gamma_d(df/2)
+-- > InverseWishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })
+-- -2.883105813967126
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -17,16 +25,6 @@ local InverseWishart = Distribution:extend("InverseWishart", {
   },
   operands = { "df", "scale_tril" },
   support = constraints.positive_definite,
-  help = {
-    summary = "the inverse of a Wishart matrix",
-    params  = { df = "degrees of freedom, more than d - 1; the k-th moment needs more than d - 1 + 2k",
-                scale_matrix = "S, the inverse of that Wishart's covariance_matrix, or instead of it:",
-                scale_tril = "its Cholesky factor L, a lower triangle" },
-    formula = "log p(x) = df/2 log det S - (df + d + 1)/2 log det x - tr(S x^-1)/2 - df d/2 log 2 "
-              .. "- log Gamma_d(df/2)",
-    example = { "InverseWishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })",
-                -2.8831058139671263 },
-  },
   init = function (self, checking)
     local d = matrices.side(self, DEFINITE, "scale_tril")
     self.event_shape = { d, d }

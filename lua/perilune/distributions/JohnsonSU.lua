@@ -1,4 +1,13 @@
---- JohnsonSU(gamma, delta, loc, scale): Johnson's unbounded law, a Normal after asinh.
+--@ peri.JohnsonSU
+-- Johnson's unbounded law: gamma + delta asinh(z) is a standard Normal.
+--   gamma    skew: to the left if positive
+--   delta    lightness of the tails
+--   loc      location
+--   scale    scale
+--   formula  log p(x) = log(delta/scale) - log(1 + z^2)/2 - r^2/2 - log(2 pi)/2,  z = (x - loc)/scale,  r = gamma +
+--            delta asinh(z)
+-- > JohnsonSU(1, 2):cdf(0)
+-- 0.8413447460685429
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -12,14 +21,6 @@ local JohnsonSU = Distribution:extend("JohnsonSU", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "Johnson's unbounded law: gamma + delta asinh(z) is a standard Normal",
-    params  = { gamma = "skew: to the left if positive", delta = "lightness of the tails", loc = "location",
-                scale = "scale" },
-    formula = "log p(x) = log(delta/scale) - log(1 + z^2)/2 - r^2/2 - log(2 pi)/2,  z = (x - loc)/scale,"
-              .. "  r = gamma + delta asinh(z)",
-    example = { "JohnsonSU(1, 2):cdf(0)", 0.84134474606854294859 },
-  },
   affine = function (d, loc, scale)
     return f.sign(scale) * d.gamma, d.delta, loc + scale * d.loc, f.abs(scale) * d.scale
   end,

@@ -1,4 +1,10 @@
---- Kumaraswamy(concentration1, concentration0): powers on the unit interval.
+--@ peri.Kumaraswamy
+-- Like Beta on the unit interval, with a cdf and its inverse that are powers.
+--   concentration1  exponent a at 0
+--   concentration0  exponent b at 1
+--   formula         log p(x) = log(a b) + (a - 1) log x + (b - 1) log(1 - x^a)
+-- > Kumaraswamy(2, 3):cdf(0.5)
+-- 0.578125
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Kumaraswamy = Distribution:extend("Kumaraswamy", {
     { "concentration0", constraints.positive, default = 1 },
   },
   support = constraints.unit_interval,
-  help = {
-    summary = "like Beta on the unit interval, with a cdf and its inverse that are powers",
-    params  = { concentration1 = "exponent a at 0", concentration0 = "exponent b at 1" },
-    formula = "log p(x) = log(a b) + (a - 1) log x + (b - 1) log(1 - x^a)",
-    example = { "Kumaraswamy(2, 3):cdf(0.5)", 0.578125 },
-  },
 })
 
 function Kumaraswamy:variance ()

@@ -1,4 +1,10 @@
---- LKJ(dim, concentration): random correlation matrices.
+--@ peri.LKJ
+-- A correlation matrix R with density proportional to det^(concentration - 1).
+--   dim            rows and columns
+--   concentration  above 1 for weak correlations, 1 for all alike
+--   formula        log p(R) = (concentration - 1) log det R - constant, over the elements below the diagonal
+-- > LKJ(2, 3):log_prob({ { 1, 0.6 }, { 0.6, 1 } })
+-- -0.9571127263944102
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -9,12 +15,6 @@ local LKJ = Distribution:extend("LKJ", {
   kernels = "lkj",
   params = lkj.params, operands = lkj.operands, init = lkj.init,
   support = constraints.corr_matrix,
-  help = {
-    summary = "a correlation matrix R with density proportional to det^(concentration - 1)",
-    params  = { dim = "rows and columns", concentration = "above 1 for weak correlations, 1 for all alike" },
-    formula = "log p(R) = (concentration - 1) log det R - constant, over the elements below the diagonal",
-    example = { "LKJ(2, 3):log_prob({ { 1, 0.6 }, { 0.6, 1 } })", -0.9571127263944102 },
-  },
 })
 
 LKJ.expand, LKJ.mode = lkj.expand, lkj.mode

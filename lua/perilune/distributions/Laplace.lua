@@ -1,4 +1,10 @@
---- Laplace(loc, scale): an exponential law on either side.
+--@ peri.Laplace
+-- An exponential law on either side.
+--   loc      centre and mean
+--   scale    mean distance from loc
+--   formula  log p(x) = -|x - loc|/scale - log(2 scale)
+-- > Laplace(0, 1):cdf(-50)
+-- 9.643749239819589e-23
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Laplace = Distribution:extend("Laplace", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "an exponential law on either side",
-    params  = { loc = "centre and mean", scale = "mean distance from loc" },
-    formula = "log p(x) = -|x - loc|/scale - log(2 scale)",
-    example = { "Laplace(0, 1):cdf(-50)", 9.6437492398195889e-23 },
-  },
 })
 
 function Laplace:mean () return self:batched(self.loc) end

@@ -1,4 +1,10 @@
---- LogNormal(loc, scale): the exponential of a Normal.
+--@ peri.LogNormal
+-- The exponential of a Normal.
+--   loc      mean of log x
+--   scale    standard deviation of log x
+--   formula  log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x),  z = (log(x) - loc)/scale
+-- > LogNormal(0, 0.5):mean()
+-- 1.1331484530668263
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local LogNormal = Distribution:extend("LogNormal", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.positive,
-  help = {
-    summary = "the exponential of a Normal",
-    params  = { loc = "mean of log x", scale = "standard deviation of log x" },
-    formula = "log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x),  z = (log(x) - loc)/scale",
-    example = { "LogNormal(0, 0.5):mean()", 1.1331484530668263 },
-  },
 })
 
 function LogNormal:median () return self:batched(functions.exp(self.loc)) end

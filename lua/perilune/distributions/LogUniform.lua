@@ -1,4 +1,10 @@
---- LogUniform(low, high): every order of magnitude between the two ends alike.
+--@ peri.LogUniform
+-- Every order of magnitude between the two ends alike.
+--   low      lower end, positive
+--   high     upper end
+--   formula  log p(x) = -log(x) - log(log(high/low)) for low <= x <= high
+-- > LogUniform(0.01, 100):cdf(0.1)
+-- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -10,12 +16,6 @@ local LogUniform = Distribution:extend("LogUniform", {
   },
   range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
-  help = {
-    summary = "every order of magnitude between the two ends alike",
-    params  = { low = "lower end, positive", high = "upper end" },
-    formula = "log p(x) = -log(x) - log(log(high/low)) for low <= x <= high",
-    example = { "LogUniform(0.01, 100):cdf(0.1)", 0.25 },
-  },
 })
 
 function LogUniform:mode () return self:batched(self.low) end

@@ -1,4 +1,10 @@
---- Logistic(loc, scale): the law whose distribution function is the sigmoid.
+--@ peri.Logistic
+-- The law whose distribution function is the sigmoid.
+--   loc      centre and mean
+--   scale    width; the standard deviation is pi/sqrt(3) times as large
+--   formula  log p(x) = -z - 2 log(1 + e^-z) - log(scale),  z = (x - loc)/scale
+-- > Logistic(0, 2):cdf(2)
+-- 0.7310585786300049
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -9,12 +15,6 @@ local Logistic = Distribution:extend("Logistic", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "the law whose distribution function is the sigmoid",
-    params  = { loc = "centre and mean", scale = "width; the standard deviation is pi/sqrt(3) times as large" },
-    formula = "log p(x) = -z - 2 log(1 + e^-z) - log(scale),  z = (x - loc)/scale",
-    example = { "Logistic(0, 2):cdf(2)", 0.73105857863000488 },
-  },
 })
 
 local STDDEV = math.pi / 3 ^ 0.5

@@ -1,4 +1,10 @@
---- LogitNormal(loc, scale): the logistic function of a Normal.
+--@ peri.LogitNormal
+-- The logistic function of a Normal.
+--   loc      mean of logit x
+--   scale    standard deviation of logit x
+--   formula  log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x (1 - x)),  z = (logit(x) - loc)/scale
+-- > LogitNormal(1, 2):median()
+-- 0.7310585786300049
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local LogitNormal = Distribution:extend("LogitNormal", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.unit_interval,
-  help = {
-    summary = "the logistic function of a Normal",
-    params  = { loc = "mean of logit x", scale = "standard deviation of logit x" },
-    formula = "log p(x) = -z^2/2 - log(2 pi)/2 - log(scale) - log(x (1 - x)),  z = (logit(x) - loc)/scale",
-    example = { "LogitNormal(1, 2):median()", 0.7310585786300049 },
-  },
 })
 
 function LogitNormal:median () return self:batched(functions.sigmoid(self.loc)) end

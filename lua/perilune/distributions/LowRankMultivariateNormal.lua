@@ -1,5 +1,11 @@
---- LowRankMultivariateNormal(loc, cov_factor, cov_diag): the bell curve of vectors with covariance
--- W W^T + diag(D), at the price of the few columns of W.
+--@ peri.LowRankMultivariateNormal
+-- The bell curve of vectors whose covariance is of low rank, but for a diagonal.
+--   loc         mean
+--   cov_factor  W, a few columns
+--   cov_diag    D, a diagonal
+--   formula     log p(x) = -y^T S^-1 y/2 - log det(S)/2 - d/2 log(2 pi),  S = W W^T + diag(D),  y = x - loc
+-- > LowRankMultivariateNormal({ 0, 0 }, { { 1 }, { 1 } }, { 1, 1 }):log_prob({ 1, 0 })
+-- -2.7205165440767334
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -48,13 +54,6 @@ local LowRankMultivariateNormal = Distribution:extend("LowRankMultivariateNormal
   },
   derived = derived,
   support = constraints.real_vector,
-  help = {
-    summary = "the bell curve of vectors whose covariance is of low rank, but for a diagonal",
-    params  = { loc = "mean", cov_factor = "W, a few columns", cov_diag = "D, a diagonal" },
-    formula = "log p(x) = -y^T S^-1 y/2 - log det(S)/2 - d/2 log(2 pi),  S = W W^T + diag(D),  y = x - loc",
-    example = { "LowRankMultivariateNormal({ 0, 0 }, { { 1 }, { 1 } }, { 1, 1 }):log_prob({ 1, 0 })",
-                -2.7205165440767336 },
-  },
   init = function (self) self.event_shape = { check_shapes(self) } end,
 })
 

@@ -1,5 +1,14 @@
---- MatrixNormal(loc, row_covariance, column_covariance), or row_scale_tril, column_scale_tril:
--- the bell curve of matrices whose rows and columns are correlated.
+--@ peri.MatrixNormal
+-- The bell curve of matrices whose rows and columns are correlated.
+--   loc                mean, n by p
+--   row_covariance     U, n by n: the covariance of rows, or instead of it:
+--   column_covariance  V, p by p: that of columns, or instead of it:
+--   row_scale_tril     the Cholesky factor of U, a lower triangle
+--   column_scale_tril  that of V
+--   formula            log p(x) = -tr(V^-1 (x - loc)^T U^-1 (x - loc))/2 - p/2 log det U - n/2 log det V - n p/2
+--                      log(2 pi)
+-- > MatrixNormal({ { 0, 0 } }, { { 2 } }, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 } })
+-- -3.2469970579700123
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -19,16 +28,6 @@ local MatrixNormal = Distribution:extend("MatrixNormal", {
   },
   operands = { "loc", "row_scale_tril", "column_scale_tril" },
   support = constraints.independent(constraints.real, 2),
-  help = {
-    summary = "the bell curve of matrices whose rows and columns are correlated",
-    params  = { loc = "mean, n by p", row_covariance = "U, n by n: the covariance of rows, or instead of it:",
-                column_covariance = "V, p by p: that of columns, or instead of it:",
-                row_scale_tril = "the Cholesky factor of U, a lower triangle", column_scale_tril = "that of V" },
-    formula = "log p(x) = -tr(V^-1 (x - loc)^T U^-1 (x - loc))/2 - p/2 log det U - n/2 log det V "
-              .. "- n p/2 log(2 pi)",
-    example = { "MatrixNormal({ { 0, 0 } }, { { 2 } }, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 } })",
-                -3.2469970579700123 },
-  },
   init = function (self, checking)
     local shape = core.shape(self.loc)
     local n, p = shape[#shape - 1], shape[#shape]

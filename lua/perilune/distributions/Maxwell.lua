@@ -1,4 +1,9 @@
---- Maxwell(scale): the length of a vector of three Normals.
+--@ peri.Maxwell
+-- The length of a vector of three Normals, as the speed of a molecule in a gas.
+--   scale    standard deviation of the coordinates
+--   formula  log p(x) = log(2/pi)/2 + 2 log(x) - 3 log(scale) - (x/scale)^2/2 for x >= 0
+-- > Maxwell(1):sf(2)
+-- 0.2614641299491106
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -10,12 +15,6 @@ local Maxwell = Distribution:extend("Maxwell", {
   kernels = "maxwell",
   params = { { "scale", constraints.positive, default = 1 } },
   support = constraints.nonnegative,
-  help = {
-    summary = "the length of a vector of three Normals, as the speed of a molecule in a gas",
-    params  = { scale = "standard deviation of the coordinates" },
-    formula = "log p(x) = log(2/pi)/2 + 2 log(x) - 3 log(scale) - (x/scale)^2/2 for x >= 0",
-    example = { "Maxwell(1):sf(2)", 0.2614641299491106222 },
-  },
   -- with T from Gamma(3/2, 1), x = scale sqrt(2 T)
   kl_statistics = {
     log          = function (p) return f.log(p.scale) + (1 - 0.5 * EULER - 0.5 * math.log(2)) end,

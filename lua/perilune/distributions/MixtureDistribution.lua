@@ -1,94 +1,18 @@
---- MixtureDistribution(mixing, components): one of several distributions of any families, chosen at random.
---
+--@ peri.MixtureDistribution
+-- One of several distributions of any families, chosen at random.
+--   mixing      a Categorical with the weights
+--   components  a table of distributions, one for each outcome
+--   formula     p(x) = sum over k of w[k] p_k(x)
+-- > MixtureDistribution(peri.Categorical{ 0.3, 0.7 }, { peri.Normal(0, 1), peri.Gamma(2, 1) }):cdf(1)
+-- 0.43737220618054
+
 -- It is a MixtureSameFamily whose components lie side by side (side_by_side.lua).
-local Distribution      = require "perilune.distribution"
-local Categorical       = require "perilune.distributions.Categorical"
 local MixtureSameFamily = require "perilune.distributions.MixtureSameFamily"
-local class             = require "perilune.class"
-local construct         = require "perilune.construct"
-local core              = require "perilune.core"
-local lazy              = require "perilune.lazy"
-local show              = require "perilune.show"
 
-local mixture    = lazy "mixture"
-local SideBySide = lazy "side_by_side"
-local sums       = lazy "mixture_sums"
-
-local fail = construct.fail
-
-local function is_distribution (x) return class.is_instance(x, Distribution) end
-
-local function described (x) return is_distribution(x) and tostring(x) or show.value(x) end
-
-local function is_discrete (d) return d.support ~= nil and d.support.is_discrete or false end
-
-local function check_components (c, list)
-  if core.table_kind(list) ~= "data" or #list == 0 then
-    fail(c, "components must be a table of distributions, got %s", described(list))
-  end
-  core.check_list(class.name(c), "components", list)
-  for k, d in ipairs(list) do
-    if not is_distribution(d) then fail(c, "component %d must be a distribution, got %s", k, show.value(d)) end
-  end
-  for k, d in ipairs(list) do
-    if show.shape(d.event_shape) ~= show.shape(list[1].event_shape) then
-      fail(c, "components must have events of one shape, got %s for component 1 and %s for component %d",
-           show.shape(list[1].event_shape), show.shape(d.event_shape), k)
-    elseif is_discrete(d) ~= is_discrete(list[1]) then
-      fail(c, "components must all be discrete or all continuous, got %s and %s", tostring(list[1]), tostring(d))
-    end
-  end
-end
-
-local function check (c, mixing, list)
-  if not (is_distribution(mixing) and mixing:is_a(Categorical)) then
-    fail(c, "mixing must be a Categorical, got %s", described(mixing))
-  end
-  check_components(c, list)
-  if mixing.support.high ~= #list then
-    fail(c, "there must be as many components as outcomes of mixing, which has %d, got %d", mixing.support.high, #list)
-  end
-end
-
--- The batch shape of all together.
-local function batch_of (c, mixing, list)
-  local zero, parts = core.tensor(0), {}
-  parts[1] = zero:expand(mixing.batch_shape)
-  for k, d in ipairs(list) do parts[k + 1] = zero:expand(d.batch_shape) end
-  local batch, why = core.broadcast_shape(table.unpack(parts))
-  if not batch then fail(c, "mixing and components of %s", why) end
-  return batch
-end
-
-local function make (c, ...)
-  local mixing, list = construct.arguments(c, { "mixing", "components" }, ...)
-  check(c, mixing, list)
-  local batch = batch_of(c, mixing, list)
-  return mixture.assemble(c, mixing, SideBySide.of(list, batch), batch)
-end
-
-local MixtureDistribution = MixtureSameFamily:extend("MixtureDistribution", {
-  construct = make,
+return MixtureSameFamily:extend("MixtureDistribution", {
+  late_methods = "construct expectation",
   derived = {
     mixing     = function (self) return rawget(self, "mixture_distribution") end,
     components = function (self) return rawget(self, "component_distribution").list end,
   },
-  help = {
-    summary = "one of several distributions of any families, chosen at random",
-    arguments = { "mixing", "components" },
-    params  = { mixing = "a Categorical with the weights",
-                components = "a table of distributions, one for each outcome" },
-    formula = "p(x) = sum over k of w[k] p_k(x)",
-    example = { "MixtureDistribution(peri.Categorical{ 0.3, 0.7 }, { peri.Normal(0, 1), peri.Gamma(2, 1) }):cdf(1)",
-                0.43737220618054 },
-  },
 })
-
---- E[f(X)] component by component: each is integrated where it lives.
-function MixtureDistribution:expectation (...)
-  local f, opts = require "perilune.expectation".checked(self, ...)
-  local values, error = self.component_distribution:expectation(f, opts)
-  return sums.mixed(self, values), sums.mixed(self, error)
-end
-
-return MixtureDistribution

@@ -1,4 +1,11 @@
---- Multinomial(total_count, probs) or Multinomial{total_count =, logits =}: how often each outcome came.
+--@ peri.Multinomial
+-- How often each of K outcomes came in a number of trials.
+--   total_count  number of trials
+--   probs        probability of each outcome, up to a factor
+--   logits       their logarithms, instead
+--   formula      log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count
+-- > Multinomial(4, {1, 1, 2}):prob({1, 1, 2})
+-- 0.1875
 local Categorical       = require "perilune.distributions.Categorical"
 local Distribution      = require "perilune.distribution"
 local OneHotCategorical = require "perilune.distributions.OneHotCategorical"
@@ -17,15 +24,6 @@ local Multinomial = Distribution:extend("Multinomial", {
   },
   operands = { "total_count", "logits" },
   one_sided = "Multinomial",
-  help = {
-    summary = "how often each of K outcomes came in a number of trials",
-    params  = {
-      total_count = "number of trials", probs = "probability of each outcome, up to a factor",
-      logits = "their logarithms, instead",
-    },
-    formula = "log P(x) = log(n!/(x[1]! ... x[K]!)) + sum of x[j] log(probs[j]/sum of probs), n = total_count",
-    example = { "Multinomial(4, {1, 1, 2}):prob({1, 1, 2})", 0.1875 },
-  },
   init = function (self, checking)
     self.event_shape = { Categorical.outcomes(self, checking) }
     self.support = constraints.multinomial(self.total_count)

@@ -1,5 +1,12 @@
---- MultivariateNormal(loc, covariance_matrix), or precision_matrix, or scale_tril: the bell
--- curve of vectors.
+--@ peri.MultivariateNormal
+-- The bell curve of vectors.
+--   loc                mean
+--   covariance_matrix  variances and covariances, or instead of it:
+--   precision_matrix   its inverse
+--   scale_tril         its Cholesky factor L, a lower triangle
+--   formula            log p(x) = -|z|^2/2 - log det L - d/2 log(2 pi),  L z = x - loc
+-- > MultivariateNormal({ 0, 0 }, { { 2, 1 }, { 1, 2 } }):log_prob({ 1, 0 })
+-- -2.7205165440767334
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
@@ -35,13 +42,6 @@ local MultivariateNormal = Distribution:extend("MultivariateNormal", {
   },
   operands = { "loc", "scale_tril" },
   support = constraints.real_vector,
-  help = {
-    summary = "the bell curve of vectors",
-    params  = { loc = "mean", covariance_matrix = "variances and covariances, or instead of it:",
-                precision_matrix = "its inverse", scale_tril = "its Cholesky factor L, a lower triangle" },
-    formula = "log p(x) = -|z|^2/2 - log det L - d/2 log(2 pi),  L z = x - loc",
-    example = { "MultivariateNormal({ 0, 0 }, { { 2, 1 }, { 1, 2 } }):log_prob({ 1, 0 })", -2.7205165440767336 },
-  },
   init = function (self, checking)
     self.event_shape = { check_shapes(self) }
     if checking then matrices.check(self, DEFINITE, "scale_tril") end

@@ -1,4 +1,12 @@
---- MultivariateStudentT(df, loc, scale_tril): the bell curve of vectors with heavy tails.
+--@ peri.MultivariateStudentT
+-- The bell curve of vectors with heavy tails.
+--   df          degrees of freedom: infinity is MultivariateNormal
+--   loc         centre
+--   scale_tril  L, a lower triangle; the covariance is L L^T df/(df - 2)
+--   formula     p(x) = Gamma((df + d)/2)/(Gamma(df/2) (df pi)^(d/2) det L) (1 + |z|^2/df)^(-(df + d)/2),  L z = x -
+--               loc
+-- > MultivariateStudentT(3, { 0, 0 }, { { 1, 0 }, { 1, 2 } }):log_prob({ 1, 0 })
+-- -3.40179098263983
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -16,14 +24,6 @@ local MultivariateStudentT = Distribution:extend("MultivariateStudentT", {
     { "scale_tril", constraints.real, event = 2 },
   },
   support = constraints.real_vector,
-  help = {
-    summary = "the bell curve of vectors with heavy tails",
-    params  = { df = "degrees of freedom: infinity is MultivariateNormal", loc = "centre",
-                scale_tril = "L, a lower triangle; the covariance is L L^T df/(df - 2)" },
-    formula = "p(x) = Gamma((df + d)/2)/(Gamma(df/2) (df pi)^(d/2) det L) (1 + |z|^2/df)^(-(df + d)/2),  L z = x - loc",
-    example = { "MultivariateStudentT(3, { 0, 0 }, { { 1, 0 }, { 1, 2 } }):log_prob({ 1, 0 })",
-                -3.4017909826398302 },
-  },
   init = function (self, checking)
     local shape, dims = core.shape(self.scale_tril), core.shape(self.loc)
     local d, rows, columns = dims[#dims], shape[#shape - 1], shape[#shape]

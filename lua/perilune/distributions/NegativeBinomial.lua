@@ -1,5 +1,11 @@
---- NegativeBinomial(total_count, probs): successes before total_count failures;
--- or NegativeBinomial{total_count =, logits =}.
+--@ peri.NegativeBinomial
+-- Successes before a number of failures.
+--   total_count  number of failures, not necessarily an integer
+--   probs        probability of success
+--   logits       log(probs/(1 - probs)), instead
+--   formula      log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log(probs) + r log(1 - probs), r = total_count
+-- > NegativeBinomial(2, 0.5):prob(2)
+-- 0.1875
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -14,15 +20,6 @@ local NegativeBinomial = Distribution:extend("NegativeBinomial", {
   operands = { "total_count", "logits" },
   support = constraints.nonnegative_integer,
   one_sided = "NegativeBinomial",
-  help = {
-    summary = "successes before a number of failures",
-    params  = {
-      total_count = "number of failures, not necessarily an integer", probs = "probability of success",
-      logits = "log(probs/(1 - probs)), instead",
-    },
-    formula = "log P(k) = log(Gamma(r + k)/(Gamma(r) k!)) + k log(probs) + r log(1 - probs), r = total_count",
-    example = { "NegativeBinomial(2, 0.5):prob(2)", 0.1875 },
-  },
 })
 
 function NegativeBinomial:mean () return self.total_count * functions.exp(self.logits) end

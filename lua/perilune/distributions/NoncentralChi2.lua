@@ -1,4 +1,10 @@
---- NoncentralChi2(df, noncentrality): a sum of squares of Normals that are not all about 0.
+--@ peri.NoncentralChi2
+-- A sum of squares of Normals with variance 1 that are not all about 0.
+--   df             how many, or any number > 0
+--   noncentrality  sum of the squares of their means
+--   formula        p(x) = e^(-(x + l)/2) (x/l)^(df/4 - 1/2) I_(df/2 - 1)(sqrt(l x))/2,  l = noncentrality
+-- > NoncentralChi2(2, 1):cdf(1)
+-- 0.2671201962031798
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -10,12 +16,6 @@ local NoncentralChi2 = Distribution:extend("NoncentralChi2", {
     { "noncentrality", constraints.nonnegative },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "a sum of squares of Normals with variance 1 that are not all about 0",
-    params  = { df = "how many, or any number > 0", noncentrality = "sum of the squares of their means" },
-    formula = "p(x) = e^(-(x + l)/2) (x/l)^(df/4 - 1/2) I_(df/2 - 1)(sqrt(l x))/2,  l = noncentrality",
-    example = { "NoncentralChi2(2, 1):cdf(1)", 0.26712019620317978 },
-  },
 })
 
 function NoncentralChi2:mean () return self.df + self.noncentrality end

@@ -1,4 +1,10 @@
---- Normal(loc, scale): the bell curve.
+--@ peri.Normal
+-- The bell curve.
+--   loc      centre and mean
+--   scale    standard deviation
+--   formula  log p(x) = -z^2/2 - log(2 pi)/2 - log(scale),  z = (x - loc)/scale
+-- > Normal(0, 1):cdf(1.96)
+-- 0.97500210485178
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Normal = Distribution:extend("Normal", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "the bell curve",
-    params  = { loc = "centre and mean", scale = "standard deviation" },
-    formula = "log p(x) = -z^2/2 - log(2 pi)/2 - log(scale),  z = (x - loc)/scale",
-    example = { "Normal(0, 1):cdf(1.96)", 0.97500210485178 },
-  },
 })
 
 function Normal:mean () return self:batched(self.loc) end

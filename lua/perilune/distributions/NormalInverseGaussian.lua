@@ -1,4 +1,12 @@
---- NormalInverseGaussian(tail, skew, loc, scale): Normals whose variance is an inverse Gaussian variable.
+--@ peri.NormalInverseGaussian
+-- Normals whose variance is an inverse Gaussian variable: tails between those of Normal and Cauchy.
+--   tail     a: large for light tails
+--   skew     b, between -a and a: positive for a long tail to the right
+--   loc      location
+--   scale    scale
+--   formula  p(x) = a K1(a r)/(pi r scale) exp(sqrt(a^2 - b^2) + b z),  z = (x - loc)/scale,  r = sqrt(1 + z^2)
+-- > NormalInverseGaussian(1, 0):log_prob(0)
+-- -0.6523818340601525
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -12,13 +20,6 @@ local NormalInverseGaussian = Distribution:extend("NormalInverseGaussian", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "Normals whose variance is an inverse Gaussian variable: tails between those of Normal and Cauchy",
-    params  = { tail = "a: large for light tails", skew = "b, between -a and a: positive for a long tail to the right",
-                loc = "location", scale = "scale" },
-    formula = "p(x) = a K1(a r)/(pi r scale) exp(sqrt(a^2 - b^2) + b z),  z = (x - loc)/scale,  r = sqrt(1 + z^2)",
-    example = { "NormalInverseGaussian(1, 0):log_prob(0)", -0.65238183406015251 },
-  },
   affine = function (d, loc, scale)
     return d.tail, f.sign(scale) * d.skew, loc + scale * d.loc, f.abs(scale) * d.scale
   end,

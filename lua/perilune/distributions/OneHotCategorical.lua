@@ -1,4 +1,10 @@
---- OneHotCategorical(probs) or OneHotCategorical{logits = ...}: a row with a single 1 among zeros.
+--@ peri.OneHotCategorical
+-- A row of K numbers, one of them 1 and the others 0.
+--   probs    probability of each place of the 1, up to a factor
+--   logits   their logarithms, instead
+--   formula  log P(row with its 1 at j) = log(probs[j]/sum of probs)
+-- > OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1})
+-- -0.47000362924574
 local Categorical  = require "perilune.distributions.Categorical"
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
@@ -9,12 +15,6 @@ local OneHotCategorical = Distribution:extend("OneHotCategorical", {
   operands = { "logits" },
   support = constraints.one_hot,
   one_sided = "OneHotCategorical",
-  help = {
-    summary = "a row of K numbers, one of them 1 and the others 0",
-    params  = { probs = "probability of each place of the 1, up to a factor", logits = "their logarithms, instead" },
-    formula = "log P(row with its 1 at j) = log(probs[j]/sum of probs)",
-    example = { "OneHotCategorical{1, 2, 5}:log_prob({0, 0, 1})", -0.47000362924574 },
-  },
   init = function (self, checking) self.event_shape = { Categorical.outcomes(self, checking) } end,
 })
 

@@ -1,5 +1,11 @@
---- OrderedLogistic(predictor, cutpoints): one of 1, ..., K in their order, as answers on a scale.
---
+--@ peri.OrderedLogistic
+-- One of 1, ..., K in their order: the interval between cutpoints that a Logistic variable falls into.
+--   predictor  where the Logistic variable is centred
+--   cutpoints  K - 1 numbers in increasing order, or rows of them
+--   formula    P(j) = s(cutpoints[j] - predictor) - s(cutpoints[j - 1] - predictor),  s(t) = 1/(1 + e^-t)
+-- > OrderedLogistic(0.3, {-1, 0, 2}):prob(2)
+-- 0.21139246623089963
+
 -- Which interval between the K - 1 cutpoints a Logistic variable about the predictor falls into.
 local Categorical = require "perilune.distributions.Categorical"
 local class       = require "perilune.class"
@@ -29,6 +35,7 @@ local function log_probs (self)
 end
 
 local OrderedLogistic = Categorical:extend("OrderedLogistic", {
+  help = true,
   params = {
     { "predictor", constraints.real },
     { "cutpoints", constraints.ordered_vector, event = 1 },
@@ -36,13 +43,6 @@ local OrderedLogistic = Categorical:extend("OrderedLogistic", {
   operands = { "logits" },
   one_sided = false,
   derived = { probs = function (self) return f.exp(self.logits) end },
-  help = {
-    summary = "one of 1, ..., K in their order: the interval between cutpoints that a Logistic variable falls into",
-    params  = { predictor = "where the Logistic variable is centred",
-                cutpoints = "K - 1 numbers in increasing order, or rows of them" },
-    formula = "P(j) = s(cutpoints[j] - predictor) - s(cutpoints[j - 1] - predictor),  s(t) = 1/(1 + e^-t)",
-    example = { "OrderedLogistic(0.3, {-1, 0, 2}):prob(2)", 0.2113924662308996263 },
-  },
   init = function (self)
     self.logits = log_probs(self)
     self.support = constraints.integer_interval(1, self:outcomes(false))

@@ -1,4 +1,10 @@
---- Pareto(scale, alpha): the power law above scale.
+--@ peri.Pareto
+-- The power law above scale.
+--   scale    lower end
+--   alpha    exponent of the tail
+--   formula  log p(x) = log(alpha/x) - alpha log(x/scale) for x >= scale
+-- > Pareto(2, 3):sf(4)
+-- 0.125
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,12 +17,6 @@ local Pareto = Distribution:extend("Pareto", {
   },
   range = "above zero",
   init = function (self) self.support = constraints.interval(self.scale, math.huge) end,
-  help = {
-    summary = "the power law above scale",
-    params  = { scale = "lower end", alpha = "exponent of the tail" },
-    formula = "log p(x) = log(alpha/x) - alpha log(x/scale) for x >= scale",
-    example = { "Pareto(2, 3):sf(4)", 0.125 },
-  },
 })
 
 -- How far alpha is above a moment's order; 0, which makes the moment infinite, if it is not.

@@ -1,4 +1,9 @@
---- Poisson(rate): the number of rare events.
+--@ peri.Poisson
+-- The number of rare events.
+--   rate     mean and variance; 0 is a point mass at 0
+--   formula  log P(k) = k log(rate) - rate - log k!
+-- > Poisson(4):cdf(2)
+-- 0.238103305553544
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -9,12 +14,6 @@ local Poisson = Distribution:extend("Poisson", {
     { "rate", constraints.nonnegative },
   },
   support = constraints.nonnegative_integer,
-  help = {
-    summary = "the number of rare events",
-    params  = { rate = "mean and variance; 0 is a point mass at 0" },
-    formula = "log P(k) = k log(rate) - rate - log k!",
-    example = { "Poisson(4):cdf(2)", 0.238103305553544 },
-  },
 })
 
 function Poisson:mean () return self.rate end

@@ -1,4 +1,9 @@
---- Rayleigh(scale): the length of a plane vector of two Normals.
+--@ peri.Rayleigh
+-- The length of a plane vector of two Normals.
+--   scale    standard deviation of the coordinates, the mode
+--   formula  log p(x) = log(x) - 2 log(scale) - (x/scale)^2/2 for x >= 0
+-- > Rayleigh(1):sf(2)
+-- 0.1353352832366127
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -6,12 +11,6 @@ local Rayleigh = Distribution:extend("Rayleigh", {
   kernels = "rayleigh",
   params = { { "scale", constraints.positive, default = 1 } },
   support = constraints.nonnegative,
-  help = {
-    summary = "the length of a plane vector of two Normals",
-    params  = { scale = "standard deviation of the coordinates, the mode" },
-    formula = "log p(x) = log(x) - 2 log(scale) - (x/scale)^2/2 for x >= 0",
-    example = { "Rayleigh(1):sf(2)", 0.1353352832366127 },
-  },
 })
 
 -- sqrt(pi/2), sqrt(2 - pi/2) and sqrt(2 log 2)

@@ -1,5 +1,11 @@
---- RelaxedBernoulli(temperature, probs) or RelaxedBernoulli{temperature =, logits =}:
--- a coin whose outcome may lie between 0 and 1.
+--@ peri.RelaxedBernoulli
+-- A coin whose outcome may lie between 0 and 1, near these ends if the temperature is low.
+--   temperature  T, how far from 0 and 1 outcomes stray
+--   probs        probability of an outcome above 1/2; not the mean
+--   logits       log(probs/(1 - probs)), instead
+--   formula      log p(x) = log T - log(x (1 - x)) - z - 2 log(1 + e^-z),  z = T logit(x) - logits
+-- > RelaxedBernoulli(0.5, 0.75):sf(0.5)
+-- 0.75
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -14,14 +20,4 @@ return Distribution:extend("RelaxedBernoulli", {
   operands = { "temperature", "logits" },
   support = constraints.unit_interval,
   kl_moments = false,   -- its mean and variance are integrals themselves
-  help = {
-    summary = "a coin whose outcome may lie between 0 and 1, near these ends if the temperature is low",
-    params  = {
-      temperature = "T, how far from 0 and 1 outcomes stray",
-      probs  = "probability of an outcome above 1/2; not the mean",
-      logits = "log(probs/(1 - probs)), instead",
-    },
-    formula = "log p(x) = log T - log(x (1 - x)) - z - 2 log(1 + e^-z),  z = T logit(x) - logits",
-    example = { "RelaxedBernoulli(0.5, 0.75):sf(0.5)", 0.75 },
-  },
 })

@@ -1,4 +1,10 @@
---- Rice(nu, sigma): the length of a vector of two Normals about a point at distance nu.
+--@ peri.Rice
+-- The length of a vector of two Normals about a point at distance nu; Rayleigh for 0.
+--   nu       distance of the point
+--   sigma    standard deviation of either coordinate
+--   formula  p(x) = x/sigma^2 exp(-(x^2 + nu^2)/(2 sigma^2)) I0(x nu/sigma^2) for x >= 0
+-- > Rice(1, 1):cdf(1)
+-- 0.2671201962031798
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
@@ -10,12 +16,6 @@ local Rice = Distribution:extend("Rice", {
     { "sigma", constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "the length of a vector of two Normals about a point at distance nu; Rayleigh for 0",
-    params  = { nu = "distance of the point", sigma = "standard deviation of either coordinate" },
-    formula = "p(x) = x/sigma^2 exp(-(x^2 + nu^2)/(2 sigma^2)) I0(x nu/sigma^2) for x >= 0",
-    example = { "Rice(1, 1):cdf(1)", 0.26712019620317978175 },
-  },
   affine = function (d, loc, scale)
     if loc == 0 and type(scale) == "number" and scale > 0 then return scale * d.nu, scale * d.sigma end
   end,

@@ -1,4 +1,10 @@
---- Skellam(rate1, rate2): the difference of two Poisson variables.
+--@ peri.Skellam
+-- The difference of two Poisson variables, as of goals.
+--   rate1    mean of the first
+--   rate2    mean of the second
+--   formula  P(k) = e^(-rate1 - rate2) (rate1/rate2)^(k/2) I_|k|(2 sqrt(rate1 rate2))
+-- > Skellam(1, 1):prob(0)
+-- 0.30850832255367105
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -9,12 +15,6 @@ local Skellam = Distribution:extend("Skellam", {
     { "rate2", constraints.positive },
   },
   support = constraints.integer,
-  help = {
-    summary = "the difference of two Poisson variables, as of goals",
-    params  = { rate1 = "mean of the first", rate2 = "mean of the second" },
-    formula = "P(k) = e^(-rate1 - rate2) (rate1/rate2)^(k/2) I_|k|(2 sqrt(rate1 rate2))",
-    example = { "Skellam(1, 1):prob(0)", 0.3085083225536710395 },
-  },
 })
 
 function Skellam:mean () return self.rate1 - self.rate2 end

@@ -1,4 +1,11 @@
---- SkewNormal(loc, scale, skewness): a bell curve that leans.
+--@ peri.SkewNormal
+-- A bell curve that leans: skewness 0 is Normal, large ones near half of one.
+--   loc       location, the mean for skewness 0
+--   scale     scale
+--   skewness  how far it leans, to the right if positive
+--   formula   p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale
+-- > SkewNormal(0, 1, 4):cdf(0.5)
+-- 0.3843496785881371
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,13 +18,6 @@ local SkewNormal = Distribution:extend("SkewNormal", {
     { "skewness", constraints.real,     default = 0 },
   },
   support = constraints.real,
-  help = {
-    summary = "a bell curve that leans: skewness 0 is Normal, large ones near half of one",
-    params  = { loc = "location, the mean for skewness 0", scale = "scale",
-                skewness = "how far it leans, to the right if positive" },
-    formula = "p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale",
-    example = { "SkewNormal(0, 1, 4):cdf(0.5)", 0.38434967858813714 },
-  },
 })
 
 -- skewness/sqrt(1 + skewness^2), however large it is

@@ -1,4 +1,11 @@
---- StudentT(df, loc, scale): the bell curve with heavy tails.
+--@ peri.StudentT
+-- The bell curve with heavy tails.
+--   df       degrees of freedom: 1 is Cauchy, infinity Normal
+--   loc      centre
+--   scale    width
+--   formula  p(x) = (1 + z^2/df)^(-(df + 1)/2)/(scale sqrt(df) B(df/2, 1/2)),  z = (x - loc)/scale
+-- > StudentT(3, 0, 1):cdf(-2)
+-- 0.06966298427942
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,12 +18,6 @@ local StudentT = Distribution:extend("StudentT", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.real,
-  help = {
-    summary = "the bell curve with heavy tails",
-    params  = { df = "degrees of freedom: 1 is Cauchy, infinity Normal", loc = "centre", scale = "width" },
-    formula = "p(x) = (1 + z^2/df)^(-(df + 1)/2)/(scale sqrt(df) B(df/2, 1/2)),  z = (x - loc)/scale",
-    example = { "StudentT(3, 0, 1):cdf(-2)", 0.06966298427942 },
-  },
 })
 
 function StudentT:mode () return self:batched(self.loc) end

@@ -1,128 +1,16 @@
---- TransformedDistribution(base, transforms): the law of a transform of a random variable.
---
+--@ peri.TransformedDistribution
+-- The law of a transform, or of several in a row, of a random variable.
+--   base_distribution  the law of x
+--   transforms         one of peri.transforms, or a list of them
+--   formula            log p(y) = log p(x) - log|det dy/dx|,  x = inverse of y
+-- > TransformedDistribution(require 'perilune'.Normal(0, 1), require 'perilune'.transforms.Exp()):cdf(1)
+-- 0.5
+
 -- Each transform is one stage (stages.lua) on top of the law below it, a distribution or another stage; a chain of
 -- them is all there is to several transforms.
 local Distribution = require "perilune.distribution"
-local Independent  = require "perilune.distributions.Independent"
-local class        = require "perilune.class"
-local core         = require "perilune.core"
-local errors       = require "perilune.errors"
-local events       = require "perilune.events"
-local lazy         = require "perilune.lazy"
-local show         = require "perilune.show"
 
-local peaks       = lazy "peaks"
-local stages      = lazy "stages"
-local transformed = lazy "transformed"
-
-local raise = errors.raise
-
-local TransformedDistribution = Distribution:extend("TransformedDistribution", {
-  construct = function (c, ...) return transformed.make(c, ...) end,
-  complete  = function (self, base, list) return transformed.complete(self, base, list) end,   -- for subclasses
-  help = {
-    summary = "the law of a transform, or of several in a row, of a random variable",
-    arguments = { "base_distribution", "transforms" },
-    params  = { base_distribution = "the law of x", transforms = "one of peri.transforms, or a list of them" },
-    formula = "log p(y) = log p(x) - log|det dy/dx|,  x = inverse of y",
-    example = { "TransformedDistribution(require 'perilune'.Normal(0, 1), require 'perilune'.transforms.Exp())"
-                .. ":cdf(1)", 0.5 },
-  },
+return Distribution:extend("TransformedDistribution", {
+  late_methods = "construct log_prob median mode expectation rsample sample with_batch enumerate_support __tostring"
+                 .. " cdf sf log_cdf log_sf icdf isf mean variance stddev entropy complete",
 })
-
-
--- Methods ------------------------------------------------------------------------------------
-
-function TransformedDistribution:log_prob (x)
-  local law = self.law
-  return core.fused(law.log_prob, law, events.argument(self, "log_prob", x))
-end
-
--- Refuses tails and quantiles of vectors, and of what increases here and decreases there.
-local function check_ordered (self, name)
-  local reason = nil
-  for _, map in ipairs(self.transforms) do
-    if not map.sign and not stages.is_kind(map, "Abs") then reason = tostring(map) .. " is not monotone" end
-  end
-  if #self.event_shape > 0 then reason = "an event has shape " .. show.shape(self.event_shape) end
-  if reason then raise("%s has no %s: %s", class.name(class.of(self)), name, reason) end
-end
-
-for name, of in pairs { cdf = "x", sf = "x", log_cdf = "x", log_sf = "x", icdf = "p", isf = "q" } do
-  TransformedDistribution[name] = function (self, x)
-    check_ordered(self, name)
-    local law = self.law
-    return core.fused(law[name], law, events.argument(self, name, x, of))
-  end
-end
-
-function TransformedDistribution:median ()
-  check_ordered(self, "median")
-  return self.law:icdf(0.5)
-end
-
--- Are all transforms such that the highest point stays the highest?
-local function keeps_heights (self)
-  local discrete = self.support and self.support.is_discrete
-  for _, map in ipairs(self.transforms) do
-    local plain = stages.is_kind(map, "Affine") or stages.is_kind(map, "Reshape")
-    if not (plain or discrete and map.bijective) then return false end
-  end
-  return true
-end
-
--- Refuses integrals over vectors.
-local function check_integral (self, name)
-  if #self.event_shape == 0 or class.of(self.law) == Independent or keeps_heights(self) then return end
-  raise("%s has no %s: an event has shape %s", class.name(class.of(self)), name, show.shape(self.event_shape))
-end
-
-for _, name in ipairs { "mean", "variance", "stddev", "entropy" } do
-  TransformedDistribution[name] = function (self)
-    check_integral(self, name)
-    return self.law[name](self.law)
-  end
-end
-
-function TransformedDistribution:mode ()
-  if keeps_heights(self) then return self.transform:forward(self.base_dist:mode()) end
-  if class.of(self.law) == Independent then return self.law:mode() end
-  check_ordered(self, "mode")
-  return peaks.mode(self, self.base_dist, self.transforms)
-end
-
-function TransformedDistribution:expectation (...)
-  return self.law:expectation(require "perilune.expectation".checked(self, ...))
-end
-
-function TransformedDistribution:rsample (shape, rng)
-  if not self.has_rsample then
-    raise("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base_dist))
-  end
-  return self.transform:forward(self.base_dist:rsample(shape, rng))
-end
-
---- Nothing of it is recorded.
-function TransformedDistribution:sample (shape, rng)
-  return core.no_grad(function () return self.transform:forward(self.base_dist:sample(shape, rng)) end)
-end
-
-function TransformedDistribution:with_batch (shape)
-  shape = core.to_shape(shape, "TransformedDistribution:with_batch")
-  local copy = {}
-  for key, value in pairs(self) do copy[key] = value end
-  return transformed.complete(setmetatable(copy, class.of(self)), self.base_dist:expand(shape), self.transforms)
-end
-
-function TransformedDistribution:enumerate_support ()
-  if not (self.support and self.support.is_discrete) then return Distribution.enumerate_support(self) end
-  return self.transform:forward(self.base_dist:enumerate_support())
-end
-
-function TransformedDistribution:__tostring ()
-  local names = {}
-  for i, t in ipairs(self.transforms) do names[i] = tostring(t) end
-  return string.format("%s(%s, [%s])", class.name(class.of(self)), tostring(self.base_dist), table.concat(names, ", "))
-end
-
-return TransformedDistribution

@@ -1,4 +1,11 @@
---- Triangular(low, high, peak): two straight sides.
+--@ peri.Triangular
+-- A density that rises straight to its peak and falls straight from it.
+--   low      lower end
+--   high     upper end
+--   peak     where the density is largest, 2/(high - low)
+--   formula  p(x) = 2 (x - low)/((high - low) (peak - low)) up to the peak, and likewise down from it
+-- > Triangular(0, 4, 1):cdf(1)
+-- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,12 +19,6 @@ local Triangular = Distribution:extend("Triangular", {
   },
   range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
-  help = {
-    summary = "a density that rises straight to its peak and falls straight from it",
-    params  = { low = "lower end", high = "upper end", peak = "where the density is largest, 2/(high - low)" },
-    formula = "p(x) = 2 (x - low)/((high - low) (peak - low)) up to the peak, and likewise down from it",
-    example = { "Triangular(0, 4, 1):cdf(1)", 0.25 },
-  },
 })
 
 function Triangular:mean () return (self.low + self.high + self.peak) / 3 end

@@ -1,4 +1,12 @@
---- TruncatedNormal(loc, scale, low, high): a Normal cut to an interval.
+--@ peri.TruncatedNormal
+-- A Normal cut to an interval, either end of which may be infinite.
+--   loc      centre of the Normal
+--   scale    standard deviation of the Normal
+--   low      lower end
+--   high     upper end
+--   formula  log p(x) = log phi(z) - log(scale) - log(Phi(b) - Phi(a)),  z = (x - loc)/scale, low <= x <= high
+-- > TruncatedNormal(0, 1, 40, math.huge):mean()
+-- 40.02496884720726
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -12,13 +20,6 @@ local TruncatedNormal = Distribution:extend("TruncatedNormal", {
     { "high",  function (self) return constraints.greater_than(self.low) end, default = math.huge, infinite = true },
   },
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
-  help = {
-    summary = "a Normal cut to an interval, either end of which may be infinite",
-    params  = { loc = "centre of the Normal", scale = "standard deviation of the Normal",
-                low = "lower end", high = "upper end" },
-    formula = "log p(x) = log phi(z) - log(scale) - log(Phi(b) - Phi(a)),  z = (x - loc)/scale, low <= x <= high",
-    example = { "TruncatedNormal(0, 1, 40, math.huge):mean()", 40.0249688472072638 },
-  },
 })
 
 function TruncatedNormal:mode ()

@@ -1,4 +1,10 @@
---- Uniform(low, high): every value between the two ends alike.
+--@ peri.Uniform
+-- Every value between the two ends alike.
+--   low      lower end
+--   high     upper end
+--   formula  log p(x) = -log(high - low) for low <= x <= high
+-- > Uniform(1, 5):cdf(2)
+-- 0.25
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -11,12 +17,6 @@ local Uniform = Distribution:extend("Uniform", {
   },
   range = "bounded",
   init = function (self) self.support = constraints.interval(self.low, self.high) end,
-  help = {
-    summary = "every value between the two ends alike",
-    params  = { low = "lower end", high = "upper end" },
-    formula = "log p(x) = -log(high - low) for low <= x <= high",
-    example = { "Uniform(1, 5):cdf(2)", 0.25 },
-  },
 })
 
 local function middle (self) return 0.5 * self.low + 0.5 * self.high end

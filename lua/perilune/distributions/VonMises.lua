@@ -1,4 +1,10 @@
---- VonMises(loc, concentration): the bell curve of directions.
+--@ peri.VonMises
+-- The bell curve of directions; cdf counts from loc - pi to loc + pi, variance is 1 - E cos(x - loc).
+--   loc            mean direction, in radians
+--   concentration  1/variance, nearly, where it is large
+--   formula        log p(x) = concentration cos(x - loc) - log(2 pi I0(concentration)), for one turn
+-- > VonMises(0, 2):cdf(-1)
+-- 0.11042226304496347
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
@@ -10,12 +16,6 @@ local VonMises = Distribution:extend("VonMises", {
   },
   support = constraints.real,
   kl_moments = false,   -- those of directions are no expectations of x
-  help = {
-    summary = "the bell curve of directions; cdf counts from loc - pi to loc + pi, variance is 1 - E cos(x - loc)",
-    params  = { loc = "mean direction, in radians", concentration = "1/variance, nearly, where it is large" },
-    formula = "log p(x) = concentration cos(x - loc) - log(2 pi I0(concentration)), for one turn",
-    example = { "VonMises(0, 2):cdf(-1)", 0.11042226304496347 },
-  },
 })
 
 local function centre (self) return self:batched(self.loc) end

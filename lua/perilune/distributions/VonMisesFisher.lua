@@ -1,4 +1,10 @@
---- VonMisesFisher(mean_direction, concentration): the bell curve of directions in space.
+--@ peri.VonMisesFisher
+-- The bell curve of directions, unit vectors in d dimensions; variance is that of each coordinate.
+--   mean_direction  m, a unit vector
+--   concentration   k: 0 for all directions alike
+--   formula         log p(x) = k m.x + v log k - (v + 1) log(2 pi) - log I_v(k),  v = d/2 - 1
+-- > VonMisesFisher({ 0, 0, 1 }, 2):log_prob({ 0, 0.6, 0.8 })
+-- -1.5262444390235137
 local Distribution = require "perilune.distribution"
 local class        = require "perilune.class"
 local constraints  = require "perilune.constraints"
@@ -20,12 +26,6 @@ local VonMisesFisher = Distribution:extend("VonMisesFisher", {
     { "concentration",  constraints.nonnegative, default = 1 },
   },
   support = constraints.sphere,
-  help = {
-    summary = "the bell curve of directions, unit vectors in d dimensions; variance is that of each coordinate",
-    params  = { mean_direction = "m, a unit vector", concentration = "k: 0 for all directions alike" },
-    formula = "log p(x) = k m.x + v log k - (v + 1) log(2 pi) - log I_v(k),  v = d/2 - 1",
-    example = { "VonMisesFisher({ 0, 0, 1 }, 2):log_prob({ 0, 0.6, 0.8 })", -1.5262444390235137 },
-  },
   init = function (self, checking)
     local shape = core.shape(self.mean_direction)
     self.event_shape = { shape[#shape] }

@@ -1,4 +1,10 @@
---- Weibull(scale, concentration): waiting with a hazard that grows or fades.
+--@ peri.Weibull
+-- Waiting with a hazard that grows or fades as a power of time.
+--   scale          the 63 % quantile
+--   concentration  shape; below 1 the hazard fades
+--   formula        log p(x) = log(k/scale) + (k - 1) log(x/scale) - (x/scale)^k,  k = concentration
+-- > Weibull(2, 1.5):sf(3)
+-- 0.15927590849002
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -10,12 +16,6 @@ local Weibull = Distribution:extend("Weibull", {
     { "concentration", constraints.positive, default = 1 },
   },
   support = constraints.nonnegative,
-  help = {
-    summary = "waiting with a hazard that grows or fades as a power of time",
-    params  = { scale = "the 63 % quantile", concentration = "shape; below 1 the hazard fades" },
-    formula = "log p(x) = log(k/scale) + (k - 1) log(x/scale) - (x/scale)^k,  k = concentration",
-    example = { "Weibull(2, 1.5):sf(3)", 0.15927590849002 },
-  },
 })
 
 function Weibull:variance ()

@@ -1,5 +1,13 @@
---- Wishart(df, covariance_matrix), or precision_matrix, or scale_tril: sums of squares of normal
--- vectors.
+--@ peri.Wishart
+-- Sums of squares of normal vectors.
+--   df                 degrees of freedom, more than d - 1
+--   covariance_matrix  V, of the vectors, or instead of it:
+--   precision_matrix   its inverse
+--   scale_tril         its Cholesky factor L, a lower triangle
+--   formula            log p(x) = (df - d - 1)/2 log det x - tr(V^-1 x)/2 - df d/2 log 2 - df/2 log det V - log
+--                      Gamma_d(df/2)
+-- > Wishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })
+-- -4.845609346638122
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local functions    = require "perilune.functions"
@@ -24,14 +32,6 @@ local Wishart = Distribution:extend("Wishart", {
   },
   operands = { "df", "scale_tril" },
   support = constraints.positive_definite,
-  help = {
-    summary = "sums of squares of normal vectors",
-    params  = { df = "degrees of freedom, more than d - 1", covariance_matrix = "V, of the vectors, or instead of it:",
-                precision_matrix = "its inverse", scale_tril = "its Cholesky factor L, a lower triangle" },
-    formula = "log p(x) = (df - d - 1)/2 log det x - tr(V^-1 x)/2 - df d/2 log 2 - df/2 log det V "
-              .. "- log Gamma_d(df/2)",
-    example = { "Wishart(3, { { 2, 1 }, { 1, 2 } }):log_prob({ { 1, 0 }, { 0, 1 } })", -4.8456093466381220 },
-  },
   init = function (self, checking)
     local d = matrices.side(self, DEFINITE, "scale_tril")
     self.event_shape = { d, d }

@@ -1,4 +1,10 @@
---- ZeroInflatedPoisson(gate, rate): a Poisson count that is shut off, and 0, with probability gate.
+--@ peri.ZeroInflatedPoisson
+-- A Poisson count that may be shut off.
+--   gate     probability that it is shut off, and 0
+--   rate     mean of the count otherwise
+--   formula  P(0) = gate + (1 - gate) exp(-rate),  P(k) = (1 - gate) rate^k exp(-rate)/k!
+-- > ZeroInflatedPoisson(0.25, 2):prob(0)
+-- 0.35150146242746
 local Distribution = require "perilune.distribution"
 local Poisson      = require "perilune.distributions.Poisson"
 local constraints  = require "perilune.constraints"
@@ -12,12 +18,6 @@ local ZeroInflatedPoisson = Distribution:extend("ZeroInflatedPoisson", {
     { "rate", constraints.nonnegative },
   },
   support = constraints.nonnegative_integer,
-  help = {
-    summary = "a Poisson count that may be shut off",
-    params  = { gate = "probability that it is shut off, and 0", rate = "mean of the count otherwise" },
-    formula = "P(0) = gate + (1 - gate) exp(-rate),  P(k) = (1 - gate) rate^k exp(-rate)/k!",
-    example = { "ZeroInflatedPoisson(0.25, 2):prob(0)", 0.35150146242746 },
-  },
 })
 
 --- Not exp(log_prob), which has no slope in the gate where it is 1.

@@ -122,11 +122,10 @@ local function by_search (likelihood, family, original, start)
     fail(c, "no parameters were found at which the likelihood is a number")
   end
   local reasons, se = judge(own, found, original)
-  local converged = #reasons == 0
-  if converged and higher then
+  if #reasons == 0 and higher then
     reasons[1] = "a local maximum: elsewhere the likelihood is larger, and rises on"
   end
-  return { values = own:plain_values(found.u), se = se, reasons = reasons, converged = converged }
+  return { values = own:plain_values(found.u), se = se, reasons = reasons, converged = #reasons == 0 }
 end
 
 -- { values, se, reasons, converged, exact = values in the user's units, size = how many numbers were estimated }; all
@@ -185,6 +184,13 @@ local function reported (c, values, unit)
   return list
 end
 
+-- The one of the data that a value is but for rounding, or the value: beside a kink an ulp is much.
+local function at_one_of (x, value)
+  local nearest = x[math.tointeger((x - value):abs():argmin())]
+  local rounding = 1e-15 * (math.abs(value) + x:abs():quantile(0.75))
+  return math.abs(nearest - value) <= rounding and nearest or value
+end
+
 -- The distribution of parameters, which may be out of the range of doubles.
 local function made (c, params)
   local ok, d = attempt.call(" must be ", nil, c, copy(params))
@@ -223,6 +229,8 @@ return function (c, x, w, fixed, options)
   for name, value in pairs(copy(found.exact, fixed)) do
     if result.params[name] ~= nil then result.params[name] = value end
   end
+  local kink = family.kink
+  if kink and not result.fixed[kink] then result.params[kink] = at_one_of(x, result.params[kink]) end
   result.distribution = made(c, result.params)
   refusals.impossible(c, result.distribution, x, x)
   return result

@@ -95,7 +95,27 @@ families.AsymmetricLaplace = { kinks = function (x, w, fixed)
   return { loc = sorted[at] }
 end, kink = "loc" }
 
-families.GeneralizedNormal = { kink = "loc" }
+-- A law that is all but uniform is where other starts do not lead.
+families.GeneralizedNormal = {
+  kink = "loc",
+  start = function (x)
+    local low, high = x:min(), x:max()
+    return { loc = low / 2 + high / 2, scale = 0.51 * (high - low) + 1e-3, shape = 20 }
+  end,
+}
+
+-- By moments: skewness 0 is a saddle of the likelihood that looks like a maximum (Azzalini), and starts must be off it.
+families.SkewNormal = { start = function (x, w)
+  local centre = mean(x, w)
+  local sd = variance(x, w, centre) ^ 0.5
+  local third = mean((x - centre) ^ 3, w) / sd ^ 3
+  if third ~= third then return { loc = centre, scale = 1 } end
+  local r = math.max((2 * math.abs(third) / (4 - math.pi)) ^ (1 / 3), 0.5)
+  local shift = math.min(r / (1 + r * r) ^ 0.5, 0.79) * (third < 0 and -1 or 1)   -- in units of scale
+  local delta = shift * (math.pi / 2) ^ 0.5
+  local scale = sd / (1 - shift * shift) ^ 0.5
+  return { loc = centre - scale * shift, scale = scale, skewness = delta / (1 - delta * delta) ^ 0.5 }
+end }
 
 families.Triangular = {
   kink = "peak",

@@ -7,8 +7,11 @@ local FAR    = 8      -- free numbers beyond this may be on their way to an end,
 local FAR_ON_THE_LINE = 100   -- those that are parameters themselves,
 local LOST   = 12     -- and have standard errors like this
 local LEFT   = 1e-6   -- nats that may be left to gain
+local FLAT   = 1e4    -- standard errors of free numbers that are those of rounding errors
 local POINT  = 20     -- free numbers beyond this make a point of a law, of data that are all the same
 local NEARBY = 0.01   -- a change of free numbers that is none to speak of
+
+local SAME = "not converged: the likelihood is flat in some direction; the data cannot tell the parameters"
 
 -- Where a parameter goes whose free number runs off.
 local function goal_of (site, is_up)
@@ -65,9 +68,7 @@ local function reason_of (likelihood, found, original)
       return "at an end: the likelihood rises up to where the support of the law ends at the data"
     end
   end
-  if found.gain <= LEFT then
-    return "not converged: the likelihood is flat in some direction; the data cannot tell the parameters"
-  end
+  if found.gain <= LEFT then return SAME end
   return string.format("not converged: %s is left to gain; give start = { ... }, or more data",
                        found.gain < 1e9 and string.format("%.2g in log likelihood", found.gain) or "more")
 end
@@ -83,6 +84,7 @@ return function (likelihood, found, original)
     se = likelihood:errors(found.u, held) or {}
     for _, name in pairs(held) do se[name] = nil end
   elseif not se then reasons[1] = reason_of(likelihood, found, original)
+  elseif free_se:max() > FLAT then reasons[1], se = SAME, nil
   end
   return reasons, se or {}
 end

@@ -1,4 +1,5 @@
 --- posed:fit {}: tries ways to a posterior, the cheapest first, until one is ok.
+local core        = require "perilune.core"
 local nuts        = require "perilune.inference.nuts"
 local options     = require "perilune.inference.options"
 local progress    = require "perilune.inference.progress"
@@ -32,7 +33,7 @@ local function is_better (a, b) return b == nil or RANK[a.verdict] > RANK[b.verd
 -- vi: ok
 return function (posed, given)
   local read = options.read("fit", given, ROWS)
-  local report, clock = progress.reporter(read.progress, "fit"), os and os.clock or function () return 0 end
+  local report, clock = progress.reporter(read.progress, "fit"), os and os.clock or core.clock
   local tried, best, begin = {}, nil, clock()
   for _, try in ipairs(TRIES) do
     local name, way, extra, is_worth = table.unpack(try, 1, 4)

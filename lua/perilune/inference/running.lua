@@ -231,10 +231,10 @@ local function raise_again (why)
   error(why, 0)
 end
 
--- Sets the fit up, all at once or until the clock says `deadline`. Returns whether it is done.
+-- Sets the fit up, all at once or until the clock says `deadline`, if there are coroutines. Returns whether it is done.
 local function prepare (self, deadline)
   if not self.setting_up then self.begun_from = self.rng:state() end
-  if not deadline and not self.setting_up then
+  if not coroutine or not deadline and not self.setting_up then
     start(self, self.spec.set_up())
     return true
   end

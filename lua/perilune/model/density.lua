@@ -1,13 +1,13 @@
 --- Density: the log density of a model on its free numbers u, one row of u or many at once.
 --
 -- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
-local attempt   = require "perilune.attempt"
-local construct = require "perilune.construct"
-local core      = require "perilune.core"
-local errors    = require "perilune.errors"
-local handlers  = require "perilune.model.handlers"
-local run       = require "perilune.model.run"
-local tensor    = require "perilune.tensor"
+local attempt      = require "perilune.attempt"
+local construction = require "perilune.construction"
+local core         = require "perilune.core"
+local errors       = require "perilune.errors"
+local handlers     = require "perilune.model.handlers"
+local run          = require "perilune.model.run"
+local tensor       = require "perilune.tensor"
 
 local Density = {}
 Density.__index = Density
@@ -90,7 +90,7 @@ local function evaluate (self, rows, values, gradients)
   self.evaluations = self.evaluations + core.shape(rows)[1]
   rows = rows:contiguous()
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
-  else construct.unchecked(evaluate_slowly, self, rows, values, gradients) end
+  else construction.unchecked(evaluate_slowly, self, rows, values, gradients) end
   if self.between then self.between() end
 end
 
@@ -228,7 +228,7 @@ end
 local function found_by (self, kind, rows)
   local report = report_of(self, kind)
   if not report.trace then
-    return split(construct.unchecked(report_slowly, self, report, kind, rows), report.layout)
+    return split(construction.unchecked(report_slowly, self, report, kind, rows), report.layout)
   end
   local n = core.shape(rows)[1]
   local values, all = core.zeros(n), core.zeros(n, core.numel(report.flat))

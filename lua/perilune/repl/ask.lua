@@ -19,8 +19,10 @@ function ask.about (question, look_up)
   word = word:gsub("%(.*$", "")
   local value = look_up(word)
   local entry = help.entry(word) or value ~= nil and type(value) ~= "string" and help.entry(value)
-  if entry then return tostring(entry) end
+  local is_method = entry and entry.name and entry.name:match ":([%w_]+)$" == word   -- a word as well: ?kl
+  if entry and not is_method then return tostring(entry) end
   local found = help.find(word)
+  if is_method then return tostring(entry) .. (#found > 1 and "\n\n" .. tostring(found) or "") end
   if #found > 0 then return tostring(found) end
   return nil, "nothing is known about " .. word
 end

@@ -57,9 +57,25 @@ local function survey (text)
       read_names()
     elseif word == "return" and functions == 0 then
       exits[#exits + 1] = { at = token.first, names = #names, final = #blocks == 0 }
+    elseif word == "goto" and functions == 0 then
+      exits[#exits + 1] = { at = token.first, names = #names, label = tokens[i] and tokens[i].text }
     end
   end
   return { names = names, declared = declared, exits = exits, mentioned = mentioned, tokens = tokens }
+end
+
+-- Where the labels begin that end a text, and a set of their names. A goto to them leaves the text, and may pass
+-- locals on its way as long as nothing follows.
+local function last_labels (text, tokens)
+  local first, labels, i = #text + 1, {}, #tokens
+  while i > 0 do
+    local is_label = i > 2 and tokens[i].text == "::" and tokens[i - 2].text == "::" and tokens[i - 1].kind == "name"
+    if is_label then labels[tokens[i - 1].text] = true
+    elseif tokens[i].text ~= ";" then break end
+    i = i - (is_label and 3 or 1)
+    if is_label then first = tokens[i + 1].first end
+  end
+  return first, labels
 end
 
 -- Each name once, of the first n.
@@ -79,15 +95,19 @@ local function handing_over (names)
 end
 
 -- The text with calls that hand over its locals wherever it is left.
-local function with_exits (text, names, exits)
-  local parts, at, ends = {}, 1, true
-  for _, exit in ipairs(exits) do
-    parts[#parts + 1] = text:sub(at, exit.at - 1)
-    parts[#parts + 1] = handing_over(unique(names, exit.names))
-    at, ends = exit.at, not exit.final
+local function with_exits (text, found)
+  local names, parts, at, ends = found.names, {}, 1, true
+  local last, labels = last_labels(text, found.tokens)
+  for _, exit in ipairs(found.exits) do
+    if not exit.label or labels[exit.label] then
+      parts[#parts + 1] = text:sub(at, exit.at - 1)
+      parts[#parts + 1] = handing_over(unique(names, exit.names))
+      at, ends = exit.at, not exit.final
+    end
   end
-  parts[#parts + 1] = text:sub(at) .. "\n"
+  parts[#parts + 1] = text:sub(at, last - 1) .. "\n"
   if ends then parts[#parts + 1] = handing_over(unique(names, #names)) end
+  parts[#parts + 1] = text:sub(last) .. "\n"
   return table.concat(parts)
 end
 
@@ -95,7 +115,7 @@ end
 local function earlier (cells, mentioned)
   local names = {}
   for name in pairs(mentioned) do
-    if cells[name] and #names < MOST then names[#names + 1] = name end
+    if cells[name] then names[#names + 1] = name end
   end
   return names
 end
@@ -130,9 +150,12 @@ end
 function chunk.compile (text, name, cells, env)
   local found = survey(text)
   local before = earlier(cells, found.mentioned)
+  if #before > MOST then
+    return nil, string.format("this mentions %d locals of earlier inputs, and at most %d are possible", #before, MOST)
+  end
   before[#before + 1] = KEEP
   local make, message = load(string.format("local %s return function (...) %s end", table.concat(before, ", "),
-                                           with_exits(text, found.names, found.exits)), name, "t", env)
+                                           with_exits(text, found)), name, "t", env)
   if not make then return nil, message end
   local f = make()
   for known, i in pairs(upvalues(f)) do
@@ -171,7 +194,7 @@ function chunk.set (cells, name, value) cells[name] = cell_of(value) end
 -- Is more to come, after a text that does not compile? A string in quotes ends with its line, unless a backslash
 -- precedes the break.
 local function is_unfinished (message, last)
-  if last and last.open then return last.text:find "^[%-%[]" ~= nil or last.text:find "\\$" ~= nil end
+  if last and last.open then return last.text:find "^[%-%[]" ~= nil or last.text:find "\\z?$" ~= nil end
   return message:find "<eof>%S?$" ~= nil
 end
 

@@ -1,4 +1,5 @@
 --- A line editor: what is typed, with Emacs's keys, history, completion, any number of lines.
+local clean     = require "perilune.repl.clean"
 local colour    = require "perilune.repl.colour"
 local Keys      = require "perilune.repl.keys"
 local Screen    = require "perilune.repl.screen"
@@ -50,10 +51,7 @@ local function word_start (text, at)
   return at
 end
 
-local function line_start (text, at)
-  while at > 1 and text:byte(at - 1) ~= 10 do at = at - 1 end
-  return at
-end
+local function line_start (text, at) return text:sub(1, at - 1):match "^.*\n()" or 1 end
 
 local function line_end (text, at) return text:find("\n", at, true) or #text + 1 end
 
@@ -99,13 +97,6 @@ end
 local function set (self, text)
   remember(self)
   self.text, self.cursor = text, #text + 1
-end
-
--- Text that can be shown and compiled: no controls, and UTF-8.
-local function cleaned (text)
-  text = text:gsub("[%c\127]", function (c) return (c == "\n" or c == "\t") and c or "" end)
-  if not utf8.len(text) then text = text:gsub("[\128-\255]", "?") end
-  return text
 end
 
 
@@ -172,8 +163,8 @@ end
 local function complete (self)
   local before = self.text:sub(line_start(self.text, self.cursor), self.cursor - 1)
   if before:find "^%s*$" then return insert(self, "  ") end
-  local first, names = self.complete(self.text, self.cursor)
-  if #names == 0 then return end
+  local ok, first, names = pcall(self.complete, self.text, self.cursor)   -- __names may be a user's
+  if not ok or #names == 0 then return end
   local start, typed = common_start(names), self.text:sub(first, self.cursor - 1)
   if #start > #typed or #names == 1 then replace(self, first, self.cursor, start) end
   if #names > 1 then show_names(self, names) end
@@ -328,7 +319,7 @@ local COMMANDS = {
   ["ctrl-l"] = function (self) self.screen:clear() end,
   ["ctrl-c"] = forget,            ["ctrl-d"] = leave_or_delete,   ["ctrl-z"] = suspend,
   ["enter"]  = enter,             ["alt-enter"] = new_line,       ["tab"] = complete,
-  ["paste"]  = function (self, text) insert(self, (cleaned(text):gsub("\n+$", ""))) end,
+  ["paste"]  = function (self, text) insert(self, (clean(text):gsub("\n+$", ""))) end,
 }
 
 -- Does what a key says.
@@ -341,7 +332,7 @@ local function press (self, key, text)
   end
   if COMMANDS[key] then return COMMANDS[key](self, text) end
   if utf8.len(key) == 1 then
-    insert(self, key)
+    insert(self, key .. self.keys:plain())
     settle(self)
   end
 end

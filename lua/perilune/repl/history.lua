@@ -2,6 +2,7 @@
 --
 -- The file is $XDG_STATE_HOME/perilune/history, or ~/.local/state/perilune/history. Where it cannot be written nothing
 -- is said: history then ends with the session.
+local clean    = require "perilune.repl.clean"
 local terminal = require "perilune.terminal"
 
 local MOST = 5000   -- entries that are kept when the file is read
@@ -28,10 +29,10 @@ local function path_of_file ()
   return state .. "/perilune/history"
 end
 
-local function read_all (path)
+local function lines_of (path)
   local list, file = {}, path and io.open(path)
   if not file then return list end
-  for line in file:lines() do list[#list + 1] = decoded(line) end
+  for line in file:lines() do list[#list + 1] = line end
   file:close()
   return list
 end
@@ -48,8 +49,11 @@ end
 --- The history of earlier sessions.
 function History.open ()
   local self = setmetatable({ path = path_of_file() }, History)
-  local all = read_all(self.path)
-  self.list = table.move(all, math.max(1, #all - MOST + 1), #all, 1, {})
+  local all = lines_of(self.path)
+  self.list = {}
+  for i = math.max(1, #all - MOST + 1), #all do   -- whatever the file has, it can be shown
+    self.list[#self.list + 1] = clean(decoded(all[i]))
+  end
   if #all > 2 * MOST then rewrite(self.path, self.list) end
   return self
 end

@@ -95,6 +95,9 @@ function Keys:next ()
   return CONTROLS[byte] or "ctrl-" .. string.char(byte + 96)
 end
 
+--- Takes what has come already of plain characters, so that long lines are not put together one by one.
+function Keys:plain () return take(self, self.bytes:match "^[ -~]*()" - 1) end
+
 --- Is there more that was typed?
 function Keys:is_waiting () return self.bytes ~= "" end
 

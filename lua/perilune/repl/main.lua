@@ -32,9 +32,9 @@ end
 local function evaluate (session, text)
   local question = text:match "^%s*%?(.*)$"
   if question then
-    local answer, why = require "perilune.repl.ask".about(question, session.context.look_up)
-    if answer then io.stdout:write(answer, "\n") else output.error(why) end
-    return answer ~= nil
+    local told, why = require "perilune.repl.ask".about(question, session.context.look_up)
+    if told then io.stdout:write(told, "\n") else output.error(why) end
+    return told ~= nil
   end
   local rest = timed(session, text)
   local began = core.clock()
@@ -53,6 +53,13 @@ local function evaluate (session, text)
   return true
 end
 
+-- The same: whatever fails or is interrupted on the way, also in texts of errors and in answers, ends this input only.
+local function answer (session, text)
+  local results = session:protect(function () return evaluate(session, text) end)
+  if not results[1] then output.error(results[2]) end
+  return results[1] and results[2]
+end
+
 local function is_whole (session, text)
   if text:find "^%s*%?" then return true end
   return session:is_whole(timed(session, text) or text)
@@ -68,16 +75,26 @@ local function is_dumb ()
   return term == nil or term == "" or term == "dumb" or not terminal.is_terminal(1)
 end
 
--- Lines from a pipe, or from a terminal without cursor; with a prompt, or without one.
+-- A text of lines from a pipe, or from a terminal without cursor; with a prompt, or without one.
+local function read_lines (session, has_prompt)
+  local text
+  while true do
+    if has_prompt then io.stdout:write(text and CONTINUATION or PROMPT):flush() end
+    local line = io.read()
+    if not line then return text end
+    text = text and text .. "\n" .. line or line
+    if is_whole(session, text) then return text end
+  end
+end
+
+-- The same; Ctrl-C forgets what was typed.
 local function line_reader (session, has_prompt)
   return function ()
-    local text
     while true do
-      if has_prompt then io.stdout:write(text and CONTINUATION or PROMPT):flush() end
-      local line = io.read()
-      if not line then return text end
-      text = text and text .. "\n" .. line or line
-      if is_whole(session, text) then return text end
+      local results = session:protect(function () return read_lines(session, has_prompt) end)
+      if results[1] then return results[2] end
+      output.error(results[2])
+      io.stdin:seek "cur"   -- clears the error of the stream
     end
   end
 end
@@ -124,7 +141,7 @@ local function loop (session, read, stops)
   while true do
     local text = read()
     if not text or leaves(text) then return true end
-    local ok = evaluate(session, text)
+    local ok = answer(session, text)
     if not ok and stops then return false end
   end
 end
@@ -185,7 +202,7 @@ return function (words)
   follow_coroutines()
   print = print_values   -- luacheck: ignore 121
   local session, ok = Session.new(), true
-  for _, code in ipairs(plan.code) do ok = ok and evaluate(session, code) end
+  for _, code in ipairs(plan.code) do ok = ok and answer(session, code) end
   if ok and plan.file then ok = run_file(session, plan, words) end
   if plan.interactive or not plan.file and #plan.code == 0 then ok = prompt(session, plan.interactive) and ok end
   return ok and 0 or 1

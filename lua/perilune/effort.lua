@@ -1,0 +1,90 @@
+--- What searches cost, by counts of what they ask laws for: no clock decides what is computed.
+--
+-- A unit is about a microsecond. A round of a search costs ROUND, for all the small steps from one tensor to the next,
+-- and each of its points what a tail of the law does.
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local functions = require "perilune.functions"
+
+local effort = {}
+
+local ROUND, POINT = 60, 0.4
+local rounds, points = 0, 0   -- counted so far; differences of them mean something
+
+-- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
+-- they are integrals. All elements are asked for alike.
+local function sum_price (d)
+  local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+  local a, b, n = bare(d.concentration1), bare(d.concentration0), bare(d.total_count)
+  local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
+  local each = POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200))
+  if not core.is_tensor(each) then return each end
+  return core.numel(each) > 0 and core.item(each:mean()) or POINT
+end
+
+local PRICES = {
+  BetaBinomial   = sum_price,
+  ExGaussian     = function () return 3 end,
+  Hypergeometric = function () return 5 end,
+  NoncentralChi2 = function () return 15 end,
+  Rice           = function () return 10 end,
+  Skellam        = function () return 15 end,
+}
+local known = setmetatable({}, { __mode = "k" })
+
+local function price (d)
+  if d.component_distribution then return d.mixture_distribution.support.high * price(d.component_distribution) end
+  if d.list then
+    local sum = 0
+    for _, part in ipairs(d.list) do sum = sum + price(part) end
+    return sum / #d.list
+  end
+  local inner = d.below or d.base or d.base_dist
+  if type(inner) == "table" then return price(inner) end
+  local own = PRICES[class.name(class.of(d))]
+  if not own then return POINT end
+  known[d] = known[d] or own(d)
+  return known[d]
+end
+
+--- What a tail of the law d costs.
+effort.price = price
+
+--- How many points of d are not worth more than a round.
+function effort.few (d) return ROUND / price(d) end
+
+--- A round of a search asks the law d for tails at x, `times` over.
+function effort.count (d, x, times)
+  rounds = rounds + 1
+  points = points + (times or 1) * price(d) * (core.is_tensor(x) and core.numel(x) or 1)
+end
+
+--- As many elements as a law of single numbers counts for: those that it is made of.
+function effort.elements (d)
+  local inner = d.component_distribution
+  if inner then return d.mixture_distribution.support.high * effort.elements(inner) end
+  local most = 1
+  for _, part in ipairs(d.list or { d.base or d.base_dist }) do
+    if type(part) == "table" then most = math.max(most, effort.elements(part)) end
+  end
+  return most
+end
+
+local Purse = {}
+Purse.__index = Purse
+
+--- Something that may be spent from now on.
+function effort.purse (limit)
+  return setmetatable({ limit = limit + ROUND * rounds + points, rounds = rounds, points = points, size = 1 }, Purse)
+end
+
+--- Whatever is spent from here on is a lap of this size, in units of the caller's.
+function Purse:lap (size) self.rounds, self.points, self.size = rounds, points, size end
+
+--- Is there enough for another lap, of this size? It has as many rounds as the last, with more or fewer points.
+function Purse:affords (size)
+  local lap = ROUND * (rounds - self.rounds) + size / self.size * (points - self.points)
+  return ROUND * rounds + points + lap <= self.limit
+end
+
+return effort

@@ -1,0 +1,105 @@
+--- Methods of Truncated.
+local Uniform   = require "perilune.distributions.Uniform"
+local class     = require "perilune.class"
+local core      = require "perilune.core"
+local raise     = require "perilune.errors".raise
+local functions = require "perilune.functions"
+local lazy      = require "perilune.lazy"
+local show      = require "perilune.show"
+
+local truncation        = lazy "truncation"
+local truncated_mixture = lazy "truncated_mixture"
+
+local where, maximum, lt, gt = functions.where, functions.maximum, functions.lt, functions.gt
+local exp, log, log1p        = functions.exp, functions.log, functions.log1p
+local INF = math.huge
+
+local function argument (self, name, x) return core.operand(x, class.name(class.of(self)), name) end
+
+local Truncated = {}
+
+function Truncated.construct (c, ...) return truncation.make(c, ...) end
+
+function Truncated:__tostring ()
+  return string.format("%s(%s, low=%s, high=%s)", class.name(class.of(self)), tostring(self.base),
+                       show.parameter(self.low), show.parameter(self.high))
+end
+
+function Truncated:with_batch (shape)
+  shape = core.to_shape(shape, "Truncated:with_batch")
+  return truncation.assemble(class.of(self), self.base, self.low, self.high, shape)
+end
+
+
+-- Densities and tails --------------------------------------------------------------
+
+local function log_density (self, x)
+  local outside = maximum(lt(x, self.first), gt(x, self.last))
+  return where(outside, -INF, self.base:log_prob(x) - self.log_mass)
+end
+
+function Truncated:log_prob (x) return core.fused(log_density, self, argument(self, "x", x)) end
+
+function Truncated:log_cdf (x) return (truncation.log_tails(self, argument(self, "x", x))) end
+function Truncated:log_sf (x) return (select(2, truncation.log_tails(self, argument(self, "x", x)))) end
+function Truncated:cdf (x) return exp(self:log_cdf(x)) end
+function Truncated:sf (x) return exp(self:log_sf(x)) end
+
+
+-- Quantiles ----------------------------------------------------------------------
+
+function Truncated:icdf (p)
+  p = argument(self, "p", p)
+  return truncation.inverse(self, log(p), log1p(-p), p)
+end
+
+function Truncated:isf (q)
+  q = argument(self, "q", q)
+  return truncation.inverse(self, log1p(-q), log(q), q)
+end
+
+
+-- Moments and samples ----------------------------------------------------------------
+
+function Truncated:expectation (...)
+  local expectation = require "perilune.expectation"
+  local f, opts = expectation.checked(self, ...)
+  local value, error = truncated_mixture.expectation(self, f, opts)
+  if value then return value, error end
+  return expectation.of(self, f, opts)
+end
+
+function Truncated:mean () return (self:expectation(function (x) return x end)) end
+
+function Truncated:variance ()
+  local mean = self:mean()
+  return (self:expectation(function (x) return (x - mean) ^ 2 end))
+end
+
+function Truncated:entropy ()
+  return -self:expectation(function (x) return self:log_prob(x) end)
+end
+
+function Truncated:mode () return truncation.mode(self) end
+
+local function drawn (self, shape, rng)
+  local u = Uniform(0, 1)
+  if rawget(self, "batch_shape") then u = u:expand(self.batch_shape) end
+  u = u:sample(shape, rng)
+  local x = truncation.quantile(self, log(u), log1p(-u))
+  if not self.support.is_discrete then return x end
+  x = truncation.settled(self, x, log(u), log1p(-u), u)
+  return type(x) == "number" and math.tointeger(x) or x
+end
+
+function Truncated:sample (shape, rng) return core.no_grad(drawn, self, shape, rng) end
+
+--- The draws of `sample`.
+function Truncated:rsample (shape, rng)
+  if not self.has_rsample then
+    raise("%s has no rsample: %s has none", class.name(class.of(self)), tostring(self.base))
+  end
+  return drawn(self, shape, rng)
+end
+
+return Truncated
