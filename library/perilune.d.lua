@@ -676,7 +676,7 @@ peri.Skellam = {}
 ---@class perilune.SkewNormal: perilune.Distribution
 ---@field loc any a real number, 0 unless told; location, the mean for skewness 0
 ---@field scale any positive, 1 unless told; scale
----@field skewness any a real number, 0 unless told; how far it leans, to the right if positive
+---@field skewness any a real number, 0 unless told; how far it leans, to the right if positive; this field hides the method d:skewness()
 ---@overload fun(loc?: any, scale?: any, skewness?: any): perilune.SkewNormal
 ---@overload fun(params: { loc?: any, scale?: any, skewness?: any }): perilune.SkewNormal
 peri.SkewNormal = {}

@@ -420,7 +420,7 @@ return {
     arguments = { "loc", "scale", "skewness" },
     formula = "p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale",
     example = { "SkewNormal(0, 1, 4):cdf(0.5)", 0.38434967858813712 },
-    params = { loc = "location, the mean for skewness 0", scale = "scale", skewness = "how far it leans, to the right if positive" } },
+    params = { loc = "location, the mean for skewness 0", scale = "scale", skewness = "how far it leans, to the right if positive; this field hides the method d:skewness()" } },
   StudentT = {
     summary = "The bell curve with heavy tails",
     arguments = { "df", "loc", "scale" },
