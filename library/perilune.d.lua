@@ -393,6 +393,14 @@ peri.JohnsonSU = {}
 ---@overload fun(params: { concentration1?: any, concentration0?: any }): perilune.Kumaraswamy
 peri.Kumaraswamy = {}
 
+---A correlation matrix R with density proportional to det^(concentration - 1). log p(R) = (concentration - 1) log det R - constant, over the elements below the diagonal
+---@class perilune.LKJ: perilune.Distribution
+---@field dim any an integer in [2, inf]; rows and columns
+---@field concentration any positive, 1 unless told; above 1 for weak correlations, 1 for all alike
+---@overload fun(dim: any, concentration?: any): perilune.LKJ
+---@overload fun(params: { dim?: any, concentration?: any }): perilune.LKJ
+peri.LKJ = {}
+
 ---The Cholesky factor L of a correlation matrix with density proportional to det^(concentration - 1). log p(L) = sum over rows i > 1 of (dim - i + 2 concentration - 2) log L[i][i] - constant, over the elements below the diagonal
 ---@class perilune.LKJCholesky: perilune.Distribution
 ---@field dim any an integer in [2, inf]; rows and columns
@@ -574,6 +582,16 @@ peri.NoncentralChi2 = {}
 ---@overload fun(params: { loc?: any, scale?: any }): perilune.Normal
 peri.Normal = {}
 
+---Normals whose variance is an inverse Gaussian variable: tails between those of Normal and Cauchy. p(x) = a K1(a r)/(pi r scale) exp(sqrt(a^2 - b^2) + b z),  z = (x - loc)/scale,  r = sqrt(1 + z^2)
+---@class perilune.NormalInverseGaussian: perilune.Distribution
+---@field tail any positive; a: large for light tails
+---@field skew any in the interval [-1, tail], 0 unless told; b, between -a and a: positive for a long tail to the right
+---@field loc any a real number, 0 unless told; location
+---@field scale any positive, 1 unless told; scale
+---@overload fun(tail: any, skew?: any, loc?: any, scale?: any): perilune.NormalInverseGaussian
+---@overload fun(params: { tail?: any, skew?: any, loc?: any, scale?: any }): perilune.NormalInverseGaussian
+peri.NormalInverseGaussian = {}
+
 ---A row of K numbers, one of them 1 and the others 0. log P(row with its 1 at j) = log(probs[j]/sum of probs)
 ---@class perilune.OneHotCategorical: perilune.Distribution
 ---@field probs any a row; non-negative; probability of each place of the 1, up to a factor
@@ -658,7 +676,7 @@ peri.Skellam = {}
 ---@class perilune.SkewNormal: perilune.Distribution
 ---@field loc any a real number, 0 unless told; location, the mean for skewness 0
 ---@field scale any positive, 1 unless told; scale
----@field skewness any a real number, 0 unless told; how far it leans, to the right if positive
+---@field skewness any a real number, 0 unless told; how far it leans, to the right if positive; this field hides the method d:skewness()
 ---@overload fun(loc?: any, scale?: any, skewness?: any): perilune.SkewNormal
 ---@overload fun(params: { loc?: any, scale?: any, skewness?: any }): perilune.SkewNormal
 peri.SkewNormal = {}
@@ -1994,6 +2012,24 @@ function peri.isnan(x) end
 ---@return number|perilune.Tensor
 function Tensor:isnan() end
 
+---exp(x) K0(x), x >= 0: the modified Bessel function of the second kind of order 0, scaled.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.k0e(x) end
+
+---exp(x) K0(x), x >= 0: the modified Bessel function of the second kind of order 0, scaled.
+---@return number|perilune.Tensor
+function Tensor:k0e() end
+
+---exp(x) K1(x), x >= 0: the modified Bessel function of the second kind of order 1, scaled.
+---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
+---@return number|perilune.Tensor
+function peri.k1e(x) end
+
+---exp(x) K1(x), x >= 0: the modified Bessel function of the second kind of order 1, scaled.
+---@return number|perilune.Tensor
+function Tensor:k1e() end
+
 ---1 where x <= y, 0 elsewhere.
 ---@param x number|table|perilune.Tensor number, table or tensor; shapes are broadcast
 ---@param y number|table|perilune.Tensor number, table or tensor; shapes are broadcast
@@ -2735,6 +2771,10 @@ peri.constraints.Constraint = nil
 ---@type perilune.Constraint
 peri.constraints.corr_cholesky = nil
 
+---Correlation matrices: symmetric, with positive eigenvalues and ones on the diagonal.
+---@type perilune.Constraint
+peri.constraints.corr_matrix = nil
+
 ---What only other parameters decide: to check it raises.
 ---@type perilune.Constraint
 peri.constraints.dependent = nil
@@ -2940,6 +2980,10 @@ function peri.transforms.Compose(parts) end
 ---The Cholesky factor of a correlation matrix, d by d, from d (d - 1)/2 free numbers, row after row below the diagonal.
 ---@return perilune.Transform
 function peri.transforms.CorrCholesky() end
+
+---A correlation matrix, d by d, from d (d - 1)/2 free numbers: the product of the factor that CorrCholesky makes of them.
+---@return perilune.Transform
+function peri.transforms.CorrMatrix() end
 
 ---The cdf of a distribution of single numbers; its inverse is icdf.
 ---@param distribution perilune.Distribution distribution

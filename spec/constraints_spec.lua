@@ -71,6 +71,13 @@ local cases = {
   { "corr_cholesky", constraints.corr_cholesky, { { { 1, 0 }, { 0.6, 0.8 } } }, {
     { { { 1, 0 }, { 3, 4 } }, "a lower-triangular matrix with positive diagonal and rows of length 1, "
                               .. "got a matrix with a row of length 5" } } },
+  { "corr_matrix", constraints.corr_matrix, { { { 1, 0.6 }, { 0.6, 1 } } }, {
+    { { { 1, 0.6 }, { 0.6, 2 } },
+      "a positive-definite matrix with ones on the diagonal, got a matrix with 2 on the diagonal" },
+    { { { 1, 1 }, { 1, 1 } },
+      "a positive-definite matrix with ones on the diagonal, got a symmetric matrix that is not" },
+    { rotation, "a positive-definite matrix with ones on the diagonal, "
+                .. "got a matrix with 0.8 and -0.8 across the diagonal" } } },
   { "positive_definite", constraints.positive_definite, { { { 2, 1 }, { 1, 2 } }, { { { 1e-200 } } } }, {
     { { { { 1 } }, { { 0 } } }, "a positive-definite matrix, got a symmetric matrix that is not at [2]" },
     { rotation, "a positive-definite matrix, got a matrix with 0.8 and -0.8 across the diagonal" } } },

@@ -68,7 +68,7 @@ end
 local ELSEWHERE = {}
 for _, name in ipairs {
   "Categorical", "Delta", "Dirichlet", "DirichletMultinomial", "Flat", "HiddenMarkov", "Independent",
-  "InverseWishart", "LKJCholesky", "LinearGaussian", "LogisticNormal", "LowRankMultivariateNormal", "Masked",
+  "InverseWishart", "LKJ", "LKJCholesky", "LinearGaussian", "LogisticNormal", "LowRankMultivariateNormal", "Masked",
   "MatrixNormal", "MixtureDistribution", "MixtureSameFamily", "Multinomial", "MultivariateNormal",
   "MultivariateStudentT", "OneHotCategorical", "OneHotCategoricalStraightThrough", "RelaxedOneHotCategorical",
   "TransformedDistribution", "Truncated", "VonMisesFisher", "Wishart",

@@ -163,6 +163,7 @@ describe("free numbers", function ()
   -- Sites of rows and matrices: the means of their draws, weighted from a wide proposal, are those of the prior.
   for name, make in pairs {
     Dirichlet = function () return peri.Dirichlet { 2, 3, 4 } end,
+    LKJ = function () return peri.LKJ(3, 2) end,
     LKJCholesky = function () return peri.LKJCholesky(3, 2) end,
     Wishart = function () return peri.Wishart(5, peri.eye(2)) end,
     ["two rows"] = function () return peri.Dirichlet(peri.tensor { { 2, 3 }, { 4, 5 } }) end,

@@ -253,6 +253,26 @@ describe("transform of rows and matrices", function ()
     check_adjoints("corr_cholesky", t, peri.tensor { 0.3, -1, 2, 0.7, 0.2, -0.4 }, { 4, 6 })
   end)
 
+  it("CorrMatrix is the product of such factors", function ()
+    local t, factor = transforms.CorrMatrix(), transforms.CorrCholesky()
+    local x = peri.tensor { { 0.3, -1, 2, 0.7, 0.2, -0.4 }, { -0.1, 0.5, 0.05, 3, 0.2, 1 } }
+    local l = factor(x)
+    local r = l:matmul(l:transpose(-1, -2))
+    assert(peri.item((t(x) - r):abs():max()) < 1e-15)
+    all_close(x, t:inv()(t(x)), 1e-12)
+    -- dr/dl is the product of l_ii^(d - i)
+    local expected = factor:log_abs_det_jacobian(x) + 2 * l:select(-1, 2):select(-1, 2):log()
+                     + l:select(-1, 3):select(-1, 3):log()
+    all_close(expected, t:log_abs_det_jacobian(x), 1e-14)
+    assert(peri.item(t:log_abs_det_jacobian { 800 }) < -1590)   -- where the diagonal of l is 0
+    assert.is_true(constraints.corr_matrix:check(t(x)))
+    assert.same({ 2, 4, 4 }, t:forward_shape { 2, 6 })
+    assert.same({ 2, 6 }, t:inverse_shape { 2, 4, 4 })
+    assert.equal("CorrMatrix: x must have d (d - 1)/2 elements in its last dimension, got 2", message(t, { 1, 2 }))
+    local log_det, adjoint = kernel("corr_cholesky", "matrix_log_det", 1)
+    assert.is_nil(slopes.adjoint_mismatch(log_det, adjoint, { x[1] }, peri.tensor(1.3), 1e-8))
+  end)
+
   it("Ordered gives increasing rows", function ()
     local t, x = transforms.Ordered(), { 0.5, -700, 2, 40 }
     all_close({ 0.5, 0.5 + math.exp(-700), 0.5 + math.exp(2), 0.5 + math.exp(2) + math.exp(40) }, t(x))
@@ -452,7 +472,8 @@ describe("biject_to and transform_to", function ()
     { constraints.unit_interval, 1 }, { constraints.interval(2, 7), 1 },
     { constraints.half_open_interval({ 0, 1 }, 4), 2 },
     { constraints.left_open_interval(0, 4), 1 }, { constraints.real_vector, 3 }, { constraints.simplex, 3 },
-    { constraints.ordered_vector, 3 }, { constraints.corr_cholesky, 6 }, { constraints.lower_cholesky, { 3, 3 } },
+    { constraints.ordered_vector, 3 }, { constraints.corr_cholesky, 6 }, { constraints.corr_matrix, 6 },
+    { constraints.lower_cholesky, { 3, 3 } },
     { constraints.positive_definite, { 3, 3 } }, { constraints.independent(constraints.positive, 2), { 2, 3 } },
     { constraints.cat({ constraints.positive, constraints.simplex, constraints.real }, -1, { 2, 3, 1 }), 5, 6 },
     { constraints.stack({ constraints.positive, constraints.unit_interval }, -1), 2 },

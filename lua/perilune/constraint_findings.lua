@@ -63,6 +63,12 @@ function findings.diagonal (event)
   end)
 end
 
+function findings.other_diagonal (event)
+  return each_element(event, function (i, j, v)
+    return i == j and math.abs(v - 1) > 1e-6 and string.format("a matrix with %s on the diagonal", show.number(v))
+  end)
+end
+
 function findings.long_row (event)
   for i = 1, #event do
     local norm = core.item((event[i] * event[i]):sum()) ^ 0.5

@@ -17,6 +17,7 @@ local categorical = kernel("categorical", "Categorical", 2)
 local cauchy      = kernel("cauchy", "Cauchy", 4)
 local gamma       = kernel("gamma", "Gamma", 4)
 local geometric   = kernel("geometric", "Geometric", 2)
+local lkj         = kernel("lkjcholesky", "LKJCholesky", 4)
 local logistic    = kernel("logistic", "same_scale", 4)
 local normal      = kernel("normal", "Normal", 4)
 local vectors     = kernel("multivariatenormal", "MultivariateNormal", 4)
@@ -55,6 +56,7 @@ kl_pairs.formulas = {
   { "InverseWishart", "InverseWishart", function (p, q)   -- the inverses are Wisharts, of inverse scales
     return wishart(p.df, q.scale_tril, q.df, p.scale_tril)
   end },
+  { "LKJ", "LKJ", function (p, q) return lkj(p.concentration, p.frame, q.concentration, q.frame) end },   -- of factors
   { "LowRankMultivariateNormal", "MultivariateNormal", function (p, q)
     return vectors(p.loc, p.scale_tril, q.loc, q.scale_tril)
   end },

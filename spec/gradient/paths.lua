@@ -90,6 +90,15 @@ function paths.lkj (x, eta)
   end
 end
 
+--- The factor of x moves so.
+function paths.lkj_matrix (x, eta)
+  local moving = paths.lkj(x:cholesky(), eta)
+  return function (moved_eta)
+    local l = moving(moved_eta)
+    return l:matmul(l:transpose(-1, -2))
+  end
+end
+
 --- In space: 1 - cos t = -log(1 - u (1 - e^(-2k)))/k for the angle t between x and m, and the direction across m turns
 -- with m along the great circle.
 function paths.mises_fisher (x, m, k)

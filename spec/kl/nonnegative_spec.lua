@@ -183,6 +183,7 @@ describe("the divergence of every registered pair", function ()
                       function (a) return peri.Categorical { logits = a } end },
       Multinomial = { function () return 9 * normal(n, 5) end,
                       function (a) return peri.Multinomial { total_count = 9, logits = a } end },
+      LKJ         = { function () return far(n) end, function (a) return peri.LKJ(4, a) end },
       LKJCholesky = { function () return far(n) end, function (a) return peri.LKJCholesky(4, a) end },
       Wishart     = { triangle, function (a) return peri.Wishart { df = 3.5, scale_tril = a } end },
       VonMisesFisher = { function () return normal(n, 3) end,

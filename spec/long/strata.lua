@@ -181,13 +181,19 @@ local function correlation (i, j)
   return function (x) return ((x:select(-2, i) * x:select(-2, j)):sum(-1) + 1) / 2 end
 end
 
-local function lkj (dim, concentration)
+-- The same of a matrix.
+local function own_correlation (i, j)
+  return function (x) return (x:select(-2, i):select(-1, j) + 1) / 2 end
+end
+
+local function lkj (dim, concentration, share)
   local b = concentration + (dim - 2) / 2
-  return function (LKJCholesky)
-    return LKJCholesky(dim, concentration), {
-      { "first correlation", correlation(1, 2), peri.Beta(b, b) },
-      { "last correlation", correlation(dim - 1, dim), peri.Beta(b, b) },
-      { "far correlation", correlation(1, dim), peri.Beta(b, b) },
+  share = share or correlation
+  return function (class)
+    return class(dim, concentration), {
+      { "first correlation", share(1, 2), peri.Beta(b, b) },
+      { "last correlation", share(dim - 1, dim), peri.Beta(b, b) },
+      { "far correlation", share(1, dim), peri.Beta(b, b) },
     }
   end
 end
@@ -278,6 +284,7 @@ local multivariate = {
   DirichletMultinomial     = { dirichlet_multinomial(20, 1, 2, 3), dirichlet_multinomial(1000, 0.01, 5, 0.1) },
   Independent              = { independent },
   InverseWishart           = { inverse_wishart(3.5), inverse_wishart(1.2), inverse_wishart(1e5) },
+  LKJ                      = { lkj(2, 1, own_correlation), lkj(3, 0.1, own_correlation), lkj(4, 2.5, own_correlation) },
   LKJCholesky              = { lkj(2, 1), lkj(3, 0.1), lkj(4, 2.5), lkj(5, 1) },
   LogisticNormal           = { logistic_normal },
   LowRankMultivariateNormal = {

@@ -16,52 +16,16 @@
 **
 ** The last operand is a row of d numbers, of which only the size d is read.
 */
-#include "kernel/betalaw.h"
-#include "kernel/kernel.h"
-#include "random/gammas.h"
-#include "random/noise.h"
-#include "special/constants.h"
+#include "kernel/lkj.h"
 
 
 static const double TOLERANCE = 1e-6;    /* of the length of a row */
-static const double LEAST_DIAGONAL = 0x1p-1022;   /* on a drawn diagonal */
 
-
-static double shape_of (size_t d, size_t i, double eta) {
-  return eta + 0.5 * (double)(d - 1 - i);
-}
-
-/* psi(b + h) - psi(b) */
-static double digamma_gap (double b, double h) {
-  return vlog1p(h / b) + (digamma_rest(b + h) - digamma_rest(b));
-}
-
-/* the sum of squares, in four parts side by side */
-static double squares (size_t n, const double *x) {
-  double sum[4] = {0};
-  size_t whole = n - n % 4;
-  for (size_t j = 0; j < whole; j += 4)
-    for (size_t k = 0; k < 4; k++) sum[k] = fma(x[j + k], x[j + k], sum[k]);
-  for (size_t j = whole; j < n; j++) sum[j - whole] = fma(x[j], x[j], sum[j - whole]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-static void fill_zero (size_t n, double *out) {
-  EVERY for (size_t i = 0; i < n; i++) out[i] = 0;
-}
 
 
 /* {=====================================================
 ** Density
 ** ====================================================== */
-
-/* the logarithm of the density at L = 1 */
-static double log_peak_of (size_t d, double eta) {
-  double sum = 0;
-  for (size_t i = 1; i < d; i++)
-    sum += fma(-HALF_LOG_PI, (double)i, vlgamma_delta(shape_of(d, i, eta), 0.5 * (double)i));
-  return sum;
-}
 
 /* 2 (b_i - 1) */
 static double power_of (size_t d, size_t i, double eta) {
@@ -73,7 +37,7 @@ static int is_factor (size_t d, const double *l) {
   for (size_t i = 0; i < d && good; i++, l += d) {
     uint64_t above = 0;
     for (size_t j = i + 1; j < d; j++) above |= bits_of(l[j]) << 1;   /* all but the sign */
-    good = above == 0 && l[i] > 0 && fabs(sqrt(squares(i + 1, l)) - 1) <= TOLERANCE;
+    good = above == 0 && l[i] > 0 && fabs(sqrt(lkj_squares(i + 1, l)) - 1) <= TOLERANCE;
   }
   return good;
 }
@@ -99,7 +63,7 @@ static void log_prob (const Batch *b, double *out) {
   double peak = 0;
   for (size_t r = 0; r < b->n; r++) {
     const double *eta = event(b, 1, r);
-    if (eta != seen) peak = log_peak_of(d, *eta);   /* once where it is shared */
+    if (eta != seen) peak = lkj_log_peak(d, *eta);   /* once where it is shared */
     seen = eta;
     out[r] = density(d, event(b, 0, r), *eta, peak);
   }
@@ -108,15 +72,15 @@ static void log_prob (const Batch *b, double *out) {
 /* 2 (b_i - 1)/L_ii on the diagonal;  sum_i [2 log L_ii + psi(a) - psi(b_i)] */
 static void log_prob_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t side = b->dims[0];
-  fill_zero(b->n * side * side, d[0]);
-  fill_zero(b->n * side, d[2]);
+  lkj_zero(b->n * side * side, d[0]);
+  lkj_zero(b->n * side, d[2]);
   for (size_t r = 0; r < b->n; r++) {
     const double *l = event(b, 0, r), eta = *event(b, 1, r);
     double in = inside(side, l), up = in == 0 ? 0 : upstream[r] * in, sum = 0;
     for (size_t i = 1; up != 0 && i < side; i++) {
       double diagonal = l[i * side + i];
       d[0][(r * side + i) * side + i] = up * power_of(side, i, eta) / diagonal;
-      sum += fma(2, vlog(diagonal), digamma_gap(shape_of(side, i, eta), 0.5 * (double)i));
+      sum += fma(2, vlog(diagonal), lkj_digamma_gap(lkj_shape(side, i, eta), 0.5 * (double)i));
     }
     d[1][r] = up == 0 ? 0 : up * sum;
   }
@@ -207,13 +171,13 @@ static DiagonalMoment variance_at (double b, double h) {
 static void triangle (const Batch *b, Diagonal *diagonal, double first, double below,
                       double *out) {
   size_t d = b->dims[0];
-  fill_zero(b->n * d * d, out);
+  lkj_zero(b->n * d * d, out);
   for (size_t r = 0; r < b->n; r++, out += d * d) {
-    double eta = *event(b, 0, r), a = shape_of(d, 0, eta);
+    double eta = *event(b, 0, r), a = lkj_shape(d, 0, eta);
     out[0] = first;
     for (size_t i = 1; i < d; i++) {
       for (size_t j = 0; j < i; j++) out[i * d + j] = below / a;
-      out[i * d + i] = diagonal(shape_of(d, i, eta), 0.5 * (double)i).value;
+      out[i * d + i] = diagonal(lkj_shape(d, i, eta), 0.5 * (double)i).value;
     }
   }
 }
@@ -221,13 +185,13 @@ static void triangle (const Batch *b, Diagonal *diagonal, double first, double b
 static void triangle_adjoint (const Batch *b, Diagonal *diagonal, double below,
                               const double *upstream, double *const d[]) {
   size_t side = b->dims[0];
-  fill_zero(b->n * side, d[1]);
+  lkj_zero(b->n * side, d[1]);
   for (size_t r = 0; r < b->n; r++, upstream += side * side) {
-    double eta = *event(b, 0, r), a = shape_of(side, 0, eta), sum = 0, left = 0;
+    double eta = *event(b, 0, r), a = lkj_shape(side, 0, eta), sum = 0, left = 0;
     for (size_t i = 1; i < side; i++) {
       const double *up = upstream + i * side;
       for (size_t j = 0; j < i; j++) left += up[j];
-      sum = fma(up[i], diagonal(shape_of(side, i, eta), 0.5 * (double)i).slope, sum);
+      sum = fma(up[i], diagonal(lkj_shape(side, i, eta), 0.5 * (double)i).slope, sum);
     }
     d[0][r] = sum - below / a * (left / a);
   }
@@ -250,21 +214,22 @@ static void entropy (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     double eta = *event(b, 0, r), sum = 0;
-    for (size_t i = 1; i < d; i++)
-      sum = fma(0.5 * power_of(d, i, eta), digamma_gap(shape_of(d, i, eta), 0.5 * (double)i), sum);
-    out[r] = sum - log_peak_of(d, eta);
+    for (size_t i = 1; i < d; i++) {
+      double gap = lkj_digamma_gap(lkj_shape(d, i, eta), 0.5 * (double)i);
+      sum = fma(0.5 * power_of(d, i, eta), gap, sum);
+    }
+    out[r] = sum - lkj_log_peak(d, eta);
   }
 }
 
-/* (1 - b) (psi'(b) - psi'(a)), with x psi'(x) = 1 + trigamma_rest(x) */
+/* (1 - b) (psi'(b) - psi'(a)) */
 static void entropy_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t side = b->dims[0];
-  fill_zero(b->n * side, d[1]);
+  lkj_zero(b->n * side, d[1]);
   for (size_t r = 0; r < b->n; r++) {
-    double eta = *event(b, 0, r), a = shape_of(side, 0, eta), sum = 0;
+    double eta = *event(b, 0, r), sum = 0;
     for (size_t i = 1; i < side; i++) {
-      double shape = shape_of(side, i, eta), h = 0.5 * (double)i;
-      double fall = fma(h, 1 + trigamma_rest(shape), -shape * trigamma_gap(shape, h)) / shape / a;
+      double fall = lkj_trigamma_gap(lkj_shape(side, i, eta), 0.5 * (double)i);
       sum = fma(-0.5 * power_of(side, i, eta), fall, sum);
     }
     d[0][r] = upstream[r] * sum;
@@ -279,57 +244,19 @@ static void entropy_adjoint (const Batch *b, const double *upstream, double *con
 ** variable on it, brought to length 1
 ** ====================================================== */
 
-/* a row of normal numbers made a row of L; the gamma variable is size e^-depth */
-static void finish_row (size_t d, size_t i, double size, double depth, double *row) {
-  double sum = fma(size, vexp(-depth), 0.5 * squares(i, row)), scale = SQRT_HALF / sqrt(sum);
-  double diagonal = sqrt(size / sum) * vexp(-0.5 * depth);
-  for (size_t j = 0; j < i; j++) row[j] *= scale;
-  row[i] = diagonal > LEAST_DIAGONAL ? diagonal : LEAST_DIAGONAL;
-  fill_zero(d - 1 - i, row + i + 1);
-}
-
-static void finish_matrix (const Philox *g, uint64_t element, size_t d, double eta, double *l) {
-  double shape[GAMMAS_BLOCK], size[GAMMAS_BLOCK], depth[GAMMAS_BLOCK];
-  fill_zero(d, l);
-  l[0] = 1;
-  for (size_t i = 1, n; i < d; i += n) {
-    n = d - i < GAMMAS_BLOCK ? d - i : GAMMAS_BLOCK;
-    for (size_t k = 0; k < n; k++) shape[k] = shape_of(d, i + k, eta);
-    gammas(g, 1, element + i, n, shape, size, depth);
-    for (size_t k = 0; k < n; k++) finish_row(d, i + k, size[k], depth[k], l + (i + k) * d);
-  }
-}
-
 static void rsample (const Philox *g, uint64_t first, const Batch *b, double *out) {
-  size_t d = b->dims[0], size = d * d;
-  noise_normal(g, 0, first, b->n * size, out);
-  for (size_t r = 0; r < b->n; r++)
-    finish_matrix(g, first + r * size, d, *event(b, 0, r), out + r * size);
-}
-
-/*
-** Rows keep their direction left of the diagonal, and L_ii^2 is Beta(b_i, h_i): with s the
-** slope of log(x/y) at x = L_ii^2, y = 1 - x,
-**   dL_ii/deta = s y L_ii/2,    dL_ij/deta = -s x L_ij/2
-*/
-static double row_slope (size_t i, double b, const double *row, const double *up) {
-  double x = row[i] * row[i], y = squares(i, row), left = 0, slope, unused;
-  for (size_t j = 0; j < i; j++) left = fma(row[j], up[j], left);
-  if (!(y > 0 && row[i] > 0)) return y + row[i] != y + row[i] ? y + row[i] : 0;
-  BetaOdds o = {x, y, fma(2, vlog(row[i]), -vlog(y))};
-  beta_slopes(b, 0.5 * (double)i, o, &slope, &unused);
-  return 0.5 * slope * fma(row[i] * y, up[i], -x * left);
+  lkj_draw(g, first, b, out);
 }
 
 static void rsample_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t side = b->dims[0], size = side * side;
   memcpy(d[0], upstream, b->n * size * sizeof *upstream);
-  fill_zero(b->n * side, d[2]);
+  lkj_zero(b->n * side, d[2]);
   for (size_t r = 0; r < b->n; r++, upstream += size) {
     const double *l = event(b, 0, r), eta = *event(b, 1, r);
     double sum = 0;
     for (size_t i = 1; i < side; i++)
-      sum += row_slope(i, shape_of(side, i, eta), l + i * side, upstream + i * side);
+      sum += lkj_row_slope(i, lkj_shape(side, i, eta), l + i * side, upstream + i * side);
     d[1][r] = sum;
   }
 }

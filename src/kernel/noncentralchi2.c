@@ -93,36 +93,49 @@ static void mode (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = 2 * mode_of(0.5 * in[0][i], 0.5 * in[1][i]);
 }
 
-/* -int g log g over y = e^t, t from -depth/m to log(top) */
-static double entropy_near_zero (double m, double a, double top) {
+/* what is integrated against g: log g, or its product with the slope of log g in m or in a */
+typedef enum Part { LOG_DENSITY, BY_M, BY_A } Part;
+
+static double part_of (Part part, double m, double a, double y) {
+  double l = marcum_log_density(m, a, y);
+  if (part == BY_M) return l * marcum_log_density_by_m(m, a, y);
+  return part == BY_A ? l * marcum_log_density_slopes(m, a, y).by_a : l;
+}
+
+/* -int g part over y = e^t, t from -depth/m to log(top) */
+static double entropy_near_zero (Part part, double m, double a, double top) {
   double f[LEGENDRE], depth = LEGENDRE_DEPTH / m, sum = 0;
   double cuts[] = {0, fmin(3, depth), fmin(15, depth), depth};
   for (int j = 3; j > 0; j--) {
     double width = cuts[j] - cuts[j - 1], last = vlog(top) - cuts[j - 1];
     for (int i = 0; i < LEGENDRE; i++) {
       double y = vexp(last - width * legendre_node[i]);
-      double l = y > 0 ? marcum_log_density(m, a, y) : 0;
-      f[i] = y > 0 ? -width * l * vexp(l + vlog(y)) : 0;
+      double g = y > 0 ? vexp(marcum_log_density(m, a, y) + vlog(y)) : 0;
+      f[i] = g > 0 ? -width * part_of(part, m, a, y) * g : 0;
     }
     sum += legendre_sum(f);
   }
   return sum;
 }
 
-static double entropy_of (double m, double a) {
+/* the entropy of g, or its slope: that of its density integrates to 0 */
+static double entropy_of (Part part, double m, double a) {
   enum { PANELS = 12 };
   if (!(m > 0 && a >= 0)) return (double)NAN;
-  if (m + a > 1e12) return 0.5 + HALF_LOG_2PI + 0.5 * vlog(m + 2 * a);
+  if (m + a > 1e12) {
+    if (part == LOG_DENSITY) return 0.5 + HALF_LOG_2PI + 0.5 * vlog(m + 2 * a);
+    return (part == BY_M ? 0.5 : 1) / (m + 2 * a);
+  }
   double from = fmax(0, sqrt(fmax(m + a - 0.5, 0)) - 9.6), to = sqrt(m + a) + 10.6, sum = 0;
   if (from == 0) {
     from = 0.4;
-    sum = entropy_near_zero(m, a, from * from);
+    sum = entropy_near_zero(part, m, a, from * from);
   }
   double width = (to - from) / PANELS, f[LEGENDRE];
   for (int j = PANELS - 1; j >= 0; j--) {
     for (int i = 0; i < LEGENDRE; i++) {
-      double s = from + width * (j + legendre_node[i]), l = marcum_log_density(m, a, s * s);
-      f[i] = -2 * s * width * l * vexp(l);
+      double s = from + width * (j + legendre_node[i]), g = vexp(marcum_log_density(m, a, s * s));
+      f[i] = g > 0 ? -2 * s * width * part_of(part, m, a, s * s) * g : 0;
     }
     sum += legendre_sum(f);
   }
@@ -130,7 +143,15 @@ static double entropy_of (double m, double a) {
 }
 
 static void entropy (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = LN2 + entropy_of(0.5 * in[0][i], 0.5 * in[1][i]);
+  for (size_t i = 0; i < n; i++)
+    out[i] = LN2 + entropy_of(LOG_DENSITY, 0.5 * in[0][i], 0.5 * in[1][i]);
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    d[0][i] = 0.5 * entropy_of(BY_M, 0.5 * in[0][i], 0.5 * in[1][i]);
+    d[1][i] = 0.5 * entropy_of(BY_A, 0.5 * in[0][i], 0.5 * in[1][i]);
+  }
 }
 
 /* }====================================================== */
@@ -157,7 +178,7 @@ const Kernel perilune_noncentralchi2[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,    .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,     .partials = isf_partials},
   {.name = "mode",     .n_in = 2, .slow = 1, .value = mode},
-  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy},
+  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy, .partials = entropy_partials},
   {.name = "rsample", .n_in = 3, .slow = 1, .partials = draw_partials,
    .sampler = &(const Sampler) {.draw = draw}},
   {.name = NULL}

@@ -111,6 +111,7 @@ static void mode (size_t n, const double *const in[], double *out) {
    d = r1 - r2 */
 static double entropy_of (double r1, double r2) {
   double s = r1 + r2, d = r1 - r2, sum = 0;
+  if (!(r1 >= 0 && r2 >= 0)) return (double)NAN;
   if (!(s < 1e6)) return fma(0.5, vlog(s), 0.5 + HALF_LOG_2PI) - d / s * (d / s) / s / 12;
   double middle = floor(d), reach = floor(12 * sqrt(s)) + 60;
   for (double k = middle - reach; k <= middle + reach; k++) {
@@ -122,6 +123,36 @@ static double entropy_of (double r1, double r2) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = entropy_of(in[0][i], in[1][i]);
+}
+
+/* -sum P log P d log P */
+static void entropy_slopes (double r1, double r2, double slope[2]) {
+  double s = r1 + r2, d = r1 - r2, u = d / s;
+  slope[0] = slope[1] = (double)NAN;
+  if (!(r1 >= 0 && r2 >= 0)) return;
+  if (!(s < 1e6)) {
+    double even = (0.5 + 0.25 * u * u / s) / s, odd = u / s / s / 6;
+    slope[0] = even - odd;
+    slope[1] = even + odd;
+    return;
+  }
+  double middle = floor(d), reach = floor(12 * sqrt(s)) + 60;
+  slope[0] = slope[1] = 0;
+  for (double k = middle - reach; k <= middle + reach; k++) {
+    double by[3], l = log_mass(k, r1, r2), weight = -l * vexp(l);
+    if (!(l > -700)) continue;
+    log_density_slopes((const double[]) {k, r1, r2}, by);
+    for (int j = 0; j < 2; j++) slope[j] = fma(weight, by[j + 1], slope[j]);
+  }
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    double slope[2];
+    entropy_slopes(in[0][i], in[1][i], slope);
+    d[0][i] = slope[0];
+    d[1][i] = slope[1];
+  }
 }
 
 static void sample (const Philox *g, uint64_t first, size_t n, const double *const in[],
@@ -144,7 +175,7 @@ const Kernel perilune_skellam[] = {
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf, .flat = 1},
   {.name = "mode",     .n_in = 2, .slow = 1, .value = mode, .flat = 1},
-  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy},
+  {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy, .partials = entropy_partials},
   {.name = "sample", .n_in = 3, .integer = 1, .sampler = &(const Sampler) {.draw = sample}},
   {.name = NULL}
 };

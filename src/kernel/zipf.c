@@ -7,14 +7,15 @@
 **
 **   sum_(j >= N) f(j) = int_N^inf f + f(N)/2 - sum_r B_2r/(2r)! f^(2r-1)(N)
 **
-** with f = j^-s, or j^-s log j, whose derivatives are j^(-s - n) (a + b log j).
+** with f = j^-s, j^-s log j or j^-s log^2 j, whose derivatives are j^(-s - n) times polynomials
+** of log j.
 */
 #include "kernel/discrete_quantile.h"
 #include "special/constants.h"
 #include "special/vpow.h"
 
-/* sum of j^-s, and of j^-s log j, from q on or up to an end */
-typedef struct Powers { double sum, logs; } Powers;
+/* sum of j^-s, of j^-s log j and of j^-s log^2 j, from q on or up to an end */
+typedef struct Powers { double sum, logs, squares; } Powers;
 
 /* B_2r/(2r)! */
 static const double BERNOULLI[] = {
@@ -27,16 +28,19 @@ enum { BERNOULLIS = sizeof BERNOULLI / sizeof *BERNOULLI };
 
 /* f(N)/2 - ..., what differs from the integral at one end; p is f(N), in any unit */
 static Powers correction (double s, double n, double p) {
-  double l = vlog(n), plain = -s / n * p, a = p / n, b = plain;   /* f': plain, a + b log n */
-  Powers sum = {0.5 * p, 0.5 * p * l};
+  /* derivatives plain, a + plain l, both[0] + both[1] l + plain l^2 */
+  double l = vlog(n), plain = -s / n * p, a = p / n, both[] = {0, 2 * a};
+  Powers sum = {0.5 * p, 0.5 * p * l, 0.5 * p * l * l};
   for (int r = 0; r < BERNOULLIS; r++) {
     sum.sum -= BERNOULLI[r] * plain;
-    sum.logs -= BERNOULLI[r] * fma(b, l, a);
+    sum.logs -= BERNOULLI[r] * fma(plain, l, a);
+    sum.squares -= BERNOULLI[r] * fma(fma(plain, l, both[1]), l, both[0]);
     for (int i = 0; i < 2; i++) {   /* two more derivatives */
       double c = -(s + 2 * r + 1 + i) / n;
+      both[0] = fma(c, both[0], both[1] / n);
+      both[1] = fma(c, both[1], 2 * plain / n);
+      a = fma(c, a, plain / n);
       plain *= c;
-      a = fma(c, a, b / n);
-      b *= c;
     }
   }
   return sum;
@@ -47,18 +51,21 @@ static double smooth_from (double s) { return fmax(16, ceil(0.5 * s)); }
 
 /* from q on, in units of q^-s */
 static Powers sum_from (double s, double q) {
-  Powers sum = {0, 0};
+  Powers sum = {0, 0, 0};
   double from = smooth_from(s), t = s - 1, unit = q;
   for (; q < from; q++) {
     double p = vpow(q / unit, -s);
     sum.sum += p;
-    sum.logs = fma(p, vlog(q), sum.logs);
+    double l = vlog(q);
+    sum.logs = fma(p, l, sum.logs);
+    sum.squares = fma(p * l, l, sum.squares);
     if (p * q <= 1e-18 * t * sum.sum) return sum;
   }
   double p = vpow(q / unit, -s), whole = p * q / t;
   Powers rest = correction(s, q, p);
-  double logs = fma(whole, vlog(q) + 1 / t, rest.logs);
-  return (Powers) {sum.sum + (whole + rest.sum), sum.logs + logs};
+  double l = vlog(q), logs = fma(whole, l + 1 / t, rest.logs);
+  double squares = fma(whole, fma(l, l, 2 / t * (l + 1 / t)), rest.squares);
+  return (Powers) {sum.sum + (whole + rest.sum), sum.logs + logs, sum.squares + squares};
 }
 
 /* from 1 to k: the integral from N to k does not cancel for s near 1 */
@@ -75,11 +82,11 @@ static double sum_up_to (double s, double k) {
   return sum + (whole + (first - correction(s, k, last).sum) + last);
 }
 
-/* zeta(s) - 1 and the sum of k^-s log k */
+/* zeta(s) - 1 and the sums of k^-s log k and k^-s log^2 k */
 static Powers zeta_rest (double s) {
   Powers sum = sum_from(s, 2);
   double unit = vpow(2, -s);
-  return (Powers) {unit * sum.sum, unit * sum.logs};
+  return (Powers) {unit * sum.sum, unit * sum.logs, unit * sum.squares};
 }
 
 
@@ -206,11 +213,37 @@ static void variance (size_t n, const double *const in[], double *out) {
   }
 }
 
+/* d z_j/ds is minus the sum of logarithms l_j */
+static void variance_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    double s = in[0][i];
+    if (!(s > 3)) {
+      d[0][i] = 0;
+      continue;
+    }
+    Powers p0 = zeta_rest(s), p1 = zeta_rest(s - 1), p2 = zeta_rest(s - 2);
+    double z0 = p0.sum, z1 = p1.sum, z2 = p2.sum, whole = 1 + z0;
+    double top = (z2 - 2 * z1) + z0 + (z2 * z0 - z1 * z1);
+    double fall = (p2.logs - 2 * p1.logs) + p0.logs;
+    fall += p2.logs * z0 + z2 * p0.logs - 2 * z1 * p1.logs;
+    d[0][i] = (2 * top / whole * p0.logs - fall) / whole / whole;
+  }
+}
+
 /* s E log K + log zeta(s) */
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) {
     Powers z = zeta_rest(in[0][i]);
     out[i] = fma(in[0][i], z.logs / (1 + z.sum), vlog1p(z.sum));
+  }
+}
+
+/* -s Var log K */
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    Powers z = zeta_rest(in[0][i]);
+    double whole = 1 + z.sum, mean = z.logs / whole;
+    d[0][i] = -in[0][i] * fma(-mean, mean, z.squares / whole);
   }
 }
 
@@ -228,8 +261,8 @@ const Kernel perilune_zipf[] = {
   {.name = "icdf",     .n_in = 2, .slow = 1, .value = icdf, .flat = 1},
   {.name = "isf",      .n_in = 2, .slow = 1, .value = isf, .flat = 1},
   {.name = "mean",     .n_in = 1, .value = mean,     .partials = mean_partials},
-  {.name = "variance", .n_in = 1, .value = variance},
-  {.name = "entropy",  .n_in = 1, .value = entropy},
+  {.name = "variance", .n_in = 1, .value = variance, .partials = variance_partials},
+  {.name = "entropy",  .n_in = 1, .value = entropy,  .partials = entropy_partials},
   {.name = "sample", .n_in = 2, .slow = 1, .value = sample, .integer = 1,
    .sampler = &(const Sampler) {.noise = "uniform"}},
   {.name = NULL}

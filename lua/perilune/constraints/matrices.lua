@@ -18,6 +18,11 @@ local rows       = require "perilune.constraint_rows"
 -- > constraints.corr_cholesky:check { { 1, 0 }, { 0.6, 0.8 } }
 -- true
 
+--@ peri.constraints.corr_matrix -> Constraint
+-- Correlation matrices: symmetric, with positive eigenvalues and ones on the diagonal.
+-- > constraints.corr_matrix:check { { 1, 0.6 }, { 0.6, 1 } }
+-- true
+
 --@ peri.constraints.symmetric -> Constraint
 -- Symmetric matrices.
 -- > constraints.symmetric:check { { 1, 2 }, { 2, 3 } }
@@ -43,6 +48,8 @@ local lower_cholesky   = rows.kind("lower_cholesky", 2, "a lower-triangular matr
 local corr_cholesky    = rows.kind("corr_cholesky", 2,
                                   "a lower-triangular matrix with positive diagonal and rows of length 1",
                                   "nan above diagonal long_row")()
+local corr_matrix      = rows.kind("corr_matrix", 2, "a positive-definite matrix with ones on the diagonal",
+                                  "nan asymmetry other_diagonal indefinite")()
 local symmetric        = rows.kind("symmetric", 2, "a symmetric matrix", "nan asymmetry")()
 
 local positive_definite = rows.kind("positive_definite", 2, "a positive-definite matrix",
@@ -63,5 +70,6 @@ local square = constraint.kind("square", {
 
 return {
   square = square, symmetric = symmetric, lower_triangular = lower_triangular, lower_cholesky = lower_cholesky,
-  corr_cholesky = corr_cholesky, positive_definite = positive_definite, positive_semidefinite = positive_semidefinite,
+  corr_cholesky = corr_cholesky, corr_matrix = corr_matrix,
+  positive_definite = positive_definite, positive_semidefinite = positive_semidefinite,
 }

@@ -11,7 +11,7 @@ local constraints  = require "perilune.constraints"
 local f            = require "perilune.functions"
 
 local where, lt = f.where, f.lt
-local INF, EULER, LOG_LOG_2 = math.huge, 0.57721566490153286061, -0.36651292058166432701
+local INF, LOG_LOG_2 = math.huge, -0.36651292058166432701
 
 local GeneralizedExtremeValue = Distribution:extend("GeneralizedExtremeValue", {
   kernels = "generalizedextremevalue",
@@ -26,13 +26,38 @@ local GeneralizedExtremeValue = Distribution:extend("GeneralizedExtremeValue", {
   end,
 })
 
--- c with another value where it is 0, or beyond the last moment.
-local function nonzero (c) return where(f.eq(c, 0), 1e-300, c) end
+-- (e^g(c) - 1)/c for g = log Gamma(1 - c), -c log(1 + c) and -c log(log 2), in powers of c for |c| <= 1/16: the last
+-- of a list is the value at 0
+local MEAN = {
+  0.99998475269937704874, 0.9999695177634821045, 0.99993906420644431684, 0.99987827131513327573,
+  0.99975659750860128703, 0.99951565607277744107, 0.99902526762195486779, 0.99810569378312892198,
+  0.99600176044243153397, 0.99314911462127619315, 0.9819950689031452021, 0.98172808683440018734,
+  0.90747907608088628902, 0.9890559953279725554, 0.57721566490153286061
+}
+local MODE = {
+  -0.00074404761904761904762, 0.0010182679974346641013, -0.0012896825396825396825,
+  0.00049603174603174603175, 0.0041666666666666666667, -0.012301587301587301587, 0,
+  0.091666666666666666667, -0.25, 0.16666666666666666667, 0.5, -1.0, 0
+}
+local MEDIAN = {
+  8.0759531539418187422e-9, 1.7627652833903039956e-7, 3.3666908561229678502e-6,
+  0.000055114414806113023532, 0.00075187546892815123414, 0.0082057185622259405519,
+  0.067165860476650691122, 0.36651292058166432701
+}
+
+-- Such a quotient, whose slope is right at 0 as well.
+local function quotient (c, powers, g)
+  local is_near = lt(f.abs(c), 0.0625)
+  local y, sum = f.minimum(f.maximum(c, -0.0625), 0.0625), powers[1]
+  for i = 2, #powers do sum = sum * y + powers[i] end
+  local far = where(is_near, 0.25, c)
+  return where(is_near, sum, f.expm1(g(far)) / far)
+end
 
 --- loc + scale (Gamma(1 - c) - 1)/c
 function GeneralizedExtremeValue:mean ()
-  local c = nonzero(f.minimum(self.concentration, 0.9999999999999999))
-  local z = where(f.eq(self.concentration, 0), EULER, f.expm1(f.log_poch(1, -c)) / c)
+  local c = f.minimum(self.concentration, 0.9999999999999999)
+  local z = quotient(c, MEAN, function (far) return f.log_poch(1, -far) end)
   return self.loc + self.scale * where(lt(self.concentration, 1), z, INF)
 end
 
@@ -64,14 +89,13 @@ function GeneralizedExtremeValue:variance () return f.square(self:stddev()) end
 
 --- The upper end where the density rises throughout, concentration <= -1.
 function GeneralizedExtremeValue:mode ()
-  local c = nonzero(f.maximum(self.concentration, -1))
-  local z = where(f.eq(self.concentration, 0), 0, f.expm1(-f.xlog1py(c, c)) / c)
+  local c = f.maximum(self.concentration, -1)
+  local z = quotient(c, MODE, function (far) return -f.xlog1py(far, far) end)
   return where(lt(self.concentration, -1), self:icdf(1), self.loc + self.scale * z)
 end
 
 function GeneralizedExtremeValue:median ()
-  local c = nonzero(self.concentration)
-  local z = where(f.eq(self.concentration, 0), -LOG_LOG_2, f.expm1(-c * LOG_LOG_2) / c)
+  local z = quotient(self.concentration, MEDIAN, function (far) return -far * LOG_LOG_2 end)
   return self.loc + self.scale * z
 end
 

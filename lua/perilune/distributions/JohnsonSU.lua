@@ -26,12 +26,7 @@ local JohnsonSU = Distribution:extend("JohnsonSU", {
   end,
 })
 
--- sinh, from e^|x| - 1
-local function sinh (x)
-  local e = f.expm1(f.abs(x))
-  local small = f.minimum(e, 1e300)
-  return 0.5 * f.sign(x) * (e + small / (1 + small))
-end
+local function sinh (x) return 0.5 * (f.expm1(x) - f.expm1(-x)) end
 
 function JohnsonSU:mean ()
   return self.loc - self.scale * f.exp(0.5 / f.square(self.delta)) * sinh(self.gamma / self.delta)

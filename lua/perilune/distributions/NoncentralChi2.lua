@@ -16,7 +16,6 @@ local NoncentralChi2 = Distribution:extend("NoncentralChi2", {
     { "noncentrality", constraints.nonnegative },
   },
   support = constraints.nonnegative,
-  kl_moments = false,   -- its entropy has no derivative
 })
 
 function NoncentralChi2:mean () return self.df + self.noncentrality end

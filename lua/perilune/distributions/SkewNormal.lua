@@ -2,7 +2,7 @@
 -- A bell curve that leans: skewness 0 is Normal, large ones near half of one.
 --   loc       location, the mean for skewness 0
 --   scale     scale
---   skewness  how far it leans, to the right if positive
+--   skewness  how far it leans, to the right if positive; this field hides the method d:skewness()
 --   formula   p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale
 -- > SkewNormal(0, 1, 4):cdf(0.5)
 -- 0.3843496785881371

@@ -217,6 +217,12 @@ return {
     formula = "log p(x) = log(a b) + (a - 1) log x + (b - 1) log(1 - x^a)",
     example = { "Kumaraswamy(2, 3):cdf(0.5)", 0.578125 },
     params = { concentration1 = "exponent a at 0", concentration0 = "exponent b at 1" } },
+  LKJ = {
+    summary = "A correlation matrix R with density proportional to det^(concentration - 1)",
+    arguments = { "dim", "concentration" },
+    formula = "log p(R) = (concentration - 1) log det R - constant, over the elements below the diagonal",
+    example = { "LKJ(2, 3):log_prob({ { 1, 0.6 }, { 0.6, 1 } })", -0.95711272639441025 },
+    params = { dim = "rows and columns", concentration = "above 1 for weak correlations, 1 for all alike" } },
   LKJCholesky = {
     summary = "The Cholesky factor L of a correlation matrix with density proportional to det^(concentration - 1)",
     arguments = { "dim", "concentration" },
@@ -343,6 +349,12 @@ return {
     formula = "log p(x) = -z^2/2 - log(2 pi)/2 - log(scale),  z = (x - loc)/scale",
     example = { "Normal(0, 1):cdf(1.96)", 0.97500210485177996 },
     params = { loc = "centre and mean", scale = "standard deviation" } },
+  NormalInverseGaussian = {
+    summary = "Normals whose variance is an inverse Gaussian variable: tails between those of Normal and Cauchy",
+    arguments = { "tail", "skew", "loc", "scale" },
+    formula = "p(x) = a K1(a r)/(pi r scale) exp(sqrt(a^2 - b^2) + b z),  z = (x - loc)/scale,  r = sqrt(1 + z^2)",
+    example = { "NormalInverseGaussian(1, 0):log_prob(0)", -0.65238183406015249 },
+    params = { tail = "a: large for light tails", skew = "b, between -a and a: positive for a long tail to the right", loc = "location", scale = "scale" } },
   OneHotCategorical = {
     summary = "A row of K numbers, one of them 1 and the others 0",
     arguments = { "probs", "logits" },
@@ -408,7 +420,7 @@ return {
     arguments = { "loc", "scale", "skewness" },
     formula = "p(x) = 2/scale phi(z) Phi(skewness z),  z = (x - loc)/scale",
     example = { "SkewNormal(0, 1, 4):cdf(0.5)", 0.38434967858813712 },
-    params = { loc = "location, the mean for skewness 0", scale = "scale", skewness = "how far it leans, to the right if positive" } },
+    params = { loc = "location, the mean for skewness 0", scale = "scale", skewness = "how far it leans, to the right if positive; this field hides the method d:skewness()" } },
   StudentT = {
     summary = "The bell curve with heavy tails",
     arguments = { "df", "loc", "scale" },

@@ -19,7 +19,7 @@ return transform_rows.resizing_kind("CorrCholesky", "corr_cholesky", {
     local k = last_of(self, shape, 1)
     local d = math.floor(0.5 + math.sqrt(0.25 + 2 * k) + 0.5)
     if d * (d - 1) ~= 2 * k then
-      raise("CorrCholesky: x must have d (d - 1)/2 elements in its last dimension, got %s", k)
+      raise("%s: x must have d (d - 1)/2 elements in its last dimension, got %s", self.name, k)
     end
     local matrix = with_last(shape, d)
     matrix[#matrix + 1] = d

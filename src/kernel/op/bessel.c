@@ -2,9 +2,11 @@
 ** bessel.c - modified Bessel functions, scaled, and their ratio
 **
 **   i0e(x) = e^-|x| I0(x),  i1e(x) = e^-|x| I1(x),  A(x) = I1(x)/I0(x)
+**   k0e(x) = e^x K0(x),     k1e(x) = e^x K1(x),     x >= 0
 */
 #include "kernel/kernel.h"
 #include "special/bessel.h"
+#include "special/bessel_k.h"
 
 
 /*@ peri.i0e(x) -> number or Tensor
@@ -63,10 +65,40 @@ static void i1_over_i0_partials (size_t n, const double *const in[], double *con
 }
 
 
+/*@ peri.k0e(x) -> number or Tensor
+ * exp(x) K0(x), x >= 0: the modified Bessel function of the second kind of order 0, scaled.
+ * > k0e(2)
+ * 0.84156821507077 */
+static void k0e (size_t n, const double *const in[], double *out) {
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vk0e(in[0][i]);
+}
+
+static void k0e_partials (size_t n, const double *const in[], double *const d[]) {
+  EVERY for (size_t i = 0; i < n; i++) d[0][i] = -vk_excess(in[0][i]);
+}
+
+
+/*@ peri.k1e(x) -> number or Tensor
+ * exp(x) K1(x), x >= 0: the modified Bessel function of the second kind of order 1, scaled.
+ * > k1e(2)
+ * 1.0334768470687 */
+static void k1e (size_t n, const double *const in[], double *out) {
+  EVERY for (size_t i = 0; i < n; i++) out[i] = vk1e(in[0][i]);
+}
+
+/* (k1e - k0e) - k1e/x */
+static void k1e_partials (size_t n, const double *const in[], double *const d[]) {
+  EVERY for (size_t i = 0; i < n; i++)
+    d[0][i] = vk_excess(in[0][i]) - vk1e(in[0][i]) / in[0][i];
+}
+
+
 const Kernel perilune_op_bessel[] = {
   {.name = "i0e", .n_in = 1, .value = i0e, .partials = i0e_partials},
   {.name = "i1e", .n_in = 1, .value = i1e, .partials = i1e_partials},
   {.name = "bessel_i1_over_i0", .n_in = 1, .value = i1_over_i0,
    .partials = i1_over_i0_partials},
+  {.name = "k0e", .n_in = 1, .value = k0e, .partials = k0e_partials},
+  {.name = "k1e", .n_in = 1, .value = k1e, .partials = k1e_partials},
   {.name = NULL}
 };

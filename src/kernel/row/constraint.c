@@ -134,13 +134,25 @@ static void multinomial (const Batch *b, double *out) {
 
 static size_t one_matrix (const size_t dims[]) { return dims[0] * dims[0]; }
 
+/* l: room for the factor */
+static int is_definite (Stop stop, size_t d, const double *a, double *l) {
+  int all = is_symmetric(stop, d, a);
+  triangle_cholesky(stop, d, a, l, triangle_first(d));
+  for (size_t i = 0; i < d; i++) all &= l[i * d + i] > 0;
+  return all;
+}
+
 static void positive_definite (const Batch *b, double *out) {
+  size_t d = b->dims[0];
+  for (size_t r = 0; r < b->n; r++) out[r] = is_definite(b->stop, d, event(b, 0, r), b->scratch);
+}
+
+static void corr_matrix (const Batch *b, double *out) {
   size_t d = b->dims[0];
   for (size_t r = 0; r < b->n; r++) {
     const double *a = event(b, 0, r);
-    int all = is_symmetric(b->stop, d, a);
-    triangle_cholesky(b->stop, d, a, b->scratch, triangle_first(d));
-    for (size_t i = 0; i < d; i++) all &= b->scratch[i * d + i] > 0;
+    int all = is_definite(b->stop, d, a, b->scratch);
+    for (size_t i = 0; i < d; i++) all &= is_one(a[i * d + i]);
     out[r] = all;
   }
 }
@@ -219,6 +231,9 @@ const Kernel perilune_row_constraint[] = {
   {.name = "positive_definite", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {
      .signature = "(d,d)->()", .run = positive_definite, .scratch = one_matrix}},
+  {.name = "corr_matrix", .n_in = 1, .flat = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(d,d)->()", .run = corr_matrix, .scratch = one_matrix}},
   {.name = "positive_semidefinite", .n_in = 1, .flat = 1,
    .rows = &(const RowKernel) {
      .signature = "(d,d)->()", .run = positive_semidefinite, .scratch = matrix_and_flags}},

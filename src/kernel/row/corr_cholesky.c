@@ -7,6 +7,9 @@
 **   l_ij = L_j tanh x_ij,   L_(j+1) = L_j sech x_ij,   l_ii = L_i
 **   log det = sum of (i - j + 1) log sech x_ij
 **
+** The correlation matrix l l^T has log det = sum of (d - j) log sech x_ij over its elements below
+** the diagonal, d rows in all (matrix_log_det).
+**
 ** The size of the result is that of the second operand, of which nothing else is read; if it does
 ** not fit, the result is NaN.
 */
@@ -136,6 +139,35 @@ static void log_det_adjoint (const Batch *b, const double *upstream, double *con
   }
 }
 
+/* rows of a triangle of k elements */
+static size_t side_of (size_t k) {
+  size_t d = 1;
+  while (d * (d - 1) / 2 < k) d++;
+  return d;
+}
+
+static void matrix_log_det (const Batch *b, double *out) {
+  size_t k = b->dims[0], d = side_of(k);
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r);
+    out[r] = 0;
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      for (size_t j = 0; j < i; j++)
+        out[r] = fma((double)(d - j), log_sech(x[at + j]), out[r]);
+  }
+}
+
+static void matrix_log_det_adjoint (const Batch *b, const double *upstream, double *const g[]) {
+  size_t k = b->dims[0], d = side_of(k);
+  for (size_t r = 0; r < b->n; r++) {
+    const double *x = event(b, 0, r);
+    double *dx = g[0] + r * k;
+    for (size_t i = 1, at = 0; at + i <= k && !stops_at(b->stop, i, OPERATIONS * i); at += i, i++)
+      for (size_t j = 0; j < i; j++)
+        dx[at + j] = -upstream[r] * (double)(d - j) * vtanh(x[at + j]);
+  }
+}
+
 
 const Kernel perilune_row_corr_cholesky[] = {
   {.name = "forward", .n_in = 2,
@@ -147,5 +179,8 @@ const Kernel perilune_row_corr_cholesky[] = {
   {.name = "log_det", .n_in = 1,
    .rows = &(const RowKernel) {
      .signature = "(k)->()", .run = log_det, .adjoint = log_det_adjoint}},
+  {.name = "matrix_log_det", .n_in = 1,
+   .rows = &(const RowKernel) {
+     .signature = "(k)->()", .run = matrix_log_det, .adjoint = matrix_log_det_adjoint}},
   {.name = NULL}
 };

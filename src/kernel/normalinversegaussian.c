@@ -1,0 +1,362 @@
+/*
+** normalinversegaussian.c - NormalInverseGaussian(tail, skew, loc, scale), Normals whose
+** variance is an inverse Gaussian variable
+**
+** With a = tail, b = skew, c = sqrt(a^2 - b^2) and z = (x - loc)/scale = sinh t,
+**
+**   p(x) = a K1(a r)/(pi r scale) e^(c + b z),    r = sqrt(1 + z^2) = cosh t
+**
+** c + b z - a r is -q^2/(a r - b z + c) with q = a z - b r. Tails are integrals over t, in which
+** the density g(t) = r p is analytic between -pi/2 i and pi/2 i, and has one peak.
+*/
+#include "kernel/implicit.h"
+#include "kernel/quantile_search.h"
+#include "random/noise.h"
+#include "special/bessel_k.h"
+#include "special/constants.h"
+#include "special/legendre.h"
+#include "special/vhyperbolic.h"
+
+typedef struct Shape { double a, b, c; } Shape;
+typedef struct Place { double z, r, t; } Place;
+
+static Shape shape_of (double a, double b) {
+  return (Shape) {a, b, sqrt(a - fabs(b)) * sqrt(a + fabs(b))};
+}
+
+static Place place_of (double z) {
+  double size = fabs(z), r = size < 1e150 ? sqrt(fma(z, z, 1)) : size;
+  double t = size < 1e150 ? vlog1p(size * (1 + size / (1 + r))) : vlog(size) + LN2;
+  return (Place) {z, r, copysign(t, z)};
+}
+
+static Place place_at (double t) {
+  double e = vexpm1(fabs(t)), half = 0.5 * (e < HUGE_VAL ? e + e / (1 + e) : e);
+  return (Place) {copysign(half, t), half < 1e150 ? sqrt(fma(half, half, 1)) : half, t};
+}
+
+/* the mean, as t; infinite for |b| = a */
+static double mean_at (Shape s) {
+  double t = place_of(s.b / s.c).t;
+  return fabs(t) < 700 ? t : copysign(700, s.b);
+}
+
+
+/* {=====================================================
+** Density
+** ====================================================== */
+
+/* c + b z - a r */
+static double exponent (Shape s, Place p) {
+  double same = s.b * p.z, up = s.a * p.r, v = s.c * p.z;
+  if (!(up < 1e150 && v * v < 1e300)) {   /* -2 c sinh^2 of half the way to the mean */
+    double half = place_at(0.5 * (p.t - mean_at(s))).z;
+    return -2 * s.c * half * half;
+  }
+  double q = s.a * p.z - s.b * p.r, below = up - same;
+  if (same > 0) {
+    double with = s.a * fabs(p.z) + fabs(s.b) * p.r;
+    q = (fabs(v) - fabs(s.b)) * (fabs(v) + fabs(s.b)) / with;
+    below = fma(s.a, s.a, v * v) / (up + same);
+  }
+  return -q / (below + s.c) * q;
+}
+
+static double log_k1 (Shape s, Place p) {
+  double u = s.a * p.r;
+  if (u < 1e-300 || u > 1e300) {
+    double l = vlog(s.a) + vlog(p.r);
+    return l < 0 ? -l : 0.5 * (LOG_PI - LN2 - l);
+  }
+  return vlog(vk1e(u));
+}
+
+/* log(r p) */
+static double log_height (Shape s, Place p) {
+  if (fabs(p.z) == HUGE_VAL) return -HUGE_VAL;
+  return vlog(s.a) + log_k1(s, p) + exponent(s, p) - LOG_PI;
+}
+
+/* K0(a r)/K1(a r) */
+static double k_ratio (Shape s, Place p) {
+  double u = s.a * p.r;
+  return u > 1e15 ? 1 - 0.5 / u : vk0e(u) / vk1e(u);
+}
+
+/* slopes of log(r p) in t, a and b */
+typedef struct Scores { double by_t, by_a, by_b; } Scores;
+
+static Scores scores_of (Shape s, Place p) {
+  double ratio = k_ratio(s, p), less = vk_gap(s.a * p.r);
+  double q = s.b * p.r - s.a * p.z;
+  return (Scores) {.by_t = q + s.a * p.z * less - p.z / p.r,
+                   .by_a = s.a / s.c - p.r * ratio, .by_b = p.z - s.b / s.c};
+}
+
+/* at {x, tail, skew, loc, scale} */
+static double score (const double v[]) { return (v[0] - v[3]) / v[4]; }
+
+static double log_density (const double v[]) {
+  Place p = place_of(score(v));
+  if (fabs(p.z) == HUGE_VAL) return -HUGE_VAL;
+  return log_height(shape_of(v[1], v[2]), p) - vlog(p.r) - vlog(v[4]);
+}
+
+static void log_density_slopes (const double v[], double d[]) {
+  Place p = place_of(score(v));
+  Scores s = scores_of(shape_of(v[1], v[2]), p);
+  double by_z = (s.by_t - p.z / p.r) / p.r;
+  d[0] = by_z / v[4];
+  d[1] = s.by_a;
+  d[2] = s.by_b;
+  d[3] = -d[0];
+  d[4] = -fma(p.z, by_z, 1.0) / v[4];
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Integrals over t, from a place in one direction to where nothing is left
+** ====================================================== */
+
+enum { PANELS = 4 };
+static const double PANEL_MOST = 4;
+
+/* what is integrated beside g */
+typedef struct Sums { double mass, by_a, by_b, entropy, entropy_by_a, entropy_by_b; } Sums;
+
+static double height_at (Shape s, double t) { return log_height(s, place_at(t)); }
+
+/* how far to go from t, beyond the peak, for log g to fall to `least` */
+static double reach (Shape s, double t, double side, double least) {
+  double low = 1, high;
+  while (low > 1e-300 && !(height_at(s, t + side * low) > least)) low *= 0.5;
+  for (high = 2 * low; high < 1500 && height_at(s, t + side * high) > least; high *= 2) low = high;
+  for (int step = 0; step < 12; step++) {
+    double middle = 0.5 * (low + high);
+    if (height_at(s, t + side * middle) > least) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/* in units of e^top; the entropy is that of z */
+static Sums integrate (Shape s, double t, double side, double top, int with_slopes) {
+  double length = reach(s, t, side, top - LEGENDRE_DEPTH);
+  double panels = fmax(PANELS, ceil(length / PANEL_MOST)), width = length / panels;
+  Sums sum = {0, 0, 0, 0, 0, 0};
+  for (int j = (int)panels - 1; j >= 0; j--) {
+    double mass[LEGENDRE], f[5][LEGENDRE];
+    for (int i = 0; i < LEGENDRE; i++) {
+      Place p = place_at(t + side * width * (j + legendre_node[i]));
+      double h = log_height(s, p), g = vexp(h - top);
+      mass[i] = g;
+      for (int k = 0; k < 5; k++) f[k][i] = 0;
+      if (!with_slopes || !(g > 0)) continue;
+      Scores d = scores_of(s, p);
+      f[0][i] = g * d.by_a;
+      f[1][i] = g * d.by_b;
+      f[2][i] = -g * (h - vlog(p.r));
+      f[3][i] = f[2][i] * d.by_a;
+      f[4][i] = f[2][i] * d.by_b;
+    }
+    sum.mass += width * legendre_sum(mass);
+    sum.by_a += width * legendre_sum(f[0]);
+    sum.by_b += width * legendre_sum(f[1]);
+    sum.entropy += width * legendre_sum(f[2]);
+    sum.entropy_by_a += width * legendre_sum(f[3]);
+    sum.entropy_by_b += width * legendre_sum(f[4]);
+  }
+  return sum;
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Tails
+** ====================================================== */
+
+/* Is p beyond the peak of g, which is between 0 and the mean? */
+static int falls_at (Shape s, Place p) {
+  double mean = mean_at(s);
+  if (p.t > fmax(0, mean)) return 1;
+  return p.t >= fmin(0, mean) && scores_of(s, p).by_t < 0;
+}
+
+static double log_side_of (Shape s, Place p, int upper) {
+  if (fabs(p.z) == HUGE_VAL) return (p.z > 0) == upper ? -HUGE_VAL : 0;
+  int is_upper = falls_at(s, p);
+  double top = log_height(s, p), small = top;
+  if (top > -HUGE_VAL) small += vlog(integrate(s, p.t, is_upper ? 1 : -1, top, 0).mass);
+  if (upper == is_upper) return small;
+  return small < 0 ? vlog1mexp(small) : -HUGE_VAL;
+}
+
+static double log_tail (const double v[], int upper) {
+  Place p = place_of(score(v));
+  return p.z == p.z ? log_side_of(shape_of(v[1], v[2]), p, upper) : p.z;
+}
+
+static double tail (const double v[], int upper) {
+  Shape s = shape_of(v[1], v[2]);
+  Place p = place_of(score(v));
+  if (p.z != p.z) return p.z;
+  if (fabs(p.z) == HUGE_VAL) return (p.z > 0) != upper;
+  int is_upper = falls_at(s, p);
+  double small = vexp(log_side_of(s, p, is_upper));
+  return upper == is_upper ? small : 1 - small;
+}
+
+/* dz/da = -F_a/p: the slope of the smaller tail over the density */
+static void slopes (const double *at, double *dx) {
+  Shape s = shape_of(at[1], at[2]);
+  Place p = place_of(score(at));
+  dx[0] = dx[1] = dx[3] = 0;
+  dx[2] = 1;
+  double side = falls_at(s, p) ? 1 : -1, top = log_height(s, p);
+  if (!(top > -HUGE_VAL)) return;
+  Sums sum = integrate(s, p.t, side, top, 1);
+  dx[0] = at[4] * side * sum.by_a * p.r;
+  dx[1] = at[4] * side * sum.by_b * p.r;
+  dx[3] = p.z;
+}
+
+/* the peak of g, between 0 and the mean */
+static double peak_of (Shape s) {
+  double far = mean_at(s), low = fmin(0, far), high = fmax(0, far);
+  for (int step = 0; step < 60; step++) {
+    double t = 0.5 * (low + high);
+    if (falls_at(s, place_at(t))) high = t;
+    else low = t;
+  }
+  return 0.5 * (low + high);
+}
+
+/* at {t, a, b} */
+static double standard_log_tail (const double v[], int upper) {
+  return log_side_of(shape_of(v[1], v[2]), place_at(v[0]), upper);
+}
+
+static double standard_log_density (const double v[]) {
+  return height_at(shape_of(v[1], v[2]), v[0]);
+}
+
+static double quantile (const double *at, int upper) {
+  static const double LEAST = -1000;   /* no probability is e^LEAST */
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL};
+  Shape s = shape_of(at[1], at[2]);
+  double start = peak_of(s);
+  if (at[0] > 0 && at[0] < 1) {
+    law.low = start - reach(s, start, -1, LEAST);
+    law.high = start + reach(s, start, 1, LEAST);
+  }
+  double t = search_quantile(law, at, upper, start);
+  return fabs(t) == HUGE_VAL ? t : fma(at[4], place_at(t).z, at[3]);
+}
+
+enum { OPERANDS = 5 };
+
+static const Implicit family = {
+  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail,
+  .quantile = quantile
+};
+
+#include "kernel/implicit_kernels.h"
+
+static void log_prob (size_t n, const double *const in[], double *out) {
+  pointwise_value(OPERANDS, n, in, out, log_density);
+}
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  pointwise_partials(OPERANDS, n, in, d, log_density_slopes);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** Mode and entropy
+** ====================================================== */
+
+/* between 0 and the mean, where the slope of log p changes its sign */
+static double mode_of (Shape s) {
+  double far = mean_at(s), low = fmin(0, far), high = fmax(0, far);
+  for (int step = 0; step < 200; step++) {
+    double t = 0.5 * (low + high);
+    if (!(t > low && t < high)) break;
+    Place p = place_at(t);
+    if (scores_of(s, p).by_t > p.z / p.r) low = t;
+    else high = t;
+  }
+  return place_at(0.5 * (low + high)).z;
+}
+
+static void mode (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = fma(in[3][i], mode_of(shape_of(in[0][i], in[1][i])), in[2][i]);
+}
+
+/* of z, and its slopes */
+static Sums entropy_of (double a, double b) {
+  Shape s = shape_of(a, b);
+  double t = peak_of(s), top = height_at(s, t), unit = vexp(top);
+  Sums up = integrate(s, t, 1, top, 1), down = integrate(s, t, -1, top, 1);
+  return (Sums) {.entropy = unit * (up.entropy + down.entropy),
+                 .entropy_by_a = unit * (up.entropy_by_a + down.entropy_by_a),
+                 .entropy_by_b = unit * (up.entropy_by_b + down.entropy_by_b)};
+}
+
+static void entropy (size_t n, const double *const in[], double *out) {
+  for (size_t i = 0; i < n; i++) out[i] = vlog(in[3][i]) + entropy_of(in[0][i], in[1][i]).entropy;
+}
+
+static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    Sums sum = entropy_of(in[0][i], in[1][i]);
+    d[0][i] = sum.entropy_by_a;
+    d[1][i] = sum.entropy_by_b;
+    d[2][i] = 0;
+    d[3][i] = 1 / in[3][i];
+  }
+}
+
+/* }====================================================== */
+
+
+/* an inverse Gaussian variable of mean m and shape 1: one of two roots (Michael, Schucany, Haas) */
+static double variance_from (double m, double normal, double uniform) {
+  if (m == HUGE_VAL) return 1 / (normal * normal);
+  double w = m * (normal * normal);
+  double small = m / (1 + 0.5 * (w + sqrt(w) * sqrt(w + 4)));
+  return uniform * (m + small) <= m ? small : m / small * m;
+}
+
+static void draw (const Philox *g, uint64_t first, size_t n, const double *const in[],
+                  double *out) {
+  double other[KERNEL_DRAW_MAX], uniform[KERNEL_DRAW_MAX];
+  noise_normal(g, 0, first, n, out);
+  noise_normal(g, 1, first, n, other);
+  noise_uniform(g, 2, first, n, uniform);
+  for (size_t i = 0; i < n; i++) {
+    double v = variance_from(1 / shape_of(in[0][i], in[1][i]).c, other[i], uniform[i]);
+    out[i] = fma(in[3][i], fma(in[1][i], v, sqrt(v) * out[i]), in[2][i]);
+  }
+}
+
+
+const Kernel perilune_normalinversegaussian[] = {
+  {.name = "log_prob", .n_in = 5, .value = log_prob, .partials = log_prob_partials},
+  {.name = "cdf",      .n_in = 5, .slow = 1, .value = cdf,     .partials = cdf_partials},
+  {.name = "sf",       .n_in = 5, .slow = 1, .value = sf,      .partials = sf_partials},
+  {.name = "log_cdf",  .n_in = 5, .slow = 1, .value = log_cdf, .partials = log_cdf_partials},
+  {.name = "log_sf",   .n_in = 5, .slow = 1, .value = log_sf,  .partials = log_sf_partials},
+  {.name = "icdf",     .n_in = 5, .slow = 1, .value = icdf,    .partials = icdf_partials},
+  {.name = "isf",      .n_in = 5, .slow = 1, .value = isf,     .partials = isf_partials},
+  {.name = "mode",     .n_in = 4, .slow = 1, .value = mode},
+  {.name = "entropy",  .n_in = 4, .slow = 1, .value = entropy, .partials = entropy_partials},
+  {.name = "rsample", .n_in = 5, .slow = 1, .partials = draw_partials,
+   .sampler = &(const Sampler) {.draw = draw}},
+  {.name = NULL}
+};
