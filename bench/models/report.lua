@@ -30,17 +30,19 @@ local function demand (text, is_met) return string.format("%s: %s", text, is_met
 local function row (...) print("| " .. table.concat({ ... }, " | ") .. " |") end
 
 local function gradients ()
-  local ours, stan = read "perilune_gradient", read "stan_gradient"
+  local ours, stan, torch = read "perilune_gradient", read "stan_gradient", read "torch_gradient"
   print "\n## A log density and its gradient\n"
-  print "µs of CPU: perilune replays the trace for many rows; of Stan a leapfrog step, in which there is little else.\n"
-  row("model", "perilune", "demand", "Stan", "ratio")
-  row("---", "---", "---", "---", "---")
+  print("µs of CPU: perilune replays the trace for many rows; of Stan a leapfrog step, in which there is little else; "
+        .. "of PyTorch\n`torch.autograd.grad` of the same density written with tensors. The ratios are over ours.\n")
+  row("model", "perilune", "demand", "Stan", "ratio", "PyTorch", "ratio")
+  row("---", "---", "---", "---", "---", "---", "---")
   for _, one in ipairs(list) do
-    local a, b = ours[one.name], stan[one.name]
+    local a, b, c = ours[one.name], stan[one.name], torch[one.name]
     if a then
       local goal = one.gradient == "Stan" and demand("below Stan", b and a[1] < b[1])
                 or demand("≤ " .. one.gradient, a[1] <= one.gradient)
-      row(one.title, digits(a[1]), goal, digits(b and b[1]), b and digits(b[1] / a[1]) or "–")
+      row(one.title, digits(a[1]), goal, digits(b and b[1]), b and digits(b[1] / a[1]) or "–", digits(c and c[1]),
+          c and digits(c[1] / a[1]) or "–")
     end
   end
 end
@@ -90,15 +92,17 @@ local function from_nothing ()
   row("jags, 4 × 1000 draws to files, no summary", digits(ms "jags"), "")
 end
 
-print "# Models beside Stan and JAGS\n"
+print "# Models beside Stan, JAGS and PyTorch\n"
 print(string.format("Machine: %s, %s cores, kernels for %s; load average %s. %s; Lua %s. rstan %s, its models"
-  .. " compiled by Debian's R (`%s`); JAGS %s.",
+  .. " compiled by Debian's R (`%s`); JAGS %s; PyTorch %s.",
   output "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1", output "nproc",
   output "grep -qw avx2 /proc/cpuinfo && echo AVX2" == "AVX2" and "AVX2" or "the baseline",
   output "cut -d' ' -f1 /proc/loadavg", output "cc --version | head -1", output("lua5.4 -v"):match "[%d.]+",
-  version "r-cran-rstan", output "R CMD config CXX14FLAGS | grep -o -- '-O[0-9]'", version "jags"))
-print "\nThe same models, priors and data on all sides: bench/models/list.lua, bench/stan, bench/jags. One thread; the"
-print "best round of gradients, the middle one of chains. `make bench-models` writes this page."
+  version "r-cran-rstan", output "R CMD config CXX14FLAGS | grep -o -- '-O[0-9]'", version "jags",
+  version "python3-torch"))
+print "\nThe same models, priors and data on all sides: bench/models/list.lua, bench/stan, bench/jags,"
+print "bench/models/torch_gradient.py. One thread; the best round of gradients, the middle one of chains. `make bench-models`"
+print "writes this page."
 gradients()
 chains()
 threads()
