@@ -101,8 +101,8 @@ print(string.format("Machine: %s, %s cores, kernels for %s; load average %s. %s;
   version "r-cran-rstan", output "R CMD config CXX14FLAGS | grep -o -- '-O[0-9]'", version "jags",
   version "python3-torch"))
 print "\nThe same models, priors and data on all sides: bench/models/list.lua, bench/stan, bench/jags,"
-print "bench/models/torch_gradient.py. One thread; the best round of gradients, the middle one of chains. `make bench-models`"
-print "writes this page."
+print "bench/models/torch_gradient.py. One thread; the best round of gradients, the middle one of chains."
+print "`make bench-models` writes this page."
 gradients()
 chains()
 threads()
