@@ -88,9 +88,19 @@ local function rectangle (random, rows, columns)
   return row_of(random, rows, function () return row_of(random, columns, signed) end)
 end
 
+local function increasing (random, n)
+  local row = row_of(random, n, signed)
+  table.sort(row)
+  for i = 2, n do
+    if row[i] <= row[i - 1] then row[i] = row[i - 1] + math.abs(row[i - 1]) + 1 end
+  end
+  return row
+end
+
 -- Parameters whose constraint does not say all, by name: n is the size of an event, m that of its columns.
 local BY_NAME = {
   mean_direction    = unit_row,
+  cutpoints         = increasing,
   scale_tril        = triangle,
   row_scale_tril    = triangle,
   column_scale_tril = function (random, _, m) return triangle(random, m) end,

@@ -159,6 +159,7 @@ static void matrix_log_det (const Batch *b, double *out) {
 
 static void matrix_log_det_adjoint (const Batch *b, const double *upstream, double *const g[]) {
   size_t k = b->dims[0], d = side_of(k);
+  fill(b->stop, b->n * k, g[0], 0);
   for (size_t r = 0; r < b->n; r++) {
     const double *x = event(b, 0, r);
     double *dx = g[0] + r * k;
