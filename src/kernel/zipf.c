@@ -10,6 +10,7 @@
 ** with f = j^-s, j^-s log j or j^-s log^2 j, whose derivatives are j^(-s - n) times polynomials
 ** of log j.
 */
+#include <float.h>
 #include "kernel/discrete_quantile.h"
 #include "special/constants.h"
 #include "special/vpow.h"
@@ -247,8 +248,12 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
   }
 }
 
+/* Just above s = 1 draws may be beyond the largest number: then it is that. */
 static void sample (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = from_uniform((const double[]) {in[0][i], in[1][i]});
+  for (size_t i = 0; i < n; i++) {
+    double x = from_uniform((const double[]) {in[0][i], in[1][i]});
+    out[i] = x > DBL_MAX ? DBL_MAX : x;
+  }
 }
 
 
