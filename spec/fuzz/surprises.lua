@@ -7,7 +7,7 @@ local function form (...)
 end
 
 local collect = form("collectgarbage()", "collectgarbage 'step'", "collectgarbage('generational')",
-                     "collectgarbage('incremental', 100, 400, 10)", "collectgarbage('incremental')",
+                     "collectgarbage('incremental', 120, 400, 13)", "collectgarbage('incremental')",
                      "collectgarbage 'stop'", "collectgarbage 'restart'")
 
 local settings = form("peri.set_threads(2)", "peri.set_threads(1)", "relax()",
