@@ -105,6 +105,27 @@ describe("what is Gaussian, or nearly", function ()
     end)
   end
 
+  -- Years that are not centred: intercept and slope are correlated by -(1 - 4e-5). Both are Gaussian given sigma.
+  it("a regression on years, within a tenth of its sds", function ()
+    local n, sigma, wide, steep = 62, 1.1, 400, 0.3
+    local year = peri.linspace(1952, 2013, n)
+    local y = Normal(-30 + 0.02 * year, sigma):sample({}, peri.rng(5))
+    local post = peri.model(function (m, d)
+      m.alpha = Normal(0, wide)
+      m.beta  = Normal(0, steep)
+      m.y     = Normal(m.alpha + m.beta * d.year, sigma)
+    end) { year = year, y = y } :vi { seed = 1 }
+    local v = sigma ^ 2
+    local a, b, c = n / v + wide ^ -2, year:sum() / v, year:pow(2):sum() / v + steep ^ -2   -- the precision
+    local f, g, det = y:sum() / v, (year * y):sum() / v, a * c - b * b
+    local sd_alpha, sd_beta = math.sqrt(c / det), math.sqrt(a / det)
+    assert.equal("ok", post.verdict)
+    assert.near((c * f - b * g) / det, post.mean.alpha, 0.1 * sd_alpha)
+    assert.near((a * g - b * f) / det, post.mean.beta, 0.1 * sd_beta)
+    assert.near(1, post.sd.alpha / sd_alpha, 0.05)
+    assert.near(1, post.sd.beta / sd_beta, 0.05)
+  end)
+
   it("in a hundred units", function ()
     local scales = (peri.linspace(-3, 3, 50) * math.log(10)):exp()
     local post = peri.model(function (m, d) m.x = Normal(1, d.scales) end) { scales = scales } :vi { seed = 1 }
