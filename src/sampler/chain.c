@@ -9,7 +9,8 @@
 ** once.
 **
 ** Momenta are in the metric's own units: r = l'p, where W = l l'. They are normal noise, and a
-** path whose momenta add up to rho turns where r'rho < 0. The motion is dq/dt = l r, dr/dt = l' gradient.
+** path whose momenta add up to rho turns where r'rho < 0. The motion is dq/dt = l r,
+** dr/dt = l' gradient.
 */
 #include <math.h>
 #include <string.h>
