@@ -185,6 +185,19 @@ describe("hierarchies", function ()
     assert.equal("ok", sure.verdict)
   end)
 
+  it("are centred less for chains, which pass through narrow corners", function ()
+    local half = peri.model(function (m)
+      m.mu    = Normal(0, 5)
+      m.tau   = peri.HalfNormal(5)
+      m.theta = Normal(m.mu, m.tau):expand(8)
+      m.y     = Normal(m.theta, 4)
+    end) { y = { 28, 8, -3, 7, -1, 1, 18, 12 } }
+    local c = half:vi { seed = 1 }.centring.theta
+    local of_chains = half:nuts { seed = 1, draws = 10, warmup = 10 }.centring.theta
+    assert.is_true(c:min() > 0.7 and c:max() < 0.9)
+    assert.is_true(of_chains:equal(c * c))
+  end)
+
   it("are left as they are written, or standardised, on request", function ()
     assert.same({}, posed():vi { seed = 1, noncentred = false }.centring)
     assert.same({ theta = 0 }, posed():vi { seed = 1, noncentred = { "theta" } }.centring)

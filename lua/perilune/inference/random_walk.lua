@@ -161,7 +161,7 @@ end
 return function (posed, given)
   local read = options.read("random_walk", given, ROWS)
   read.method = "random_walk"
-  local density, init, degrees = recipe.density(posed, read)
+  local density, init, degrees = recipe.density(posed, read, { for_chains = true })
   local starts = {}
   for i = 1, read.chains do starts[i] = start_near(posed, density, init, read.rng) end
   local thin = read.thin == "auto" and math.min(MOST_THIN, 2 * density.size) or read.thin

@@ -21,7 +21,7 @@ local recipe = {
 }
 
 --- The density of a posed model and where it starts, and how far sites are centred; options as options.lua reads them,
--- settings as those of Density.
+-- settings as those of Density and centring.lua.
 function recipe.density (posed, options, settings)
   return centring.density(posed, options.noncentred, posed:start(options.init or nil), options.rng, settings)
 end

@@ -109,7 +109,7 @@ end
 
 --- Chains of a posed model; options as nuts.lua and hmc.lua read them.
 function Sampling.new (posed, options)
-  local density, init, degrees = recipe.density(posed, options)
+  local density, init, degrees = recipe.density(posed, options, { for_chains = true })
   local starts, best = starts_of(posed, density, init, options.chains, options.rng)
   local is_dense = options.metric == "dense" or options.metric == "auto" and density.size <= DENSE_MOST
   local chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
