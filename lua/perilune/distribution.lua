@@ -189,7 +189,7 @@ end
 function Distribution:extend (name, spec)
   check_extension(self, name, spec)
   spec = spec or {}
-  local is_ours = spec.kernels or spec.late_methods
+  local is_ours = spec.kernels or spec.late_methods or spec.help == true
   if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
@@ -201,7 +201,7 @@ function Distribution:extend (name, spec)
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index, c.late_methods = index_of(c), nil
-  if is_ours or spec.help == true then c.help = help_of(name, spec.help ~= true and spec.help or nil) end
+  if is_ours then c.help = help_of(name, spec.help ~= true and spec.help or nil) end
   for key in (spec.late_methods or ""):gmatch "%S+" do c[key] = late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
