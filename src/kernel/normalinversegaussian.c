@@ -243,9 +243,14 @@ static double standard_log_density (const double v[]) {
   return height_at(shape_of(v[1], v[2]), v[0]);
 }
 
+static double standard_log_density_slope (const double v[]) {
+  return scores_of(shape_of(v[1], v[2]), place_at(v[0])).by_t;
+}
+
 static double quantile (const double *at, int upper) {
   static const double LEAST = -1000;   /* no probability is e^LEAST */
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL};
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL,
+                     standard_log_density_slope};
   Shape s = shape_of(at[1], at[2]);
   double start = peak_of(s);
   if (at[0] > 0 && at[0] < 1) {
