@@ -26,9 +26,10 @@ local PRICES = {
   BetaBinomial   = sum_price,
   ExGaussian     = function () return 3 end,
   Hypergeometric = function () return 5 end,
-  NoncentralChi2 = function () return 15 end,
-  Rice           = function () return 10 end,
-  Skellam        = function () return 15 end,
+  NoncentralChi2 = function () return 1.5 end,
+  NormalInverseGaussian = function () return 4.5 end,
+  Rice           = function () return 1.5 end,
+  Skellam        = function () return 1.5 end,
 }
 local known = setmetatable({}, { __mode = "k" })
 

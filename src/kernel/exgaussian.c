@@ -139,8 +139,10 @@ static void slopes (const double *at, double *dx) {
   dx[2] = -at[2] * excess(s.a) / at[3];
 }
 
+static double log_density_slope (const double v[]) { return -drift(score_of(v)) / v[2]; }
+
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {4, log_tail, log_density, -HUGE_VAL, HUGE_VAL};
+  SearchedLaw law = {4, log_tail, log_density, -HUGE_VAL, HUGE_VAL, log_density_slope};
   return search_quantile(law, at, upper, at[1] + fmin(1 / at[3], 1e300));
 }
 

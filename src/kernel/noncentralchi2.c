@@ -48,9 +48,13 @@ static void slopes (const double *at, double *dx) {
   dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(0.5 * at[1], 0.5 * at[2], 0.5 * at[0]) : 0;
 }
 
+static double log_density_slope (const double v[]) {
+  return 0.5 * marcum_log_density_slopes(0.5 * v[1], 0.5 * v[2], 0.5 * v[0]).by_y;
+}
+
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL};
-  return search_quantile(law, at, upper, at[1] + at[2]);
+  SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL, log_density_slope};
+  return search_quantile(law, at, upper, 2 * marcum_near(0.5 * at[1], 0.5 * at[2], at[0], upper));
 }
 
 enum { OPERANDS = 3 };

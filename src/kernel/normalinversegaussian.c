@@ -30,7 +30,7 @@ static Place place_of (double z) {
   return (Place) {z, r, copysign(t, z)};
 }
 
-static Place place_at (double t) {
+VECTOR Place place_at (double t) {
   double e = vexpm1(fabs(t)), half = 0.5 * (e < HUGE_VAL ? e + e / (1 + e) : e);
   return (Place) {copysign(half, t), half < 1e150 ? sqrt(fma(half, half, 1)) : half, t};
 }
@@ -46,20 +46,20 @@ static double mean_at (Shape s) {
 ** Density
 ** ====================================================== */
 
-/* c + b z - a r */
-static double exponent (Shape s, Place p) {
-  double same = s.b * p.z, up = s.a * p.r, v = s.c * p.z;
-  if (!(up < 1e150 && v * v < 1e300)) {   /* -2 c sinh^2 of half the way to the mean */
-    double half = place_at(0.5 * (p.t - mean_at(s))).z;
-    return -2 * s.c * half * half;
-  }
-  double q = s.a * p.z - s.b * p.r, below = up - same;
-  if (same > 0) {
-    double with = s.a * fabs(p.z) + fabs(s.b) * p.r;
-    q = (fabs(v) - fabs(s.b)) * (fabs(v) + fabs(s.b)) / with;
-    below = fma(s.a, s.a, v * v) / (up + same);
-  }
+/* c + b z - a r where no square overflows */
+VECTOR double plain_exponent (Shape s, Place p) {
+  double same = s.b * p.z, up = s.a * p.r, v = s.c * p.z, size = fabs(s.b);
+  double with = s.a * fabs(p.z) + size * p.r;
+  double q = same > 0 ? (fabs(v) - size) * (fabs(v) + size) / with : s.a * p.z - s.b * p.r;
+  double below = same > 0 ? fma(s.a, s.a, v * v) / (up + same) : up - same;
   return -q / (below + s.c) * q;
+}
+
+static double exponent (Shape s, Place p) {
+  double v = s.c * p.z;
+  if (s.a * p.r < 1e150 && v * v < 1e300) return plain_exponent(s, p);
+  double half = place_at(0.5 * (p.t - mean_at(s))).z;   /* -2 c sinh^2 of half the way to the mean */
+  return -2 * s.c * half * half;
 }
 
 static double log_k1 (Shape s, Place p) {
@@ -76,6 +76,14 @@ static double log_height (Shape s, Place p) {
   if (fabs(p.z) == HUGE_VAL) return -HUGE_VAL;
   return vlog(s.a) + log_k1(s, p) + exponent(s, p) - LOG_PI;
 }
+
+/* the same where nothing overflows: of |t| up to PLAIN_MOST, and a shape that is_plain */
+VECTOR double plain_height (Shape s, Place p) {
+  return vlog(s.a) + vlog(vk1e(s.a * p.r)) + plain_exponent(s, p) - LOG_PI;
+}
+
+static const double PLAIN_MOST = 300;
+static int is_plain (Shape s) { return s.a > 1e-150 && s.a < 1e15; }
 
 /* K0(a r)/K1(a r) */
 static double k_ratio (Shape s, Place p) {
@@ -124,7 +132,7 @@ enum { PANELS = 4 };
 static const double PANEL_MOST = 4;
 
 /* what is integrated beside g */
-typedef struct Sums { double mass, by_a, by_b, entropy, entropy_by_a, entropy_by_b; } Sums;
+typedef struct Sums { double by_a, by_b, entropy, entropy_by_a, entropy_by_b; } Sums;
 
 static double height_at (Shape s, double t) { return log_height(s, place_at(t)); }
 
@@ -141,19 +149,46 @@ static double reach (Shape s, double t, double side, double least) {
   return high;
 }
 
-/* in units of e^top; the entropy is that of z */
-static Sums integrate (Shape s, double t, double side, double top, int with_slopes) {
+/* g between from and from + width, in units of e^top */
+static double panel_mass (Shape s, double from, double width, double top) {
+  double mass[LEGENDRE];
+  if (is_plain(s) && fabs(from) + fabs(width) < PLAIN_MOST)
+    for (int i = 0; i < LEGENDRE; i++)
+      mass[i] = vexp(plain_height(s, place_at(fma(width, legendre_node[i], from))) - top);
+  else
+    for (int i = 0; i < LEGENDRE; i++)
+      mass[i] = vexp(height_at(s, fma(width, legendre_node[i], from)) - top);
+  return fabs(width) * legendre_sum(mass);
+}
+
+typedef struct Range { double panels, width; } Range;
+
+static Range range_of (Shape s, double t, double side, double top) {
   double length = reach(s, t, side, top - LEGENDRE_DEPTH);
-  double panels = fmax(PANELS, ceil(length / PANEL_MOST)), width = length / panels;
-  Sums sum = {0, 0, 0, 0, 0, 0};
-  for (int j = (int)panels - 1; j >= 0; j--) {
-    double mass[LEGENDRE], f[5][LEGENDRE];
+  double panels = fmax(PANELS, ceil(length / PANEL_MOST));
+  return (Range) {panels, length / panels};
+}
+
+static double mass_beyond (Shape s, double t, double side, double top) {
+  Range range = range_of(s, t, side, top);
+  double width = side * range.width, sum = 0;
+  for (int j = (int)range.panels - 1; j >= 0; j--)
+    sum += panel_mass(s, fma(width, j, t), width, top);
+  return sum;
+}
+
+/* in units of e^top, with slopes; the entropy is that of z */
+static Sums integrate (Shape s, double t, double side, double top) {
+  Range range = range_of(s, t, side, top);
+  double width = range.width;
+  Sums sum = {0, 0, 0, 0, 0};
+  for (int j = (int)range.panels - 1; j >= 0; j--) {
+    double f[5][LEGENDRE];
     for (int i = 0; i < LEGENDRE; i++) {
       Place p = place_at(t + side * width * (j + legendre_node[i]));
       double h = log_height(s, p), g = vexp(h - top);
-      mass[i] = g;
       for (int k = 0; k < 5; k++) f[k][i] = 0;
-      if (!with_slopes || !(g > 0)) continue;
+      if (!(g > 0)) continue;
       Scores d = scores_of(s, p);
       f[0][i] = g * d.by_a;
       f[1][i] = g * d.by_b;
@@ -161,7 +196,6 @@ static Sums integrate (Shape s, double t, double side, double top, int with_slop
       f[3][i] = f[2][i] * d.by_a;
       f[4][i] = f[2][i] * d.by_b;
     }
-    sum.mass += width * legendre_sum(mass);
     sum.by_a += width * legendre_sum(f[0]);
     sum.by_b += width * legendre_sum(f[1]);
     sum.entropy += width * legendre_sum(f[2]);
@@ -189,8 +223,8 @@ static double log_side_of (Shape s, Place p, int upper) {
   if (fabs(p.z) == HUGE_VAL) return (p.z > 0) == upper ? -HUGE_VAL : 0;
   int is_upper = falls_at(s, p);
   double top = log_height(s, p), small = top;
-  if (top > -HUGE_VAL) small += vlog(integrate(s, p.t, is_upper ? 1 : -1, top, 0).mass);
-  if (upper == is_upper) return small;
+  if (top > -HUGE_VAL) small += vlog(mass_beyond(s, p.t, is_upper ? 1 : -1, top));
+  if (upper == is_upper) return fmin(small, 0);
   return small < 0 ? vlog1mexp(small) : -HUGE_VAL;
 }
 
@@ -217,7 +251,7 @@ static void slopes (const double *at, double *dx) {
   dx[2] = 1;
   double side = falls_at(s, p) ? 1 : -1, top = log_height(s, p);
   if (!(top > -HUGE_VAL)) return;
-  Sums sum = integrate(s, p.t, side, top, 1);
+  Sums sum = integrate(s, p.t, side, top);
   dx[0] = at[4] * side * sum.by_a * p.r;
   dx[1] = at[4] * side * sum.by_b * p.r;
   dx[3] = p.z;
@@ -243,12 +277,42 @@ static double standard_log_density (const double v[]) {
   return height_at(shape_of(v[1], v[2]), v[0]);
 }
 
+static double standard_log_density_slope (const double v[]) {
+  return scores_of(shape_of(v[1], v[2]), place_at(v[0])).by_t;
+}
+
+/* t near where the tail of this side has this logarithm. It is about g/h, h being that of a bell
+   curve which has the slope of log g there, and nearly its bend a r + 1/r^2. */
+static double quantile_near (Shape s, double side, double level) {
+  double t = mean_at(s), way = 0;
+  for (int step = 0; step < 60; step++) {
+    Place p = place_at(t);
+    double slope = -side * scores_of(s, p).by_t, bend = s.a * p.r + 1 / (p.r * p.r);
+    double root = sqrt(fma(slope, slope, bend * (8 / PI)));
+    double h = 0.5 * (slope > 0 ? slope + root : bend * (8 / PI) / (root - slope));
+    double rest = fmin(log_height(s, p) - vlog(h), 0) - level, next = side * rest / h;
+    double most = fmax(1, fabs(way));
+    if (!(fabs(rest) > 0.02)) break;
+    next = t + clamp(next, -most, most);
+    if (!(fabs(next) < 700)) break;
+    way += next - t;
+    t = next;
+  }
+  return t;
+}
+
 static double quantile (const double *at, int upper) {
-  static const double LEAST = -1000;   /* no probability is e^LEAST */
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL};
+  static const double LEAST = -1000, LAST = 750;   /* no probability is e^LEAST; sinh(LAST) overflows */
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL,
+                     standard_log_density_slope};
   Shape s = shape_of(at[1], at[2]);
-  double start = peak_of(s);
-  if (at[0] > 0 && at[0] < 1) {
+  double p = at[0], start = 0;
+  if (p > 0 && p < 1 && is_plain(s)) {
+    law.low = -LAST;
+    law.high = LAST;
+    start = quantile_near(s, (p > 0.5) == upper ? -1 : 1, vlog(p > 0.5 ? 1 - p : p));
+  } else if (p > 0 && p < 1) {
+    start = peak_of(s);
     law.low = start - reach(s, start, -1, LEAST);
     law.high = start + reach(s, start, 1, LEAST);
   }
@@ -302,7 +366,7 @@ static void mode (size_t n, const double *const in[], double *out) {
 static Sums entropy_of (double a, double b) {
   Shape s = shape_of(a, b);
   double t = peak_of(s), top = height_at(s, t), unit = vexp(top);
-  Sums up = integrate(s, t, 1, top, 1), down = integrate(s, t, -1, top, 1);
+  Sums up = integrate(s, t, 1, top), down = integrate(s, t, -1, top);
   return (Sums) {.entropy = unit * (up.entropy + down.entropy),
                  .entropy_by_a = unit * (up.entropy_by_a + down.entropy_by_a),
                  .entropy_by_b = unit * (up.entropy_by_b + down.entropy_by_b)};

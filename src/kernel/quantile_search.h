@@ -3,8 +3,9 @@
 **
 ** Newton's method on the logarithm of the smaller tail, which for tails that fall like
 ** exponentials or bell curves is nearly straight; on the half-line long steps towards 0 are
-** taken in log x, where powers are straight as well. A step that leaves the bracket, or does not
-** halve what is left, gives way to one that halves the bracket.
+** taken in log x, where powers are straight as well. A law that knows the slope of its log density
+** has Halley's method. A step that leaves the bracket, or does not halve what is left, gives way to
+** one that halves the bracket.
 */
 #ifndef PERILUNE_QUANTILE_SEARCH_H
 #define PERILUNE_QUANTILE_SEARCH_H
@@ -18,7 +19,12 @@ typedef struct SearchedLaw {
   Sided *log_tail;
   Pointwise *log_density;
   double low, high;
+  Pointwise *log_density_slope;   /* in x; may be NULL */
 } SearchedLaw;
+
+/* After a step that is no longer than this part of x, and of a logarithm, nothing is left of it:
+   its square, and of Halley's method its cube, is below rounding */
+static const double SEARCH_LAST = 0x1p-27, SEARCH_LAST_CUBIC = 0x1p-18;
 
 /* a number between; in logarithms for laws on the half-line, far out where an end is infinite */
 static inline double search_middle (double low, double high, int positive) {
@@ -31,6 +37,15 @@ static inline double search_middle (double low, double high, int positive) {
   if (high == HUGE_VAL) return low + fmax(1, fabs(low));
   if (low == -HUGE_VAL) return high - fmax(1, fabs(high));
   return 0.5 * low + 0.5 * high;
+}
+
+/* what Halley's method divides the step n of Newton's by: 1 + n L''/(2 L'), L the log tail */
+static inline double search_bend (SearchedLaw law, const double at[], int upper, double slope,
+                                  double towards) {
+  if (law.log_density_slope == NULL) return 1;
+  double hazard = vexp(slope), bend = law.log_density_slope(at) + (upper ? hazard : -hazard);
+  double half = 0.5 * (towards / hazard) * bend;
+  return fabs(half) < 0.5 ? 1 + half : 1;
 }
 
 /* x with P(X <= x) = v[0], or `upper` P(X > x); the other v are parameters */
@@ -50,13 +65,18 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (side ? rest > 0 : rest < 0) low = x;
     else high = x;
     double slope = law.log_density(at) - log_tail, towards = side ? rest : -rest, next;
+    double step_of = search_bend(law, at, side, slope, towards);
     if (positive) {   /* the slope itself may overflow */
-      double part = towards / vexp(slope + vlog(x));
-      next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, part, x);
-    } else next = x + towards / vexp(slope);
+      double part = towards / vexp(slope + vlog(x)) / step_of;
+      next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, fmin(part, 64), x);
+    } else next = x + towards / vexp(slope) / step_of;
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
-    if (!(next >= low && next <= high) || slow) next = search_middle(low, high, positive);
+    int stays = !(fabs(next - x) > 2.3e-16 * fabs(x));   /* far out it may, by rounding alone */
+    int trusted = next >= low && next <= high && !slow && !(stays && fabs(rest) > 1e-3);
+    if (!trusted) next = search_middle(low, high, positive);
     before = fabs(rest);
+    double last = trusted ? law.log_density_slope ? SEARCH_LAST_CUBIC : SEARCH_LAST : 0;
+    if (fabs(rest) < last && fabs(next - x) < last * fabs(x)) return next;
     if (!(fabs(next - x) > 2.3e-16 * fabs(x)) || next == low || next == high) return next;
     x = next;
   }

@@ -68,9 +68,16 @@ static void slopes (const double *at, double *dx) {
   dx[1] = s.z > 0 && s.z < HUGE_VAL ? s.z - s.k * by_k : 0;
 }
 
+static double log_density_slope (const double v[]) {
+  double d[3];
+  log_density_slopes(v, d);
+  return d[0];
+}
+
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL};
-  return search_quantile(law, at, upper, hypot(at[1], at[2]));
+  SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL, log_density_slope};
+  double k = at[1] / at[2], z = sqrt(2 * marcum_near(1, 0.5 * k * k, at[0], upper));
+  return search_quantile(law, at, upper, at[2] * z);
 }
 
 enum { OPERANDS = 3 };

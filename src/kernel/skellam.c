@@ -11,6 +11,7 @@
 #include "kernel/poisson.h"
 #include "special/constants.h"
 #include "special/marcum.h"
+#include "special/verf.h"
 
 static int is_outcome (double k) { return k == floor(k) && fabs(k) < HUGE_VAL; }
 
@@ -43,12 +44,13 @@ static double log_tail (const double v[], int upper) {
   return marcum_log_tail(k + 1, v[2], v[1], !upper);
 }
 
-/* from the smaller side, if that is the one that marcum.h computes itself */
+/* from the side that marcum.h computes, which is the smaller one */
 static double tail (const double v[], int upper) {
   double k = floor(v[0]);
-  double own = vexp(log_tail(v, upper));
-  if (own < 0.5 || !(fabs(k) < HUGE_VAL)) return own;
-  return 1 - vexp(log_tail(v, !upper));
+  if (!(fabs(k) < HUGE_VAL)) return vexp(log_tail(v, upper));
+  int is_upper = k < 0 ? v[2] >= v[1] - k : v[1] < k + 1 + v[2];
+  double small = vexp(log_tail(v, is_upper));
+  return upper == is_upper ? small : 1 - small;
 }
 
 static void tail_slopes (const double v[], int upper, double d[]) {
@@ -75,14 +77,36 @@ static double shifted_tail (const double v[], int upper) {
   return tail(at, upper);
 }
 
+/* an outcome near the one whose score is z: Cornish and Fisher */
+static double outcome_near (double z, double r1, double r2) {
+  double mean = r1 - r2, variance = r1 + r2, lean = mean / variance;
+  return mean + sqrt(variance) * z + lean * (z * z - 1) / 6
+         + z * ((z * z - 3) / 24 - lean * lean * (2 * z * z - 5) / 36) / sqrt(variance);
+}
+
+/* Newton's method on the logarithm of a tail, which falls by log(1 - P(k + 1)/P(K > k)) from k to
+   k + 1, until a step leads no further */
+static double refined (double k, double r1, double r2, Level v) {
+  double level = vlog(v.p);
+  for (int step = 0; step < 12; step++) {
+    double at[] = {k, r1, r2}, reached = log_tail(at, v.upper), rest = reached - level;
+    double share = vexp(log_mass(v.upper ? k + 1 : k, r1, r2) - reached);
+    double next = floor(k + (v.upper ? 1 : -1) * rest / -vlog1p(-fmin(share, 0.999)));
+    if (!(fabs(next - k) >= 1 && fabs(next - k) <= 1e3 + fabs(k))) break;
+    k = next;
+  }
+  return k;
+}
+
 static double quantile (const double v[], int upper) {
   double p = v[0], r1 = v[1], r2 = v[2];
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (p == 0 || p == 1) return (p == 0) == upper ? HUGE_VAL : -HUGE_VAL;
   double first = -ceil(r2 + 45 * sqrt(r1 + r2) + 1200), point[] = {0, r1, r2, first};
   Stairs s = {.tail = shifted_tail, .first = 0, .last = HUGE_VAL, .operands = 4, .point = point};
-  double start = (r1 - r2) - first;
-  return outcome_quantile(&s, start, level_of(p, upper, quantile_log_slack(p))) + first;
+  Level level = level_of(p, upper, quantile_log_slack(p));
+  double near = floor(outcome_near(upper ? -vndtri(p) : vndtri(p), r1, r2));
+  return outcome_quantile(&s, refined(near, r1, r2, level) - first, level) + first;
 }
 
 static const SidedLaw law = {

@@ -6,15 +6,19 @@
 **   log g = v (log(1 + d) - d) - a d^2 - log(2 pi r)/2 + T,   1 + d = 2 y/(v + r)
 **
 ** in which nothing cancels. A tail is an integral over s = sqrt(y), in which g is much like a bell
-** curve; or where it reaches down to 0, with terms that are all positive,
+** curve; or where that expansion does not hold, with terms that are all positive,
 **
 **   P   = y^m e^(-y - a)/Gamma(m + 1) sum_j (a y)^j/(j! (m + 1)_j) M_j
 **   M_j = 1 + y/(m + j + 1) M_(j+1)
+**
+**   Q   = y^(m-1) e^(-y - a)/Gamma(m) sum_j (a y)^j/(j! (m)_j) U_j
+**   U_j = 1 + (m + j - 1)/y U_(j-1),   U_0 = Q(m, y) Gamma(m) y^(1-m) e^y
 */
 #include "special/marcum.h"
 
 #include "special/bessel_order.h"
 #include "special/incgamma.h"
+#include "special/incgamma_parts.h"
 #include "special/legendre.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
@@ -36,6 +40,13 @@ static double log_gamma_density (double v, double y) {
   return -vbd0(v, y) - vstirlerr(v) - fma(0.5, vlog(v), HALF_LOG_2PI);
 }
 
+/* by Debye's expansion, given its sum t */
+VECTOR double log_density_debye (double v, double a, double y, double r, double t) {
+  double ratio = 2 * (y / (v + r)), d = fma(2.0, y, -(v + r)) / (v + r);
+  double order = v == 0 ? 0.0 : v * (ratio < 0.25 ? vlog(ratio) - d : vlog1pmx(d));
+  return order - a * d * d - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
+}
+
 /* for v >= 0 */
 static double log_density (double v, double a, double y) {
   double w = 2 * sqrt(a) * sqrt(y), r = bessel_radius(v, w);
@@ -45,10 +56,7 @@ static double log_density (double v, double a, double y) {
     double gap = sqrt(y) - sqrt(a), power = v == 0 ? 0.0 : v * vlog(2 * y);
     return (power + bessel_order(v, w).log_scaled) - gap * gap;
   }
-  double ratio = 2 * (y / (v + r)), d = fma(2.0, y, -(v + r)) / (v + r), t;
-  double order = v == 0 ? 0.0 : v * (ratio < 0.25 ? vlog(ratio) - d : vlog1pmx(d));
-  t = debye_sum(v / r * (v / r), 1 / r).value;
-  return order - a * d * d - fma(0.5, vlog(r), HALF_LOG_2PI) + t;
+  return log_density_debye(v, a, y, r, debye_sum(v / r * (v / r), 1 / r).value);
 }
 
 /* From here on the law is normal: mean m + a, variance m + 2 a */
@@ -103,27 +111,56 @@ double marcum_log_density_by_m (double m, double a, double y) {
 ** Tails
 ** ====================================================== */
 
-/* the sum over j, in logarithms with what stands before it */
+static const double ENOUGH = 1e-18;   /* terms that are smaller than this part of a sum */
+
+/* M_j: its terms rise and then fall */
+static double lower_mean (double m, double y, int j) {
+  double sum = 1, term = 1;
+  for (double k = m + j + 1; term > ENOUGH * sum; k++) {
+    term *= y / k;
+    sum += term;
+  }
+  return sum;
+}
+
+/* log P by the sum over j; M_j is known from the next */
 static double log_lower_series (double m, double a, double y) {
-  static const double ENOUGH = 1e-18;
-  double sum[SERIES_TERMS], term = 1, total = 0, inner;
-  int last = 0;
-  double h = a * y;
-  for (int j = 0; j < SERIES_TERMS; j++) {   /* weights, until they vanish */
-    sum[j] = term;
-    last = j;
-    term *= h / ((j + 1.0) * (m + j + 1));
-    if (term < ENOUGH * sum[j] && (j + 1.0) * (m + j + 1) > 2 * h) break;
-    if ((j + 1.0) * (m + j + 1) > h && term < ENOUGH * ENOUGH) break;
+  double weight[SERIES_TERMS], h = a * y, term = 1, sum = 0, total = 0;
+  int last = -1;
+  while (last + 1 < SERIES_TERMS) {   /* until weights vanish */
+    weight[++last] = term;
+    sum += term;
+    double next = (last + 1.0) * (m + last + 1);
+    term *= h / next;
+    if (next > h && term < ENOUGH * sum) break;
   }
-  inner = 1;   /* M far beyond the last: the fraction forgets where it began */
-  for (int j = last + 400; j > last; j--) inner = fma(y / (m + j + 1), inner, 1.0);
+  double mean = lower_mean(m, y, last);
   for (int j = last; j >= 0; j--) {
-    inner = fma(y / (m + j + 1), inner, 1.0);
-    total = fma(sum[j], inner, total);
+    total = fma(weight[j], mean, total);
+    mean = fma(y / (m + j), mean, 1.0);
   }
-  double start = m < 8 ? fma(m, vlog(y), -y) - vlgamma_pos(m + 1) : log_gamma_density(m, y);
-  return (start - a) + vlog(total);
+  return (log_gamma_density(m, y) - a) + vlog(total);
+}
+
+/* U_0: where m is tiny it no longer depends on it */
+static double upper_start (double m, double y) {
+  GammaTail t = incgamma_tail(fmax(m, 1e-280), (Pair) {y, 0});
+  if (t.upper) return y * (t.m / t.d);
+  return y * (1 - incgamma_scaled_exp(t.m, t.e)) / incgamma_scaled_exp(t.d, t.e);
+}
+
+/* log Q by the sum over j, for y >= m + a; weights are m times those above */
+static double log_upper_series (double m, double a, double y) {
+  double h = a * y, inner = upper_start(m, y), weight = m, total = m * inner, before = 0, term = total;
+  weight = h;
+  for (int j = 1; j < SERIES_TERMS && !(term < ENOUGH * total && term < before); j++) {
+    inner = fma((m + j - 1) / y, inner, 1.0);
+    before = term;
+    term = weight * inner;
+    total += term;
+    weight *= h / ((j + 1.0) * (m + j));
+  }
+  return (log_gamma_density(m, y) - vlog(y) - a) + vlog(total);
 }
 
 /* log(2 s g(s^2)) */
@@ -137,11 +174,50 @@ static double reach (double slope) {
   return depth / (d + sqrt(fma(d, d, depth)));
 }
 
-/* log of the integral between s and s + width, which may be negative: the peak is `top` */
-static double log_panel (double m, double a, double s, double width, double top) {
-  double f[LEGENDRE];
-  for (int i = 0; i < LEGENDRE; i++)
-    f[i] = vexp(log_height(m, a, fma(width, legendre_node[i], s)) - top);
+typedef double Panel[LEGENDRE];
+
+/* T at all points: loops run along these */
+static void debye_sums (double v, const Panel r, Panel sum) {
+  Panel q, value;
+  for (int i = 0; i < LEGENDRE; i++) {
+    q[i] = v / r[i] * (v / r[i]);
+    sum[i] = 0;
+  }
+  for (int k = DEBYE_TERMS; k >= 1; k--) {
+    for (int i = 0; i < LEGENDRE; i++) value[i] = debye_coefficient[k - 1][k];
+    for (int j = k - 1; j >= 0; j--)
+      for (int i = 0; i < LEGENDRE; i++) value[i] = fma(value[i], q[i], debye_coefficient[k - 1][j]);
+    for (int i = 0; i < LEGENDRE; i++) sum[i] = (sum[i] + value[i]) / r[i];
+  }
+}
+
+/* adds e^shift g_(v+1)(s^2) 2 s^(1 - power), where Debye's expansion holds */
+static void add_heights (double v, double a, const Panel s, double shift, double power, Panel f) {
+  Panel r, t;
+  double root = 2 * sqrt(a);
+  for (int i = 0; i < LEGENDRE; i++) r[i] = bessel_radius(v, root * s[i]);
+  debye_sums(v, r, t);
+  for (int i = 0; i < LEGENDRE; i++) {
+    double log_g = log_density_debye(v, a, s[i] * s[i], r[i], t[i]);
+    f[i] += vexp(fma(1 - power, vlog(s[i]), log_g) + (shift + LN2));
+  }
+}
+
+/* the integral between s and s + width, which may be negative: the peak is e^top */
+static double panel (double m, double a, double s, double width, double top) {
+  Panel f, at;
+  double least = 2 * sqrt(a) * (width < 0 ? s + width : s);
+  for (int i = 0; i < LEGENDRE; i++) {
+    at[i] = fma(width, legendre_node[i], s);
+    f[i] = 0;
+  }
+  if (bessel_radius(m < 1 ? m : m - 1, least) < DEBYE_FROM)
+    for (int i = 0; i < LEGENDRE; i++) f[i] = vexp(log_height(m, a, at[i]) - top);
+  else if (m >= 1) add_heights(m - 1, a, at, -top, 0, f);
+  else {
+    add_heights(m, a, at, vlog(m) - top, 2, f);
+    add_heights(m + 1, a, at, vlog(a) - top, 2, f);
+  }
   return legendre_sum(f) * fabs(width);
 }
 
@@ -154,13 +230,17 @@ static double log_integral (double m, double a, double y, int upper) {
   if (!upper && width > s) width = s;
   top = side * (peak - s) > 0 ? log_height(m, a, peak) : log_height(m, a, s);
   double w1 = 0.3 * width * side, w2 = 0.7 * width * side;
-  return top + vlog(log_panel(m, a, s, w1, top) + log_panel(m, a, s + w1, w2, top));
+  return top + vlog(panel(m, a, s, w1, top) + panel(m, a, s + w1, w2, top));
 }
 
 static double log_lower (double m, double a, double y) {
-  if (y == 0) return -HUGE_VAL;
   if (y <= SERIES_MOST && a * y <= SERIES_MOST * SERIES_MOST) return log_lower_series(m, a, y);
   return log_integral(m, a, y, 0);
+}
+
+static double log_upper (double m, double a, double y) {
+  if (bessel_radius(m - 1, 2 * sqrt(a) * sqrt(y)) < DEBYE_FROM) return log_upper_series(m, a, y);
+  return log_integral(m, a, y, 1);
 }
 
 static double log_other (double l) { return l < 0 ? vlog1mexp(l) : -HUGE_VAL; }
@@ -171,12 +251,30 @@ double marcum_log_tail (double m, double a, double y, int upper) {
   if (m + a > NORMAL_FROM) return vlog_ndtr((upper ? -1 : 1) * normal_score(m, a, y));
   if (a == 0) return upper ? special_log_gammaincc(m, y) : special_log_gammainc(m, y);
   int is_upper = y >= m + a;
-  double small = is_upper ? log_integral(m, a, y, 1) : log_lower(m, a, y);
+  double small = is_upper ? log_upper(m, a, y) : log_lower(m, a, y);
   return upper == is_upper ? small : log_other(fmin(small, 0));
 }
 
 /* }====================================================== */
 
+
+/* the power of y/(m + a) that is much like a normal variable (Sankaran 1963), which has z here */
+static double normal_power (double m, double a, double z) {
+  double mean = m + a, wide = m + 2 * a, h = 1 - mean / wide * ((m + 3 * a) / wide) / 1.5;
+  double spread = wide / mean / mean / 2, bend = (h - 1) * (1 - 3 * h);
+  double centre = fma(h * spread, h - 1 - 0.5 * (2 - h) * bend * spread, 1.0);
+  double power = fma(z, h * sqrt(2 * spread) * fma(0.5 * bend, spread, 1.0), centre);
+  return power > 0 ? mean * vexp(vlog(power) / h) : 0;
+}
+
+double marcum_near (double m, double a, double p, int upper) {
+  double z = upper ? -vndtri(p) : vndtri(p);
+  if (m + a > 1e15) return fmax(fma(z, sqrt(m + 2 * a), m + a), 0);
+  double y = normal_power(m, a, z), level = upper ? vlog1p(-p) : vlog(p);
+  double first = vexp((level + a + vlgamma_pos(m + 1)) / m);   /* by the first term of P */
+  if (first * (1 + a) < 0.1 * (1 + m)) return fmax(first, 0x1p-1074);
+  return y > 0 ? y : fmin(first, m + a);
+}
 
 double marcum_dy_da (double m, double a, double y) { return y > 0 ? next_ratio(m, a, y) : 0; }
 

@@ -23,6 +23,9 @@ double marcum_log_density_by_m (double m, double a, double y);
 /* log P, or `upper` log Q */
 double marcum_log_tail (double m, double a, double y, int upper);
 
+/* y near where P, or `upper` Q, is p: 0 < p < 1 */
+double marcum_near (double m, double a, double p, int upper);
+
 /* dy/da and dy/dm at a fixed probability, the second by differences */
 double marcum_dy_da (double m, double a, double y);
 double marcum_dy_dm (double m, double a, double y);
