@@ -54,6 +54,26 @@ describe("affine maps", function ()
     for _, pair in ipairs(is) do assert.equal(tostring(pair[2]), tostring(pair[1])) end
   end)
 
+  it("have tensors on either side", function ()
+    local t = peri.tensor { 1, -2 }
+    for _, d in ipairs { peri.Normal(3, 1), peri.Gamma(2, 1) } do
+      assert.equal(tostring(d * t), tostring(t * d))
+      assert.equal(tostring(d + t), tostring(t + d))
+      assert.equal(tostring(-d + t), tostring(t - d))
+      assert.matches("only a distribution divided by numbers is one", message(function () return t / d end))
+    end
+    local slope = peri.grad(function (c) return (c * peri.Normal(0, 1)):log_prob(3.0):sum() end)(peri.tensor { 2, 4 })
+    assert.near(-1 / 2 + 9 / 8, slope[1], 1e-15)
+    assert.same({ 2, -4 }, (t * { 2, 2 }):totable())
+    assert.matches("y must be a number, a table of numbers or a tensor", message(function () return t * "a" end))
+  end)
+
+  it("have objects with operators of their own on the right of tensors", function ()
+    local odd = setmetatable({}, { __mul = function (a, b) return a:sum() .. type(b) end })
+    assert.equal("3.0table", peri.tensor { 1, 2 } * odd)
+    assert.is_false((pcall(function () return peri.tensor { 1, 2 } + odd end)))
+  end)
+
   it("of other laws are one transform, however many there were", function ()
     local d = 2 * (peri.Gamma(2, 1) + 1) * 3
     assert.equal("TransformedDistribution(Gamma(concentration=2, rate=1), [Affine(loc=6, scale=6)])", tostring(d))

@@ -217,7 +217,7 @@ function public.stack (...) return joining.stack(...) end
 local metatable = core.tensor_metatable()
 for event, name in pairs { __add = "add", __sub = "sub", __mul = "mul", __div = "div",
                            __pow = "pow", __mod = "mod" } do
-  metatable[event] = functions[name]
+  metatable[event] = core.bind_operator("op/arithmetic", name, name, { "x", "y" }, { "x", "y" })
 end
 metatable.__unm = core.bind("op/arithmetic", "neg", "neg", { "x", "same" }, { "x" })   -- Lua passes it twice
 function metatable.__lt (a, b) return comparing.number(a) < comparing.number(b) end

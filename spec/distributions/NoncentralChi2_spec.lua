@@ -1,9 +1,11 @@
+local core = require "perilune.core"
+
 require "spec.support.contract".distribution {
   name = "NoncentralChi2",
-  points = { { 2, 1 }, { 5, 3 }, { 0.7, 10 }, { 40, 0.01 }, { 3, 1e4 }, { 1000, 500 } },
+  points = { { 2, 3 }, { 5, 3 }, { 0.7, 10 }, { 40, 0.01 }, { 3, 1e4 }, { 1000, 500 } },
   kl_points        = { { 3, 1 }, { 5, 4 }, { 8, 0.5 } },
   extreme_points   = { { 1e15, 1 }, { 1, 1e15 }, { 1e-3, 1 }, { 1e300, 1 }, { 1, 1e300 }, { 3, 0 }, { 3, 1e-300 } },
-  subnormal_points = { { 2, 1 }, { 5, 30 }, { 40, 2 } },
+  subnormal_points = { { 2, 3 }, { 5, 30 }, { 40, 2 } },
   log_prob = {   -- x, df, noncentrality, value (50-digit reference)
     { 1, 2, 1, -1.4572328220527666608 },
     { math.huge, 2, 1, -math.huge },
@@ -11,3 +13,24 @@ require "spec.support.contract".distribution {
   outside = { { -1, 2, 1 }, { -1e-300, 2, 1 }, { -math.huge, 2, 1 } },
   invalid = { { 0, 1 }, { -1, 1 }, { 0 / 0, 1 }, { 1, -1 } },
 }
+
+-- x, df, noncentrality, and the slopes in df of log_prob and of cdf (40-digit differences)
+local SLOPES = {
+  { 1, 2, 1, -0.16627272152230645, -0.17244329014411684694 },
+  { 0.3, 0.7, 10, -0.58451114302629508, -0.0065260285247754148915 },
+  { 30, 5, 3, 0.49231334531148004, -0.00045840725288435392896 },
+  { 1e-5, 0.7, 1, -4.6175110918727585, -0.057413559496797283845 },
+}
+
+describe("NoncentralChi2", function ()
+  it("has slopes in df that are no differences", function ()
+    local names = { "x", "df", "noncentrality" }
+    for _, row in ipairs(SLOPES) do
+      for k, method in ipairs { "log_prob", "cdf" } do
+        local partials = core.bind_partials("noncentralchi2", method, method, names, names)
+        local _, slope = partials(row[1], row[2], row[3])
+        assert.near(1, slope / row[3 + k], 1e-13)
+      end
+    end
+  end)
+end)

@@ -40,6 +40,20 @@ static int apply_to_singles (lua_State *L, const Binding *b, const Operands *o) 
 }
 
 
+/* Pushes the value of t * d where d is an object with an operator of its own, such as a
+   distribution; returns 0 if it has none. (Strings have operators too, for what looks like a
+   number.) */
+static int apply_other_operator (lua_State *L, const Binding *b) {
+  if (lua_type(L, 2) == LUA_TSTRING) return 0;
+  lua_pushfstring(L, "__%s", b->who);
+  if (luaL_getmetafield(L, 2, lua_tostring(L, -1)) == LUA_TNIL) return lua_pop(L, 1), 0;
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+
 int bound_apply (lua_State *L) {
   const Binding *b = binding_of(L);
   Operands o;
@@ -50,6 +64,7 @@ int bound_apply (lua_State *L) {
     host_push_number(L, apply_to_numbers(b, o.number));
     return 1;
   }
+  if (b->is_operator && o.in[1] == NULL && apply_other_operator(L, b)) return 1;
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
     Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
     if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;

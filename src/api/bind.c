@@ -127,6 +127,15 @@ static int bind_detached (lua_State *L) {
   return 1;
 }
 
+/* The same for an operator of two operands, `who` being its name in Lua, such as "mul". */
+static int bind_operator (lua_State *L) {
+  bind(L);
+  lua_getupvalue(L, -1, 1);
+  ((Binding *)lua_touserdata(L, -1))->is_operator = 1;
+  lua_pop(L, 1);
+  return 1;
+}
+
 /* Arguments of bind_methods */
 enum { CLASS = 1, FILE_NAME, CLASS_NAME, OPERANDS };
 
@@ -205,6 +214,7 @@ static const luaL_Reg functions[] = {
   {"bind",           bind},
   {"bind_detached",  bind_detached},
   {"bind_methods",   bind_methods},
+  {"bind_operator",  bind_operator},
   {"bind_value",     bind_value},
   {"bind_sum",       bind_sum},
   {"bind_partials",  bind_partials},

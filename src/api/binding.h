@@ -20,6 +20,7 @@ typedef struct Binding {
   int detached;                         /* results are never recorded */
   int is_recorded;                      /* unless they are, or have no derivative */
   int in_order;                         /* the operands are the arguments */
+  int is_operator;                      /* of tensors: an object on the right may have its own */
   unsigned objects;                     /* arguments that have fields, as a set of bits */
   int arguments;                        /* of the call */
   int operands;

@@ -97,6 +97,18 @@ static void mode (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++) out[i] = 2 * mode_of(0.5 * in[0][i], 0.5 * in[1][i]);
 }
 
+/* at the mode m - 1 + a R = y, R = g_(m+1)/g_m */
+static void mode_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    double m = 0.5 * in[0][i], a = 0.5 * in[1][i], y = mode_of(m, a);
+    d[0][i] = d[1][i] = y > 0;
+    if (y == 0 || m + a > 1e100) continue;
+    MarcumRatio r = marcum_ratio(m, a, y);
+    d[0][i] = fma(a, r.by_m, 1) / (1 - a * r.by_y);
+    d[1][i] = y * r.by_y / (1 - a * r.by_y);   /* R + a dR/da = y dR/dy */
+  }
+}
+
 /* what is integrated against g: log g, or its product with the slope of log g in m or in a */
 typedef enum Part { LOG_DENSITY, BY_M, BY_A } Part;
 
@@ -181,7 +193,7 @@ const Kernel perilune_noncentralchi2[] = {
   {.name = "log_sf",   .n_in = 3, .slow = 1, .value = log_sf,  .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 3, .slow = 1, .value = icdf,    .partials = icdf_partials},
   {.name = "isf",      .n_in = 3, .slow = 1, .value = isf,     .partials = isf_partials},
-  {.name = "mode",     .n_in = 2, .slow = 1, .value = mode},
+  {.name = "mode",     .n_in = 2, .slow = 1, .value = mode, .partials = mode_partials},
   {.name = "entropy",  .n_in = 2, .slow = 1, .value = entropy, .partials = entropy_partials},
   {.name = "rsample", .n_in = 3, .slow = 1, .partials = draw_partials,
    .sampler = &(const Sampler) {.draw = draw}},

@@ -362,6 +362,20 @@ static void mode (size_t n, const double *const in[], double *out) {
     out[i] = fma(in[3][i], mode_of(shape_of(in[0][i], in[1][i])), in[2][i]);
 }
 
+/* by b r - a z k - 2 z/r = 0, k = K0/K1 at u = a r, whose slope is k^2 + k/u - 1 */
+static void mode_partials (size_t n, const double *const in[], double *const d[]) {
+  for (size_t i = 0; i < n; i++) {
+    Shape s = shape_of(in[0][i], in[1][i]);
+    Place p = place_of(mode_of(s));
+    double k = k_ratio(s, p), u = s.a * p.r, bend = fma(k, k, k / u) - 1, az = s.a * p.z;
+    double by_t = s.b * p.z - u * k - az * az * bend - 2 / (p.r * p.r);
+    d[0][i] = in[3][i] * p.r * (p.z * fma(u, bend, k)) / by_t;
+    d[1][i] = -in[3][i] * p.r * p.r / by_t;
+    d[2][i] = 1;
+    d[3][i] = p.z;
+  }
+}
+
 /* of z, and its slopes */
 static Sums entropy_of (double a, double b) {
   Shape s = shape_of(a, b);
@@ -418,7 +432,7 @@ const Kernel perilune_normalinversegaussian[] = {
   {.name = "log_sf",   .n_in = 5, .slow = 1, .value = log_sf,  .partials = log_sf_partials},
   {.name = "icdf",     .n_in = 5, .slow = 1, .value = icdf,    .partials = icdf_partials},
   {.name = "isf",      .n_in = 5, .slow = 1, .value = isf,     .partials = isf_partials},
-  {.name = "mode",     .n_in = 4, .slow = 1, .value = mode},
+  {.name = "mode",     .n_in = 4, .slow = 1, .value = mode, .partials = mode_partials},
   {.name = "entropy",  .n_in = 4, .slow = 1, .value = entropy, .partials = entropy_partials},
   {.name = "rsample", .n_in = 5, .slow = 1, .partials = draw_partials,
    .sampler = &(const Sampler) {.draw = draw}},

@@ -129,6 +129,36 @@ static inline BesselOrder bessel_order (double v, double x) {
 }
 
 
+/*
+** What is left of d log I_v(x)/dv beside log(x/(v + r)): in Debye's expansion -v/(2 r^2) + dT/dv,
+** and of the series log((v + r)/2) - E[psi(v + 1 + k)]
+*/
+static inline double bessel_order_rest (double v, double x) {
+  double r = bessel_radius(v, x), t = 1 / r, p = v * t, q = p * p;
+  if (r < DEBYE_FROM) {
+    double h = 0.25 * x * x, w = 1, total = 0, sum = 0, harmonic = 0;
+    for (int k = 0; k < BESSEL_STEPS && (k <= 0.5 * (r - v) + 2 || w * k > 1e-18 * total); k++) {
+      total += w;
+      sum = fma(w, harmonic, sum);
+      harmonic += 1 / (v + 1 + k);
+      w *= h / ((k + 1) * (v + 1 + k));
+    }
+    return vlog(0.5 * (v + r)) - vdigamma_pos(v + 1) - sum / total;
+  }
+  double by_q = 0, by_t = 0, g = x * t;
+  for (int k = DEBYE_TERMS; k >= 1; k--) {
+    double value = 0, slope = 0;
+    for (int j = k; j >= 0; j--) {
+      slope = fma(slope, q, value);
+      value = fma(value, q, debye_coefficient[k - 1][j]);
+    }
+    by_q = t * (by_q + slope);
+    by_t = fma(t, by_t, k * value);
+  }
+  return p * t * (fma(-t, by_t, 2 * g * g * by_q) - 0.5);
+}
+
+
 /* the slopes of A(x)/x and of A'(x) */
 typedef struct BesselBend { double share, slope; } BesselBend;
 

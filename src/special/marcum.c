@@ -20,6 +20,7 @@
 #include "special/incgamma.h"
 #include "special/incgamma_parts.h"
 #include "special/legendre.h"
+#include "special/peak.h"
 #include "special/verf.h"
 #include "special/vgamma.h"
 #include "special/vmath.h"
@@ -90,18 +91,36 @@ MarcumSlopes marcum_log_density_slopes (double m, double a, double y) {
   return (MarcumSlopes) {fma(a / y, ratio, (m - 1) / y) - 1, ratio - 1};
 }
 
-typedef double OfOrder (double m, double a, double y);
-
-/* the derivative in m: differences over four steps, and their errors of second order removed */
-static double by_order (OfOrder *f, double m, double a, double y) {
-  double h = 0x1p-8 * fmin(m, 1 + sqrt(m + a));
-  double near = f(m + h, a, y) - f(m - h, a, y), far = f(m + 2 * h, a, y) - f(m - 2 * h, a, y);
-  double further = f(m + 3 * h, a, y) - f(m - 3 * h, a, y);
-  return (45 * near - 9 * far + further) / (60 * h);
+/* for v >= 0: log(2 y/(v + r)) and what Bessel's function leaves beside it */
+static double log_density_by_v (double v, double a, double y) {
+  double w = 2 * sqrt(a) * sqrt(y), r = bessel_radius(v, w), d = fma(2.0, y, -(v + r)) / (v + r);
+  double ratio = 2 * (y / (v + r)), rest = bessel_order_rest(v, w);
+  if (r == 0) return vlog(y) - vdigamma_pos(1);
+  return (ratio < 0.25 ? vlog(ratio) : vlog1p(d)) + rest;
 }
 
+/* of order below 0 as the density: each part has its share of it */
 double marcum_log_density_by_m (double m, double a, double y) {
-  return by_order(marcum_log_density, m, a, y);
+  if (m + a > NORMAL_FROM) {
+    double sd = sqrt(m + 2 * a), z = normal_score(m, a, y);
+    return (z + 0.5 * (z - 1) * (z + 1) / sd) / sd;
+  }
+  if (m >= 1) return log_density_by_v(m - 1, a, y);
+  double one = log_density(m, a, y) + vlog(m), two = -HUGE_VAL, slope = 0;
+  if (a > 0) {
+    two = log_density(m + 1, a, y) + vlog(a);
+    slope = log_density_by_v(m + 1, a, y);
+  }
+  double share = 1 / (1 + vexp(two - one));
+  return share * (1 / m + log_density_by_v(m, a, y)) + (1 - share) * slope;
+}
+
+/* 2 y B(w), B the share of bessel_order.h, w = 2 sqrt(a y) */
+MarcumRatio marcum_ratio (double m, double a, double y) {
+  double w = 2 * sqrt(a) * sqrt(y), share = bessel_order(m - 1, w).share;
+  double by_m = marcum_log_density_by_m(m + 1, a, y) - marcum_log_density_by_m(m, a, y);
+  return (MarcumRatio) {2 * y * share, fma(w, bessel_bend(m - 1, w).share, 2 * share),
+                        2 * y * share * by_m};
 }
 
 /* }====================================================== */
@@ -276,21 +295,36 @@ double marcum_near (double m, double a, double p, int upper) {
   return y > 0 ? y : fmin(first, m + a);
 }
 
+
+typedef struct Marcum { double m, a, y; } Marcum;
+
+static const double TINY = 1e-290;   /* of y, and of what it is multiplied with */
+
 double marcum_dy_da (double m, double a, double y) { return y > 0 ? next_ratio(m, a, y) : 0; }
 
-static double log_lower_tail (double m, double a, double y) {
-  return marcum_log_tail(m, a, y, 0);
+/* at y e^t, below as above y; where that is next to nothing, e^-a times the gamma law */
+static double log_share (const void *at, double t) {
+  const Marcum *p = at;
+  double y = p->y * vexp(t);
+  if (y < TINY) return fma(p->m, vlog(p->y) + t, -p->a) - vlgamma_pos(p->m);
+  return marcum_log_density(p->m, p->a, y) + vlog(p->y) + t;
 }
 
-static double log_upper_tail (double m, double a, double y) {
-  return marcum_log_tail(m, a, y, 1);
+static void share_by_m (const void *at, double t, double f[]) {
+  const Marcum *p = at;
+  double y = p->y * vexp(t);
+  f[0] = y < TINY ? vlog(p->y) + t - vdigamma_pos(p->m) : marcum_log_density_by_m(p->m, p->a, y);
 }
 
-/* -P_m/g by the smaller tail */
+/* -P_m/g by the smaller tail, an integral over log y */
 double marcum_dy_dm (double m, double a, double y) {
   if (!(y > 0 && y < HUGE_VAL)) return 0;
+  if (m + a > NORMAL_FROM) return 1 + 0.5 * normal_score(m, a, y) / sqrt(m + 2 * a);
+  if (a == 0) return special_gamma_dx_da(m, y);
+  Marcum at = {m, a, y};
   int upper = y >= m + a;
-  double slope = by_order(upper ? log_upper_tail : log_lower_tail, m, a, y);
-  double quotient = vexp(marcum_log_tail(m, a, y, upper) - marcum_log_density(m, a, y));
-  return upper ? slope * quotient : -slope * quotient;
+  Peaked p = {&at, log_share, share_by_m, 1, upper ? 0 : -HUGE_VAL, upper ? HUGE_VAL : 0};
+  PeakSums s = peak_integral(&p, 0, (upper ? 1 : -1) / sqrt(1 + m + a));
+  double sum = y * vexp(s.top - log_share(&at, 0)) * s.sum[1];
+  return upper ? sum : -sum;
 }

@@ -17,8 +17,12 @@ double marcum_log_density (double m, double a, double y);
 typedef struct MarcumSlopes { double by_y, by_a; } MarcumSlopes;
 MarcumSlopes marcum_log_density_slopes (double m, double a, double y);
 
-/* its slope in m, by differences: relative error about 1e-9 */
+/* and in m */
 double marcum_log_density_by_m (double m, double a, double y);
+
+/* g_(m+1)/g_m = 1 + d log g/da, and its slopes in y and in m, for m >= 1 */
+typedef struct MarcumRatio { double value, by_y, by_m; } MarcumRatio;
+MarcumRatio marcum_ratio (double m, double a, double y);
 
 /* log P, or `upper` log Q */
 double marcum_log_tail (double m, double a, double y, int upper);
@@ -26,7 +30,7 @@ double marcum_log_tail (double m, double a, double y, int upper);
 /* y near where P, or `upper` Q, is p: 0 < p < 1 */
 double marcum_near (double m, double a, double p, int upper);
 
-/* dy/da and dy/dm at a fixed probability, the second by differences */
+/* dy/da and dy/dm at a fixed probability */
 double marcum_dy_da (double m, double a, double y);
 double marcum_dy_dm (double m, double a, double y);
 
