@@ -125,6 +125,23 @@ describe("the prompt", function ()
     assert.is_true(widest > 40 and widest <= 80)
   end)
 
+  it("answers questions as wide as the window", function ()
+    local function widest (line)
+      local most = 0
+      for shown in p:enter(line):gmatch "[^\n]+" do most = math.max(most, utf8.len(shown)) end
+      return most
+    end
+    p:resize(120, 60)
+    local list, text = widest "?quantil", widest "?Tensor:reshape"
+    assert.is_true(list > 80 and list <= 120)
+    assert.is_true(text <= 80)   -- lines to be read
+    p:resize(50, 60)
+    for _, question in ipairs { "?quantil", "?Tensor:reshape", "?exp" } do
+      assert.is_true(widest(question) <= 50, question)
+    end
+    p:resize(80, 60)
+  end)
+
   it("begins on a line of its own after output without end", function ()
     assert.equal("text", p:enter "io.write 'text'")
   end)
@@ -291,7 +308,7 @@ describe("the prompt", function ()
       p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(300000) * m.x):sum() * 0) end)"
       p:fresh()
       p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 100000, progress = true }; post.verdict\r"
-      p:await "%d %% of %d+ iterations"
+      p:await "%d %% of %d+ iterations, sampling"
       p:type(ctrl "c")
       p:await '"\n> $'
       assert.matches("interrupted", p:enter "post.reasons")
