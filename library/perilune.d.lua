@@ -3790,13 +3790,13 @@ function peri.wasserstein(p, q, order) end
 ---@return any
 function peri.help.entry(name) end
 
----What has a word in its name, or else among its options or in its text, the most relevant first: a list of { name =, signature =, sentence = }, which prints as a table. Several words must all be there.
+---What has a word in its name, or else among its options or in its text, the most relevant first: a list of { name =, signature =, sentence = }, which prints as a table as wide as the window. Several words must all be there.
 ---@param word string string
 ---@return table
 function peri.help.find(word) end
 
----The entry as text for a terminal of so many columns; tostring takes 80.
----@param width? integer integer from 20; 80 unless told
+---The entry as text for a terminal of so many columns; tostring takes those of the window, 80 at most.
+---@param width? integer integer from 20; those of the window unless told, 80 at most
 ---@return string
 function Help:render(width) end
 

@@ -408,6 +408,71 @@ end)
 
 
 describe("pairs", function ()
+  local figure, new = require "perilune.plot.pairs".figure, require "perilune.plot".new
+
+  it("mark draws of their own kind, with a legend", function ()
+    local x, marked = peri.tensor { 0, 1, 2, 3, 4, 4 }, peri.tensor { 0, 1, 0, 0, 1, 1 }
+    local plot = figure(new, { x, x * 10 }, { "a", "b" }, false, "pairs", marked, "3 of them")
+    local points = plot.panels[3].marks[2]
+    assert.same({ { 1, 4, 4 }, { 10, 40, 40 } }, { points.x, points.y })
+    assert.equal(lines [[
+
+      pairs
+        a
+       │             █
+       │             █
+       │ █  █  █  █  █
+       │ █  █  █  █  █
+       └─┬─────┬─────┬─
+         0     2     4
+
+          b by a             b
+      30 ┤       ▒ ×        │            ████
+      20 ┤     ▒            │            ████
+      10 ┤  ▒               │▃▃▃▃▃▃▃▃▃▃▃▃████
+       0 ┤▒ ×               │████████████████
+         └┬────┬───┬        └┬───┬───┬───┬───
+          0    2   4         0  10  20  30
+              a
+      × 3 of them
+    ]], small(plot))
+  end)
+
+  it("of a posterior mark divergent trajectories", function ()
+    local posed = peri.model(function (m)
+      m.v = Normal(0, 3)
+      m.x = Normal(0, peri.exp(m.v / 2)):expand(5)
+    end) {}
+    local post = posed:nuts { seed = 1, chains = 2, draws = 200, warmup = 100, noncentred = {} }
+    local n = post.divergences
+    assert.is_true(n > 0)
+    local name = string.format("%d divergent trajector%s", n, n == 1 and "y" or "ies")
+    for _, of in ipairs { post, peri.load(post:save(), posed) } do
+      local plot = of:plot("pairs", { sites = { "v", "x" } })
+      local points = plot.panels[6].marks[2]
+      assert.equal(n, #points.x)
+      local v, at = of:draws().v, 0
+      for i, is_divergent in ipairs(of.stats.divergent:reshape(-1):totable()) do
+        if is_divergent == 1 then
+          at = at + 1
+          assert.equal(v[i], points.x[at])
+        end
+      end
+      assert.matches("×", plot:text { width = 100, ascii = false })
+      assert.matches("\n× " .. name .. "\n", plot:text { width = 100, ascii = false })
+      assert.matches("\nx " .. name .. "\n", plot:text { width = 100, ascii = true })
+      local svg = plot:svg()
+      assert.is_truthy(xml.parse(svg))
+      assert.matches('<path class="l2" [^>]*/>\n<text [^>]*>' .. name .. "<", svg)
+      local count = 0
+      for path in svg:gmatch '<path class="l2" fill="none"[^>]* d="([^"]*)"' do
+        count = count + select(2, path:gsub("h0", ""))
+      end
+      assert.is_true(count > 0)
+    end
+    assert.is_nil(peri.plot(peri.Dirichlet { 1, 2, 3 }).legend)
+  end)
+
   it("say what they leave out", function ()
     local x = peri.tensor { 1, 2, NAN, 4 }
     local plot = require "perilune.plot.pairs".figure(require "perilune.plot".new, { x, x * 2 }, { "a", "b" }, false)

@@ -125,6 +125,23 @@ describe("the prompt", function ()
     assert.is_true(widest > 40 and widest <= 80)
   end)
 
+  it("answers questions as wide as the window", function ()
+    local function widest (line)
+      local most = 0
+      for shown in p:enter(line):gmatch "[^\n]+" do most = math.max(most, utf8.len(shown)) end
+      return most
+    end
+    p:resize(120, 60)
+    local list, text = widest "?quantil", widest "?Tensor:reshape"
+    assert.is_true(list > 80 and list <= 120)
+    assert.is_true(text <= 80)   -- lines to be read
+    p:resize(50, 60)
+    for _, question in ipairs { "?quantil", "?Tensor:reshape", "?exp" } do
+      assert.is_true(widest(question) <= 50, question)
+    end
+    p:resize(80, 60)
+  end)
+
   it("begins on a line of its own after output without end", function ()
     assert.equal("text", p:enter "io.write 'text'")
   end)
@@ -291,7 +308,7 @@ describe("the prompt", function ()
       p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(300000) * m.x):sum() * 0) end)"
       p:fresh()
       p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 100000, progress = true }; post.verdict\r"
-      p:await "%d %% of %d+ iterations"
+      p:await "%d %% of %d+ iterations, sampling"
       p:type(ctrl "c")
       p:await '"\n> $'
       assert.matches("interrupted", p:enter "post.reasons")
@@ -317,6 +334,42 @@ describe("the prompt", function ()
       p:await "^> *\nCtrl%-D leaves$"
       assert.equal("2", p:enter "1 + 1")
     end)
+  end)
+end)
+
+describe("the prompt among its user's globals", function ()
+  local p
+  before_each(function () p = Prompt.open { rows = 60 } end)
+  after_each(function () assert.equal(0, p:close()) end)
+
+  it("lives on without those of Lua", function ()
+    p:enter "for name in pairs(_G) do if name ~= '_G' then _G[name] = nil end end _G = nil"
+    assert.equal("error: there is no string", p:enter "string")
+    assert.equal("Gamma(concentration=3, rate=2)", p:enter "Gamma(3, 2)")
+    assert.matches("^Gamma fitted to 3 values: converged\n", p:enter "fit(Gamma, { 1, 2, 4 })")
+    assert.matches("^peri.Gamma%(concentration, rate = 1%)\n", p:enter "?Gamma")
+    assert.equal("error: there is no Gama; did you mean Gamma?", p:enter "Gama(3, 2)")
+    p:fresh()
+    p:type "Exponen\t"
+    p:await "^> Exponential$"
+  end)
+
+  it("lives on without the fields of Lua's libraries", function ()
+    p:enter "for _, t in pairs { string, table, math, utf8, os } do for name in pairs(t) do t[name] = nil end end"
+    assert.matches("Normal has no men; did you mean mean%?$", p:enter "Normal(0, 1):men()")
+    assert.matches("^Normal fitted to 3 values", p:enter "fit(Normal, { 1, 2, 4 })")
+    assert.equal('"X"', p:enter "('x'):upper()")
+  end)
+
+  it("has what they add to strings", function ()
+    p:enter "function string.twice (s) return s .. s end"
+    assert.equal('"xx"', p:enter "('x'):twice()")
+  end)
+
+  it("finds its names behind a _G that raises for what is not there", function ()
+    p:enter "setmetatable(_G, { __index = function (_, name) error(name .. ' is not declared', 2) end });"
+    assert.equal("Normal(loc=0, scale=1)", p:enter "Normal(0, 1)")
+    assert.equal("error: foo is not declared", p:enter "foo")
   end)
 end)
 

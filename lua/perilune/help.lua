@@ -5,6 +5,7 @@ local core   = require "perilune.core"
 local Entry  = require "perilune.help.entry"
 local errors = require "perilune.errors"
 local render = require "perilune.help.render"
+local show   = require "perilune.show"
 
 local help = {}
 
@@ -214,7 +215,7 @@ end
 
 --@ peri.help.find(word) -> list
 -- What has a word in its name, or else among its options or in its text, the most relevant first: a list of
--- { name =, signature =, sentence = }, which prints as a table. Several words must all be there.
+-- { name =, signature =, sentence = }, which prints as a table as wide as the window. Several words must all be there.
 --   word  string
 -- > help.find("kl_exp")[1].name
 -- peri.kl_explain
@@ -237,7 +238,7 @@ function help.find (word, ...)
     return a.name < b.name
   end)
   for _, one in ipairs(found) do one.score = nil end
-  return setmetatable(found, { __tostring = render.list })
+  return setmetatable(found, { __tostring = function (self) return render.list(self, show.width()) end })
 end
 
 
@@ -257,7 +258,7 @@ local function overview ()
   for _, name in ipairs(core.classes()) do table.insert(chapters[1].names, "peri." .. name) end
   for _, entry in ipairs(index.list) do table.insert(chapters[entry.chapter].names, entry.name) end
   return setmetatable({ name = "help", chapters = chapters }, {
-    __index = Entry, __name = "help", __tostring = function (self) return render.overview(self, 80) end,
+    __index = Entry, __name = "help", __tostring = function (self) return render.overview(self, show.width()) end,
   })
 end
 

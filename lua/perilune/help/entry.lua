@@ -2,13 +2,16 @@
 local core   = require "perilune.core"
 local errors = require "perilune.errors"
 local render = require "perilune.help.render"
+local show   = require "perilune.show"
+
+local MOST = 80   -- columns: longer lines are hard to read
 
 local Entry = { __name = "help" }
 Entry.__index = Entry
 
 --@ Help:render(width) -> string
--- The entry as text for a terminal of so many columns; tostring takes 80.
---   width  integer from 20; 80 unless told
+-- The entry as text for a terminal of so many columns; tostring takes those of the window, 80 at most.
+--   width  integer from 20; those of the window unless told, 80 at most
 -- > help("expm1"):render(40)
 -- peri.expm1(x) -> number or Tensor
 --   exp(x) - 1, without loss of digits
@@ -25,7 +28,7 @@ function Entry:render (width)
   if width ~= nil and not (math.type(width) == "integer" and width >= 20) then
     errors.raise("render: width must be an integer from 20, got %s", core.describe(width))
   end
-  return render.entry(self, width or 80)
+  return render.entry(self, width or math.min(show.width(), MOST))
 end
 
 function Entry:__tostring () return self:render() end

@@ -100,13 +100,13 @@ function render.entry (entry, width)
 end
 
 --- What help.find gives, a line each.
-function render.list (found)
+function render.list (found, width)
   local lines, column = {}, 0
   for _, one in ipairs(found) do column = math.max(column, #one.name + 2) end
   column = math.min(column, 30)
   for _, one in ipairs(found) do
     local name = one.name .. string.rep(" ", column - #one.name)
-    lines[#lines + 1] = shortened(name .. (#one.name >= column and "  " or "") .. one.sentence, 80)
+    lines[#lines + 1] = shortened(name .. (#one.name >= column and "  " or "") .. one.sentence, width)
   end
   return table.concat(lines, "\n")
 end

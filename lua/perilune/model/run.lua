@@ -65,8 +65,10 @@ end
 local function read (self, name)
   local value = self.values[name]
   if value ~= nil or type(name) ~= "string" then return value end
-  local near = core.nearest(name, names_of(self.values))
-  raise("%s: %s is not set yet%s", self.who, name, near and "; did you mean " .. near .. "?" or "")
+  local near, m = core.nearest(name, names_of(self.values)), self.who:sub(1, 1)
+  if near then raise("%s: %s is not set yet; did you mean %s?", self.who, name, near) end
+  raise("%s: %s is not set yet (a statement that sets several, %s.a, %s.b = ..., computes all before it sets any)",
+        self.who, name, m, m)
 end
 
 local function check_factor (name, value)

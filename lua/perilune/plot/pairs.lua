@@ -10,8 +10,17 @@ local pairs_of = {}
 
 local MOST, CELLS = 5, 24
 
+-- Those of the draws that are marked, as points over the counts.
+local function marked_points (x, y, marked)
+  local places = {}
+  for i, is_marked in ipairs(marked:totable()) do
+    if is_marked == 1 then places[#places + 1] = i end
+  end
+  return { kind = "points", x = x[places]:totable(), y = y[places]:totable(), series = 2, glyph = 3, is_large = true }
+end
+
 -- Counts of pairs of two columns, where both are finite.
-local function crossing (x, y, weights)
+local function crossing (x, y, weights, marked)
   local good = functions.isfinite(x) * functions.isfinite(y)
   x, y = functions.where(good, x, 0 / 0), functions.where(good, y, 0 / 0)
   if core.item(good:sum()) == 0 then
@@ -21,13 +30,16 @@ local function crossing (x, y, weights)
   local counts, inside = bins.count_pairs(x, y, xs, ys, CELLS, CELLS, weights or nil)
   local all = core.item((weights and weights * good or good):sum())
   local part = 1 - inside / all
-  return scene.panel { marks = { scene.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }, is_square = true,
+  local marks = { scene.cells(counts, xs[1], xs[2], ys[1], ys[2], nil, true) }
+  marks[2] = marked and marked_points(x, y, marked)
+  return scene.panel { marks = marks, is_square = true,
                        x = { low = xs[1], high = xs[2] }, y = { low = ys[1], high = ys[2] },
                        outside = part > 1e-9 and part or 0 }
 end
 
---- A figure of columns { tensors } with these names; all weights or false.
-function pairs_of.figure (new, columns, names, weights, title)
+--- A figure of columns { tensors } with these names; all weights or false. `marked` has 1 for draws that get a mark of
+-- their own, whose name is `mark_name`; nil if there are none.
+function pairs_of.figure (new, columns, names, weights, title, marked, mark_name)
   local n, panels, notes, outside = math.min(#columns, MOST), {}, {}, 0
   for row = 1, n do
     for column = 1, n do
@@ -39,7 +51,7 @@ function pairs_of.figure (new, columns, names, weights, title)
         end
         panel.y.label, panel.y.at, panel.title, panel.notes = nil, {}, names[row], nil
       elseif row > column then
-        panel = crossing(columns[column], columns[row], weights)
+        panel = crossing(columns[column], columns[row], weights, marked)
         panel.x.label = row == n and names[column] or nil
         panel.title = names[row] .. " by " .. names[column]
       end
@@ -54,7 +66,9 @@ function pairs_of.figure (new, columns, names, weights, title)
     notes[#notes + 1] = string.format("of the draws, %s at most lie outside of a panel", histogram.percent(outside))
   end
   if #columns > n then notes[#notes + 1] = string.format("... and %d more", #columns - n) end
-  return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]) }
+  local legend = marked and n > 1 and { { kind = "points", series = 2, glyph = 3, name = mark_name } } or nil
+  return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]),
+               legend = legend }
 end
 
 --- Of draws in rows.

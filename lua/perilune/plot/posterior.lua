@@ -181,7 +181,10 @@ end
 local function pairs_picture (new, post, read)
   local all, columns, names = all_elements(post, sites_of(post, read)), {}, {}
   for i, element in ipairs(all) do columns[i], names[i] = element.x, element.name end
-  return require "perilune.plot.pairs".figure(new, columns, names, weights_of(post), read.title)
+  local n = rawget(post, "divergences") or 0
+  local divergent = n > 0 and post.stats.divergent:reshape(-1) or nil
+  return require "perilune.plot.pairs".figure(new, columns, names, weights_of(post), read.title, divergent,
+                                              string.format("%d divergent trajector%s", n, n == 1 and "y" or "ies"))
 end
 
 local KINDS = { marginals = marginals, trace = traces, ranks = ranks, pairs = pairs_picture }

@@ -1,7 +1,8 @@
 --- A picture as data: panels with axes, and marks in them. terminal.lua and svg.lua draw it.
 --
 --   figure  { panels = { panel or false ... }, title =, notes = { text ... } }
---           columns = panels abreast, or as many as fit; panel_size = { width, height } of each in SVG
+--           columns = panels abreast, or as many as fit; panel_size = { width, height } of each in SVG;
+--           legend = { mark ... } whose names stand below all panels
 --   panel   { x = axis, y = axis, marks = { mark ... }, title =, notes =, cuts = { x ... } }
 --           cuts are where a curve goes on beyond the upper end; rows, if there is a line of text for each whole y;
 --           is_square: as high as wide, cells; is_plain: one of many, without a scale; is_cut: marks go on outside;
@@ -10,7 +11,7 @@
 --   mark    { kind =, series = 1.. or 0 for grey, name =, ... } of the kinds
 --     line     x, y: lists; NaN interrupts; filled: down to the axis; thin; solid: no dashes where colours lack
 --     steps    the same, y[i] from x[i] to x[i + 1]
---     points   x, y
+--     points   x, y; glyph: its number in texts, that of the series unless told; is_large however many there are
 --     bars     edges: n + 1, heights: n; gap = true: bars apart; place, of: the place-th of `of` in a group
 --     cells    edges of columns xs, of rows ys, values: rows from below, least, most; counts = true
 --     spans    rows: { outer = { low, high }, inner = { low, high }, middle = }, the j-th at y = j
@@ -115,6 +116,7 @@ end
 function scene.cleaned (figure)
   clean_fields(figure, "title")
   clean_list(figure.notes)
+  for _, mark in ipairs(figure.legend or {}) do clean_fields(mark, "name") end
   for _, panel in ipairs(figure.panels) do
     if panel then
       clean_fields(panel, "title")

@@ -107,7 +107,7 @@ end
 local function is_cut (panel) return panel.is_cut or panel.cuts or panel.x.is_given or panel.y.is_given end
 
 local function draw_panel (page, panel, x, y, width, height)
-  local notes, rows = wrapped_notes(panel.notes, width), labels.rows(panel, width)
+  local notes, rows = wrapped_notes(panel.notes, width), labels.rows(scene.legend(panel), width)
   local count = #rows[1] > 0 and #rows or 0
   local box = box_of(panel, x, y, width, height, 0, notes)
   local direct = count > 0 and labels.direct(panel, box)
@@ -115,7 +115,8 @@ local function draw_panel (page, panel, x, y, width, height)
   local line = y + 4
   if panel.title then
     line = line + 14
-    page:write(box.left, line, "ink", "start", texts.shorten(panel.title, floor(box.width / 13 / CHARACTER)), 13)
+    local most = floor((x + width - box.left) / 13 / CHARACTER)
+    page:write(box.left, line, "ink", "start", texts.shorten(panel.title, most), 13)
   end
   if count > 0 and not direct then
     labels.draw(page, rows, x, line + 14)
@@ -165,7 +166,8 @@ function svg.text (figure, options)
   local usual_width, usual_height = size_of(figure, columns, rows)
   local width = options.width or usual_width
   local notes = wrapped_notes(figure.notes, width - 2 * PAD)
-  local head, foot = figure.title and 26 or 0, 15 * #notes
+  local legend = figure.legend and labels.rows(figure.legend, width - 2 * PAD) or {}
+  local head, foot = figure.title and 26 or 0, 15 * #notes + 20 * #legend
   local height = options.height or usual_height + head + foot
   local page = Page.new()
   page:add('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family='
@@ -187,8 +189,9 @@ function svg.text (figure, options)
                  high - (rows > 1 and 8 or 0))
     end
   end
+  labels.draw(page, legend, PAD, height - PAD - foot + 12)
   for i, note in ipairs(notes) do
-    page:write(PAD, height - PAD - foot + 15 * i - 3, "soft", "start", note, 11)
+    page:write(PAD, height - PAD - 15 * (#notes - i) - 3, "soft", "start", note, 11)
   end
   page:add("</svg>")
   return table.concat(page, "\n") .. "\n"

@@ -84,10 +84,10 @@ function labels.direct (panel, box)
   return places
 end
 
---- The names in lines above a panel: lists of { x, mark, name }.
-function labels.rows (panel, width)
+--- The names of marks in lines: lists of { x, mark, name }.
+function labels.rows (marks, width)
   local rows, x = { {} }, 0
-  for _, mark in ipairs(scene.legend(panel)) do
+  for _, mark in ipairs(marks) do
     local name = texts.shorten(mark.name, floor(width / SMALL / CHARACTER) - 4)
     local wide = 22 + width_of(name) + 16
     if x + wide > width + 16 and #rows[#rows] > 0 then

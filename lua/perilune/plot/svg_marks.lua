@@ -66,7 +66,8 @@ function draw.points (page, panel, box, mark)
   end
   if #parts == 0 then return end
   page:add('<path class="l%d" fill="none" stroke-width="%s" stroke-opacity="%s" stroke-linecap="round" d="%s"/>',
-           series_of(mark), n > 500 and "3" or "5", n > 500 and ".5" or ".8", table.concat(parts))
+           series_of(mark), n > 500 and "3" or "5", n > 500 and not mark.is_large and ".5" or ".8",
+           table.concat(parts))
 end
 
 -- Left and right of a bar between two edges in pixels.

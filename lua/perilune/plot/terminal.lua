@@ -130,7 +130,7 @@ end
 -- What a legend shows of a mark.
 local function sample (mark, ascii, glyphs)
   if mark.kind == "bars" then return glyphs.bodies[(mark.place - 1) % #glyphs.bodies + 1] end
-  if mark.kind == "points" then return glyphs.points[(mark.series - 1) % #glyphs.points + 1] end
+  if mark.kind == "points" then return draw.bullet(mark, glyphs) end
   local canvas, ends = Canvas.new(ascii and 2 or 4, 1, ascii), { 0, 1 }
   canvas:line(ends, { 0.5, 0.5 }, mark)
   local parts = {}
@@ -138,9 +138,9 @@ local function sample (mark, ascii, glyphs)
   return table.concat(parts)
 end
 
-local function add_legend (lines, panel, width, ascii, glyphs, paint)
+local function add_legend (lines, marks, width, ascii, glyphs, paint)
   local line = ""
-  for _, mark in ipairs(scene.legend(panel)) do
+  for _, mark in ipairs(marks) do
     local look = sample(mark, ascii, glyphs)
     local entry = paint(look, mark.series) .. " " .. shortened(mark.name, width - length(look) - 1)
     if line ~= "" and length(line) + 3 + length(entry) > width then
@@ -193,7 +193,7 @@ local function panel_lines (panel, width, height, ascii, paint)
     local label = shortened(panel.x.label, width - margin - 2)
     lines[#lines + 1] = indent .. spaces(floor((columns - length(label)) / 2)) .. label
   end
-  add_legend(lines, panel, width, ascii, glyphs, paint)
+  add_legend(lines, scene.legend(panel), width, ascii, glyphs, paint)
   if not panel.is_plain then add_scale(lines, panel, glyphs, paint) end
   for _, note in ipairs(panel.notes or {}) do
     for _, line in ipairs(wrapped(note, width)) do lines[#lines + 1] = line end
@@ -234,6 +234,7 @@ function terminal.text (figure, options)
     if first > 1 then lines[#lines + 1] = "" end
     add_abreast(lines, row, each, gap)
   end
+  add_legend(lines, figure.legend or {}, width, ascii, glyphs_of(ascii), paint)
   for _, note in ipairs(figure.notes or {}) do
     for _, line in ipairs(wrapped(note, width)) do lines[#lines + 1] = line end
   end

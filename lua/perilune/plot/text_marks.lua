@@ -26,10 +26,13 @@ function draw.steps (canvas, panel, mark)
   canvas:line(places(panel.x, x), places(panel.y, y), mark)
 end
 
+--- The character of a point.
+function draw.bullet (mark, glyphs) return glyphs.points[((mark.glyph or mark.series) - 1) % #glyphs.points + 1] end
+
 -- Few points are large.
 function draw.points (canvas, panel, mark, glyphs)
   local x, y = places(panel.x, mark.x), places(panel.y, mark.y)
-  local bullet = #x <= FEW_POINTS and glyphs.points[(mark.series - 1) % #glyphs.points + 1]
+  local bullet = (mark.is_large or #x <= FEW_POINTS) and draw.bullet(mark, glyphs)
   for i = 1, #x do
     if bullet then canvas:bullet(x[i], y[i], bullet, mark.series) else canvas:point(x[i], y[i], mark.series) end
   end

@@ -122,15 +122,16 @@ local function print_values (...)
   io.stdout:write(table.concat(texts, "\t"), "\n")
 end
 
--- Coroutines that run are stopped by Ctrl-C as well.
-local function follow_coroutines ()
-  local resume, create = terminal.following(coroutine.resume), coroutine.create
+-- Coroutines that run are stopped by Ctrl-C as well: ours, and those of users, whose libraries are others
+-- (bin/perilune).
+local function follow_coroutines (library)
+  local resume, create = terminal.following(library.resume), library.create
   local function finish (ok, ...)
     if not ok then error((...), 0) end
     return ...
   end
-  coroutine.resume = resume   -- luacheck: ignore 122
-  coroutine.wrap = function (f)   -- luacheck: ignore 122
+  library.resume = resume
+  library.wrap = function (f)
     local thread = create(f)
     return function (...) return finish(resume(thread, ...)) end
   end
@@ -199,8 +200,9 @@ return function (words)
   if plan.help then io.stdout:write(USAGE) end
   if plan.version then io.stdout:write(require "perilune"._VERSION, "\n") end
   if plan.help or plan.version then return 0 end
-  follow_coroutines()
-  print = print_values   -- luacheck: ignore 121
+  follow_coroutines(coroutine)
+  if _G.coroutine ~= coroutine then follow_coroutines(_G.coroutine) end
+  _G.print = print_values   -- luacheck: ignore 122
   local session, ok = Session.new(), true
   for _, code in ipairs(plan.code) do ok = ok and answer(session, code) end
   if ok and plan.file then ok = run_file(session, plan, words) end

@@ -14,14 +14,15 @@ local function of_peri (name)
   if type(name) == "string" and not name:find "^_" and peri.has(name) then return peri[name] end
 end
 
--- The globals, and behind them the names of peri. At a prompt what is unknown is an error.
+-- The globals, behind them the names of peri, and what a metatable of _G says. At a prompt what is unknown is an error.
 local function scope (session, is_strict)
   return setmetatable({}, {
     __index = function (_, name)
-      local value = _G[name]
+      local value = rawget(_G, name)
       if value == nil then value = rawget(peri, name) end
       if value == nil then value = of_peri(name) end
       if value == nil and name == "peri" then value = peri end
+      if value == nil and getmetatable(_G) then value = _G[name] end   -- which may raise, as in strict.lua
       if value ~= nil or not is_strict or name == "_" then return value end
       core.raise(explain.unknown(tostring(name), session:names()))
     end,
