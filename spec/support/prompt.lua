@@ -17,7 +17,8 @@ end
 
 local function environment (settings)
   local words = { "env", "-i", "PATH=" .. os.getenv "PATH", "LUA_PATH=" .. package.path, "LUA_CPATH=" .. package.cpath,
-                  "ASAN_OPTIONS=" .. (os.getenv "ASAN_OPTIONS" or "") }
+                  "ASAN_OPTIONS=" .. (os.getenv "ASAN_OPTIONS" or ""),
+                  "LUA_INIT_5_4=" .. (os.getenv "LUA_INIT_5_4" or "") }
   for name, value in pairs(settings) do words[#words + 1] = name .. "=" .. value end
   return words
 end
