@@ -25,7 +25,8 @@ local function note (path, line, run)
   lines[line] = lines[line] or run
 end
 
--- What gcov says of every object: a header has the lines that some object has, run if it was run in one.
+-- What gcov says of every object: a header has the lines that some object has, run if it was run in one. A brace that
+-- ends a function counts as a return, which those that raise errors never reach.
 local function read_c ()
   local path
   each_line("find " .. build .. "/src " .. build .. "/baseline " .. build .. "/perilune -name '*.gcno' | " ..
@@ -33,7 +34,7 @@ local function read_c ()
     local count, line, rest = text:match "^%s*([^:]+):%s*(%d+):(.*)$"
     if not count then return end
     if line == "0" then path = rest:match "^Source:(.*)$" or path
-    elseif count ~= "-" and path:match "^src/" then note(path, tonumber(line), not count:match "^[#=]") end
+    elseif count ~= "-" and path:match "^src/" and rest ~= "}" then note(path, tonumber(line), not count:match "^[#=]") end
   end)
 end
 
