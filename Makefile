@@ -22,6 +22,7 @@
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
+#   make coverage     the lines of C and Lua that specs and hosts run (half an hour)
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1
@@ -111,8 +112,8 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
-        examples docs host embed sources asan fuzz bits platforms luajit love love-play rock install clean need-build \
-        need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love
+        examples docs host embed sources asan fuzz coverage bits platforms luajit love love-play rock install clean \
+        need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -346,6 +347,11 @@ fuzz: $(if $(PLAIN),need-build,sanitized)
 	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(FUZZ_BUILD)/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
 	  FUZZ_LUA='$(FUZZ_LUA)' FUZZ_PATIENCE=$(if $(PLAIN),3,10) FUZZ_SECONDS='$(SECONDS)' FUZZ_COUNT='$(COUNT)' \
 	  FUZZ_SEED='$(SEED)' FUZZ_IGNORE='$(IGNORE)' $(LUA) spec/fuzz/main.lua
+
+# Counts of lines are for one instruction set, the one that most machines have.
+coverage: need-test need-host
+	@CC=gcc LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' FLAGS='$(if $(filter x86_64-%,$(MACHINE)),$(FLAGS_avx2))' \
+	  SPECS='$(SPECS)' KEEP='$(KEEP)' sh .ci/coverage/run
 
 bits: need-lint
 	@sh .ci/bits

@@ -14,7 +14,9 @@ local laws = {
   peri.GeneralizedPareto(1, 2, 0.3), peri.Uniform(-1, 2), peri.Triangular(-1, 2, 1), peri.TruncatedNormal(0, 1, -1, 2),
   peri.HalfNormal(2), peri.HalfCauchy(2), peri.Rayleigh(2), peri.Maxwell(2), peri.Exponential(3), peri.Gamma(3, 2),
   peri.InverseGamma(3, 2), peri.Weibull(2, 3), peri.Frechet(2, 3), peri.Pareto(2, 3), peri.LogNormal(0.5, 1),
-  peri.LogUniform(2, 5), peri.InverseGaussian(2, 3), peri.Beta(2, 3), peri.VonMises(0, 1),
+  peri.LogUniform(2, 5), peri.InverseGaussian(2, 3), peri.Beta(2, 3), peri.VonMises(0, 1), peri.Burr(2, 3, 4),
+  peri.ExGaussian(1, 2, 0.5), peri.GeneralizedExtremeValue(1, 2, 0.3), peri.Gompertz(0.5, 2),
+  peri.JohnsonSU(0.5, 2, 1, 3), peri.NormalInverseGaussian(2, -1, 1, 3), peri.Rice(2, 1.5),
 }
 
 local function close (a, b, tolerance)
@@ -37,9 +39,19 @@ describe("affine maps", function ()
       check_map(d, 2.5 * d, 0, 2.5)
       check_map(d, d / 4, 0, 0.25)
       check_map(d, d + 3, 3, 1)
+      check_map(d, 3 + d, 3, 1)
       check_map(d, 1 - 2 * d, 1, -2)
       check_map(d, -d, 0, -1)
       check_map(d, 3 * (d * 2 + 1) - 4, -1, 6)
+    end
+  end)
+
+  it("are looked at for every class that says what they are", function ()
+    local is_here = {}
+    for _, d in ipairs(laws) do is_here[getmetatable(d)] = true end
+    for _, name in ipairs(peri.distributions()) do
+      local c = peri[name]
+      if rawget(c, "affine") then assert(is_here[c], name .. " is not among the laws of this spec") end
     end
   end)
 
@@ -50,6 +62,11 @@ describe("affine maps", function ()
       { 2 * peri.LogNormal(0, 1), peri.LogNormal(math.log(2), 1) }, { peri.Delta(2) * 3 + 1, peri.Delta(7) },
       { -peri.SkewNormal(0, 1, 4), peri.SkewNormal(0, 1, -4) },
       { peri.Normal(0, 1) * { 1, -2 }, peri.Normal({ 0, 0 }, { 1, 2 }) },
+      { 2 * peri.Burr(2, 3, 4), peri.Burr(2, 3, 8) }, { 2 * peri.Rice(2, 1.5), peri.Rice(4, 3) },
+      { 1 + 2 * peri.ExGaussian(1, 2, 0.5), peri.ExGaussian(3, 4, 0.25) },
+      { 1 + 2 * peri.GeneralizedExtremeValue(1, 2, 0.5), peri.GeneralizedExtremeValue(3, 4, 0.5) },
+      { 2 * peri.Gompertz(0.5, 2), peri.Gompertz(0.5, 1) },
+      { 1 - 2 * peri.JohnsonSU(0.5, 2, 1, 3), peri.JohnsonSU(-0.5, 2, -1, 6) },
     }
     for _, pair in ipairs(is) do assert.equal(tostring(pair[2]), tostring(pair[1])) end
   end)
@@ -120,6 +137,8 @@ describe("sums and differences", function ()
     { peri.Chi2(4), "+", peri.Gamma(3, 0.5), peri.Gamma(5.0, 0.5) },
     { peri.Binomial(4, 0.3), "+", peri.Binomial(3, 0.3), peri.Binomial(7, 0.3) },
     { peri.Binomial(4, 0.3), "+", peri.Bernoulli(0.3), peri.Binomial(5, 0.3) },
+    { peri.Binomial { total_count = 4, logits = 0.5 }, "+", peri.Binomial { total_count = 3, logits = 0.5 },
+      peri.Binomial { total_count = 7, logits = 0.5 } },
     { peri.Bernoulli(0.3), "+", peri.Bernoulli(0.3), peri.Binomial(2, 0.3) },
     { peri.NegativeBinomial(4, 0.3), "+", peri.NegativeBinomial(3.5, 0.3), peri.NegativeBinomial(7.5, 0.3) },
     { peri.InverseGaussian(1, 2), "+", peri.InverseGaussian(2, 8), peri.InverseGaussian(3, 18.0) },

@@ -49,6 +49,9 @@ describe("the prompt", function ()
     { "function fails () error 'deep' end", "" },
     { "fails()", "error: deep (in an earlier input)" },
     { "q = {}; q:missing()", "error: q has no missing" },
+    { "q = { r = { s = {} } }; q.r.s.missing()", "error: q.r.s has no missing" },
+    { "for x in coroutine.wrap(function () coroutine.yield(1) end) do print(x) end", "1" },
+    { "coroutine.wrap(function () error 'within' end)()", "error: within" },
     { "Normal(0, -1)", "error: Normal: scale must be positive, got -1" },
     -- misspelt
     { "Gama(1, 2)", "error: there is no Gama; did you mean Gamma?" },
@@ -173,6 +176,18 @@ describe("the prompt", function ()
     p:enter "local vector = ones(3)"
     completed("vector:logsume", "^> vector:logsumexp$")
     completed("vector.sha", "^> vector.shape$")
+    completed("peri.special.lgam", "^> peri.special.lgamma$")
+    completed("nothing.known.lgam", "^> nothing.known.lgam$")
+    completed("zeros(3):logsume", "^> zeros%(3%):logsumexp$")
+    completed("peri.kl_divergence(1, 2):logsume", "^> peri.kl_divergence%(1, 2%):logsume$")
+    p:enter "Asked = { method = print }; Asked.__index = function (_, name) return rawget(Asked, name) end"
+    p:enter "asked = setmetatable({}, Asked)"
+    completed("asked:met", "^> asked:method$")
+    local shown, n = completed("peri.", "^> peri%.\n(.*\n)%.%.%. (%d+) names in all$"), 0
+    for name in pairs(peri) do n = n + (name:find "^_" and 0 or 1) end
+    assert.equal(11, select(2, shown:gsub("\n", "")))
+    assert.is_true(n > 180)
+    completed("peri.", "%.%.%. " .. n .. " names in all$")
   end)
 
   describe("edits:", function ()
@@ -194,6 +209,9 @@ describe("the prompt", function ()
     edits("backspace and delete", "axb" .. LEFT .. BACKSPACE .. "xc" .. LEFT .. LEFT .. DELETE, "> acb")
     edits("Ctrl-D within a line", "axb" .. LEFT .. LEFT .. ctrl "d", "> ab")
     edits("Ctrl-K and Ctrl-Y", "abcd" .. LEFT .. LEFT .. ctrl "k" .. HOME .. ctrl "y", "> cdab")
+    edits("Ctrl-K, thrice, is one piece", paste "ab\ncd" .. alt "<" .. ctrl("k"):rep(3) .. "x" .. ctrl "y",
+          "> xab\n. cd")
+    edits("down to the line below", paste "abc\nde" .. alt "<" .. RIGHT .. DOWN .. "x" .. UP .. "y", "> abyc\n. dxe")
     edits("Ctrl-U", "abcd" .. LEFT .. ctrl "u", "> d")
     edits("Ctrl-W, twice, is one piece", "a + bc:d" .. ctrl "w" .. ctrl "w" .. "x" .. ctrl "y", "> a x+ bc:d")
     edits("words", "one two_2 three" .. alt "b" .. alt "b" .. "<" .. alt "f" .. ">", "> one <two_2> three")
@@ -305,9 +323,9 @@ describe("the prompt", function ()
     end)
 
     it("leaves a sampler the draws that it has", function ()
-      p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(300000) * m.x):sum() * 0) end)"
+      p:enter "local slow = model(function (m) m.x = Normal(0, 1) m:factor('f', (ones(30000) * m.x):sum() * 0) end)"
       p:fresh()
-      p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 100000, progress = true }; post.verdict\r"
+      p:type "post = slow {} :nuts { chains = 1, warmup = 50, draws = 1000000, progress = true }; post.verdict\r"
       p:await "%d %% of %d+ iterations, sampling"
       p:type(ctrl "c")
       p:await '"\n> $'
@@ -400,6 +418,10 @@ describe("the prompt's history", function ()
     p:await "> for$"
     p:type(ctrl "c" .. ctrl "r" .. "slash")
     p:await "> back\\slash = 'n'\nsearch: slash$"
+    p:type "es"
+    p:await "no such line: slashes$"
+    p:type(BACKSPACE .. BACKSPACE)
+    p:await "> back\\slash = 'n'\nsearch: slash$"
     p:type(ctrl "g" .. ctrl "r" .. "secret")
     p:await "no such line: secret$"
     p:type(ctrl "c")
@@ -455,6 +477,17 @@ describe("the command perilune", function ()
     p:enter "'a'"
     assert.is_nil(p.all:find "\27%[%d+m")
     p:close()
+  end)
+
+  it("stops at Ctrl-Z, and goes on with what was typed", function ()
+    local p = Prompt.open { under = { "sh", "-mc", '"$@"; echo "stopped: $?"; fg', "sh" } }
+    p:type "1 + 1"
+    p:await "> 1 %+ 1$"
+    p:type(ctrl "z")
+    p:await "stopped: %d+\n.*\n> 1 %+ 1$"
+    p:type "1\r"
+    p:await "> 1 %+ 11\n12\n> $"
+    assert.equal(0, p:close())
   end)
 
   it("reads plain lines from a terminal without cursor", function ()
@@ -564,6 +597,34 @@ describe("keys", function ()
     assert.equal("d", keys:plain())
     assert.equal("left", (keys:next()))
     assert.equal("", keys:plain())
+  end)
+
+  -- Keys from bytes that come piece by piece; "" is a pause, and the end of the list the end of the input.
+  local function keys_of (...)
+    local terminal, pieces, i = require "perilune.terminal", { ... }, 0
+    local read, keys, names = terminal.read, require "perilune.repl.keys".new(), {}
+    function terminal.read ()
+      i = i + 1
+      return pieces[i]
+    end
+    for key, text in function () return keys:next() end do names[#names + 1] = text and key .. " " .. text or key end
+    terminal.read = read
+    return names
+  end
+
+  it("that come in pieces are the same", function ()
+    assert.same({ "left", "a" }, keys_of("\27", "[", "D", "a"))
+    assert.same({ "ctrl-right" }, keys_of("\27[1", ";5C"))
+    assert.same({ "escape", "a" }, keys_of("\27", "", "a"))
+    assert.same({ "alt-[", "1" }, keys_of("\27[1", ""))
+    assert.same({ "escape", "left" }, keys_of "\27\27[D")
+    assert.same({ "ä" }, keys_of("\195", "\164"))
+    assert.same({ "?", "a" }, keys_of("\195", "", "a"))
+    assert.same({ "paste a\nb", "c" }, keys_of("\27[200~a", "\r\nb\27[2", "01~c"))
+  end)
+
+  it("of a paste that never ends are those that came", function ()
+    assert.same({ "paste abc" }, keys_of("\27[200~a", "bc"))
   end)
 end)
 

@@ -17,7 +17,8 @@ end
 
 local function environment (settings)
   local words = { "env", "-i", "PATH=" .. os.getenv "PATH", "LUA_PATH=" .. package.path, "LUA_CPATH=" .. package.cpath,
-                  "ASAN_OPTIONS=" .. (os.getenv "ASAN_OPTIONS" or "") }
+                  "ASAN_OPTIONS=" .. (os.getenv "ASAN_OPTIONS" or ""),
+                  "LUA_INIT_5_4=" .. (os.getenv "LUA_INIT_5_4" or "") }
   for name, value in pairs(settings) do words[#words + 1] = name .. "=" .. value end
   return words
 end
@@ -33,13 +34,15 @@ function Prompt.folder ()
   return name
 end
 
---- Starts it: columns, rows, home, settings (of the environment), words (arguments).
+--- Starts it: columns, rows, home, settings (of the environment), words (arguments), under (words of a command that
+-- runs it).
 function Prompt.open (options)
   options = options or {}
   local columns, rows = options.columns or 80, options.rows or 24
   local settings = { TERM = "xterm", HOME = options.home or Prompt.folder(), NO_COLOR = "1" }
   for name, value in pairs(options.settings or {}) do settings[name] = value end
   local words = environment(settings)
+  for _, word in ipairs(options.under or {}) do words[#words + 1] = word end
   for _, word in ipairs { interpreter(), "bin/perilune", table.unpack(options.words or {}) } do
     words[#words + 1] = word
   end

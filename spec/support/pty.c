@@ -19,7 +19,7 @@
 #include <lauxlib.h>
 
 #define NAME "perilune.spec.pty"
-#define MOST_WORDS 16
+#define MOST_WORDS 24
 
 typedef struct Pty {
   int fd;
