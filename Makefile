@@ -22,6 +22,7 @@
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
+#   make mutate       COUNT= saved states with bits flipped and values changed, likewise, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1
@@ -111,7 +112,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
-        examples docs host embed sources asan fuzz bits platforms luajit love love-play rock install clean need-build \
+        examples docs host embed sources asan fuzz mutate bits platforms luajit love love-play rock install clean need-build \
         need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love
 
 all: $(MODULE) $(TERMINAL)
@@ -346,6 +347,11 @@ fuzz: $(if $(PLAIN),need-build,sanitized)
 	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(FUZZ_BUILD)/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
 	  FUZZ_LUA='$(FUZZ_LUA)' FUZZ_PATIENCE=$(if $(PLAIN),3,10) FUZZ_SECONDS='$(SECONDS)' FUZZ_COUNT='$(COUNT)' \
 	  FUZZ_SEED='$(SEED)' FUZZ_IGNORE='$(IGNORE)' $(LUA) spec/fuzz/main.lua
+
+mutate: sanitized
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='build/asan/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
+	  FUZZ_LUA=build/asan/lua/checking FUZZ_PATIENCE=10 FUZZ_COUNT='$(COUNT)' FUZZ_SEED='$(SEED)' \
+	  build/asan/lua/checking spec/fuzz/mutants.lua
 
 bits: need-lint
 	@sh .ci/bits
