@@ -23,6 +23,7 @@
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
 #   make coverage     the lines of C and Lua that specs and hosts run (half an hour)
+#   make mutate       COUNT= saved states with bits flipped and values changed, likewise, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1
@@ -112,8 +113,9 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
-        examples docs host embed sources asan fuzz coverage bits platforms luajit love love-play rock install clean \
-        need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love
+        examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock install \
+        clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
+        need-luajit need-love
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -352,6 +354,11 @@ fuzz: $(if $(PLAIN),need-build,sanitized)
 coverage: need-test need-host
 	@CC=gcc LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' FLAGS='$(if $(filter x86_64-%,$(MACHINE)),$(FLAGS_avx2))' \
 	  SPECS='$(SPECS)' KEEP='$(KEEP)' sh .ci/coverage/run
+
+mutate: sanitized
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='build/asan/?.so;;' ASAN_OPTIONS='$(FUZZ_ASAN)' \
+	  FUZZ_LUA=build/asan/lua/checking FUZZ_PATIENCE=10 FUZZ_COUNT='$(COUNT)' FUZZ_SEED='$(SEED)' \
+	  build/asan/lua/checking spec/fuzz/mutants.lua
 
 bits: need-lint
 	@sh .ci/bits

@@ -23,19 +23,22 @@ void check (int holds, const char *format, ...) {
 }
 
 
-static int refuses (Memory *m, size_t more) {
+/* `kind` is that of a new object of Lua, 0 for what is none. */
+static int refuses (Memory *m, size_t kind, size_t more) {
   m->requests++;
   int refused = (m->requests >= m->fail_first && m->requests <= m->fail_last)
                 || (m->limit > 0 && m->used + more > m->limit);
   m->refused += refused;
+  if (refused) m->refused_buffer = kind == 0 && more > LUAL_BUFFERSIZE / 2;
   return refused;
 }
 
 void *host_allocate (void *memory, void *block, size_t old, size_t size) {
   Memory *m = memory;
   void *moved = NULL;
+  size_t kind = block == NULL ? old : 0;
   if (block == NULL) old = 0;
-  if (size > old && refuses(m, size - old)) return NULL;
+  if (size > old && refuses(m, kind, size - old)) return NULL;
   if (size > 0) {
     moved = malloc(size);
     check(moved != NULL, "the machine itself is out of memory");

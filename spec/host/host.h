@@ -20,6 +20,7 @@ typedef struct Memory {
   long requests;              /* since the counter was last set to 0 */
   long fail_first, fail_last; /* which of them are refused; 0 for none */
   long refused;
+  int refused_buffer;         /* was the last of them one that may be a luaL_Buffer's? */
 } Memory;
 
 /* A lua_Alloc: blocks always move, and what is given back is overwritten. */

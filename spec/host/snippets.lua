@@ -3,14 +3,10 @@
 -- Each snippet returns what it computed; the same call must give the same
 -- text in every state, however often it was interrupted before. `fresh` asks
 -- for a new state each time, so that whatever happens once happens under fire.
--- `before` comes ahead of each state's first call, `after` follows a fault.
+-- `before` comes ahead of each state's first call, `after` follows a fault. One that is `forgiving` may give
+-- something else during a fault: a prompt completes what it can.
 
--- The results as one line of text.
-local function text (...)
-  local parts = table.pack(...)
-  for i = 1, parts.n do parts[i] = tostring(parts[i]) end
-  return (table.concat(parts, " | "):gsub("\n", " / "))
-end
+local text = require "spec.host.text"
 
 local function peri () return require "perilune" end
 
@@ -131,7 +127,7 @@ return {
     } do
       local ok, message = pcall(f)
       local fault = ok or message:find "not enough memory" or message:find "stack overflow"
-      if fault or message:find "interrupted" then error(message, 0) end
+      if fault or message:find "over budget" then error(message, 0) end
       messages[i] = message
     end
     return text(table.unpack(messages))

@@ -462,14 +462,29 @@ const double *chain_metric (const Chain *c) {
   return c->memory + METRIC_VECTORS * c->options.size;
 }
 
+/* A byte that came from outside may be neither. */
+static bool is_boolean (const bool *b) {
+  unsigned char byte;
+  memcpy(&byte, b, 1);
+  return byte <= 1;
+}
+
 static bool is_same_options (const ChainOptions *a, const ChainOptions *b) {
-  return a->size == b->size && a->dense == b->dense && a->max_depth == b->max_depth
-      && a->warmup == b->warmup && a->draws == b->draws && a->steps == b->steps;
+  return a->size == b->size && is_boolean(&a->dense) && a->dense == b->dense
+      && a->max_depth == b->max_depth && a->warmup == b->warmup && a->draws == b->draws
+      && a->steps == b->steps;
+}
+
+static bool are_uniform (const double *u, int n) {
+  for (int i = 0; i < n; i++)
+    if (!(u[i] >= 0 && u[i] <= 1)) return false;
+  return true;
 }
 
 /* Whatever is used as an index or a count must be one. */
 bool chain_is_sound (const Chain *c, size_t bytes, const ChainOptions *options) {
   return bytes == chain_bytes(options) && is_same_options(&c->options, options)
+      && is_boolean(&c->divergent)
       && (c->phase == CHAIN_SEARCH || c->phase == CHAIN_TREE || c->phase == CHAIN_DONE)
       && c->depth >= 0 && c->depth <= options->max_depth
       && (c->height == __builtin_popcountll(c->leaves) || options->steps > 0)
@@ -477,6 +492,8 @@ bool chain_is_sound (const Chain *c, size_t bytes, const ChainOptions *options) 
       && (c->direction == 1 || c->direction == -1)
       && (c->depth < options->max_depth || c->phase == CHAIN_DONE)
       && c->iteration <= options->warmup + options->draws
+      && (c->iteration < options->warmup + options->draws || c->phase == CHAIN_DONE)
       && c->uniforms >= 0 && c->uniforms <= CHAIN_UNIFORMS
+      && are_uniform(c->uniform, c->uniforms)
       && adapt_is_sound(&c->adaptation, options->warmup);
 }

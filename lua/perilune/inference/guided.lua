@@ -5,6 +5,7 @@ local attempt   = require "perilune.attempt"
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
+local form      = require "perilune.form"
 local functions = require "perilune.functions"
 local Guide     = require "perilune.model.guide"
 local judge     = require "perilune.inference.judge"
@@ -140,7 +141,9 @@ function Objective:state ()
 end
 
 function Objective:restore (state)
-  if #state.plates > #self.plates then return false end
+  local fits = form.fields { baselines = form.map(form.either(form.number, core.is_tensor)),
+                             plates = form.list(form.any, #self.plates) }(state)
+  if not fits then return false end
   for i, saved in ipairs(state.plates) do
     if not self.plates[i]:restore(saved) then return false end
   end

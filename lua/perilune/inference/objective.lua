@@ -20,6 +20,7 @@ local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
 local families  = require "perilune.inference.families"
+local form      = require "perilune.form"
 local functions = require "perilune.functions"
 local gaussian  = require "perilune.inference.gaussian"
 local judge     = require "perilune.inference.judge"
@@ -95,6 +96,17 @@ function Objective.set_up (posed, options, between)
     units = gaussian.fit(density, units, options.rng, { rounds = 1 }) or units
   end
   return { centre = units.centre, scale = units.scale, degrees = degrees, starts = starts, findings = findings }
+end
+
+local FINDING = form.either(form.boolean, form.either(form.number, form.string))
+
+--- Can it be what Objective.set_up gave?
+function Objective.is_set_up (posed, x)
+  local n = posed.size
+  return form.fields {
+    centre = form.tensor(n), scale = form.either(form.tensor(n), form.tensor(n, n)),
+    degrees = form.map(form.either(form.number, core.is_tensor)), starts = form.integer(0), findings = form.map(FINDING),
+  }(x)
 end
 
 --- The objective of a posed model. `set_up` is what Objective.set_up gave; options are those of vi.lua.

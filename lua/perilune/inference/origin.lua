@@ -4,6 +4,7 @@
 --   Gaussians  one around each mode, twice as wide as the mode: for priors that are improper
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
+local form      = require "perilune.form"
 local modes     = require "perilune.inference.modes"
 local recipe    = require "perilune.inference.recipe"
 local tensor    = require "perilune.tensor"
@@ -26,6 +27,7 @@ end
 function Prior:draw (n, rng) return self.posed:prior_rows(n, self.degrees, rng) end
 function Prior:gradients (rows) return self.density:gradients(rows) end
 function Prior.kept () return nil end
+function Prior.suits (_, kept) return kept == nil end
 
 
 -- Gaussians around modes ------------------------------------------------------------------------
@@ -92,6 +94,13 @@ function Around:kept ()
     list[i] = { centre = guide.units.centre, scale = guide.units.scale, weight = guide.weight }
   end
   return list
+end
+
+--- Can it be what kept() gave, for as many free numbers?
+function Around:suits (kept)
+  local n = self.guides[1].units.size
+  local scale = form.either(form.tensor(n), form.tensor(n, n))
+  return form.list(form.fields { centre = form.tensor(n), scale = scale, weight = form.positive })(kept) and #kept > 0
 end
 
 

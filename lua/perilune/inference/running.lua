@@ -15,12 +15,15 @@
 --   estimate(rng)             an estimate of the ELBO; adds the gradient of minus it to those of the parameters
 --   drift(before, after)      how far a change of the parameters' values, two lists, moves the guide in its sds
 --                             (without it: the largest change of a value)
---   state(), restore(s)       what else the next steps depend on, for packed.lua; whether it could be restored
+--   state(), restore(s)       what else the next steps depend on, for packed.lua; whether s, which may be anything,
+--                             could be restored
 --   refresh()                 reads the data anew (may be left out)
 --   posterior(looked)         a Posterior: { rng =, findings = for the verdict, fields = of the Posterior }
 --   lr                        a learning rate for where none is given
+local attempt = require "perilune.attempt"
 local core    = require "perilune.core"
 local errors  = require "perilune.errors"
+local form    = require "perilune.form"
 local functions = require "perilune.functions"
 local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
@@ -102,7 +105,8 @@ local function begin (self)
 end
 
 --- A running fit. `spec` has `set_up(between)`, which gives a table for packed.lua and calls `between()` now and then;
--- `make(set_up)`, which gives an objective; and `tag`, a string that says of which model and options it is.
+-- `make(set_up)`, which gives an objective; `is_set_up(x)`: may x be such a table? and `tag`, a string that says of
+-- which model and options it is.
 -- Options: rng, lr, tolerance, on_step, report.
 function Fit.new (spec, given)
   given.rng = given.rng or options.own_rng()
@@ -353,6 +357,8 @@ end
 
 -- Saving ----------------------------------------------------------------------------------------
 
+local ANOTHER = "fit: saved of another model, or with other options"
+
 local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
                 "limits", "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
@@ -374,17 +380,29 @@ function Fit:state ()
   return packed.pack(KIND, saved)
 end
 
--- Do these values have the shapes of the parameters?
-local function suits (params, values)
-  if #params ~= #values then return false end
-  for i, param in ipairs(params) do
-    local a, b = core.shape(param), core.shape(values[i])
-    if #a ~= #b then return false end
-    for d = 1, #a do
-      if a[d] ~= b[d] then return false end
-    end
-  end
-  return true
+local COUNT = form.integer(0, 2 ^ 53)
+local LENGTH = form.integer(1, 2 ^ 40)   -- of windows, which double
+
+-- What a saved fit must look like, if its objective has these parameters.
+local function form_of (params)
+  local values, some = form.each(params, form.like), form.each(params, function (p) return form.maybe(form.like(p)) end)
+  return form.fields {
+    tag = form.string, rng = form.rng, set_up = form.any, values = values, objective = form.any, optimiser = form.any,
+    steps = COUNT, stage = form.integer(1, #STAGES), converged = form.boolean, window = LENGTH, summed = COUNT,
+    sum = form.maybe(values), windows = form.list(values, MOST), settled = form.maybe(values),
+    last_drift = form.number, squares = some, limits = some, elbo = form.list(form.number, HISTORY - 1),
+    elbo_window = LENGTH, elbo_sum = form.number, elbo_summed = COUNT,
+  }
+end
+
+-- Takes over what was saved. Returns whether it suits the objective.
+local function take_over (self, saved)
+  if not form_of(self.objective.params)(saved) then return false end
+  set_values(self.objective.params, saved.values)
+  local fits = attempt.call("restore: ", nil, self.optimiser.restore, self.optimiser, saved.optimiser)
+  for _, name in ipairs(PLAIN) do self[name] = saved[name] end
+  self.rng:restore(saved.rng)
+  return fits and self.objective:restore(saved.objective)
 end
 
 --@ Fit:restore(state) -> true or nil, string
@@ -399,25 +417,16 @@ end
 function Fit:restore (s)
   local saved, why = packed.unpack(KIND, s)
   if not saved then return nil, "fit: " .. why end
-  if saved.tag ~= self.spec.tag then return nil, "fit: saved of another model, or with other options" end
-  self.setting_up, self.begun_from = nil, nil
-  if not saved.set_up then
-    self.objective, self.set_up = nil, nil
-    self.rng:restore(saved.rng)
-    return true
-  end
+  local is_new = form.fields { tag = form.string, rng = form.rng }(saved)   -- not set up yet
+  local fits = type(saved) == "table" and saved.tag == self.spec.tag
+               and (is_new or self.spec.is_set_up(saved.set_up))
+  if not fits then return nil, ANOTHER end
+  self.setting_up, self.begun_from, self.objective, self.set_up = nil, nil, nil, nil
+  if is_new then return self.rng:restore(saved.rng) end
   start(self, saved.set_up)
-  if not suits(self.objective.params, saved.values) then
-    self.objective = nil
-    return nil, "fit: saved of another model, or with other options"
-  end
-  set_values(self.objective.params, saved.values)
-  self.optimiser:restore(saved.optimiser)
-  for _, name in ipairs(PLAIN) do self[name] = saved[name] end
-  self.rng:restore(saved.rng)
-  if self.objective:restore(saved.objective) then return true end
-  self.objective = nil
-  return nil, "fit: saved of another model, or with other options"
+  if take_over(self, saved) then return true end
+  self.objective, self.set_up = nil, nil
+  return nil, ANOTHER
 end
 
 function Fit:__tostring ()

@@ -2,7 +2,9 @@
 --
 -- A model is a function, and is not kept: what needs it (predict, log_lik, loo) is there again when the posed model is
 -- given.
+local core      = require "perilune.core"
 local errors    = require "perilune.errors"
+local form      = require "perilune.form"
 local packed    = require "perilune.packed"
 local Posterior = require "perilune.inference.posterior"
 
@@ -39,6 +41,44 @@ local function absent (sites)
   })
 end
 
+local NUMBER, NUMBERS, WORDS = form.maybe(form.number), form.either(form.number, core.is_tensor), form.list(form.string)
+local BY_NAME = form.maybe(form.map(NUMBERS))
+local SITE = form.fields { name = form.string, kind = form.one_of("latent", "observed", "derived", "factor"),
+                           shape = form.list(form.integer(0)), distribution = form.maybe(form.string) }
+
+-- n draws of something, by name.
+local function draws_of (n) return form.map(function (x) return core.is_tensor(x) and core.shape(x)[1] == n end) end
+
+-- What is kept of n draws must look like this.
+local function form_of (n)
+  return form.fields {
+    verdict = form.one_of("ok", "doubtful", "bad"), reasons = WORDS, method = form.string, how = form.string,
+    is_point = form.maybe(form.boolean), values = draws_of(n), u = form.tensor(n, false),
+    log_weights = form.maybe(form.tensor(n)), khat = NUMBER, elbo_mean = NUMBER, elbo_error = NUMBER,
+    log_evidence = NUMBER, log_evidence_error = NUMBER, r_eff = NUMBER,
+    chains = form.maybe(function (x) return math.type(x) == "integer" and x > 0 and n % x == 0 end),
+    stats = form.maybe(form.map(core.is_tensor)), rhat = BY_NAME, ess_bulk = BY_NAME, ess_tail = BY_NAME,
+    divergences = form.maybe(form.integer(0)), steps = form.maybe(form.integer(0)), converged = form.maybe(form.boolean),
+    terms = form.maybe(form.map(form.string)), params = form.maybe(form.map(NUMBERS)), tried = form.maybe(WORDS),
+    sites = form.list(SITE), centring = form.maybe(form.map(NUMBERS)),
+  }
+end
+
+-- Are there values of every unobserved site, in its shape?
+local function has_latents (kept, sites, n)
+  for _, site in ipairs(sites) do
+    local fits = site.kind ~= "latent" or form.tensor(n, table.unpack(site.shape))(kept.values[site.name])
+    if not fits then return false end
+  end
+  return true
+end
+
+local function is_sound (kept)
+  local u = type(kept) == "table" and kept.u
+  local n = core.is_tensor(u) and core.shape(u)[1]
+  return n and n > 0 and form_of(n)(kept) and has_latents(kept, kept.sites, n)
+end
+
 --@ peri.load(text, posed) -> Posterior
 -- The posterior of a string that post:save() gave; raises for others. Nothing in it is executed.
 --   text   string
@@ -50,8 +90,13 @@ function saved.load (text, posed, ...)
   errors.no_more("load(string, posed)", ...)
   local kept, why = packed.unpack("posterior", text)
   if not kept then errors.raise("load: %s", why) end
+  if not is_sound(kept) then errors.raise("load: it is no saved posterior") end
   if posed ~= nil then
     posed:start()
+    local n, size = table.unpack(core.shape(kept.u))
+    if size ~= posed.size or not has_latents(kept, posed:sites(), n) then
+      errors.raise("load: the posterior is one of another model")
+    end
     kept.density = require "perilune.model.density".new(posed, kept.centring)
   end
   kept.posed = posed or absent(kept.sites)

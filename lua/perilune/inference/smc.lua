@@ -11,6 +11,7 @@ local bridge    = require "perilune.inference.bridge"
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
+local form      = require "perilune.form"
 local functions = require "perilune.functions"
 local matrices  = require "perilune.matrices"
 local modes     = require "perilune.inference.modes"
@@ -363,13 +364,57 @@ function Smc:state ()
                               degrees = self.degrees, size = self.density.size, particles = self.options.particles })
 end
 
+-- What `at` must look like, if it is about m particles.
+local function form_of (m, size)
+  local vector, matrix = form.tensor(m), form.tensor(m, size)
+  local scale = form.maybe(form.either(form.tensor(size), form.tensor(size, size)))
+  return form.fields {
+    b = function (b) return type(b) == "number" and b >= 0 and b <= 1 end, log_evidence = form.number, rise = form.number,
+    last = form.fields { ratios = form.maybe(form.tensor(false)), eves = form.maybe(form.tensor(false)),
+                         count = form.maybe(form.integer(1)) },
+    stages = form.integer(0, 2 ^ 53), step = form.positive, accept = form.list(form.number),
+    pool = form.list(form.fields { u = matrix, q = vector, p = vector }), correlation = form.number,
+    slowest = form.number, is_ready = form.boolean, is_done = form.boolean, is_settled = form.boolean,
+    rounds = form.integer(0, MOST_ROUNDS), drift = form.number, deviations = form.list(form.number, GROUPS),
+    eve = vector, now = form.fields { u = matrix, q = vector, p = vector, dq = matrix, dp = matrix },
+    odd_scale = scale, even_scale = scale, from = form.maybe(form.tensor(m, size + 1)),
+  }
+end
+
+-- Are these the numbers of first ancestors?
+local function are_numbers (eves, most)
+  return core.numel(eves) > 0 and (eves % 1):max() == 0 and eves:min() >= 1 and eves:max() <= most
+end
+
+-- Do its parts belong together, with n particles?
+local function is_whole (at, n)
+  local m, last = core.numel(at.eve), at.last
+  if #at.deviations ~= GROUPS or not are_numbers(at.eve, FIRST * n) then return false end
+  if at.is_ready then return #at.pool > 0 and (m == n or m == FIRST * n) end
+  local has_last = last.ratios and last.eves and last.count and core.numel(last.ratios) == core.numel(last.eves)
+                   and are_numbers(last.eves, FIRST * n)
+  return m == n and at.odd_scale ~= nil and at.even_scale ~= nil and at.from ~= nil and #at.accept > 0
+         and (has_last or at.rounds > 0 or at.is_done) and (#at.pool > 0 or not at.is_done)
+end
+
+local KEPT = form.fields {
+  at = form.map(form.any), rng = form.rng, origin = form.any, degrees = form.map(form.either(form.number, core.is_tensor)),
+  size = form.integer(1), particles = form.integer(1),
+}
+
+-- Is it a state of these particles?
+local function suits (self, kept)
+  local n, size = self.options.particles, self.density.size
+  if not KEPT(kept) or kept.size ~= size or kept.particles ~= n or not core.is_tensor(kept.at.eve) then return false end
+  return form_of(core.numel(kept.at.eve), size)(kept.at) and is_whole(kept.at, n) and self.origin:suits(kept.origin)
+end
+
 --- Goes on from a state of the same model with the same options: true, or nil and why not.
 function Smc:restore (text)
   local kept, why = packed.unpack("smc", text)
   if not kept then return nil, why end
-  local fits = kept.size == self.density.size and kept.particles == self.options.particles
-               and type(kept.at) == "table" and type(kept.degrees) == "table" and type(kept.rng) == "string"
-  if not fits or not self.rng:restore(kept.rng) then return nil, "it is no state of particles with these options" end
+  if not suits(self, kept) then return nil, "it is no state of particles with these options" end
+  self.rng:restore(kept.rng)
   self.at, self.degrees = kept.at, kept.degrees
   self.density = Density.new(self.posed, kept.degrees)
   self.origin = origin.restored(kept.origin, self.posed, kept.degrees)

@@ -5,6 +5,7 @@
 local Fit       = require "perilune.inference.running"
 local Objective = require "perilune.inference.objective"
 local errors    = require "perilune.errors"
+local form      = require "perilune.form"
 local model     = require "perilune.model"
 local optim     = require "perilune.optim"
 local options   = require "perilune.inference.options"
@@ -64,6 +65,7 @@ local function running (posed, read)
   return Fit.new({
     set_up = function (between) return Objective.set_up(posed, read, between) end,
     make   = function (set_up) return Objective.new(posed, read, set_up) end,
+    is_set_up = function (x) return Objective.is_set_up(posed, x) end,
     tag    = tag_of(posed, read),
   }, read)
 end
@@ -75,6 +77,7 @@ local function guided (posed, read, given)
   end
   return Fit.new({
     set_up = function () return {} end,
+    is_set_up = form.fields {},
     make   = function () return require "perilune.inference.guided".objective(posed, read.guide, read) end,
     tag    = "guide function",
   }, read)

@@ -4,6 +4,7 @@
 -- its trace. Rows come from a shuffled list of all, of which each step takes the next `size`: every row counts once
 -- before any counts twice, but for a rest smaller than `size`.
 local core    = require "perilune.core"
+local form    = require "perilune.form"
 local Uniform = require "perilune.distributions.Uniform"
 
 local Batch = {}
@@ -48,10 +49,11 @@ end
 --- Which rows these are, and which come next: a table of strings and numbers; nil before the first draw.
 function Batch:state () return self.order and { from = self.shuffled_from, used = self.used } or nil end
 
+--- Goes on from there; returns whether it can.
 function Batch:restore (state)
   local rng = core.rng(0)
-  if not rng:restore(state.from) or math.type(state.used) ~= "integer" or state.used < self.size
-     or state.used > self.n then return false end
+  if not form.fields { from = form.rng, used = form.integer(self.size, self.n) }(state) then return false end
+  rng:restore(state.from)
   shuffle(self, rng)
   self.used = state.used
   fetch(self)

@@ -5,6 +5,7 @@ local attempt      = require "perilune.attempt"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
 local errors       = require "perilune.errors"
+local form         = require "perilune.form"
 local handlers     = require "perilune.model.handlers"
 local run          = require "perilune.model.run"
 local tensor       = require "perilune.tensor"
@@ -150,7 +151,7 @@ end
 
 function Density:restore_batch (states)
   local plates = plates_of(self)
-  if #states ~= #plates then return false end
+  if not form.list(form.any)(states) or #states ~= #plates then return false end
   for i, batch in ipairs(plates) do
     if not batch:restore(states[i]) then return false end
   end
