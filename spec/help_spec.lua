@@ -6,6 +6,7 @@ local entries   = require "docs.entries"
 local names     = require "docs.names"
 local reference = require "docs.reference"
 local examples  = require "spec.support.examples"
+local length    = require "perilune.characters".length
 
 local all, public = reference.entries(), names.all()
 
@@ -317,7 +318,7 @@ describe("peri.help", function ()
     for _, width in ipairs { 40, 80, 120 } do
       for _, name in ipairs { "sum", "Gamma", "Model:nuts", "Tensor", "kl_divergence", "solve_triangular" } do
         for line in help(name):render(width):gmatch "[^\n]+" do
-          assert(utf8.len(line) <= width or line:find "^  > " or not line:find "%s%S+%s", name .. ": " .. line)
+          assert(length(line) <= width or line:find "^  > " or not line:find "%s%S+%s", name .. ": " .. line)
         end
       end
     end
