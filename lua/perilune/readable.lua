@@ -32,7 +32,7 @@ end
 -- "(x, y, ...)", where they are known.
 local function parameters (f)
   local info, list = debug and debug.getinfo(f, "Su"), {}
-  if not info or info.what == "C" then return "" end
+  if not info or info.what == "C" or not info.nparams then return "" end   -- Lua 5.1 does not tell
   for i = 1, info.nparams do list[i] = debug.getlocal(f, i) or "?" end
   if info.isvararg then list[#list + 1] = "..." end
   return " (" .. table.concat(list, ", ") .. ")"

@@ -12,8 +12,8 @@
 #include <lua.h>
 #include <lauxlib.h>
 
-/* Parameters that the function in Lua at `index` names; -1 if it takes any number, is written in
-   C, or this Lua cannot tell (5.1). */
+/* Parameters that the function in Lua at `index` names; -1 if it takes any number or is written in
+   C. */
 int compat_parameters (lua_State *L, int index);
 
 #if LUA_VERSION_NUM < 504
