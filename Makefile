@@ -26,7 +26,7 @@
 #   make mutate       COUNT= saved states with bits flipped and values changed, likewise, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
-#   make luajit       the specs in LuaJIT 2.1
+#   make luajit       the specs in LuaJIT 2.1; make lua5.1, lua5.2, lua5.3 likewise, make luas in all four
 #   make love         the game of examples/love in LÖVE, without a screen; make love-play with one
 #   make rock         luarocks lint, and luarocks make into a fresh tree
 #   make install      module, header, library and pkg-config file into PREFIX (default /usr/local)
@@ -40,6 +40,7 @@ LUA        ?= lua$(LUA_VERSION)
 LUA_INCDIR ?= /usr/include/lua$(LUA_VERSION)
 PREFIX     ?= /usr/local
 BUILD      ?= build/lua$(LUA_VERSION)
+KERNEL_BUILD ?= $(BUILD)
 INST_LUADIR ?= $(PREFIX)/share/lua/$(LUA_VERSION)
 INST_LIBDIR ?= $(PREFIX)/lib/lua/$(LUA_VERSION)
 INST_BINDIR ?= $(PREFIX)/bin
@@ -56,8 +57,8 @@ GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
                  gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64
-LUAJIT_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev
-LOVE_PACKAGES  = $(LUAJIT_PACKAGES) love xvfb xauth
+OTHER_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev
+LOVE_PACKAGES  = $(BUILD_PACKAGES) luajit libluajit-5.1-dev love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
@@ -95,7 +96,7 @@ KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
                           src/sampler/*.c)) src/special/fma.c
-OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
+OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(KERNEL_BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
 EMBED_SRC := $(sort $(wildcard src/embed/*.c))
 EMBED_OBJECTS = $(OBJECTS) $(EMBED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/lua.o
@@ -115,7 +116,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
         examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock install \
         clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
-        need-luajit need-love
+        need-luas need-love
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -137,7 +138,7 @@ compile  = $(call progress,$(if $(MAKE_TERMOUT),$(counted) )$(1)); \
            $(CC) $(CFLAGS) $(OWN_CFLAGS) $(2) -c -o $@ $< 2> $@.said; status=$$?; \
            if [ -s $@.said ]; then $(call progress); cat $@.said >&2; fi; rm -f $@.said; exit $$status
 files_to_compile = $(shell MAKEFLAGS= $(MAKE) -n TOTAL=0 CC='$(CC)' BUILD='$(BUILD)' \
-                     VARIANTS='$(VARIANTS)' all 2>/dev/null | grep -c 'said; status')
+                     KERNEL_BUILD='$(KERNEL_BUILD)' VARIANTS='$(VARIANTS)' all 2>/dev/null | grep -c 'said; status')
 
 # All cores, unless a make above has said how many.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
@@ -196,7 +197,7 @@ $(BUILD)/src/%.o: src/%.c
 
 # The names found by wildcard; touched only when one comes or goes, whatever the
 # dates of the files.
-$(BUILD)/names: FORCE
+$(sort $(BUILD)/names $(KERNEL_BUILD)/names): FORCE
 	@mkdir -p $(@D)
 	@echo $(KERNELS) $(MODULES) | cmp -s - $@ || echo $(KERNELS) $(MODULES) > $@
 
@@ -214,14 +215,14 @@ $(BUILD)/modules.c: $(BUILD)/names Makefile
 	   echo 'const unsigned long perilune_kernel_files = $(words $(KERNELS));'; } > $@
 
 define variant_rules
-$(BUILD)/$(1)/%.o: %.c
+$(KERNEL_BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	@$$(call compile,$$< ($(1)),$$(VECTORISE) $$(FLAGS_$(1)))
 
-$(BUILD)/$(1)/table.o: $(BUILD)/$(1)/table.c
+$(KERNEL_BUILD)/$(1)/table.o: $(KERNEL_BUILD)/$(1)/table.c
 	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
 
-$(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
+$(KERNEL_BUILD)/$(1)/table.c: $(KERNEL_BUILD)/names Makefile
 	@mkdir -p $$(@D)
 	@{ echo '#include "kernel/kernel.h"'; \
 	   echo 'extern const KernelFile perilune_kernels_$(1)[];'; \
@@ -232,14 +233,14 @@ $(BUILD)/$(1)/table.c: $(BUILD)/names Makefile
 	     echo "  {\"$$$$f\", perilune_$$$$(echo $$$$f | tr / _)},"; done; \
 	   echo '  {NULL, NULL}'; echo '};'; } > $$@
 
-$(BUILD)/kernels_$(1).o: $(BUILD)/$(1)/table.o $(MATH:%.c=$(BUILD)/$(1)/%.o)
+$(KERNEL_BUILD)/kernels_$(1).o: $(KERNEL_BUILD)/$(1)/table.o $(MATH:%.c=$(KERNEL_BUILD)/$(1)/%.o)
 	@$$(if $$(findstring -flto,$$(FLAGS_$(1))),$$(CC) -nostdlib -flinker-output=nolto-rel $$(ARITHMETIC) -fPIC \
 	     $$(FLAGS_$(1)),$$(LD)) -r -o $$@.all $$^
 	@$$(OBJCOPY) -w -G perilune_kernels_$(1) -G '__x86.get_pc_thunk.*' $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD) $(KERNEL_BUILD)) -name '*.d' 2>/dev/null)
 
 # --- the two commands -------------------------------------------------------
 
@@ -366,24 +367,28 @@ bits: need-lint
 platforms: need-platforms
 	@sh .ci/platforms/run $(ONLY)
 
-# A spec written for the integers of Lua 5.3, with // or <<, is none for LuaJIT.
-LUAJIT_BUILD = build/luajit
-LUAJIT_MAKE  = $(MAKE) --no-print-directory -s BUILD=$(LUAJIT_BUILD) LUA=luajit LUA_INCDIR=/usr/include/luajit-2.1
-luajit: need-luajit
-	@for f in $(LUA_SRC); do luajit -bl $$f > /dev/null || exit 1; done
-	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
-	@specs=; for f in $$(find spec -name '*_spec.lua' | sort); do \
-	   if luajit -bl $$f > /dev/null 2>&1; then specs="$$specs $$f"; else echo "not for LuaJIT: $$f"; fi; done; \
-	 $(LUAJIT_MAKE) SPECS="--helper=spec/support/luajit.lua $$specs" run-specs
+# Other Luas get the module alone, and share the kernels of the usual build, which know nothing of Lua. What cannot
+# hold in one of them is listed in spec/support/older.lua; the prompt and the fuzzer are written for Lua 5.3 and later.
+OTHER_LUAS   = luajit lua5.1 lua5.2 lua5.3
+OTHER_INCDIR = /usr/include/$(if $(filter luajit,$(1)),luajit-2.1,$(1))
+# $(call other,lua)
+other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)' LUA=$(1) LUA_INCDIR=$(OTHER_INCDIR)
+OTHER_SPECS  = $(filter-out spec/prompt_spec.lua spec/fuzz_spec.lua,$(sort $(shell find spec -name '*_spec.lua')))
 
-LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/$(LUAJIT_BUILD)/?.so;;'
+.PHONY: luas lua5.1 lua5.2 lua5.3
+luas: $(OTHER_LUAS)
+$(OTHER_LUAS): need-luas
+	@$(call other,$@) $(JOBS) build/$@/perilune/core.so
+	@$(call other,$@) SPECS='--helper=spec/support/older.lua $(OTHER_SPECS)' run-specs
+
+LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/build/luajit/?.so;;'
 love: need-love
-	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
-	@$(LOVE) xvfb-run -a -s '-screen 0 1024x768x24' love examples/love --demo $(CURDIR)/$(LUAJIT_BUILD)/love.png
-	@echo "see $(LUAJIT_BUILD)/love.png"
+	@$(call other,luajit) $(JOBS) build/luajit/perilune/core.so
+	@$(LOVE) xvfb-run -a -s '-screen 0 1024x768x24' love examples/love --demo $(CURDIR)/build/luajit/love.png
+	@echo "see build/luajit/love.png"
 
 love-play: need-love
-	@$(LUAJIT_MAKE) $(JOBS) $(LUAJIT_BUILD)/perilune/core.so
+	@$(call other,luajit) $(JOBS) build/luajit/perilune/core.so
 	@$(LOVE) love examples/love
 
 rock: need-test
@@ -427,9 +432,9 @@ need-models: PACKAGES = $(MODEL_PACKAGES)
 need-guard: PACKAGES = $(GUARD_PACKAGES)
 need-asan:  PACKAGES = $(ASAN_PACKAGES)
 need-platforms: PACKAGES = $(PLATFORM_PACKAGES)
-need-luajit: PACKAGES = $(LUAJIT_PACKAGES)
+need-luas:  PACKAGES = $(OTHER_PACKAGES)
 need-love:  PACKAGES = $(LOVE_PACKAGES)
 need-host:  PACKAGES = $(HOST_PACKAGES)
-need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit \
+need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luas \
 need-love:
 	@sh .ci/need $(PACKAGES)

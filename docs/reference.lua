@@ -398,9 +398,8 @@ local function library_file ()
   lines[#lines + 1] = "\nperi.Distribution = Distribution"
   for _, name in ipairs(peri.distributions()) do append_distribution(lines, name, peri.help(name)) end
   for _, entry in ipairs(reference.entries()) do
-    if owners[entry.name] or not entry.name:find "[%.:]" then goto continue end   -- declared above
-    if entry.arguments then append_callable(lines, entry) else append_field(lines, entry) end
-    ::continue::
+    local is_above = owners[entry.name] or not entry.name:find "[%.:]"
+    if not is_above then (entry.arguments and append_callable or append_field)(lines, entry) end
   end
   lines[#lines + 1] = "\nperi.special = peri"
   lines[#lines + 1] = "\nreturn peri\n"

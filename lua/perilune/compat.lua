@@ -1,5 +1,5 @@
---- The functions of Lua 5.2 and 5.3 that perilune uses, for LuaJIT and Lua 5.1: added to the libraries where they are
--- missing. There an integer is a number without a fraction.
+--- The functions of Lua 5.2 and 5.3 that perilune uses, for LuaJIT, Lua 5.1 and 5.2: added to the libraries where they
+-- are missing. There an integer is a number without a fraction.
 local EXACT = 2^53
 
 local function is_integer (x)
@@ -24,6 +24,18 @@ local function add (library, functions)
   for name, f in pairs(functions) do
     if library[name] == nil then library[name] = f end
   end
+end
+
+-- Lua 5.1 takes no base.
+if math.log(8, 2) ~= 3 then
+  local log, log10, frexp = math.log, math.log10, math.frexp
+  rawset(math, "log", function (x, base)
+    if base == nil then return log(x) end
+    if base == 10 then return log10(x) end
+    if base ~= 2 then return log(x) / log(base) end
+    local fraction, exponent = frexp(x)   -- exact for powers of 2
+    return exponent - 1 + log(2 * fraction) / log(2)
+  end)
 end
 
 add(_G, { rawlen = function (x) return #x end })   -- # of a table is raw there

@@ -22,7 +22,7 @@ local log_quantiles = {}
 
 local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
-local LARGEST = 0x1.fffffffffffffp+1023
+local LARGEST = (2 - 2^-52) * 2^1023
 
 -- A point beyond which the tail is smaller than lp, and the one before it, from steps that are squared; all numbers
 -- are before it where there is none.

@@ -1,11 +1,11 @@
 --- Any value as text that a person reads: tables with their contents, functions with their names.
-local show = require "perilune.show"
+local characters = require "perilune.characters"
+local show       = require "perilune.show"
 
 local readable = {}
 
 -- Hosts may leave out libraries.
 local meta_of = debug and debug.getmetatable or getmetatable
-local length_of = utf8 and utf8.len or string.len
 
 local DEEPEST = 4      -- tables within tables
 local LONGEST = 200    -- entries of one table
@@ -32,7 +32,7 @@ end
 -- "(x, y, ...)", where they are known.
 local function parameters (f)
   local info, list = debug and debug.getinfo(f, "Su"), {}
-  if not info or info.what == "C" then return "" end
+  if not info or info.what == "C" or not info.nparams then return "" end   -- Lua 5.1 does not tell
   for i = 1, info.nparams do list[i] = debug.getlocal(f, i) or "?" end
   if info.isvararg then list[#list + 1] = "..." end
   return " (" .. table.concat(list, ", ") .. ")"
@@ -48,7 +48,7 @@ local ESCAPES = { ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ['"'] = '\\"',
 --- A text in quotes; what cannot be printed is written as Lua writes it.
 function readable.quoted (s)
   s = s:gsub('[%c"\\\127]', function (c) return ESCAPES[c] or string.format("\\%03d", c:byte()) end)
-  if not length_of(s) then
+  if not characters.length(s) then
     s = s:gsub("[\128-\255]", function (c) return string.format("\\%d", c:byte()) end)
   end
   return '"' .. s .. '"'
@@ -89,7 +89,7 @@ local function key_text (key)
   return "[" .. plain(key) .. "]"
 end
 
-local function width_of (s) return length_of(s) or #s end
+local function width_of (s) return characters.length(s) or #s end
 
 -- Texts in lines of a width, each behind `indent`.
 local function filled (texts, indent, width)

@@ -48,10 +48,11 @@ describe("read_json", function ()
   it("reads strings", function ()
     assert.are.equal('é😀\n\t"\\/\0', read [["\u00e9\uD83D\uDE00\n\t\"\\\/\u0000"]])
     assert.are.equal("\127", read '"\127"')
-    for _, code in ipairs { 0x24, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF } do
-      assert.are.equal(utf8.char(code), read(string.format('"\\u%04x"', code)))
-    end
-    assert.are.equal(utf8.char(0x10000, 0x10FFFF), read [["\ud800\udc00\udbff\udfff"]])
+    for code, bytes in pairs {
+      ["0024"] = "$", ["007F"] = "\127", ["0080"] = "\194\128", ["07FF"] = "\223\191", ["0800"] = "\224\160\128",
+      D7FF = "\237\159\191", E000 = "\238\128\128", FFFF = "\239\191\191",
+    } do assert.are.equal(bytes, read('"\\u' .. code .. '"')) end
+    assert.are.equal("\240\144\128\128\244\143\191\191", read [["\ud800\udc00\udbff\udfff"]])
     assert.same({ "a", "" }, read '["a", null]')
   end)
 

@@ -73,7 +73,7 @@ describe("batches of MultivariateNormal", function ()
 
   it("do not depend on the units of coordinates", function ()
     local n, d, tiny = 3, 22, {}
-    for i = 1, d do tiny[i] = i % 7 == 1 and 0x1p-1030 or 1 end   -- its inverse is infinite
+    for i = 1, d do tiny[i] = i % 7 == 1 and 2 ^ -1030 or 1 end   -- its inverse is infinite
     local function divergence (unit)
       local function mvn (seed)
         local m, l = random(n, d, seed)

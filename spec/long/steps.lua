@@ -50,10 +50,10 @@ function steps.growth (n, progress)
   local step, miss = fit()
   local first, last
   for tenth = 1, 10 do
-    for _ = 1, n // 10 do step() end
+    for _ = 1, math.floor(n / 10) do step() end
     last = measured()
     first = first or last
-    if progress then progress(tenth * (n // 10), last) end
+    if progress then progress(tenth * math.floor(n / 10), last) end
   end
   return last.kilobytes - first.kilobytes, last.pages and last.pages - first.pages, miss()
 end

@@ -6,7 +6,8 @@ local json = require "dkjson"
 
 -- The distance from |x| to the next larger double, read off the exponent's bits.
 local function unit (x)
-  local exponent = (string.unpack("<i8", string.pack("<d", x)) >> 52 & 0x7ff) - 1022
+  local low, high = string.pack("<d", x):byte(7, 8)
+  local exponent = high % 128 * 16 + math.floor(low / 16) - 1022
   return 2.0 ^ math.max(exponent - 53, -1074)
 end
 

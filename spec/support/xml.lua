@@ -1,5 +1,7 @@
 -- A strict reader of the XML that pictures are made of: elements, attributes, texts, the five entities. It says what is
 -- wrong, or gives the tree: { name =, attributes = { ... }, element or text ... }.
+local characters = require "perilune.characters"
+
 local xml = {}
 
 local ENTITIES = { amp = "&", lt = "<", gt = ">", quot = '"', apos = "'" }
@@ -7,7 +9,7 @@ local ENTITIES = { amp = "&", lt = "<", gt = ">", quot = '"', apos = "'" }
 local function fail (pattern, ...) error({ message = string.format(pattern, ...) }) end
 
 local function plain (text, where)
-  if not utf8.len(text) then fail("no UTF-8 in %s", where) end
+  if not characters.length(text) then fail("no UTF-8 in %s", where) end
   local is_forbidden = text:find "[%z\1-\8\11\12\14-\31]" or text:find "\239\191[\190\191]"
   if is_forbidden then fail("a forbidden character in %s", where) end
   if text:find "<" then fail("a < in %s", where) end

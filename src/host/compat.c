@@ -53,6 +53,29 @@ int compat_parameters (lua_State *L, int index) {
 
 #else
 
+/* How a function of Lua 5.1 begins when it is written out: header, length of its source's name, that
+   name, first line, last line, number of upvalues, of parameters, is there a `...`? */
+typedef struct Written { int piece, parameters, is_vararg; } Written;
+
+static int read_piece (lua_State *L, const void *bytes, size_t size, void *data) {
+  enum { HEADER = 1, PARAMETERS = 7, IS_VARARG = 8 };
+  Written *w = data;
+  (void)L;
+  w->piece++;
+  if (w->piece == HEADER) return size < 4 || memcmp(bytes, "\033Lua", 4) != 0;   /* not that of LuaJIT */
+  if (w->piece == PARAMETERS) w->parameters = *(const unsigned char *)bytes;
+  if (w->piece == IS_VARARG) w->is_vararg = *(const unsigned char *)bytes;
+  return w->piece == IS_VARARG;   /* that is all */
+}
+
+static int written_parameters (lua_State *L, int index) {
+  Written w = {.is_vararg = 1};
+  lua_pushvalue(L, index);
+  lua_dump(L, read_piece, &w);
+  lua_pop(L, 1);
+  return w.is_vararg ? -1 : w.parameters;
+}
+
 /* Pushes jit.util, or something else where there is none. */
 static void push_jit_util (lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, "_PRELOAD");
@@ -70,6 +93,7 @@ int compat_parameters (lua_State *L, int index) {
   index = lua_absindex(L, index);
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &UTIL) == LUA_TNIL) {
     push_jit_util(L);
+    if (lua_isnil(L, -1)) lua_pushboolean(L, 0);
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &UTIL);
   }
@@ -80,6 +104,7 @@ int compat_parameters (lua_State *L, int index) {
     lua_getfield(L, -2, "params");
     if (!lua_toboolean(L, -2)) n = (int)lua_tointeger(L, -1);
   }
+  else if (!lua_istable(L, -1)) n = written_parameters(L, index);
   lua_settop(L, top);
   return n;
 }

@@ -12,8 +12,8 @@
 #include <lua.h>
 #include <lauxlib.h>
 
-/* Parameters that the function in Lua at `index` names; -1 if it takes any number, is written in
-   C, or this Lua cannot tell (5.1). */
+/* Parameters that the function in Lua at `index` names; -1 if it takes any number or is written in
+   C. */
 int compat_parameters (lua_State *L, int index);
 
 #if LUA_VERSION_NUM < 504
@@ -62,7 +62,13 @@ const char *compat_pushvfstring (lua_State *L, const char *format, va_list argum
 #define luaL_checkinteger compat_checkinteger
 #define lua_pushfstring  compat_pushfstring
 #define lua_pushvfstring compat_pushvfstring
+
+/* No yields across calls from C: 5.2 passes on other arguments than 5.3. */
+#if LUA_VERSION_NUM == 502
+#define lua_callk(L, n, results, context, after) ((void)(after), (lua_callk)(L, n, results, 0, NULL))
+#else
 #define lua_callk(L, n, results, context, after) ((void)(after), lua_call(L, n, results))
+#endif
 
 #endif
 

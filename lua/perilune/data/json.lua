@@ -1,9 +1,10 @@
 --- read_json: what JSON says (RFC 8259), with arrays of numbers as tensors. Nothing else than JSON is taken.
-local core    = require "perilune.core"
-local errors  = require "perilune.errors"
-local frame   = require "perilune.data.frame"
-local joining = require "perilune.joining"
-local source  = require "perilune.data.source"
+local characters = require "perilune.characters"
+local core       = require "perilune.core"
+local errors     = require "perilune.errors"
+local frame      = require "perilune.data.frame"
+local joining    = require "perilune.joining"
+local source     = require "perilune.data.source"
 
 local DEEPEST = 200   -- arrays and objects within each other
 
@@ -29,7 +30,7 @@ local function after_space (self, at) return self.text:find("[^ \n\r\t]", at) or
 local function found (self, at)
   local c = self.text:sub(at, at)
   if c == "" then return "the end of the text" end
-  return c:find "[%g]" and c or string.format("the byte %d", c:byte())
+  return c:find "[%w%p]" and c or string.format("the byte %d", c:byte())
 end
 
 
@@ -270,7 +271,7 @@ local json = {}
 function json.read_json (from, ...)
   errors.no_more("read_json(from)", ...)
   local self = setmetatable({ text = source.read("read_json", from), depth = 0 }, Reader)
-  local bad = utf8 and select(2, utf8.len(self.text))
+  local _, bad = characters.length(self.text)
   if bad then fail(self, bad, "this is no UTF-8") end
   local value, at = self:value(1)
   at = after_space(self, at)

@@ -25,7 +25,7 @@ function source.read (who, from)
   elseif type(from) == "string" then
     local file, why = files(who).open(from, "rb")
     if not file then raise("%s: %s", who, why) end
-    text, why = file:read("a")
+    text, why = file:read("*a")
     file:close()
     if not text then raise("%s: %s: %s", who, from, why or "it cannot be read") end
   else

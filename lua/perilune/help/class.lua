@@ -21,8 +21,8 @@ end
 
 -- What a text gives in which the class has its name; nil where that is an error.
 local function evaluated (c, text)
-  local chunk = load and load("local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
-                     { require = require, math = math })
+  local _, chunk = pcall(load, "local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
+                         { require = require, math = math })   -- there may be no load, or none for strings
   local ok, value = pcall(chunk, require "perilune", c)
   return ok and value or nil
 end

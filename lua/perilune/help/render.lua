@@ -1,15 +1,9 @@
 --- Entries of the help as plain text.
+local texts = require "perilune.plot.texts"
+
+local length, shortened = texts.length, texts.shorten
+
 local render = {}
-
--- Characters, not bytes, where there is the library for it.
-local function length (s) return utf8 and utf8.len(s) or #s end
-
--- At most so many of them, the last three being dots where something is left out.
-local function shortened (s, most)
-  if length(s) <= most then return s end
-  local last = utf8 and utf8.len(s) and utf8.offset(s, most - 2) or most - 2
-  return s:sub(1, last - 1) .. "..."
-end
 
 -- Words over lines of at most `width` columns; a list of lines. A word that is longer has a line of its own.
 local function wrapped (text, width)

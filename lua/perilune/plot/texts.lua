@@ -1,24 +1,16 @@
 --- Texts in pictures: what they may hold, how many columns they take, how they are cut and wrapped.
+local characters = require "perilune.characters"
+
 local texts = {}
 
--- The second bytes that may follow these first ones; others may be followed by any of 128 to 191.
-local SECOND = { [0xE0] = { 0xA0, 0xBF }, [0xED] = { 0x80, 0x9F }, [0xF0] = { 0x90, 0xBF }, [0xF4] = { 0x80, 0x8F } }
-
 -- Is this a character of UTF-8 that XML allows?
-local function is_character (bytes)
-  local first, second = bytes:byte(1, 2)
-  local n = first >= 0xF0 and 4 or first >= 0xE0 and 3 or 2
-  local range = SECOND[first]
-  local is_in_range = not range or second >= range[1] and second <= range[2]
-  return #bytes == n and is_in_range and not bytes:find "^\239\191[\190\191]"
-end
+local function is_allowed (bytes) return characters.is_one(bytes) and not bytes:find "^\239\191[\190\191]" end
 
 --- The text on one line of valid UTF-8, without control characters.
 function texts.clean (text)
   text = text:gsub("[%z\1-\31\127]", " ")
   text = text:gsub("[\128-\255][\128-\191]*", function (bytes)
-    if bytes:byte() >= 0xC2 and bytes:byte() <= 0xF4 and is_character(bytes) then return nil end
-    return "?"
+    return not is_allowed(bytes) and "?" or nil
   end)
   return text
 end

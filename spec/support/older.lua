@@ -1,0 +1,109 @@
+--- For busted under LuaJIT and Lua 5.1 to 5.3 (make luajit, make lua5.1, ...): what specs use of later Luas, and those
+-- that cannot hold there (docs/platforms.md says why).
+require "perilune.compat"
+local busted = require "busted"
+local core   = require "perilune.core"
+
+local VERSION = tonumber(_VERSION:match "%d+%.%d+")
+local IS_JIT  = rawget(_G, "jit") ~= nil
+
+
+-- What specs use ---------------------------------------------------------------------------
+
+-- One number or one integer, eight bytes.
+rawset(string, "pack", string.pack or function (format, x)
+  if format == "<d" then return core.double_word(x) end
+  if format == "<i8" then return core.integer_word(x) end
+  error("no string.pack for " .. format)
+end)
+
+-- There is one kind of collector; its pace can be set as that of an incremental one.
+local collect = collectgarbage
+rawset(_G, "collectgarbage", function (option, pause, step)
+  if option ~= "incremental" and option ~= "generational" then return collect(option, pause) end
+  if option == "incremental" and pause then collect("setpause", pause) end
+  if option == "incremental" and step then collect("setstepmul", step) end
+  return "incremental"
+end)
+
+-- Formats of files without a star.
+local file = getmetatable(io.stdout).__index
+local read = file.read
+rawset(file, "read", function (self, format, ...)
+  return read(self, type(format) == "string" and format:gsub("^%a", "*%0") or format, ...)
+end)
+
+-- Chunks that are strings; chunks with an environment.
+if not pcall(load, "") then
+  local load_function, load_string, load_file = load, rawget(_G, "loadstring"), loadfile
+  local function within (env, chunk, why)
+    return chunk and env and rawget(_G, "setfenv")(chunk, env) or chunk, why
+  end
+  rawset(_G, "load", function (chunk, name, _, env)
+    return within(env, (type(chunk) == "string" and load_string or load_function)(chunk, name))
+  end)
+  rawset(_G, "loadfile", function (path, _, env) return within(env, load_file(path)) end)
+end
+
+
+-- What cannot hold -------------------------------------------------------------------------
+
+-- Where, why, and names of specs, or how they begin where a star ends them.
+local CANNOT_HOLD = {
+  { VERSION < 5.3, "integers are no type of their own",
+    "gives numbers from rank 1, rows from above", "refuses t[mininteger]", "refuses narrow beyond all integers",
+    "2^53 + 1 in a table", "2^53 + 1 alone",
+    "gives all states and the last one",
+    "makes uniform numbers of the top 52 bits of its words, eight of four blocks" },
+  { VERSION < 5.4, "% of floats is rounded in another way",
+    "of mod agrees with the model, for random shapes and strides",
+    "% is Lua's, for every combination of signs and sizes" },
+  { VERSION < 5.2, "tables have no finalizers",
+    "says so when a finalizer differentiates the same nodes, or sets a gradient" },
+  { VERSION < 5.2, "only tensors are compared with tensors",
+    "t < 1", "< and <= order tensors of one element", "branches on values" },
+  { VERSION < 5.2, "__len and __pairs of tables are not asked",
+    "extended copies metamethods, and inherits those of the description",
+    "an element of an optimiser's betas", "README.md: *", "docs/*", "are all listed by pairs*",
+    "passes nothing on where nothing comes from above" },
+  { VERSION < 5.3, "__index is not asked by ipairs", "ends for ipairs" },
+  { VERSION < 5.3, "# of a list with holes is another one",
+    "a hole", "Normal:log_prob: x must be a list without other keys, got 4" },
+  { VERSION < 5.4, "Lua's own messages",
+    "a request that no memory can hold, as an ordinary error", "bad argument #1 to 'math.sin'*",
+    "more than fits", "runs in coroutines, which may not yield from within" },
+  { VERSION < 5.3 and not IS_JIT, "%s of string.format ends at a zero byte", "a name with a zero in a fit" },
+  { VERSION < 5.2 and not IS_JIT, "the constants 0 and -0 of a function are one",
+    "the sign of zero survives", "floor, ceil, round and sign of -0.3" },
+  { VERSION < 5.2 and not IS_JIT, "string.format has no %a",
+    "shows what a double is made of", "keep values to the last bit" },
+  { IS_JIT, "the compiler allocates", "allocates nothing in a replay" },
+  { VERSION < 5.4, "__index is followed a hundred times", "a chain of ninety classes is walked, of many more ended" },
+}
+
+local function is_named (name, listed)
+  local start = listed:match("^(.*)%*$")
+  return name == listed or start and name:sub(1, #start) == start
+end
+
+local function cannot_hold (name)
+  for _, entry in ipairs(CANNOT_HOLD) do
+    for i = 3, #entry do
+      if entry[1] and is_named(name, entry[i]) then return true end
+    end
+  end
+  return false
+end
+
+local skipped = 0
+busted.subscribe({ "register", "it" }, function (name)
+  if not cannot_hold(name) then return nil, true end
+  skipped = skipped + 1
+  return nil, false
+end, { priority = 1 })
+
+busted.subscribe({ "suite", "end" }, function ()
+  print(("\n%d specs that cannot hold in %s were left out (spec/support/older.lua)"):format(
+        skipped, IS_JIT and "LuaJIT" or _VERSION))
+  return nil, true
+end)
