@@ -322,6 +322,21 @@ static size_t check_row (lua_State *L, const Store *s, const Tensor *index, size
   return (size_t)x - 1;
 }
 
+/* Rows of a store in memory, whose numbers are valid. Each is fetched from memory while others are
+   copied. */
+static void gather_held (const Store *s, const Tensor *index, size_t n, double *out) {
+  enum { AHEAD = 8 };
+  const double *at = index->data;
+  ptrdiff_t step = index->stride[0];
+  for (size_t i = 0; i < n; i++, out += s->columns) {
+    if (i + AHEAD < n) {
+      const char *soon = s->held + ((size_t)at[(ptrdiff_t)(i + AHEAD) * step] - 1) * row_bytes(s);
+      for (size_t k = 0; k < row_bytes(s); k += 64) __builtin_prefetch(soon + k);
+    }
+    widen(s, s->held + ((size_t)at[(ptrdiff_t)i * step] - 1) * row_bytes(s), 1, out);
+  }
+}
+
 /* core.store_gather(store, index, to): fills a tensor with the rows that a tensor of rank 1 numbers */
 static int store_gather (lua_State *L) {
   const char *who = "Rows[index]";
@@ -332,7 +347,8 @@ static int store_gather (lua_State *L) {
   luaL_argcheck(L, index->rank == 1 && index->size == n, 2, "an index for each row");
   for (size_t i = 0; i < n; i++) check_row(L, s, index, i, who);
   api_begin_write(L, to);
-  for (size_t i = 0; i < n; i++)
+  if (s->held != NULL) gather_held(s, index, n, to->data);
+  else for (size_t i = 0; i < n; i++)
     fetch(L, 1, s, check_row(L, s, index, i, who), 1, to, to->data + i * s->columns, who);
   lua_settop(L, 3);
   return 1;

@@ -48,7 +48,7 @@ local function with_length (shape, n)
   return result
 end
 
--- `base` stores all columns, `store` those of the numbers `places`, or is the same.
+-- `base` stores all columns, `base_width` of them; `store` those of the numbers `places`, or is the same.
 local function new_rows (fields) return setmetatable(fields, Rows) end
 
 
@@ -167,7 +167,7 @@ local function map_file (path, options, ...)
   shape = fitted(path, shape, dtype, offset, bytes)
   local store = core.store_file(file, path, offset, dtype, shape[1], numbers_in(shape))
   return new_rows { shape = with_length(shape, shape[1]), dtype = dtype, names = names, path = path, base = store,
-                    store = store }
+                    base_width = numbers_in(shape), store = store }
 end
 
 --@ peri.rows(x, options) -> Rows
@@ -196,7 +196,7 @@ local function rows (x, options, ...)
     core.store_write(store, first, part)
   end
   return new_rows { shape = with_length(shape, n), dtype = dtype, names = is_rows and x.names or nil, base = store,
-                    store = store }
+                    base_width = width, store = store }
 end
 
 
@@ -271,7 +271,7 @@ end
 local function view (self, shape, places, names)
   places = in_base(self, places)
   return new_rows { shape = shape, dtype = self.dtype, names = names, path = self.path, base = self.base,
-                    places = places, store = core.store_view(self.base, places) }
+                    base_width = self.base_width, places = places, store = core.store_view(self.base, places) }
 end
 
 --@ Rows:columns(list) -> Rows
