@@ -75,11 +75,12 @@ end
 local function said_by (lines, path)
   local dtype = lines[1]:match "^dtype (f%d%d)$"
   local n, columns = (lines[2] or ""):match "^rows (%d+)$", (lines[3] or ""):match "^columns([ %d]*)$"
+  n = math.tointeger(tonumber(n))
   if not BYTES[dtype] or not n or not columns then
     raise("map_file: %s: its head is not one that write_rows or convert_csv has finished", path)
   end
-  local shape, names = { math.tointeger(tonumber(n)) }, nil
-  for digits in columns:gmatch "%d+" do shape[#shape + 1] = math.tointeger(tonumber(digits)) end
+  local shape, names = { n }, nil
+  for digits in columns:gmatch "%d+" do shape[#shape + 1] = math.tointeger(tonumber(digits)) or 0 end
   if #lines > 4 then
     names = {}
     for i = 4, #lines - 1 do names[i - 3] = name_of(lines[i]) end

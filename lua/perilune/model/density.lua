@@ -69,6 +69,7 @@ end
 
 local function prepare (self)
   if self.prepared then return end
+  if self.stretch then log_density(self) end   -- finds its plates, whose parameters are not part of a trace
   self.trace = traced(self, function () return log_density(self) end)
   self.prepared = true
 end
