@@ -119,8 +119,9 @@ end
 --            says what is in the file
 -- > name = os.tmpname()
 -- > write_rows({ x = { 1, 2 }, y = { 3, 4 } }, name, { dtype = "f32" })
--- 2
--- > map_file(name):column("y"):read()
+-- > y = map_file(name):column("y"):read()
+-- > os.remove(name)
+-- > y
 -- Tensor(2)
 --   3  4
 function row_files.write_rows (x, path, options, ...)
@@ -190,9 +191,11 @@ end
 -- > text, name = os.tmpname(), os.tmpname()
 -- > write_csv({ x = { 1, 2 }, y = { 0.5, 0.25 } }, text)
 -- > convert_csv(text, name)
--- 2
--- > map_file(name).names
--- { "x", "y" }
+-- > columns = map_file(name).names
+-- > os.remove(text)
+-- > os.remove(name)
+-- > columns[1], columns[2]
+-- x  y
 function row_files.convert_csv (from, to, options, ...)
   errors.no_more("convert_csv(from, to, options)", ...)
   errors.check_options("convert_csv", options, CONVERT)

@@ -140,7 +140,9 @@ end
 --   offset  bytes before the first number (0)
 -- > name = os.tmpname()
 -- > write_rows({ { 1, 2 }, { 3, 4 }, { 5, 6 } }, name, { head = false })
--- > map_file(name, { shape = { -1, 2 } })[{ 3, 1 }]
+-- > some = map_file(name, { shape = { -1, 2 } })[{ 3, 1 }]
+-- > os.remove(name)
+-- > some
 -- Tensor(2, 2)
 --   5  6
 --   1  2
@@ -206,8 +208,8 @@ end
 --@ Rows
 -- Rows of numbers in a file (peri.map_file), or in memory in 32 bits (peri.rows). Fields: shape, dtype, names of the
 -- columns if they have any. rows[i] is a row, rows[{ 3, 1 }] are several, as tensors; #rows is how many there are.
--- > rows({ { 1, 2 }, { 3, 4 } }).shape
--- { 2, 2 }
+-- > rows({ { 1, 2 }, { 3, 4 } })
+-- Rows(2, 2) of f32 in memory
 
 --@ Rows:read(first, last) -> Tensor
 -- Rows from the first to the last.
@@ -243,6 +245,32 @@ function methods:blocks (size)
     if first > n then return nil end
     return first, self:read(first, math.min(first + size - 1, n))
   end, nil, 1 - size
+end
+
+--@ Rows:batches(size, rng) -> iterator
+-- All rows once, but for a rest smaller than size, in an order that the generator decides: for index, batch in
+-- rows:batches(size, rng), where batch has the rows that index numbers. Large files are shuffled in blocks.
+--   size  integer: rows of a batch
+-- > count = 0
+-- > for index, batch in rows({ 1, 2, 3, 4, 5 }):batches(2, rng(1)) do count = count + #batch end
+-- > count
+-- 4
+function methods:batches (size, rng)
+  local n = self.shape[1]
+  if not is_integer(size) or size < 1 or size > n then
+    raise("Rows:batches: size must be an integer from 1 to %d, got %s", n, show.value(size))
+  end
+  local batch = require "perilune.model.batch".new(n, size)
+  batch:rows("", self)
+  if rng ~= nil and type(rng) ~= "userdata" then
+    raise("Rows:batches: rng must be a generator (peri.rng), got %s", show.value(rng))
+  end
+  rng = rng or require "perilune.inference.options".own_rng()
+  return function ()
+    if batch.order and batch.used + size > n then return nil end
+    batch:draw(rng)
+    return batch.index:detach():clone(), batch:rows(""):detach():clone()
+  end
 end
 
 -- The place of a column by name or number.
@@ -305,7 +333,7 @@ function methods:column (column)
   return view(self, { self.shape[1] }, { place_of(self, column) }, nil)
 end
 
-errors.count_arguments("Rows", methods, "read blocks columns column")
+errors.count_arguments("Rows", methods, "read blocks batches columns column")
 
 -- Several rows by number.
 local function gather (self, index)
@@ -333,7 +361,7 @@ function Rows:__index (key)
   if method or type(key) ~= "string" or key:find "^_" or key == "names" or key == "path" or key == "places" then
     return method
   end
-  local near = core.nearest(key, { "read", "blocks", "columns", "column", "shape", "dtype", "names" })
+  local near = core.nearest(key, { "read", "blocks", "batches", "columns", "column", "shape", "dtype", "names" })
   raise("Rows has no %s%s; rows:read(first, last) is a tensor, and so are rows within a model's plate", key,
         near and ", did you mean " .. near .. "?" or "")
 end
@@ -361,4 +389,4 @@ local function head (dtype, n, shape, names)
 end
 
 return { map_file = map_file, rows = rows, head = head, check_dtype = check_dtype, numbers_in = numbers_in,
-         is = function (x) return getmetatable(x) == Rows end }
+         methods = methods, is = function (x) return getmetatable(x) == Rows end }
