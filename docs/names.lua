@@ -47,6 +47,7 @@ function names.kinds ()
     Posterior    = { require "perilune.inference.posterior" },
     Registry     = { getmetatable(peri.biject_to).__index },
     Rng          = { methods_of(peri.rng(1)) },
+    Rows         = { require "perilune.data.rows".methods },
     Sampling     = { require "perilune.inference.sampling", upvalue(require "perilune.inference.smc", "Smc") },
     Sites        = { run.methods.model },
     Tensor       = { methods_of(w) },

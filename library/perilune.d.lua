@@ -41,6 +41,9 @@ local Registry = {}
 ---@class perilune.Rng
 local Rng = {}
 
+---@class perilune.Rows
+local Rows = {}
+
 ---@class perilune.Sampling
 local Sampling = {}
 
@@ -3374,7 +3377,7 @@ function Sampling:step(n) end
 ---@param value number|perilune.Tensor number or tensor
 function Sites:factor(name, value) end
 
----In a model's body: looks at size of N rows at a time. Within fn data of N rows are indexed by themselves, and log densities count N/size times.
+---In a model's body: looks at size of N rows at a time. Within fn data of N rows are indexed by themselves, those that are Rows (peri.map_file) being tensors there, and log densities count N/size times.
 ---@param name string string
 ---@param N integer integer: how many rows there are
 ---@param size? integer integer: how many at a time; may be left out: all
@@ -3630,6 +3633,18 @@ function Plot:text(options) end
 ---@return any
 function peri.bits(x, y) end
 
+---@class perilune.convert_csv_options
+---@field dtype? any "f64", unless told, or "f32": what a number is in the file
+---@field columns? any names of the columns to convert; all unless told
+---@field separator? any as those of read_csv, and so are header, names, missing, decimal, skip
+
+---Converts lines of text to a file for map_file, some at a time: the text may be larger than memory. Returns how many rows there were. Columns are numbers, missing ones NaN; text is an error, unless `columns` leaves it out.
+---@param from string string: the name of the file with text
+---@param to string string: the name of the file to be written
+---@param options? perilune.convert_csv_options
+---@return integer
+function peri.convert_csv(from, to, options) end
+
 ---Pearson's correlation of two lists, or of the columns of a matrix; NaN for what does not vary.
 ---@param x table|number a list of numbers, or a matrix whose rows are observations
 ---@param y any a second list
@@ -3676,6 +3691,17 @@ function peri.histogram(t, bins) end
 ---@return any
 function Tensor:histogram(bins) end
 
+---@class perilune.map_file_options
+---@field shape? table|integer list of integers: rows first, which may be -1, as many as there are; not of files that say it themselves
+---@field dtype? any "f64", unless told, or "f32": what a number is in the file
+---@field offset? number bytes before the first number (0)
+
+---Rows of numbers that stay in their file, for data larger than memory: only what is looked at is read, as tensors of float64. Data of a model may be rows, within a plate. The file has numbers in the byte order of the machine and nothing else; or it was written by write_rows or convert_csv, and says itself what it has.
+---@param path string string: the name of the file
+---@param options? perilune.map_file_options
+---@return perilune.Rows
+function peri.map_file(path, options) end
+
 ---@class perilune.read_csv_options
 ---@field separator? string string, one character; unless told, the one of , ; and tab that the first line has, if it has one only
 ---@field header? boolean false if the first line has values already (true)
@@ -3697,6 +3723,15 @@ function peri.read_csv(from, options) end
 ---@param from any the name of a file, or { text = "..." }
 ---@return any
 function peri.read_json(from) end
+
+---@class perilune.rows_options
+---@field dtype? any "f32", unless told, or "f64"
+
+---Numbers held in memory in 32 bits, half of what a tensor takes; tensors of float64 where they are looked at.
+---@param x perilune.Tensor|table|number tensor, or table of numbers, of rank 1 or more; or rows
+---@param options? perilune.rows_options
+---@return perilune.Rows
+function peri.rows(x, options) end
 
 ---The distinct elements from the smallest on, and how often each occurs. All NaN count as one, the last.
 ---@param t perilune.Tensor|table|number tensor or list of numbers, of any shape
@@ -3722,6 +3757,45 @@ function Tensor:unique() end
 ---@return any
 ---@return any
 function peri.write_csv(x, path, options) end
+
+---@class perilune.write_rows_options
+---@field dtype? any "f64", unless told, or "f32"
+---@field names? table list of names of the columns
+---@field head? boolean false leaves out what says what is in the file
+
+---Writes numbers to a file for map_file; returns how many rows there were.
+---@param x perilune.Tensor|table|number|function|nil tensor or table of numbers, of rank 1 or more; rows; a table of columns by name; or a function that gives tensors, the next rows, until it gives nil
+---@param path any the name of the file
+---@param options? perilune.write_rows_options
+---@return integer
+function peri.write_rows(x, path, options) end
+
+---All rows once, but for a rest smaller than size, in an order that the generator decides: for index, batch in rows:batches(size, rng), where batch has the rows that index numbers. Large files are shuffled in blocks.
+---@param size integer integer: rows of a batch
+---@param rng? perilune.Rng generator (peri.rng); the default one unless told
+---@return any
+function Rows:batches(size, rng) end
+
+---All rows, some at a time: for first, block in rows:blocks(size), where first is the number of the block's first row.
+---@param size integer integer: rows of a block; the last one may have fewer
+---@return any
+function Rows:blocks(size) end
+
+---One column: rows of one number each. Nothing is read.
+---@param column any name, or integer from 1
+---@return perilune.Rows
+function Rows:column(column) end
+
+---The same rows with some of their columns, in this order. Nothing is read.
+---@param list any names, or integers from 1
+---@return perilune.Rows
+function Rows:columns(list) end
+
+---Rows from the first to the last.
+---@param first? integer integer; 1 unless told
+---@param last? integer|number integer; the number of all unless told
+---@return perilune.Tensor
+function Rows:read(first, last) end
 
 ---Do all elements differ by at most atol + rtol |b|?
 ---@param a number|table|perilune.Tensor number, table or tensor

@@ -154,8 +154,13 @@ function Posed:log_joint (values)
   for name in pairs(values) do
     if not found.latents[name] then errors.unknown("log_joint", "unobserved site", name, self:latent_names()) end
   end
-  local total = run.body(self.body, self.data, handlers.joint(values)).total
-  return core.is_tensor(total) and core.item(total) or total
+  local sum = 0
+  for first, count in self.data:blocks() do
+    local handler = handlers.joint(values, self.data.streamed and { first = first, count = count } or nil)
+    local total = run.body(self.body, self.data, handler).total
+    sum = sum + (core.is_tensor(total) and core.item(total) or total) * (count / (self.data.streamed or 1))
+  end
+  return sum
 end
 
 -- Lists of values by name, stacked.

@@ -66,6 +66,7 @@ void api_open_optim    (lua_State *L);
 void api_open_random   (lua_State *L);
 void api_open_csv      (lua_State *L);
 void api_open_json     (lua_State *L);
+void api_open_store    (lua_State *L);
 void api_open_lines    (lua_State *L);
 void api_open_words    (lua_State *L);
 

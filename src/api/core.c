@@ -84,6 +84,7 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_random(L);
   api_open_csv(L);
   api_open_json(L);
+  api_open_store(L);
   api_open_lines(L);
   api_open_words(L);
   return 1;

@@ -14,14 +14,13 @@
 
 enum { LOOK_LINES = 2048 };   /* after so many hooks may run */
 
-static const char WHO[] = "read_csv";
-
 /* What a column is to be. */
 typedef enum Kind { SKIPPED, OPEN, NUMBERS, TEXT } Kind;
 
 typedef struct Reader {
   lua_State *L;
   State *state;
+  const char *who;        /* reads, for messages */
   const char *at, *end;
   lua_Integer line;       /* where `at` is */
   lua_Integer records;    /* read, for hooks */
@@ -51,7 +50,7 @@ static void take_quoted (Reader *r, Field *f) {
   f->is_quoted = 1;
   for (;; r->at++) {
     if (r->at == r->end)
-      host_fail(r->L, WHO, "line %I: a quote is opened that is never closed", (LUAI_UACINT)opened);
+      host_fail(r->L, r->who, "line %I: a quote is opened that is never closed", (LUAI_UACINT)opened);
     if (*r->at == '\n' || (*r->at == '\r' && !(r->at + 1 < r->end && r->at[1] == '\n'))) r->line++;
     if (*r->at != '"') continue;
     if (r->at + 1 == r->end || r->at[1] != '"') break;
@@ -67,7 +66,7 @@ static void take_plain (Reader *r, Field *f) {
   f->first = s;
   while (s < end && *s != separator && *s != '\n' && *s != '\r') {
     if (*s == '"')
-      host_fail(r->L, WHO, "line %I: a quote within a field; put the field in quotes and write \"\" "
+      host_fail(r->L, r->who, "line %I: a quote within a field; put the field in quotes and write \"\" "
                 "for it", (LUAI_UACINT)r->line);
     s++;
   }
@@ -82,7 +81,7 @@ static Field take_field (Reader *r) {
   else take_plain(r, &f);
   if (r->at < r->end && *r->at == r->separator) r->at++;
   else if (take_line_end(r)) f.is_last = 1;
-  else host_fail(r->L, WHO, "line %I: text after the quote that ends a field", (LUAI_UACINT)line);
+  else host_fail(r->L, r->who, "line %I: text after the quote that ends a field", (LUAI_UACINT)line);
   return f;
 }
 
@@ -100,20 +99,21 @@ static void push_field (lua_State *L, Field f) {
   luaL_pushresult(&b);
 }
 
-static Reader reader_at (lua_State *L, size_t at, lua_Integer line, const char *separator) {
+/* For the text at 1 of the stack; who reads it is said at `who`. */
+static Reader reader_at (lua_State *L, size_t at, lua_Integer line, const char *separator, int who) {
   size_t n;
   const char *text = luaL_checklstring(L, 1, &n);
   if (at > n) at = n;
   return (Reader) {.L = L, .state = host_state(L), .at = text + at, .end = text + n, .line = line,
-                   .separator = separator[0]};
+                   .separator = separator[0], .who = luaL_checkstring(L, who)};
 }
 
-/* core.csv_record(text, at, line, separator): the fields of the line that begins after `at` bytes,
+/* core.csv_record(text, at, line, separator, who): the fields of the line that begins after `at` bytes,
    in a list; where the next one begins, and the number of its line */
 static int csv_record (lua_State *L) {
   const char *text = luaL_checkstring(L, 1);
   Reader r = reader_at(L, (size_t)luaL_checkinteger(L, 2), luaL_checkinteger(L, 3),
-                       luaL_checkstring(L, 4));
+                       luaL_checkstring(L, 4), 5);
   lua_newtable(L);
   Field f = {0};
   for (lua_Integer i = 1; !f.is_last; i++) {
@@ -166,13 +166,13 @@ static int at_end (Reader r) {
 static void check_width (const Table *t, lua_Integer line, int fields) {
   lua_State *L = t->start.L;
   if (fields == t->width) return;
-  host_fail(L, WHO, "line %I has %s%d field%s, but there %s %d column%s (%s first, %s last)",
+  host_fail(L, t->start.who, "line %I has %s%d field%s, but there %s %d column%s (%s first, %s last)",
             (LUAI_UACINT)line, fields > t->width ? "more than " : "", fields > t->width ? t->width : fields,
             fields == 1 ? "" : "s", t->width == 1 ? "is" : "are", t->width, t->width == 1 ? "" : "s",
             name_of(t, 0), name_of(t, t->width - 1));
 }
 
-static lua_Integer count_rows (const Table *t) {
+static lua_Integer count_rows (const Table *t, lua_Integer *next_line) {
   Reader r = t->start;
   lua_Integer rows = 0;
   while (!at_end(r)) {
@@ -183,6 +183,7 @@ static lua_Integer count_rows (const Table *t) {
     rows++;
     look(&r);
   }
+  *next_line = r.line;
   return rows;
 }
 
@@ -214,7 +215,7 @@ static void refuse_text (const Table *t, int column, lua_Integer line, Field f) 
   const char *name = name_of(t, column);
   push_field(L, f);
   host_push_value(L, -1);
-  host_fail(L, WHO, "line %I: %s must be a number, got %s", (LUAI_UACINT)line, name,
+  host_fail(L, t->start.who, "line %I: %s must be a number, got %s", (LUAI_UACINT)line, name,
             lua_tostring(L, -1));
 }
 
@@ -270,33 +271,56 @@ static int make_columns (const Table *t, int texts) {
     Column *column = &t->columns[c];
     if (column->kind == SKIPPED || (column->kind == TEXT) != texts) continue;
     if (texts) lua_createtable(L, t->rows < INT32_MAX ? (int)t->rows : 0, 0);
-    else column->out = host_new(L, WHO, 1, shape, NULL)->data;
+    else column->out = host_new(L, t->start.who, 1, shape, NULL)->data;
     lua_rawseti(L, t->result, c + 1);
     made++;
   }
   return made;
 }
 
-/* core.csv_columns(text, at, line, separator, point, names, kinds, missing): the columns of all
-   lines that begin after `at` bytes, by their numbers, and how many lines there are. `kinds` says
-   of each column what it is to be; the keys of `missing` are what stands for NaN. */
+/* core.csv_columns(text, at, line, separator, point, names, kinds, missing, who): the columns of
+   all lines that begin after `at` bytes, by their numbers; how many lines there are, and the number
+   of the next one. `kinds` says of each column what it is to be; the keys of `missing` are what
+   stands for NaN. */
 static int csv_columns (lua_State *L) {
   Reader start = reader_at(L, (size_t)luaL_checkinteger(L, 2), luaL_checkinteger(L, 3),
-                           luaL_checkstring(L, 4));
+                           luaL_checkstring(L, 4), 9);
   Table t = {.start = start, .point = luaL_checkstring(L, 5)[0], .names = 6, .missing = 8,
-             .result = 10};
+             .result = 11};
   for (int i = 6; i <= 8; i++) luaL_checktype(L, i, LUA_TTABLE);
-  lua_settop(L, 8);
+  lua_settop(L, 9);
   t.width = (int)lua_rawlen(L, 6);
   luaL_argcheck(L, t.width > 0, 6, "a name for each column");
   t.columns = lua_newuserdatauv(L, (size_t)t.width * sizeof *t.columns, 0);
   for (int c = 0; c < t.width; c++) t.columns[c] = (Column) {kind_at(L, 7, c), NULL};
   lua_newtable(L);
-  t.rows = count_rows(&t);
+  lua_Integer next_line;
+  t.rows = count_rows(&t, &next_line);
   if (make_columns(&t, 0)) read_numbers(&t);
   if (make_columns(&t, 1)) read_texts(&t);
   lua_pushinteger(L, t.rows);
-  return 2;
+  lua_pushinteger(L, next_line);
+  return 3;
+}
+
+/* core.csv_cut(text): where the last line that is complete and not empty ends, its line end
+   counted; 0 if there is none. What follows may be half a line, or empty ones. A \r at the end may
+   be half of a line end. */
+static int csv_cut (lua_State *L) {
+  size_t n, begin = 0, cut = 0;
+  const char *text = luaL_checklstring(L, 1, &n);
+  int is_quoted = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (text[i] == '"') is_quoted = !is_quoted;
+    if (is_quoted || (text[i] != '\n' && text[i] != '\r')) continue;
+    int is_empty = i == begin;
+    if (text[i] == '\r' && i + 1 == n) break;
+    if (text[i] == '\r' && text[i + 1] == '\n') i++;
+    begin = i + 1;
+    if (!is_empty) cut = begin;
+  }
+  lua_pushinteger(L, (lua_Integer)cut);
+  return 1;
 }
 
 /* }====================================================== */
@@ -305,6 +329,7 @@ static int csv_columns (lua_State *L) {
 static const luaL_Reg functions[] = {
   {"csv_record",  csv_record},
   {"csv_columns", csv_columns},
+  {"csv_cut",     csv_cut},
   {NULL, NULL}
 };
 

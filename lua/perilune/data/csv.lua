@@ -47,12 +47,12 @@ end
 local function first_line (text, at) return text:match("^[^\r\n]*", at + 1) end
 
 -- The separator of a text whose first line has only one of them outside of quotes.
-local function find_separator (text, at, decimal)
+local function find_separator (who, text, at, decimal)
   local plain, found = first_line(text, at):gsub('"[^"]*"', ""), nil
   for _, s in ipairs(SEPARATORS) do
     if s ~= decimal and plain:find(s, 1, true) then
       if found then
-        raise("read_csv: the first line has %s and %s: say which one separates columns, as in separator = %q",
+        raise("%s: the first line has %s and %s: say which one separates columns, as in separator = %q", who,
               SAID[found], SAID[s], s)
       end
       found = s
@@ -62,22 +62,22 @@ local function find_separator (text, at, decimal)
 end
 
 -- Where the text begins after `skip` lines, and the number of that line.
-local function skipped (text, skip)
-  check("read_csv", "skip", skip, "a number of lines", math.type(skip) == "integer" and skip >= 0)
+local function skipped (who, text, skip)
+  check(who, "skip", skip, "a number of lines", math.type(skip) == "integer" and skip >= 0)
   local at = 0
   for line = 1, skip do
     local _, stop = text:find("^[^\r\n]*\r?\n?", at + 1)
-    if stop <= at then raise("read_csv: skip is %d, but there are %d lines", skip, line - 1) end
+    if stop <= at then raise("%s: skip is %d, but there are %d lines", who, skip, line - 1) end
     at = stop
   end
   return at, skip + 1
 end
 
-local function check_distinct (names)
+local function check_distinct (who, names)
   local places = {}
   for i, name in ipairs(names) do
     if places[name] then
-      raise("read_csv: columns %d and %d are both called %s; names = { ... } calls them otherwise", places[name], i,
+      raise("%s: columns %d and %d are both called %s; names = { ... } calls them otherwise", who, places[name], i,
             name)
     end
     places[name] = i
@@ -86,13 +86,14 @@ local function check_distinct (names)
 end
 
 -- The names of the columns, where the lines of values begin, and which line that is.
-local function heading (text, at, line, separator, options, decimal)
-  local fields, next_at, next_line = core.csv_record(text, at, line, separator)
+local function heading (who, text, at, line, separator, options, decimal)
+  local fields, next_at, next_line = core.csv_record(text, at, line, separator, who)
   local has_header, given = options.header, options.names
   if has_header == nil then has_header = true end
-  check("read_csv", "header", has_header, "true or false", type(has_header) == "boolean")
-  if given ~= nil and #check_list("read_csv", "names", given) ~= #fields then
-    raise("read_csv: there are %d names, but line %d has %d field%s", #given, line, #fields, #fields == 1 and "" or "s")
+  check(who, "header", has_header, "true or false", type(has_header) == "boolean")
+  if given ~= nil and #check_list(who, "names", given) ~= #fields then
+    raise("%s: there are %d names, but line %d has %d field%s", who, #given, line, #fields,
+          #fields == 1 and "" or "s")
   end
   local numbers = 0
   for i, field in ipairs(fields) do
@@ -101,23 +102,23 @@ local function heading (text, at, line, separator, options, decimal)
   end
   if not has_header then return given or fields, at, line end
   if options.header == nil and numbers == #fields then
-    raise("read_csv: line %d, the first, has numbers only; if it is no header say header = false", line)
+    raise("%s: line %d, the first, has numbers only; if it is no header say header = false", who, line)
   end
   return given or fields, next_at, next_line
 end
 
 -- What each column is to be: see csv_columns.
-local function kinds_of (names, places, options)
+local function kinds_of (who, names, places, options)
   local kinds = {}
   for i = 1, #names do kinds[i] = options.columns and "skipped" or "open" end
   for _, row in ipairs { { "columns", "open" }, { "numbers", "numbers" }, { "text", "text" } } do
     local option, kind = row[1], row[2]
-    for _, name in ipairs(options[option] and check_list("read_csv", option, options[option]) or {}) do
+    for _, name in ipairs(options[option] and check_list(who, option, options[option]) or {}) do
       local place = places[name]
-      if not place then errors.unknown("read_csv", "column", name, names) end
-      if kinds[place] == "numbers" then raise("read_csv: %s cannot be both numbers and text", name) end
+      if not place then errors.unknown(who, "column", name, names) end
+      if kinds[place] == "numbers" then raise("%s: %s cannot be both numbers and text", who, name) end
       if kinds[place] == "skipped" and option ~= "columns" then
-        raise("read_csv: %s is among %s, but not among columns", name, option)
+        raise("%s: %s is among %s, but not among columns", who, name, option)
       end
       kinds[place] = kind
     end
@@ -129,6 +130,27 @@ local function missing_set (list)
   local set = {}
   for _, text in ipairs(list) do set[text] = true end
   return set
+end
+
+--- What is known of a text once its head is read: { names, kinds, separator, decimal, missing, at, line }: see
+-- csv_columns. The lines of values begin after `at` bytes.
+function csv.start (who, text, options)
+  local decimal = check_decimal(who, options.decimal)
+  local at, line = skipped(who, text, options.skip or 0)
+  if at == #text then raise("%s: there are no lines to read", who) end
+  local separator = options.separator or find_separator(who, text, at, decimal)
+  check_separator(who, separator, decimal)
+  local missing = missing_set(check_list(who, "missing", options.missing or MISSING))
+  local names, first, first_line_number = heading(who, text, at, line, separator, options, decimal)
+  return { names = names, kinds = kinds_of(who, names, check_distinct(who, names), options), separator = separator,
+           decimal = decimal, missing = missing, at = first, line = first_line_number }
+end
+
+--- The columns of all lines of a text that begin after `at` bytes; nil for those that are skipped. How many lines, and
+-- the number of the next one.
+function csv.columns (who, text, at, start)
+  return core.csv_columns(text, at, start.line, start.separator, start.decimal, start.names, start.kinds,
+                          start.missing, who)
 end
 
 --@ peri.read_csv(from, options) -> table of columns
@@ -153,15 +175,8 @@ function csv.read_csv (from, options, ...)
   errors.check_options("read_csv", options, READ)
   options = options or {}
   local text = source.read("read_csv", from)
-  local decimal = check_decimal("read_csv", options.decimal)
-  local at, line = skipped(text, options.skip or 0)
-  if at == #text then raise("read_csv: there are no lines to read") end
-  local separator = options.separator or find_separator(text, at, decimal)
-  check_separator("read_csv", separator, decimal)
-  local missing = missing_set(check_list("read_csv", "missing", options.missing or MISSING))
-  local names, first, first_at = heading(text, at, line, separator, options, decimal)
-  local kinds = kinds_of(names, check_distinct(names), options)
-  local columns = core.csv_columns(text, first, first_at, separator, decimal, names, kinds, missing)
+  local start = csv.start("read_csv", text, options)
+  local columns, names = csv.columns("read_csv", text, start.at, start), start.names
   local result, order = {}, {}
   for i, name in ipairs(names) do
     if columns[i] then result[name], order[#order + 1] = columns[i], name end
@@ -230,7 +245,7 @@ function csv.write_csv (x, path, options, ...)
       put(core.csv_lines(columns, i, math.min(i + CHUNK - 1, rows), separator, decimal, missing))
     end
   end
-  if path ~= nil then return source.write("write_csv", path, each) end
+  if path ~= nil then return source.write("write_csv", path, each, "without a path it returns the text") end
   local pieces = {}
   each(function (text) pieces[#pieces + 1] = text end)
   return table.concat(pieces)

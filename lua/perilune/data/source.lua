@@ -6,10 +6,10 @@ local raise = errors.raise
 
 local source = {}
 
--- The library's `io`, or an error that says what to do without it.
-local function files (who)
+--- The library's `io`, or an error that says, if there is something, what to do without it.
+function source.files (who, instead)
   if type(io) ~= "table" or not io.open then
-    raise("%s: there is no io here to open files with; give the text itself: %s { text = ... }", who, who)
+    raise("%s: there is no io here to open files with%s", who, instead and "; " .. instead or "")
   end
   return io
 end
@@ -23,7 +23,7 @@ function source.read (who, from)
     text = from.text
     if type(text) ~= "string" then raise("%s: text must be a string, got %s", who, core.describe(text)) end
   elseif type(from) == "string" then
-    local file, why = files(who).open(from, "rb")
+    local file, why = source.files(who, "give the text itself: " .. who .. " { text = ... }").open(from, "rb")
     if not file then raise("%s: %s", who, why) end
     text, why = file:read("*a")
     file:close()
@@ -34,15 +34,14 @@ function source.read (who, from)
   return (text:gsub("^\239\187\191", ""))
 end
 
---- Writes pieces of text, which `each` calls `put` with, to a file.
-function source.write (who, path, each)
+--- Writes pieces of text, which `each` calls `put` with, to a file: `put(text, at)` from the byte `at` on, if that is
+-- given.
+function source.write (who, path, each, instead)
   if type(path) ~= "string" then raise("%s: path must be the name of a file, got %s", who, core.describe(path)) end
-  if type(io) ~= "table" or not io.open then
-    raise("%s: there is no io here to open files with; without a path it returns the text", who)
-  end
-  local file, why = io.open(path, "wb")
+  local file, why = source.files(who, instead).open(path, "wb")
   if not file then raise("%s: %s", who, why) end
-  local ok, problem = pcall(each, function (text)
+  local ok, problem = pcall(each, function (text, at)
+    if at then file:seek("set", at) end
     local done, reason = file:write(text)
     if not done then raise("%s: %s: %s", who, path, reason) end
   end)

@@ -10,15 +10,16 @@ local ROWS = { { "seconds", 60, "positive", options.is_positive } }
 
 local RANK = { ok = 3, doubtful = 2, bad = 1 }
 
+local function has_trace (post) return post.density:is_traced() and not post.density:is_streamed() end
+
 -- Each: what it is called, the way, its options, and whether it is worth trying after what was found so far.
 local TRIES = {
   { "vi", vi, {} },
   { "vi with more starts", vi, { starts = 24 }, function (post) return post.findings.lonely end },
   { "vi, centred as written", vi, { noncentred = false },
     function (post) return next(post.centring) ~= nil and post.findings.r < 0.5 end },
-  { "nuts", nuts, {}, function (post) return post.density:is_traced() end },
-  { "nuts with smaller steps", nuts, { target = 0.95, draws = 2000 },
-    function (post) return post.density:is_traced() end },
+  { "nuts", nuts, {}, has_trace },
+  { "nuts with smaller steps", nuts, { target = 0.95, draws = 2000 }, has_trace },
   { "random_walk", random_walk, {}, function (post) return not post.density:is_traced() end },
 }
 

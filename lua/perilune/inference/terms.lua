@@ -61,6 +61,9 @@ function AtDraws:latent (name, d)
     raise("guide: %s, a site of the model, is not declared%s", name, hint(name, names_of(self.drawn)))
   end
   if site.scale ~= self.scale then raise("guide: %s must stand in the same plates as in the model", name) end
+  if not self.plates and self.scale ~= 1 then
+    raise("guide: %s stands within a plate whose rows are streamed, and would be as large as they are", name)
+  end
   Guide.check_site(site, d, self.checks)
   note(self, "latent", name, handlers.shape_of(d), d)
   site.p = d

@@ -1,6 +1,10 @@
 --- Density: the log density of a model on its free numbers u, one row of u or many at once.
 --
 -- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
+--
+-- Where data are streamed (model/data.lua) all rows of them never are in memory. Then the density is a mean of those of
+-- blocks, D_b = prior + n / n_b times what the n_b rows of a block say, each counting n_b / n: and a block is read once
+-- for all rows of u.
 local attempt      = require "perilune.attempt"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
@@ -16,7 +20,7 @@ Density.__index = Density
 --- The density of a posed model. `centring`: see handlers.density. Settings, all optional: `is_joint`, the joint
 -- density of the sites' values, without the determinant that makes it one of u; `batched`, whether plates count by the
 -- rows of a batch, and not all; `between`, a function to be called after every evaluation; `origin`, a vector u with
--- values that sites may have, 0 unless told.
+-- values that sites may have, 0 unless told; `stretch`, { first, count } of the rows that are streamed.
 function Density.new (posed, centring, settings)
   settings = settings or {}
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
@@ -25,20 +29,22 @@ function Density.new (posed, centring, settings)
                               evaluations = 0 }, Density)
   self.u = core.param(core.zeros(self.size))
   self.u:copy(self.origin)
+  if settings.stretch then self.stretch, self.plates = settings.stretch, {}
+  elseif posed.data.streamed and not settings.batched then self.of_blocks = {} end
   return self
 end
 
 --- The density of the prior alone on the same free numbers.
 function Density.prior (posed, centring)
   local self = Density.new(posed, centring)
-  self.kind = "prior"
+  self.kind, self.of_blocks = "prior", nil
   return self
 end
 
 -- What a handler makes of the body.
 local function handled (self, make, ...)
   local handler = make(self.posed.latents, self.u, self.centring, ...)
-  handler.is_joint = self.is_joint
+  handler.is_joint, handler.stretch = self.is_joint, self.stretch
   return run.body(self.posed.body, self.posed.data, handler)
 end
 
@@ -64,6 +70,7 @@ end
 
 local function prepare (self)
   if self.prepared then return end
+  if self.stretch then log_density(self) end   -- finds its plates, whose parameters are not part of a trace
   self.trace = traced(self, function () return log_density(self) end)
   self.prepared = true
 end
@@ -86,23 +93,58 @@ local function evaluate_slowly (self, rows, values, gradients)
   end
 end
 
-local function evaluate (self, rows, values, gradients)
-  prepare(self)
+local evaluate
+
+-- The density of the stretch of rows from `first` on.
+local function block_at (self, first, count)
+  local block = self.of_blocks[count]
+  if not block then
+    block = Density.new(self.posed, self.centring, { is_joint = self.is_joint, origin = self.origin,
+                                                     between = self.between, stretch = { count = count } })
+    self.of_blocks[count] = block
+  end
+  block.stretch.first = first
+  for _, batch in ipairs(block.plates) do batch:place(first) end
+  return block
+end
+
+local function evaluate_blocks (self, rows, values, gradients)
+  local block_values, block_gradients = core.zeros(core.shape(values)), gradients and core.zeros(core.shape(gradients))
+  for first, count in self.posed.data:blocks() do
+    local share = count / self.posed.data.streamed
+    evaluate(block_at(self, first, count), rows, block_values, block_gradients)
+    values:copy(values + block_values * share)
+    if gradients then gradients:copy(gradients + block_gradients * share) end
+  end
+end
+
+-- Values and gradients are zeros before.
+function evaluate (self, rows, values, gradients)
   self.evaluations = self.evaluations + core.shape(rows)[1]
   rows = rows:contiguous()
+  if self.of_blocks then return evaluate_blocks(self, rows, values, gradients) end
+  prepare(self)
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
   else construction.unchecked(evaluate_slowly, self, rows, values, gradients) end
   if self.between then self.between() end
 end
 
+--- Are data streamed?
+function Density:is_streamed () return self.of_blocks ~= nil end
+
 --- Can the model be traced?
 function Density:is_traced ()
+  if self.of_blocks then self = block_at(self, 1, self.posed.data.block) end
   prepare(self)
   return self.trace ~= nil
 end
 
 --- The trace; raises where the model cannot be traced.
 function Density:traced ()
+  if self.of_blocks then
+    errors.raise("nuts and hmc look at all rows at every step, and need them in memory, as tensors; vi, laplace, map "
+                 .. "and smc do not")
+  end
   prepare(self)
   if not self.trace then
     errors.raise("nuts and hmc need a model that can be traced, one whose body does not look at values; random_walk "

@@ -11,6 +11,8 @@ local space     = require "perilune.model.space"
 
 local raise = errors.raise
 
+local GLANCE = 16   -- rows of a plate that is streamed, for what does not depend on them
+
 local handlers = {}
 
 local function new_kind (kind)
@@ -126,10 +128,13 @@ end
 
 function Discovery:factor (name) self:note("factor", name, {}) end
 
+local function new_batch (...) return require "perilune.model.batch".new(...) end
+
 -- `rows` counts those of plates of which only some are looked at in a step.
-function Discovery:plate (_, n, size)
-  self.rows = self.rows + n
-  return require "perilune.model.batch".new(n, size)
+function Discovery:plate (_, n, size, block)
+  if size < n then self.rows = self.rows + n end
+  if size < n or block then return new_batch(n, math.min(size, block or n)) end
+  return nil
 end
 
 
@@ -203,14 +208,18 @@ end
 
 function Density:factor (name, value) add(self, value, name) end
 
---- The Batch of a plate, or nil where there are none: then all rows count. `self.plates` has them in their order, and
--- by name.
-function handlers.batch (self, name, n, size)
+-- Some rows of a plate that is streamed, where it does not matter which; all, if they are one block.
+function handlers.glance (_, _, n, size, block)
+  if not block then return nil end
+  return new_batch(n, size == n and block == n and n or math.min(size, GLANCE))
+end
+
+-- The Batch of this name in self.plates, which has them in their order, and by name.
+local function plate_of (self, name, n, size, first)
   local plates = self.plates
-  if not plates then return nil end
   local batch = plates[name]
   if not batch then
-    batch = require "perilune.model.batch".new(n, size)
+    batch = new_batch(n, size, first)
     plates[#plates + 1], plates[name] = batch, batch
   end
   if batch.n ~= n or batch.size ~= size then
@@ -218,6 +227,22 @@ function handlers.batch (self, name, n, size)
           batch.size, batch.n)
   end
   return batch
+end
+
+--- The Batch of a plate, or nil: then all rows count. With `self.stretch`, { first, count }, it has these rows of
+-- plates that are streamed, and all of others. With `self.plates` alone, as many rows as a step looks at.
+function handlers.batch (self, name, n, size, block)
+  local stretch = self.stretch
+  if stretch and block then
+    if self.scale ~= 1 then raise("model: plate %s has rows that are streamed, and is within another", name) end
+    return plate_of(self, name, n, stretch.count, stretch.first)
+  end
+  if self.plates and not stretch and size < n then return plate_of(self, name, n, size) end
+  if self.plates and block then
+    raise("%s: plate %s has data that are not all in memory: give it a size, as other plates have", self.who or "model",
+          name)
+  end
+  return handlers.glance(self, name, n, size, block)
 end
 
 Density.plate = handlers.batch
@@ -241,7 +266,7 @@ local Prior = new_kind { latent = Density.latent, plate = Density.plate }
 --- As the density, without what is observed and without factors.
 function handlers.prior (...) return setmetatable(handlers.density(...), Prior) end
 
-local Drawing = new_kind {}
+local Drawing = new_kind { plate = handlers.glance }
 
 --- Draws the free numbers of all sites from the prior into `parts`, one stretch of u each. The body ends by an error,
 -- the handler itself, when the last one is drawn.
@@ -272,10 +297,13 @@ end
 
 -- The log joint density of given values -----------------------------------------------------
 
-local Joint = new_kind {}
+local Joint = new_kind { plate = handlers.batch }
 
---- Adds up the log density of values given by name in `total`.
-function handlers.joint (values) return setmetatable({ values = values, total = 0 }, Joint) end
+--- Adds up the log density of values given by name in `total`, with a stretch { first, count } of rows that are
+-- streamed.
+function handlers.joint (values, stretch)
+  return setmetatable({ values = values, total = 0, stretch = stretch, plates = stretch and {} }, Joint)
+end
 
 function Joint:latent (name, d)
   local value = self.values[name]
@@ -321,7 +349,7 @@ function Sampling:derived (name, value) self.values[name] = core.is_tensor(value
 
 -- Reports -------------------------------------------------------------------------------------
 
-local Report = new_kind {}
+local Report = new_kind { plate = handlers.glance }
 
 --- As the density, and keeps the values of sites and derived ones in `values`, by name.
 function handlers.report (latents, u, centring)

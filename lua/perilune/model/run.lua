@@ -7,7 +7,8 @@
 --   handler:observed(name, distribution, value)    of a site whose name is one of the data
 --   handler:derived(name, value)
 --   handler:factor(name, value)
---   handler:plate(name, n, size)                   a Batch of the plate's rows, or nil for all of them
+--   handler:plate(name, n, size, block)            a Batch of the plate's rows, or nil for all of them; `block` is not
+--                                                  nil where rows are streamed (model/data.lua), nor is the Batch
 --   handler:param(name, init, constraint)          of guides alone: the value of a parameter
 --   handler:finish(values)                         the body is done; all its values by name
 --
@@ -27,9 +28,13 @@ local function is_distribution (x)
 end
 
 -- An observed value, which must be numbers.
-local function checked (name, value)
+local function checked (self, name, value)
   if type(value) == "number" or core.is_tensor(value) then return value end
   if core.table_kind(value) == "data" and next(value) == nil then return value end   -- no data are data, too
+  if self.data.streamed then
+    raise("model: %s is observed, and its rows are not to be had all at once: declare it within a plate of %d rows",
+          name, self.data.streamed)
+  end
   raise("model: %s is observed, and must be a number, a table of numbers or a tensor, got %s", name, show.value(value))
 end
 
@@ -45,13 +50,13 @@ local function declare (self, name, x)
   if is_distribution(x) then
     value = self.data:observed(name)
     if value == nil then value = handler:latent(name, x)
-    elseif handler.observed then handler:observed(name, x, checked(name, value)) end
+    elseif handler.observed then handler:observed(name, x, checked(self, name, value)) end
   else
     value = core.table_kind(x) == "data" and core.tensor(x) or x
     if type(value) ~= "number" and not core.is_tensor(value) then
       raise("%s: %s must be a distribution, or a number or tensor, got %s", who, name, show.value(x))
     end
-    if handler.derived then handler:derived(name, value) end
+    if handler.derived and not self.data:is_in_stream() then handler:derived(name, value) end
   end
   self.values[name] = value
 end
@@ -90,6 +95,12 @@ local function check_plate (self, name, n, size, fn)
   return errors.check_function(who, "the last argument", fn)
 end
 
+-- Raises because a run needs all rows of a plate at once.
+local function refuse_stream (self, name, n)
+  raise("%s: plate %s has %d rows, of data that are not all in memory, and this needs all of them at once; give it "
+        .. "tensors: rows:read(first, last) is one", self.who, name, n)
+end
+
 --@ Sites:factor(name, value) -> nothing
 -- In a model's body, m:factor(name, value) adds a value to the log density; a tensor with its sum.
 --   name   string
@@ -103,8 +114,8 @@ local function factor (self, name, value)
 end
 
 --@ Sites:plate(name, N, size, fn) -> nothing
--- In a model's body: looks at size of N rows at a time. Within fn data of N rows are indexed by themselves, and log
--- densities count N/size times.
+-- In a model's body: looks at size of N rows at a time. Within fn data of N rows are indexed by themselves, those that
+-- are Rows (peri.map_file) being tensors there, and log densities count N/size times.
 --   name  string
 --   N     integer: how many rows there are
 --   size  integer: how many at a time; may be left out: all
@@ -133,10 +144,12 @@ end
 local function plate (self, name, n, size, fn)
   if fn == nil then size, fn = n, size end
   fn = check_plate(self, name, n, size, fn)
-  local batch = size < n and self.handler.plate and self.handler:plate(name, n, size) or nil
+  local batch, block = nil, n == self.data.streamed and self.data.block or nil
+  if self.handler.plate then batch = self.handler:plate(name, n, size, block)
+  elseif block then refuse_stream(self, name, n) end
   if batch == nil then return fn(core.arange(1, n + 1)) end
   local scale = self.handler.scale
-  self.handler.scale = scale * n / size
+  self.handler.scale = scale * n / batch.size
   self.data:open(batch)
   fn(batch.index)
   self.data:close()
