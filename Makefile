@@ -18,6 +18,9 @@
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code
+#   make mpi          perilune.mpi: several processes that work as one (docs/scaling.md); no other target needs it
+#   make mpi-test     two and four of them: values beside those of one, bits, faults
+#   make mpi-install  perilune.mpi into PREFIX
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
@@ -57,6 +60,7 @@ PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu 
 LUAJIT_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev
 LOVE_PACKAGES  = $(LUAJIT_PACKAGES) love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
+MPI_PACKAGES   = $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -112,7 +116,8 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
         examples docs host embed sources asan fuzz bits platforms luajit love love-play rock install clean need-build \
-        need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love
+        need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love \
+        mpi mpi-test mpi-install need-mpi
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -251,6 +256,27 @@ repl: need-build
 test: need-test
 	@$(MAKE) --no-print-directory -s $(JOBS) all pty
 	@$(BUSTED) --output=spec/support/output.lua spec
+
+# --- several processes ------------------------------------------------------
+
+# nodelete: what runs when the process ends must still be there.
+MPICC  ?= mpicc
+MPI_SO  = $(BUILD)/perilune/mpi_core.so
+MPI_LUA = lua/perilune/mpi.lua
+mpi: need-mpi
+	@$(MAKE) --no-print-directory -s $(JOBS) all $(MPI_SO)
+
+$(MPI_SO): src/mpi/mpi.c include/perilune.h
+	@mkdir -p $(@D)
+	@$(MPICC) $(CFLAGS) $(OWN_CFLAGS) -shared $(LIBFLAG) -Wl,-z,nodelete -o $@ $<
+
+mpi-test: mpi
+	@$(RUN) LUA='$(LUA)' sh spec/mpi/run
+
+mpi-install: mpi
+	install -d $(INST_LIBDIR)/perilune $(INST_LUADIR)/perilune
+	install -m 755 $(MPI_SO) $(INST_LIBDIR)/perilune/mpi_core.so
+	install -m 644 $(MPI_LUA) $(INST_LUADIR)/perilune/mpi.lua
 
 # --- quality ----------------------------------------------------------------
 
@@ -417,6 +443,7 @@ need-platforms: PACKAGES = $(PLATFORM_PACKAGES)
 need-luajit: PACKAGES = $(LUAJIT_PACKAGES)
 need-love:  PACKAGES = $(LOVE_PACKAGES)
 need-host:  PACKAGES = $(HOST_PACKAGES)
+need-mpi:   PACKAGES = $(MPI_PACKAGES)
 need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit \
-need-love:
+need-love need-mpi:
 	@sh .ci/need $(PACKAGES)
