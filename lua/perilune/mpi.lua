@@ -152,9 +152,12 @@ end
 --- This rank's generator, of those that a seed gives to all ranks.
 function Comm.rng (_, seed) return core.rng(seed):split(size)[rank + 1] end
 
---- For what runs on all ranks (inference/shared.lua): adds tensors up in place by one message, in the order of ranks.
--- `same` is a tensor that must be the same on all ranks, or nil. Returns the first rank that says it has failed.
-function Comm.sum (_, has_failed, same, ...) return mpi_core.sum(has_failed, same, ...) end
+--- For what runs on all ranks (inference/shared.lua): adds one or two tensors up in place by one message, in the
+-- order of ranks. `same` is a tensor that must be the same on all ranks, or nil. Returns the first rank that says it has failed.
+function Comm.sum (_, has_failed, same, a, b)
+  if b == nil then return mpi_core.sum(has_failed, same, a) end
+  return mpi_core.sum(has_failed, same, a, b)
+end
 
 --- A short text to rank 0, dropped where the last one has not left yet, unless it must be sent; and what has come.
 function Comm.tell (_, text, must) return mpi_core.tell(text, must) end

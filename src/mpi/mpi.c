@@ -42,7 +42,7 @@ static struct World {
 typedef enum Call { BCAST, GATHER, ALLGATHER, SCATTER, BARRIER, SUM, AGREE, END } Call;
 
 static const char *const NAMES[] = {"bcast", "gather", "allgather", "scatter", "barrier", "allreduce",
-                                    "allreduce",                                   "the end of its script"};
+                                    "allreduce", "the end of its script"};
 
 static const char RAISE = 'R';   /* registry key: a function that raises at the user's line */
 

@@ -10,6 +10,7 @@ local optim     = require "perilune.optim"
 local options   = require "perilune.inference.options"
 local progress  = require "perilune.inference.progress"
 local recipe    = require "perilune.inference.recipe"
+local shared    = require "perilune.inference.shared"
 
 local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = true }
 local OBJECTIVES = { elbo = true, renyi = true }
@@ -39,6 +40,7 @@ local ROWS = {
   { "layers", false, "a positive integer", optional(options.is_count) },
   { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
     function (x) return options.is_callable(x) or x ~= "LBFGS" and rawget(optim, x) ~= nil end },
+  shared.ROW,
   { "on_step", false, "a function (step, elbo, fit)", optional(options.is_callable) },
 }
 
@@ -106,6 +108,12 @@ end
 -- ok  1.000
 return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
+  local comm = read.comm
+  if comm then
+    if read.guide and not GUIDES[read.guide] then errors.raise("vi: a guide function cannot be shared by ranks yet") end
+    read.rng, posed = shared.rng(comm, read.rng), shared.posed("vi", posed, comm)
+    if comm.rank > 0 and read.progress == true then read.progress = false end
+  end
   read.report = progress.reporter(read.progress, "vi")
   local fit, post = fit_of(posed, read, given), nil
   if fit and not read.run then return fit end

@@ -1,6 +1,10 @@
 --- Density: the log density of a model on its free numbers u, one row of u or many at once.
 --
 -- The body is traced once; rows are replayed in C. What cannot be traced runs in Lua for every row, and says so once.
+--
+-- Where the posed model is shared by several processes (inference/shared.lua), each has a share of the rows of all
+-- plates: values and gradients are sums over all ranks, and the same everywhere. What stands outside of plates counts
+-- on rank 0.
 local attempt      = require "perilune.attempt"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
@@ -15,13 +19,16 @@ Density.__index = Density
 --- The density of a posed model. `centring`: see handlers.density. Settings, all optional: `is_joint`, the joint
 -- density of the sites' values, without the determinant that makes it one of u; `batched`, whether plates count by the
 -- rows of a batch, and not all; `between`, a function to be called after every evaluation; `origin`, a vector u with
--- values that sites may have, 0 unless told.
+-- values that sites may have, 0 unless told; `alone`, of a shared model: this rank's rows stand for those of all, each
+-- counting as often as there are ranks.
 function Density.new (posed, centring, settings)
   settings = settings or {}
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
                               is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
                               between = settings.between, origin = settings.origin or 0, kind = "density",
-                              evaluations = 0 }, Density)
+                              evaluations = 0, comm = not settings.alone and posed.comm or nil }, Density)
+  if self.comm then self.outside = self.comm.rank == 0 and 1 or 0
+  elseif posed.comm then self.inside = posed.comm.size end
   self.u = core.param(core.zeros(self.size))
   self.u:copy(self.origin)
   return self
@@ -37,12 +44,13 @@ end
 -- What a handler makes of the body.
 local function handled (self, make, ...)
   local handler = make(self.posed.latents, self.u, self.centring, ...)
-  handler.is_joint = self.is_joint
+  handler.is_joint, handler.outside, handler.inside = self.is_joint, self.outside, self.inside
   return run.body(self.posed.body, self.posed.data, handler)
 end
 
 local function log_density (self)
   local total = handled(self, handlers[self.kind], self.plates).total
+  if self.comm and not core.tracked(total) then return (total or 0) + 0 * self.u:sum() end   -- another rank's may
   if not core.tracked(total) then
     errors.raise("model: the log density does not depend on %s", self.posed.latents[1].name)
   end
@@ -85,12 +93,28 @@ local function evaluate_slowly (self, rows, values, gradients)
   end
 end
 
-local function evaluate (self, rows, values, gradients)
+local function evaluate_here (self, rows, values, gradients)
   prepare(self)
-  self.evaluations = self.evaluations + core.shape(rows)[1]
-  rows = rows:contiguous()
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
   else construction.unchecked(evaluate_slowly, self, rows, values, gradients) end
+end
+
+-- The sums over all ranks, by one message. Rows must be the same on all, and a rank that fails says so there: then all
+-- raise.
+local function evaluate_together (self, rows, values, gradients)
+  local comm = self.comm
+  local ok, why = pcall(evaluate_here, self, rows, values, gradients)
+  local failed = comm:sum(not ok, rows, values, gradients)
+  if not failed then return end
+  local message = comm:bcast(comm.rank == failed and tostring(why) or nil, failed)
+  if comm.rank == failed then error(why, 0) end
+  errors.raise("rank %d has failed: %s", failed, message)
+end
+
+local function evaluate (self, rows, values, gradients)
+  self.evaluations = self.evaluations + core.shape(rows)[1]
+  local how = self.comm and evaluate_together or evaluate_here
+  how(self, rows:contiguous(), values, gradients)
   if self.between then self.between() end
 end
 
@@ -136,8 +160,17 @@ local function plates_of (self)
   return self.plates or {}
 end
 
+-- A generator of this rank's own that follows from one which is the same on all: ranks may have different numbers of
+-- rows, and shuffle them at different steps.
+local function own_rng (comm, rng)
+  local seed = math.floor(rng:uniform() * 2 ^ 52)
+  return core.rng(seed):split(comm.size)[comm.rank + 1]
+end
+
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
+  local comm = self.posed.comm
+  if comm and self.plates then rng = own_rng(comm, rng) end
   for _, batch in ipairs(plates_of(self)) do batch:draw(rng) end
 end
 

@@ -12,7 +12,7 @@
 --   handler:finish(values)                         the body is done; all its values by name
 --
 -- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of
--- log densities within the plates that are open.
+-- log densities within the plates that are open, `handler.depth` the number of these.
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local Distribution = require "perilune.distribution"
@@ -131,14 +131,18 @@ end
 local function plate (self, name, n, size, fn)
   if fn == nil then size, fn = n, size end
   fn = check_plate(self, name, n, size, fn)
-  local batch = size < n and self.handler.plate and self.handler:plate(name, n, size) or nil
-  if batch == nil then return fn(core.arange(1, n + 1)) end
-  local scale = self.handler.scale
-  self.handler.scale = scale * n / size
-  self.data:open(batch)
-  fn(batch.index)
-  self.data:close()
-  self.handler.scale = scale
+  local handler = self.handler
+  local batch = size < n and handler.plate and handler:plate(name, n, size) or nil
+  handler.depth = handler.depth + 1
+  if batch then
+    local scale = handler.scale
+    handler.scale = scale * n / size
+    self.data:open(batch)
+    fn(batch.index)
+    self.data:close()
+    handler.scale = scale
+  else fn(core.arange(1, n + 1)) end
+  handler.depth = handler.depth - 1
 end
 
 --@ Guide:param(name, init, constraint) -> Tensor
@@ -176,7 +180,7 @@ local run = { is_distribution = is_distribution, methods = METHODS }
 
 --- Runs the body with these data; returns the handler.
 function run.body (body, data, handler)
-  handler.scale = 1
+  handler.scale, handler.depth = 1, 0
   local who = handler.who or "model"
   local self = { handler = handler, who = who, methods = METHODS[who], data = data:reader(), values = {} }
   body(new_m(self), self.data.proxy)
