@@ -1,8 +1,8 @@
 --- Fits that several processes share: the option `comm` of the ways to a posterior.
 --
 -- A communicator is an object like perilune.mpi's world (which is not needed here): rank, from 0 on, size, and the
--- methods bcast, allgather, allreduce, share, sum, tell and heard. All ranks run the same program; where they must decide alike,
--- they look at the same numbers.
+-- methods bcast, allgather, allreduce, share, sum, tell and heard. All ranks run the same program; where they must
+-- decide alike, they look at the same numbers.
 --
 -- posed:vi shares rows: each rank has its own of every plate, and a density is the sum over ranks (model/density.lua).
 -- Other ways share chains, paths or simulations, and each rank has all data.
@@ -44,6 +44,88 @@ function shared.rng (comm, rng)
   rng = rng or options.own_rng()
   rng:restore(comm:bcast(rng:state()))
   return rng
+end
+
+
+-- How far the chains of all ranks are -----------------------------------------------------------
+
+local MOST  = 1000   -- bytes of a message
+local EVERY = 0.5    -- seconds between two lines
+
+local Line = {}
+Line.__index = Line
+
+--- What rank 0 knows of n chains that are spread over ranks: others tell it of theirs, and nobody waits for that.
+function shared.line (comm, n)
+  local self = setmetatable({ comm = comm, done = {}, divergences = {}, before = {}, ended = 0 }, Line)
+  for i = 1, n do self.done[i], self.divergences[i], self.before[i] = 0, 0, 0 end
+  self.first = comm:share(n)
+  return self
+end
+
+-- "5: 120 0, 90 2": chains from the fifth on have done 120 and 90 iterations, with 0 and 2 divergences.
+local function text_of (self, chains)
+  local done, divergences = chains:counts()
+  local words, length = {}, 0
+  for i, n in ipairs(done) do
+    local word = string.format("%d %d", n, divergences and divergences[i] or 0)
+    length = length + #word + 2
+    if length > MOST then break end
+    words[i] = word
+  end
+  return self.first .. ": " .. table.concat(words, ", ")
+end
+
+local function read_text (self, text)
+  local at = tonumber(text:match "^%d+")
+  for n, divergences in text:gmatch "(%d+) (%d+)" do
+    self.done[at], self.divergences[at], at = tonumber(n), tonumber(divergences), at + 1
+  end
+end
+
+-- Reads all that has come.
+local function listen (self)
+  while true do
+    local rank, text = self.comm:heard()
+    if not rank then return end
+    if text == "" then self.ended = self.ended + 1 else read_text(self, text) end
+  end
+end
+
+-- Says how far all chains are, if the last time is long ago.
+local function say_now_and_then (self, say)
+  local now = core.clock()
+  if self.said and now < self.said + EVERY then return end
+  self.said = now
+  say(self.done, self.divergences)
+end
+
+--- Notes how far this rank's chains are; rank 0 calls say(done, divergences) now and then, with those of all.
+function Line:note (chains, say)
+  if self.comm.rank > 0 then
+    self.comm:tell(text_of(self, chains))
+    return
+  end
+  read_text(self, text_of(self, chains))
+  listen(self)
+  say_now_and_then(self, say)
+end
+
+--- This rank's chains are where they were to come to: rank 0 goes on listening until all are.
+function Line:finish (chains, say)
+  local comm = self.comm
+  if comm.rank > 0 then
+    comm:tell(text_of(self, chains), true)
+    comm:tell("", true)
+    return
+  end
+  read_text(self, text_of(self, chains))
+  repeat
+    listen(self)
+    say_now_and_then(self, say)
+  until self.ended == comm.size - 1
+  self.ended = 0
+  say(self.done, self.divergences)
 end
 
 

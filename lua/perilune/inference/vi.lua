@@ -112,7 +112,7 @@ return function (posed, given, more)
   if comm then
     if read.guide and not GUIDES[read.guide] then errors.raise("vi: a guide function cannot be shared by ranks yet") end
     read.rng, posed = shared.rng(comm, read.rng), shared.posed("vi", posed, comm)
-    if comm.rank > 0 and read.progress == true then read.progress = false end
+    read.progress = progress.of_rank(read.progress, comm)
   end
   read.report = progress.reporter(read.progress, "vi")
   local fit, post = fit_of(posed, read, given), nil
