@@ -224,7 +224,13 @@ local function run_share (self, iterations, clock)
   end)
   if clock then clock.line:finish(self.chains, say) end
   shared.together(comm, function () return ok or error(why, 0) end)
-  self.done = comm:allreduce(self.done and 1 or 0, "min") == 1
+end
+
+-- Are the chains of all ranks done?
+local function all_done (self)
+  local comm, is_done = self.options.comm, self.done
+  if comm then is_done = comm:allreduce(is_done and 1 or 0, "min") == 1 end
+  return is_done
 end
 
 -- Runs to the end, with a checkpoint every now and then.
@@ -234,7 +240,7 @@ local function run_all (self, clock)
   local target = every
   while has_done(self, target) and target < math.huge do target = target + every end   -- a state was restored
   if options.comm then target = options.comm:allreduce(target, "max") end
-  while not self.done do
+  while not all_done(self) do
     run(self, target, clock)
     if options.save_every then checkpoint.write(options.save, self:state(), options.comm) end
     target = target + every

@@ -10,6 +10,7 @@ local core    = require "perilune.core"
 local errors  = require "perilune.errors"
 local model   = require "perilune.model"
 local options = require "perilune.inference.options"
+local tensor  = require "perilune.tensor"
 
 local raise = errors.raise
 
@@ -44,6 +45,20 @@ function shared.rng (comm, rng)
   rng = rng or options.own_rng()
   rng:restore(comm:bcast(rng:state()))
   return rng
+end
+
+--- Makes tensors, which are written to, and a number the means over all ranks, by one message; returns the number.
+function shared.average (comm, list, number)
+  local parts = { core.tensor { number } }
+  for i, t in ipairs(list) do parts[i + 1] = core.bare(t):reshape(-1) end
+  local flat, at = tensor.cat(parts), 2
+  comm:sum(false, nil, flat)
+  flat = flat / comm.size
+  for _, t in ipairs(list) do
+    t:copy(flat:narrow(1, at, core.numel(t)):reshape(core.shape(t)))
+    at = at + core.numel(t)
+  end
+  return flat[1]
 end
 
 
