@@ -101,7 +101,8 @@ OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(BUILD)/kernels_%.o) \
              $(BUILD)/modules.o
 EMBED_SRC := $(sort $(wildcard src/embed/*.c))
 EMBED_OBJECTS = $(OBJECTS) $(EMBED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/lua.o
-MODULES   := $(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua))
+MPI_LUA    = lua/perilune/mpi.lua
+MODULES   := $(filter-out $(MPI_LUA),$(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua)))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
@@ -109,7 +110,7 @@ OBJECT  = $(BUILD)/perilune.o
 LIBRARY = $(BUILD)/libperilune.a
 TERMINAL = $(BUILD)/perilune/terminal.so
 PTY     = $(BUILD)/pty.so
-LUA_SRC := $(shell find lua -name '*.lua' | sort)
+LUA_SRC := $(filter-out $(MPI_LUA),$(shell find lua -name '*.lua' | sort))
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
@@ -117,7 +118,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
         examples docs host embed sources asan fuzz bits platforms luajit love love-play rock install clean need-build \
         need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luajit need-love \
-        mpi mpi-test mpi-install need-mpi
+        mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -262,9 +263,11 @@ test: need-test
 # nodelete: what runs when the process ends must still be there.
 MPICC  ?= mpicc
 MPI_SO  = $(BUILD)/perilune/mpi_core.so
-MPI_LUA = lua/perilune/mpi.lua
 mpi: need-mpi
-	@$(MAKE) --no-print-directory -s $(JOBS) all $(MPI_SO)
+	@$(MAKE) --no-print-directory -s $(JOBS) all mpi-module
+
+# Without perilune itself, as LuaRocks has it built.
+mpi-module: $(MPI_SO)
 
 $(MPI_SO): src/mpi/mpi.c include/perilune.h
 	@mkdir -p $(@D)
@@ -273,7 +276,7 @@ $(MPI_SO): src/mpi/mpi.c include/perilune.h
 mpi-test: mpi
 	@$(RUN) LUA='$(LUA)' sh spec/mpi/run
 
-mpi-install: mpi
+mpi-install: mpi-module
 	install -d $(INST_LIBDIR)/perilune $(INST_LUADIR)/perilune
 	install -m 755 $(MPI_SO) $(INST_LIBDIR)/perilune/mpi_core.so
 	install -m 644 $(MPI_LUA) $(INST_LUADIR)/perilune/mpi.lua
@@ -284,10 +287,13 @@ lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
 	   for f in $(MATH) $(SHELL_SRC) $(EMBED_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
-	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
+	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; \
+	   if command -v $(MPICC) > /dev/null; then \
+	     $$cc $(OWN_CFLAGS) $$($(MPICC) -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ') -MF /dev/null -Werror \
+	       -fsyntax-only src/mpi/mpi.c || exit 1; fi; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
-	@for f in $(LUA_SRC); do luajit -bl $$f > /dev/null || exit 1; done   # no // or <<, which it has not
+	@for f in $(LUA_SRC) $(MPI_LUA); do luajit -bl $$f > /dev/null || exit 1; done   # no // or <<, which it has not
 	@luacheck -q lua spec examples bench docs
 	@for f in *.rockspec; do luarocks --lua-version=$(LUA_VERSION) lint $$f || exit 1; done
 

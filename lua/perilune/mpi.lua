@@ -152,8 +152,9 @@ end
 --- This rank's generator, of those that a seed gives to all ranks.
 function Comm.rng (_, seed) return core.rng(seed):split(size)[rank + 1] end
 
---- For what runs on all ranks (inference/shared.lua): adds one or two tensors up in place by one message, in the
--- order of ranks. `same` is a tensor that must be the same on all ranks, or nil. Returns the first rank that says it has failed.
+--- For what runs on all ranks (inference/shared.lua): adds one or two tensors up in place by one message, in the order
+-- of ranks. `same` is a tensor that must be the same on all ranks, or nil. Returns the first rank that says it has
+-- failed; the tensors are as they were then.
 function Comm.sum (_, has_failed, same, a, b)
   if b == nil then return mpi_core.sum(has_failed, same, a) end
   return mpi_core.sum(has_failed, same, a, b)

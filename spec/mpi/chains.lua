@@ -46,7 +46,9 @@ assert(path.how:find "6 paths")
 
 -- Simulations are fitted where they are fitted: ranks are those of one process.
 local line = peri.model(function (m) m.mu = peri.Normal(0, 1); m.y = peri.Normal(m.mu, 1) end)
-local function given (comm) return { method = "laplace", n = 30, draws = 19, data = { y = 0 }, seed = 1, comm = comm } end
+local function given (comm)
+  return { method = "laplace", n = 30, draws = 19, data = { y = 0 }, seed = 1, comm = comm }
+end
 local alone, together = peri.sbc(line, given()), peri.sbc(line, given(mpi.world))
 assert(peri.pack(alone.ranks) == peri.pack(together.ranks) and alone.verdict == together.verdict)
 local function fails (n)

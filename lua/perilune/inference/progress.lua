@@ -89,8 +89,8 @@ function progress.of_chains (method, warmup, draws, done, divergences, before, s
   local list, of = {}, warmup + draws
   for i, n in ipairs(done) do
     local new = n - (before and before[i] or 0)
-    list[i] = { method = method, chain = i + (first or 1) - 1, done = n, of = of, phase = n < warmup and "warm-up" or "sampling",
-                divergences = divergences and divergences[i],
+    list[i] = { method = method, chain = i + (first or 1) - 1, done = n, of = of,
+                phase = n < warmup and "warm-up" or "sampling", divergences = divergences and divergences[i],
                 seconds_left = n == of and 0 or seconds and new > 0 and seconds / new * (of - n) or nil }
     list[i].text = chain_text(list[i])
   end

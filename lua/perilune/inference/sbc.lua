@@ -327,7 +327,8 @@ local function fit_all (model, posed, read, rngs, first, n)
   local simulated, report = posed:prior(read.n, rngs[read.n + 1]), progress.reporter(read.progress, "sbc")
   local ranks, fits, draws = {}, { n = read.n, failed = 0, bad = 0, few = 0 }, read.draws
   for i = first, first + n - 1 do
-    report({ text = string.format("sbc: %d of %d", i - first + 1, n), done = i - first + 1, of = n }, i == first + n - 1)
+    local done = i - first + 1
+    report({ text = string.format("sbc: %d of %d", done, n), done = done, of = n }, done == n)
     local one = model(data_of(posed, simulated, i))
     one:start()
     local ok, found = attempt.call("finite", nil, fit, one, read, rngs[i])

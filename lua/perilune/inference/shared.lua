@@ -171,7 +171,8 @@ local function print_of (value)
                        n > 0 and (flat * core.arange(1, n + 1)):sum() or 0)
 end
 
--- What ranks must agree on, name by name: sites that are not observed, and data outside of plates; and this rank's rows.
+-- What ranks must agree on, name by name: sites that are not observed, and data outside of plates; and how many rows
+-- this one has.
 local function facts_of (who, posed)
   if not posed.found then model.discover(posed) end
   local found = posed.found
