@@ -18,6 +18,9 @@
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code
+#   make mpi          perilune.mpi: several processes that work as one (docs/scaling.md); no other target needs it
+#   make mpi-test     two and four of them: values beside those of one, bits, faults
+#   make mpi-install  perilune.mpi into PREFIX
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
@@ -60,6 +63,7 @@ PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu 
 OTHER_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev
 LOVE_PACKAGES  = $(BUILD_PACKAGES) luajit libluajit-5.1-dev love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
+MPI_PACKAGES   = $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 # IEEE arithmetic to the letter: nothing contracted, nothing reassociated. The
@@ -100,7 +104,8 @@ OBJECTS    = $(SHELL_SRC:%.c=$(BUILD)/%.o) $(VARIANTS:%=$(KERNEL_BUILD)/kernels_
              $(BUILD)/modules.o
 EMBED_SRC := $(sort $(wildcard src/embed/*.c))
 EMBED_OBJECTS = $(OBJECTS) $(EMBED_SRC:%.c=$(BUILD)/%.o) $(BUILD)/lua.o
-MODULES   := $(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua))
+MPI_LUA    = lua/perilune/mpi.lua
+MODULES   := $(filter-out $(MPI_LUA),$(sort $(wildcard lua/perilune/*.lua lua/perilune/*/*.lua)))
 HAVE       = $(if $(filter avx2,$(VARIANTS)),-DPERILUNE_HAVE_AVX2)
 
 MODULE  = $(BUILD)/perilune/core.so
@@ -108,7 +113,7 @@ OBJECT  = $(BUILD)/perilune.o
 LIBRARY = $(BUILD)/libperilune.a
 TERMINAL = $(BUILD)/perilune/terminal.so
 PTY     = $(BUILD)/pty.so
-LUA_SRC := $(shell find lua -name '*.lua' | sort)
+LUA_SRC := $(filter-out $(MPI_LUA),$(shell find lua -name '*.lua' | sort))
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
@@ -116,7 +121,7 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
         examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock install \
         clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
-        need-luas need-love
+        need-luas need-love mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
 
 all: $(MODULE) $(TERMINAL)
 	@$(call progress)
@@ -256,16 +261,42 @@ test: need-test
 	@$(MAKE) --no-print-directory -s $(JOBS) all pty
 	@$(BUSTED) --output=spec/support/output.lua spec
 
+# --- several processes ------------------------------------------------------
+
+# nodelete: what runs when the process ends must still be there.
+MPICC  ?= mpicc
+MPI_SO  = $(BUILD)/perilune/mpi_core.so
+mpi: need-mpi
+	@$(MAKE) --no-print-directory -s $(JOBS) all mpi-module
+
+# Without perilune itself, as LuaRocks has it built.
+mpi-module: $(MPI_SO)
+
+$(MPI_SO): src/mpi/mpi.c include/perilune.h
+	@mkdir -p $(@D)
+	@$(MPICC) $(CFLAGS) $(OWN_CFLAGS) -shared $(LIBFLAG) -Wl,-z,nodelete -o $@ $<
+
+mpi-test: mpi
+	@$(RUN) LUA='$(LUA)' sh spec/mpi/run
+
+mpi-install: mpi-module
+	install -d $(INST_LIBDIR)/perilune $(INST_LUADIR)/perilune
+	install -m 755 $(MPI_SO) $(INST_LIBDIR)/perilune/mpi_core.so
+	install -m 644 $(MPI_LUA) $(INST_LUADIR)/perilune/mpi.lua
+
 # --- quality ----------------------------------------------------------------
 
 lint: need-lint
 	@for cc in gcc clang; do \
 	   echo "$$cc -fsyntax-only"; \
 	   for f in $(MATH) $(SHELL_SRC) $(EMBED_SRC) $(wildcard src/terminal/*.c spec/support/*.c); do \
-	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; done
+	     $$cc $(OWN_CFLAGS) -MF /dev/null -Werror -fsyntax-only $$f || exit 1; done; \
+	   if command -v $(MPICC) > /dev/null; then \
+	     $$cc $(OWN_CFLAGS) $$($(MPICC) -show | tr ' ' '\n' | grep '^-I' | tr '\n' ' ') -MF /dev/null -Werror \
+	       -fsyntax-only src/mpi/mpi.c || exit 1; fi; done
 	@sh .ci/includes
 	@$(LUA) .ci/cycles
-	@for f in $(LUA_SRC); do luajit -bl $$f > /dev/null || exit 1; done   # no // or <<, which it has not
+	@for f in $(LUA_SRC) $(MPI_LUA); do luajit -bl $$f > /dev/null || exit 1; done   # no // or <<, which it has not
 	@luacheck -q lua spec examples bench docs
 	@for f in *.rockspec; do luarocks --lua-version=$(LUA_VERSION) lint $$f || exit 1; done
 
@@ -435,6 +466,7 @@ need-platforms: PACKAGES = $(PLATFORM_PACKAGES)
 need-luas:  PACKAGES = $(OTHER_PACKAGES)
 need-love:  PACKAGES = $(LOVE_PACKAGES)
 need-host:  PACKAGES = $(HOST_PACKAGES)
+need-mpi:   PACKAGES = $(MPI_PACKAGES)
 need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms need-luas \
-need-love:
+need-love need-mpi:
 	@sh .ci/need $(PACKAGES)

@@ -83,6 +83,18 @@ PERILUNE_API double *perilune_write (lua_State *L, int index, size_t *n);
 /* Pushes a tensor of zeros and returns its elements, to be filled. */
 PERILUNE_API double *perilune_newtensor (lua_State *L, int rank, const size_t shape[]);
 
+/* The four above for a module in C that is loaded beside perilune and not linked with it: the
+   registry has this table, as light userdata, once perilune.core is loaded. */
+typedef struct perilune_Border {
+  size_t size;                         /* in bytes: later versions may have more */
+  int (*shape) (lua_State *L, int index, size_t shape[PERILUNE_MAX_RANK]);
+  const double *(*data) (lua_State *L, int index, size_t *n);
+  double *(*write) (lua_State *L, int index, size_t *n);
+  double *(*newtensor) (lua_State *L, int rank, const size_t shape[]);
+} perilune_Border;
+
+#define PERILUNE_BORDER "perilune border"
+
 /* Pushes a tensor whose elements are the host's memory. It must stay while the tensor or a view of
    it lives: for that the value at `owner` is kept alive (0: the memory outlives the state).
    Whoever changes it calls perilune_write before. */

@@ -124,7 +124,9 @@ function Posed:culprit (u)
     if term - term ~= 0 then found = found or { name, term } end
   end)
   construction.unchecked(run.body, self.body, self.data, handler)
-  if found then return found[1], found[2] end
+  for _, of_rank in ipairs(self.comm and self.comm:allgather(found or {}) or { found }) do
+    if of_rank[1] then return of_rank[1], of_rank[2] end
+  end
   return nil
 end
 

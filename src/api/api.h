@@ -8,6 +8,7 @@
 #define PERILUNE_API_H
 
 #include "engine/engine.h"
+#include "perilune.h"
 
 /* result.c: to be returned by a function that leaves its result, the tensor t, on top of the stack.
    If t has rank 0 and no gradient, a Lua number replaces it: an integer, if the kernel (or NULL)
@@ -46,6 +47,11 @@ Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff
 void api_check_writable (lua_State *L, const char *who, const Tensor *to);
 void api_begin_write (lua_State *L, Tensor *to);
 
+/* border.c: what C outside of the core may do with tensors; and a shape from there, checked */
+extern const perilune_Border api_border;
+void api_check_shape (lua_State *L, const char *who, int rank, const size_t shape[],
+                      ptrdiff_t extents[]);
+
 /* random.c: the generator at `index`, or the state's own for nil */
 Philox *api_generator (lua_State *L, int index, const char *who);
 
@@ -69,5 +75,6 @@ void api_open_json     (lua_State *L);
 void api_open_store    (lua_State *L);
 void api_open_lines    (lua_State *L);
 void api_open_words    (lua_State *L);
+void api_open_border   (lua_State *L);
 
 #endif

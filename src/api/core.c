@@ -2,7 +2,6 @@
 ** core.c - the C module: one table of functions for lua/perilune
 */
 #include "api/api.h"
-#include "perilune.h"
 
 #ifdef __FAST_MATH__
 #error "perilune needs IEEE arithmetic: compile without -ffast-math"
@@ -87,5 +86,6 @@ int luaopen_perilune_core (lua_State *L) {
   api_open_store(L);
   api_open_lines(L);
   api_open_words(L);
+  api_open_border(L);
   return 1;
 }

@@ -104,55 +104,25 @@ static void begin_loan (lua_State *L, Loan *loan) {
 }
 
 
-static void check_shape (lua_State *L, const char *who, int rank, const size_t shape[],
-                         ptrdiff_t extents[]) {
-  if (rank < 0 || rank > TENSOR_MAX_RANK)
-    host_fail(L, who, "rank must be from 0 to %d, got %d", TENSOR_MAX_RANK, rank);
-  for (int d = 0; d < rank; d++) {
-    extents[d] = (ptrdiff_t)shape[d];
-    if (extents[d] < 0) host_fail(L, who, "dimension %d has too many elements", d + 1);
-  }
-}
-
-static Tensor *check_contiguous (lua_State *L, int index, const char *who, size_t *n) {
-  Tensor *t = engine_tensor(L, index);
-  if (t == NULL) host_fail_type(L, who, "the value", "a tensor", index);
-  if (!tensor_is_contiguous(t))
-    host_fail(L, who, "elements must lie one after the other; t:contiguous() is a copy that does");
-  if (n != NULL) *n = t->size;
-  return t;
-}
-
 int perilune_shape (lua_State *L, int index, size_t shape[PERILUNE_MAX_RANK]) {
-  const Tensor *t = host_header(L, index);
-  for (int d = 0; t != NULL && shape != NULL && d < t->rank; d++) shape[d] = (size_t)t->shape[d];
-  return t == NULL ? -1 : t->rank;
+  return api_border.shape(L, index, shape);
 }
 
 const double *perilune_data (lua_State *L, int index, size_t *n) {
-  const Tensor *t = check_contiguous(L, index, "perilune_data", n);
-  engine_check_untraced(L, host_state(L), "perilune_data", 1, &t);
-  return t->data;
+  return api_border.data(L, index, n);
 }
 
 double *perilune_write (lua_State *L, int index, size_t *n) {
-  Tensor *t = check_contiguous(L, index, "perilune_write", n);
-  api_check_writable(L, "perilune_write", t);
-  api_begin_write(L, t);
-  return t->data;
+  return api_border.write(L, index, n);
 }
 
 double *perilune_newtensor (lua_State *L, int rank, const size_t shape[]) {
-  ptrdiff_t extents[TENSOR_MAX_RANK];
-  check_shape(L, "perilune_newtensor", rank, shape, extents);
-  Tensor *t = host_new(L, "perilune_newtensor", rank, extents, NULL);
-  memset(t->data, 0, t->size * sizeof(double));
-  return t->data;
+  return api_border.newtensor(L, rank, shape);
 }
 
 void perilune_wrap (lua_State *L, double *data, int rank, const size_t shape[], int owner) {
   ptrdiff_t extents[TENSOR_MAX_RANK];
-  check_shape(L, "perilune_wrap", rank, shape, extents);
+  api_check_shape(L, "perilune_wrap", rank, shape, extents);
   if (owner == 0) lua_pushnil(L);
   else lua_pushvalue(L, owner);
   host_new_over(L, "perilune_wrap", data, rank, extents);
@@ -161,7 +131,7 @@ void perilune_wrap (lua_State *L, double *data, int rank, const size_t shape[], 
 void perilune_lend (lua_State *L, double *data, int rank, const size_t shape[],
                     perilune_Release release, void *argument) {
   ptrdiff_t extents[TENSOR_MAX_RANK];
-  check_shape(L, "perilune_lend", rank, shape, extents);
+  api_check_shape(L, "perilune_lend", rank, shape, extents);
   if (release == NULL) host_fail(L, "perilune_lend", "release must be a function, got NULL");
   embed_open_border(L);
   Loan *loan = new_loan(L);

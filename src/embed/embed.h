@@ -7,7 +7,6 @@
 #ifndef PERILUNE_EMBED_H
 #define PERILUNE_EMBED_H
 
-#include "perilune.h"
 #include "api/api.h"
 
 /* The files of lua/perilune, in the order of their names; generated (embed/pack.lua). */

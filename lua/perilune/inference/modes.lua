@@ -200,12 +200,13 @@ local function count_hit (list, found)
   return false
 end
 
---- The ends of paths from `init` and around it.
+--- The ends of paths from `init` and around it. Options: `starts`, how many, the first being number `first` (1 unless
+-- told); `once`: no more where the best end was reached once; `on_path(i)` gives a function for the points of path i.
 function modes.ends (density, init, rng, options)
   local ends = {}
   options = options or {}
   local starts = options.starts or STARTS
-  climb(density, init, 1, starts, rng, ends, options)
+  climb(density, init, options.first or 1, starts, rng, ends, options)
   local best = best_of(ends)
   if best and hits_of(ends, best) == 1 and not options.once then
     climb(density, init, starts + 1, starts, rng, ends, options)

@@ -15,7 +15,7 @@
 --
 -- Where only some rows of plates count in a step, what these rows say at the centre of the units, to first order, is
 -- replaced by what all rows say there (a control variate): the noise that is left does not grow with the number of
--- rows.
+-- rows. The same goes for ranks that take steps by their own rows (`local_steps`).
 local core      = require "perilune.core"
 local Density   = require "perilune.model.density"
 local errors    = require "perilune.errors"
@@ -122,10 +122,12 @@ end
 
 --- Reads the data anew, which may have changed where they lie.
 function Objective:refresh ()
-  local posed, degrees = self.posed, self.set_up.degrees
+  local posed, degrees, options = self.posed, self.set_up.degrees, self.options
+  local is_alone = options.comm and options.local_steps > 1
   self.batched = is_batched(posed)
-  self.density = Density.new(posed, degrees, { batched = self.batched })
-  self.anchor = self.batched and self.options.tolerance and anchor_at(posed, degrees, self.units) or nil
+  self.density = Density.new(posed, degrees, { batched = self.batched, alone = is_alone })
+  local has_anchor = self.batched and options.tolerance or is_alone
+  self.anchor = has_anchor and anchor_at(posed, degrees, self.units) or nil
 end
 
 --- What the next steps depend on, beside parameters and generator; `restore` returns whether it can go on from it.

@@ -60,6 +60,15 @@ function Path.new (x, g, pairs_so_far, a)
   return self
 end
 
+--- As a table of numbers and tensors, and back.
+function Path:plain ()
+  local plain = {}
+  for name, value in pairs(self) do plain[name] = value end
+  return plain
+end
+
+function Path.of_plain (plain) return setmetatable(plain, Path) end
+
 local function column (v) return v:reshape(-1, 1) end
 
 --- n draws, as rows.

@@ -15,7 +15,9 @@ local function write (text, is_last)
   io.stderr:flush()
 end
 
-local function is_shown (option) return option == true and io ~= nil and width.is_terminal(2) end
+local function is_shown (option)
+  return option == "always" or option == true and io ~= nil and width.is_terminal(2)
+end
 
 --- A function (info, is_last) for this option; info is a table with the field text, or the text alone.
 function progress.reporter (option, method)
@@ -28,6 +30,13 @@ function progress.reporter (option, method)
   end
   if not is_shown(option) then return function () end end
   return function (info, is_last) write(type(info) == "string" and info or info.text, is_last) end
+end
+
+--- The option as a rank of several has it: where it is true rank 0 writes the line, whatever the standard error is,
+-- since it always is a pipe there.
+function progress.of_rank (option, comm)
+  if option ~= true or not io then return option end
+  return comm.rank == 0 and "always" or false
 end
 
 --- Is anybody listening?
@@ -75,13 +84,13 @@ function progress.line (list)
 end
 
 --- What is known of chains that have done so many iterations (a list), with their divergences, after so many seconds in
--- which they did all but the first `before` of them.
-function progress.of_chains (method, warmup, draws, done, divergences, before, seconds)
+-- which they did all but the first `before` of them. The first of them is chain `first`, 1 unless told.
+function progress.of_chains (method, warmup, draws, done, divergences, before, seconds, first)
   local list, of = {}, warmup + draws
   for i, n in ipairs(done) do
     local new = n - (before and before[i] or 0)
-    list[i] = { method = method, chain = i, done = n, of = of, phase = n < warmup and "warm-up" or "sampling",
-                divergences = divergences and divergences[i],
+    list[i] = { method = method, chain = i + (first or 1) - 1, done = n, of = of,
+                phase = n < warmup and "warm-up" or "sampling", divergences = divergences and divergences[i],
                 seconds_left = n == of and 0 or seconds and new > 0 and seconds / new * (of - n) or nil }
     list[i].text = chain_text(list[i])
   end

@@ -20,7 +20,12 @@
 --   refresh()                 reads the data anew (may be left out)
 --   posterior(looked)         a Posterior: { rng =, findings = for the verdict, fields = of the Posterior }
 --   lr                        a learning rate for where none is given
+--
+-- On ranks of several processes (the option `comm`) all take the same steps, because estimates are the same on all.
+-- With `local_steps` = k > 1 estimates differ: each rank takes k steps by its own, and then parameters and what the
+-- optimiser remembers are averaged over all. Decisions are made there only.
 local attempt = require "perilune.attempt"
+local checkpoint = require "perilune.inference.checkpoint"
 local core    = require "perilune.core"
 local errors  = require "perilune.errors"
 local form    = require "perilune.form"
@@ -28,6 +33,7 @@ local functions = require "perilune.functions"
 local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
 local packed  = require "perilune.packed"
+local shared  = require "perilune.inference.shared"
 local show    = require "perilune.show"
 
 local WINDOW = 50                       -- steps averaged at once, at the beginning of a stage
@@ -107,11 +113,13 @@ end
 --- A running fit. `spec` has `set_up(between)`, which gives a table for packed.lua and calls `between()` now and then;
 -- `make(set_up)`, which gives an objective; `is_set_up(x)`: may x be such a table? and `tag`, a string that says of
 -- which model and options it is.
--- Options: rng, lr, tolerance, on_step, report.
+-- Options: rng, lr, tolerance, on_step, report, comm, local_steps, save, save_every.
 function Fit.new (spec, given)
   given.rng = given.rng or options.own_rng()
+  local alone = given.comm and given.local_steps or 1
   return setmetatable({ spec = spec, options = given, rng = given.rng, steps = 0, converged = false, elbo = {},
-                        elbo_window = WINDOW, elbo_sum = 0, elbo_summed = 0, last_drift = math.huge }, Fit)
+                        elbo_window = WINDOW, elbo_sum = 0, elbo_summed = 0, last_drift = math.huge,
+                        alone = alone, every = alone * math.ceil(EVERY / alone), apart = 0, apart_elbo = 0 }, Fit)
 end
 
 -- The average of the last half of the present stage, or what is nearest to one.
@@ -157,12 +165,12 @@ end
 
 -- Adds the present values to the average. (Those of the steps between are much the same.)
 local function note_values (self)
-  if self.steps % EVERY ~= 0 then return end
+  if self.steps % self.every ~= 0 then return end
   local values = {}
   for i, param in ipairs(self.objective.params) do values[i] = param:detach() end
   self.sum = self.sum and sum_of(self.sum, values) or scaled(values, 1)
   self.summed = self.summed + 1
-  if self.summed * EVERY < self.window then return end
+  if self.summed * self.every < self.window then return end
   self.windows[#self.windows + 1] = scaled(self.sum, 1 / self.summed)
   self.sum, self.summed = nil, 0
   look_at_windows(self)
@@ -189,6 +197,8 @@ local function cut (g, limit)
   return g * g
 end
 
+local function limit_of (square) return functions.where(square:gt(0), square * OUTLYING ^ 2, math.huge) end
+
 -- Cuts gradients that are far larger than they were. `squares` are moving averages, `limits` follow from them.
 local function cut_outliers (self)
   local squares, limits, is_look = self.squares, self.limits, self.steps % EVERY == 0
@@ -197,10 +207,46 @@ local function cut_outliers (self)
       local square, known = cut(param.grad, limits[i]), squares[i]
       if is_look or not known then
         known = known and known * KEPT + square * (1 - KEPT) or square
-        squares[i], limits[i] = known, functions.where(known:gt(0), known * OUTLYING ^ 2, math.huge)
+        squares[i], limits[i] = known, limit_of(known)
       end
     end
   end
+end
+
+-- After steps that this rank has taken alone: all ranks go on from the mean of where they are.
+local function meet (self)
+  if self.apart == 0 then return end
+  local optimiser, list = self.optimiser, {}
+  for i, param in ipairs(self.objective.params) do
+    list[#list + 1], list[#list + 2] = param, self.squares[i]
+  end
+  for i = 1, type(optimiser.memory) == "userdata" and #optimiser.entries or 0 do
+    list[#list + 1] = (core.recall(optimiser.memory, i))
+  end
+  local elbo = shared.average(self.options.comm, list, self.apart_elbo / self.apart)
+  for i, known in pairs(self.squares) do self.limits[i] = limit_of(known) end
+  for _ = 1, self.apart do note_elbo(self, elbo) end
+  self.apart, self.apart_elbo = 0, 0
+end
+
+-- Notes a step: at once, or when ranks meet.
+local function note_step (self, elbo)
+  if self.alone == 1 then note_elbo(self, elbo)
+  else
+    self.apart, self.apart_elbo = self.apart + 1, self.apart_elbo + elbo
+    if self.apart < self.alone then return end
+    meet(self)
+  end
+  note_values(self)
+end
+
+-- Does on_step end the fit? On all ranks, if on one.
+local function is_stopped (self, elbo)
+  local on_step, comm = self.options.on_step, self.options.comm
+  if not on_step then return false end
+  local stops = on_step(self.steps, elbo, self) == false
+  if comm then stops = comm:allreduce(stops and 1 or 0, "max") == 1 end
+  return stops
 end
 
 local function one_step (self)
@@ -210,13 +256,11 @@ local function one_step (self)
   cut_outliers(self)
   optimiser:step()
   self.steps = self.steps + 1
-  note_elbo(self, elbo)
-  note_values(self)
+  note_step(self, elbo)
   if self.steps % WINDOW == 0 and self.options.report then
     self.options.report(string.format("vi: step %d, stage %d of %d, ELBO %.4f", self.steps, self.stage, #STAGES, elbo))
   end
-  local on_step = self.options.on_step
-  self.stopped = on_step and on_step(self.steps, elbo, self) == false or false
+  self.stopped = is_stopped(self, elbo)
   return elbo
 end
 
@@ -283,6 +327,9 @@ end
 -- 10
 function Fit:step (n)
   local count, deadline = budget(n)
+  if deadline and self.options.comm then
+    raise("step: with comm ranks must take the same steps: give their number, not a time")
+  end
   if not self.objective and not prepare(self, deadline) then return nil, false end
   local sum, done, longest = 0, 0, 0
   local now = deadline and core.clock()
@@ -299,11 +346,20 @@ function Fit:step (n)
   return done > 0 and sum / done or nil, self.converged
 end
 
---- Steps until the fit has converged, or `steps` are done.
+--- Steps until the fit has converged, or `steps` are done, with a checkpoint every `save_every` and at the end.
 function Fit:run (steps)
-  while self.steps < steps and not self.converged and not self.stopped do
-    self:step(math.min(WINDOW, steps - self.steps))
+  local given = self.options
+  local every, saved = given.save_every or math.huge, nil
+  local function save ()
+    checkpoint.write(given.save, self:state(), given.comm)
+    saved = self.steps
   end
+  while self.steps < steps and not self.converged and not self.stopped do
+    local left = every < math.huge and every - self.steps % every or math.huge
+    self:step(math.min(WINDOW, steps - self.steps, left))
+    if self.steps % every == 0 then save() end
+  end
+  if given.save_every and saved ~= self.steps then save() end
 end
 
 -- A generator of its own, so that to look at a fit does not change it.
@@ -327,6 +383,7 @@ end
 -- ok
 function Fit:result ()
   if not self.objective then prepare(self) end
+  meet(self)
   local params, findings = self.objective.params, { drift = unsettled(self) }
   local fields = { steps = self.steps, converged = self.converged, elbo = table.move(self.elbo, 1, #self.elbo, 1, {}) }
   local kept = values_of(params)
@@ -374,9 +431,12 @@ function Fit:state ()
     saved.rng = self.setting_up and self.begun_from or self.rng:state()   -- a set-up that has begun begins again
     return packed.pack(KIND, saved)
   end
+  meet(self)
   for _, name in ipairs(PLAIN) do saved[name] = self[name] end
   saved.rng, saved.set_up, saved.values = self.rng:state(), self.set_up, values_of(self.objective.params)
   saved.objective, saved.optimiser = self.objective:state(), self.optimiser:state()
+  local comm = self.options.comm
+  if comm then saved.objective, saved.shares = nil, comm:allgather(saved.objective) end
   return packed.pack(KIND, saved)
 end
 
@@ -388,6 +448,7 @@ local function form_of (params)
   local values, some = form.each(params, form.like), form.each(params, function (p) return form.maybe(form.like(p)) end)
   return form.fields {
     tag = form.string, rng = form.rng, set_up = form.any, values = values, objective = form.any, optimiser = form.any,
+    shares = form.maybe(form.list(form.any)),
     steps = COUNT, stage = form.integer(1, #STAGES), converged = form.boolean, window = LENGTH, summed = COUNT,
     sum = form.maybe(values), windows = form.list(values, MOST), settled = form.maybe(values),
     last_drift = form.number, squares = some, limits = some, elbo = form.list(form.number, HISTORY - 1),
@@ -395,14 +456,25 @@ local function form_of (params)
   }
 end
 
+-- Of the objective's state what this rank goes on from: of other ranks than there were, nothing but parameters and
+-- generator, so that each begins its rows anew.
+local function own_state (self, saved)
+  local rank, size = 0, 1
+  if self.options.comm then rank, size = self.options.comm.rank, self.options.comm.size end
+  local shares = saved.shares or { saved.objective }
+  return #shares == size and shares[rank + 1] or nil
+end
+
 -- Takes over what was saved. Returns whether it suits the objective.
 local function take_over (self, saved)
-  if not form_of(self.objective.params)(saved) then return false end
+  if not form_of(self.objective.params)(saved) or not (saved.objective or saved.shares) then return false end
   set_values(self.objective.params, saved.values)
   local fits = attempt.call("restore: ", nil, self.optimiser.restore, self.optimiser, saved.optimiser)
   for _, name in ipairs(PLAIN) do self[name] = saved[name] end
   self.rng:restore(saved.rng)
-  return fits and self.objective:restore(saved.objective)
+  self.apart, self.apart_elbo = 0, 0
+  local own = own_state(self, saved)
+  return fits and (own == nil or self.objective:restore(own))
 end
 
 --@ Fit:restore(state) -> true or nil, string

@@ -4,6 +4,7 @@
 --   sampling:step { ms = 2 }  as many as fit into the time
 --   sampling:state()          a string; sampling:restore(s) goes on from there, to the same bits
 --   sampling:result()         a Posterior of what has been drawn
+local checkpoint  = require "perilune.inference.checkpoint"
 local core        = require "perilune.core"
 local Density     = require "perilune.model.density"
 local diagnostics = require "perilune.inference.diagnostics"
@@ -16,6 +17,7 @@ local Path        = require "perilune.inference.path"
 local Posterior   = require "perilune.inference.posterior"
 local progress    = require "perilune.inference.progress"
 local recipe      = require "perilune.inference.recipe"
+local shared      = require "perilune.inference.shared"
 local show        = require "perilune.show"
 local tensor      = require "perilune.tensor"
 local Uniform     = require "perilune.distributions.Uniform"
@@ -27,6 +29,8 @@ local CLIMB    = 60        -- iterations towards a mode before a chain starts
 local SAMPLES  = 5         -- draws for a point of such a path,
 local EVERY    = 4         -- one in so many
 local PROGRESS = 0.1       -- seconds between two reports
+
+local BURST    = 1000      -- gradients of each chain between two looks at how far they are
 
 local AT_ONCE  = 8         -- quantities that are diagnosed together
 
@@ -61,13 +65,13 @@ local function start_of (density, init, i, rng)
   return modes.is_finite_at(density, drawn) and drawn or u, ended
 end
 
--- Starts of n chains, as rows, and the end of the best path.
-local function starts_of (posed, density, init, n, rng)
+-- Starts of n chains from the first on, as rows, and the end of the best path. rng_of(i) is chain i's generator.
+local function starts_of (posed, density, init, first, n, rng_of)
   local list, best = {}, nil
-  for i = 1, n do
-    local start, ended = start_of(density, init, i, rng)
+  for i = first, first + n - 1 do
+    local start, ended = start_of(density, init, i, rng_of(i))
     if not start then recipe.complain(posed, density, init) end
-    list[i] = start
+    list[#list + 1] = start
     if not best or ended.value < best.value then best = ended end
   end
   return tensor.stack(list), best
@@ -107,14 +111,39 @@ function Sampling.of (posed, density, degrees, options, chains, names)
                         names = names }, Sampling)
 end
 
+-- Starts, seeds and the first metric of all chains.
+local function begin (posed, density, init, options, is_dense)
+  local rng, n = options.rng, options.chains
+  local starts, best = starts_of(posed, density, init, 1, n, function () return rng end)
+  return starts, seeds_of(rng, n), scale_of(density, best, is_dense)
+end
+
+-- The same of those that run on this rank. Each chain has a generator of its own, and the metric is that of the best
+-- path of all ranks: nothing depends on how chains are spread.
+local function begin_share (posed, density, init, options, is_dense)
+  local comm, n = options.comm, options.chains
+  local first, count = comm:share(n)
+  local rngs, seeds = options.rng:split(n), seeds_of(options.rng, n)
+  local found = shared.together(comm, function ()
+    local starts, best = starts_of(posed, density, init, first, count, function (i) return rngs[i] end)
+    return { starts = starts, best = best }
+  end)
+  local ends = comm:allgather(found.best.value)
+  local winner = core.tensor(ends):argmin() - 1
+  local scale = comm.rank == winner and scale_of(density, found.best, is_dense) or nil
+  scale = comm:bcast(scale, winner)
+  return found.starts, table.move(seeds, first, first + count - 1, 1, {}), scale
+end
+
 --- Chains of a posed model; options as nuts.lua and hmc.lua read them.
 function Sampling.new (posed, options)
   local density, init, degrees = recipe.density(posed, options, { for_chains = true })
-  local starts, best = starts_of(posed, density, init, options.chains, options.rng)
   local is_dense = options.metric == "dense" or options.metric == "auto" and density.size <= DENSE_MOST
-  local chains = core.chains(sources_of(posed, density, degrees), starts, seeds_of(options.rng, options.chains), {
+  local how = options.comm and begin_share or begin
+  local starts, seeds, scale = how(posed, density, init, options, is_dense)
+  local chains = core.chains(sources_of(posed, density, degrees), starts, seeds, {
     warmup = options.warmup, draws = options.draws, max_depth = options.max_depth, steps = options.steps,
-    target = options.target, step = options.step, dense = is_dense, scale = scale_of(density, best, is_dense),
+    target = options.target, step = options.step, dense = is_dense, scale = scale,
   })
   return Sampling.of(posed, density, degrees, options, chains, STATS)
 end
@@ -151,43 +180,115 @@ end
 -- nuts: chain 4, warm-up, 0 of 400 iterations, 0 divergences
 function Sampling:progress ()
   local done, divergences = self.chains:counts()
-  return progress.of_chains(self.options.method, self.options.warmup, self.options.draws, done, divergences)
+  return progress.of_chains(self.options.method, self.options.warmup, self.options.draws, done, divergences, nil, nil,
+                            self.options.comm and (self.options.comm:share(self.options.chains)))
 end
 
--- Runs on for a moment, and tells of it; `before` are the iterations done when it began.
-local function run_and_tell (self, before, begin)
-  local options, chains = self.options, self.chains
-  self.done = chains:run(nil, PROGRESS)
-  local done, divergences = chains:counts()
-  local list = progress.of_chains(options.method, options.warmup, options.draws, done, divergences, before,
-                                  core.clock() - begin)
-  progress.tell_chains(options.progress, list, self.done)
+-- Tells of chains that have done so many iterations; `clock` says when they began, and what they had done by then.
+local function tell (self, done, divergences, clock)
+  local options, is_last = self.options, true
+  for _, n in ipairs(done) do is_last = is_last and n == options.warmup + options.draws end
+  local list = progress.of_chains(options.method, options.warmup, options.draws, done, divergences, clock.before,
+                                  core.clock() - clock.begun)
+  progress.tell_chains(options.progress, list, is_last)
+end
+
+-- Have all chains done so many iterations, those of the warm-up among them?
+local function has_done (self, iterations)
+  for _, n in ipairs((self.chains:counts())) do
+    if n < iterations then return false end
+  end
+  return true
+end
+
+-- Runs until all chains have done so many iterations, or all.
+local function run_to (self, iterations, clock)
+  while not self.done and not has_done(self, iterations) do
+    if clock then
+      self.done = self.chains:run(nil, PROGRESS)
+      local done, divergences = self.chains:counts()
+      tell(self, done, divergences, clock)
+    else self.done = self.chains:run(iterations < math.huge and BURST or nil) end
+  end
+end
+
+-- The same on a rank of several, of which rank 0 tells of all: what others say of theirs comes when it comes.
+local function run_share (self, iterations, clock)
+  local comm, burst = self.options.comm, not clock and iterations < math.huge and BURST or nil
+  local function say (done, divergences) tell(self, done, divergences, clock) end
+  local ok, why = pcall(function ()
+    while not self.done and not has_done(self, iterations) do
+      self.done = self.chains:run(burst, clock and PROGRESS or nil)
+      if clock then clock.line:note(self.chains, say) end
+    end
+  end)
+  if clock then clock.line:finish(self.chains, say) end
+  shared.together(comm, function () return ok or error(why, 0) end)
+end
+
+-- Are the chains of all ranks done?
+local function all_done (self)
+  local comm, is_done = self.options.comm, self.done
+  if comm then is_done = comm:allreduce(is_done and 1 or 0, "min") == 1 end
+  return is_done
+end
+
+-- Runs to the end, with a checkpoint every now and then.
+local function run_all (self, clock)
+  local options = self.options
+  local run, every = options.comm and run_share or run_to, options.save_every or math.huge
+  local target = every
+  while has_done(self, target) and target < math.huge do target = target + every end   -- a state was restored
+  if options.comm then target = options.comm:allreduce(target, "max") end
+  while not all_done(self) do
+    run(self, target, clock)
+    if options.save_every then checkpoint.write(options.save, self:state(), options.comm) end
+    target = target + every
+  end
 end
 
 --- Runs to the end. An interruption (Ctrl-C) ends it early: what was drawn is kept.
 function Sampling:finish ()
-  local before, begin = self.chains:counts(), core.clock()
-  local is_told = progress.is_wanted(self.options.progress)
-  local ok, why = pcall(function ()
-    if not is_told then self.done = self.chains:run() end
-    while not self.done do run_and_tell(self, before, begin) end
-  end)
+  local options = self.options
+  local comm, is_told = options.comm, progress.is_wanted(options.progress)
+  if comm then is_told = comm:bcast(is_told) end
+  local clock = is_told and { before = self.chains:counts(), begun = core.clock() }
+  if clock and comm then
+    clock.line = shared.line(comm, options.chains)
+    clock.before = clock.line.before
+  end
+  local ok, why = pcall(run_all, self, clock)
   if not ok then
     if type(why) ~= "string" or not why:find("interrupted", 1, true) then error(why, 0) end
     self.interrupted = true
-    progress.break_line(self.options.progress)
+    progress.break_line(options.progress)
   end
   return self:result()
 end
 
+-- Rows of all ranks' chains; or of a tensor with those of all, this rank's.
+local function all_rows (comm, t) return tensor.cat(comm:allgather(t), 1) end
+local function own_rows (comm, t)
+  local first, n = comm:share(core.shape(t)[1])
+  return t:narrow(1, first, n)
+end
+
+local function all_states (comm, list)
+  local all = {}
+  for _, of_rank in ipairs(comm:allgather(list)) do table.move(of_rank, 1, #of_rank, #all + 1, all) end
+  return all
+end
+
 --@ Sampling:state() -> string
--- The whole state.
+-- The whole state, of the chains of all ranks.
 -- > posed = model(function (m) m.x = Normal(0, 1) end) {}
 -- > type(posed:nuts({ seed = 1, run = false }):state())
 -- string
 function Sampling:state ()
   local draws, stats = self.chains:draws()
-  return packed.pack("sampling", { chains = self.chains:state(), draws = draws, stats = stats })
+  local chains, comm = self.chains:state(), self.options.comm
+  if comm then draws, stats, chains = all_rows(comm, draws), all_rows(comm, stats), all_states(comm, chains) end
+  return packed.pack("sampling", { chains = chains, draws = draws, stats = stats })
 end
 
 --@ Sampling:restore(state) -> true or nil, string
@@ -203,6 +304,15 @@ function Sampling:restore (text)
   if not kept then return nil, why end
   local fits = type(kept) == "table" and type(kept.chains) == "table" and core.is_tensor(kept.draws)
                and core.is_tensor(kept.stats)
+  local comm, n = self.options.comm, self.options.chains
+  if fits and comm then
+    fits = #kept.chains == n and core.shape(kept.draws)[1] == n and core.shape(kept.stats)[1] == n
+    if fits then
+      local first, count = comm:share(n)
+      kept.chains = table.move(kept.chains, first, first + count - 1, 1, {})
+      kept.draws, kept.stats = own_rows(comm, kept.draws), own_rows(comm, kept.stats)
+    end
+  end
   if not fits or not self.chains:restore(kept.chains, kept.draws, kept.stats) then
     return nil, "it is no state of chains with these options"
   end
@@ -218,10 +328,14 @@ local function drawn (self)
   local draws, stats, counts = self.chains:draws()
   local n, warmup = math.huge, self.options.warmup
   for _, count in ipairs(counts) do n = math.min(n, count - warmup) end
+  local comm = self.options.comm
+  if comm then n = comm:allreduce(n, "min") end
   if not opts.is_enough(n) then raise("%s: fewer than 4 draws of each chain yet", self.options.method) end
+  draws, stats = draws:narrow(2, warmup + 1, n):contiguous(), stats:narrow(2, warmup + 1, n):contiguous()
+  if comm then draws, stats = all_rows(comm, draws), all_rows(comm, stats) end
   local by_name = {}
-  for i, name in ipairs(self.names) do by_name[name] = stats:narrow(2, warmup + 1, n):select(3, i):contiguous() end
-  return draws:narrow(2, warmup + 1, n):contiguous(), by_name, n
+  for i, name in ipairs(self.names) do by_name[name] = stats:select(3, i):contiguous() end
+  return draws, by_name, n
 end
 
 -- Diagnostics of columns, as three vectors. A few at a time: their draws stay in the cache.
@@ -320,6 +434,16 @@ function Sampling:result ()
   }
 end
 
+-- Options as a rank of several has them: at least a chain for each.
+local function share_options (method, read, given)
+  local comm = read.comm
+  if given.chains == nil then read.chains = math.max(read.chains, comm.size) end
+  if read.chains < comm.size then
+    raise("%s: chains must be at least as many as ranks, %d, got %d", method, comm.size, read.chains)
+  end
+  read.rng, read.progress = shared.rng(comm, read.rng), progress.of_rank(read.progress, comm)
+end
+
 --- posed:nuts {} and posed:hmc {}: a function of a posed model and options, with a row of its own (options.lua) and
 -- what is fixed for it.
 function Sampling.way (method, fixed, row)
@@ -330,13 +454,20 @@ function Sampling.way (method, fixed, row)
     { "metric", "auto", '"auto", "diag" or "dense"', function (x) return METRICS[x] ~= nil end },
     { "target", 0.8, "between 0 and 1", function (x) return type(x) == "number" and x > 0 and x < 1 end },
     { "run", true, "true or false", opts.is_boolean },
+    shared.ROW,
     row,
   }
+  table.move(checkpoint.ROWS, 1, #checkpoint.ROWS, #rows + 1, rows)
   return function (posed, given)
     local read = opts.read(method, given, rows)
+    checkpoint.check(method, read)
     read.step, read.method = 1, method
     for name, value in pairs(fixed) do read[name] = value end
+    if read.comm then share_options(method, read, given) end
     local sampling = Sampling.new(posed, read)
+    if read.resume then
+      checkpoint.resume(method, read.save, function (text) return sampling:restore(text) end, read.comm)
+    end
     return read.run and sampling:finish() or sampling
   end
 end

@@ -19,6 +19,7 @@ local origin    = require "perilune.inference.origin"
 local Posterior = require "perilune.inference.posterior"
 local progress  = require "perilune.inference.progress"
 local run       = require "perilune.model.run"
+local shared    = require "perilune.inference.shared"
 local show      = require "perilune.show"
 local ways      = require "perilune.model"
 local Uniform   = require "perilune.distributions.Uniform"
@@ -44,6 +45,7 @@ local ROWS = {
   { "data", false, "a table of named values, those of observed sites among them",
     function (x) return x == false or type(x) == "table" end },
   { "options", false, "a table of options of the method", function (x) return x == false or type(x) == "table" end },
+  shared.ROW,
 }
 
 
@@ -320,28 +322,53 @@ local function note (fits, found, draws)
   if ess and ess < draws then fits.few = fits.few + 1 end
 end
 
-local function calibrate (model, read)
-  local posed, n, draws = model(read.data or {}), read.n, read.draws
-  check(posed)
-  if type(read.method) == "string" and not ways.methods[read.method] then
-    raise("sbc: method must be the name of a way to the posterior, got %s", show.value(read.method))
-  end
-  local rngs = (read.rng or core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53))):split(n + 1)
-  local simulated, report = posed:prior(n, rngs[n + 1]), progress.reporter(read.progress, "sbc")
-  local names, ranks, fits = names_of(posed), {}, { n = n, failed = 0, bad = 0, few = 0 }
-  for j in ipairs(names) do ranks[j] = {} end
-  for i = 1, n do
-    report({ text = string.format("sbc: %d of %d", i, n), done = i, of = n }, i == n)
+-- The ranks of simulations first, ..., first + n - 1 of `read.n`, by their number, and what the fits say of themselves.
+local function fit_all (model, posed, read, rngs, first, n)
+  local simulated, report = posed:prior(read.n, rngs[read.n + 1]), progress.reporter(read.progress, "sbc")
+  local ranks, fits, draws = {}, { n = read.n, failed = 0, bad = 0, few = 0 }, read.draws
+  for i = first, first + n - 1 do
+    local done = i - first + 1
+    report({ text = string.format("sbc: %d of %d", done, n), done = done, of = n }, done == n)
     local one = model(data_of(posed, simulated, i))
     one:start()
     local ok, found = attempt.call("finite", nil, fit, one, read, rngs[i])
     if ok then
       note(fits, found, draws)
-      for j, rank in ipairs(rank_one(one, simulated, i, found, draws, rngs[i])) do ranks[j][#ranks[j] + 1] = rank end
+      ranks[i] = rank_one(one, simulated, i, found, draws, rngs[i])
     else fits.failed, fits.why = fits.failed + 1, found end
   end
-  if #ranks[1] == 0 then raise("sbc: every fit failed: %s", fits.why) end
-  return names, ranks, fits
+  return { ranks = ranks, fits = fits }
+end
+
+-- The same of all, by several processes.
+local function fit_shares (comm, model, posed, read, rngs)
+  local first, n = comm:share(read.n)
+  local found = shared.together(comm, fit_all, model, posed, read, rngs, first, n)
+  local all = { ranks = {}, fits = { n = read.n, failed = 0, bad = 0, few = 0 } }
+  for _, part in ipairs(comm:allgather(found)) do
+    for i, list in pairs(part.ranks) do all.ranks[i] = list end
+    for _, name in ipairs { "failed", "bad", "few" } do all.fits[name] = all.fits[name] + part.fits[name] end
+    all.fits.why = part.fits.why or all.fits.why
+  end
+  return all
+end
+
+local function calibrate (model, read)
+  local posed, n, comm = model(read.data or {}), read.n, read.comm
+  check(posed)
+  if type(read.method) == "string" and not ways.methods[read.method] then
+    raise("sbc: method must be the name of a way to the posterior, got %s", show.value(read.method))
+  end
+  if comm then read.rng, read.progress = shared.rng(comm, read.rng), progress.of_rank(read.progress, comm) end
+  local rngs = (read.rng or core.rng(math.floor(Uniform(0, 1):sample() * 2 ^ 53))):split(n + 1)
+  local found = comm and fit_shares(comm, model, posed, read, rngs) or fit_all(model, posed, read, rngs, 1, n)
+  local names, ranks = names_of(posed), {}
+  for j in ipairs(names) do ranks[j] = {} end
+  for i = 1, n do
+    for j, rank in ipairs(found.ranks[i] or {}) do ranks[j][#ranks[j] + 1] = rank end
+  end
+  if #ranks[1] == 0 then raise("sbc: every fit failed: %s", found.fits.why) end
+  return names, ranks, found.fits
 end
 
 --@ peri.sbc(model, options) -> table
@@ -351,8 +378,8 @@ end
 --   model    model (peri.model), not posed
 --   options  method = name of a way to the posterior, or a function (posed, rng) that gives a posterior or draws by
 --            name ("nuts"); n = simulations (100); draws = of each posterior that are ranked (99); data = table of
---            named values, of observed sites only their shapes count; options = of the method; rng; seed; progress;
---            noncentred; init
+--            named values, of observed sites only their shapes count; options = of the method; comm = world of
+--            perilune.mpi: its ranks share the simulations; rng; seed; progress; noncentred; init
 -- > line = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end)
 -- > sbc(line, { method = "laplace", n = 20, draws = 19, data = { y = 0 }, seed = 1 }).verdict
 -- ok

@@ -4,6 +4,7 @@
 -- batches, or the guide is a function: then it is a running fit (running.lua).
 local Fit       = require "perilune.inference.running"
 local Objective = require "perilune.inference.objective"
+local checkpoint = require "perilune.inference.checkpoint"
 local errors    = require "perilune.errors"
 local form      = require "perilune.form"
 local model     = require "perilune.model"
@@ -11,11 +12,12 @@ local optim     = require "perilune.optim"
 local options   = require "perilune.inference.options"
 local progress  = require "perilune.inference.progress"
 local recipe    = require "perilune.inference.recipe"
+local shared    = require "perilune.inference.shared"
 
 local GUIDES     = { meanfield = true, fullrank = true, lowrank = true, flow = true }
 local OBJECTIVES = { elbo = true, renyi = true }
 local STEPPED    = { "objective", "alpha", "samples", "steps", "lr", "tolerance", "rank", "layers",
-                     "optimiser", "on_step" }
+                     "optimiser", "on_step", "local_steps", "save", "save_every", "resume" }
 local OF_GAUSSIANS = { "init", "noncentred", "starts", "objective", "alpha", "rank", "layers" }
 
 local STEPS     = 20000
@@ -41,7 +43,10 @@ local ROWS = {
   { "optimiser", "Adam", "the name of an optimiser that steps without a closure, or a function giving one",
     function (x) return options.is_callable(x) or x ~= "LBFGS" and rawget(optim, x) ~= nil end },
   { "on_step", false, "a function (step, elbo, fit)", optional(options.is_callable) },
+  shared.ROW,
+  { "local_steps", 1, "a positive integer", options.is_count },
 }
+table.move(checkpoint.ROWS, 1, #checkpoint.ROWS, #ROWS + 1, ROWS)
 
 -- Do the options speak of stochastic steps?
 local function is_stepped (given, read)
@@ -102,15 +107,28 @@ end
 --            the guide that count as no change, or false: no end (0.05); rank = factors of "lowrank", 10 unless told;
 --            layers = couplings of "flow", 4 unless told; optimiser = name of one of peri.optim, or a function
 --            (params, options) ("Adam"); on_step = function (step, elbo, fit), which ends the fit by returning false;
---            rng; seed; progress; noncentred; init
+--            comm = world of perilune.mpi: each of its ranks has a share of the rows of all plates; local_steps =
+--            steps that ranks take between two messages (1); save = name of a file for checkpoints; save_every = steps
+--            between them; resume = true goes on from the last one; rng; seed; progress; noncentred; init
 -- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
 -- > post = posed:vi { seed = 1 }
 -- > post.verdict, string.format("%.3f", post.mean.mu)
 -- ok  1.000
 return function (posed, given, more)
   local read = options.read("vi", given, ROWS, more)
+  checkpoint.check("vi", read)
+  local comm = read.comm
+  if given.local_steps and not comm then errors.raise("vi: local_steps is of no use without comm") end
+  if comm then
+    if read.guide and not GUIDES[read.guide] then errors.raise("vi: a guide function cannot be shared by ranks yet") end
+    read.rng, posed = shared.rng(comm, read.rng), shared.posed("vi", posed, comm)
+    read.progress = progress.of_rank(read.progress, comm)
+  end
   read.report = progress.reporter(read.progress, "vi")
   local fit, post = fit_of(posed, read, given), nil
+  if fit and read.resume then
+    checkpoint.resume("vi", read.save, function (text) return fit:restore(text) end, comm)
+  end
   if fit and not read.run then return fit end
   if not fit then post = recipe.fit(posed, read)
   elseif not read.tolerance and given.steps == nil then

@@ -5,6 +5,10 @@
 -- Where data are streamed (model/data.lua) all rows of them never are in memory. Then the density is a mean of those of
 -- blocks, D_b = prior + n / n_b times what the n_b rows of a block say, each counting n_b / n: and a block is read once
 -- for all rows of u.
+--
+-- Where the posed model is shared by several processes (inference/shared.lua), each has a share of the rows of all
+-- plates: values and gradients are sums over all ranks, and the same everywhere. What stands outside of plates counts
+-- on rank 0.
 local attempt      = require "perilune.attempt"
 local construction = require "perilune.construction"
 local core         = require "perilune.core"
@@ -20,13 +24,16 @@ Density.__index = Density
 --- The density of a posed model. `centring`: see handlers.density. Settings, all optional: `is_joint`, the joint
 -- density of the sites' values, without the determinant that makes it one of u; `batched`, whether plates count by the
 -- rows of a batch, and not all; `between`, a function to be called after every evaluation; `origin`, a vector u with
--- values that sites may have, 0 unless told; `stretch`, { first, count } of the rows that are streamed.
+-- values that sites may have, 0 unless told; `stretch`, { first, count } of the rows that are streamed; `alone`, of a
+-- shared model: this rank's rows stand for those of all, each counting as often as there are ranks.
 function Density.new (posed, centring, settings)
   settings = settings or {}
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
                               is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
                               between = settings.between, origin = settings.origin or 0, kind = "density",
-                              evaluations = 0 }, Density)
+                              evaluations = 0, comm = not settings.alone and posed.comm or nil }, Density)
+  if self.comm then self.outside = self.comm.rank == 0 and 1 or 0
+  elseif posed.comm then self.inside = posed.comm.size end
   self.u = core.param(core.zeros(self.size))
   self.u:copy(self.origin)
   if settings.stretch then self.stretch, self.plates = settings.stretch, {}
@@ -45,11 +52,13 @@ end
 local function handled (self, make, ...)
   local handler = make(self.posed.latents, self.u, self.centring, ...)
   handler.is_joint, handler.stretch = self.is_joint, self.stretch
+  handler.outside, handler.inside = self.outside, self.inside
   return run.body(self.posed.body, self.posed.data, handler)
 end
 
 local function log_density (self)
   local total = handled(self, handlers[self.kind], self.plates).total
+  if self.outside and not core.tracked(total) then return (total or 0) + 0 * self.u:sum() end   -- another rank's may
   if not core.tracked(total) then
     errors.raise("model: the log density does not depend on %s", self.posed.latents[1].name)
   end
@@ -101,6 +110,7 @@ local function block_at (self, first, count)
   if not block then
     block = Density.new(self.posed, self.centring, { is_joint = self.is_joint, origin = self.origin,
                                                      between = self.between, stretch = { count = count } })
+    block.comm, block.outside, block.inside = nil, self.outside, self.inside
     self.of_blocks[count] = block
   end
   block.stretch.first = first
@@ -118,14 +128,31 @@ local function evaluate_blocks (self, rows, values, gradients)
   end
 end
 
--- Values and gradients are zeros before.
-function evaluate (self, rows, values, gradients)
-  self.evaluations = self.evaluations + core.shape(rows)[1]
-  rows = rows:contiguous()
+-- What this process has of it.
+local function evaluate_here (self, rows, values, gradients)
   if self.of_blocks then return evaluate_blocks(self, rows, values, gradients) end
   prepare(self)
   if self.trace then self.trace:rows(self.u, rows, values, gradients)
   else construction.unchecked(evaluate_slowly, self, rows, values, gradients) end
+end
+
+-- The sums over all ranks, by one message. Rows must be the same on all, and a rank that fails says so there: then all
+-- raise.
+local function evaluate_together (self, rows, values, gradients)
+  local comm = self.comm
+  local ok, why = pcall(evaluate_here, self, rows, values, gradients)
+  local failed = comm:sum(not ok, rows, values, gradients)
+  if not failed then return end
+  local message = comm:bcast(comm.rank == failed and tostring(why) or nil, failed)
+  if comm.rank == failed then error(why, 0) end
+  errors.raise("rank %d has failed: %s", failed, message)
+end
+
+-- Values and gradients are zeros before.
+function evaluate (self, rows, values, gradients)
+  self.evaluations = self.evaluations + core.shape(rows)[1]
+  local how = self.comm and evaluate_together or evaluate_here
+  how(self, rows:contiguous(), values, gradients)
   if self.between then self.between() end
 end
 
@@ -179,8 +206,17 @@ local function plates_of (self)
   return self.plates or {}
 end
 
+-- A generator of this rank's own that follows from one which is the same on all: ranks may have different numbers of
+-- rows, and shuffle them at different steps.
+local function own_rng (comm, rng)
+  local seed = math.floor(rng:uniform() * 2 ^ 52)
+  return core.rng(seed):split(comm.size)[comm.rank + 1]
+end
+
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
+  local comm = self.posed.comm
+  if comm and self.plates then rng = own_rng(comm, rng) end
   for _, batch in ipairs(plates_of(self)) do batch:draw(rng) end
 end
 

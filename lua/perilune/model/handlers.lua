@@ -53,7 +53,7 @@ function handlers.discovery (init)
 end
 
 function Discovery:note (kind, name, shape, d)
-  self.sites[#self.sites + 1] = { kind = kind, name = name, shape = shape,
+  self.sites[#self.sites + 1] = { kind = kind, name = name, shape = shape, in_plate = self.depth > 0,
                                   distribution = d and class.name(class.of(d)) }
 end
 
@@ -65,7 +65,7 @@ function Discovery:latent (name, d)
   local shape = shape_of(d)
   local site = space.site(name, d.support, shape, self.size + 1)
   site.kind, site.distribution, site.class = "latent", class.name(class.of(d)), class.of(d)
-  site.index = #self.latents + 1
+  site.index, site.in_plate = #self.latents + 1, self.depth > 0
   self.sites[#self.sites + 1], self.latents[site.index], self.latents[name] = site, site, site
   self.size = self.size + site.size
   local free = core.zeros(site.size)
@@ -143,7 +143,8 @@ end
 local Density = new_kind {}
 
 --- Adds up the log density of u in `total`. `latents` are those of a discovery; `centring` has, by name, how far a
--- location-scale site is centred: 0 is not at all.
+-- location-scale site is centred: 0 is not at all. Whoever makes one of a share of the plates' rows may set `outside`
+-- and `inside`, how often terms count that stand outside of plates, and within.
 function handlers.density (latents, u, centring, plates)
   return setmetatable({ latents = latents, u = u, centring = centring or {}, plates = plates, total = nil,
                         met = 0 }, Density)
@@ -157,9 +158,11 @@ function handlers.terms (latents, u, note_term)
 end
 
 local function add (self, term, name)
+  local share = self.depth > 0 and self.inside or self.depth == 0 and self.outside or 1
+  if share == 0 then return end
   term = total_of(term)
   if self.note_term then self.note_term(name, term) end
-  if self.scale ~= 1 then term = term * self.scale end
+  if self.scale * share ~= 1 then term = term * (self.scale * share) end
   self.total = self.total and self.total + term or term
 end
 

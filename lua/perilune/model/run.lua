@@ -13,7 +13,7 @@
 --   handler:finish(values)                         the body is done; all its values by name
 --
 -- Handlers leave out what they have no use for. `handler.who` is "guide" for guides. `handler.scale` is the factor of
--- log densities within the plates that are open.
+-- log densities within the plates that are open, `handler.depth` the number of these.
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local Distribution = require "perilune.distribution"
@@ -144,16 +144,20 @@ end
 local function plate (self, name, n, size, fn)
   if fn == nil then size, fn = n, size end
   fn = check_plate(self, name, n, size, fn)
+  local handler = self.handler
   local batch, block = nil, n == self.data.streamed and self.data.block or nil
-  if self.handler.plate then batch = self.handler:plate(name, n, size, block)
+  if handler.plate then batch = handler:plate(name, n, size, block)
   elseif block then refuse_stream(self, name, n) end
-  if batch == nil then return fn(core.arange(1, n + 1)) end
-  local scale = self.handler.scale
-  self.handler.scale = scale * n / batch.size
-  self.data:open(batch)
-  fn(batch.index)
-  self.data:close()
-  self.handler.scale = scale
+  handler.depth = handler.depth + 1
+  if batch then
+    local scale = handler.scale
+    handler.scale = scale * n / batch.size
+    self.data:open(batch)
+    fn(batch.index)
+    self.data:close()
+    handler.scale = scale
+  else fn(core.arange(1, n + 1)) end
+  handler.depth = handler.depth - 1
 end
 
 --@ Guide:param(name, init, constraint) -> Tensor
@@ -191,7 +195,7 @@ local run = { is_distribution = is_distribution, methods = METHODS }
 
 --- Runs the body with these data; returns the handler.
 function run.body (body, data, handler)
-  handler.scale = 1
+  handler.scale, handler.depth = 1, 0
   local who = handler.who or "model"
   local self = { handler = handler, who = who, methods = METHODS[who], data = data:reader(), values = {} }
   body(new_m(self), self.data.proxy)
