@@ -4,6 +4,7 @@
 -- and transformed on the way is traced back to the mixture itself, whose components are cut one by one.
 local Categorical  = require "perilune.distributions.Categorical"
 local Mixture      = require "perilune.distributions.MixtureSameFamily"
+local MixtureOfAny = require "perilune.distributions.MixtureDistribution"
 local Transformed  = require "perilune.distributions.TransformedDistribution"
 local Truncated    = require "perilune.distributions.Truncated"
 local any          = require "perilune.batches".any
@@ -33,6 +34,14 @@ local function preimages (map, intervals)
   return list
 end
 
+-- Can the components be cut one by one? Those that are single points cannot.
+local function is_divisible (law)
+  if class.of(law) ~= Mixture and class.of(law) ~= MixtureOfAny then return false end
+  local parts = law.component_distribution
+  return not (law.support and law.support.is_discrete) and not law.lost_slopes
+         and not any(eq(parts:icdf(0), parts:icdf(1)))
+end
+
 -- The mixture that self is left of, a list of the transforms on the way, first to last, and the intervals of the
 -- mixture that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
 local function traced (self)
@@ -49,8 +58,7 @@ local function traced (self)
     end
     law = law.base or law.base_dist
   end
-  local is_discrete = law.support and law.support.is_discrete
-  if class.of(law) == Mixture and not is_discrete and not law.lost_slopes then return law, maps, intervals end
+  if is_divisible(law) then return law, maps, intervals end
 end
 
 -- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components

@@ -15,6 +15,7 @@
 #include "special/bessel_k.h"
 #include "special/constants.h"
 #include "special/legendre.h"
+#include "special/verf.h"
 #include "special/vhyperbolic.h"
 
 typedef struct Shape { double a, b, c; } Shape;
@@ -46,18 +47,32 @@ static double mean_at (Shape s) {
 ** Density
 ** ====================================================== */
 
-/* c + b z - a r where no square overflows */
+/* a z - b r where no square overflows; if both have one sign, by the difference of squares */
+VECTOR double plain_gap (Shape s, Place p) {
+  double v = s.c * p.z, size = fabs(s.b), with = s.a * fabs(p.z) + size * p.r;
+  double near = (fabs(v) - size) * (fabs(v) + size) / with;
+  return s.b * p.z > 0 ? p.z > 0 ? near : -near : s.a * p.z - s.b * p.r;
+}
+
+/* a r - b z, which is positive */
+VECTOR double plain_fall (Shape s, Place p) {
+  double same = s.b * p.z, up = s.a * p.r, v = s.c * p.z;
+  return same > 0 ? fma(s.a, s.a, v * v) / (up + same) : up - same;
+}
+
+/* c + b z - a r */
 VECTOR double plain_exponent (Shape s, Place p) {
-  double same = s.b * p.z, up = s.a * p.r, v = s.c * p.z, size = fabs(s.b);
-  double with = s.a * fabs(p.z) + size * p.r;
-  double q = same > 0 ? (fabs(v) - size) * (fabs(v) + size) / with : s.a * p.z - s.b * p.r;
-  double below = same > 0 ? fma(s.a, s.a, v * v) / (up + same) : up - same;
-  return -q / (below + s.c) * q;
+  double q = plain_gap(s, p);
+  return -q / (plain_fall(s, p) + s.c) * q;
+}
+
+static int is_large (Shape s, Place p) {
+  double v = s.c * p.z;
+  return !(s.a * p.r < 1e150 && v * v < 1e300);
 }
 
 static double exponent (Shape s, Place p) {
-  double v = s.c * p.z;
-  if (s.a * p.r < 1e150 && v * v < 1e300) return plain_exponent(s, p);
+  if (!is_large(s, p)) return plain_exponent(s, p);
   double half = place_at(0.5 * (p.t - mean_at(s))).z;   /* -2 c sinh^2 of half the way to the mean */
   return -2 * s.c * half * half;
 }
@@ -77,13 +92,12 @@ static double log_height (Shape s, Place p) {
   return vlog(s.a) + log_k1(s, p) + exponent(s, p) - LOG_PI;
 }
 
-/* the same where nothing overflows: of |t| up to PLAIN_MOST, and a shape that is_plain */
+/* the same where it is_plain: nothing overflows */
 VECTOR double plain_height (Shape s, Place p) {
   return vlog(s.a) + vlog(vk1e(s.a * p.r)) + plain_exponent(s, p) - LOG_PI;
 }
 
-static const double PLAIN_MOST = 300;
-static int is_plain (Shape s) { return s.a > 1e-150 && s.a < 1e15; }
+static int is_plain (Shape s, double t) { return s.a > 1e-150 && vlog(s.a) + fabs(t) < 320; }
 
 /* K0(a r)/K1(a r) */
 static double k_ratio (Shape s, Place p) {
@@ -96,8 +110,8 @@ typedef struct Scores { double by_t, by_a, by_b; } Scores;
 
 static Scores scores_of (Shape s, Place p) {
   double ratio = k_ratio(s, p), less = vk_gap(s.a * p.r);
-  double q = s.b * p.r - s.a * p.z;
-  return (Scores) {.by_t = q + s.a * p.z * less - p.z / p.r,
+  double q = is_large(s, p) ? s.a * p.z - s.b * p.r : plain_gap(s, p);
+  return (Scores) {.by_t = s.a * p.z * less - q - p.z / p.r,
                    .by_a = s.a / s.c - p.r * ratio, .by_b = p.z - s.b / s.c};
 }
 
@@ -134,11 +148,19 @@ static const double PANEL_MOST = 4;
 /* what is integrated beside g */
 typedef struct Sums { double by_a, by_b, entropy, entropy_by_a, entropy_by_b; } Sums;
 
+/* nearly the bend of log g */
+static double bend_at (Shape s, Place p) {
+  return (is_large(s, p) ? s.a * p.r : plain_fall(s, p)) + 1 / (p.r * p.r);
+}
+
 static double height_at (Shape s, double t) { return log_height(s, place_at(t)); }
 
 /* how far to go from t, beyond the peak, for log g to fall to `least` */
 static double reach (Shape s, double t, double side, double least) {
-  double low = 1, high;
+  Place p = place_at(t);
+  double slope = fmax(-side * scores_of(s, p).by_t, 0), depth = 2 * fabs(log_height(s, p) - least);
+  double guess = depth / (slope + sqrt(fma(slope, slope, depth * bend_at(s, p))));   /* of a bell curve */
+  double low = guess > 1e-300 && guess < 1 ? guess : 1, high;
   while (low > 1e-300 && !(height_at(s, t + side * low) > least)) low *= 0.5;
   for (high = 2 * low; high < 1500 && height_at(s, t + side * high) > least; high *= 2) low = high;
   for (int step = 0; step < 12; step++) {
@@ -152,7 +174,7 @@ static double reach (Shape s, double t, double side, double least) {
 /* g between from and from + width, in units of e^top */
 static double panel_mass (Shape s, double from, double width, double top) {
   double mass[LEGENDRE];
-  if (is_plain(s) && fabs(from) + fabs(width) < PLAIN_MOST)
+  if (is_plain(s, fabs(from) + fabs(width)))
     for (int i = 0; i < LEGENDRE; i++)
       mass[i] = vexp(plain_height(s, place_at(fma(width, legendre_node[i], from))) - top);
   else
@@ -219,8 +241,14 @@ static int falls_at (Shape s, Place p) {
   return p.t >= fmin(0, mean) && scores_of(s, p).by_t < 0;
 }
 
+/* From here on the law is normal. */
+static int is_normal (Shape s) { return s.c > 1e32; }
+static double normal_mean (Shape s) { return s.b / s.c; }
+static double normal_scale (Shape s) { return s.a / s.c / sqrt(s.c); }
+
 static double log_side_of (Shape s, Place p, int upper) {
   if (fabs(p.z) == HUGE_VAL) return (p.z > 0) == upper ? -HUGE_VAL : 0;
+  if (is_normal(s)) return vlog_ndtr((upper ? -1 : 1) * (p.z - normal_mean(s)) / normal_scale(s));
   int is_upper = falls_at(s, p);
   double top = log_height(s, p), small = top;
   if (top > -HUGE_VAL) small += vlog(mass_beyond(s, p.t, is_upper ? 1 : -1, top));
@@ -282,12 +310,12 @@ static double standard_log_density_slope (const double v[]) {
 }
 
 /* t near where the tail of this side has this logarithm. It is about g/h, h being that of a bell
-   curve which has the slope of log g there, and nearly its bend a r + 1/r^2. */
+   curve which has the slope of log g there, and its bend. */
 static double quantile_near (Shape s, double side, double level) {
-  double t = mean_at(s), way = 0;
+  double far = vlog1p(s.a) + 2, t = clamp(mean_at(s), -far, far), way = 0;
   for (int step = 0; step < 60; step++) {
     Place p = place_at(t);
-    double slope = -side * scores_of(s, p).by_t, bend = s.a * p.r + 1 / (p.r * p.r);
+    double slope = -side * scores_of(s, p).by_t, bend = bend_at(s, p);
     double root = sqrt(fma(slope, slope, bend * (8 / PI)));
     double h = 0.5 * (slope > 0 ? slope + root : bend * (8 / PI) / (root - slope));
     double rest = fmin(log_height(s, p) - vlog(h), 0) - level, next = side * rest / h;
@@ -307,7 +335,11 @@ static double quantile (const double *at, int upper) {
                      standard_log_density_slope};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], start = 0;
-  if (p > 0 && p < 1 && is_plain(s)) {
+  if (p > 0 && p < 1 && is_normal(s)) {
+    double z = upper ? -vndtri(p) : vndtri(p);
+    return fma(at[4], fma(normal_scale(s), z, normal_mean(s)), at[3]);
+  }
+  if (p > 0 && p < 1 && s.a > 1e-150 && s.a < 1e20) {
     law.low = -LAST;
     law.high = LAST;
     start = quantile_near(s, (p > 0.5) == upper ? -1 : 1, vlog(p > 0.5 ? 1 - p : p));
