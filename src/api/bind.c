@@ -118,15 +118,6 @@ static void detach (Binding *b) {
   b->is_recorded = 0;
 }
 
-/* The same, never recorded. */
-static int bind_detached (lua_State *L) {
-  bind(L);
-  lua_getupvalue(L, -1, 1);
-  detach(lua_touserdata(L, -1));
-  lua_pop(L, 1);
-  return 1;
-}
-
 /* Arguments of bind_methods */
 enum { CLASS = 1, FILE_NAME, CLASS_NAME, OPERANDS };
 
@@ -203,7 +194,6 @@ static int bind_predicate (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"bind",           bind},
-  {"bind_detached",  bind_detached},
   {"bind_methods",   bind_methods},
   {"bind_value",     bind_value},
   {"bind_sum",       bind_sum},
