@@ -202,3 +202,23 @@ describe("a class of one's own", function ()
                    message)
   end)
 end)
+
+describe("a law that cannot be drawn from", function ()
+  it("may be the second one: draws of the first suffice", function ()
+    local p, whole = peri.MultivariateNormal({ 1, 2 }, peri.eye(2)), peri.MultivariateNormal({ 0, 1 }, 2 * peri.eye(2))
+    local Bare = peri.Distribution:extend("Bare", { params = {}, support = whole.support })
+    function Bare:log_prob (x) return whole:log_prob(x) end
+    local q = Bare()
+    q.event_shape = whole.event_shape
+    local found = peri.kl_explain(p, q, { samples = 40000, rng = peri.rng(1) })
+    assert.equal("monte carlo", found.method)
+    local apart = math.abs(found.value - peri.kl_divergence(p, whole))
+    assert.is_true(found.error < 0.02 and apart < 5 * found.error)   -- false alarm 6e-7
+  end)
+end)
+
+it("the number of draws is two or more", function ()
+  local refusal_of = require "spec.support.refusal"
+  assert.equal("kl_divergence: samples must be an integer of at least 2, got 1",
+               refusal_of(peri.kl_divergence, peri.Normal(0, 1), peri.Gumbel(0, 1), { samples = 1 }))
+end)

@@ -109,3 +109,15 @@ describe("comparisons", function ()
     assert.matches("only models of the same data compare", refusal_of(peri.compare, { a = a, b = b }))
   end)
 end)
+
+it("comparisons of equals go by name, and refuse what is no posterior", function ()
+  local post = peri.model(function (m, d)
+    m.a = peri.Normal(0, 1)
+    m.y = peri.Normal(m.a, d.sd)
+  end) { y = { 1, 2 }, sd = 1 } :vi { seed = 1 }
+  local rows = peri.compare { b = post, c = post:loo(), a = post }
+  assert.same({ "a", "b", "c" }, { rows[1].name, rows[2].name, rows[3].name })
+  assert.equal(0, rows[3].elpd_diff)
+  assert.equal("compare: takes a table of posteriors by name, got an empty table", refusal_of(peri.compare, {}))
+  assert.equal("compare: a must be a posterior, or what loo() of one gave, got 3", refusal_of(peri.compare, { a = 3 }))
+end)

@@ -64,6 +64,23 @@ describe("chains", function ()
     assert.is_true(other:result().u:equal(whole.u))
   end)
 
+  it("can be restored at any moment, before the first step and after the last", function ()
+    local posed = peri.model(function (m) m.x = peri.Normal(0, 1):expand(2) end) {}
+    for _, method in ipairs { "nuts", "hmc" } do
+      local function start () return posed[method](posed, { seed = 1, chains = 3, warmup = 5, draws = 20, run = false }) end
+      local sampling, done = start(), false
+      local whole = start():finish()
+      while not done do
+        local other = start()
+        assert.is_true(other:restore(sampling:state()))
+        assert.equal(sampling:step(1), other:step(1))
+        sampling, done = other, other:step(1)
+      end
+      assert.is_true(start():restore(sampling:state()))
+      assert.is_true(sampling:result().u:equal(whole.u))
+    end
+  end)
+
   it("are the same for any number of threads", function ()
     local alone = schools():nuts(short())
     finally(function () peri.set_threads(1) end)

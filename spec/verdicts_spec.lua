@@ -105,6 +105,38 @@ describe("a verdict", function ()
 
   local function with (changes) return verdict.of_fit(setmetatable(changes, { __index = good })) end
 
+  it("says what is wrong", function ()
+    local function says (text, changes)
+      local word, reasons = with(changes)
+      assert.equal("doubtful", word)
+      assert.equal(text, table.concat(reasons, "; "))
+    end
+    says("2 optima of comparable weight, of which the guide covers one: order the labels, or give init",
+         { kept = 2, single = true })
+    says("3 optima of comparable weight, one of them found once: order the labels, add starts, or give init",
+         { kept = 3, lonely = true })
+    says("the sd of x is known to 20 % only", { sesd = 0.2, sesd_name = "x" })
+    says("the sd of x is known to its order of magnitude only", { sesd = 20, sesd_name = "x" })
+    says("the guide makes points of x: nothing is said of their spread", { points = "x" })
+  end)
+
+  it("on particles says what is wrong", function ()
+    local sound = { families = 500, ess = 1000, draws = 2000, ess_name = "x", correlation = 0.1, accept = 0.5,
+                    log_evidence_error = 0.05, bridged = 1 }
+    local function says (text, changes)
+      local word, reasons = verdict.of_particles(setmetatable(changes, { __index = sound }))
+      assert.equal(text, table.concat(reasons, "; "))
+      assert.equal(text == "" and "ok" or "doubtful", word)
+    end
+    says("", {})
+    says('the particles still spread when they were to end (the log evidence by 0.31): more moves, or start = "prior"',
+         { drift = 0.31 })
+    says("only 20 % of the moves are accepted: some corner is too narrow", { accept = 0.2 })
+    says("the log evidence is known to 0.30 only (bridge sampling says 1.00): use more particles, or start nearer",
+         { log_evidence_error = 0.3 })
+    says("few independent draws: 300 of 2000 for x; use more particles", { ess = 300 })
+  end)
+
   it("is not bad for a gap alone, where most draws count", function ()
     assert.equal("ok", (with {}))
     assert.equal("doubtful", (with { gap = 9.9 }))

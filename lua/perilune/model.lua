@@ -31,14 +31,6 @@ function Posed.__index (_, name)
   return rawget(Posed, name)
 end
 
-function Posed.__names ()
-  local names = {}
-  for _, list in ipairs { METHODS, Posed } do
-    for name in pairs(list) do names[#names + 1] = name end
-  end
-  return names
-end
-
 
 -- Models ------------------------------------------------------------------------------------
 

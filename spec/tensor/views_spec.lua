@@ -74,27 +74,6 @@ describe("a view", function ()
     for i = 1, 200 do assert.same({ i, i, i, i, i }, views[i]:totable()) end
   end)
 
-  it("of each piece of a vector shares memory and passes gradients on", function ()
-    local core, layout = require "perilune.core", { "a", 2, 3, "b", 1, 0, "c", 5, 1 }
-    local x = peri.arange(1, 11):reshape(5, 2):select(2, 2)   -- 2, 4, ..., 10
-    local parts = core.pieces(x, layout)
-    assert.same({ 4, 6, 8 }, parts.a:totable())
-    assert.same({}, parts.b.shape)
-    assert.same({ 10 }, parts.c:totable())
-    parts.a[1] = 7
-    assert.equal(7, x[2])
-    local w = peri.param { 1, 2, 3, 4, 5 }
-    parts = core.pieces(w * 1, layout);
-    (parts.a:sum() * 2 + parts.b * 3 + parts.c:sum()):backward()
-    assert.same({ 3, 2, 2, 2, 1 }, w.grad:totable())
-    assert.equal("pieces: 3 elements from 4 on are out of range: there are 5",
-                 message(core.pieces, x, { "a", 4, 3 }))
-    assert.equal("pieces: 1 elements from 6 on are out of range: there are 5", message(core.pieces, x, { "a", 6, 0 }))
-    assert.equal("pieces: 1 elements from 0 on are out of range: there are 5", message(core.pieces, x, { "a", {}, {} }))
-    assert.equal("pieces: a piece needs a name", message(core.pieces, x, { 0 / 0, 1, 1 }))
-    assert.equal("pieces: self must be a vector, got a tensor of shape (2, 3, 4)", message(core.pieces, block(), {}))
-  end)
-
   it("of rank 16 works at every index", function ()
     local shape = {}
     for d = 1, 16 do shape[d] = d % 4 == 0 and 2 or 1 end
@@ -283,6 +262,8 @@ describe("indexing", function ()
       "Tensor[i] = value: a tensor of rank 0 has no rows; use copy()" },
     { "an expanded tensor written", function () wide:copy(1) end,
       "Tensor:copy: an expanded tensor cannot be written to; clone it first" },
+    { "a row of an expanded tensor written, which others have", function () peri.zeros(1, 2):expand(3, 2)[1] = 1 end,
+      "Tensor[i] = value: an expanded tensor cannot be written to; clone it first" },
     { "at(3, 1)", function () return t:at(3, 1) end,
       "Tensor:at: index 3 is out of range: dimension 1 has 2 elements" },
     { "at(1, 4)", function () return t:at(1, 4) end,

@@ -118,15 +118,6 @@ static void detach (Binding *b) {
   b->is_recorded = 0;
 }
 
-/* The same, never recorded. */
-static int bind_detached (lua_State *L) {
-  bind(L);
-  lua_getupvalue(L, -1, 1);
-  detach(lua_touserdata(L, -1));
-  lua_pop(L, 1);
-  return 1;
-}
-
 /* The same for an operator of two operands, `who` being its name in Lua, such as "mul". */
 static int bind_operator (lua_State *L) {
   bind(L);
@@ -212,7 +203,6 @@ static int bind_predicate (lua_State *L) {
 
 static const luaL_Reg functions[] = {
   {"bind",           bind},
-  {"bind_detached",  bind_detached},
   {"bind_methods",   bind_methods},
   {"bind_operator",  bind_operator},
   {"bind_value",     bind_value},

@@ -73,9 +73,12 @@ static int repeats (const Tensor *t) {
   return 0;
 }
 
+static void check_own_elements (lua_State *L, const char *who, const Tensor *t) {
+  if (repeats(t)) host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+}
+
 void api_check_writable (lua_State *L, const char *who, const Tensor *to) {
-  if (repeats(to))
-    host_fail(L, who, "an expanded tensor cannot be written to; clone it first");
+  check_own_elements(L, who, to);
   if (is_tracked(to) && to->owner->node->kind != NODE_LEAF)
     host_fail(L, who, "the result of a recorded computation cannot be changed; clone its"
               " detach() first");
@@ -118,7 +121,9 @@ static int set_index (lua_State *L) {
     return api_set_grad(L);
   if (t->rank == 0)
     host_fail(L, who, "a tensor of rank 0 has no rows; use copy()");
-  assign(L, who, api_select(L, 1, t, 0, api_position(L, 2, who, t, 0)), 3);
+  ptrdiff_t i = api_position(L, 2, who, t, 0);
+  check_own_elements(L, who, t);           /* a row may be that of others, too */
+  assign(L, who, api_select(L, 1, t, 0, i), 3);
   return 0;
 }
 

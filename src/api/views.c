@@ -88,47 +88,6 @@ static int view_narrow (lua_State *L) {
   return 1;
 }
 
-/* Pushes `length` elements of the vector at 1 from `first` on, or for 0 a single one. */
-static void push_piece (lua_State *L, const char *who, lua_Integer first, lua_Integer length) {
-  const Tensor *t = engine_tensor(L, 1);
-  ptrdiff_t n = t->shape[0];
-  lua_Integer count = length == 0 ? 1 : length;
-  if (first < 1 || length < 0 || first > n || count > n + 1 - first)
-    host_fail(L, who, "%I elements from %I on are out of range: there are %I", count, first,
-              (lua_Integer)n);
-  Tensor *view = host_new_view(L, 1, t, length > 0);
-  view->data += (first - 1) * t->stride[0];
-  view->size = (size_t)count;
-  if (length == 0) return;
-  view->shape[0] = (ptrdiff_t)length;
-  view->stride[0] = t->stride[0];
-}
-
-static lua_Integer integer_at (lua_State *L, int table, lua_Integer i) {
-  lua_rawgeti(L, table, i);
-  lua_Integer found = lua_tointeger(L, -1);
-  lua_pop(L, 1);
-  return found;
-}
-
-/* core.pieces(vector, {name, first, length, name, ...}): a table of views, a new one each time;
-   a length of 0 makes a single number of rank 0 */
-static int pieces (lua_State *L) {
-  const char *who = "pieces";
-  const Tensor *t = engine_check_tensor(L, 1, who);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  if (t->rank != 1) host_fail_type(L, who, "self", "a vector", 1);
-  lua_settop(L, 2);
-  lua_Integer n = (lua_Integer)(lua_rawlen(L, 2) / 3);
-  lua_createtable(L, 0, (int)n);
-  for (lua_Integer i = 0; i < n; i++) {
-    if (lua_rawgeti(L, 2, 3 * i + 1) != LUA_TSTRING) host_fail(L, who, "a piece needs a name");
-    push_piece(L, who, integer_at(L, 2, 3 * i + 2), integer_at(L, 2, 3 * i + 3));
-    lua_rawset(L, 3);
-  }
-  return 1;
-}
-
 /*@ Tensor:transpose(dim1, dim2) -> Tensor
  * Two dimensions swapped, as a view.
  *   dim1  integer; the last but one unless told
@@ -352,7 +311,6 @@ static const luaL_Reg methods[] = {
 
 static const luaL_Reg functions[] = {
   {"diagonal",        view_diagonal},
-  {"pieces",          pieces},
   {"broadcast_shape", broadcast_shape},
   {"ends_with",       ends_with},
   {NULL, NULL}

@@ -32,7 +32,6 @@ typedef struct Chains {
   const Sampler *normal, *uniform;
   const Kernel *exp, *log1p;
   double *draws, *stats;       /* (n, warmup + draws, size), (n, warmup + draws, STATS) */
-  uint64_t evaluations;
 } Chains;
 
 static Chain *chain_at (const Chains *chains, size_t i) {
@@ -133,7 +132,6 @@ static void run_chains (lua_State *L, State *state, Chains *chains, uint64_t ste
     uint64_t now = watch_clock();
     state->writing = writing;
     steps -= run.burst;
-    chains->evaluations += run.burst * chains->n;
     if (run.pool != NULL && pool_stopped(run.pool)) host_stop(L);
     host_look(L, state);
     if (now - begin >= ns) break;
@@ -358,26 +356,6 @@ static int counts (lua_State *L) {
   return 2;
 }
 
-/* chains:metric(i): the inverse metric of chain i, a vector or a matrix, and its step */
-static int metric (lua_State *L) {
-  const Chains *chains = check_chains(L, "chains:metric");
-  lua_Integer i = luaL_checkinteger(L, 2);
-  if (i < 1 || (uint64_t)i > chains->n)
-    host_fail(L, "chains:metric", "there is no chain %I", (LUAI_UACINT)i);
-  const Chain *chain = chain_at(chains, (size_t)i - 1);
-  ptrdiff_t size = (ptrdiff_t)chains->options.size, shape[2] = {size, size};
-  const Tensor *t = host_new(L, "chains:metric", chains->options.dense ? 2 : 1, shape, NULL);
-  memcpy(t->data, chain_metric(chain), t->size * sizeof(double));
-  lua_pushnumber(L, chain_step(chain));
-  return 2;
-}
-
-/* chains:evaluations() */
-static int evaluations (lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)check_chains(L, "chains:evaluations")->evaluations);
-  return 1;
-}
-
 /* chains:state(): a string for each chain */
 static int state (lua_State *L) {
   const Chains *chains = check_chains(L, "chains:state");
@@ -429,11 +407,10 @@ static int restore (lua_State *L) {
 /* }====================================================== */
 
 
-/* core.chains(...) -> chains, with methods run, draws, counts, metric, evaluations, state, restore */
+/* core.chains(...) -> chains, with methods run, draws, counts, state, restore */
 void engine_open_chains (lua_State *L) {
   static const luaL_Reg methods[] = {
-    {"draws", draws}, {"counts", counts}, {"metric", metric}, {"evaluations", evaluations}, {"state", state},
-    {"restore", restore}, {NULL, NULL}
+    {"draws", draws}, {"counts", counts}, {"state", state}, {"restore", restore}, {NULL, NULL}
   };
   lua_newtable(L);
   lua_pushliteral(L, "perilune.chains");

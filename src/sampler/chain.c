@@ -456,11 +456,6 @@ uint64_t chain_iterations (const Chain *c) { return c->iteration; }
 bool chain_is_done (const Chain *c) { return c->phase == CHAIN_DONE; }
 const double *chain_position (const Chain *c) { return c->memory + POSITION * c->options.size; }
 ChainStats chain_stats (const Chain *c) { return c->stats; }
-double chain_step (const Chain *c) { return c->step; }
-
-const double *chain_metric (const Chain *c) {
-  return c->memory + METRIC_VECTORS * c->options.size;
-}
 
 /* A byte that came from outside may be neither. */
 static bool is_boolean (const bool *b) {
@@ -482,15 +477,19 @@ static bool are_uniform (const double *u, int n) {
 }
 
 /* Whatever is used as an index or a count must be one. */
+static bool has_sound_tree (const Chain *c, const ChainOptions *options) {
+  return c->depth >= 0 && c->depth < options->max_depth
+      && (c->height == __builtin_popcountll(c->leaves) || options->steps > 0)
+      && c->leaves < (uint64_t)1 << (c->depth + (options->steps > 0 ? 21 : 1))
+      && (c->direction == 1 || c->direction == -1);
+}
+
+/* The search for a step begins a tree anew, and a chain that is done has no use for one. */
 bool chain_is_sound (const Chain *c, size_t bytes, const ChainOptions *options) {
   return bytes == chain_bytes(options) && is_same_options(&c->options, options)
       && is_boolean(&c->divergent)
-      && (c->phase == CHAIN_SEARCH || c->phase == CHAIN_TREE || c->phase == CHAIN_DONE)
-      && c->depth >= 0 && c->depth <= options->max_depth
-      && (c->height == __builtin_popcountll(c->leaves) || options->steps > 0)
-      && c->leaves < (uint64_t)1 << (c->depth + (options->steps > 0 ? 21 : 1))
-      && (c->direction == 1 || c->direction == -1)
-      && (c->depth < options->max_depth || c->phase == CHAIN_DONE)
+      && (c->phase == CHAIN_SEARCH || c->phase == CHAIN_DONE
+          || (c->phase == CHAIN_TREE && has_sound_tree(c, options)))
       && c->iteration <= options->warmup + options->draws
       && (c->iteration < options->warmup + options->draws || c->phase == CHAIN_DONE)
       && c->uniforms >= 0 && c->uniforms <= CHAIN_UNIFORMS

@@ -66,8 +66,6 @@ uint64_t chain_iterations (const Chain *chain);
 bool chain_is_done (const Chain *chain);
 const double *chain_position (const Chain *chain);
 ChainStats chain_stats (const Chain *chain);
-double chain_step (const Chain *chain);
-const double *chain_metric (const Chain *chain);   /* size, or size * size numbers */
 
 /* Can this block, of so many bytes, be a chain with these options? */
 bool chain_is_sound (const Chain *chain, size_t bytes, const ChainOptions *options);

@@ -95,16 +95,17 @@ static int protected (lua_State *L) {
 }
 
 /* resume(coroutine, ...): coroutine.resume, with Ctrl-C reaching the coroutine. The function in
-   its place before is upvalue 1, and raises if this is no coroutine. */
+   its place before is upvalue 1; it raises if this is no coroutine, or Ctrl-C was pressed. The
+   coroutine is forgotten in any case: it may be collected, and Ctrl-C pressed again. */
 static int resume (lua_State *L) {
   lua_State *before = running.coroutine, *coroutine = lua_tothread(L, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   if (coroutine != NULL) running.coroutine = coroutine;
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  int status = lua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET, 0);
   if (coroutine != NULL && lua_gethook(coroutine) == stop) lua_sethook(coroutine, NULL, 0, 0);
   running.coroutine = before;
-  return lua_gettop(L);
+  return status == LUA_OK ? lua_gettop(L) : lua_error(L);
 }
 
 /* following(resume): such a function */

@@ -84,10 +84,6 @@ function render.entry (entry, width)
     append(lines, "  ", "also " .. table.concat(names, ", "), width)
   end
   append_examples(lines, entry.examples or {})
-  if entry.see then
-    lines[#lines + 1] = ""
-    append(lines, "  ", "see also " .. table.concat(entry.see, ", "), width)
-  end
   local picture = entry.draw and entry.draw(width - 2)
   if picture then lines[#lines + 1] = "\n  " .. picture:gsub("\n", "\n  ") end
   return table.concat(lines, "\n")

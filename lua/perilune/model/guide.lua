@@ -74,13 +74,6 @@ local function value_of (entry, is_held)
   return core.tracked(value) and value or core.param(value)
 end
 
---- The free numbers of parameters, by name.
-function Guide:named ()
-  local named = {}
-  for name, entry in pairs(self.entries) do named[name] = entry.free end
-  return named
-end
-
 --- The values of all parameters, by name.
 function Guide:values ()
   local values = {}

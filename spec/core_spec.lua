@@ -1,0 +1,75 @@
+--- What our own Lua asks of C, asked wrongly: an error each time, nothing worse.
+local peri       = require "perilune"
+local core       = require "perilune.core"
+local refusal_of = require "spec.support.refusal"
+
+describe("binding a kernel", function ()
+  local three = { "a", "b", "c" }
+  local function refuses (expected, bind, ...) assert.equal(expected, refusal_of(core[bind], ...)) end
+
+  it("refuses names that are none", function ()
+    refuses("bind: there is no kernel normal.nothing", "bind", "normal", "nothing", "f", three, three)
+    refuses("bind: names must be strings", "bind", "normal", "log_prob", "f", { 1 }, three)
+    refuses("bind: operand b comes from no argument", "bind", "normal", "log_prob", "f", { "a" }, three)
+    refuses("f: its kernel does not take 1 operands", "bind", "normal", "log_prob", "f", { "a" }, { "a" })
+  end)
+
+  it("refuses kernels of another kind", function ()
+    refuses("bind: kernel sample is no function of its operands", "bind_value", "categorical", "sample", "f", three,
+            three)
+    refuses("bind: kernel log_prob is not elementwise", "bind_sum", "categorical", "log_prob", "f", three, three)
+    refuses("bind: kernel log_prob has no partials", "bind_partials", "categorical", "log_prob", "f", three, three)
+    refuses("bind: kernel log_prob has no adjoint", "bind_adjoint", "normal", "log_prob", "f", three, three)
+  end)
+end)
+
+describe("chains", function ()
+  local x = peri.param(peri.zeros(2))
+  local trace = peri.trace(function () return -(x * x):sum() end)
+
+  local function new (changes, sources, starts)
+    local options = { warmup = 0, draws = 0, max_depth = 5, steps = 0, target = 0.8, step = 0.1, dense = false }
+    for name, value in pairs(changes) do options[name] = value end
+    return core.chains(sources or { trace, x }, starts or peri.zeros(3, 2), { 1, 2, 3 }, options)
+  end
+
+  it("without draws are done at once", function ()
+    local chains = new {}
+    assert.is_true(chains:run())
+    assert.same({ 3, 0, 2 }, chains:draws().shape)
+    assert.same({ 0, 0, 0 }, (chains:counts()))
+  end)
+
+  it("refuse what does not fit", function ()
+    assert.equal("chains: draws must be an integer from 0 to 1099511627776", refusal_of(new, { draws = 0.5 }))
+    assert.matches("^chains: target must be between 0", refusal_of(new, { target = 1 }))
+    assert.equal("chains: scale must be a factor of the metric", refusal_of(new, { scale = peri.ones(3) }))
+    assert.equal("chains: parameter 1 must have 2 elements", refusal_of(new, {}, { trace, peri.param(1) }))
+    assert.equal("chains: takes from 1 to 256 traces", refusal_of(new, {}, {}))
+    assert.matches("^chains: starts must be a matrix of 1 to 1024 rows", refusal_of(new, {}, nil, peri.zeros(2)))
+    assert.matches("^chains:run: self must be chains", refusal_of(new {}.run, peri.rng(1)))
+    local drawn = peri.trace(function () return (x * peri.Normal(0, 1):rsample(2)):sum() end)
+    assert.equal("chains: the trace must not draw random numbers", refusal_of(new, {}, { drawn, x }))
+  end)
+
+  it("take up no states that are not theirs", function ()
+    local chains = new { draws = 2 }
+    chains:run()
+    local draws, stats = chains:draws()
+    assert.is_true(chains:restore(chains:state(), draws, stats))
+    assert.is_false(chains:restore(chains:state(), draws:narrow(2, 1, 1), stats))
+    assert.is_false(chains:restore({ "state" }, draws, stats))
+    assert.is_false(chains:restore({}, draws, stats))
+  end)
+end)
+
+describe("a scan", function ()
+  local function scan (init, xs, f) return core.scan(f or function (leaves) return leaves end, 3, init, xs, { "s" }) end
+
+  it("refuses what does not fit", function ()
+    local one = {}
+    for i = 1, 16 do one[i] = 1 end
+    assert.equal("scan: init has too many dimensions", refusal_of(scan, { peri.zeros(one) }, {}))
+    assert.equal("scan: xs must have 3 rows", refusal_of(scan, { 1 }, { peri.ones(2) }))
+  end)
+end)
