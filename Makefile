@@ -15,6 +15,7 @@
 #   make samplers     a million draws from every law, compared with it
 #   make calibration  simulations and their posteriors by every way, steps of chains by turns with
 #                     new data: right, and broken ones found out?
+#   make bootstrap    standard errors of fits beside the spread of estimates from further data
 #   make steps        a million steps of an optimiser: memory does not grow
 #   make examples     run every example
 #   make docs         write the reference, the help and the tables that are generated from the code
@@ -119,8 +120,8 @@ BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
-        examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock install \
-        clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
+        bootstrap examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock \
+        install clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
         need-luas need-love mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
 
 all: $(MODULE) $(TERMINAL)
@@ -327,6 +328,10 @@ verdicts: need-build
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
+
+bootstrap: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(RUN) $(LUA) spec/long/bootstrap.lua
 
 calibration: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

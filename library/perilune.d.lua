@@ -793,7 +793,7 @@ peri.Zipf = {}
 ---@field missing? any "drop" leaves NaN out, which are an error otherwise
 ---@field outcomes? number|perilune.Categorical number of outcomes of a Categorical; the largest in x unless told
 
----The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
+---The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged, verdict, a sentence, and notes, a list of sentences on standard errors that are NaN, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
 ---@param family any a class, such as Gamma, or a list of classes
 ---@param x perilune.Tensor|table|number tensor or list of numbers; of families of rows or matrices a tensor with observations in front
 ---@param options? perilune.fit_options

@@ -136,6 +136,51 @@ describe("pictures as text", function ()
     ]], small(peri.hist { 1, 2, 2, 3, 3, 3, 7 }))
   end)
 
+  it("of draws that are all the same, few, or at edges", function ()
+    assert.equal(lines [[
+
+      count
+      3 ┤          █
+      2 ┤          █
+      1 ┤          █
+      0 ┼──────────┬──────────
+                  3.7
+    ]], small(peri.hist { 3.7, 3.7, 3.7 }))
+    assert.equal(lines [[
+
+      count
+      2 ┤███████
+        │███████
+      1 ┤███████                     ███████
+        │███████                     ███████
+      0 ┼┬────────────────┬────────────────┬
+         0             500000        1000000
+    ]], small(peri.hist { 0, 0.1, 1e6 }))
+    assert.equal(lines [[
+
+      count
+      1 ┤████    ████    ████    ████████
+        │████    ████    ████    ████████
+        │████    ████    ████    ████████
+        │████    ████    ████    ████████
+      0 ┼┬───────┬───────┬───────┬──────┬
+        0.1     0.2     0.3     0.4   0.5
+    ]], small(peri.hist { 0.1, 0.2, 0.3, 0.4, 0.5 }))
+  end)
+
+  it("of numbers far from 0, written in full", function ()
+    local at, words = ticks.of({ low = 999999998, high = 1000000000.5 }, 6)
+    assert.same({ 999999998, 999999998.5, 999999999, 999999999.5, 1000000000, 1000000000.5 }, at)
+    assert.same({ "999999998.0", "999999998.5", "999999999.0", "999999999.5", "1000000000.0", "1000000000.5" }, words)
+  end)
+
+  it("of many panels, whose titles are whole where there is room", function ()
+    local panel = { title = "a site of a posterior", x = {}, y = { at = {} },
+                    marks = { { kind = "line", x = { 1, 2 }, y = { 1, 2 }, series = 1 } } }
+    local plot = require "perilune.plot".new { panels = { require "perilune.plot.scene".panel(panel) }, notes = {} }
+    assert.matches("^a site of a posterior\n", plot:text { width = 21, height = 2, ascii = false })
+  end)
+
   it("of a function on logarithmic axes, which say so", function ()
     assert.equal(lines [[
 
@@ -428,10 +473,10 @@ describe("pairs", function ()
          0     2     4
 
           b by a             b
-      30 ┤       ▒ ×        │            ████
-      20 ┤     ▒            │            ████
-      10 ┤  ▒               │▃▃▃▃▃▃▃▃▃▃▃▃████
-       0 ┤▒ ×               │████████████████
+      30 ┤       ▒ ×        │              ██
+      20 ┤     ▒            │              ██
+      10 ┤  ▒               │██  ██  ██  ████
+       0 ┤▒ ×               │██  ██  ██  ████
          └┬────┬───┬        └┬───┬───┬───┬───
           0    2   4         0  10  20  30
               a

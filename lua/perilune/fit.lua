@@ -157,8 +157,9 @@ end
 
 --@ peri.fit(family, x, options) -> Estimate, or Comparison
 -- The parameters of a family of distributions that make data most likely, with standard errors from the curvature of
--- the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as
--- a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.
+-- the likelihood. It has distribution, params, se, log_lik, aic, n, converged, verdict, a sentence, and notes, a list
+-- of sentences on standard errors that are NaN, and prints as a table. Of a list of families all are fitted, and
+-- compared by AIC and the Kolmogorov-Smirnov distance.
 --   family    a class, such as Gamma, or a list of classes
 --   x         tensor or list of numbers; of families of rows or matrices a tensor with observations in front
 --   weights   how often each value counts

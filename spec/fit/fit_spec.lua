@@ -187,7 +187,91 @@ describe("fit", function ()
     local x = peri.Uniform(0, 1):sample(200, peri.rng(151))
     local skewed = peri.fit(peri.SkewNormal, x)
     assert.is_true(math.abs(skewed.params.skewness) > 0.2 and skewed.log_lik > -37.4253)
-    assert.matches("data cannot tell", peri.fit(peri.SkewNormal, { 2, -4, -1 }).verdict)
+  end)
+
+  it("finds the half of a normal law that a SkewNormal of few data is", function ()
+    for _, x in ipairs { { 2, -4, -1 }, { 1, 2, 4, 8 }, { -1, 0, 0, 1 }, { 1, 2 }, { 1, 1, 2, 2 },
+                         { 4.1, 4.1, 4.5, 3.9, 4.4, 4.2, 4.0, 4.6, 4.3, 3.8 } } do
+      local best = -math.huge   -- of all normal laws from the smallest on, and up to the largest
+      for _, way in ipairs { 1, -1 } do
+        local y = way * peri.tensor(x)
+        local scale = peri.square(y - y:min()):mean() ^ 0.5
+        best = math.max(best, (peri.Normal(y:min(), scale):log_prob(y) + math.log(2)):sum())
+      end
+      local fit = peri.fit(peri.SkewNormal, x)
+      assert.near(best, fit.log_lik, 1e-4)
+      assert.is_false(fit.converged)
+      assert.matches("skewness goes to %-?infinity", fit.verdict)
+    end
+  end)
+
+  it("says where the likelihood has no bound", function ()
+    -- a maximum, and larger than that with scale -> 0 at one of the data
+    for _, x in ipairs { { 1, 2, 3, 4, 100 }, { 0, 0, 1, 1, 5 } } do
+      local fit = peri.fit(peri.StudentT, x)
+      assert.is_false(fit.converged)
+      local at = tonumber(fit.verdict:match("^no maximum: the likelihood grows without bound as scale goes to 0 and "
+                                            .. "loc to (%-?[%d.]+); this is a local one$"))
+      local before = fit.log_lik
+      for _, scale in ipairs { 1e-9, 1e-12, 1e-15 } do
+        local value = peri.StudentT(0.05, at, scale):log_prob(x):sum()
+        assert.is_true(value > before)
+        before = value
+      end
+    end
+    -- in any units
+    local fit = peri.fit(peri.StudentT, 1e6 + 1e-3 * peri.tensor { 1, 2, 3, 4, 100 })
+    assert.matches("scale goes to 0 and loc to 1000000.003; this is a local one", fit.verdict)
+    -- no maximum besides: nothing to return, instead of a scale of 1e-308
+    for _, case in ipairs {
+      { peri.StudentT, { 1, 1, 1, 2, 3 }, 1 }, { peri.StudentT, { 1, 2, 2, 2, 3, 4, 9 }, 2 },
+      { peri.Cauchy, { 1, 1, 1, 2, 3 }, 1 }, { peri.GeneralizedNormal, { 1, 2, 4, 8 }, 2 },
+      { peri.JohnsonSU, { 1, 1, 1, 2, 3 }, 1 },
+    } do
+      assert.matches("the likelihood grows without bound as scale goes to 0 and loc to " .. case[3] .. ";",
+                     message(case[1], case[2]))
+    end
+    local weighted = peri.fit(peri.StudentT, { 0, 1, 5 }, { weights = { 2, 2, 1 } })
+    assert.matches("^no maximum", weighted.verdict)
+    -- rounded data, and enough of them
+    local rounded = peri.floor(peri.StudentT(4, 0, 1):sample(200, peri.rng(1)) * 10 + 0.5) / 10
+    assert.is_true(peri.fit(peri.StudentT, rounded).converged)
+    assert.is_true(peri.fit(peri.Cauchy, { 1, 2, 3, 4, 100 }).converged)
+  end)
+
+  it("says why there is no standard error", function ()
+    local kink = "the likelihood has a kink or an end there, and no curvature"
+    for _, case in ipairs {
+      { peri.Laplace, "loc", kink }, { peri.Uniform, "low, high", kink }, { peri.Pareto, "scale", kink },
+      { peri.Bernoulli, "probs", "at an end of its range, and what others have is as if that were known", { 0, 0 } },
+    } do
+      local fit = peri.fit(case[1], case[4] or { 1, 2, 4, 8, 9 })
+      assert.same({ "no standard error of " .. case[2] .. ": " .. case[3] }, fit.notes)
+      assert.matches("\n  log likelihood [^\n]+\n  no standard error of " .. case[2] .. ": ", tostring(fit))
+    end
+    local flat = peri.fit(peri.StudentT, peri.Uniform(3, 5):sample(400, peri.rng(1)))
+    assert.matches("^no standard error of df: at an end of its range", flat.notes[1])
+    local none = peri.fit(peri.Zipf, { 1, 1, 1 })
+    assert.matches("^no standard error of exponent: the likelihood has not the curvature of a maximum", none.notes[1])
+    assert.same({}, peri.fit(peri.Gamma, { 1, 2, 4 }).notes)
+    local kinked = peri.fit(peri.GeneralizedNormal, peri.Gamma(0.4, 1):sample(200, peri.rng(3)))
+    assert.matches("^no standard error of loc: the likelihood has a kink", kinked.notes[1])
+  end)
+
+  it("has errors as estimates of further data spread (500 of them, spec/long/bootstrap.lua)", function ()
+    local bootstrap = require "spec.long.bootstrap"
+    local spread = {
+      Gamma = { concentration = 0.20468, rate = 0.14996 }, Weibull = { scale = 0.075409, concentration = 0.056198 },
+      NegativeBinomial = { total_count = 0.36948, probs = 0.028251 }, Gumbel = { loc = 0.10847, scale = 0.086531 },
+      VonMisesFisher = { mean_direction = peri.tensor { 0.020583, 0.025376, 0.014894 }, concentration = 0.25739 },
+    }
+    for _, law in ipairs(bootstrap.laws) do
+      local fit = peri.fit(getmetatable(law), bootstrap.data(law))
+      for name, sd in pairs(spread[getmetatable(law).__name]) do
+        local off = peri.abs(fit.se[name] / sd - 1)
+        assert.is_true((type(off) == "number" and off or off:max()) < 0.12, name)
+      end
+    end
   end)
 
   it("says what is wrong with data and options", function ()

@@ -3,6 +3,7 @@ local attempt    = require "perilune.attempt"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
 local families   = require "perilune.fit.families"
+local functions  = require "perilune.functions"
 local judge      = require "perilune.fit.judge"
 local kinked     = require "perilune.fit.kinks"
 local Likelihood = require "perilune.fit.likelihood"
@@ -10,6 +11,7 @@ local maximum    = require "perilune.fit.maximum"
 local raise      = require "perilune.errors".raise
 local refusals   = require "perilune.fit.refusals"
 local show       = require "perilune.show"
+local spikes     = require "perilune.fit.spikes"
 local units      = require "perilune.fit.units"
 
 local fail = refusals.fail
@@ -64,15 +66,18 @@ local function closed_form (family, x, w, fixed, outcomes)
   return family.closed(x, w, fixed, outcomes)
 end
 
--- Standard errors at values that a closed form gave, by curvature; none at the end of a constraint.
+-- Standard errors at values that a closed form gave, by curvature; none at the end of a constraint. And reasons, and
+-- the names of parameters at such an end.
 local function closed_errors (likelihood, values, n, family)
-  if family.errors then return family.errors(values, n), {} end
+  if family.errors then return family.errors(values, n), {}, {} end
   local u = likelihood:free(values)
   if not is_finite((u * u):sum()) then
-    return {}, { "at an end: a parameter is at the end of its range, and has no standard error" }
+    local held = {}
+    for _, site in ipairs(likelihood.sites) do held[site.reported] = true end
+    return {}, { "at an end: a parameter is at the end of its range" }, held
   end
   local se = likelihood:errors(u)
-  return se or {}, se and {} or { "the curvature gives no standard errors" }
+  return se or {}, se and {} or { "the curvature gives no standard errors" }, {}
 end
 
 -- Counts must not be larger than what is known allows, such as a number of trials.
@@ -90,9 +95,9 @@ local function by_formula (likelihood, family, original, n, outcomes)
   if not closed then return nil end
   check_counts(likelihood)
   check_values(likelihood.class, original, closed, copy(known, closed))
-  local se, reasons = closed_errors(likelihood, closed, n, family)
+  local se, reasons, held = closed_errors(likelihood, closed, n, family)
   local is_row = core.is_tensor(closed.probs)   -- of shares, whose sum is known
-  return { values = copy(known, closed), exact = {}, se = se, reasons = reasons, converged = true,
+  return { values = copy(known, closed), exact = {}, held = held, se = se, reasons = reasons, converged = true,
            size = is_row and core.numel(closed.probs) - 1 or likelihood.size }
 end
 
@@ -108,10 +113,17 @@ local function at_data (family, x, w, known, fixed)
   return exact, count
 end
 
+-- Parameters to start from: a list.
+local function starts_of (family, x, w)
+  local list = { family.start and family.start(x, w) }
+  for _, more in ipairs(family.starts and family.starts(x, w) or {}) do list[#list + 1] = more end
+  return list
+end
+
 -- The maximum by search.
-local function by_search (likelihood, family, original, start)
+local function by_search (likelihood, family, original, unit, start)
   local c, x = likelihood.class, likelihood.x
-  local starts = { start or family.start and family.start(x, likelihood.w) }
+  local starts = start and { start } or starts_of(family, x, likelihood.w)
   local found, higher = maximum.of(likelihood, starts)
   local own = likelihood
   if family.kink and likelihood.known[family.kink] == nil then
@@ -121,15 +133,21 @@ local function by_search (likelihood, family, original, start)
     refusals.impossible(c, own:distribution(found and found.u or core.zeros(own.size)), x, original)
     fail(c, "no parameters were found at which the likelihood is a number")
   end
-  local reasons, se = judge(own, found, original)
-  if #reasons == 0 and higher then
+  local values = own:plain_values(found.u)
+  local spike = spikes(likelihood, unit, values)
+  if spike and spike.is_here then refusals.unbounded(c, original, spike.way) end
+  local reasons, se, held = judge(own, found, original)
+  if spike then
+    table.insert(reasons, 1, string.format("no maximum: the likelihood grows without bound as %s%s", spike.way,
+                                           #reasons == 0 and "; this is a local one" or ""))
+  elseif #reasons == 0 and higher then
     reasons[1] = "a local maximum: elsewhere the likelihood is larger, and rises on"
   end
-  return { values = own:plain_values(found.u), se = se, reasons = reasons, converged = #reasons == 0 }
+  return { values = values, se = se, reasons = reasons, held = held, converged = #reasons == 0 }
 end
 
--- { values, se, reasons, converged, exact = values in the user's units, size = how many numbers were estimated }; all
--- else in the units in which it works.
+-- { values, se, reasons, held = names of parameters at an end, converged, exact = values in the user's units,
+-- size = how many numbers were estimated }; all else in the units in which it works.
 local function estimate (c, family, unit, original, w, fixed, options)
   local x, n = unit.x(original), families.total(w, original)
   local shape = core.shape(x)
@@ -146,8 +164,11 @@ local function estimate (c, family, unit, original, w, fixed, options)
   if next(inner) then check_values(c, original, inner, copy(known, inner)) end
   local likelihood = likelihood_with(inner)
   check_counts(likelihood)
-  local found = by_search(likelihood, family, original, options.start)
+  local found = by_search(likelihood, family, original, unit, options.start)
   found.exact, found.size = exact, likelihood.size + count
+  for name, se in pairs(family.kink_errors and family.kink_errors(exact, found.values, x, w) or {}) do
+    found.se[name] = se
+  end
   return found
 end
 
@@ -198,8 +219,37 @@ local function made (c, params)
   fail(c, "the maximum cannot be reached: %s; measure x in other units", (d:gsub("^.-:%d+: [^:]*: ", "")))
 end
 
---- Fits class c to checked data: names, params and se by name, converged, reasons, distribution, size (how many numbers
--- were estimated).
+local function is_nan (x)
+  if not core.is_tensor(x) then return x ~= x end
+  return functions.isnan(x):max() == 1
+end
+
+local WHY = {
+  kink = "the likelihood has a kink or an end there, and no curvature",
+  held = "at an end of its range, and what others have is as if that were known",
+  none = "the likelihood has not the curvature of a maximum there",
+}
+
+-- Why parameters have no standard error: a list of sentences. The likelihood has a kink at what was found exactly, and
+-- at the parameter `kink`, if that is at one of the data.
+local function notes_of (result, x, found, kink)
+  local names, notes = { kink = {}, held = {}, none = {} }, {}
+  for _, name in ipairs(result.names) do
+    if is_nan(result.se[name] or 0) then
+      local is_kink = found.exact[name] ~= nil or name == kink and x:eq(result.params[name]):max() == 1
+      table.insert(names[is_kink and "kink" or found.held[name] and "held" or "none"], name)
+    end
+  end
+  for _, kind in ipairs { "kink", "held", "none" } do
+    if #names[kind] > 0 then
+      notes[#notes + 1] = string.format("no standard error of %s: %s", table.concat(names[kind], ", "), WHY[kind])
+    end
+  end
+  return notes
+end
+
+--- Fits class c to checked data: names, params and se by name, converged, reasons, notes, distribution, size (how many
+-- numbers were estimated).
 return function (c, x, w, fixed, options)
   local family = families.of(c)
   if family.no_fit then raise("fit: %s has no fit: %s", class.name(c), family.no_fit) end
@@ -214,12 +264,13 @@ return function (c, x, w, fixed, options)
     start = {}
     for name, value in pairs(options.start) do start[name] = unit.inward(name, value) end
   end
+  local given = copy(family.data and family.data(x) or {}, fixed)   -- what is not estimated
   local found = estimate(c, family, unit, x, w, inner, { start = start, outcomes = options.outcomes })
   local result = { names = {}, params = {}, se = {}, fixed = {}, reasons = found.reasons, converged = found.converged,
                    size = found.size }
   local groups = Likelihood.groups(c)
   for i, one in ipairs(reported(c, found.values, unit)) do
-    local is_fixed = has_any(fixed, groups[i])
+    local is_fixed = has_any(given, groups[i])
     local se = found.se[one.name]
     result.names[i], result.params[one.name] = one.name, one.value
     result.fixed[one.name] = is_fixed or nil
@@ -231,6 +282,7 @@ return function (c, x, w, fixed, options)
   end
   local kink = family.kink
   if kink and not result.fixed[kink] then result.params[kink] = at_one_of(x, result.params[kink]) end
+  result.notes = notes_of(result, x, found, kink)
   result.distribution = made(c, result.params)
   refusals.impossible(c, result.distribution, x, x)
   return result

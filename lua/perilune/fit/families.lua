@@ -6,8 +6,10 @@
 --   data(x)         parameters that the data leave no choice of: numbers of trials, sizes
 --   kinks(x, w)     parameters that the data give whatever the others are, where the likelihood has a kink or an end:
 --                   there is no curvature there, and no standard error
+--   kink_errors(exact, values, x, w)  standard errors of what `kinks` gave, where it is smooth there
 --   kink            a parameter whose best value is likely to be one of the data
 --   start(x, w)     parameters to start from
+--   starts(x, w)    more of them, a list
 --   constraints(k)  of parameters whose own cannot be followed; k is the length of an event
 --   length(k, x)    of rows of parameters, k, the length of events, unless told
 --   needs           parameters that must be fixed, and why
@@ -105,7 +107,14 @@ families.GeneralizedNormal = {
 }
 
 -- By moments: skewness 0 is a saddle of the likelihood that looks like a maximum (Azzalini), and starts must be off it.
-families.SkewNormal = { start = function (x, w)
+-- Of few data the maximum is likely to be a half of a normal law, from the smallest or the largest of them on.
+families.SkewNormal = { starts = function (x, w)
+  local halves = {}
+  for i, at in ipairs { x:min(), x:max() } do
+    halves[i] = { loc = at, scale = variance(x, w, at) ^ 0.5, skewness = i == 1 and 30 or -30 }
+  end
+  return halves
+end, start = function (x, w)
   local centre = mean(x, w)
   local sd = variance(x, w, centre) ^ 0.5
   local third = mean((x - centre) ^ 3, w) / sd ^ 3
@@ -298,7 +307,12 @@ families.MultivariateStudentT = {
 families.VonMisesFisher = { kinks = function (x, w)
   local direction = mean(x, w)
   return { mean_direction = direction / functions.sqrt(square(direction):sum()) }
-end, smooth_kinks = true }
+end, smooth_kinks = true, kink_errors = function (exact, values, x, w)
+  local direction = exact.mean_direction
+  if not direction then return {} end
+  local length = functions.sqrt(square(mean(x, w)):sum())   -- which is A(concentration) at the maximum
+  return { mean_direction = functions.sqrt((1 - square(direction)) / (total(w, x) * values.concentration * length)) }
+end }
 
 -- P(x <= j) is sigmoid(cutpoint j - predictor).
 families.OrderedLogistic = {

@@ -73,18 +73,20 @@ local function reason_of (likelihood, found, original)
                        found.gain < 1e9 and string.format("%.2g in log likelihood", found.gain) or "more")
 end
 
---- What is to be thought of `found`, the best end of a likelihood: sentences, none of them if it is a maximum; and
--- standard errors by name. Raises where there is no maximum. `original` has the data in the user's units.
+--- What is to be thought of `found`, the best end of a likelihood: sentences, none of them if it is a maximum; standard
+-- errors by name; and a set of the names of parameters at an end. Raises where there is no maximum. `original` has the
+-- data in the user's units.
 return function (likelihood, found, original)
-  if likelihood.size == 0 then return {}, {} end
+  if likelihood.size == 0 then return {}, {}, {} end
   local se, free_se
   if found.is_peak and found.gain <= LEFT then se, free_se = likelihood:errors(found.u) end
   local held, reasons = at_ends(likelihood, found, free_se, original)
+  local names = {}
   if next(held) then
     se = likelihood:errors(found.u, held) or {}
-    for _, name in pairs(held) do se[name] = nil end
+    for _, name in pairs(held) do se[name], names[name] = nil, true end
   elseif not se then reasons[1] = reason_of(likelihood, found, original)
   elseif free_se:max() > FLAT then reasons[1], se = SAME, nil
   end
-  return reasons, se or {}
+  return reasons, se or {}, names
 end

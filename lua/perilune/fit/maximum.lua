@@ -122,7 +122,8 @@ end
 
 --- The best end of several climbs: { u, value, gradient, gain = what Newton's step would still add, is_peak = is the
 -- curvature that of a maximum?, is_level = or the slope next to none? }, or nil where no start has a finite likelihood;
--- and an end that is higher and rises on, if one was met. `starts` has parameters by name.
+-- and an end that is higher and rises on, if one was met. `starts` has tables of parameters by name: all but the first
+-- are followed whatever is met about others.
 function maximum.of (self, starts)
   if self.size == 0 then
     local terms = self:distribution(core.zeros(0)):log_prob(self.x)
@@ -133,8 +134,9 @@ function maximum.of (self, starts)
   for i, start in ipairs(starts) do first[i] = self:free(start) end
   first[#first + 1] = core.zeros(self.size)
   local rows = tensor.cat { tensor.stack(first), grid(first, self.size) }
-  local ends = {}
-  for _, row in ipairs(best_rows(rows, some:heights(rows), TRIED)) do
+  local ends, tried = {}, best_rows(rows, some:heights(rows), TRIED)
+  for i = 2, #starts do tried[#tried + 1] = first[i] end
+  for _, row in ipairs(tried) do
     ends[#ends + 1] = lbfgs.minimise(objective(some), row, { iterations = 100 }).x
   end
   local best, highest

@@ -43,13 +43,15 @@ function Estimate:__tostring ()
     add_rows(rows, name, self.params[name], self.se[name], self.fixed[name])
   end
   local lost = self.missing > 0 and string.format(", %d missing left out", self.missing) or ""
-  return string.format("%s fitted to %s value%s%s: %s\n%s\n  log likelihood %s, AIC %s",
-                       class.name(class.of(self.distribution)), show.number(self.n), self.n == 1 and "" or "s", lost,
-                       self.verdict, frame.aligned(rows, { [2] = true, [3] = true }),
-                       show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
+  local text = string.format("%s fitted to %s value%s%s: %s\n%s\n  log likelihood %s, AIC %s",
+                             class.name(class.of(self.distribution)), show.number(self.n), self.n == 1 and "" or "s",
+                             lost, self.verdict, frame.aligned(rows, { [2] = true, [3] = true }),
+                             show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
+  for _, note in ipairs(self.notes) do text = text .. "\n  " .. note end
+  return text
 end
 
---- An Estimate of what estimate.lua has found. Its verdict is "converged", or what is wrong.
+--- An Estimate of what estimate.lua has found. Its verdict is "converged", or what is wrong; notes are sentences too.
 function result.fit (found)
   found.verdict = #found.reasons == 0 and "converged" or table.concat(found.reasons, "; ")
   return setmetatable(found, Estimate)

@@ -109,7 +109,8 @@ units.none = {
 }
 
 --- The units of data x for class c: x(x) gives the data in them, inward(name, value) a parameter, outward(name, value)
--- takes it back and error(name, se) its standard error. `likelihood` is one of c in which all parameters are free.
+-- takes it back and error(name, se) its standard error; powers by name, and shifts: which of them move with x (nil if
+-- none can). `likelihood` is one of c in which all parameters are free.
 function units.of (c, likelihood, x)
   local found = powers_of(c, likelihood)
   if not found then return units.none end
@@ -121,6 +122,7 @@ function units.of (c, likelihood, x)
     inward = function (name, value) return (value - shift(name)) / factor(name) end,
     outward = function (name, value) return value * factor(name) + shift(name) end,
     error = function (name, value) return value * factor(name) end,
+    powers = found.powers, shifts = found.shifts,
   }
 end
 

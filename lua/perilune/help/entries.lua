@@ -30,7 +30,7 @@ return {
     chapter = 1,
     arguments = { "family", "x", "options" },
     result = "Estimate, or Comparison",
-    text = "The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged and verdict, a sentence, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.",
+    text = "The parameters of a family of distributions that make data most likely, with standard errors from the curvature of the likelihood. It has distribution, params, se, log_lik, aic, n, converged, verdict, a sentence, and notes, a list of sentences on standard errors that are NaN, and prints as a table. Of a list of families all are fitted, and compared by AIC and the Kolmogorov-Smirnov distance.",
     params = { { "family", "a class, such as Gamma, or a list of classes" }, { "x", "tensor or list of numbers; of families of rows or matrices a tensor with observations in front" }, { "options", "a table", { { "weights", "how often each value counts" }, { "fixed", "parameters that are known: { df = 3 }, or a value for each observation: { total_count = {10, 12} }" }, { "start", "parameters to start from" }, { "missing", "\"drop\" leaves NaN out, which are an error otherwise" }, { "outcomes", "number of outcomes of a Categorical; the largest in x unless told" } } } },
     examples = { { "fit(Exponential, {1, 2, 3}).params.rate", "0.5" } } },
   { name = "peri.validate",

@@ -12,6 +12,9 @@ local MOST     = 60      -- bins, unless told
 local ENOUGH   = 20000   -- draws that say where the others are
 local FAR      = 8       -- interquartile ranges from the median, where a picture ends
 local FEW      = 40      -- whole numbers that get a bin each
+local FEWEST   = 5       -- bins for draws that differ
+local ROUNDING = 1e-9    -- of a bin
+local SAME     = 21      -- bins about draws that do not: an odd number, so that one is in the midst
 
 -- The sum of weights at each of the places 1 to n: how the sum of v[places] changes with v.
 local function tally (places, weights, n)
@@ -21,9 +24,10 @@ local function tally (places, weights, n)
   end)(core.zeros(n))
 end
 
--- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end.
+-- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end. What is at an edge
+-- but for rounding, 0.3 with bins of 0.1, is in the bin that begins there.
 local function places (x, low, high, n)
-  local at = functions.minimum(((x - low) / (high - low) * n):floor() + 1, n)
+  local at = functions.minimum(((x - low) / (high - low) * n + ROUNDING):floor() + 1, n)
   return where(at:ge(1) * x:le(high), at, n + 1)
 end
 
@@ -100,12 +104,12 @@ function bins.choose (x, n, low, high, spread, wanted)
   end
   if low == high then
     low, high = ticks.ends(low, high)
-    return low, high, wanted or 5
+    return low, high, wanted or SAME
   end
   low, high = ticks.ends(low, high)
   if wanted then return low, high, wanted end
   local width = 1.15 * 2 * spread * n ^ (-1 / 3)
-  local fewest = math.min(10, math.ceil(math.sqrt(n)))
+  local fewest = math.max(FEWEST, math.min(10, math.ceil(math.sqrt(n))))
   width = math.min((high - low) / fewest, width > 0 and width or math.huge)
   local step = ticks.nice_step(width, true)
   if (high - low) / step > MOST then step = ticks.nice_step((high - low) / MOST) end

@@ -50,7 +50,8 @@ local function edges_of (low, high, n, is_log)
   return edges
 end
 
--- Bins for n draws: edges; free if they are the caller's, whole if each is of a whole number.
+-- Bins for n draws: edges; free if they are the caller's, whole if each is of a whole number; same, the one value of all
+-- draws.
 local function choose (x, n, read, is_log)
   if type(read.bins) == "table" then return { edges = read.bins, free = true } end
   local y = is_log and functions.log(x) / math.log(10) or x
@@ -65,7 +66,8 @@ local function choose (x, n, read, is_log)
   if is_log and high - low < 0.1 then low, high = low - 0.5, high + 0.5 end
   local from, to, count, whole = bins.choose(y, n, low, high, spread, read.bins)
   if is_log then from, to, whole = math.max(from, -307), math.min(to, 307.9), false end
-  return { low = from, high = to, n = count, edges = edges_of(from, to, count, is_log), whole = whole }
+  return { low = from, high = to, n = count, edges = edges_of(from, to, count, is_log), whole = whole,
+           same = low == high and not whole and low or nil }
 end
 
 local function counted (sample, chosen, is_log)
@@ -151,7 +153,7 @@ function histogram.panel (vectors, weights, read, default_label)
   panel.marks = marks_of(vectors, chosen, heights, (#vectors > 1 or read.law) and (read.names or { "draws" }))
   if read.law then panel.marks[#panel.marks + 1] = overlay(read.law, chosen.edges) end
   panel.x.low, panel.x.high = panel.x.low or chosen.edges[1], panel.x.high or chosen.edges[#chosen.edges]
-  panel.x.integer = chosen.whole
+  panel.x.integer, panel.x.at = chosen.whole, chosen.same and { chosen.same }
   panel.y = options.axis(read, "y", {
     integer = not (as_density or weights[1]),
     label = as_density and "density" or default_label or weights[1] and "share" or "count",

@@ -176,7 +176,10 @@ local function panel_lines (panel, width, height, ascii, paint)
     canvas:put(min(columns, floor(ticks.place(panel.x, x) * columns) + 1), rows, glyphs.cut, nil, true)
   end
   local lines, indent = {}, spaces(margin + 2)
-  if panel.title then lines[1] = indent .. shortened(panel.title, width - margin - 2) end
+  if panel.title then   -- which moves to the left where that makes room for it
+    local title = shortened(panel.title, width)
+    lines[1] = spaces(min(margin + 2, width - length(title))) .. title
+  end
   if panel.y.label then
     lines[#lines + 1] = right_aligned(shortened(panel.y.label, width), margin + 2)
   end

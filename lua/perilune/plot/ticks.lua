@@ -91,8 +91,10 @@ local function linear (axis, count)
   local found = multiples(axis.low, axis.high, step)
   local texts = {}
   for i, x in ipairs(found) do texts[i] = ticks.text(x, step * 1e-6) end
-  if step >= 1 and max(abs(axis.low), abs(axis.high)) < 1e10 and is_mixed(texts) then
-    for i, x in ipairs(found) do texts[i] = string.format("%.0f", x) end
+  local size = max(abs(axis.low), abs(axis.high))
+  if size >= 1e4 and size < 1e10 and step >= 1e-5 and is_mixed(texts) then
+    local pattern = "%." .. max(0, ceil(-math.log(step, 10) - 1e-9)) .. "f"
+    for i, x in ipairs(found) do texts[i] = string.format(pattern, x):gsub(",", ".") end
   end
   return found, texts
 end

@@ -1,0 +1,99 @@
+--- Spikes: where the likelihood has no bound although no density is infinite.
+--
+-- A law with heavy tails can shrink to one of the data: of n data k are then at a density that grows as 1/scale, while
+-- those of the others fall with a small power of scale (a StudentT: with scale^df). With ties, or few data, that is
+-- more than any maximum, however small the power is to be for it. It is tried on the likelihood itself: the
+-- parameter that moves with x at a value that comes often, one that grows with x at a thousandth and a millionth of
+-- the data's width, all others on a grid.
+local core   = require "perilune.core"
+local show   = require "perilune.show"
+local tensor = require "perilune.tensor"
+
+local SHARE  = 0.1              -- of all data that are at a value: less is never enough
+local SMALL  = { 1e-3, 1e-6 }   -- in units of the middle half of the data
+local GRID   = { -6, -5, -4, -3, -2, -1, 0, 2, 4 }   -- free numbers of other parameters,
+local MOST   = 2                -- of which there are no more
+local RISES  = 1                -- nats from one of SMALL to the next
+
+-- Values with at least a SHARE of the weight, ten at most.
+local function frequent (x, w)
+  local sorted, order = x:sort()
+  local weights = w and w[order]:totable()
+  local list, total = {}, 0
+  for i, value in ipairs(sorted:totable()) do
+    if #list == 0 or list[#list].at ~= value then list[#list + 1] = { at = value, weight = 0 } end
+    local last, weight = list[#list], weights and weights[i] or 1
+    last.weight, total = last.weight + weight, total + weight
+  end
+  local places = {}
+  for _, one in ipairs(list) do
+    if one.weight >= SHARE * total then places[#places + 1] = one.at end
+  end
+  return places
+end
+
+-- The one free parameter that moves with x, those that grow with it, and all others: sites. nil where there is none.
+local function kinds_of (likelihood, unit)
+  if not unit.shifts then return nil end
+  local loc, scales = nil, {}
+  for name, moves in pairs(unit.shifts) do
+    if moves and loc then return nil end
+    loc = moves and name or loc
+  end
+  local place
+  for _, site in ipairs(likelihood.sites) do
+    if site.size > 1 then return nil end
+    if site.name == loc then place = site
+    elseif unit.powers[site.name] == 1 then scales[#scales + 1] = site end
+  end
+  return place, scales
+end
+
+-- Rows of free numbers: those of `at`, with all values of GRID in the columns of `others`.
+local function rows_about (at, others, from, rows)
+  if from > #others then
+    rows[#rows + 1] = core.tensor(at)
+    return
+  end
+  for _, value in ipairs(GRID) do
+    at[others[from].at] = value
+    rows_about(at, others, from + 1, rows)
+  end
+end
+
+-- The largest likelihood with a scale at `small` and loc at a place.
+local function height (likelihood, place, at, scale, small)
+  local others, rows = {}, {}
+  for _, site in ipairs(likelihood.sites) do
+    if site ~= place and site ~= scale then others[#others + 1] = site end
+  end
+  if #others > MOST then return -math.huge end
+  rows_about(likelihood:free({ [place.name] = at, [scale.name] = small }):totable(), others, 1, rows)
+  local best = -math.huge
+  for _, value in ipairs(likelihood:heights(tensor.stack(rows)):totable()) do
+    if value > best and value < math.huge then best = value end
+  end
+  return best
+end
+
+--- Whether the likelihood grows without bound as a law shrinks to one of the data, and is larger there than with
+-- these parameters, or these are on the way there: { way = "scale goes to 0 and loc to 3", is_here = are they on it? },
+-- or nil.
+return function (likelihood, unit, values)
+  local place, scales = kinds_of(likelihood, unit)
+  if not place then return nil end
+  local some = likelihood:part()
+  local here, best, highest = some:at(some:free(values)), nil, -math.huge
+  for _, at in ipairs(frequent(some.x, some.w)) do
+    for _, scale in ipairs(scales) do
+      local far, near = height(some, place, at, scale, SMALL[1]), height(some, place, at, scale, SMALL[2])
+      local is_here = values[scale.name] < SMALL[1]
+      if near > far + RISES and near > highest and (is_here or near > here) then
+        local way = string.format("%s goes to 0 and %s to %s", scale.reported, place.reported,
+                                  show.number(unit.outward(place.name, at)))
+        best, highest = { is_here = is_here, way = way }, near
+      end
+    end
+  end
+  return best
+end
