@@ -116,7 +116,7 @@ TERMINAL = $(BUILD)/perilune/terminal.so
 PTY     = $(BUILD)/pty.so
 LUA_SRC := $(filter-out $(MPI_LUA),$(shell find lua -name '*.lua' | sort))
 RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
-BUSTED  = $(RUN) busted --lua=$$(command -v $(LUA)) --run=default
+BUSTED  = busted --lua=$(shell command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
@@ -260,7 +260,7 @@ repl: need-build
 
 test: need-test
 	@$(MAKE) --no-print-directory -s $(JOBS) all pty
-	@$(BUSTED) --output=spec/support/output.lua spec
+	@$(RUN) BUSTED='$(BUSTED)' sh spec/support/run spec
 
 # --- several processes ------------------------------------------------------
 
@@ -373,7 +373,7 @@ asan: sanitized
 .PHONY: run-specs
 run-specs: SPECS = spec
 run-specs:
-	@ASAN_OPTIONS=allocator_may_return_null=1 $(BUSTED) --output=spec/support/output.lua $(SPECS)
+	@ASAN_OPTIONS=allocator_may_return_null=1 $(RUN) BUSTED='$(BUSTED)' sh spec/support/run $(SPECS)
 
 # A host's limits of memory; what is there when a program ends is no leak.
 FUZZ_ASAN = allocator_may_return_null=1:max_allocation_size_mb=1024:hard_rss_limit_mb=3000:detect_leaks=0
