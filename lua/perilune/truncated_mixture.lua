@@ -1,7 +1,8 @@
---- What is left of a mixture that is cut, transformed, or both.
+--- What is left of a mixture that is cut, transformed, or both, and of a law that is folded and then cut.
 --
--- Quantiles of a mixture are a search, and those of what is made of it are searches within searches. So whatever is cut
--- and transformed on the way is traced back to the mixture itself, whose components are cut one by one.
+-- Quantiles of a mixture or of |X| are a search, and those of what is made of it are searches within searches. So
+-- whatever is cut and transformed on the way is traced back to the mixture itself, whose components are cut one by
+-- one, or to X, which is cut to as many intervals.
 local Categorical  = require "perilune.distributions.Categorical"
 local Mixture      = require "perilune.distributions.MixtureSameFamily"
 local MixtureOfAny = require "perilune.distributions.MixtureDistribution"
@@ -34,16 +35,17 @@ local function preimages (map, intervals)
   return list
 end
 
--- Can the components be cut one by one? Those that are single points cannot.
+local function is_mixture (law) return class.of(law) == Mixture or class.of(law) == MixtureOfAny end
+
+-- Can the law, or its components one by one, be cut? Single points cannot.
 local function is_divisible (law)
-  if class.of(law) ~= Mixture and class.of(law) ~= MixtureOfAny then return false end
-  local parts = law.component_distribution
-  return not (law.support and law.support.is_discrete) and not law.lost_slopes
+  local parts = is_mixture(law) and law.component_distribution or law
+  return not (law.support and law.support.is_discrete) and not law.lost_slopes and #law.event_shape == 0
          and not any(eq(parts:icdf(0), parts:icdf(1)))
 end
 
--- The mixture that self is left of, a list of the transforms on the way, first to last, and the intervals of the
--- mixture that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
+-- The mixture or folded law that self is left of, a list of the transforms on the way, first to last, and the intervals
+-- of it that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
 local function traced (self)
   local law, maps, intervals = self.base, {}, { { self.first, self.last } }
   while class.of(law) == Truncated or class.of(law) == Transformed do
@@ -58,7 +60,7 @@ local function traced (self)
     end
     law = law.base or law.base_dist
   end
-  if is_divisible(law) then return law, maps, intervals end
+  if (is_mixture(law) or #intervals > 1) and is_divisible(law) then return law, maps, intervals end
 end
 
 -- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
@@ -79,15 +81,27 @@ local function piece (law, low, high, batch)
   return Mixture(Categorical { logits = where(eq(top, -INF), 0, weights) }, cut), weights:logsumexp(-1)
 end
 
---- The law as that of mixtures after a list of transforms, { law =, maps =, share = } each, with their shares of the
--- mass; nil for laws that are not left of one.
+-- A law cut to an interval, and the logarithm of the mass there; where there is none it stays whole.
+local function stretch (law, low, high, batch)
+  local is_open = gt(high, low)
+  local cut = truncation.assemble(Truncated, law, where(is_open, low, -INF), where(is_open, high, INF), batch)
+  local dead = 1 - is_open * gt(cut.log_mass, -INF)
+  if not any(dead) then return cut, cut.log_mass end
+  local mass = where(dead, -INF, cut.log_mass)
+  return truncation.assemble(Truncated, law, where(dead, -INF, low), where(dead, INF, high), batch), mass
+end
+
+--- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares of the
+-- mass; nil for laws that are not left of such.
 function truncated_mixture.parts (self)
   if class.of(self) ~= Truncated then return nil end
   local law, maps, intervals = traced(self)
   if not law then return nil end
   local list, total, batch = {}, -INF, self.batch_shape
   for i, ends in ipairs(intervals) do
-    local part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
+    local part, mass
+    if is_mixture(law) then part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
+    else part, mass = stretch(law, ends[1], ends[2], rawget(self, "batch_shape")) end
     list[i] = { law = part, maps = maps, log_mass = mass }
     total = functions.logaddexp(total, mass)
   end
@@ -98,7 +112,7 @@ end
 -- Values that rounding has moved out of the interval are moved back before f sees them.
 local function within (self, f) return function (x) return f(minimum(maximum(x, self.first), self.last)) end end
 
---- E[f(X)] and its error, from each component; nil for laws that are not left of a mixture.
+--- E[f(X)] and its error, from each component; nil for laws that are left of none.
 function truncated_mixture.expectation (self, f, opts)
   local list = truncated_mixture.parts(self)
   if not list then return nil end

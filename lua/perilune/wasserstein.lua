@@ -191,6 +191,9 @@ local function costs_at (p, q, order, list, steps)
   return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, steps))), order)
 end
 
+-- Are costs at some level infinite, for all elements? Then they are at all levels beyond, which have mass.
+local function are_infinite (costs) return not any(1 - functions.eq(bare(costs), INF):max(1)) end
+
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
 local function places (h, far, is_first)
   local list = {}
@@ -221,13 +224,14 @@ local function trapezoidal_error (now, before, has_steps)
 end
 
 -- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
--- the ends count, and what is known of it, and the error of that. The error is at most the part `rtol` of all, or a
+-- the ends count, and what is known of it, and the error of that: INF if quantiles overflow. The error is at most the part `rtol` of all, or a
 -- part of what a `step` of quantiles amounts to, which need not be smooth then. Neither need they be where panels, of
 -- so many `panel_points`, are too dear.
 local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
   local h, list = WIDEST, places(WIDEST, LAST, true)
   local terms = costs_at(p, q, order, list, steps)
   local far, sum = outermost(list, terms), terms:sum(1)
+  if are_infinite(terms) then return nil, INF, INF end
   if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
   local before, difference, doubt = h * sum, INF, nil
   local function goes_on ()
@@ -339,7 +343,9 @@ local function between_quantiles (p, q, order)
   if gaps.matter or is_resolved and count > 0 then
     local list = places(WIDEST, LAST, true)
     purse:lap(#list)
-    local known = costs_at(p, q, order, list, steps):sum(1)
+    local terms = costs_at(p, q, order, list, steps)
+    if are_infinite(terms) then return fallback.infinite(p, q), INF end
+    local known = terms:sum(1)
     local breaks = affordable(purse, gaps.matter and 2 or 1, QUANTILES * count)
     if breaks then
       if is_endless(p, q, order, gaps.matter and known or 0) then return fallback.infinite(p, q), INF end
@@ -351,6 +357,7 @@ local function between_quantiles (p, q, order)
                                         FIRST + QUANTILES * count)
   if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
   if value then return value, error end
+  if doubt == INF then return fallback.infinite(p, q), INF end
   local is_last = doubt and not purse:affords(FIRST + QUANTILES * count)
   if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
   if is_last then return error, doubt end

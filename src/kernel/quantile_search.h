@@ -71,13 +71,13 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
       next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, fmin(part, 64), x);
     } else next = x + towards / vexp(slope) / step_of;
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
-    int stays = !(fabs(next - x) > 2.3e-16 * fabs(x));   /* far out it may, by rounding alone */
-    int trusted = next >= low && next <= high && !slow && !(stays && fabs(rest) > 1e-3);
+    int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
+    int trusted = next >= low && next <= high && (stays ? fabs(rest) < 1e-3 : !slow);
     if (!trusted) next = search_middle(low, high, positive);
     before = fabs(rest);
     double last = trusted ? law.log_density_slope ? SEARCH_LAST_CUBIC : SEARCH_LAST : 0;
     if (fabs(rest) < last && fabs(next - x) < last * fabs(x)) return next;
-    if (!(fabs(next - x) > 2.3e-16 * fabs(x)) || next == low || next == high) return next;
+    if ((stays && trusted) || next == low || next == high) return next;
     x = next;
   }
   return x;

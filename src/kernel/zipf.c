@@ -91,16 +91,26 @@ static Powers zeta_rest (double s) {
 }
 
 
-/* a point {k, s} */
-static double log_density (const double v[]) {
-  double k = v[0];
+static double log_mass (double k, double s, double log_whole) {
   if (k != k) return k;
   if (!(k >= 1 && k == floor(k) && k < HUGE_VAL)) return -HUGE_VAL;
-  double fall = k == 1 ? 0 : -v[1] * vlog(k);
-  return fall - vlog1p(zeta_rest(v[1]).sum);
+  double fall = k == 1 ? 0 : -s * vlog(k);
+  return fall - log_whole;
 }
 
-/* -log k + E log K */
+/* zeta is computed once for all neighbours that have one s */
+static void log_prob (size_t n, const double *const in[], double *out) {
+  double s = -1, log_whole = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (in[1][i] != s) {
+      s = in[1][i];
+      log_whole = vlog1p(zeta_rest(s).sum);
+    }
+    out[i] = log_mass(in[0][i], s, log_whole);
+  }
+}
+
+/* a point {k, s}: -log k + E log K */
 static void log_density_slopes (const double v[], double d[]) {
   double k = v[0];
   Powers rest = zeta_rest(v[1]);
@@ -109,14 +119,20 @@ static void log_density_slopes (const double v[], double d[]) {
   d[1] = inside ? rest.logs / (1 + rest.sum) - vlog(k) : k == k ? 0 : k;
 }
 
-static double tail (const double v[], int upper) {
-  double k = floor(v[0]), s = v[1];
+/* at {k, s, zeta(s)} */
+static double part_of (const double v[], int upper) {
+  double k = floor(v[0]), s = v[1], whole = v[2];
   if (!(k >= 1)) return k != k ? k : upper;
   if (k == HUGE_VAL) return !upper;
-  double whole = 1 + zeta_rest(s).sum, above = vpow(k + 1, -s) * sum_from(s, k + 1).sum / whole;
+  double above = vpow(k + 1, -s) * sum_from(s, k + 1).sum / whole;
   if (above < 0.5) return upper ? above : 1 - above;
   double below = sum_up_to(s, k) / whole;
   return upper ? 1 - below : below;
+}
+
+static double tail (const double v[], int upper) {
+  double at[] = {v[0], v[1], 1 + zeta_rest(v[1]).sum};
+  return part_of(at, upper);
 }
 
 /* in logarithms where it underflows */
@@ -150,33 +166,39 @@ static void log_tail_slopes (const double v[], int upper, double d[]) {
   d[1] = upper ? slope : slope == 0 ? 0 : -slope * vexp(log_tail(v, 1) - log_tail(v, 0));
 }
 
-/* near the level q of P(K > k), about k^-t/(t zeta) */
-static double start_of (double q, double s) {
-  double t = s - 1, whole = 1 + zeta_rest(s).sum;
-  return vexp(clamp(-vlog(q * t * whole) / t, 0.0, 700.0));
+/* near the level q of P(K > k), about (k + 1/2)^-t/(t zeta); its logarithm is rounded, and by so
+   much further out k is put right */
+static double start_of (double q, double s, double whole) {
+  double t = s - 1, k = vexp(clamp(-vlog(q * t * whole) / t, 0.0, 700.0)) - 0.5;
+  double at[] = {k, s, whole};
+  if (k > 16) k *= vexp(clamp(vlog(part_of(at, 1) / q) / t, -1.0, 1.0));
+  return k;
 }
 
 static double quantile (const double v[], int upper) {
-  double p = v[0], q = upper ? p : 1 - p;
+  double p = v[0], q = upper ? p : 1 - p, point[] = {0, v[1], 1 + zeta_rest(v[1]).sum};
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (q == 0) return HUGE_VAL;
   if (q == 1) return 1;
-  Stairs s = {.tail = tail, .first = 1, .last = HUGE_VAL, .operands = 2, .point = v};
-  return outcome_quantile(&s, start_of(q, v[1]), level_of(p, upper, quantile_log_slack(p)));
+  Stairs s = {.tail = part_of, .first = 1, .last = HUGE_VAL, .operands = 3, .point = point};
+  double start = start_of(q, v[1], point[2]);
+  return outcome_quantile(&s, start, level_of(p, upper, quantile_log_slack(p)));
 }
 
 VECTOR double from_uniform (const double v[]) { return quantile(v, 1); }
 
 static const SidedLaw law = {
-  .operands    = 2,
-  .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .tail        = tail,        .tail_slopes        = tail_slopes,
-  .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
-  .quantile    = quantile
+  .operands = 2,
+  .tail     = tail,     .tail_slopes     = tail_slopes,
+  .log_tail = log_tail, .log_tail_slopes = log_tail_slopes,
+  .quantile = quantile
 };
 
-#include "kernel/density_kernels.h"
 #include "kernel/sided_kernels.h"
+
+static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
+  pointwise_partials(law.operands, n, in, d, log_density_slopes);
+}
 
 
 /* zeta(s - 1)/zeta(s) */

@@ -61,7 +61,7 @@ static double log_density (double v, double a, double y) {
 }
 
 /* From here on the law is normal: mean m + a, variance m + 2 a */
-static const double NORMAL_FROM = 1e100;
+static const double NORMAL_FROM = 1e34;
 
 static double normal_score (double m, double a, double y) {
   return ((y - m) - a) / sqrt(m + 2 * a);
