@@ -21,6 +21,7 @@
 #   make docs         write the reference, the help and the tables that are generated from the code
 #   make mpi          perilune.mpi: several processes that work as one (docs/scaling.md); no other target needs it
 #   make mpi-test     two and four of them: values beside those of one, bits, faults
+#   make mpi-bench    how fits gain by ranks; writes bench/mpi.md
 #   make mpi-install  perilune.mpi into PREFIX
 #   make host         as an engine embeds it: faults, limits, states, threads
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
@@ -279,6 +280,10 @@ $(MPI_SO): src/mpi/mpi.c include/perilune.h
 
 mpi-test: mpi
 	@$(RUN) LUA='$(LUA)' sh spec/mpi/run
+
+# Wall clock: on a machine that does nothing else.
+mpi-bench: mpi
+	@BUILD='$(BUILD)' LUA='$(LUA)' MPICC='$(MPICC)' sh bench/mpi/run
 
 mpi-install: mpi-module
 	install -d $(INST_LIBDIR)/perilune $(INST_LUADIR)/perilune

@@ -3101,6 +3101,7 @@ function peri.model(body) end
 ---@field draws? number of each posterior that are ranked (99)
 ---@field data? table table of named values, of observed sites only their shapes count
 ---@field options? any of the method
+---@field comm? any world of perilune.mpi: its ranks share the simulations
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
@@ -3203,6 +3204,10 @@ function Model:fit(options) end
 ---@field metric? any "diag", "dense", or "auto": dense up to 30 free numbers ("auto")
 ---@field target? number mean acceptance that the step is tuned for (0.8)
 ---@field steps? number most steps of a trajectory (16)
+---@field comm? any world of perilune.mpi: its ranks share the chains, at least one for each
+---@field save? any name of a file for checkpoints
+---@field save_every? any iterations between them
+---@field resume? boolean true goes on from the last one
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
@@ -3254,6 +3259,10 @@ function Model:map(options) end
 ---@field metric? any "diag", "dense", or "auto": dense up to 30 free numbers ("auto")
 ---@field target? number mean acceptance that the step is tuned for (0.8)
 ---@field max_depth? number trajectories of at most 2^max_depth steps (10)
+---@field comm? any world of perilune.mpi: its ranks share the chains, at least one for each
+---@field save? any name of a file for checkpoints
+---@field save_every? any iterations between them
+---@field resume? boolean true goes on from the last one
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
@@ -3269,6 +3278,7 @@ function Model:nuts(options) end
 ---@class perilune.Model_pathfinder_options
 ---@field paths? number how many starts (8)
 ---@field samples? number draws that judge a point of a path (25)
+---@field comm? any world of perilune.mpi: its ranks share the paths
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
@@ -3338,6 +3348,11 @@ function Model:smc(options) end
 ---@field layers? any couplings of "flow", 4 unless told
 ---@field optimiser? any name of one of peri.optim, or a function (params, options) ("Adam")
 ---@field on_step? function|boolean function (step, elbo, fit), which ends the fit by returning false
+---@field comm? any world of perilune.mpi: each of its ranks has a share of the rows of all plates
+---@field local_steps? number steps that ranks take between two messages (1)
+---@field save? any name of a file for checkpoints
+---@field save_every? any steps between them
+---@field resume? boolean true goes on from the last one
 ---@field rng? perilune.Rng generator (peri.rng); the default one unless told
 ---@field seed? integer|perilune.Rng integer: a generator with this seed, instead of rng
 ---@field progress? boolean true shows a line on the standard error; a function is called with its text (false)
@@ -3363,7 +3378,7 @@ function Sampling:restore(state) end
 ---@return perilune.Posterior
 function Sampling:result() end
 
----The whole state.
+---The whole state, of the chains of all ranks.
 ---@return string
 function Sampling:state() end
 

@@ -97,7 +97,7 @@ describe("comm", function ()
     refuses("z is not observed, within a plate of which each rank has a share", vi(function (m)
       m:plate("rows", 2, function () m.z = Normal(0, 1) end)
     end))
-    refuses("guide function cannot be shared", function ()
+    refuses("comm takes a guide by its name", function ()
       posed():vi { comm = alone, guide = function (g) g.mu = Normal(g:param("loc", 0), 1) end }
     end)
     refuses("local_steps is of no use without comm", function () posed():vi { local_steps = 2 } end)
