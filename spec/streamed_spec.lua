@@ -4,7 +4,7 @@ local Batch   = require "perilune.model.batch"
 local Density = require "perilune.model.density"
 local Normal, Bernoulli = peri.Normal, peri.Bernoulli
 
-local N, K = 9001, 20   -- of 21 numbers a row: blocks of 3120 rows, and a rest
+local N, K = 9001, 20   -- of 21 numbers a row: a block of 6241 rows, and a rest
 local X = peri.rng(1):normal(N, K)
 local Y = Bernoulli { logits = X:narrow(2, 1, 2):matmul(peri.tensor { 1, -2 }) } :sample(nil, peri.rng(2))
 
@@ -246,7 +246,9 @@ describe("batches of rows of a file", function ()
 end)
 
 describe("plates whose rows are streamed", function ()
-  local function model (body) return peri.model(function (m, d) body(m, d) end) { x = peri.rows(X), y = peri.rows(Y) } end
+  local function model (body)
+    return peri.model(function (m, d) body(m, d) end) { x = peri.rows(X), y = peri.rows(Y) }
+  end
 
   it("leave values derived within them out, and report all others", function ()
     local post = model(function (m, d)
@@ -343,7 +345,7 @@ describe("plates whose rows are streamed", function ()
 
   it("run in Lua where the body cannot be traced", function ()
     local function posed (x)
-      return peri.model(function (m, d)
+      return peri.model(function (m)
         m.mu = Normal(0, 1)
         m:plate("rows", N, function () m.x = Normal(m.mu:item() > 0 and m.mu or m.mu * 1, 1) end)
       end) { x = x }

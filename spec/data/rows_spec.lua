@@ -110,7 +110,8 @@ describe("map_file", function ()
     local name = file(string.rep("\0", 40))
     assert.equal("map_file: " .. name .. " has 40 bytes, which are no whole number of rows of 16 (2 numbers of f64)",
                  refusal(peri.map_file, name, { shape = { -1, 2 } }))
-    assert.matches("has 40 bytes, but shape %(2, 5%) of f64 takes 80", refusal(peri.map_file, name, { shape = { 2, 5 } }))
+    assert.matches("has 40 bytes, but shape %(2, 5%) of f64 takes 80",
+                   refusal(peri.map_file, name, { shape = { 2, 5 } }))
     assert.matches("has 38 bytes after the offset", refusal(peri.map_file, name, { shape = { -1 }, offset = 2 }))
     assert.matches("has 40 bytes, and offset is 41", refusal(peri.map_file, name, { shape = { -1 }, offset = 41 }))
     assert.matches("give shape = ", refusal(peri.map_file, name))
