@@ -4,8 +4,8 @@
 --   lua larger_than_memory.lua WORK PATH ROWS     prints: rows, seconds, peak of resident memory in MB, a note
 --
 -- WORK: read (shuffled batches of 1000 rows alone), adam (and a step of Adam for each), fit (posed:vi {}). Of the first
--- two, as many batches as SECONDS allow. With the first two million rows in memory, as "tensor", "f64" or "f32" rows:
--- value NAME and gradient NAME are passes over all of them. (Linux.)
+-- two, as many batches as SECONDS allow. value and gradient: passes over all rows, which are in memory as ARG 4 says,
+-- "tensor", or rows of "f64" or "f32", at ARG 5 points; rows are counted once a point. (Linux.)
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -78,19 +78,18 @@ end
 
 -- Passes over rows in memory while there is time.
 local function passes (evaluate)
-  local count = math.min(n, 2000000)
-  local x, y = x_of(rows):read(1, count), rows:column(K + 1):read(1, count)
-  local dtype = arg[4]
+  local dtype, points = arg[4], math.tointeger(tonumber(arg[5]))
+  local x, y = x_of(rows):read(), rows:column(K + 1):read()
   if dtype ~= "tensor" then x, y = peri.rows(x, { dtype = dtype }), peri.rows(y, { dtype = dtype }) end
-  local posed = logistic(count, count) { x = x, y = y }
+  local posed = logistic(n, n) { x = x, y = y }
   posed:sites()
   local density = require "perilune.model.density".new(posed)
-  local u = peri.zeros(1, K)
+  local u, done = peri.zeros(points, K), 0
   evaluate(density, u)
-  local begin, done = core.clock(), 0
+  local begin = core.clock()
   repeat
     evaluate(density, u)
-    done = done + count
+    done = done + n * points
   until core.clock() - begin > SECONDS
   return done, core.clock() - begin
 end

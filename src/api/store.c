@@ -99,16 +99,21 @@ static size_t read_at (FILE *f, uint64_t at, char *to, size_t n) {
   return done;
 }
 
-/* The size of a file; -1 if it has none. */
+/* The size of a file, before anything was read of it; -1 if it has none. */
 static int64_t size_of (FILE *f) {
 #ifdef PLACES_CAN_BE_READ
   struct stat status;
   if (fstat(fileno(f), &status) != 0 || !S_ISREG(status.st_mode)) return -1;
   return (int64_t)status.st_size;
-#elif defined(_WIN32)
-  return _fseeki64(f, 0, SEEK_END) == 0 ? (int64_t)_ftelli64(f) : -1;
 #else
-  return fseeko(f, 0, SEEK_END) == 0 ? (int64_t)ftello(f) : -1;
+  int64_t size = -1;
+#ifdef _WIN32
+  if (_fseeki64(f, 0, SEEK_END) == 0) size = (int64_t)_ftelli64(f);
+#else
+  if (fseeko(f, 0, SEEK_END) == 0) size = (int64_t)ftello(f);
+#endif
+  rewind(f);
+  return size;
 #endif
 }
 
