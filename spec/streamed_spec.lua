@@ -4,7 +4,7 @@ local Batch   = require "perilune.model.batch"
 local Density = require "perilune.model.density"
 local Normal, Bernoulli = peri.Normal, peri.Bernoulli
 
-local N, K = 9001, 20   -- of 21 numbers a row: blocks of 3120 rows, and a rest
+local N, K = 9001, 20   -- of 21 numbers a row: a block of 6241 rows, and a rest
 local X = peri.rng(1):normal(N, K)
 local Y = Bernoulli { logits = X:narrow(2, 1, 2):matmul(peri.tensor { 1, -2 }) } :sample(nil, peri.rng(2))
 
@@ -246,13 +246,15 @@ describe("batches of rows of a file", function ()
 end)
 
 describe("plates whose rows are streamed", function ()
-  local function model (body) return peri.model(function (m, d) body(m, d) end) { x = peri.rows(X), y = peri.rows(Y) } end
+  local function model (body)
+    return peri.model(function (m, d) body(m, d) end) { x = peri.rows(X), y = peri.rows(Y) }
+  end
 
   it("leave values derived within them out, and report all others", function ()
     local post = model(function (m, d)
       m.beta = Normal(0, 3):expand(K)
       m.first = m.beta[1] * 2
-      m:plate("rows", #d.x, 500, function ()
+      m:plate("rows", d.x.shape[1], 500, function ()
         m.eta = d.x:matmul(m.beta)
         m.y = Bernoulli { logits = m.eta }
       end)
@@ -264,7 +266,7 @@ describe("plates whose rows are streamed", function ()
   it("take a guide of one's own, but no sites of their own", function ()
     local function body (m, d)
       m.beta = Normal(0, 3)
-      m:plate("rows", #d.x, 500, function () m.y = Bernoulli { logits = d.x:select(2, 2) * m.beta } end)
+      m:plate("rows", d.x.shape[1], 500, function () m.y = Bernoulli { logits = d.x:select(2, 2) * m.beta } end)
     end
     local post = model(body):vi { seed = 1, steps = 600, guide = function (g)
       g.beta = Normal(g:param("loc", 0), g:param("scale", 0.1, peri.constraints.positive))
@@ -273,7 +275,7 @@ describe("plates whose rows are streamed", function ()
     assert.is_true(math.abs(post.mean.beta - plain.mean.beta) < 0.2 * plain.sd.beta)
     local function within (m, d)
       m.beta = Normal(0, 3)
-      m:plate("rows", #d.x, 500, function (i)
+      m:plate("rows", d.x.shape[1], 500, function (i)
         m.z = Normal(0, 1):expand(#i)
         m.y = Bernoulli { logits = m.z * m.beta }
       end)
@@ -283,7 +285,7 @@ describe("plates whose rows are streamed", function ()
     assert.matches("z stands within a plate whose rows are streamed", refusal(function ()
       model(within):vi { seed = 1, guide = function (g, d)
         g.beta = Normal(0, g:param("scale", 1, peri.constraints.positive))
-        g:plate("rows", #d.x, 500, function (i) g.z = Normal(0, 1):expand(#i) end)
+        g:plate("rows", d.x.shape[1], 500, function (i) g.z = Normal(0, 1):expand(#i) end)
       end }
     end))
   end)
@@ -322,7 +324,7 @@ describe("plates whose rows are streamed", function ()
     assert.matches("plate rows has data that are not all in memory: give it a size", refusal(function ()
       peri.model(function (m, d)
         m.mu = Normal(0, 1)
-        m:plate("rows", #d.x, function () m.x = Normal(m.mu, 1) end)
+        m:plate("rows", d.x.shape[1], function () m.x = Normal(m.mu, 1) end)
         m:plate("others", 50, 5, function () m.z = Normal(m.mu, 1) end)
       end) { x = peri.rows(Y), z = peri.zeros(50) } :vi { seed = 1 }
     end))
@@ -343,7 +345,7 @@ describe("plates whose rows are streamed", function ()
 
   it("run in Lua where the body cannot be traced", function ()
     local function posed (x)
-      return peri.model(function (m, d)
+      return peri.model(function (m)
         m.mu = Normal(0, 1)
         m:plate("rows", N, function () m.x = Normal(m.mu:item() > 0 and m.mu or m.mu * 1, 1) end)
       end) { x = x }

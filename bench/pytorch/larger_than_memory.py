@@ -1,7 +1,7 @@
 """larger_than_memory.py WORK PATH ROWS: the same in PyTorch, with a DataLoader over numpy's memmap.
 
-WORK: read and adam take batches whose rows a sampler numbers; read_rows and adam_rows put batches together row by row, as a DataLoader
-does unless told otherwise.
+WORK: read and adam take batches whose rows a sampler numbers; read_rows and adam_rows put batches together row by
+row, as a DataLoader does unless told otherwise.
 """
 import os
 import re

@@ -4,7 +4,8 @@
 --   lua larger_than_memory.lua WORK PATH ROWS     prints: rows, seconds, peak of resident memory in MB, a note
 --
 -- WORK: read (shuffled batches of 1000 rows alone), adam (and a step of Adam for each), fit (posed:vi {}). Of the first
--- two, as many batches as SECONDS allow. (Linux.)
+-- two, as many batches as SECONDS allow. value and gradient: passes over all rows, which are in memory as ARG 4 says,
+-- "tensor", or rows of "f64" or "f32", at ARG 5 points; rows are counted once a point. (Linux.)
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -62,15 +63,43 @@ function works.adam ()
   return count, seconds, string.format("%.3f", (beta - BETA):abs():max():item())
 end
 
-function works.fit ()
-  local model = peri.model(function (m, d)
+local function logistic (count, size)
+  return peri.model(function (m, d)
     m.beta = peri.Normal(0, 3):expand(K)
-    m:plate("rows", n, SIZE, function () m.y = peri.Bernoulli { logits = d.x:matmul(m.beta) } end)
+    m:plate("rows", count, size, function () m.y = peri.Bernoulli { logits = d.x:matmul(m.beta) } end)
   end)
+end
+
+local function x_of (all)
   local places = {}
   for j = 1, K do places[j] = j end
+  return all:columns(places)
+end
+
+-- Passes over rows in memory while there is time.
+local function passes (evaluate)
+  local dtype, points = arg[4], math.tointeger(tonumber(arg[5]))
+  local x, y = x_of(rows):read(), rows:column(K + 1):read()
+  if dtype ~= "tensor" then x, y = peri.rows(x, { dtype = dtype }), peri.rows(y, { dtype = dtype }) end
+  local posed = logistic(n, n) { x = x, y = y }
+  posed:sites()
+  local density = require "perilune.model.density".new(posed)
+  local u, done = peri.zeros(points, K), 0
+  evaluate(density, u)
   local begin = core.clock()
-  local post = model { x = rows:columns(places), y = rows:column(K + 1) } :vi { seed = 1 }
+  repeat
+    evaluate(density, u)
+    done = done + n * points
+  until core.clock() - begin > SECONDS
+  return done, core.clock() - begin
+end
+
+function works.value () return passes(function (density, u) return density:values(u) end) end
+function works.gradient () return passes(function (density, u) return density:gradients(u) end) end
+
+function works.fit ()
+  local begin = core.clock()
+  local post = logistic(n, SIZE) { x = x_of(rows), y = rows:column(K + 1) } :vi { seed = 1 }
   local off = ((post.mean.beta - BETA) / post.sd.beta):abs():max()
   return n, core.clock() - begin, string.format("%s, %d steps, off by %.1f sd at most", post.verdict, post.steps, off)
 end

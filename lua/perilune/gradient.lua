@@ -108,7 +108,10 @@ end
 -- > w:copy(4)
 -- > loss(), loss:backward(), item(w.grad)
 -- 16.0  16.0  8.0
-function gradient.trace (f, ...) return core.trace(type(f) == "function" and core.located(f) or f, ...) end
+function gradient.trace (f, ...)
+  errors.no_more("trace(f)", ...)
+  return core.trace(type(f) == "function" and core.located(f) or f)
+end
 
 --@ peri.func(options) -> function
 -- A function with a gradient of one's own.

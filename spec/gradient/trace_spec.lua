@@ -147,6 +147,39 @@ describe("a trace", function ()
     peri.set_threads(1)
   end)
 
+  it("passes gradients on to one parameter alone, where that is asked for", function ()
+    local core, rng = require "perilune.core", peri.rng(3)
+    for _, n in ipairs { 1, 7, 5000 } do
+      local w, x = peri.param(rng:normal(4)), peri.param(rng:normal(n, 4))
+      local y, c = peri.param(rng:normal(n)), peri.param(rng:normal(n))
+      local function loss ()
+        local shifted = (x * 2 + c:reshape(n, 1)):matmul(w) + c:exp()
+        local _, total = peri.scan(function (state, row) return state * 0.5 + row * w[1], state end, 0, c)
+        return peri.Normal(shifted, 1 + w[2] * w[2]):log_prob(y):sum() + (w * x):sum() + peri.stack({ w[1], c[1] }):sum()
+               + (x * y:reshape(n, 1)):sum() + total:sum()
+      end
+      local all, alone = core.trace(loss), core.trace(loss, w)
+      local rows = rng:normal(3, 4)
+      local values, gradients = peri.zeros(3), peri.zeros(3, 4)
+      local own_values, own_gradients = peri.zeros(3), peri.zeros(3, 4)
+      for _ = 1, 2 do
+        all:rows(w, rows, values, gradients)
+        alone:rows(w, rows, own_values, own_gradients)
+        assert.is_true(own_values:equal(values))
+        assert.is_true(own_gradients:equal(gradients))
+        x:copy(rng:normal(n, 4))   -- which is still part of the trace
+        y:copy(rng:normal(n))
+      end
+      w.grad, x.grad, y.grad, c.grad = nil, nil, nil, nil
+      assert.equal(all:value(), alone:backward())
+      assert.equal(0, x.grad:abs():max())
+      assert.is_true(w.grad:abs():max() > 0)
+    end
+    local w = peri.param(1)
+    assert.has_error(function () core.trace(function () return w * w end, w * 2) end)
+    assert.has_error(function () peri.trace(function () return w * w end, w) end)
+  end)
+
   it("prints", function ()
     local w = peri.param { 1, 2 }
     assert.equal("trace(2 operations, 1 parameters)", tostring(peri.trace(function () return w:exp():max() end)))

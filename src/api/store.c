@@ -14,7 +14,6 @@
 #include <string.h>
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #define PLACES_CAN_BE_READ 1
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
@@ -99,16 +98,21 @@ static size_t read_at (FILE *f, uint64_t at, char *to, size_t n) {
   return done;
 }
 
-/* The size of a file; -1 if it has none. */
+/* The size of a file, before anything was read of it; -1 if it has none. */
 static int64_t size_of (FILE *f) {
 #ifdef PLACES_CAN_BE_READ
   struct stat status;
   if (fstat(fileno(f), &status) != 0 || !S_ISREG(status.st_mode)) return -1;
   return (int64_t)status.st_size;
-#elif defined(_WIN32)
-  return _fseeki64(f, 0, SEEK_END) == 0 ? (int64_t)_ftelli64(f) : -1;
 #else
-  return fseeko(f, 0, SEEK_END) == 0 ? (int64_t)ftello(f) : -1;
+  int64_t size = -1;
+#ifdef _WIN32
+  if (_fseeki64(f, 0, SEEK_END) == 0) size = (int64_t)_ftelli64(f);
+#else
+  if (fseeko(f, 0, SEEK_END) == 0) size = (int64_t)ftello(f);
+#endif
+  rewind(f);
+  return size;
 #endif
 }
 
@@ -373,21 +377,6 @@ static int store_load (lua_State *L) {
   return 0;
 }
 
-/* core.store_expect(store, first, n): these rows of a file will be read soon */
-static int store_expect (lua_State *L) {
-  const Store *s = check_store(L, 1, "rows");
-  size_t n = check_count(L, 3, 0), first = check_first(L, 2, s, n);
-#if defined(PLACES_CAN_BE_READ) && defined(POSIX_FADV_WILLNEED)
-  FILE *f = s->stream != NULL ? open_file(s->stream) : NULL;
-  if (f != NULL)
-    posix_fadvise(fileno(f), (off_t)(s->offset + first * row_bytes(s)), (off_t)(n * row_bytes(s)),
-                  POSIX_FADV_WILLNEED);
-#else
-  (void)first;
-#endif
-  return 0;
-}
-
 /* }====================================================== */
 
 
@@ -446,7 +435,6 @@ static const luaL_Reg functions[] = {
   {"store_read",   store_read},
   {"store_gather", store_gather},
   {"store_load",   store_load},
-  {"store_expect", store_expect},
   {"store_write",  store_write},
   {"raw",          raw},
   {NULL, NULL}

@@ -2,7 +2,8 @@
 ** trace.c - recording what a function does, to be replayed without entering Lua
 **
 ** core.trace(fn) calls fn once. The nodes below the number that it returns are kept, together
-** with memory for their gradients; replay.c computes them again.
+** with memory for their gradients; replay.c computes them again. core.trace(fn, x) keeps those of
+** one parameter only: others, such as data that change, cost nothing on the way back.
 */
 #include "autograd/steps.h"
 #include "autograd/target.h"
@@ -87,6 +88,22 @@ static void make_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   check_operands(L, tape);
 }
 
+/* Nothing flows back to nodes that do not depend on a parameter, the one that is wanted. (`empty`
+   marks them.) What a recurrence passes on is left as it is. */
+static void leave_others_out (Trace *trace, const Node *wanted) {
+  for (size_t i = 0; i < trace->leaves; i++) trace->leaf[i].node->empty = trace->leaf[i].node != wanted;
+  for (size_t i = trace->n; i-- > 0; ) {
+    Node *node = trace->step[i].node;
+    node->empty = true;
+    for (int k = 0; k < node->n; k++) {
+      if (!node->in[k].tracked) continue;
+      if (!node_below(node, k)->empty) node->empty = false;
+      else if (node->kind != NODE_SCAN) node->in[k].tracked = false;
+    }
+    if (node->empty) trace->step[i].goes_back = false;
+  }
+}
+
 /* Where the inputs of single blocks are, now that all of them have been computed. */
 static void find_inputs (Trace *trace, const Kernel *const operators[]) {
   for (size_t i = 0; i < trace->n; i++) {
@@ -163,13 +180,23 @@ static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
                 " called; only what it does itself is replayed");
 }
 
-/* core.trace(fn) */
+/* The node of the parameter at `index`, or NULL. */
+static const Node *wanted_node (lua_State *L, int index) {
+  if (lua_isnoneornil(L, index)) return NULL;
+  const Tensor *x = engine_check_tensor(L, index, "trace");
+  if (x->node == NULL || x->node->kind != NODE_LEAF)
+    host_fail_type(L, "trace", "x", "a parameter (peri.param)", index);
+  return x->node;
+}
+
+/* core.trace(fn), core.trace(fn, x) */
 static int new_trace (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   const Kernel *operators[NUMBER_OPERATORS];
   Tape tape;
   Arena arena;
-  host_arguments(L, "trace", 1);
+  host_arguments(L, "trace", 2);
+  const Node *wanted = wanted_node(L, 2);
   for (int k = 0; k < NUMBER_OPERATORS; k++)
     operators[k] = host_kernel(L, number_operators[k].file, number_operators[k].name);
   if (state->tracing) host_fail(L, "trace", "not within another trace");
@@ -191,6 +218,7 @@ static int new_trace (lua_State *L) {
   check_operands(L, &tape);
   arena_close(L);
   replay_release(L, state, trace);   /* no node waits any more, or can lose an operand */
+  if (wanted != NULL) leave_others_out(trace, wanted);
   find_inputs(trace, operators);
   place_gradients(state, trace);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &METATABLE);

@@ -162,7 +162,8 @@ local function map_file (path, options, ...)
     if options.shape == nil then
       raise("map_file: %s does not say what it has: give shape = { rows, columns }, rows may be -1", path)
     end
-    shape, dtype, offset = check_shape(options.shape), check_dtype("map_file", options.dtype, "f64"), options.offset or 0
+    shape, dtype = check_shape(options.shape), check_dtype("map_file", options.dtype, "f64")
+    offset = options.offset or 0
     if not is_integer(offset) or offset < 0 then
       raise("map_file: offset must be a number of bytes, got %s", show.value(offset))
     end
@@ -366,7 +367,7 @@ function Rows:__index (key)
         near and ", did you mean " .. near .. "?" or "")
 end
 
-function Rows:__newindex (key) raise("Rows cannot be changed; %s was set", tostring(key)) end
+function Rows.__newindex (_, key) raise("Rows cannot be changed; %s was set", tostring(key)) end
 
 function Rows:__len () return self.shape[1] end
 

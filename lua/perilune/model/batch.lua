@@ -97,15 +97,6 @@ local function stretches (self, count)
   return list
 end
 
--- Tells the system what the next stage will read.
-local function expect_next (self)
-  local at, used = self.block_at, self.block_used
-  for _, part in ipairs(stretches(self, math.min(self.stage, self.n - self.stage_end))) do
-    for base in pairs(self.buffers) do core.store_expect(base, part[1], part[2]) end
-  end
-  self.block_at, self.block_used = at, used
-end
-
 -- Memory for a stage of each file, and what each copy shows of it. Views of one file share it.
 local function buffers_of (self)
   if self.buffers then return self.buffers end
@@ -132,7 +123,6 @@ local function next_stage (self, rng)
   self.numbers = joining.cat(numbers)
   self.stage_from, self.stage_end = rng:state(), self.stage_end + count
   self.order, self.stage_begin = permutation(count, rng), self.stage_end - count
-  expect_next(self)
 end
 
 -- Fetches the rows before `used`.

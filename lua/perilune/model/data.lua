@@ -9,7 +9,7 @@ local show   = require "perilune.show"
 
 local raise = errors.raise
 
-local BLOCK = 2 ^ 16   -- numbers of rows that are looked at together, where all are: they stay in the cache
+local BLOCK = 2 ^ 17   -- numbers of rows that are looked at together, where all are: they stay in the cache
 
 local Data = {}
 Data.__index = Data

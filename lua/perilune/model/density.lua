@@ -65,10 +65,10 @@ local function log_density (self)
   return total
 end
 
--- The trace of fn, or nil where it cannot be traced, or is not to be.
+-- The trace of fn, with gradients by u alone, or nil where it cannot be traced, or is not to be.
 local function traced (self, fn)
   if self.posed.untraced then return nil end
-  local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn)
+  local ok, found = attempt.call("not within trace", "cannot be replayed", core.trace, fn, self.u)
   if ok then return found end
   if not self.posed.warned then
     if warn then warn("perilune: the model cannot be traced, and runs in Lua at every step: " .. tostring(found)) end
