@@ -23,7 +23,7 @@
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
-#   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
+#   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows, wasm (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1; make lua5.1, lua5.2, lua5.3 likewise, make luas in all four
 #   make love         the game of examples/love in LÖVE, without a screen; make love-play with one
 #   make rock         luarocks lint, and luarocks make into a fresh tree
@@ -54,7 +54,7 @@ MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson python3-torch r-cran-rstan r-cran-
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64
+                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64 emscripten nodejs llvm
 OTHER_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev
 LOVE_PACKAGES  = $(BUILD_PACKAGES) luajit libluajit-5.1-dev love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config

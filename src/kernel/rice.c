@@ -14,6 +14,7 @@
 #include "special/constants.h"
 #include "special/legendre.h"
 #include "special/marcum.h"
+#include "special/vhypot.h"
 
 /* at {x, nu, sigma}: z = x/sigma, k = nu/sigma */
 typedef struct Score { double z, k; } Score;
@@ -70,7 +71,7 @@ static void slopes (const double *at, double *dx) {
 
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL};
-  return search_quantile(law, at, upper, hypot(at[1], at[2]));
+  return search_quantile(law, at, upper, vhypot(at[1], at[2]));
 }
 
 enum { OPERANDS = 3 };
@@ -226,7 +227,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double other[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_normal(g, 1, first, n, other);
-  for (size_t i = 0; i < n; i++) out[i] = hypot(fma(sigma[i], out[i], nu[i]), sigma[i] * other[i]);
+  for (size_t i = 0; i < n; i++) out[i] = vhypot(fma(sigma[i], out[i], nu[i]), sigma[i] * other[i]);
 }
 
 
