@@ -30,8 +30,10 @@
 #   make coverage     the lines of C and Lua that specs and hosts run (half an hour)
 #   make mutate       COUNT= saved states with bits flipped and values changed, likewise, from SEED=
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
-#   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
-#   make luajit       the specs in LuaJIT 2.1; make lua5.1, lua5.2, lua5.3 likewise, make luas in all four
+#   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows, wasm (built here, run in emulators)
+#   make luajit       the specs in LuaJIT 2.1, or with SOME=yes a third of them; make lua5.1, lua5.2, lua5.3
+#                     likewise; make luas in all four
+#   make bench-luas   speed of LuaJIT beside Lua 5.4
 #   make love         the game of examples/love in LÖVE, without a screen; make love-play with one
 #   make rock         luarocks lint, and luarocks make into a fresh tree
 #   make install      module, header, library and pkg-config file into PREFIX (default /usr/local)
@@ -61,7 +63,7 @@ MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson python3-torch r-cran-rstan r-cran-
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64
+                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64 emscripten nodejs llvm
 OTHER_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev
 LOVE_PACKAGES  = $(BUILD_PACKAGES) luajit libluajit-5.1-dev love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
@@ -415,12 +417,24 @@ OTHER_INCDIR = /usr/include/$(if $(filter luajit,$(1)),luajit-2.1,$(1))
 # $(call other,lua)
 other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)' LUA=$(1) LUA_INCDIR=$(OTHER_INCDIR)
 OTHER_SPECS  = $(filter-out spec/prompt_spec.lua spec/fuzz_spec.lua,$(sort $(shell find spec -name '*_spec.lua')))
+# With SOME=yes those that see most of what a Lua can do otherwise.
+SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
+               construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack plot \
+               reference rows running transforms) $(patsubst %,spec/gradient/%_spec.lua,loss operators scan tape trace \
+               waiting) $(patsubst %,spec/distributions/%_spec.lua,Beta Categorical MixtureSameFamily \
+               MultivariateNormal Normal Poisson Truncated VonMises)
 
 .PHONY: luas lua5.1 lua5.2 lua5.3
 luas: $(OTHER_LUAS)
 $(OTHER_LUAS): need-luas
 	@$(call other,$@) $(JOBS) build/$@/perilune/core.so
-	@$(call other,$@) SPECS='--helper=spec/support/older.lua $(OTHER_SPECS)' run-specs
+	@$(call other,$@) SPECS='--helper=spec/support/older.lua $(if $(SOME),$(SOME_SPECS),$(OTHER_SPECS))' run-specs
+
+.PHONY: bench-luas
+bench-luas: need-luas
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@$(call other,luajit) $(JOBS) build/luajit/perilune/core.so
+	@$(LUA) bench/luas.lua $(LUA) $(BUILD) luajit build/luajit
 
 LOVE = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' LUA_CPATH='$(CURDIR)/build/luajit/?.so;;'
 love: need-love

@@ -1,11 +1,12 @@
 --- Finalizers may do anything at any allocation: bring back what was given up, compute, write, differentiate.
 local peri = require "perilune"
 local core = require "perilune.core"
+local finalized = require "spec.support.finalized"
 
 -- What make() gives, given up and brought back by a finalizer.
 local function brought_back (make)
   local found
-  setmetatable({ make() }, { __gc = function (box) found = box[1] end })
+  finalized({ make() }, function (box) found = box[1] end)
   collectgarbage()
   collectgarbage()
   return found
@@ -27,14 +28,14 @@ local function disturbed (first, last, work, act)
   local function at_next_cycle ()
     cycle = cycle + 1
     if over or cycle > last then return end
-    setmetatable({}, { __gc = at_next_cycle })
+    finalized({}, at_next_cycle)
     if cycle < first then return end
     acted = true
     act()
   end
   collectgarbage("incremental", 1, 100, 30)
   collectgarbage()
-  setmetatable({}, { __gc = at_next_cycle })
+  finalized({}, at_next_cycle)
   local ok, message = pcall(work)
   over = true
   collectgarbage("incremental", 200, 100, 13)

@@ -10,6 +10,7 @@ local peri = require "perilune"
 local graphics = love.graphics
 local COLOURS = { { 0.93, 0.49, 0.19 }, { 0.27, 0.66, 0.87 }, { 0.55, 0.80, 0.35 } }
 local GROUND, PANEL, LANE = 540, 600, 100
+local WIDTH, TALLEST = 330, 5   -- of the panels: columns, and the density at their top
 local X = peri.linspace(0.004, 0.996, 125)
 local xs = X:totable()
 
@@ -66,21 +67,43 @@ local function draw_field ()
   end
   graphics.setColor(1, 1, 1)
   graphics.rectangle("fill", centre(game.x) - 26, GROUND - 12, 52, 24, 6)
+  for lane = 1, game.LANES do
+    graphics.setColor(1, 1, 1, lane == game.lane and 1 or 0.35)
+    graphics.printf("lane " .. lane, centre(lane) - LANE / 2, GROUND + 20, LANE, "center")
+  end
+end
+
+-- A curve over a lane's line, and a faint shade below it.
+local function draw_density (density, colour, bottom, height)
+  local points = {}
+  for k, y in ipairs(density) do
+    local px, py = PANEL + WIDTH * xs[k], bottom - height * math.min(y / TALLEST, 1)
+    points[2 * k - 1], points[2 * k] = px, py
+    graphics.setColor(colour[1], colour[2], colour[3], 0.16)
+    graphics.rectangle("fill", px, py, WIDTH * (xs[2] - xs[1]), bottom - py)
+  end
+  graphics.setColor(colour)
+  graphics.line(points)
 end
 
 -- The densities of one lane; tall ones are cut.
 local function draw_beliefs (lane, top, height)
-  graphics.setColor(1, 1, 1, 0.35)
-  graphics.line(PANEL, top + height, PANEL + 330, top + height)
-  graphics.print("lane " .. lane, PANEL, top)
+  local bottom = top + height
   for i, enemy in ipairs(game.enemies) do
-    local density, points = enemy:density(lane, X):totable(), {}
-    for k, y in ipairs(density) do
-      points[2 * k - 1] = PANEL + 330 * xs[k]
-      points[2 * k] = top + height - height * math.min(y / 5, 1)
-    end
-    graphics.setColor(COLOURS[i])
-    graphics.line(points)
+    draw_density(enemy:density(lane, X):totable(), COLOURS[i], bottom, height)
+  end
+  graphics.setColor(1, 1, 1, 0.6)
+  graphics.line(PANEL, bottom, PANEL + WIDTH, bottom)
+  for tenths = 0, 10, 5 do
+    graphics.line(PANEL + WIDTH * tenths / 10, bottom, PANEL + WIDTH * tenths / 10, bottom + 4)
+  end
+  graphics.print("lane " .. lane, PANEL, top - 4)
+end
+
+local function draw_axis (y)
+  graphics.setColor(1, 1, 1, 0.6)
+  for tenths = 0, 10, 5 do
+    graphics.printf(tostring(tenths / 10), PANEL + WIDTH * tenths / 10 - 20, y, 40, "center")
   end
 end
 
@@ -105,9 +128,10 @@ end
 
 function love.draw ()
   draw_field()
-  for lane = 1, game.LANES do draw_beliefs(lane, 40 + (lane - 1) * 104, 84) end
+  for lane = 1, game.LANES do draw_beliefs(lane, 44 + (lane - 1) * 104, 80) end
+  draw_axis(GROUND + 8)
   graphics.setColor(1, 1, 1)
-  graphics.print("P(hit) as the enemies believe it, 0 to 1", PANEL, 12)
+  graphics.print("how likely a bomb hits, as each enemy believes", PANEL, 12)
   local n = #game.results
   local recent = 100 * game:rate(math.max(1, n - 29), n)
   graphics.print(string.format("bombs %d   hits of the last 30: %.0f %%", n, recent), 30, 12)

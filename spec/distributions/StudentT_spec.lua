@@ -29,9 +29,9 @@ describe("StudentT beyond the contract", function ()
   end)
 
   it("is Cauchy for df = 1, out to where squares overflow", function ()
-    local d = peri.StudentT(1)
+    local d, atan2 = peri.StudentT(1), rawget(math, "atan2") or math.atan
     for _, x in ipairs { 1e-300, 1e-8, 1, 1e8, 1e170, 1e300 } do
-      local tail = math.atan(1, x) / math.pi
+      local tail = atan2(1, x) / math.pi
       assert(math.abs(d:sf(x) - tail) <= 1e-13 * tail, x)
       assert(math.abs(d:log_sf(x) - math.log(tail)) <= 1e-13 * math.abs(math.log(tail)), x)
     end

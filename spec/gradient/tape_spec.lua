@@ -1,5 +1,6 @@
 -- The tape: parameters, recording, the backward pass, and what is refused.
 local peri = require "perilune"
+local finalized = require "spec.support.finalized"
 local core = require "perilune.core"
 
 local function fails (message, f, ...)
@@ -56,7 +57,7 @@ describe("backward", function ()
     local function at_next_cycle ()
       number = number - 1
       if number == 0 then pcall(act)
-      elseif number > 0 then setmetatable({}, { __gc = at_next_cycle }) end
+      elseif number > 0 then finalized({}, at_next_cycle) end
     end
     collectgarbage("incremental", 1, 100, 30)
     collectgarbage()

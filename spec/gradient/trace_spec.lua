@@ -1,6 +1,7 @@
 -- peri.trace: what a function recorded, replayed. That replays give the gradients of what is recorded anew is checked
 -- for everything that has one by spec.gradient.check; here are draws, data, threads, and what cannot be replayed.
 local peri = require "perilune"
+local finalized = require "spec.support.finalized"
 
 local function message (fn, ...)
   local ok, text = pcall(fn, ...)
@@ -403,7 +404,7 @@ describe("a trace during a backward pass", function ()
       local left = round
       local function act ()
         left = left - 1
-        if left > 0 then setmetatable({}, { __gc = act }) return end
+        if left > 0 then finalized({}, act) return end
         acted = acted + (left == 0 and b.grad and 1 or 0)
         b.grad = nil
       end

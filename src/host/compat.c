@@ -157,8 +157,8 @@ int compat_isinteger (lua_State *L, int index) {
 }
 
 lua_Integer compat_tointegerx (lua_State *L, int index, int *is_integer) {
-  double x = lua_isnumber(L, index) ? lua_tonumber(L, index) : 0.5;
-  int fits = x == floor(x) && fabs(x) < 0x1p63;
+  double x = lua_tonumber(L, index), end = sizeof(lua_Integer) == 8 ? 0x1p63 : 0x1p31;
+  int fits = x > -end && x < end && (double)(lua_Integer)x == x && (x != 0 || lua_isnumber(L, index));
   if (is_integer != NULL) *is_integer = fits;
   return fits ? (lua_Integer)x : 0;
 }

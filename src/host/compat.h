@@ -59,6 +59,8 @@ const char *compat_pushvfstring (lua_State *L, const char *format, va_list argum
 #define luaL_getmetafield(L, index, name) compat_getmetafield(L, index, name)
 #define lua_isinteger   compat_isinteger
 #define lua_tointegerx  compat_tointegerx
+#undef lua_tointeger
+#define lua_tointeger(L, index) compat_tointegerx(L, index, NULL)   /* 0 where there is a fraction */
 #define luaL_checkinteger compat_checkinteger
 #define lua_pushfstring  compat_pushfstring
 #define lua_pushvfstring compat_pushvfstring

@@ -14,6 +14,7 @@
 #include "special/constants.h"
 #include "special/legendre.h"
 #include "special/marcum.h"
+#include "special/vhypot.h"
 
 /* at {x, nu, sigma}: z = x/sigma, k = nu/sigma */
 typedef struct Score { double z, k; } Score;
@@ -233,7 +234,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   double other[KERNEL_DRAW_MAX];
   noise_normal(g, 0, first, n, out);
   noise_normal(g, 1, first, n, other);
-  for (size_t i = 0; i < n; i++) out[i] = hypot(fma(sigma[i], out[i], nu[i]), sigma[i] * other[i]);
+  for (size_t i = 0; i < n; i++) out[i] = vhypot(fma(sigma[i], out[i], nu[i]), sigma[i] * other[i]);
 }
 
 

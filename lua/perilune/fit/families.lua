@@ -28,6 +28,8 @@ local functions   = require "perilune.functions"
 local matrices    = require "perilune.matrix_functions"
 local statistics  = require "perilune.statistics"
 
+local atan2 = rawget(math, "atan2") or math.atan   -- that of Lua 5.1 takes one number
+
 local families = {}
 
 local log, square = functions.log, functions.square
@@ -136,7 +138,7 @@ families.Triangular = {
 }
 
 families.VonMises = { start = function (x, w)
-  return { loc = math.atan(mean(functions.sin(x), w), mean(functions.cos(x), w)), concentration = 1 }
+  return { loc = atan2(mean(functions.sin(x), w), mean(functions.cos(x), w)), concentration = 1 }
 end }
 
 

@@ -6,6 +6,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/repeated.h"
+#include "special/vhypot.h"
 #include "special/vmath.h"
 #include "special/vpow.h"
 
@@ -365,26 +366,6 @@ static void maximum_partials (size_t n, const double *const in[], double *const 
 }
 
 
-/*
-** sqrt(x^2 + y^2). The larger is brought to where squares neither overflow nor lose digits, and the
-** root is corrected by what it leaves over (Borges, An improved algorithm for hypot(a, b), 2019).
-*/
-typedef struct Legs { double large, small, unit; } Legs;
-
-VECTOR Legs scaled_legs (double x, double y) {
-  double a = fabs(x), b = fabs(y);
-  double large = a > b ? a : b, small = a > b ? b : a;
-  double unit = large > 0x1p500 ? 0x1p600 : large < 0x1p-400 ? 0x1p-600 : 1.0;
-  return (Legs) {large / unit, small / unit, unit};
-}
-
-VECTOR double long_side (Legs l) {
-  double a = l.large, b = l.small, h = sqrt(fma(a, a, b * b));
-  double squared = h * h, leg = a * a;
-  double rest = fma(-b, b, squared - leg) + (fma(h, h, -squared) - fma(a, a, -leg));
-  return h > 0 ? h - rest / (2 * h) : h;
-}
-
 /*@ peri.hypot(x, y) -> number or Tensor
  * sqrt(x^2 + y^2), without overflow on the way.
  * > hypot(3e200, 4e200)
@@ -392,9 +373,7 @@ VECTOR double long_side (Legs l) {
 static void hypotenuse (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *y = in[1];
   for (size_t i = 0; i < n; i++) {
-    Legs l = scaled_legs(x[i], y[i]);
-    double h = long_side(l) * l.unit;
-    h = l.large == HUGE_VAL ? l.large : h;
+    double h = vhypot(x[i], y[i]);
     out[i] = ((x[i] != x[i]) | (y[i] != y[i])) ? x[i] + y[i] : h;
   }
 }
