@@ -38,13 +38,13 @@ function names.kinds ()
   return {
     Constraint   = { peri.constraints.Constraint, getmetatable(peri.constraints.positive) },
     Distribution = { peri.Distribution },
-    Fit          = { require "perilune.inference.running" },
+    Fit          = { (require "perilune.inference.running") },
     Guide        = { run.methods.guide },
-    Help         = { require "perilune.help.entry" },
+    Help         = { (require "perilune.help.entry") },
     Model        = { getmetatable(posed) },
     Optimiser    = { require "perilune.optim.optimiser", { step = peri.optim.SGD.step } },
     Plot         = peri.has "plot" and { getmetatable(peri.plot({ 0, 1 })).__index } or nil,
-    Posterior    = { require "perilune.inference.posterior" },
+    Posterior    = { (require "perilune.inference.posterior") },
     Registry     = { getmetatable(peri.biject_to).__index },
     Rng          = { methods_of(peri.rng(1)) },
     Rows         = { require "perilune.data.rows".methods },
@@ -76,12 +76,12 @@ local function add_module (found, path, module)
 end
 
 -- Methods that one class of distributions has beside those of all, unless they serve its construction.
-local INSIDE = { init = true, construct = true, complete = true, outcomes = true, finite_df = true, finite_mean = true,
-                 affine = true }
+names.inside = { init = true, construct = true, complete = true, outcomes = true, finite_df = true,
+                 finite_mean = true, affine = true }
 local function add_classes (found)
   for _, class_name in ipairs(peri.distributions()) do
     for name, value in pairs(peri[class_name]) do
-      if type(value) == "function" and not name:find "^__" and peri.Distribution[name] == nil and not INSIDE[name] then
+      if type(value) == "function" and not name:find "^__" and peri.Distribution[name] == nil and not names.inside[name] then
         found[class_name .. ":" .. name] = value
       end
     end

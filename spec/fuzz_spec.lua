@@ -4,7 +4,9 @@ local Random  = require "spec.fuzz.random"
 local case    = require "spec.fuzz.case"
 local child   = require "spec.fuzz.child"
 local fault   = require "spec.fuzz.fault"
+local found_before = require "spec.fuzz.found"
 local laws    = require "spec.fuzz.laws"
+local names   = require "docs.names"
 local params  = require "spec.fuzz.params"
 local program = require "spec.fuzz.program"
 local shrink  = require "spec.fuzz.shrink"
@@ -56,6 +58,33 @@ describe("the fuzzer", function ()
     assert.same(peri.distributions(), surface.classes)
   end)
 
+  -- A name is fuzzed if statements pick it from a list of all there are, or if one of them writes it out.
+  it("calls every public name", function ()
+    local texts, left = {}, {}
+    for _, file in ipairs { "calls", "checks", "learning", "objects", "surprises", "values", "world" } do
+      local opened = assert(io.open("spec/fuzz/" .. file .. ".lua"))
+      texts[#texts + 1] = opened:read "a"
+      opened:close()
+    end
+    local text = table.concat(texts, "\n")
+    for path, value in pairs(names.all()) do
+      local last = path:match "[^.:]+$"
+      local is_written = text:find(path .. "%f[^%w_]") or text:find(":" .. last .. "%f[^%w_]")
+                         or path:find "^peri%.optim%." and text:find('"' .. last .. '"', 1, true)
+      if type(value) ~= "string" and not surface.is_picked(path) and not is_written then left[#left + 1] = path end
+    end
+    assert.same({}, left)
+  end)
+
+  it("does not take other names for called", function ()
+    assert.is_true(surface.is_picked "peri.zeros")
+    assert.is_true(surface.is_picked "Model:nuts")
+    assert.is_true(surface.is_picked "LinearGaussian:filter")
+    assert.is_false(surface.is_picked "peri.nothing")
+    assert.is_false(surface.is_picked "Model:nothing")
+    assert.is_false(surface.is_picked "Nothing:nuts")
+  end)
+
   it("has parameters for every class", function ()
     local random = Random.new(1)
     for _, name in ipairs(peri.distributions()) do
@@ -90,6 +119,18 @@ describe("the fuzzer", function ()
     assert.equal(0.5, peri.Normal(0, 1):cdf(0))
     assert.is_false(pcall(peri.Normal, 0, -1))
   end)
+end)
+
+
+describe("what was found before is found no more:", function ()
+  after_each(world.reset)
+
+  for _, one in ipairs(found_before) do
+    it(one[1], function ()
+      local found = case.replay { table.unpack(one, 2) }
+      assert(found == nil, tostring(found and found.text))
+    end)
+  end
 end)
 
 

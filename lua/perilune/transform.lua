@@ -242,11 +242,13 @@ function transform.number_or_tensor (kind, name, x, default)
   return core.operand(x, kind, name)
 end
 
---- The shape of the broadcast of a shape and some parameters.
-function transform.broadcast_with (shape, ...)
+--- The shape of the broadcast of a shape and some parameters of a transform; raises if there is none.
+function transform.broadcast_with (self, shape, ...)
   local operands = { core.tensor(0):expand(shape) }
   for _, x in ipairs { ... } do operands[#operands + 1] = core.is_tensor(x) and x or nil end
-  return core.broadcast_shape(table.unpack(operands))
+  local found, why = core.broadcast_shape(table.unpack(operands))
+  if not found then errors.raise("%s: %s", getmetatable(self).__name, why) end
+  return found
 end
 
 return transform

@@ -27,6 +27,10 @@ local ARGUMENTS = {
   js_divergence = { "distribution", "distribution" }, wasserstein = { "distribution", "distribution", "positive?" },
   renyi_divergence = { "distribution", "distribution", "positive" }, biject_to = { "constraint" },
   transform_to = { "constraint" }, kl_pairs = {}, distributions = {},
+  model = { "body" }, fit = { "class", "vector", "fit_options?" }, sbc = { "model", "sbc_options" },
+  compare = { "posteriors" }, load = { "saved", "posed?" }, pack = { "anything" }, unpack = { "saved" },
+  read_csv = { "csv" }, read_json = { "json" }, write_csv = { "frame", "path?" }, describe = { "operand" },
+  bits = { "number" }, plot = { "plotted", "plot_options?" }, hist = { "vector", "plot_options?" }, preload = { "names" },
   -- of tensors
   totable = {}, numel = {}, clone = {}, contiguous = {}, detach = {}, flatten = {}, backward = {},
   select = { "dim", "integer" }, narrow = { "dim", "integer", "integer" }, transpose = { "dim", "dim" },
@@ -38,6 +42,9 @@ local ARGUMENTS = {
   -- of distributions
   sample = { "shape?", "rng?" }, rsample = { "shape?", "rng?" }, is_a = { "class" }, batched = { "number" },
   with_batch = { "shape" }, expectation = { "callback" }, extend = { "word" },
+  fit_check = { "vector" }, kl = { "distribution" }, moment = { "extent" }, icdf_log = { "level" }, isf_log = { "level" },
+  filter = { "operand" }, smooth = { "operand" }, posterior = { "operand" }, viterbi = { "operand" },
+  skewness = {}, kurtosis = {}, pdf = { "operand" },
   mode = {}, variance = {}, stddev = {}, entropy = {}, enumerate_support = {}, logits = {},
   -- of generators
   state = {}, restore = { "state" }, split = { "extent" }, uniform = { "shape?" }, normal = { "shape?" },
@@ -95,9 +102,27 @@ local function anything (source)
   return kinds
 end
 
+local WRITES = { write_csv = true }   -- to a place of ours, whatever the case
+
 local function face (source)
-  local name = source.random:pick(surface.face)
-  return "peri." .. name .. "(" .. source:arguments(ARGUMENTS[name] or anything(source)) .. ")"
+  local name, wildness = source.random:pick(surface.face), source.wildness
+  if WRITES[name] then source.wildness = 0 end
+  local arguments = source:arguments(ARGUMENTS[name] or anything(source))
+  source.wildness = wildness
+  return "peri." .. name .. "(" .. arguments .. ")"
+end
+
+local HELP = { "peri.help(%s)", "peri.help.entry(%s)", "peri.help.find(%s)", "tostring(peri.help(%s))" }
+
+local function help (source)
+  local name = source.random:unit() < source.wildness and source:anything() or source:public_name()
+  return source.random:pick(HELP):format(name)
+end
+
+-- Laws made of others by arithmetic.
+local function algebra (source)
+  local d, other = source:distribution(), source:argument(source.random:pick { "number", "distribution" })
+  return string.format(source.random:pick { "%s + %s", "%s - %s", "%s * %s", "%s / %s", "-(%s + %s)", "2 * %s + %s" }, d, other)
 end
 
 local function elementwise (source)
@@ -168,7 +193,7 @@ local function of_rng (source)
 end
 
 local TRANSFORM_METHODS = {
-  "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s", "%s:forward_shape({ 2, 3 }), %s",
+  "%s:inverse_shape({ 2, 3 }), %s", "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s", "%s:forward_shape({ 2, 3 }), %s",
   "%s:image(%s)", "%s == %s", "%s:inv():inv()(%s)",
 }
 
@@ -189,7 +214,8 @@ end
 
 local calls = {
   { 10, face }, { 8, elementwise }, { 20, of_tensor }, { 6, operator }, { 3, index }, { 14, construct },
-  { 20, of_distribution }, { 3, field }, { 4, of_rng }, { 6, of_transform }, { 4, of_constraint },
+  { 20, of_distribution }, { 3, field }, { 4, of_rng }, { 6, of_transform }, { 4, of_constraint }, { 1, help },
+  { 2, algebra },
 }
 
 return calls

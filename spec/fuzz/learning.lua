@@ -105,13 +105,13 @@ local function fit (source)
                              source.random:pick(JOINTS), table.concat(sites, ", "),
                              source.random:pick { "meanfield", "fullrank", "lowrank", "flow" },
                              source.random:integer(1, 5), source:boolean(), source:rng())
-  return set(source, "peri.vi.new(" .. made .. ")")
+  return set(source, source.random:pick { "peri.vi.new(", "peri.vi.fit(" } .. made .. ")")
 end
 
 local FIT_STEPS = { "%s:step(%s)", "%s:step { ms = %s }", "%s:restore(%s)", "%s:state(), %s", "%s:step(3), %s" }
 
 local function of_fit (source)
-  local ref = source:ref "fit"
+  local ref = source:ref "running fit"
   return ref and set(source, source.random:pick(FIT_STEPS):format(ref, source:argument "extent")) or fit(source)
 end
 

@@ -49,6 +49,12 @@ local VALUES = {
   peri.tensor { { 1, 2 }, { 3, 4 } }, peri.zeros(3), peri.zeros(2, 1, 2), "philox4x32-10 0000000000000001 0000000000000000",
 }
 
+-- One of them; tables are new, since places in them may be changed.
+local function some_value (random)
+  local value = random:pick(VALUES)
+  return type(value) == "table" and peri.unpack(peri.pack(value)) or value
+end
+
 -- All places in nested tables, as { table, key }.
 local function places (t, found)
   local keys = {}
@@ -72,7 +78,7 @@ local function changed (random, x)
     end
     if type(x) == "number" then return x + random:pick { 1, -1, 0.5, 1e10 } end
   end
-  return random:pick(VALUES)
+  return some_value(random)
 end
 
 --- Other values in what a text of this kind holds, signed as if it were one of ours.
@@ -81,7 +87,7 @@ function mutations.of_values (random, kind, text)
   for _ = 1, random:once_in(4) and 2 or 1 do
     local all = type(whole) == "table" and places(whole, {}) or {}
     local place = #all > 0 and random:pick(all)
-    if not place or random:once_in(50) then whole = random:pick(VALUES)
+    if not place or random:once_in(50) then whole = some_value(random)
     elseif random:once_in(5) then place[1][place[2]] = nil
     else place[1][place[2]] = changed(random, place[1][place[2]]) end
   end

@@ -2,6 +2,7 @@
 local calls     = require "spec.fuzz.calls"
 local checks    = require "spec.fuzz.checks"
 local learning  = require "spec.fuzz.learning"
+local objects   = require "spec.fuzz.objects"
 local surprises = require "spec.fuzz.surprises"
 
 local statements = {}
@@ -21,7 +22,7 @@ local function of (list)
   return function (source) return source.random:weighted(list)[2](source) end
 end
 
-local KINDS = { { 12, call }, { 4, of(learning) }, { 5, check }, { 2, of(surprises) } }
+local KINDS = { { 12, call }, { 4, of(learning) }, { 4, of(objects) }, { 5, check }, { 2, of(surprises) } }
 
 --- The next statement of a case.
 function statements.next (source)

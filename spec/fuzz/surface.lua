@@ -1,6 +1,7 @@
 --- What there is to call: every public name, found where the library itself looks them up.
-local peri = require "perilune"
-local core = require "perilune.core"
+local peri   = require "perilune"
+local core   = require "perilune.core"
+local public = require "docs.names"
 
 local surface = {}
 
@@ -69,15 +70,12 @@ for _, file in ipairs(core.kernel_files()) do
   for _, kernel in ipairs(file:find("^op/") and kernels or {}) do surface.operands[kernel.name] = kernel.n_in end
 end
 
--- What a class says about the making of its instances; nobody else calls it.
-local HOOKS = { complete = true, construct = true, init = true }
-
 -- The methods of a class, its parents' too.
 local function all_methods (class)
   local seen, names = {}, {}
   while class do
     for _, name in ipairs(sorted_names(class)) do
-      if type(rawget(class, name)) == "function" and not name:find("^__") and not HOOKS[name] and not seen[name] then
+      if type(rawget(class, name)) == "function" and not name:find("^__") and not public.inside[name] and not seen[name] then
         seen[name] = true
         names[#names + 1] = name
       end
@@ -88,10 +86,44 @@ local function all_methods (class)
   return names
 end
 
+--- The public methods of objects, by kind: Model, Posterior, Fit and so on.
+surface.objects = {}
+for kind, tables in pairs(public.kinds()) do
+  local listed = {}
+  for _, t in ipairs(tables) do
+    for _, name in ipairs(functions_of(t)) do
+      local is_internal = (" " .. (public.internal[kind] or "") .. " "):find(" " .. name .. " ", 1, true)
+      if not name:find "^_" and not is_internal then listed[name] = true end
+    end
+  end
+  surface.objects[kind] = sorted_names(listed)
+end
+
+--- The kinds that objects.lua makes, and calls all methods of.
+surface.made = { "Model", "Posterior", "Fit", "Sampling", "Plot", "Help", "Trace" }
+
 local methods = { [peri.Distribution] = all_methods(peri.Distribution) }
 for _, name in ipairs(surface.classes) do methods[peri[name]] = all_methods(peri[name]) end
 
 --- The methods of a class as it was before any case; of one made since, those that all classes have.
 function surface.methods_of (class) return methods[class] or methods[peri.Distribution] end
+
+--- Is a public name, as docs/names.lua writes it, one of those that statements pick from?
+function surface.is_picked (path)
+  local kind, name = path:match "^([%w.]+)[.:]([^.:]+)$"
+  local lists = {
+    peri = { surface.face, surface.elementwise, surface.classes }, ["peri.constraints"] = { surface.constraints },
+    ["peri.transforms"] = { surface.transforms }, ["peri.optim"] = { surface.optimisers }, Tensor = { surface.methods },
+    Rng = { surface.generator }, Distribution = { methods[peri.Distribution] },
+  }
+  for _, class in ipairs(surface.classes) do lists[class] = { methods[peri[class]] } end
+  for _, object in ipairs(surface.made) do lists[object] = { surface.objects[object] } end
+  for _, list in ipairs(lists[kind] or {}) do
+    for _, listed in ipairs(list) do
+      if listed == name then return true end
+    end
+  end
+  return false
+end
 
 return surface

@@ -29,12 +29,14 @@ end
 
 -- Garbage whose finalizer computes with what it held, and hands it out again.
 local function finalizer (source)
-  local held = source:ref(source.random:pick { "tensor", "distribution" })
+  local held = source:ref(source.random:pick { "tensor", "distribution", "posed model", "running fit", "trace" })
   if not held then return nil end
   local body = source.random:pick {
     "v[%d] = x", "v[%d] = peri.exp(x)", "x:backward() v[%d] = x.grad", "x:copy(0) v[%d] = x",
     "collectgarbage() v[%d] = peri.param(peri.zeros(600)):exp()", "v[%d] = x:sum() + x", "v[%d] = x:sample(3)",
-    "peri.set_threads(2) v[%d] = x",
+    "peri.set_threads(2) v[%d] = x", "v[%d] = peri.trace(function () return total(peri.mul(x, x)) end)",
+    "v[%d] = peri.model(function (m) m.a = peri.Normal(total(x), 1) end) {}:map()", "error(own_error, 0) v[%d] = x",
+    "coroutine.yield() v[%d] = x",
   }
   local drop = source.random:once_in(2) and " " .. held .. " = nil" or ""
   return string.format("try(function () finalizer(%s, function (x) " .. body .. " end)%s collectgarbage() end)", held,
@@ -46,6 +48,22 @@ local function inside_coroutine (source)
   local expression = source.random:weighted(calls)[2](source)
   local form_of = "try(function () inside_coroutine(function () coroutine.yield() v[%d] = %s end) end)"
   return expression and form_of:format(source:next(), expression)
+end
+
+-- A law of one's own, whose methods are callbacks.
+local function own_law (source)
+  return string.format("set(%d, function () local C = peri.Distribution:extend('Own', { support = %s, params = { { 'loc', %s } } }) "
+                       .. "local f, g = %s, %s function C.log_prob (_, x) return f(x) end "
+                       .. "function C.sample (_, shape, rng) return g(shape, rng) end return C(%s) end)", source:next(),
+                       source:constraint(), source:constraint(), source:callback(), source:callback(), source:argument "number")
+end
+
+-- Metatables of our objects on what is none.
+local function graft (source)
+  local like = source:ref(source.random:pick { "tensor", "rng", "trace" }) or "peri.zeros(2)"
+  local use = source.random:pick { "peri.exp(odd.light)", "odd.light:sum()", "odd.light:normal(2)", "odd.light:backward()",
+                                   "peri.cat { odd.light }", "peri.Normal(odd.light, 1)", "tostring(odd.light)" }
+  return string.format("try(function () graft_light(%s) %s end)", like, use)
 end
 
 local FIELDS = { "params", "operands", "support", "log_prob", "__index", "batch_shape", "event_shape", "super",
@@ -67,5 +85,5 @@ end
 
 return {
   { 4, collect }, { 3, settings }, { 5, write }, { 2, forget }, { 4, finalizer }, { 3, inside_coroutine }, { 1, spoil },
-  { 2, extend },
+  { 2, extend }, { 2, graft }, { 1, own_law },
 }

@@ -19,7 +19,12 @@ end
 
 -- What there is ----------------------------------------------------------------------
 
+-- Names of metatables that say what an object is.
+local OBJECTS = { posterior = true, ["posed model"] = true, ["running fit"] = true, sampling = true, Plot = true, help = true }
+
 local function kind_of (x)
+  local meta_name = (debug.getmetatable(x) or {}).__name
+  if type(x) == "table" and type(meta_name) == "string" and OBJECTS[meta_name] then return meta_name end
   if peri.is_tensor(x) then return "tensor" end
   if type(x) ~= "table" then return type(x) == "userdata" and tostring(x):match("^%a+") or type(x) end
   local meta = getmetatable(x)
@@ -28,8 +33,6 @@ local function kind_of (x)
   if x.log_abs_det_jacobian then return "transform" end
   if x.violation then return "constraint" end
   if x.zero_grad then return "optimiser" end
-  if x.restart and x.result then return "fit" end
-  if x.elbo_mean then return "fitted" end
   return "table"
 end
 
@@ -264,6 +267,18 @@ local CALLBACKS = {
   "function (x) collectgarbage() return peri.mul(x, 2) end",
   "function (x) return peri.mul(peri.tensor { 1, 2 }, x) end",
   "function (x) return peri.lt(x, 1) end", "function () return 'x' end", "function () return 0 / 0 end",
+  -- those that come back into the library, or change what it is at work on
+  "function (x) return peri.trace(function () return total(x) end)() end",
+  "function (x) return peri.grad(function (y) return peri.mul(y, y) end)(total(x)) end",
+  "function (x) total(peri.mul(peri.param(1), x)):backward() return x end",
+  "function (x) if peri.is_tensor(x) then x:copy(7) end return peri.exp(x) end",
+  "function (x) return peri.scan(function (s) return s * 2 end, total(x), 3) end",
+  "function (x) return peri.kl_divergence(peri.Normal(total(x), 1), peri.Cauchy(0, 1)) end",
+  "function (x) for k in pairs(v) do v[k] = nil end collectgarbage() return x end",
+  "function (x) return inside_coroutine(function () coroutine.yield(x) end) or x end",
+  "function (x) finalizer(x, function (y) return peri.exp(y) end) collectgarbage() return peri.mul(x, x) end",
+  "function (x) return peri.no_grad(function () return peri.mul(x, 2) end) end",
+  "function (x) peri.set_threads(2) return peri.exp(x) end",
 }
 
 function Source:callback ()
@@ -280,9 +295,14 @@ for _, word in ipairs { "nil", "true", "false", "''", "'x'", "'1'", "'mean'", "p
   ODD[#ODD + 1] = word
 end
 
+local GRAFTS = {}
+for name in pairs(world.grafts) do GRAFTS[#GRAFTS + 1] = name end
+table.sort(GRAFTS)
+
 --- Anything at all.
 function Source:anything ()
   local random = self.random
+  if random:once_in(30) then return string.format("graft %q", random:pick(GRAFTS)) end
   if random:once_in(2) then return random:pick(ODD) end
   if random:once_in(3) then return text.number(random:pick(ODD_NUMBERS)) end
   if self.last > 0 and random:once_in(2) then return "v[" .. random:integer(1, self.last) .. "]" end

@@ -488,7 +488,7 @@ end
 -- true  true
 function Fit:restore (s)
   local saved, why = packed.unpack(KIND, s)
-  if not saved then return nil, "fit: " .. why end
+  if saved == nil then return nil, "fit: " .. why end
   local is_new = form.fields { tag = form.string, rng = form.rng }(saved)   -- not set up yet
   local fits = type(saved) == "table" and saved.tag == self.spec.tag
                and (is_new or self.spec.is_set_up(saved.set_up))

@@ -301,7 +301,7 @@ end
 -- true
 function Sampling:restore (text)
   local kept, why = packed.unpack("sampling", text)
-  if not kept then return nil, why end
+  if kept == nil then return nil, why end
   local fits = type(kept) == "table" and type(kept.chains) == "table" and core.is_tensor(kept.draws)
                and core.is_tensor(kept.stats)
   local comm, n = self.options.comm, self.options.chains

@@ -73,10 +73,21 @@ local function has_latents (kept, sites, n)
   return true
 end
 
+-- Are diagnostics such of the values: numbers, or tensors with an element for each?
+local function describes (found, values)
+  for name, x in pairs(found or {}) do
+    local size = values[name] and core.numel(values[name]) / core.shape(values[name])[1]
+    if size and core.is_tensor(x) and core.numel(x) ~= size then return false end
+  end
+  return true
+end
+
 local function is_sound (kept)
   local u = type(kept) == "table" and kept.u
   local n = core.is_tensor(u) and core.shape(u)[1]
   return n and n > 0 and form_of(n)(kept) and has_latents(kept, kept.sites, n)
+         and (kept.rhat == nil) == (kept.ess_tail == nil) and (kept.rhat == nil or kept.ess_bulk ~= nil)
+         and describes(kept.rhat, kept.values) and describes(kept.ess_bulk, kept.values)
 end
 
 --@ peri.load(text, posed) -> Posterior
@@ -89,7 +100,7 @@ end
 function saved.load (text, posed, ...)
   errors.no_more("load(string, posed)", ...)
   local kept, why = packed.unpack("posterior", text)
-  if not kept then errors.raise("load: %s", why) end
+  if kept == nil then errors.raise("load: %s", why) end
   if not is_sound(kept) then errors.raise("load: it is no saved posterior") end
   if posed ~= nil then
     posed:start()

@@ -412,7 +412,7 @@ end
 --- Goes on from a state of the same model with the same options: true, or nil and why not.
 function Smc:restore (text)
   local kept, why = packed.unpack("smc", text)
-  if not kept then return nil, why end
+  if kept == nil then return nil, why end
   if not suits(self, kept) then return nil, "it is no state of particles with these options" end
   self.rng:restore(kept.rng)
   self.at, self.degrees = kept.at, kept.degrees

@@ -189,7 +189,7 @@ end
 -- 0.5
 function Optimiser:restore (state)
   if type(state) ~= "table" or type(state.memory) ~= "table" or type(state.options) ~= "table"
-     or type(state.steps) ~= "number" then
+     or type(state.steps) ~= "number" or (math.tointeger(state.steps) or -1) < 0 then
     fail(self, "restore: state must be a table that state() gave, got %s", show.value(state))
   elseif state.name ~= self.name then
     fail(self, "restore: state must be of %s, got %s", self.name, show.value(state.name))

@@ -6,7 +6,7 @@ local raise       = require "perilune.errors".raise
 local show        = require "perilune.show"
 local transform   = require "perilune.transform"
 
-local function shape_of (self, shape) return transform.broadcast_with(shape, self.loc, self.scale) end
+local function shape_of (self, shape) return transform.broadcast_with(self, shape, self.loc, self.scale) end
 
 --@ peri.transforms.Affine(loc, scale, event_dim) -> Transform
 -- loc + scale x.

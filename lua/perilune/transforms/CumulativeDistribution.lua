@@ -7,7 +7,7 @@ local show        = require "perilune.show"
 local transform   = require "perilune.transform"
 
 local function batch_shape (self, shape)
-  return transform.broadcast_with(shape, core.tensor(0):expand(self.distribution.batch_shape))
+  return transform.broadcast_with(self, shape, core.tensor(0):expand(self.distribution.batch_shape))
 end
 
 --@ peri.transforms.CumulativeDistribution(distribution) -> Transform

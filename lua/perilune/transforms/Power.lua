@@ -3,7 +3,7 @@ local constraints = require "perilune.constraints"
 local functions   = require "perilune.functions"
 local transform   = require "perilune.transform"
 
-local function shape_of (self, shape) return transform.broadcast_with(shape, self.exponent) end
+local function shape_of (self, shape) return transform.broadcast_with(self, shape, self.exponent) end
 
 --@ peri.transforms.Power(exponent) -> Transform
 -- x^exponent, of positive x.
