@@ -94,3 +94,11 @@ describe("read_json", function ()
     assert.are.equal("number", type(posed:log_joint { mu = 0 }))
   end)
 end)
+
+it("empty arrays are read wherever they are", function ()
+  local data = read '{ "a": [], "b": [ ], "c": { "d": [\n] } }'
+  assert.same({ 0 }, data.a.shape)
+  assert.same({ 0 }, data.b.shape)
+  assert.same({ 0 }, data.c.d.shape)
+  assert.matches("column 7: this is no JSON: ]", (select(2, pcall(read, '["x", ]'))))
+end)
