@@ -102,3 +102,9 @@ it("empty arrays are read wherever they are", function ()
   assert.same({ 0 }, data.c.d.shape)
   assert.matches("column 7: this is no JSON: ]", (select(2, pcall(read, '["x", ]'))))
 end)
+
+it("digits count however many there are", function ()   -- 1 + 2^-53 is halfway to the next number, and rounds to 1
+  local halfway = "1.00000000000000011102230246251565404236316680908203125" .. ("0"):rep(1000)
+  assert.equal(1, read("[" .. halfway .. "]")[1])
+  assert.equal(1 + 2 ^ -52, read("[" .. halfway .. "1]")[1])
+end)
