@@ -9,7 +9,7 @@
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
 #   make posteriors   fits of fourteen real posteriors beside their exact answers
-#   make verdicts     verdicts of fits beside known answers (half an hour)
+#   make verdicts     verdicts of fits beside known answers (a quarter of an hour of two cores)
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
@@ -27,8 +27,8 @@
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
-#   make coverage     the lines of C and Lua that specs and hosts run (half an hour)
 #   make mutate       COUNT= saved states with bits flipped and values changed, likewise, from SEED=
+#   make coverage     the lines of C and Lua that specs and hosts run (a quarter of an hour of two cores)
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows, wasm (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1, or with SOME=yes a third of them; make lua5.1, lua5.2, lua5.3

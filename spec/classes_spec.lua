@@ -828,3 +828,19 @@ describe("fields of classes", function ()
     assert.equal(3, c.number)
   end)
 end)
+
+it("methods may yield, in what a caller gives them", function ()
+  local routine = coroutine.wrap(function ()
+    return "done", (peri.Normal(3, 1):expectation(function (x)
+      coroutine.yield "asked"
+      return x
+    end))
+  end)
+  local asked, word, value = 0, nil, nil
+  repeat
+    word, value = routine()
+    asked = asked + 1
+  until word == "done"
+  assert.is_true(asked > 1)
+  assert.near(3, value, 1e-12)
+end)

@@ -221,3 +221,9 @@ describe("constraint", function ()
     assert.is_false(constraints.positive_definite:check(deficient - 1e-6 * peri.eye(d)))
   end)
 end)
+
+it("lengths of parts are none below 0", function ()
+  local c = peri.constraints
+  assert.equal("cat: lengths must be non-negative integers, got -1 at [2]",
+               require "spec.support.refusal"(c.cat, { c.real, c.positive }, 1, { 1, -1 }))
+end)

@@ -71,5 +71,30 @@ describe("a scan", function ()
     for i = 1, 16 do one[i] = 1 end
     assert.equal("scan: init has too many dimensions", refusal_of(scan, { peri.zeros(one) }, {}))
     assert.equal("scan: xs must have 3 rows", refusal_of(scan, { 1 }, { peri.ones(2) }))
+    local many = {}
+    for i = 1, 300 do many[i] = peri.param(i) end
+    assert.equal("scan: init and xs may have 255 tensors", refusal_of(scan, many, {}))
+    assert.equal("scan: f, init and xs have 301 tensors, and there may be 255",
+                 refusal_of(scan, { 1 }, {}, function (leaves)
+                   local sum = leaves[1]
+                   for _, w in ipairs(many) do sum = sum + w end
+                   return { sum }
+                 end))
   end)
+end)
+
+it("a constructor of more parameters than there is room for is the one in Lua", function ()
+  local params, full = {}, function () end
+  for i = 1, 40 do params[i] = { "p" .. i, peri.constraints.real } end
+  assert.equal(full, core.constructor(params, full))
+end)
+
+it("gradients of nothing are not forgotten", function ()
+  local optimiser = peri.optim.Adam({ peri.param(1) }, { lr = 1 })
+  assert.equal("zero_grad: params must be a table of parameters, got 3", refusal_of(optimiser.zero_grad, { params = 3 }))
+end)
+
+it("a table with other keys than names is no list", function ()
+  assert.equal("kl_divergence: p must be a distribution, got a table that is no list",
+               refusal_of(peri.kl_divergence, { [true] = 1 }, peri.Normal(0, 1)))
 end)

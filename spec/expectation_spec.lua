@@ -290,3 +290,20 @@ describe("expectation", function ()
     end
   end)
 end)
+
+it("of a class that knows its mean and sd alone is found there", function ()
+  local Own = peri.Distribution:extend("Own", { params = { { "loc", peri.constraints.real } },
+                                                support = peri.constraints.real })
+  function Own:log_prob (x) return peri.Normal(self.loc, 0.01):log_prob(x) end
+  function Own:mean () return self.loc end
+  function Own:stddev () return 0.01 * self.loc / self.loc end
+  local value, error = Own(300):expectation(function (x) return x * x end)
+  assert.near(300 ^ 2 + 0.01 ^ 2, value, math.max(2 * error, 1e-9))
+end)
+
+it("of a mixture may be told how f is made", function ()
+  local d = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, peri.Normal({ -1, 2 }, { 1, 0.5 }))
+  local value = d:expectation(function (x) return (x / 2):exp() end, {
+    parts = { inner = function (x) return x / 2 end, outer = function (y) return y:exp() end } })
+  assert.near(0.3 * math.exp(-1 / 2 + 1 / 8) + 0.7 * math.exp(1 + 0.25 / 8), value, 1e-12)
+end)

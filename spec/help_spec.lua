@@ -330,6 +330,11 @@ describe("peri.help", function ()
     end
   end)
 
+  it("puts words below names where there is little room beside them", function ()
+    local text = help "Normal":render(24)
+    assert.matches("\n  scale\n    positive, 1 unless\n    told; standard\n    deviation\n", text)
+  end)
+
   it("says of a distribution what its class declares", function ()
     local gamma = help "Gamma"
     assert.equal("peri.Gamma(concentration, rate = 1)", gamma.signature)

@@ -178,3 +178,23 @@ describe("KL of", function ()
     assert.equal(0.0, peri.kl_divergence(peri.Delta(2), peri.Masked(peri.Normal(0, 1), false)))
   end)
 end)
+
+it("kl_explain names the outcome that q lacks", function ()
+  local found = peri.kl_explain(peri.OneHotCategorical { 0.5, 0.5 }, peri.OneHotCategorical { 1, 0 })
+  assert.equal(math.huge, found.value)
+  assert.equal("p has mass at outcome 2 of enumerate_support, q has none", found.where)
+end)
+
+it("kl_pairs lists pairs of one's own", function ()
+  local Own = peri.Normal:extend("OwnOfPairs")
+  local function count ()
+    local n = 0
+    for _, pair in ipairs(peri.kl_pairs()) do
+      if pair[1] == "OwnOfPairs" and pair[2] == "OwnOfPairs" then n = n + 1 end
+    end
+    return n
+  end
+  assert.equal(0, count())
+  peri.register_kl(Own, Own, function () return 1 end)
+  assert.equal(1, count())
+end)

@@ -296,3 +296,40 @@ describe("rows of a trace", function ()
     refused("values must be a tensor", function () trace:rows(x, rows) end)
   end)
 end)
+
+describe("a body that changes from run to run", function ()
+  -- What a fit says whose body is called with the number of the run.
+  local function refusal (body)
+    local runs = 0
+    local posed = peri.model(function (m)
+      runs = runs + 1
+      m.x = Normal(0, 1)
+      body(m, runs)
+    end) {}
+    return refusal_of(posed.vi, posed, { seed = 1 })
+  end
+
+  it("is refused, and what changes is named", function ()
+    assert.equal("model: z was not there when the sites were found: sites must be the same in every run",
+                 refusal(function (m, run) if run > 1 then m.z = Normal(0, 1) end end))
+    assert.equal("model: z was there when the sites were found, and is not now: sites must be the same in every run",
+                 refusal(function (m, run) if run == 1 then m.z = Normal(0, 1) end end))
+    assert.equal("model: z is not there in every run",
+                 refusal(function (m) if peri.item(m.x) > 0 then m.z = m.x * 1 end end))
+    assert.equal("model: z is not there in every run, or not with the same shape",
+                 refusal(function (m) m.z = peri.item(m.x) > 0 and m.x * peri.ones(2) or m.x * 1 end))
+  end)
+end)
+
+it("what cannot be in a model is refused", function ()
+  local function fit (body, options)
+    local posed = peri.model(body) {}
+    return refusal_of(posed.vi, posed, options or { seed = 1 })
+  end
+  assert.matches("^model: x is not observed, within a plate of which only some rows count; declare it before",
+                 fit(function (m) m:plate("p", 10, 5, function () m.x = Normal(0, 1) end) end))
+  assert.equal("model: x has shape (3), got a tensor of shape (2)",
+               fit(function (m) m.x = Normal(0, 1):expand(3) end, { init = { x = { 1, 2 } } }))
+  assert.equal('vi: noncentred must be "auto", false or a list of names, got 3',
+               fit(function (m) m.x = Normal(0, 1) end, { noncentred = 3 }))
+end)

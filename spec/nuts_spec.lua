@@ -315,3 +315,22 @@ describe("plates of which some rows count in a step", function ()
     end
   end)
 end)
+
+describe("an error of a function that is told the progress", function ()
+  local function draw (raised)
+    return peri.model(function (m) m.x = peri.Normal(0, 1):expand(50) end) {} :nuts { seed = 1, draws = 20000,
+      warmup = 100, chains = 2, progress = function (info) if info.done > 200 then error(raised, 0) end end }
+  end
+
+  it("ends it early, if it is an interruption", function ()
+    local post = draw "interrupted!"
+    assert.matches("^interrupted: %d+ draws were made", post.reasons[1])
+    assert.near(0, post.mean.x:mean(), 0.2)
+  end)
+
+  it("is passed on, if it is another one", function ()
+    assert.equal("other", refusal_of(draw, "other"))
+    local raised = {}
+    assert.is_true(rawequal(raised, select(2, pcall(draw, raised))))
+  end)
+end)

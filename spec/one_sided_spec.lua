@@ -99,6 +99,7 @@ for _, name in ipairs { "OneHotCategorical", "OneHotCategoricalStraightThrough" 
     for _, probs in ipairs { { 0.25, 0, 0.75 }, { 0, 2, 0 } } do
       for _, x in ipairs { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 0 } } do
         agrees(make, "log_prob", x, probs)
+        agrees(make, "prob", x, probs)
       end
       agrees(make, "entropy", nil, probs)
       for i = 1, 3 do   -- elements one by one

@@ -746,6 +746,7 @@ describe("readable", function ()
   local cases = {
     { {}, "{}" },
     { { 1, 2.5, "x" }, '{ 1, 2.5, "x" }' },
+    { { [true] = 1, [false] = 2 }, "{ [false] = 2, [true] = 1 }" },
     { { a = 1, ["b c"] = 2, [3] = 4, [true] = 5 }, '{ [true] = 5, [3] = 4, a = 1, ["b c"] = 2 }' },
     { cycle, "{ 1, self = {<itself>} }" },
     { { { { { { { 1 } } } } } }, "{ { { { {...} } } } }" },

@@ -158,6 +158,25 @@ describe("a running fit", function ()
     assert.is_false(ok)
     assert.truthy(why:find("vi: the log density is nan at a draw of the guide, because of b = 0%.%d+$"))
   end)
+
+  it("names all sites where no single one is to blame, and the one whose gradient is not finite", function ()
+    local function refusal (body)
+      local fit = peri.model(body) {} :vi { rng = peri.rng(1), run = false, samples = 200 }
+      return select(2, pcall(fit.step, fit, 100))
+    end
+    assert.matches("vi: the log density is nan at a draw of the guide, because of a = %-?%d[%d.]*, b = %-?%d[%d.]*$",
+                   refusal(function (m)
+                     m.a = Normal(0, 1)
+                     m.b = Normal(0, 1)
+                     m:factor("end", (2.5 - m.a * m.b):log())
+                   end))
+    assert.matches("vi: the gradient of the log density is nan at a draw of the guide, because of b = %-?%d[%d.]*$",
+                   refusal(function (m)
+                     m.a = Normal(0, 1)
+                     m.b = Normal(0, 1)
+                     m:factor("root", -peri.sqrt(peri.maximum(m.b - 3, 0)))   -- 0 times an infinite slope
+                   end))
+  end)
 end)
 
 
@@ -372,6 +391,21 @@ describe("a fit that its host drives", function ()
     end
     assert.is_false(ok)
     assert.truthy(why:find "^[^:]*running_spec.lua:%d+: model: the log density of nowhere is %-inf where the fit ")
+  end)
+
+  it("passes on errors of a body in a sliced set-up as they are", function ()
+    local raised, runs = {}, 0
+    local fit = peri.model(function (m)
+      m.x = Normal(0, 1)
+      runs = runs + 1
+      if runs > 1 then error(raised) end
+    end) {} :vi { rng = peri.rng(1), run = false }
+    local ok, why
+    for _ = 1, 1000 do
+      ok, why = pcall(fit.step, fit, { ms = 1e-6 })
+      if not ok then break end
+    end
+    assert.is_true(rawequal(raised, why))
   end)
 
   it("goes on from its state to the same bits", function ()

@@ -63,6 +63,16 @@ describe("calibration", function ()
     assert.matches("\nsigma ", tostring(found))
   end)
 
+  it("says how many fits are bad, or too short to be ranked", function ()
+    local found = peri.sbc(peri.model(function (m)
+      m.x = Normal(0, 1)
+      m.y = Normal(m.x, 1)
+    end), { data = { y = 1 }, n = 20, draws = 19, seed = 1, options = { chains = 1, warmup = 5, draws = 19 } })
+    assert.equal("doubtful", found.verdict)
+    assert.matches("^%d+ of 20 fits call themselves bad$", found.reasons[1])
+    assert.matches("^in %d+ of 20 fits fewer draws were independent than are ranked: more draws", found.reasons[2])
+  end)
+
   it("counts fits that fail, and says what cannot be simulated", function ()
     local model, data = regression()
     local calls = 0

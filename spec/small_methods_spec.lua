@@ -162,3 +162,9 @@ describe("an infinite divergence says where", function ()
     assert.is_nil(where(peri.Normal(0, 1), peri.Normal(1, 2)))
   end)
 end)
+
+it("vectors have no skewness", function ()
+  local d = peri.MultivariateNormal({ 0, 0 }, peri.eye(2))
+  assert.equal("MultivariateNormal has no skewness: an event has shape (2)",
+               require "spec.support.refusal"(d.skewness, d))
+end)

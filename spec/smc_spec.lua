@@ -263,3 +263,45 @@ describe("random_walk", function ()
     assert.matches("not finite near by", refusal_of(posed.random_walk, posed, { noncentred = false }))
   end)
 end)
+
+describe("smc from the modes", function ()
+  local two = peri.model(function (m)
+    m.x = Flat()
+    m:factor("x", peri.logaddexp(Normal(-5, 1):log_prob(m.x), Normal(5, 1):log_prob(m.x)))
+  end) {}
+
+  it("begins around each of them", function ()
+    local post = two:smc { seed = 1, start = "mode", particles = 500 }
+    assert.matches("2 Gaussians around the modes", tostring(post))
+    assert.near(math.log(2), post.log_evidence, 0.05)
+    assert.near(0.5, post:draws().x:gt(0):mean(), 0.1)
+    assert.near(math.sqrt(26), post:draws().x:std(), 0.2)
+  end)
+
+  it("goes on from a state to the same bits", function ()
+    local function start () return two:smc { seed = 1, start = "mode", particles = 200, run = false } end
+    local a, b = start(), start()
+    a:step(5)
+    assert.is_true(b:restore(a:state()))
+    repeat until a:step()   -- luacheck: ignore 542
+    repeat until b:step()   -- luacheck: ignore 542
+    assert.is_true(a:result().u:equal(b:result().u))
+  end)
+end)
+
+describe("smc", function ()
+  it("moves by variances alone where particles are few", function ()
+    local post = peri.model(function (m) m.x = Normal(0, 1):expand(30) end) {} :smc { seed = 1, particles = 40 }
+    assert.equal("bad", post.verdict)
+    assert.near(0, post.log_evidence, 0.1)
+  end)
+
+  it("says where it is stuck", function ()
+    local posed = peri.model(function (m)
+      m.x = Normal(0, 1)
+      m:factor("f", -1e300 * m.x * m.x)
+    end) {}
+    assert.equal("smc: the particles are stuck at temperature 0: the density is too far from the prior",
+                 refusal_of(posed.smc, posed, { seed = 1, start = "prior", particles = 50 }))
+  end)
+end)

@@ -119,6 +119,13 @@ describe("of a density alone", function ()
     assert.matches("BareNormal has no cdf with a gradient; a subclass may define BareNormal:cdf", message(d.cdf, d, 0))
   end)
 
+  it("has no gradient by x either, and no quantiles where outcomes were not looked at", function ()
+    local d = bare("Poisson", 7)
+    assert.matches("BarePoisson has no cdf with a gradient", message(d.cdf, d, peri.param(3.0)))
+    assert.matches("BarePoisson has no quantiles of levels below e^%-690", message(d.isf, d, 1e-302))
+    assert.equal(peri.Poisson(7):isf(1e-290), d:isf(1e-290))
+  end)
+
   it("is nothing without a support", function ()
     local Nowhere = peri.Distribution:extend("Nowhere")
     function Nowhere:log_prob (x) return peri.Normal(0, 1):log_prob(x) end   -- luacheck: ignore self

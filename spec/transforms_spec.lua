@@ -554,3 +554,8 @@ describe("Cat along a dimension counted from the front", function ()
     assert.is_true(c:inv()(y):allclose(x))
   end)
 end)
+
+it("Affine takes no negative event_dim", function ()
+  assert.equal("Affine: event_dim must be a non-negative integer, got -1",
+               require "spec.support.refusal"(peri.transforms.Affine, 1, 2, -1))
+end)

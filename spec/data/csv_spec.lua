@@ -185,3 +185,8 @@ describe("write_csv", function ()
     assert.matches("a list of numbers or strings", (select(2, pcall(peri.write_csv, { a = { { 1 } } }))))
   end)
 end)
+
+it("columns that are not read have no kind", function ()
+  assert.matches("read_csv: b is among text, but not among columns",
+                 (select(2, pcall(read, "a,b\n1,2\n", { columns = { "a" }, text = { "b" } }))))
+end)

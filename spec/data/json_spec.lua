@@ -95,3 +95,17 @@ describe("read_json", function ()
     assert.are.equal("number", type(posed:log_joint { mu = 0 }))
   end)
 end)
+
+it("empty arrays are read wherever they are", function ()
+  local data = read '{ "a": [], "b": [ ], "c": { "d": [\n] } }'
+  assert.same({ 0 }, data.a.shape)
+  assert.same({ 0 }, data.b.shape)
+  assert.same({ 0 }, data.c.d.shape)
+  assert.matches("column 7: this is no JSON: ]", (select(2, pcall(read, '["x", ]'))))
+end)
+
+it("digits count however many there are", function ()   -- 1 + 2^-53 is halfway to the next number, and rounds to 1
+  local halfway = "1.00000000000000011102230246251565404236316680908203125" .. ("0"):rep(1000)
+  assert.equal(1, read("[" .. halfway .. "]")[1])
+  assert.equal(1 + 2 ^ -52, read("[" .. halfway .. "1]")[1])
+end)

@@ -126,3 +126,19 @@ describe("BetaBinomial", function ()
     end
   end)
 end)
+
+it("the entropy of a wide BetaBinomial has the slopes that its differences have", function ()
+  local at = { 1e16, 1e10, 3e10 }
+  local function entropy (k, factor)
+    local moved = { table.unpack(at) }
+    moved[k] = factor * at[k]
+    return peri.BetaBinomial(table.unpack(moved)):entropy()
+  end
+  local params = {}
+  for k, x in ipairs(at) do params[k] = peri.param(x) end
+  peri.BetaBinomial(table.unpack(params)):entropy():backward()
+  for k, x in ipairs(at) do
+    local slope = (entropy(k, 1.01) - entropy(k, 0.99)) / (0.02 * x)
+    assert(math.abs(peri.item(params[k].grad) * x - slope * x) < 1e-4, k)
+  end
+end)

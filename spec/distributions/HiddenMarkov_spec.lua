@@ -233,3 +233,12 @@ describe("HiddenMarkov", function ()
                  tostring(HiddenMarkov({ 0.5, 0.5 }, { { 0.9, 0.1 }, { 0.2, 0.8 } }, Normal({ 0, 3 }, 1), 3)))
   end)
 end)
+
+it("states of a sequence that cannot be have no probabilities", function ()
+  local d = HiddenMarkov(peri.Categorical { 1, 0 }, peri.Categorical(peri.eye(2)), peri.Uniform({ 0, 2 }, { 1, 3 }), 2)
+  local x = { { 0.5, 0.5 }, { 0.5, 2.5 } }
+  local found = d:posterior(x)
+  assert.same({ { 1, 0 }, { 1, 0 } }, found[1]:totable())
+  assert.equal(4, peri.item(found[2]:isnan():sum()))
+  assert.equal(-INF, d:log_prob(x)[2])
+end)

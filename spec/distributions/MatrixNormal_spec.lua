@@ -173,3 +173,10 @@ describe("MatrixNormal", function ()
     close(help.example[2], load("local MatrixNormal = ...; return " .. help.example[1])(peri.MatrixNormal), 1e-14)
   end)
 end)
+
+it("infinitely far away there is no density, in one element or in all", function ()
+  local cover = peri.tensor { { 1, 0.5 }, { 0.5, 1 } }
+  local d = peri.MatrixNormal(peri.zeros(2, 2), cover, cover)
+  assert.equal(-math.huge, d:log_prob(peri.full({ 2, 2 }, math.huge)))
+  assert.equal(-math.huge, d:log_prob { { 0, -math.huge }, { 1, 2 } })
+end)

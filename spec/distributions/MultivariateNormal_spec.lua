@@ -239,3 +239,11 @@ describe("MultivariateNormal", function ()
     close(help.example[2], example(peri.MultivariateNormal), 1e-12)
   end)
 end)
+
+it("infinitely far away there is no density, in one coordinate or in all", function ()
+  local d = peri.MultivariateNormal({ 0, 0 }, { { 1, 0.5 }, { 0.5, 1 } })
+  for _, x in ipairs { { math.huge, math.huge }, { math.huge, 0 }, { 1, -math.huge } } do
+    assert.equal(-math.huge, d:log_prob(x))
+  end
+  assert.is_true(d:log_prob { math.huge, 0 / 0 } ~= d:log_prob { math.huge, 0 / 0 })
+end)

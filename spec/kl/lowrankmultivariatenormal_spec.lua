@@ -71,3 +71,12 @@ describe("LowRankMultivariateNormal and MultivariateNormal", function ()
     assert.equal("closed form", peri.kl_explain(q, p).method)
   end)
 end)
+
+it("is right where p is a point for q", function ()   -- det(I + W' W), once 100 W' W: by the matrix determinant lemma
+  local peri = require "perilune"
+  local w = peri.tensor { { 1, 0 }, { 1, 1 }, { 0, 1 } }
+  local p = peri.LowRankMultivariateNormal(peri.zeros(3), 1e-9 * w, peri.full({ 3 }, 1e-20))
+  local q = peri.LowRankMultivariateNormal(peri.zeros(3), w, peri.ones(3))
+  local expected = 0.5 * (60 * math.log(10) - math.log(201 ^ 2 - 100 ^ 2) + math.log(3 ^ 2 - 1) - 3)
+  assert.near(expected, peri.item(peri.kl_divergence(p, q)), 1e-13 * expected)
+end)

@@ -353,3 +353,17 @@ describe("along rows,", function ()
     assert.equal(1, peri.isnan(peri.log_softmax { 1, nan })[2])
   end)
 end)
+
+it("products and any of many elements are those of their parts", function ()
+  for _, threads in ipairs { 1, 2 } do
+    peri.set_threads(threads)
+    finally(function () peri.set_threads(1) end)
+    local x = peri.stack { peri.full({ 500000 }, 2), peri.full({ 500000 }, 0.5) }:transpose():reshape(-1)
+    x[999999] = 6   -- a 2 that became 6
+    assert.equal(3, x:prod())
+    local flags = peri.zeros(1000000)
+    assert.equal(0, flags:any())
+    flags[999999] = 1
+    assert.equal(1, flags:any())
+  end
+end)

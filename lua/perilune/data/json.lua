@@ -192,11 +192,7 @@ local function read_array (self, at)
   local opened, values, n = at, {}, 0
   check_depth(self, at)
   at = at + 1
-  if self.text:sub(after_space(self, at), after_space(self, at)) == "]" then   -- deeper than a tensor is
-    self.depth = self.depth - 1
-    return core.zeros(0), after_space(self, at) + 1
-  end
-  repeat
+  repeat   -- there is an element, since json_array reads an empty array
     local is_end
     n = n + 1
     values[n], at = self:value(at)
