@@ -196,12 +196,11 @@ describe("pictures as text", function ()
   it("of points", function ()
     assert.equal(lines [[
 
-      6 ┤
       5 ┤•
       4 ┤
       3 ┤                  •
       2 ┤                                    •
-      1 ┼┬─────────────────┬─────────────────┬
+        └┬─────────────────┬─────────────────┬
          1                 2                 3
     ]], small(peri.plot({ 3, 1, 2 }, { 2, 5, 3 })))
   end)

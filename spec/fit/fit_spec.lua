@@ -396,6 +396,17 @@ describe("fit_check", function ()
     assert.is_true(many.p > 0.01 and peri.Normal(0.1, 1):fit_check(many.observed).p < many.p)
   end)
 
+  it("draws quantiles, and the line on which they would be equal", function ()
+    local plot = peri.Normal(0, 1):fit_check(peri.Normal(0, 1):sample(50, peri.rng(1))):plot()
+    local marks = plot.panels[1].marks
+    assert.same({ "line", "points" }, { marks[1].kind, marks[2].kind })
+    assert.same(marks[1].x, marks[1].y)
+    assert.are.equal(50, #marks[2].x)
+    assert.matches('class="l0"[^>]*stroke%-dasharray', plot:svg())
+    local apart = peri.Normal(100, 1):fit_check { 1, 2, 3 }   -- no such line among these
+    assert.same({ "points" }, { apart:plot().panels[1].marks[1].kind })
+  end)
+
   it("looks at steps of discrete laws", function ()
     local d = peri.Bernoulli(0.5)
     near(0.25, d:fit_check({ 0, 1, 1, 1 }).ks, 1e-14)
