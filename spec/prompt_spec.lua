@@ -50,6 +50,8 @@ describe("the prompt", function ()
     { "fails()", "error: deep (in an earlier input)" },
     { "q = {}; q:missing()", "error: q has no missing" },
     { "Normal(0, -1)", "error: Normal: scale must be positive, got -1" },
+    { "read_csv 'nothing.csv'", "error: read_csv: nothing.csv: No such file or directory" },
+    { "plot(Normal)", "error: plot: class Normal is no distribution, but makes them" },
     -- misspelt
     { "Gama(1, 2)", "error: there is no Gama; did you mean Gamma?" },
     { "peri.Gama", "error: perilune has no Gama; did you mean Gamma?" },

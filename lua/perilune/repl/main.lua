@@ -203,7 +203,8 @@ return function (words)
   follow_coroutines(coroutine)
   if _G.coroutine ~= coroutine then follow_coroutines(_G.coroutine) end
   _G.print = print_values   -- luacheck: ignore 122
-  local session, ok = Session.new(), true
+  local caller = debug.getinfo(2, "S")
+  local session, ok = Session.new(caller and caller.short_src), true
   for _, code in ipairs(plan.code) do ok = ok and answer(session, code) end
   if ok and plan.file then ok = run_file(session, plan, words) end
   if plan.interactive or not plan.file and #plan.code == 0 then ok = prompt(session, plan.interactive) and ok end
