@@ -75,9 +75,9 @@ function Session:line (source, number)
   end
 end
 
--- An error without noise: no lines of ours, or of the command (where a call that is the whole input seems to come from,
--- as a tail call), nor places where a module was looked for; one line of input has no number, and earlier input is named
--- as such.
+-- An error without noise: no lines of ours, or of the command (where a call that is the whole input seems to come
+-- from, as a tail call), nor places where a module was looked for; one line of input has no number, and earlier input
+-- is named as such.
 local function without_noise (self, message)
   local command = self.command and message:sub(1, #self.command) == self.command and #self.command
   message = command and message:match("^:%d+: (.*)$", command + 1) or message
