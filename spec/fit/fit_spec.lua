@@ -317,6 +317,10 @@ describe("fit", function ()
     assert.is_true(found.rows[1].fit.aic < found.rows[2].fit.aic)
     near(found.best.distribution:fit_check(x).ks, found.rows[1].ks, 1e-14)
     assert.matches("4 families, the best first: Gamma", tostring(found))
+    assert.matches("\n  Beta\n  Beta: x must be in the interval .*$", tostring(found))
+    local spike = peri.fit({ peri.Normal, peri.StudentT }, { 1, 2, 3, 4, 100 })
+    assert.matches("\n  StudentT: no maximum: the likelihood grows", tostring(spike))
+    for line in (tostring(spike) .. "\n" .. tostring(spike.best)):gmatch "[^\n]+" do assert.is_true(#line <= 80) end
     assert.matches("none of the families", message({ peri.Beta }, { 5 }))
   end)
 
