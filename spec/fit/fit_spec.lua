@@ -225,12 +225,17 @@ describe("fit", function ()
     -- no maximum besides: nothing to return, instead of a scale of 1e-308
     for _, case in ipairs {
       { peri.StudentT, { 1, 1, 1, 2, 3 }, 1 }, { peri.StudentT, { 1, 2, 2, 2, 3, 4, 9 }, 2 },
-      { peri.Cauchy, { 1, 1, 1, 2, 3 }, 1 }, { peri.GeneralizedNormal, { 1, 2, 4, 8 }, 2 },
+      { peri.Cauchy, { 1, 1, 1, 2, 3 }, 1 }, { peri.GeneralizedNormal, { 0, 1, 3 }, 1 },
       { peri.JohnsonSU, { 1, 1, 1, 2, 3 }, 1 },
     } do
       assert.matches("the likelihood grows without bound as scale goes to 0 and loc to " .. case[3] .. ";",
                      message(case[1], case[2]))
     end
+    -- but a local maximum, or an end, where there is one
+    local local_one = peri.fit(peri.GeneralizedNormal, { 1, 2, 2, 2, 3, 4, 9 })
+    assert.matches("^no maximum: .* loc to 2; this is a local one$", local_one.verdict)
+    assert.is_true(local_one.params.scale > 0.5)
+    assert.near(3.5, peri.fit(peri.GeneralizedNormal, { 1, 2, 4, 8 }).params.scale, 1e-3)   -- all but uniform
     local weighted = peri.fit(peri.StudentT, { 0, 1, 5 }, { weights = { 2, 2, 1 } })
     assert.matches("^no maximum", weighted.verdict)
     -- rounded data, and enough of them

@@ -28,6 +28,8 @@ local functions   = require "perilune.functions"
 local matrices    = require "perilune.matrix_functions"
 local statistics  = require "perilune.statistics"
 
+local FEW = 200   -- data that may hide their maximum
+
 local families = {}
 
 local log, square = functions.log, functions.square
@@ -110,6 +112,7 @@ families.GeneralizedNormal = {
 -- Of few data the maximum is likely to be a half of a normal law, from the smallest or the largest of them on.
 families.SkewNormal = { starts = function (x, w)
   local halves = {}
+  if core.numel(x) > FEW then return halves end
   for i, at in ipairs { x:min(), x:max() } do
     halves[i] = { loc = at, scale = variance(x, w, at) ^ 0.5, skewness = i == 1 and 30 or -30 }
   end
