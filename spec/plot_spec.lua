@@ -482,6 +482,16 @@ describe("pairs", function ()
     ]], small(plot))
   end)
 
+  it("of two quantities are larger in text than those of many", function ()
+    local x = peri.linspace(0, 1, 50)
+    local function height (columns)
+      local names = { "a", "b", "c", "d" }
+      local text = figure(new, columns, names, false):text { width = 100, ascii = false }
+      return select(2, text:gsub("\n", "")) / #columns
+    end
+    assert.is_true(height { x, x } > height { x, x, x } and height { x, x, x } > height { x, x, x, x })
+  end)
+
   it("of a posterior mark divergent trajectories", function ()
     local posed = peri.model(function (m)
       m.v = Normal(0, 3)
