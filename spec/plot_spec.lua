@@ -691,6 +691,15 @@ describe("pictures as SVG", function ()
     assert.matches('class="ink">a<', svg)
   end)
 
+  it("have faint cells that can be told from none", function ()
+    local counts = peri.plot(peri.tensor { { 0, 1 }, { 40, 100 } })
+    local least = 1
+    for opacity in counts:svg():gmatch 'class="heat" fill%-opacity="([%d.]+)"' do
+      least = math.min(least, tonumber(opacity))
+    end
+    assert.is_true(least > 0.12 and least < 0.2)
+  end)
+
   it("write texts as texts", function ()
     local svg = plots.texts:svg()
     assert.matches("&lt;&amp;&quot;'  %[31m", svg)

@@ -202,6 +202,7 @@ describe("fit", function ()
       assert.near(best, fit.log_lik, 1e-4)
       assert.is_false(fit.converged)
       assert.matches("skewness goes to %-?infinity", fit.verdict)
+      assert.is_true(fit.se.loc ~= fit.se.loc)   -- at the edge of the support
     end
   end)
 
