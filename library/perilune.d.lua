@@ -880,7 +880,7 @@ function Distribution:expectation(f, options) end
 ---@return perilune.Distribution
 function Distribution:extend(name, options) end
 
----How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+---How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot; check:plot() is that picture.
 ---@param x perilune.Tensor|table|number tensor or list of numbers
 ---@return any
 function Distribution:fit_check(x) end

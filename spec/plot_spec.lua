@@ -197,12 +197,11 @@ describe("pictures as text", function ()
   it("of points", function ()
     assert.equal(lines [[
 
-      6 ┤
       5 ┤•
       4 ┤
       3 ┤                  •
       2 ┤                                    •
-      1 ┼┬─────────────────┬─────────────────┬
+        └┬─────────────────┬─────────────────┬
          1                 2                 3
     ]], small(peri.plot({ 3, 1, 2 }, { 2, 5, 3 })))
   end)
@@ -484,6 +483,16 @@ describe("pairs", function ()
     ]], small(plot))
   end)
 
+  it("of two quantities are larger in text than those of many", function ()
+    local x = peri.linspace(0, 1, 50)
+    local function height (columns)
+      local names = { "a", "b", "c", "d" }
+      local text = figure(new, columns, names, false):text { width = 100, ascii = false }
+      return select(2, text:gsub("\n", "")) / #columns
+    end
+    assert.is_true(height { x, x } > height { x, x, x } and height { x, x, x } > height { x, x, x, x })
+  end)
+
   it("of a posterior mark divergent trajectories", function ()
     local posed = peri.model(function (m)
       m.v = Normal(0, 3)
@@ -691,6 +700,15 @@ describe("pictures as SVG", function ()
     assert.matches('class="f2">right<', svg)
     svg = peri.plot({ Normal(0, 1), Normal(0, 1), Normal(0, 1) }, { names = { "a", ("b"):rep(70), "c" } }):svg()
     assert.matches('class="ink">a<', svg)
+  end)
+
+  it("have faint cells that can be told from none", function ()
+    local counts = peri.plot(peri.tensor { { 0, 1 }, { 40, 100 } })
+    local least = 1
+    for opacity in counts:svg():gmatch 'class="heat" fill%-opacity="([%d.]+)"' do
+      least = math.min(least, tonumber(opacity))
+    end
+    assert.is_true(least > 0.12 and least < 0.2)
   end)
 
   it("write texts as texts", function ()

@@ -53,6 +53,8 @@ describe("the prompt", function ()
     { "for x in coroutine.wrap(function () coroutine.yield(1) end) do print(x) end", "1" },
     { "coroutine.wrap(function () error 'within' end)()", "error: within" },
     { "Normal(0, -1)", "error: Normal: scale must be positive, got -1" },
+    { "read_csv 'nothing.csv'", "error: read_csv: nothing.csv: No such file or directory" },
+    { "plot(Normal)", "error: plot: class Normal is no distribution, but makes them" },
     -- misspelt
     { "Gama(1, 2)", "error: there is no Gama; did you mean Gamma?" },
     { "peri.Gama", "error: perilune has no Gama; did you mean Gamma?" },
@@ -169,6 +171,9 @@ describe("the prompt", function ()
     completed("io.open 'spec/prompt_sp", "^> io.open 'spec/prompt_spec.lua$")
     completed("whi", "^> while$")
     completed("?Weib", "^> %?Weibull$")
+    completed("plot(Normal(0, 1)):sa", "^> plot%(Normal%(0, 1%)%):save$")
+    completed("rng(1):nor", "^> rng%(1%):normal$")
+    completed("zeros(3):logsume", "^> zeros%(3%):logsumexp$")
     p:enter "local distribution = Normal(0, 1)"
     completed("distributio", "^> distribution\ndistribution +distributions$")
     completed("distribution:entr", "^> distribution:entropy$")

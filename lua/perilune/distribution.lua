@@ -314,7 +314,7 @@ end
 
 --@ Distribution:fit_check(x) -> check
 -- How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p,
--- and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.
+-- and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot; check:plot() is that picture.
 --   x  tensor or list of numbers
 -- > Uniform(0, 1):fit_check({0.2, 0.5, 0.9}).ks
 -- 0.23333333333333

@@ -202,6 +202,7 @@ describe("fit", function ()
       assert.near(best, fit.log_lik, 1e-4)
       assert.is_false(fit.converged)
       assert.matches("skewness goes to %-?infinity", fit.verdict)
+      assert.is_true(fit.se.loc ~= fit.se.loc)   -- at the edge of the support
     end
   end)
 
@@ -225,12 +226,17 @@ describe("fit", function ()
     -- no maximum besides: nothing to return, instead of a scale of 1e-308
     for _, case in ipairs {
       { peri.StudentT, { 1, 1, 1, 2, 3 }, 1 }, { peri.StudentT, { 1, 2, 2, 2, 3, 4, 9 }, 2 },
-      { peri.Cauchy, { 1, 1, 1, 2, 3 }, 1 }, { peri.GeneralizedNormal, { 1, 2, 4, 8 }, 2 },
+      { peri.Cauchy, { 1, 1, 1, 2, 3 }, 1 }, { peri.GeneralizedNormal, { 0, 1, 3 }, 1 },
       { peri.JohnsonSU, { 1, 1, 1, 2, 3 }, 1 },
     } do
       assert.matches("the likelihood grows without bound as scale goes to 0 and loc to " .. case[3] .. ";",
                      message(case[1], case[2]))
     end
+    -- but a local maximum, or an end, where there is one
+    local local_one = peri.fit(peri.GeneralizedNormal, { 1, 2, 2, 2, 3, 4, 9 })
+    assert.matches("^no maximum: .* loc to 2; this is a local one$", local_one.verdict)
+    assert.is_true(local_one.params.scale > 0.5)
+    assert.near(3.5, peri.fit(peri.GeneralizedNormal, { 1, 2, 4, 8 }).params.scale, 1e-3)   -- all but uniform
     local weighted = peri.fit(peri.StudentT, { 0, 1, 5 }, { weights = { 2, 2, 1 } })
     assert.matches("^no maximum", weighted.verdict)
     -- rounded data, and enough of them
@@ -317,6 +323,10 @@ describe("fit", function ()
     assert.is_true(found.rows[1].fit.aic < found.rows[2].fit.aic)
     near(found.best.distribution:fit_check(x).ks, found.rows[1].ks, 1e-14)
     assert.matches("4 families, the best first: Gamma", tostring(found))
+    assert.matches("\n  Beta\n  Beta: x must be in the interval .*$", tostring(found))
+    local spike = peri.fit({ peri.Normal, peri.StudentT }, { 1, 2, 3, 4, 100 })
+    assert.matches("\n  StudentT: no maximum: the likelihood grows", tostring(spike))
+    for line in (tostring(spike) .. "\n" .. tostring(spike.best)):gmatch "[^\n]+" do assert.is_true(#line <= 80) end
     assert.matches("none of the families", message({ peri.Beta }, { 5 }))
   end)
 
@@ -394,6 +404,17 @@ describe("fit_check", function ()
     local many = peri.Normal(0, 1):fit_check(peri.Normal(0, 1):sample(5000, peri.rng(1)))
     assert.are.equal(500, core.numel(many.observed))
     assert.is_true(many.p > 0.01 and peri.Normal(0.1, 1):fit_check(many.observed).p < many.p)
+  end)
+
+  it("draws quantiles, and the line on which they would be equal", function ()
+    local plot = peri.Normal(0, 1):fit_check(peri.Normal(0, 1):sample(50, peri.rng(1))):plot()
+    local marks = plot.panels[1].marks
+    assert.same({ "line", "points" }, { marks[1].kind, marks[2].kind })
+    assert.same(marks[1].x, marks[1].y)
+    assert.are.equal(50, #marks[2].x)
+    assert.matches('class="l0"[^>]*stroke%-dasharray', plot:svg())
+    local apart = peri.Normal(100, 1):fit_check { 1, 2, 3 }   -- no such line among these
+    assert.same({ "points" }, { apart:plot().panels[1].marks[1].kind })
   end)
 
   it("looks at steps of discrete laws", function ()

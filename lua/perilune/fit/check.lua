@@ -49,13 +49,21 @@ end
 local Check = { __name = "check of a distribution" }
 Check.__index = Check
 
--- The picture, where there is something that draws.
-local function picture (self)
-  local peri = require "perilune"
-  if not peri.has "plot" then return "" end
-  return "\n" .. tostring(peri.plot(self.theoretical, self.observed, {
+--- The picture: quantiles as points, and the line on which they would be equal.
+function Check:plot ()
+  local plot = require "perilune".plot(self.theoretical, self.observed, {
     title = "Q-Q plot", xlabel = "quantiles of " .. self.family, ylabel = "quantiles of the data", mark = "points",
-  }))
+  })
+  local panel = plot.panels[1]
+  local low, high = math.max(panel.x.low, panel.y.low), math.min(panel.x.high, panel.y.high)
+  local line = { kind = "line", x = { low, high }, y = { low, high }, series = 0 }
+  if low < high then table.insert(panel.marks, 1, line) end
+  return plot
+end
+
+-- The same as text, where there is something that draws.
+local function picture (self)
+  return require "perilune".has "plot" and "\n" .. tostring(self:plot()) or ""
 end
 
 function Check:__tostring ()

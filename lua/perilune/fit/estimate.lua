@@ -124,6 +124,8 @@ end
 local function by_search (likelihood, family, original, unit, start)
   local c, x = likelihood.class, likelihood.x
   local starts = start and { start } or starts_of(family, x, likelihood.w)
+  local spike = spikes.of(likelihood, unit)
+  if spike then likelihood:avoiding(function (values) return spikes.has(spike, values) end) end
   local found, higher = maximum.of(likelihood, starts)
   local own = likelihood
   if family.kink and likelihood.known[family.kink] == nil then
@@ -134,10 +136,10 @@ local function by_search (likelihood, family, original, unit, start)
     fail(c, "no parameters were found at which the likelihood is a number")
   end
   local values = own:plain_values(found.u)
-  local spike = spikes(likelihood, unit, values)
-  if spike and spike.is_here then refusals.unbounded(c, original, spike.way) end
+  if spike and spikes.has(spike, values) then refusals.unbounded(c, original, spike.way) end
   local reasons, se, held = judge(own, found, original)
-  if spike then
+  local some = spike and likelihood:part()
+  if spike and spike.height > some:at(some:free(values)) then
     table.insert(reasons, 1, string.format("no maximum: the likelihood grows without bound as %s%s", spike.way,
                                            #reasons == 0 and "; this is a local one" or ""))
   elseif #reasons == 0 and higher then

@@ -29,6 +29,7 @@ local matrices    = require "perilune.matrix_functions"
 local statistics  = require "perilune.statistics"
 
 local atan2 = rawget(math, "atan2") or math.atan   -- that of Lua 5.1 takes one number
+local FEW = 200   -- data that may hide their maximum
 
 local families = {}
 
@@ -112,6 +113,7 @@ families.GeneralizedNormal = {
 -- Of few data the maximum is likely to be a half of a normal law, from the smallest or the largest of them on.
 families.SkewNormal = { starts = function (x, w)
   local halves = {}
+  if core.numel(x) > FEW then return halves end
   for i, at in ipairs { x:min(), x:max() } do
     halves[i] = { loc = at, scale = variance(x, w, at) ^ 0.5, skewness = i == 1 and 30 or -30 }
   end

@@ -1,4 +1,5 @@
 --- Whether a maximum of the likelihood is one: verdicts in sentences.
+local core     = require "perilune.core"
 local maximum  = require "perilune.fit.maximum"
 local refusals = require "perilune.fit.refusals"
 local show     = require "perilune.show"
@@ -9,6 +10,7 @@ local LOST   = 12     -- and have standard errors like this
 local LEFT   = 1e-6   -- nats that may be left to gain
 local FLAT   = 1e4    -- standard errors of free numbers that are those of rounding errors
 local POINT  = 20     -- free numbers beyond this make a point of a law, of data that are all the same
+local EDGE   = 1e-3   -- standard errors of free numbers below this part of 1/n are none of a curvature
 local NEARBY = 0.01   -- a change of free numbers that is none to speak of
 
 local SAME = "not converged: the likelihood is flat in some direction; the data cannot tell the parameters"
@@ -57,6 +59,19 @@ local function at_ends (likelihood, found, free_se, original)
   return held, reasons
 end
 
+-- Standard errors where some free numbers are held at an end, by name. With a parameter at an end others may be at the
+-- edge of a support (the loc of a SkewNormal that is half of a normal law): there is no curvature of n data there.
+local function held_errors (likelihood, u, held, n)
+  local se, free_se = likelihood:errors(u, held)
+  if not se then return {} end
+  for _, site in ipairs(likelihood.sites) do
+    local is_edge = site.size == 1 and free_se[site.at] < EDGE / n
+    if is_edge then se[site.reported] = nil end
+  end
+  for _, name in pairs(held) do se[name] = nil end
+  return se
+end
+
 -- What is wrong with an end that is no maximum, though no free number is far out. Raises for densities that are
 -- infinite next to it.
 local function reason_of (likelihood, found, original)
@@ -83,8 +98,8 @@ return function (likelihood, found, original)
   local held, reasons = at_ends(likelihood, found, free_se, original)
   local names = {}
   if next(held) then
-    se = likelihood:errors(found.u, held) or {}
-    for _, name in pairs(held) do se[name], names[name] = nil, true end
+    se = held_errors(likelihood, found.u, held, core.shape(original)[1])
+    for _, name in pairs(held) do names[name] = true end
   elseif not se then reasons[1] = reason_of(likelihood, found, original)
   elseif free_se:max() > FLAT then reasons[1], se = SAME, nil
   end

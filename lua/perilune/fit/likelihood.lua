@@ -108,6 +108,14 @@ end
 --- The same with more parameters known.
 function Likelihood:with (more)
   return Likelihood.new(self.class, self.x, self.w, joined(self.known, more), self.rules, self.length)
+         :avoiding(self.is_avoided)
+end
+
+--- Takes a function of parameters by name, or nil: true of those that are no maximum, however flat it is there. Returns
+-- itself.
+function Likelihood:avoiding (is_avoided)
+  self.is_avoided = is_avoided
+  return self
 end
 
 --- All parameters at u, by name.
@@ -197,7 +205,7 @@ function Likelihood:part ()
   for i = 1, PART do index[i] = (i - 1) * step + 1 end
   if core.rank(self.x) == 1 then index[1], index[PART] = self.x:argmin(), self.x:argmax() end   -- for laws with ends
   local x, w = self.x[index], self.w and self.w[index]
-  return Likelihood.new(self.class, x, w, known_of(self, n, index), self.rules, self.length)
+  return Likelihood.new(self.class, x, w, known_of(self, n, index), self.rules, self.length):avoiding(self.is_avoided)
 end
 
 --- The log likelihood at each row of u; and its gradients, a row each.

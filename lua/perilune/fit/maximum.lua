@@ -98,6 +98,8 @@ local function polish (self, u, most)
   return u, value, gain, added == 0
 end
 
+local function is_avoided (self, u) return self.is_avoided ~= nil and self.is_avoided(self:plain_values(u)) end
+
 -- Followed to the end from row `start`, which is the maximum of a part of the data.
 local function climb (self, start)
   local is_small = self.size <= SMALL
@@ -107,9 +109,10 @@ local function climb (self, start)
     local found = lbfgs.minimise(objective(self), start, { iterations = is_small and 200 or 2000, gain = 1e-10 })
     u, value, gain, is_peak = polish(self, found.x, is_small and NEWTON or FEW)
   end
-  is_peak = is_peak and is_finite(value)
+  is_peak = is_peak and is_finite(value) and not is_avoided(self, u)
   local _, gradient = self:at(u)
-  local is_level = is_peak or is_finite(value) and gradient:abs():max() < maximum.RISING
+  local is_level = is_peak
+                   or is_finite(value) and gradient:abs():max() < maximum.RISING and not is_avoided(self, u)
   return { u = u, value = value, gain = gain, is_peak = is_peak, is_level = is_level, gradient = gradient }
 end
 

@@ -3,12 +3,20 @@ local class = require "perilune.class"
 local core  = require "perilune.core"
 local frame = require "perilune.data.frame"
 local show  = require "perilune.show"
+local texts = require "perilune.plot.texts"
 
 local MOST_ROWS = 20   -- of parameters that are shown
 
 local result = {}
 
 local function number (x) return show.format("%.6g", x) end
+
+-- A sentence over as many lines as it takes, all but the first indented.
+local function sentence (text, indent)
+  local width = show.width()
+  local lines = texts.wrap(text, math.max(20, width - #indent))
+  return table.concat(lines, "\n" .. indent)
+end
 
 -- Rows of a table for a parameter: one for each of its elements.
 local function add_rows (rows, name, value, se, is_fixed)
@@ -43,12 +51,13 @@ function Estimate:__tostring ()
     add_rows(rows, name, self.params[name], self.se[name], self.fixed[name])
   end
   local lost = self.missing > 0 and string.format(", %d missing left out", self.missing) or ""
-  local text = string.format("%s fitted to %s value%s%s: %s\n%s\n  log likelihood %s, AIC %s",
-                             class.name(class.of(self.distribution)), show.number(self.n), self.n == 1 and "" or "s",
-                             lost, self.verdict, frame.aligned(rows, { [2] = true, [3] = true }),
-                             show.format("%.8g", self.log_lik), show.format("%.8g", self.aic))
-  for _, note in ipairs(self.notes) do text = text .. "\n  " .. note end
-  return text
+  local head = string.format("%s fitted to %s value%s%s: %s", class.name(class.of(self.distribution)),
+                             show.number(self.n), self.n == 1 and "" or "s", lost, self.verdict)
+  local lines = { sentence(head, "  "), frame.aligned(rows, { [2] = true, [3] = true }),
+                  string.format("  log likelihood %s, AIC %s", show.format("%.8g", self.log_lik),
+                                show.format("%.8g", self.aic)) }
+  for _, note in ipairs(self.notes) do lines[#lines + 1] = "  " .. sentence(note, "    ") end
+  return table.concat(lines, "\n")
 end
 
 --- An Estimate of what estimate.lua has found. Its verdict is "converged", or what is wrong; notes are sentences too.
@@ -62,16 +71,20 @@ local Comparison = { __name = "comparison of fits" }
 Comparison.__index = Comparison
 
 function Comparison:__tostring ()
-  local rows = { { "family", "AIC", "difference", "log likelihood", "KS distance", "" } }
+  local rows, lines = { { "family", "AIC", "difference", "log likelihood", "KS distance" } }, {}
   for _, row in ipairs(self.rows) do
-    if row.fit then
-      rows[#rows + 1] = { row.name, show.format("%.8g", row.fit.aic), show.format("%.4g", row.fit.aic - self.best.aic),
-                          show.format("%.8g", row.fit.log_lik), row.ks and show.format("%.4f", row.ks) or "",
-                          table.concat(row.fit.reasons, "; ") }
-    else rows[#rows + 1] = { row.name, "", "", "", "", row.problem } end
+    local fit = row.fit
+    rows[#rows + 1] = fit and { row.name, show.format("%.8g", fit.aic), show.format("%.4g", fit.aic - self.best.aic),
+                                show.format("%.8g", fit.log_lik), row.ks and show.format("%.4f", row.ks) or "" }
+                      or { row.name, "", "", "", "" }
+    local what = not fit and row.problem   -- which names the family
+                 or #fit.reasons > 0 and row.name .. ": " .. table.concat(fit.reasons, "; ")
+    if what then lines[#lines + 1] = "  " .. sentence(what, "    ") end
   end
-  return string.format("%d families, the best first: %s\n%s", #self.rows, tostring(self.best.distribution),
-                       frame.aligned(rows, { [2] = true, [3] = true, [4] = true, [5] = true }))
+  local head = string.format("%d families, the best first: %s", #self.rows, tostring(self.best.distribution))
+  table.insert(lines, 1, frame.aligned(rows, { [2] = true, [3] = true, [4] = true, [5] = true }))
+  table.insert(lines, 1, sentence(head, "  "))
+  return table.concat(lines, "\n")
 end
 
 local function is_before (a, b)

@@ -15,6 +15,8 @@ local GRID   = { -6, -5, -4, -3, -2, -1, 0, 2, 4 }   -- free numbers of other pa
 local MOST   = 2                -- of which there are no more
 local RISES  = 1                -- nats from one of SMALL to the next
 
+local spikes = {}
+
 -- Values with at least a SHARE of the weight, ten at most.
 local function frequent (x, w)
   local sorted, order = x:sort()
@@ -76,24 +78,26 @@ local function height (likelihood, place, at, scale, small)
   return best
 end
 
---- Whether the likelihood grows without bound as a law shrinks to one of the data, and is larger there than with
--- these parameters, or these are on the way there: { way = "scale goes to 0 and loc to 3", is_here = are they on it? },
--- or nil.
-return function (likelihood, unit, values)
+--- Where the likelihood grows without bound as a law shrinks to one of the data: { name = of the parameter that goes to
+-- 0, way = "scale goes to 0 and loc to 3", height = the likelihood of likelihood:part() on the way there }, or nil.
+function spikes.of (likelihood, unit)
   local place, scales = kinds_of(likelihood, unit)
   if not place then return nil end
-  local some = likelihood:part()
-  local here, best, highest = some:at(some:free(values)), nil, -math.huge
+  local some, best = likelihood:part(), nil
   for _, at in ipairs(frequent(some.x, some.w)) do
     for _, scale in ipairs(scales) do
       local far, near = height(some, place, at, scale, SMALL[1]), height(some, place, at, scale, SMALL[2])
-      local is_here = values[scale.name] < SMALL[1]
-      if near > far + RISES and near > highest and (is_here or near > here) then
-        local way = string.format("%s goes to 0 and %s to %s", scale.reported, place.reported,
-                                  show.number(unit.outward(place.name, at)))
-        best, highest = { is_here = is_here, way = way }, near
+      if near > far + RISES and (not best or near > best.height) then
+        best = { name = scale.name, height = near,
+                 way = string.format("%s goes to 0 and %s to %s", scale.reported, place.reported,
+                                     show.number(unit.outward(place.name, at))) }
       end
     end
   end
   return best
 end
+
+--- Are these parameters on the way to a spike?
+function spikes.has (spike, values) return values[spike.name] < SMALL[1] end
+
+return spikes

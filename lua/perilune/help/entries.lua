@@ -130,7 +130,7 @@ return {
     chapter = 1,
     arguments = { "x" },
     result = "check",
-    text = "How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot.",
+    text = "How well data agree with a distribution of single numbers: ks, the Kolmogorov-Smirnov distance, with its p-value p, and quantiles of both, theoretical and observed, which printing shows as a Q-Q plot; check:plot() is that picture.",
     params = { { "x", "tensor or list of numbers" } },
     examples = { { "Uniform(0, 1):fit_check({0.2, 0.5, 0.9}).ks", "0.23333333333333" } } },
   { name = "Distribution.has_rsample",

@@ -24,8 +24,8 @@ local function tally (places, weights, n)
   end)(core.zeros(n))
 end
 
--- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end. What is at an edge
--- but for rounding, 0.3 with bins of 0.1, is in the bin that begins there.
+-- Which of n equal bins each x is in, from 1; n + 1 for those outside. The last bin has its upper end. What is at an
+-- edge but for rounding, 0.3 with bins of 0.1, is in the bin that begins there.
 local function places (x, low, high, n)
   local at = functions.minimum(((x - low) / (high - low) * n + ROUNDING):floor() + 1, n)
   return where(at:ge(1) * x:le(high), at, n + 1)

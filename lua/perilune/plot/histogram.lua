@@ -50,8 +50,8 @@ local function edges_of (low, high, n, is_log)
   return edges
 end
 
--- Bins for n draws: edges; free if they are the caller's, whole if each is of a whole number; same, the one value of all
--- draws.
+-- Bins for n draws: edges; free if they are the caller's, whole if each is of a whole number; same, the one value of
+-- all draws.
 local function choose (x, n, read, is_log)
   if type(read.bins) == "table" then return { edges = read.bins, free = true } end
   local y = is_log and functions.log(x) / math.log(10) or x

@@ -9,6 +9,7 @@ local ticks     = require "perilune.plot.ticks"
 local pairs_of = {}
 
 local MOST, CELLS = 5, 24
+local ROWS = { 12, 12, 9 }   -- of text for panels of so many quantities, 6 for more
 
 -- Those of the draws that are marked, as points over the counts.
 local function marked_points (x, y, marked)
@@ -68,7 +69,7 @@ function pairs_of.figure (new, columns, names, weights, title, marked, mark_name
   if #columns > n then notes[#notes + 1] = string.format("... and %d more", #columns - n) end
   local legend = marked and n > 1 and { { kind = "points", series = 2, glyph = 3, name = mark_name } } or nil
   return new { kind = "pairs", panels = panels, columns = n, title = title, notes = notes, n = core.numel(columns[1]),
-               legend = legend }
+               legend = legend, panel_rows = ROWS[n] }
 end
 
 --- Of draws in rows.

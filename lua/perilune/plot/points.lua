@@ -131,7 +131,7 @@ local function pad (panel)
   local low, high = padded(panel, "x")
   if low then panel.x.low, panel.x.high = low, high end
   low, high = padded(panel, "y")
-  if low then panel.y.low, panel.y.high = ticks.widen(low, high, 5) end
+  if low then panel.y.low, panel.y.high = ticks.widen(low, high, 10) end
 end
 
 --- A panel of a vector y, or rows of a matrix, over x; over 1, 2, ... without x.

@@ -1,7 +1,8 @@
 --- A picture as data: panels with axes, and marks in them. terminal.lua and svg.lua draw it.
 --
 --   figure  { panels = { panel or false ... }, title =, notes = { text ... } }
---           columns = panels abreast, or as many as fit; panel_size = { width, height } of each in SVG;
+--           columns = panels abreast, or as many as fit; panel_size = { width, height } of each in SVG,
+--           panel_rows in text;
 --           legend = { mark ... } whose names stand below all panels
 --   panel   { x = axis, y = axis, marks = { mark ... }, title =, notes =, cuts = { x ... } }
 --           cuts are where a curve goes on beyond the upper end; rows, if there is a line of text for each whole y;

@@ -5,6 +5,7 @@ local ticks = require "perilune.plot.ticks"
 
 local SMALL     = 12     -- size of letters
 local CHARACTER = 0.56   -- width of one, about, by its height
+local FAINT     = 0.08
 
 -- Colours that colour-blind people tell apart too (Okabe and Ito), and those of what is around.
 local LIGHT = {
@@ -28,8 +29,8 @@ local function at (x)
   return text == "-0" and "0" or text
 end
 
---- How much covers a shade.
-function Page.opacity (level) return show.format("%.3g", level / Page.LEVELS) end
+--- How much a shade covers; the faintest can be told from nothing on black, too.
+function Page.opacity (level) return show.format("%.3g", FAINT + (1 - FAINT) * level / Page.LEVELS) end
 
 function Page.new () return setmetatable({}, Page) end
 

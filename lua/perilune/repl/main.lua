@@ -17,6 +17,7 @@ Without file and code there is a prompt, where standard input is a terminal; oth
 the first error. NO_COLOR is respected.
 ]=]
 
+local HINTS = "?name explains, TAB completes, Ctrl-D leaves."
 local PROMPT, CONTINUATION = "> ", ". "
 
 
@@ -150,7 +151,9 @@ end
 local function prompt (session, has_prompt)
   local is_edited = terminal.is_terminal(0) and not is_dumb()
   if not has_prompt and not terminal.is_terminal(0) then return loop(session, line_reader(session, false), true) end
-  io.stdout:write(require "perilune"._VERSION, " on ", _VERSION, ".  ?name explains, TAB completes, Ctrl-D leaves.\n")
+  local name = require "perilune"._VERSION .. " on " .. _VERSION .. "."
+  local gap = #name + 2 + #HINTS <= require "perilune.show".width() and "  " or "\n"
+  io.stdout:write(name, gap, HINTS, "\n")
   return loop(session, is_edited and editing_reader(session) or line_reader(session, true), false)
 end
 
@@ -203,7 +206,8 @@ return function (words)
   follow_coroutines(coroutine)
   if _G.coroutine ~= coroutine then follow_coroutines(_G.coroutine) end
   _G.print = print_values   -- luacheck: ignore 122
-  local session, ok = Session.new(), true
+  local caller = debug.getinfo(2, "S")
+  local session, ok = Session.new(caller and caller.short_src), true
   for _, code in ipairs(plan.code) do ok = ok and answer(session, code) end
   if ok and plan.file then ok = run_file(session, plan, words) end
   if plan.interactive or not plan.file and #plan.code == 0 then ok = prompt(session, plan.interactive) and ok end

@@ -71,14 +71,25 @@ function members.get (x, name)
   if ok then return value end
 end
 
+-- Something that has the methods of a kind of objects, as the reference knows them.
+local function stand_in (kind, help)
+  local methods = {}
+  for _, entry in ipairs(help.find(kind)) do
+    local name = entry.name:match("^" .. kind .. ":([%w_]+)$")
+    if name then methods[name] = function () end end
+  end
+  return setmetatable({}, { __index = methods })
+end
+
 --- Something that answers as the results of a function do, if that is known: of those whose help says that they give
--- tensors.
+-- tensors, or objects with methods.
 function members.result_of (f)
   local found, help = pcall(require, "perilune.help")
   local name = type(f) == "function" and require "perilune.readable".name(f)
   local entry = found and name and help.entry((name:gsub("^peri%.", "")))
-  local signature = type(entry) == "table" and entry.signature
-  if signature and signature:find "%->%s*Tensor%f[^%w]" then return core.tensor { 0 } end
+  local kind = type(entry) == "table" and entry.signature:match "%->%s*(%u%w*)"
+  if kind == "Tensor" then return core.tensor { 0 } end
+  if kind then return stand_in(kind, help) end
 end
 
 --- Which of the names of x was meant, or nil.

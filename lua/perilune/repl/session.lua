@@ -31,8 +31,9 @@ local function scope (session, is_strict)
   })
 end
 
-function Session.new ()
-  local self = setmetatable({ cells = {}, inputs = {} }, Session)
+--- `command` is how messages call the file that runs it, if there is one.
+function Session.new (command)
+  local self = setmetatable({ cells = {}, inputs = {}, command = command }, Session)
   self.env, self.file_env = scope(self, true), scope(self, false)
   self.context = {
     line    = function (source, number) return self:line(source, number) end,
@@ -74,9 +75,12 @@ function Session:line (source, number)
   end
 end
 
--- An error without noise: no lines of ours, nor places where a module was looked for; one line of input has no number,
--- and earlier input is named as such.
+-- An error without noise: no lines of ours, or of the command (where a call that is the whole input seems to come
+-- from, as a tail call), nor places where a module was looked for; one line of input has no number, and earlier input
+-- is named as such.
 local function without_noise (self, message)
+  local command = self.command and message:sub(1, #self.command) == self.command and #self.command
+  message = command and message:match("^:%d+: (.*)$", command + 1) or message
   message = message:gsub("^[^\n]-perilune/[%w_/.]-%.lua:%d+: ", ""):gsub(":?\n\tno f[^\n]*", "")
   local input, line, rest = message:match "^%[input (%d+)%]:(%d+): (.*)$"
   if not input then return message end
