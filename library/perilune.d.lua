@@ -577,6 +577,25 @@ peri.NegativeBinomial2 = {}
 ---@overload fun(params: { df?: any, noncentrality?: any }): perilune.NoncentralChi2
 peri.NoncentralChi2 = {}
 
+---The quotient of two variances, the first of Normals not all about 0, as the power of an analysis of variance needs. (Y/df1)/(V/df2),  Y from NoncentralChi2(df1, noncentrality), V from Chi2(df2)
+---@class perilune.NoncentralF: perilune.Distribution
+---@field df1 any positive; degrees of freedom of the numerator
+---@field df2 any positive; degrees of freedom of the denominator
+---@field noncentrality any non-negative; sum of the squares of the numerator's means
+---@overload fun(df1: any, df2: any, noncentrality: any): perilune.NoncentralF
+---@overload fun(params: { df1?: any, df2?: any, noncentrality?: any }): perilune.NoncentralF
+peri.NoncentralF = {}
+
+---Student's t of data whose mean is not 0, as the power of a t-test needs: (noncentrality + normal)/sqrt(Chi2(df)/df). F(x) = E[Phi(z s - noncentrality)],  z = (x - loc)/scale,  df s^2 from Chi2(df)
+---@class perilune.NoncentralT: perilune.Distribution
+---@field df any positive; degrees of freedom
+---@field noncentrality any a real number; mean of the numerator, in its standard deviations
+---@field loc any a real number, 0 unless told; location
+---@field scale any positive, 1 unless told; scale
+---@overload fun(df: any, noncentrality: any, loc?: any, scale?: any): perilune.NoncentralT
+---@overload fun(params: { df?: any, noncentrality?: any, loc?: any, scale?: any }): perilune.NoncentralT
+peri.NoncentralT = {}
+
 ---The bell curve. log p(x) = -z^2/2 - log(2 pi)/2 - log(scale),  z = (x - loc)/scale
 ---@class perilune.Normal: perilune.Distribution
 ---@field loc any a real number, 0 unless told; centre and mean

@@ -15,8 +15,10 @@ end
 local bernoulli   = kernel("bernoulli", "Bernoulli", 2)
 local categorical = kernel("categorical", "Categorical", 2)
 local cauchy      = kernel("cauchy", "Cauchy", 4)
+local exponential = kernel("exponential", "Exponential", 2)
 local gamma       = kernel("gamma", "Gamma", 4)
 local geometric   = kernel("geometric", "Geometric", 2)
+local gumbel      = kernel("gumbel", "Gumbel", 4)
 local lkj         = kernel("lkjcholesky", "LKJCholesky", 4)
 local logistic    = kernel("logistic", "same_scale", 4)
 local normal      = kernel("normal", "Normal", 4)
@@ -81,12 +83,53 @@ kl_pairs.formulas = {
   { "Rayleigh",    "Exponential", function (p, q) return weibull(SQRT2 * p.scale, 2, 1 / q.rate, 1) end },
   { "LogNormal",   "LogNormal",   function (p, q) return normal(p.loc, p.scale, q.loc, q.scale) end },
   { "LogitNormal", "LogitNormal", function (p, q) return normal(p.loc, p.scale, q.loc, q.scale) end },
+  { "Zipf",        "Geometric",   function (p, q)   -- there are k failures before the success
+    return not_negative(-f.log(q.probs) - f.log1p(-q.probs) * p:mean() - p:entropy())
+  end },
 }
 
 local function same_loc (p, q) return f.eq(p.loc, q.loc) end
 local function same_scale (p, q) return f.eq(p.scale, q.scale) end
 local function same_count (p, q) return f.eq(p.total_count, q.total_count) end
 local function never (p) return f.eq(p.logits, -INF) end   -- all mass at 0
+
+-- Where the shapes of q are those of p, log(1 + (x/scale)^c) of Burr and e^(rate x) - 1 of Gompertz are exponential
+-- variables, and gamma + delta asinh(z) of JohnsonSU is a Normal one.
+local function same_burr (p, q) return f.eq(p.concentration1, q.concentration1) * same_scale(p, q) end
+local function same_johnson (p, q) return same_loc(p, q) * same_scale(p, q) end
+
+-- For other rates, with r the quotient of both and E e^(rate x) = e^c c^-r Gamma(1 + r, c). It loses digits for rates
+-- that are nearly the same, and e^c is not to be too large.
+local function is_gompertz (p, q)
+  local far = f.gt(f.abs(q.rate / p.rate - 1), 0.1) * f.lt(p.concentration, 100)
+  return f.maximum(f.eq(p.rate, q.rate), far)
+end
+
+local function gompertz (p, q)
+  local is_same, c, r = f.eq(p.rate, q.rate), p.concentration, q.rate / p.rate
+  local power = f.exp(c - r * f.log(c) + f.lgamma(1 + r)) * f.gammaincc(1 + r, c)
+  local logs = f.log(c / q.concentration) - f.log(r)
+  local other = logs + (1 - r) * p.rate * p:mean() - 1 + q.concentration * (power - 1)
+  return f.where(is_same, exponential(c, q.concentration), not_negative(f.where(is_same, 0, other)))
+end
+
+-- Extremes of concentration 0 are Gumbels; others that begin or end at the same point are powers of Exponentials.
+local function is_gumbel (d) return f.eq(d.concentration, 0) end
+local function end_of (d) return d.loc - d.scale / f.where(is_gumbel(d), 1, d.concentration) end
+
+local function same_end (p, q)
+  local sides = f.eq(f.sign(p.concentration), f.sign(q.concentration))
+  return sides * f.maximum(is_gumbel(p), f.eq(end_of(p), end_of(q)))
+end
+
+local function extremes (p, q)
+  local function power (d) return f.where(is_gumbel(d), 1, f.abs(d.concentration)) end
+  local a, b = power(p), power(q)
+  local above = weibull(q.scale / b, 1 / a, p.scale / a, 1 / b)
+  local below = weibull(p.scale / a, 1 / a, q.scale / b, 1 / b)
+  local tailed = f.where(f.gt(p.concentration, 0), above, below)
+  return f.where(is_gumbel(p), gumbel(p.loc, p.scale, q.loc, q.scale), tailed)
+end
 
 --- Pairs that are formulas for some parameters only, and numeric for the others. (Normal and Laplace are
 -- GeneralizedNormals of shape 2 and 1.)
@@ -107,6 +150,19 @@ kl_pairs.conditional = {
   end },
   { "Laplace", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(p.scale, 1, q.scale, q.shape)
+  end },
+  { "Burr", "Burr", same_burr, function (p, q) return exponential(p.concentration0, q.concentration0) end },
+  { "Gompertz", "Gompertz", is_gompertz, gompertz },
+  { "JohnsonSU", "JohnsonSU", same_johnson, function (p, q)
+    local shift = (q.gamma - p.gamma) - (q.delta - p.delta) / p.delta * p.gamma   -- of the Normal, in its own units
+    return normal(0, q.delta, 0, p.delta) + 0.5 * f.square(shift)
+  end },
+  { "GeneralizedExtremeValue", "GeneralizedExtremeValue", same_end, extremes },
+  { "GeneralizedExtremeValue", "Gumbel", is_gumbel, function (p, q)
+    return gumbel(p.loc, p.scale, q.loc, q.scale)
+  end },
+  { "Gumbel", "GeneralizedExtremeValue", function (_, q) return is_gumbel(q) end, function (p, q)
+    return gumbel(p.loc, p.scale, q.loc, q.scale)
   end },
   { "Normal", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(SQRT2 * p.scale, 2, q.scale, q.shape)

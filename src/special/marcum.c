@@ -310,8 +310,9 @@ static double log_share (const void *at, double t) {
   return marcum_log_density(p->m, p->a, y) + vlog(p->y) + t;
 }
 
-static void share_by_m (const void *at, double t, double f[]) {
+static void share_by_m (const void *at, double t, double level, double f[]) {
   const Marcum *p = at;
+  (void)level;
   double y = p->y * vexp(t);
   f[0] = y < TINY ? vlog(p->y) + t - vdigamma_pos(p->m) : marcum_log_density_by_m(p->m, p->a, y);
 }
@@ -323,7 +324,9 @@ double marcum_dy_dm (double m, double a, double y) {
   if (a == 0) return special_gamma_dx_da(m, y);
   Marcum at = {m, a, y};
   int upper = y >= m + a;
-  Peaked p = {&at, log_share, share_by_m, 1, upper ? 0 : -HUGE_VAL, upper ? HUGE_VAL : 0};
+  Peaked p = {&at, log_share, share_by_m, 1,
+              upper ? 0 : -HUGE_VAL, upper ? HUGE_VAL : 0,
+              MARCUM_NOISE * sqrt(m + a)};
   PeakSums s = peak_integral(&p, 0, (upper ? 1 : -1) / sqrt(1 + m + a));
   double sum = y * vexp(s.top - log_share(&at, 0)) * s.sum[1];
   return upper ? sum : -sum;

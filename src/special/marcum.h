@@ -10,6 +10,9 @@
 #ifndef PERILUNE_MARCUM_H
 #define PERILUNE_MARCUM_H
 
+/* times sqrt(m + a): about how far the rounding of y may move log g, where that counts */
+static const double MARCUM_NOISE = 0x1p-46;
+
 /* log g(y), m > 0, a >= 0, y >= 0 */
 double marcum_log_density (double m, double a, double y);
 

@@ -6,9 +6,11 @@
 #include "special/legendre.h"
 #include "special/vmath.h"
 
-enum { PANELS = 1200 };
+enum { PANELS = 1200, REFUSALS = 100 };
 
-static const double TOLERANCE = 1e-8;
+static const double TOLERANCE = 1e-8, TOLERANCE_MOST = 0.5, ROUNDING = 0x1p-46;
+static const double LEAST = 1e-22;   /* of the peak: below it factors no longer count */
+static const double LEVEL_MOST = 50;   /* above the peak: rounding errors of levels like 1e18 */
 
 /* three points about the peak; at an end of the range two of them are one */
 typedef struct Bracket { double left, middle, right, at_left, top, at_right; } Bracket;
@@ -65,9 +67,8 @@ static Bracket peak_bracket (const Peaked *p, double start, double step) {
 }
 
 
-/* adds a panel, if it fits; returns whether it does */
-static int peak_panel (const Peaked *p, double from, double width, int is_last,
-                              PeakSums *s) {
+/* adds a panel, if it fits or must; returns how well it fits, at most 1 if so */
+static double peak_panel (const Peaked *p, double from, double width, int is_last, PeakSums *s) {
   static const double even[LEGENDRE / 2] = {
     0.016918664744985238, -0.058217912866737982, 0.11080824735649402, -0.16826484704337843,
     0.22532652462560162, -0.27732373364576511, 0.32017083149630795, -0.35048195720784646,
@@ -79,40 +80,45 @@ static int peak_panel (const Peaked *p, double from, double width, int is_last,
     0.28029835373680275, -0.31495372174003292, 0.34636890819891398, -0.37377902811804034,
     0.39652668542718511, -0.41407220426735943, 0.42600250546331438, -0.43203813831871824
   };
-  double f[LEGENDRE], part[PEAK_PARTS][LEGENDRE], factor[PEAK_PARTS], high = 0, last = 0;
-  for (int i = 0; i < LEGENDRE; i++)
-    f[i] = vexp(peak_level(p, fma(width, legendre_node[i], from)) - s->top);
+  double level[LEGENDRE], f[LEGENDRE], part[PEAK_PARTS][LEGENDRE], factor[PEAK_PARTS];
+  double high = 0, last = 0;
+  for (int i = 0; i < LEGENDRE; i++) {
+    level[i] = peak_level(p, fma(width, legendre_node[i], from));
+    f[i] = vexp(fmin(level[i] - s->top, LEVEL_MOST));
+  }
   for (int i = 0; i < LEGENDRE / 2; i++) {
     high = fma(even[i], f[i] + f[LEGENDRE - 1 - i], high);
     last = fma(odd[i], f[i] - f[LEGENDRE - 1 - i], last);
   }
   double size = fabs(width), mass = size * legendre_sum(f);
-  int fits = !(size * (fabs(high) + fabs(last)) > TOLERANCE * (s->sum[0] + mass));
-  if (!fits && !is_last) return 0;
+  double tolerance = fmin(TOLERANCE + p->noise + ROUNDING * fabs(s->top), TOLERANCE_MOST);
+  double misfit = size * (fabs(high) + fabs(last)) / (tolerance * (s->sum[0] + mass));
+  if (misfit > 1 && !is_last) return misfit;
   s->sum[0] += mass;
-  if (p->n == 0) return 1;
-  for (int i = 0; i < LEGENDRE; i++) {
-    if (f[i] > 0) p->factors(p->law, fma(width, legendre_node[i], from), factor);
-    for (int k = 0; k < p->n; k++) part[k][i] = f[i] > 0 ? f[i] * factor[k] : 0;
+  for (int i = 0; p->n > 0 && i < LEGENDRE; i++) {
+    int counts = f[i] > LEAST;
+    if (counts) p->factors(p->law, fma(width, legendre_node[i], from), level[i], factor);
+    for (int k = 0; k < p->n; k++) part[k][i] = counts ? f[i] * factor[k] : 0;
   }
   for (int k = 0; k < p->n; k++) s->sum[k + 1] += size * legendre_sum(part[k]);
-  return 1;
+  return is_last ? fmin(misfit, 1) : misfit;
 }
 
 /* from t outwards; the first panel is `width`, which is negative towards the left */
 static void peak_march (const Peaked *p, double t, double width, PeakSums *s) {
   double end = width > 0 ? p->high : p->low, least = s->top - LEGENDRE_DEPTH;
-  for (int i = 0, refused = 0; i < PANELS && width != 0; i++) {
+  for (int i = 0, refusals = 0; i < PANELS && width != 0; i++) {
     double rest = end - t, w = fabs(width) < fabs(rest) ? width : rest;
-    if (!peak_panel(p, t, w, t + 0x1p-6 * w == t, s)) {
+    int is_last = t + 0x1p-6 * w == t || refusals == REFUSALS;
+    double misfit = peak_panel(p, t, w, is_last, s);
+    if (misfit > 1) {
       width = 0.5 * w;
-      refused = 1;
+      refusals++;
       continue;
     }
     t = w == rest ? end : t + w;
     if (t == end || !(peak_level(p, t) > least)) return;
-    width = refused ? w : 2 * w;
-    refused = 0;
+    width = misfit < 1e-3 ? 8 * w : 2 * w;
   }
 }
 

@@ -3,20 +3,24 @@
 **
 ** The peak is found, and from there panels of 32 points go outwards, each as wide as the function
 ** allows, to where it has fallen by e^-42. How well a panel fits is seen from its coefficients of
-** Legendre's polynomials of degree 30 and 31: they are about the root of the relative error.
+** Legendre's polynomials of degree 30 and 31: they are about the root of the relative error, and no
+** smaller than rounding errors leave them.
 */
 #ifndef PERILUNE_PEAK_H
 #define PERILUNE_PEAK_H
 
-enum { PEAK_PARTS = 7 };
+enum { PEAK_PARTS = 8 };
+
+typedef void PeakFactors (const void *law, double t, double level, double f[]);
 
 /* a function of t between low and high, which may be infinite */
 typedef struct Peaked {
   const void *law;
   double (*level) (const void *law, double t);   /* its logarithm */
-  void (*factors) (const void *law, double t, double f[]);   /* what is averaged, or NULL */
-  int n;   /* how many factors; below PEAK_PARTS */
+  PeakFactors *factors;   /* what is averaged */
+  int n;   /* how many, or 0; below PEAK_PARTS */
   double low, high;
+  double noise;   /* about the rounding errors of its logarithm, but for those that are in its size */
 } Peaked;
 
 /* the integral and, from sum[1] on, those with each factor, in units of e^top, which is 0 where the

@@ -1,5 +1,5 @@
 /*
-** vdelay.h - t + e^-t - 1, without cancellation for small t
+** vdelay.h - t + e^-t - 1 and e^t - 1 - t, without cancellation for small t
 */
 #ifndef PERILUNE_VDELAY_H
 #define PERILUNE_VDELAY_H
@@ -12,6 +12,12 @@ VECTOR double vdelay (double t) {
   double tail = exp_tail(e.hi), square = e.hi * e.hi;
   double power = (1.0 + fma(square, tail, e.hi)) * e.scale1 * e.scale2;
   return t < 0.34 ? square * tail : (t - 1.0) + power;
+}
+
+/* e^t - 1 - t, for any t */
+VECTOR double vexp_surplus (double t) {
+  double near = t * t * exp_tail(clamp(t, -0.34, 0.34));
+  return fabs(t) < 0.34 ? near : vexpm1(t) - t;
 }
 
 #endif

@@ -343,6 +343,18 @@ return {
     formula = "p(x) = e^(-(x + l)/2) (x/l)^(df/4 - 1/2) I_(df/2 - 1)(sqrt(l x))/2,  l = noncentrality",
     example = { "NoncentralChi2(2, 1):cdf(1)", 0.26712019620317978 },
     params = { df = "how many, or any number > 0", noncentrality = "sum of the squares of their means" } },
+  NoncentralF = {
+    summary = "The quotient of two variances, the first of Normals not all about 0, as the power of an analysis of variance needs",
+    arguments = { "df1", "df2", "noncentrality" },
+    formula = "(Y/df1)/(V/df2),  Y from NoncentralChi2(df1, noncentrality), V from Chi2(df2)",
+    example = { "NoncentralF(2, 5, 1):cdf(1)", 0.43272180084544698 },
+    params = { df1 = "degrees of freedom of the numerator", df2 = "degrees of freedom of the denominator", noncentrality = "sum of the squares of the numerator's means" } },
+  NoncentralT = {
+    summary = "Student's t of data whose mean is not 0, as the power of a t-test needs: (noncentrality + normal)/sqrt(Chi2(df)/df)",
+    arguments = { "df", "noncentrality", "loc", "scale" },
+    formula = "F(x) = E[Phi(z s - noncentrality)],  z = (x - loc)/scale,  df s^2 from Chi2(df)",
+    example = { "NoncentralT(3, 1):cdf(2)", 0.74362986840766521 },
+    params = { df = "degrees of freedom", noncentrality = "mean of the numerator, in its standard deviations", loc = "location", scale = "scale" } },
   Normal = {
     summary = "The bell curve",
     arguments = { "loc", "scale" },

@@ -1,0 +1,45 @@
+/*
+** logvariance.h - the law of t = log(V/b) for V from Gamma(b, 1), the logarithm of an estimated
+** variance
+**
+**   log w(t) = log(b/(2 pi))/2 - mu(b) - b (e^t - 1 - t),   d log w/db = log b - psi(b) - (e^t - 1 - t)
+**
+** t is measured from a centre c, which leaves small ones their digits:
+** b (e^(c + t) - 1 - c - t) = level + rate t + weight (e^t - 1 - t).
+*/
+#ifndef PERILUNE_LOGVARIANCE_H
+#define PERILUNE_LOGVARIANCE_H
+
+#include "special/constants.h"
+#include "special/vdelay.h"
+#include "special/vgamma.h"
+
+typedef struct LogVariance { double b, centre, level, rate, weight, constant, psi; } LogVariance;
+
+/* `weight` is b e^centre */
+static inline LogVariance log_variance (double b, double centre, double weight, double psi) {
+  int near = fabs(centre) < 2;
+  double rate = near ? b * vexpm1(centre) : weight - b;
+  return (LogVariance) {
+    .b = b, .centre = centre, .weight = weight, .rate = rate, .psi = psi,
+    .level = near ? b * vexp_surplus(centre) : rate - b * centre,
+    .constant = fma(0.5, vlog(b), -HALF_LOG_2PI) - vstirlerr(b)
+  };
+}
+
+/* b (e^t - 1 - t), t with its centre */
+static inline double variance_surplus (const LogVariance *l, double t) {
+  if (fabs(t) > 1) return l->b * vexp_surplus(l->centre + t);
+  return l->level + fma(l->rate, t, l->weight * vexp_surplus(t));
+}
+
+static inline double variance_log_density (const LogVariance *l, double t) {
+  return l->constant - variance_surplus(l, t);
+}
+
+/* the slope of that in b; psi is psi(b) - log b */
+static inline double variance_by_shape (const LogVariance *l, double t) {
+  return -(l->psi + variance_surplus(l, t) / l->b);
+}
+
+#endif
