@@ -379,7 +379,7 @@ static double standard_log_tail (const double v[], int upper) {
 static double standard_log_density (const double v[]) { return log_standard(shape_at(v), v[0]); }
 
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {4, standard_log_tail, standard_log_density, 0, HUGE_VAL};
+  SearchedLaw law = {4, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_at(at);
   double v[POINT_MAX] = {at[0], 2 * s.m, at[2], 2 * s.a};
   return s.unit * search_quantile(law, v, upper, 1 + s.a / s.m);

@@ -230,7 +230,7 @@ static double standard_log_density (const double v[]) {
 
 /* F(0) = Phi(-d) tells on which side of 0 it is; the negative side is that of -z, with -d */
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL};
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], at_zero = vndtr(upper ? s.d : -s.d), size;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
