@@ -58,7 +58,7 @@ end
 
 local function permutation (n, rng) return Uniform(0, 1):sample({ n }, rng):argsort() end
 
--- Rows of a stage, a multiple of `size`; nil if all rows fit one. (A stage has whole rows of files, also of columns that
+-- Rows of a stage, a multiple of `size`; nil if all rows fit one. (A stage has whole rows of files, with columns that
 -- nobody looks at.)
 local function stage_rows (self)
   if self.width == 0 then return nil end
