@@ -35,6 +35,9 @@ def lines(judge):
         plain, _, _, _ = measured(THEIRS, work + "_rows")
         yield [name, pace(ours), pace(index), f"{ours / index:.1f}", pace(plain), f"{ours / plain:.1f}",
                judge(f"{peak:.0f} MB", peak, most=200), f"{index_peak:.0f} MB"]
+    for name, work in ("1000 rows as they lie", "blocks"), ("1000 rows from anywhere", "random"):
+        ours, peak, _, _ = measured(OURS, work)
+        yield [name, pace(ours), "–", "–", "–", "–", f"{peak:.0f} MB", "–"]
     _, peak, seconds, note = measured(OURS, "fit")
     yield [f"posterior by `vi`, judged on all rows: {note}", f"{seconds:.0f} s", "–", "–", "–", "–",
            judge(f"{peak:.0f} MB", peak, most=200), "–"]

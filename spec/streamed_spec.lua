@@ -99,6 +99,82 @@ describe("all rows of a file", function ()
   end)
 end)
 
+describe("memory", function ()
+  local n, k = 200000, 16   -- 25 MB as tensors
+
+  local function held ()
+    collectgarbage()
+    collectgarbage()
+    return collectgarbage "count" / 1024
+  end
+
+  -- The most that is in use when f(note) calls note(), in MB above what was before.
+  local function most_held (f)
+    local before, most = held(), 0
+    f(function () most = math.max(most, held() - before) end)
+    return most
+  end
+
+  local function written (dtype)
+    local left, rng = n, peri.rng(1)
+    peri.write_rows(function ()
+      left = left - 10000
+      return left >= 0 and rng:normal(10000, k) or nil
+    end, path, { dtype = dtype })
+    return peri.map_file(path)
+  end
+
+  it("has a block of a file, whatever its length", function ()
+    for _, dtype in ipairs { "f32", "f64" } do
+      local posed = peri.model(function (m)
+        m.mu = Normal(0, 1)
+        m:plate("rows", n, function () m.x = Normal(m.mu, 1) end)
+      end) { x = written(dtype) }
+      posed:sites()
+      local most = most_held(function (note)
+        local density = Density.new(posed, nil, { between = note })
+        density:gradients(peri.zeros(2, 1))
+        density:gradients(peri.zeros(2, 1))
+      end)
+      assert.is_true(most > 1 and most < 6, most)
+    end
+  end)
+
+  it("has a stage of a file from which batches are taken, also where few columns are looked at", function ()
+    local rows = written "f64"
+    local stage, block = Batch.STAGE, Batch.BLOCK
+    Batch.STAGE, Batch.BLOCK = 2 ^ 17, 2 ^ 12   -- 1 MB
+    local most = most_held(function (note)
+      for _ in rows:columns({ 3 }):batches(1000, peri.rng(1)) do note() end
+    end)
+    Batch.STAGE, Batch.BLOCK = stage, block
+    assert.is_true(most > 1 and most < 2, most)
+  end)
+
+  it("has a piece of the text that is converted", function ()
+    local text = os.tmpname()
+    local lines = {}
+    for i = 1, 1000 do lines[i] = i .. ",0.123456789012345,1e-300" end
+    local f = assert(io.open(text, "wb"))
+    f:write("a,b,c\n")
+    for _ = 1, 300 do f:write(table.concat(lines, "\n"), "\n") end   -- 9 MB
+    f:close()
+    local stack = require "perilune.joining".stack
+    local most = most_held(function (note)
+      require "perilune.joining".stack = function (...)
+        note()
+        return stack(...)
+      end
+      local ok, rows = pcall(peri.convert_csv, text, path)
+      require "perilune.joining".stack = stack
+      os.remove(text)
+      assert.is_true(ok)
+      assert.equal(300000, rows)
+    end)
+    assert.is_true(most > 1 and most < 5, most)
+  end)
+end)
+
 describe("batches of rows of a file", function ()
   it("are those of the same rows in memory, where they are few", function ()
     local data = in_file(X, Y)

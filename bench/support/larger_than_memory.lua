@@ -3,9 +3,10 @@
 --   lua larger_than_memory.lua make PATH ROWS     writes 20 predictors and the outcome, float64, without a head
 --   lua larger_than_memory.lua WORK PATH ROWS     prints: rows, seconds, peak of resident memory in MB, a note
 --
--- WORK: read (shuffled batches of 1000 rows alone), adam (and a step of Adam for each), fit (posed:vi {}). Of the first
--- two, as many batches as SECONDS allow. value and gradient: passes over all rows, which are in memory as ARG 4 says,
--- "tensor", or rows of "f64" or "f32", at ARG 5 points; rows are counted once a point. (Linux.)
+-- WORK, while there are SECONDS: read, shuffled batches of 1000 rows alone; adam, and a step of Adam for each; blocks,
+-- rows as they lie in the file; random, each from anywhere. value and gradient, passes over all rows, which are in
+-- memory as ARG 4 says ("tensor", or rows of "f64" or "f32"), at ARG 5 points; rows are counted once a point. And fit,
+-- posed:vi {} to its end. (Linux.)
 local peri = require "perilune"
 local core = require "perilune.core"
 
@@ -49,6 +50,26 @@ end
 local works = {}
 
 function works.read () return batches(function () end) end
+
+-- Calls f(i) for i = 1, 2, ..., each for SIZE rows, while there is time.
+local function reads (f)
+  local begin, i = core.clock(), 0
+  repeat
+    i = i + 1
+    f(i)
+  until core.clock() - begin > SECONDS
+  return i * SIZE, core.clock() - begin
+end
+
+function works.blocks ()
+  local most = n // SIZE
+  return reads(function (i) rows:read(i % most * SIZE + 1, i % most * SIZE + SIZE) end)
+end
+
+function works.random ()
+  local rng = peri.rng(1)
+  return reads(function () return rows[(rng:uniform(SIZE) * n):floor() + 1] end)
+end
 
 function works.adam ()
   local beta = peri.param(peri.zeros(K))

@@ -161,6 +161,23 @@ describe("map_file", function ()
     end
   end)
 
+  it("can be interrupted while it reads", function ()
+    local name = path()
+    peri.write_rows(peri.zeros(1000000, 2), name, { dtype = "f32" })
+    local rows = peri.map_file(name)
+    local function stop () error("stop", 0) end
+    for _, columns in ipairs { rows, rows:column(2) } do
+      local ok, why = pcall(function ()
+        debug.sethook(stop, "", 1000000)
+        for _ = 1, 2000 do columns:read() end
+      end)
+      debug.sethook()
+      assert.is_false(ok)
+      assert.matches("stop$", why)
+      assert.equal(0, rows[1000000]:sum())
+    end
+  end)
+
   it("says what is wrong with an index, a range or a name", function ()
     local rows = peri.rows { { 1, 2 }, { 3, 4 } }
     assert.equal("Rows[i]: an index must be an integer from 1 to 2, got 0", refusal(function () return rows[0] end))

@@ -22,24 +22,20 @@ Batch.__index = Batch
 function Batch.new (n, size, first)
   first = first or 1
   local index = core.param(core.arange(first, first + size))
-  return setmetatable({ n = n, size = size, first = first, index = index, used = n, copies = {}, width = 0 }, Batch)
+  return setmetatable({ n = n, size = size, first = first, index = index, used = n, copies = {}, files = {},
+                        width = 0 }, Batch)
 end
 
 local function is_rows (value) return not core.is_tensor(value) end
-
--- Numbers of a row.
-local function width_of (value)
-  local width = 1
-  for d = 2, #value.shape do width = width * value.shape[d] end
-  return width
-end
 
 --- The rows of `value`, a tensor or Rows, which has n of them.
 function Batch:rows (name, value)
   local found = self.copies[name]
   if not found then
     found = { from = value, is_rows = is_rows(value), rows = core.param(value[self.index:detach()]) }
-    if found.is_rows and value.path then self.width = self.width + width_of(value) end
+    if found.is_rows and value.path and not self.files[value.base] then
+      self.files[value.base], self.width = true, self.width + value.base_width
+    end
     self.copies[name] = found
   end
   return found.rows
@@ -63,7 +59,8 @@ end
 
 local function permutation (n, rng) return Uniform(0, 1):sample({ n }, rng):argsort() end
 
--- Rows of a stage, a multiple of `size`; nil if all rows fit one.
+-- Rows of a stage, a multiple of `size`; nil if all rows fit one. (A stage has whole rows of files, with columns that
+-- nobody looks at.)
 local function stage_rows (self)
   if self.width == 0 then return nil end
   local rows = math.max(1, math.floor(Batch.STAGE / self.width / self.size)) * self.size
