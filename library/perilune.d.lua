@@ -3617,7 +3617,7 @@ function peri.hist(x, options) end
 ---@field mark? any "line", "points" or "steps", of numbers
 
 ---A picture, which is text when it is printed; Plot:save writes it as SVG. What lies outside, is cut off or left out is said below it.
----@param x perilune.Distribution|table|function|number|perilune.Posterior distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A matrix: a heat map. A posterior: as Posterior:plot shows it
+---@param x perilune.Distribution|table|function|number|perilune.Posterior distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A matrix: a heat map. What fit returns: the fitted distribution. A posterior: as Posterior:plot shows it
 ---@param y any where functions begin; numbers over those of x, rows of a matrix being curves; what of a posterior
 ---@param z any where functions end
 ---@param options? perilune.plot_options

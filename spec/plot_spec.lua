@@ -760,6 +760,11 @@ describe("calls of plot", function ()
     } do
       assert.matches(pattern, refusal_of(peri.plot, table.unpack(call)))
     end
+    assert.matches("plot: y must be numbers, got a table with names; choose a column",
+                   refusal_of(peri.plot, peri.read_csv { text = "a,b\n1,2\n" }))
+    assert.matches("hist: x must be numbers, got a table with names", refusal_of(peri.hist, { a = { 1 } }))
+    assert.matches("hist: x must be numbers, got Normal%(loc=0, scale=1%); d:sample%(1000%) has some",
+                   refusal_of(peri.hist, Normal(0, 1)))
     assert.matches("hist: bins must be an integer from 1 to 1000", refusal_of(peri.hist, { 1 }, { bins = 0 }))
     assert.matches("hist: bins must be", refusal_of(peri.hist, { 1 }, { bins = { 1, 1 } }))
     assert.matches("hist: law must be a distribution", refusal_of(peri.hist, { 1 }, { law = {} }))
@@ -770,6 +775,11 @@ describe("calls of plot", function ()
     assert.matches("Plot:svg: theme must be", refusal_of(plot.svg, plot, { theme = "red" }))
     assert.matches("Plot:save: path must end in .svg or .txt", refusal_of(plot.save, plot, "x.png"))
     assert.matches("Plot:save: .*No such file", refusal_of(plot.save, plot, "/no/such/folder/x.svg"))
+  end)
+
+  it("take what fit gives as the law that it found", function ()
+    local fit = peri.fit(peri.Gamma, { 1, 2, 4 })
+    assert.equal(tostring(peri.plot(fit.distribution)), tostring(peri.plot(fit)))
   end)
 
   it("take numbers, and functions that are objects", function ()

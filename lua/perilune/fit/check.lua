@@ -68,7 +68,7 @@ end
 
 function Check:__tostring ()
   return string.format("%d values against %s\n  Kolmogorov-Smirnov distance %s, p %s %s\n"
-                       .. "  p holds for parameters that were not estimated from these data; else it is too large%s",
+                       .. "  p is too large where parameters were estimated from these data%s",
                        self.n, self.name, show.format("%.4f", self.ks), self.is_discrete and "at most" or "=",
                        show.format("%.4g", self.p), picture(self))
 end

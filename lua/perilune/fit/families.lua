@@ -130,6 +130,21 @@ end, start = function (x, w)
   return { loc = centre - scale * shift, scale = scale, skewness = delta / (1 - delta * delta) ^ 0.5 }
 end }
 
+-- By halves of the variance; and an exponential law from the smallest of few data on.
+families.ExGaussian = {
+  start = function (x, w)
+    local centre = mean(x, w)
+    local part = (variance(x, w, centre) / 2) ^ 0.5
+    return part > 0 and { loc = centre - part, scale = part, rate = 1 / part } or nil
+  end,
+  starts = function (x, w)
+    local low = x:min()
+    local rest = mean(x, w) - low
+    if core.numel(x) > FEW or rest <= 0 then return {} end
+    return { { loc = low, scale = 0.05 * rest, rate = 1 / rest } }
+  end,
+}
+
 families.Triangular = {
   kink = "peak",
   start = function (x)

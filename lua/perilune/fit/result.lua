@@ -66,6 +66,9 @@ function result.fit (found)
   return setmetatable(found, Estimate)
 end
 
+--- Is this what result.fit gives?
+function result.is_fit (x) return type(x) == "table" and getmetatable(x) == Estimate end
+
 
 local Comparison = { __name = "comparison of fits" }
 Comparison.__index = Comparison

@@ -1,10 +1,10 @@
 --- Spikes: where the likelihood has no bound although no density is infinite.
 --
--- A law with heavy tails can shrink to one of the data: of n data k are then at a density that grows as 1/scale, while
--- those of the others fall with a small power of scale (a StudentT: with scale^df). With ties, or few data, that is
--- more than any maximum, however small the power is to be for it. It is tried on the likelihood itself: the
--- parameter that moves with x at a value that comes often, one that grows with x at a thousandth and a millionth of
--- the data's width, all others on a grid.
+-- A law with heavy tails can shrink to one of the data. Of n data k have that value, and a density that grows as
+-- 1/scale; the densities of the others fall with a power of scale only, which may be small (a StudentT: scale^df). So
+-- the likelihood grows without bound if n - k times that power is less than k, and with ties, or few data, it soon
+-- exceeds any maximum. It is tried on the likelihood itself: the parameter that moves with x is put at a value that
+-- comes often, one that grows with x at a thousandth and a millionth of the data's width, and all others on a grid.
 local core   = require "perilune.core"
 local show   = require "perilune.show"
 local tensor = require "perilune.tensor"
@@ -34,7 +34,7 @@ local function frequent (x, w)
   return places
 end
 
--- The one free parameter that moves with x, those that grow with it, and all others: sites. nil where there is none.
+-- The sites of the one free parameter that moves with x, and of those that grow with it; nil where there is none.
 local function kinds_of (likelihood, unit)
   if not unit.shifts then return nil end
   local loc, scales = nil, {}

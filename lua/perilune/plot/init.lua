@@ -5,6 +5,7 @@ local class        = require "perilune.class"
 local core         = require "perilune.core"
 local curves       = require "perilune.plot.curves"
 local errors       = require "perilune.errors"
+local fits         = require "perilune.fit.result"
 local histogram    = require "perilune.plot.histogram"
 local options      = require "perilune.plot.options"
 local points       = require "perilune.plot.points"
@@ -123,6 +124,11 @@ end
 
 -- Numbers as a tensor that has a dimension at least.
 local function as_tensor (who, name, x)
+  if core.table_kind(x) == "named" then
+    raise("%s: %s must be numbers, got a table with names; choose a column of it, as in d.name", who, name)
+  elseif is_law(x) then
+    raise("%s: %s must be numbers, got %s; d:sample(1000) has some of a distribution d", who, name, tostring(x))
+  end
   local t = core.operand(x, who, name)
   t = core.is_tensor(t) and t:detach() or t
   return core.is_tensor(t) and core.rank(t) > 0 and t or core.tensor { core.item(t) }
@@ -179,6 +185,7 @@ local function check_count (most, n, call)
 end
 
 local function dispatch (given, n, first, second, third)
+  if fits.is_fit(first) then first = first.distribution end
   if is_law(first) or is_list_of(is_law, first) then
     check_count(1, n, "plot(law, options)")
     return plot_laws(is_law(first) and { first } or first, given)
@@ -205,7 +212,7 @@ end
 --   x        distribution, or a list of them: densities or probabilities, with both KL divergences of two; laws of two
 --            dimensions are heat maps. A function f, or a list: from the number y to z, or f(x, y) as a heat map over
 --            {low, high} and {low, high}. Numbers: points, or a line where they rise; alone they are those of y. A
---            matrix: a heat map. A posterior: as Posterior:plot shows it
+--            matrix: a heat map. What fit returns: the fitted distribution. A posterior: as Posterior:plot shows it
 --   y        where functions begin; numbers over those of x, rows of a matrix being curves; what of a posterior
 --   z        where functions end
 --   options  title = text; xlabel = text; ylabel = text; range = {low, high} of x; yrange = {low, high} of y;

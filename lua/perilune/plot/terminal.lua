@@ -226,7 +226,8 @@ function terminal.text (figure, options)
   local n, gap = #figure.panels, 2
   local abreast = figure.columns or max(1, min(n, floor((width + gap) / (NARROWEST + gap))))
   local each = max(8, floor((width + gap) / abreast) - gap)
-  local height = options.height or figure.panel_rows or (n > 1 and HEIGHT_OF_MANY or figure.panels[1].is_square and SQUARE or HEIGHT)
+  local height = options.height or figure.panel_rows
+                 or (n > 1 and HEIGHT_OF_MANY or figure.panels[1].is_square and SQUARE or HEIGHT)
   local lines, paint = {}, painter(options.colour)
   for _, line in ipairs(figure.title and wrapped(figure.title, width) or {}) do lines[#lines + 1] = line end
   for first = 1, n, abreast do
