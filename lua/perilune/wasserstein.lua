@@ -111,6 +111,7 @@ local function steps_of (d, other)
     return steps
   end
   steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
+  steps.mass = mass
   local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
   steps.are_all = functions.le(abs(total - 1), COMPLETE)
   return steps
@@ -299,6 +300,118 @@ local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks)
   })
 end
 
+-- Between outcomes -----------------------------------------------------------------
+
+-- Many outcomes k against a law with density g: sum over k of int |k - x|^order g(x) dx, between the quantiles at the
+-- levels before and after k. Rules of Gauss measure either side of k; a narrower one, and the mass of k, which is
+-- known, tell their errors. What is before the first of these levels and after the last is an integral over levels.
+
+-- Nodes in (0, 1) and weights of the rules with eight and with five points.
+local RULES = {
+  { { 0.019855071751231884158, 0.050614268145188129576 }, { 0.10166676129318663020, 0.11119051722668723527 },
+    { 0.23723379504183550709, 0.15685332293894364367 }, { 0.40828267875217509753, 0.18134189168918099148 },
+    { 0.59171732124782490247, 0.18134189168918099148 }, { 0.76276620495816449291, 0.15685332293894364367 },
+    { 0.89833323870681336980, 0.11119051722668723527 }, { 0.98014492824876811584, 0.050614268145188129576 } },
+  { { 0.046910077030668003601, 0.11846344252809454376 }, { 0.23076534494715845448, 0.23931433524968323402 },
+    { 0.5, 0.28444444444444444444 }, { 0.76923465505284154552, 0.23931433524968323402 },
+    { 0.95308992296933199640, 0.11846344252809454376 } },
+}
+local MASSES = 2 ^ -46   -- of outcomes are rounded by this part of them
+
+-- Quantiles of a continuous law at levels u = sigmoid(x), { n, batch... } in order.
+local function quantiles_at (d, x)
+  local n = #x
+  local low = math.tointeger(core.item(functions.le(x, 0):reshape(n, -1):min(2):sum()))
+  local parts = {}
+  local function add (method, part)
+    parts[#parts + 1] = batches.rows(d, #part, asked(d, method, functions.sigmoid(-abs(part))))
+  end
+  if low > 0 then add("icdf", x:narrow(1, 1, low)) end
+  if low < n then
+    local rest = x:narrow(1, low + 1, n - low)
+    if core.item(rest:min()) < 0 then
+      local tail = functions.sigmoid(-abs(rest))
+      parts[#parts + 1] = batches.rows(d, #rest, where(gt(rest, 0), asked(d, "isf", tail), asked(d, "icdf", tail)))
+    else add("isf", rest) end
+  end
+  return #parts == 1 and parts[1] or tensor.cat(parts)
+end
+
+-- The integrals of |k - x|^order g and of g from a to b by a rule; in log x where a and b are far apart.
+local function measured (law, order, rule, k, a, b)
+  local wide = gt(a * b, 0) * maximum(gt(abs(a), 2 * abs(b)), gt(abs(b), 2 * abs(a)))
+  local ratio = where(wide, log(b / a), 0)
+  local sum, mass = 0, 0
+  for _, node in ipairs(rule) do
+    local x = where(wide, a * exp(node[1] * ratio), a + node[1] * (b - a))
+    local density = law:prob(x) * node[2] * where(wide, x * ratio, b - a)
+    density = where(gt(b, a), density, 0)
+    sum, mass = sum + density * powered(abs(k - x), order), mass + density
+  end
+  return sum, mass
+end
+
+-- All outcomes between levels, with the error.
+local function between_levels (law, order, k, bounds, mass)
+  local n = #k
+  local a, b = bounds:narrow(1, 1, n), bounds:narrow(1, 2, n)
+  local middle = maximum(a, minimum(k, b))
+  local far = powered(maximum(abs(k - a), abs(k - b)), order)
+  local sums, masses = {}, {}
+  for i, rule in ipairs(RULES) do
+    local below, mass_below = measured(law, order, rule, k, a, middle)
+    local above, mass_above = measured(law, order, rule, k, middle, b)
+    sums[i], masses[i] = below + above, mass_below + mass_above
+  end
+  local off = maximum(abs(masses[1] - mass), MASSES * mass) * far
+  return sums[1]:sum(1), (abs(sums[1] - sums[2]) + off):sum(1)
+end
+
+-- The cost at levels beyond these, x = log(u/(1 - u)) of one for each element: below (side = -1) or above; beside
+-- the `value` of the others.
+local function beyond_level (p, q, order, steps, x, side, value)
+  local shape = p.batch_shape
+  local start = functions.softplus(side * x)   -- -log of that tail
+  local function cost (v)
+    local t = start + v
+    local gap = quantile_gap(p, q, side * (t + functions.log1p(-exp(-t))), steps)
+    return powered(exp(-t / order) * abs(batches.rows(p, #v, gap)), order)
+  end
+  local sum, error = quadrature.integrate(cost, 0, ends.REACH, {
+    shape = shape, as_tensor = true, points = ends.BREAKS, panels = FEWER, rounds = ROUNDS, rtol = 1e-10,
+    atol = 1e-12 * (core.is_tensor(value) and core.item(value:min()) or value),
+  })
+  local rest, doubt = ends.remainder(cost, shape, sum, 0)
+  return sum + rest, error + doubt
+end
+
+-- d has outcomes with these steps, the other law a density: the cost and its error; nil where that is not found.
+local function by_outcomes (d, other, p, q, order, steps)
+  local known = steps[d]
+  local n = #known.levels
+  local levels = known.levels:narrow(1, 2, n - 2)
+  if any(functions.isinf(levels)) then return nil end
+  local bounds = core.bare(quantiles_at(other, levels))
+  local k, mass = known.after:narrow(1, 2, n - 3), core.bare(known.mass):narrow(1, 3, n - 3)
+  local value, error = between_levels(other, order, k, bounds, mass)
+  for side, level in pairs { [-1] = levels:select(1, 1), [1] = levels:select(1, n - 2) } do
+    local part, its_error = beyond_level(p, q, order, steps, level, side, value)
+    value, error = value + part, error + its_error
+  end
+  if not any(1 - functions.eq(value, INF)) then return fallback.infinite(p, q), INF end
+  if any(1 - functions.isfinite(value + error)) then return nil end
+  return value, error
+end
+
+-- Does one of these laws have many outcomes, all known, and the other one a density that is not too dear?
+local function has_known_outcomes (d, other, steps)
+  local known = steps[d]
+  if not (known and known.mass and #known.levels > CUTS and not any(1 - known.are_all)) then return false end
+  if is_discrete(other) or other.log_prob == Distribution.log_prob then return false end
+  return #known.levels * effort.price(other) < 0.1 * BUDGET * effort.elements(other)
+         and not (core.tracked(known.mass) or core.tracked(other:log_prob(0)))
+end
+
 -- Where quantiles of a mixture leap from one component to the next, at log(u/(1 - u)): a list, INF where they do not.
 local function add_gaps (d, list)
   local parts = d.component_distribution
@@ -334,6 +447,12 @@ local function between_quantiles (p, q, order)
     steps[d] = is_discrete(d) and steps_of(d, other) or nil
     are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
+  end
+  for d, other in pairs { [p] = q, [q] = p } do
+    if has_known_outcomes(d, other, steps) then
+      local value, error = by_outcomes(d, other, p, q, order, steps)
+      if value then return value, error end
+    end
   end
   add_gaps(p, gaps)
   add_gaps(q, gaps)
