@@ -33,6 +33,8 @@ local function mix (component, a, b)
   return peri.MixtureSameFamily(peri.Categorical { a or 0.5, b or 0.5 }, component)
 end
 
+local function any_mixture (...) return peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, { ... }) end
+
 local function transformed (base, ...) return peri.TransformedDistribution(base, { ... }) end
 
 local Abs, Affine, Tanh = peri.transforms.Abs, peri.transforms.Affine, peri.transforms.Tanh
@@ -52,7 +54,7 @@ local DISTANCES = {
   { peri.Truncated(peri.Triangular(0, 30, 30), -2, 0.001),
     peri.Truncated(peri.NegativeBinomial(10000, 0.7), 100, 1000), 1, 43000 },
   { transformed(peri.InverseGamma(2, 0.9), Affine(3, -0.5), Tanh()),
-    mix(peri.BetaBinomial({ 0.3, 1000 }, { 3, 0.01 }, { 256, 1000 })), 2, 37000 },
+    mix(peri.BetaBinomial({ 0.3, 1000 }, { 3, 0.01 }, { 256, 1000 })), 2, 95000 },
   { peri.HalfCauchy(0.01), peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 },
                                                     { peri.VonMises(10, 0.5), peri.Logistic(0, 1000) }), 7, 6000 },
   { peri.BetaBinomial(1, 3, 10000), peri.LogUniform(2, 7), 2, 220 },
@@ -67,6 +69,11 @@ local DISTANCES = {
     peri.AsymmetricLaplace(0, 0.1, 0.5), 3, 1800 },
   { transformed(peri.GeneralizedNormal(0, 30, 0.1), Abs()), peri.Chi2(0.3), 2, 140000 },
   { mix(peri.Maxwell({ 3, 10 }), 1e-300, 1), mix(peri.Geometric({ 1e-16, 1e-100 }), 0.3, 0.7), 2, 260000 },
+  { mix(peri.NoncentralChi2({ 2, 5 }, { 1, 30 }), 0.3, 0.7), mix(peri.NoncentralChi2({ 3, 9 }, { 1, 3 })), 2, 60000 },
+  { mix(peri.NormalInverseGaussian({ 30, 3 }, { 0.1, 0.9 }, { 1, 3 }, { 1, 12 })), peri.LogitNormal(-0.5, 5), 1, 8600 },
+  { mix(peri.Skellam({ 1, 300 }, { 3, 20 }), 0.3, 0.7), peri.Normal(2, 3), 2, 32500 },
+  { peri.Truncated(peri.Skellam(300, 200), 0, 1000), peri.Normal(2, 3), 2, 15000 },
+  { transformed(peri.StudentT(1e-20), Abs()), peri.Normal(0, 1), 1, 78500 },
 }
 
 describe("mixtures", function ()
@@ -95,6 +102,12 @@ local EXPECTATIONS = {
   { peri.Truncated(peri.StudentT(0.01), 0, 1e10), sine(1), 160000 },
   { mix(peri.FisherSnedecor({ 100, 100 }, { 1e-50, 0.5 })), sine(1000), 33000 },
   { peri.VonMises(-0.5, 0.9), sine(1000), 15000 },
+  { mix(peri.NoncentralChi2({ 2, 5 }, { 1, 30 })), sine(1000), 22500 },
+  { peri.NormalInverseGaussian(7, 2, 1, 3), sine(1000), 2700 },
+  { peri.Truncated(any_mixture(peri.Rayleigh(1e-20), peri.NoncentralChi2(2 ^ 40, 1)), 0.1, 1), sine(1000), 52000 },
+  { peri.Truncated(any_mixture(peri.GeneralizedExtremeValue(7, 256, 0.9), peri.Chi2(30)), -0.3, 2), sine(1), 45000 },
+  { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
+  { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 64000 },
 }
 
 describe("one element", function ()

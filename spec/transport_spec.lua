@@ -218,6 +218,41 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert(many[1] < 400)
   end)
 
+  -- Each outcome is measured between quantiles of the other law.
+  it("is exact for many outcomes", function ()
+    local known = {   -- p, q, orders 1, 2, 3: 40-digit sums of moments of the normal law between its quantiles
+      { peri.Poisson(1000), peri.Normal(1000, 30),
+        { 1.3200691000762688, 1.6628862505116331, 1.9705096449143218 } },
+      { peri.Binomial(300, 0.3), peri.Normal(100, 5),
+        { 10.001210194196819, 10.425240374829507, 10.792646961583945 } },
+    }
+    for _, case in ipairs(known) do
+      for order, expected in ipairs(case[3]) do
+        check(case[1], case[2], order, expected, 1e-12)
+        local _, error = peri.wasserstein(case[2], case[1], order)
+        assert(error < 1e-11)
+      end
+    end
+    check(peri.Geometric(0.01), peri.Exponential(0.01), 1, 1, 1e-13)
+    local mixture = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, peri.Skellam({ 1, 300 }, { 3, 20 }))
+    check(mixture, peri.Normal(-1e4, 1), 1, 1e4 + mixture:mean(), 1e-12)
+    local value, error = peri.wasserstein(peri.Poisson(1000), peri.StudentT(2.5, 1000, 30), 3)
+    assert(value == math.huge and error == math.huge)
+  end)
+
+  it("says what rounding of quantiles does", function ()
+    local d = peri.Poisson(500)
+    check(d, peri.Normal(1e6, 1e-3), 1, 1e6 - 500, 1e-9)
+  end)
+
+  it("is infinite where quantiles overflow", function ()
+    local folded = peri.TransformedDistribution(peri.StudentT(1e-20), peri.transforms.Abs())
+    for _, law in ipairs { folded, peri.StudentT(1e-20), peri.JohnsonSU(0.3, 1e-8, 0, 30) } do
+      local value, error = peri.wasserstein(law, peri.Normal(0, 1))
+      assert(value == math.huge and error == math.huge)
+    end
+  end)
+
   it("is infinite where the tails say so, and does not look any further", function ()
     local Heavy, count = peri.HalfCauchy:extend "Heavy", 0
     for _, name in ipairs { "icdf", "isf" } do
@@ -244,6 +279,9 @@ describe("wasserstein between outcomes and a continuous law", function ()
       distance(w):backward()
       assert.near((distance(loc + 1e-4) - distance(loc - 1e-4)) / 2e-4, w.grad, 1e-6)
     end
+    local w = peri.param(-100)   -- of many outcomes as well
+    peri.wasserstein(peri.Poisson(1000), peri.Normal(w, 1)):backward()
+    assert.near(-1, w.grad, 1e-6)
   end)
 end)
 

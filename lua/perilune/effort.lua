@@ -27,7 +27,7 @@ local PRICES = {
   ExGaussian     = function () return 3 end,
   Hypergeometric = function () return 5 end,
   NoncentralChi2 = function () return 1.5 end,
-  NormalInverseGaussian = function () return 6 end,
+  NormalInverseGaussian = function () return 10 end,
   Rice           = function () return 1.5 end,
   Skellam        = function () return 1.5 end,
 }

@@ -50,11 +50,11 @@ local function hazard (self, x, reached)
 end
 
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
-local function plain_quantile (self, tail, upper, low, high)
+local function plain_quantile (self, tail, upper, low, high, start)
   return quadrature.root(function (x, at)
     local reached = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
     return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached), 2 ^ -50
-  end, low, high, inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape,
+  end, low, high, start or inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape,
      effort.few(self))
 end
 
@@ -75,6 +75,66 @@ local function continuous_quantile (self, tail, upper, low, high)
   local x = plain_quantile(self, tail, upper, where(deep, here, low), where(deep, here, high))
   return where(deep, deep_quantile(self, tail, upper, where(deep, low, here), where(deep, high, here)), x)
 end
+
+-- Many at once ----------------------------------------------------------------------
+
+-- Quantiles of components, which brackets are made of, are dear, so of many levels of one element only NODES are
+-- searched for that way. The others lie between, near the cubic which has their slopes.
+local NODES, MANY, DEAR = 32, 128, 300   -- levels that are many, and what quantiles cost that are dear
+local WIDER = 2 ^ -50                    -- nodes are rounded
+
+-- Are these levels of one side many and dear, and nothing of the law recorded?
+local function is_worth_nodes (self, tail, upper)
+  if not core.is_tensor(tail) or core.numel(tail) < MANY or core.tracked(tail) or core.tracked(self.log_weights) then
+    return false
+  end
+  for _, extent in ipairs(self.batch_shape) do
+    if extent ~= 1 then return false end
+  end
+  return core.numel(tail) * effort.price(self) > DEAR and not (any(upper) and any(1 - upper))
+         and not any(1 - functions.ge(tail, DEEP))
+end
+
+-- The cubic between nodes a and b of log tail l, in which x has these slopes.
+local function cubic (l, a, b)
+  local width = b.l - a.l
+  local v = where(functions.eq(width, 0), 0, (l - a.l) / width)
+  local rise, from, to = b.x - a.x, a.slope * width, b.slope * width
+  return a.x + v * (from + v * (3 * rise - 2 * from - to + v * (from + to - 2 * rise)))
+end
+
+-- Quantiles of many levels, by `solve` those of NODES of them.
+local function by_nodes (self, tail, upper, solve)
+  local n, shape = core.numel(tail), core.shape(tail)
+  local flat = tail:reshape(-1)
+  local order = flat:argsort()
+  local stride = math.ceil((n - 1) / NODES)
+  local cell = functions.floor(core.arange(0, n) / stride) + 1
+  local last = math.tointeger(core.item(cell:max())) + 1
+  local places = minimum(core.arange(0, last) * stride + 1, n)
+  local sorted = flat[order]
+  local at_nodes, rank = sorted[places], { last }
+  for _ = 1, #self.batch_shape do rank[#rank + 1] = 1 end
+  local x = solve(at_nodes:reshape(rank))
+  if core.tracked(x) then return nil end
+  local slope = where(upper, -1, 1):reshape(-1)[1] * at_nodes / self:prob(x):reshape(-1)
+  x = x:reshape(-1)
+  local function node (index)
+    return { l = log(at_nodes)[index], x = x[index], slope = slope[index] }
+  end
+  local a, b = node(cell), node(cell + 1)
+  local low, high = minimum(a.x, b.x), maximum(a.x, b.x)
+  local function margin (t) return where(functions.isfinite(t), WIDER * functions.abs(t), 0) end
+  low, high = low - margin(low), high + margin(high)
+  local start = cubic(log(sorted), a, b)
+  start = where(functions.isfinite(start), maximum(low, minimum(start, high)), quadrature.middle(low, high))
+  local back = order:argsort()
+  local function placed (t) return t[back]:reshape(shape) end
+  low, high = placed(low), placed(high)
+  return where(functions.eq(low, high), low, plain_quantile(self, tail, upper, low, high, placed(start)))
+end
+
+-- Outcomes -------------------------------------------------------------------------
 
 -- To the next outcome, or where doubles are further apart to the next of them.
 local function stride (x) return maximum(1, NEXT * functions.abs(x)) end
@@ -144,6 +204,13 @@ end
 --- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
+  if not is_discrete(self) and is_worth_nodes(self, tail, upper) then
+    local side = any(upper) and 1 or 0
+    local x = by_nodes(self, tail, upper, function (nodes)
+      return mixture_search.quantile(self, nodes, where(functions.eq(nodes, nodes), side, 0), nodes)
+    end)
+    if x then return x end
+  end
   local low, high = bracket(self, tail, upper, level)
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)

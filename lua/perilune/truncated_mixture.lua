@@ -91,8 +91,8 @@ local function stretch (law, low, high, batch)
   return truncation.assemble(Truncated, law, where(dead, -INF, low), where(dead, INF, high), batch), mass
 end
 
---- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares of the
--- mass; nil for laws that are not left of such.
+--- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares
+-- of the mass; nil for laws that are not left of such.
 function truncated_mixture.parts (self)
   if class.of(self) ~= Truncated then return nil end
   local law, maps, intervals = traced(self)

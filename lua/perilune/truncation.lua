@@ -14,6 +14,7 @@ local effort     = lazy "effort"
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
+local tensor     = lazy "tensor"
 
 local any, any_now = batches.any, batches.any_now
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -119,19 +120,33 @@ local function deep_quantile (self, target, upper, deep)
   #self.batch_shape)
 end
 
+local MANY = 64   -- levels that are worth a selection
+
+-- The quantiles of the base that have these tails, lower ones or where `upper` upper ones: each is asked for once, if
+-- the base is a single law.
+local function inverted (self, mass, upper)
+  local base = self.base
+  if not any(upper) then return base:icdf(mass) end
+  if not any(1 - upper) then return base:isf(mass) end
+  local is_single = core.is_tensor(mass) and core.numel(mass) > MANY and batches.size(self) == 1
+  if not is_single or core.tracked(mass) then return where(upper, base:isf(mass), base:icdf(mass)) end
+  local n, order = core.numel(mass), upper:expand(core.shape(mass)):reshape(-1):argsort()
+  local low = n - math.tointeger(core.item(upper:expand(core.shape(mass)):sum()))
+  local sorted = mass:reshape(-1)[order]:reshape(n, table.unpack(self.batch_shape))
+  local x = tensor.cat { base:icdf(sorted:narrow(1, 1, low)), base:isf(sorted:narrow(1, low + 1, n - low)) }
+  return x:reshape(-1)[order:argsort()]:reshape(core.shape(mass))
+end
+
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
 -- the base there is an average of those at the ends; the smaller is inverted.
 function truncation.quantile (self, log_p, log_q)
-  local base, average = self.base, functions.logaddexp
+  local average = functions.logaddexp
   local below = average(log_q + self.below_first, log_p + self.below_last)
   local above = average(log_q + self.above_first, log_p + self.above_last)
   local upper = lt(above, below)
   local target = where(upper, above, below)
   local mass = exp(target)
-  local x
-  if not any(upper) then x = base:icdf(mass)
-  elseif not any(1 - upper) then x = base:isf(mass)
-  else x = where(upper, base:isf(mass), base:icdf(mass)) end
+  local x = inverted(self, mass, upper)
   local deep = lt(target, DEEP) * gt(target, -INF)
   if any(deep) then x = where(deep, deep_quantile(self, target, upper, deep), x) end
   x = minimum(maximum(x, self.first), self.last)

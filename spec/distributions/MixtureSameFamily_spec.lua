@@ -390,3 +390,23 @@ describe("MixtureSameFamily", function ()
     assert.is_string(help.params.mixture_distribution and help.params.component_distribution and help.formula)
   end)
 end)
+
+describe("MixtureSameFamily", function ()
+  it("has the same quantiles for many levels as for one", function ()
+    local t = peri.linspace(0, 24, 300)
+    local levels = 0.5 * peri.exp(-t * t)
+    for _, component in ipairs {
+      peri.ExGaussian({ 0, 3 }, { 1, 2 }, { 0.5, 2 }), peri.NoncentralChi2({ 2, 5 }, { 1, 30 }),
+      peri.Frechet({ 0.01, 5 }, { 0.2, 3 }), peri.Beta({ 2, 0.3 }, { 3, 0.4 }), peri.Gamma({ 2, 3e6 }, { 1, 3 }),
+    } do
+      local d = peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, component)
+      for _, name in ipairs { "icdf", "isf" } do
+        local all = d[name](d, levels)
+        for i = 1, 300, 11 do
+          local one = d[name](d, levels[i])
+          assert(one == all[i] or math.abs(all[i] / one - 1) < 1e-11)
+        end
+      end
+    end
+  end)
+end)

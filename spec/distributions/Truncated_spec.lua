@@ -349,3 +349,37 @@ describe("Truncated", function ()
     assert.is_string(help.params.base and help.params.low and help.params.high and help.formula)
   end)
 end)
+
+describe("Truncated", function ()
+  it("cuts mixtures of different families component by component", function ()
+    local mixture = peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, { peri.Normal(0, 1), peri.Gamma(3, 1) })
+    local d = peri.Truncated(mixture, -1, 2)
+    assert.near(0.75531037230494027, d:mean(), 1e-14)       -- 30-digit integrals
+    assert.near(1.05089215503722697, d:entropy(), 1e-14)
+    local Delta, Triangular = peri.Delta, peri.Triangular   -- a single point cannot be cut
+    local with_point = peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, { Triangular(1, 4, 2), Delta(3) })
+    assert.near(0.3 * 7 / 3 + 0.7 * 3, peri.Truncated(with_point, 1, math.huge):mean(), 1e-9)
+  end)
+
+  it("cuts a folded law on both sides", function ()
+    local d = peri.Truncated(peri.TransformedDistribution(peri.Normal(0.5, 1), peri.transforms.Abs()), 0.2, 1)
+    assert.near(0.57616112515900034, d:mean(), 1e-14)
+    assert.near(-0.22864413329372239, d:entropy(), 1e-14)
+    local folded = peri.TransformedDistribution(peri.Normal({ 0.5, 30 }, 1), peri.transforms.Abs())
+    local batch = peri.Truncated(folded, 0.2, 1)
+    assert.near(d:mean(), batch:mean()[1], 1e-14)
+    assert.near(peri.Truncated(peri.Normal(30, 1), 0.2, 1):mean(), batch:mean()[2], 1e-13)
+    local w = peri.param(0.5)
+    peri.Truncated(peri.TransformedDistribution(peri.Normal(w, 1), peri.transforms.Abs()), 0.2, 1):mean():backward()
+    local function mean (loc)
+      return peri.Truncated(peri.TransformedDistribution(peri.Normal(loc, 1), peri.transforms.Abs()), 0.2, 1):mean()
+    end
+    assert.near((mean(0.5001) - mean(0.4999)) / 2e-4, w.grad, 1e-7)
+  end)
+
+  it("has the same quantiles for many levels as for one", function ()
+    local d, u = peri.Truncated(peri.Gamma(3, 1), 0.2, 5), peri.linspace(0, 1, 201)
+    local all = d:icdf(u)
+    for i = 1, 201, 10 do assert.equal(d:icdf(u[i]), all[i]) end
+  end)
+end)

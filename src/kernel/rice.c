@@ -51,6 +51,8 @@ static double log_tail (const double v[], int upper) {
   if (s.z < 0) return upper ? 0 : -HUGE_VAL;
   double gap = s.z - s.k - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
   if (s.k > 1e8) return vlog_ndtr(upper ? -gap : gap);
+  if (!upper && s.z < 1e-150)   /* y, the first term but for e^-a, would lose digits */
+    return fma(2.0, vlog(s.z), -LN2) - 0.5 * s.k * s.k;
   return marcum_log_tail(1, 0.5 * s.k * s.k, 0.5 * s.z * s.z, upper);
 }
 

@@ -61,7 +61,7 @@ static double log_density (double v, double a, double y) {
 }
 
 /* From here on the law is normal: mean m + a, variance m + 2 a */
-static const double NORMAL_FROM = 1e34;
+static const double NORMAL_FROM = 1e26;
 
 static double normal_score (double m, double a, double y) {
   return ((y - m) - a) / sqrt(m + 2 * a);
@@ -270,8 +270,8 @@ double marcum_log_tail (double m, double a, double y, int upper) {
   if (m + a > NORMAL_FROM) return vlog_ndtr((upper ? -1 : 1) * normal_score(m, a, y));
   if (a == 0) return upper ? special_log_gammaincc(m, y) : special_log_gammainc(m, y);
   int is_upper = y >= m + a;
-  double small = is_upper ? log_upper(m, a, y) : log_lower(m, a, y);
-  return upper == is_upper ? small : log_other(fmin(small, 0));
+  double small = fmin(is_upper ? log_upper(m, a, y) : log_lower(m, a, y), 0);
+  return upper == is_upper ? small : log_other(small);
 }
 
 /* }====================================================== */
