@@ -117,7 +117,9 @@ return function (posed, given, more)
   local comm = read.comm
   if given.local_steps and not comm then errors.raise("vi: local_steps is of no use without comm") end
   if comm then
-    if read.guide and not GUIDES[read.guide] then errors.raise("vi: comm takes a guide by its name, not a guide function") end
+    if read.guide and not GUIDES[read.guide] then
+      errors.raise("vi: comm takes a guide by its name, not a guide function")
+    end
     read.rng, posed = shared.rng(comm, read.rng), shared.posed("vi", posed, comm)
     read.progress = progress.of_rank(read.progress, comm)
   end

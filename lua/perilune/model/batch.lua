@@ -38,9 +38,12 @@ local function fetch (self)
   for _, copy in pairs(self.copies) do copy.rows:copy(copy.from[index]) end
 end
 
+--- Does the next draw shuffle all rows?
+function Batch:is_used_up () return self.used + self.size > self.n end
+
 --- Takes other rows.
 function Batch:draw (rng)
-  if self.used + self.size > self.n then shuffle(self, rng) end
+  if self:is_used_up() then shuffle(self, rng) end
   self.used = self.used + self.size
   fetch(self)
 end
