@@ -3356,6 +3356,7 @@ function Model:smc(options) end
 ---@class perilune.Model_vi_options
 ---@field guide? any "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers unless told
 ---@field starts? any places that modes are looked for from, 8 unless told
+---@field comm? any world of perilune.mpi: each of its ranks has a share of the rows of all plates
 ---@field run? boolean false gives a running fit, for a host to drive (true)
 ---@field objective? any "elbo" or "renyi" ("elbo")
 ---@field alpha? number order of Renyi's bound (0)
@@ -3367,8 +3368,7 @@ function Model:smc(options) end
 ---@field layers? any couplings of "flow", 4 unless told
 ---@field optimiser? any name of one of peri.optim, or a function (params, options) ("Adam")
 ---@field on_step? function|boolean function (step, elbo, fit), which ends the fit by returning false
----@field comm? any world of perilune.mpi: each of its ranks has a share of the rows of all plates
----@field local_steps? number steps that ranks take between two messages (1)
+---@field local_steps? number of each rank between two messages, with comm (1)
 ---@field save? any name of a file for checkpoints
 ---@field save_every? any steps between them
 ---@field resume? boolean true goes on from the last one

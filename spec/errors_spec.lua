@@ -175,9 +175,9 @@ describe("nothing is guessed:", function ()
       { function () w:sum():backward { retian = true } end,
         "Tensor:backward: there is no option retian; there is retain" },
       { function () return (peri.vi.new { log_joint = print, params = { x = {} }, sample = 3 }) end,
-        "vi: there is no option sample; did you mean samples? There are alpha, guide, init, layers, log_joint, lr, "
-        .. "noncentred, objective, on_step, optimiser, params, progress, rank, rng, run, samples, seed, starts, steps, "
-        .. "tolerance, trace" },
+        "vi: there is no option sample; did you mean samples? There are alpha, comm, guide, init, layers, "
+        .. "local_steps, log_joint, lr, noncentred, objective, on_step, optimiser, params, progress, rank, resume, "
+        .. "rng, run, samples, save, save_every, seed, starts, steps, tolerance, trace" },
       { function () return (peri.vi.new { log_joint = print, params = { x = { shaep = 3 } } }) end,
         "vi: params.x: there is no option shaep; did you mean shape? There are constraint, init, shape" },
       { function () return (peri.func { forwards = print }) end,

@@ -309,9 +309,9 @@ describe("variational inference", function ()
     refuses("rng must be a generator (see peri.rng), got 1", { rng = 1 })
     refuses('optimiser must be the name of an optimiser that steps without a closure, or a function giving one, '
             .. 'got the string "LBFGS"', { optimiser = "LBFGS" })
-    refuses("there is no option sample; did you mean samples? There are alpha, guide, init, layers, log_joint, lr, "
-            .. "noncentred, objective, on_step, optimiser, params, progress, rank, rng, run, samples, seed, starts, "
-            .. "steps, tolerance, trace", { sample = 3 })
+    refuses("there is no option sample; did you mean samples? There are alpha, comm, guide, init, layers, "
+            .. "local_steps, log_joint, lr, noncentred, objective, on_step, optimiser, params, progress, rank, resume, "
+            .. "rng, run, samples, save, save_every, seed, starts, steps, tolerance, trace", { sample = 3 })
     refuses("log_joint must return a number or a tensor of one element, got nil", { log_joint = function () end })
     refuses("log_joint must return a number or a tensor of one element, got a tensor of shape (3)",
             { log_joint = function (t) return t.x * peri.ones(3) end })

@@ -57,7 +57,7 @@ function KINDS.steps (name, rows, batch, local_steps)
   batch, local_steps = math.tointeger(batch), math.tointeger(local_steps)
   local fit = logistic(own, batch):vi { comm = mpi.world, seed = 1, guide = "meanfield", run = false, starts = 1,
                                         tolerance = 1e-9, local_steps = local_steps }
-  local times = local_steps * math.ceil((batch > 0 and 200 or 10) / local_steps)
+  local times = local_steps * math.ceil((batch > 0 and 200 or own < 1e5 and 40 or 10) / local_steps)
   local best, messages, bytes, seconds = math.huge, 0, 0, 0
   for _ = 1, ROUNDS do
     mpi.barrier()

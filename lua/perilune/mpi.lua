@@ -143,8 +143,9 @@ end
 
 --- The first of n rows that are this rank's (or rank r's), and how many they are: stretches as even as can be.
 function Comm.share (_, n, r)
-  if not (math.type(n) == "integer" and n >= 0) then fail("share", "n must be a count, got %s", show.value(n)) end
-  r = r or rank
+  local count = type(n) == "number" and math.tointeger(n)
+  if not count or count < 0 then fail("share", "n must be how many rows there are, got %s", show.value(n)) end
+  n, r = count, r or rank
   local first = math.floor(n * r / size)
   return first + 1, math.floor(n * (r + 1) / size) - first
 end
@@ -169,7 +170,7 @@ function Comm.__tostring () return string.format("rank %d of %d", rank, size) en
 local world = setmetatable({ rank = rank, size = size }, Comm)
 
 local mpi = {
-  rank = rank, size = size, world = world, library = library:match "^[^\n,]*",
+  rank = rank, size = size, world = world, library = (library:match("^[^\n,]*"):gsub("%s+", " ")),
   --- Messages that this rank has sent so far, their bytes, and the seconds it has spent in MPI.
   counters = mpi_core.counters,
 }

@@ -40,6 +40,12 @@ assert(peri.pack(b:result().values) == peri.pack(post.values))
 local ok, why = pcall(posed.nuts, posed, { comm = mpi.world, chains = 1 })
 assert(ok == (mpi.size == 1) and (ok or why:find("at least as many as ranks", 1, true)), why)
 
+-- Ranks that share chains must have all data.
+ok, why = pcall(function ()
+  return schools { y = peri.full({ 8 }, mpi.rank), sigma = 1 } :nuts { comm = mpi.world, draws = 100 }
+end)
+assert(ok == (mpi.size == 1) and (ok or why:find("y is not the same on ranks 0 and 1; each must have", 1, true)))
+
 local path = posed:pathfinder { comm = mpi.world, paths = 6, seed = 1 }
 on_all { path.values, path.elbo_mean }
 assert(path.how:find "6 paths")

@@ -41,8 +41,8 @@ static struct World {
 
 typedef enum Call { BCAST, GATHER, ALLGATHER, SCATTER, BARRIER, SUM, AGREE, END } Call;
 
-static const char *const NAMES[] = {"bcast", "gather", "allgather", "scatter", "barrier", "allreduce",
-                                    "allreduce", "the end of its script"};
+static const char *const NAMES[] = {"bcast", "gather", "allgather", "scatter", "barrier",
+                                    "allreduce", "allreduce", "the end of its script"};
 
 static const char RAISE = 'R';   /* registry key: a function that raises at the user's line */
 
@@ -171,7 +171,8 @@ static int exchange (const Header *own, const double *numbers, char **all) {
 static int out_of_step (const char *all, const Header *own) {
   for (int r = 0; r < world.size; r++) {
     const Header *other = (const Header *)(const void *)(all + (size_t)r * stride_of());
-    if (other->number != own->number || other->call != own->call || other->root != own->root) return r;
+    int is_same = other->number == own->number && other->call == own->call;
+    if (!is_same || other->root != own->root) return r;
   }
   return -1;
 }
@@ -181,12 +182,14 @@ static Header *meet (lua_State *L, const Header *own, const double *numbers) {
   Header *headers = lua_newuserdatauv(L, (size_t)world.size * sizeof *headers, 0);
   char *all;
   check(L, own->call, exchange(own, numbers, &all));
-  for (int r = 0; r < world.size; r++) memcpy(&headers[r], all + (size_t)r * stride_of(), sizeof *headers);
+  for (int r = 0; r < world.size; r++)
+    memcpy(&headers[r], all + (size_t)r * stride_of(), sizeof *headers);
   int other = out_of_step(all, own);
   if (other >= 0) {
     const char *theirs = push_call(L, &headers[other]), *ours = push_call(L, own);
     fail(L, own->call, "ranks have lost step: rank %d is at %s (its call %I), and this one at %s "
-         "(call %I)", other, theirs, (LUAI_UACINT)headers[other].number, ours, (LUAI_UACINT)own->number);
+         "(call %I)", other, theirs, (LUAI_UACINT)headers[other].number, ours,
+         (LUAI_UACINT)own->number);
   }
   if (own->call != SUM) world.room = 0;
   return headers;
@@ -324,12 +327,13 @@ static int scatter (lua_State *L) {
     counts = push_counts(L, SCATTER, parts, &places, &total);
   }
   double begin = MPI_Wtime();
-  check(L, SCATTER, MPI_Scatter(parts, sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, root, world.comm));
+  check(L, SCATTER, MPI_Scatter(parts, sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, root,
+                                world.comm));
   note(begin, is_root ? (size_t)world.size * sizeof mine : 0);
   void *room = push_room(L, &mine);
   begin = MPI_Wtime();
-  check(L, SCATTER, MPI_Scatterv(bytes, counts, places, MPI_BYTE, room, count_of(L, SCATTER, mine.bytes),
-                                 MPI_BYTE, root, world.comm));
+  check(L, SCATTER, MPI_Scatterv(bytes, counts, places, MPI_BYTE, room,
+                                 count_of(L, SCATTER, mine.bytes), MPI_BYTE, root, world.comm));
   note(begin, total);
   finish_room(L, &mine, room);
   return 1;
@@ -354,7 +358,7 @@ static int barrier (lua_State *L) {
 ** ====================================================== */
 
 #define ROOM_MOST   65536  /* bytes of room behind a header */
-#define PIECES_FROM 4096   /* numbers that are worth two messages more, if there are more than two ranks */
+#define PIECES_FROM 4096   /* numbers that are worth two messages more, for more than two ranks */
 
 /* All bits of n numbers in one. */
 static uint64_t fingerprint (const double *x, size_t n) {
@@ -456,8 +460,10 @@ static int agree (lua_State *L) {
   describe(L, 1, &own);
   const Header *all = meet(L, &own, NULL);
   for (int r = 0; r < world.size; r++) {
-    if (all[r].kind != own.kind || all[r].rank != own.rank || memcmp(all[r].shape, own.shape, sizeof own.shape) != 0)
-      fail(L, SUM, "tensors must have the same shape on all ranks; that of rank %d differs from this one's", r);
+    int is_same = all[r].kind == own.kind && all[r].rank == own.rank;
+    if (!is_same || memcmp(all[r].shape, own.shape, sizeof own.shape) != 0)
+      fail(L, SUM, "tensors must have the same shape on all ranks; that of rank %d differs from "
+           "this one's", r);
   }
   return 0;
 }
@@ -558,8 +564,8 @@ static int has_parted (void) {
   int other = out_of_step(all, &own);
   if (other < 0) return 1;
   const Header *theirs = (const Header *)(const void *)(all + (size_t)other * stride_of());
-  fprintf(stderr, "perilune.mpi: rank %d of %d has come to the end of its script, and rank %d is at %s\n",
-          world.rank, world.size, other, name_of(theirs->call));
+  fprintf(stderr, "perilune.mpi: rank %d of %d has come to the end of its script, and rank %d is at "
+          "%s\n", world.rank, world.size, other, name_of(theirs->call));
   return 0;
 }
 
@@ -577,8 +583,8 @@ static void at_exit (int status, void *unused) {
     }
     status = 1;
   }
-  else fprintf(stderr, "perilune.mpi: rank %d of %d has ended with status %d; all ranks end\n", world.rank,
-               world.size, status);
+  else fprintf(stderr, "perilune.mpi: rank %d of %d has ended with status %d; all ranks end\n",
+               world.rank, world.size, status);
   fflush(NULL);
   MPI_Abort(world.comm, status);
 }

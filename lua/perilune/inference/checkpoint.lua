@@ -22,6 +22,9 @@ function checkpoint.check (who, read)
   if not read.save and (read.save_every or read.resume) then
     raise("%s: %s needs save, the name of a file", who, read.save_every and "save_every" or "resume")
   end
+  if read.save_every and not read.run then
+    raise("%s: save_every is of no use with run = false; state() gives what is saved", who)
+  end
   if read.save and not read.save_every and not read.resume then
     raise("%s: save needs save_every, or resume = true", who)
   end

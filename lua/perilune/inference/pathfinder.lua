@@ -87,7 +87,10 @@ end
 -- ok
 return function (posed, given)
   local read = options.read("pathfinder", given, ROWS)
-  if read.comm then read.rng = shared.rng(read.comm, read.rng) end
+  if read.comm then
+    shared.check_data("pathfinder", posed, read.comm)
+    read.rng = shared.rng(read.comm, read.rng)
+  end
   local density, start, degrees = recipe.density(posed, read)
   local found = read.comm and follow_shares(density, start, read)
                 or follow(density, start, read, 1, read.paths, read.rng)

@@ -22,8 +22,9 @@
 --   lr                        a learning rate for where none is given
 --
 -- On ranks of several processes (the option `comm`) all take the same steps, because estimates are the same on all.
--- With `local_steps` = k > 1 estimates differ: each rank takes k steps by its own, and then parameters and what the
--- optimiser remembers are averaged over all. Decisions are made there only.
+-- With `local_steps` = k > 1 estimates differ: each rank takes k steps by its own rows, and then parameters and what
+-- the optimiser remembers are averaged over all. Decisions are made there only. (Who looks at the fit in between has
+-- them averaged as well.)
 local attempt = require "perilune.attempt"
 local checkpoint = require "perilune.inference.checkpoint"
 local core    = require "perilune.core"
@@ -234,7 +235,7 @@ local function note_step (self, elbo)
   if self.alone == 1 then note_elbo(self, elbo)
   else
     self.apart, self.apart_elbo = self.apart + 1, self.apart_elbo + elbo
-    if self.apart < self.alone then return end
+    if self.steps % self.alone ~= 0 then return end
     meet(self)
   end
   note_values(self)

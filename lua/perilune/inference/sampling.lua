@@ -435,8 +435,9 @@ function Sampling:result ()
 end
 
 -- Options as a rank of several has them: at least a chain for each.
-local function share_options (method, read, given)
+local function share_options (method, posed, read, given)
   local comm = read.comm
+  shared.check_data(method, posed, comm)
   if given.chains == nil then read.chains = math.max(read.chains, comm.size) end
   if read.chains < comm.size then
     raise("%s: chains must be at least as many as ranks, %d, got %d", method, comm.size, read.chains)
@@ -463,7 +464,7 @@ function Sampling.way (method, fixed, row)
     checkpoint.check(method, read)
     read.step, read.method = 1, method
     for name, value in pairs(fixed) do read[name] = value end
-    if read.comm then share_options(method, read, given) end
+    if read.comm then share_options(method, posed, read, given) end
     local sampling = Sampling.new(posed, read)
     if read.resume then
       checkpoint.resume(method, read.save, function (text) return sampling:restore(text) end, read.comm)

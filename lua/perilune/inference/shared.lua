@@ -171,6 +171,22 @@ local function print_of (value)
                        n > 0 and (flat * core.arange(1, n + 1)):sum() or 0)
 end
 
+--- Raises unless all ranks have the same data, as those must that share chains and not rows.
+function shared.check_data (who, posed, comm)
+  local prints = {}
+  for name, value in pairs(posed.data.values) do
+    if core.is_tensor(value) or type(value) == "number" then prints[name] = print_of(value) end
+  end
+  local all = comm:allgather(prints)
+  for r, of_rank in ipairs(all) do
+    for name, print in pairs(all[1]) do
+      if of_rank[name] ~= print then
+        raise("%s: %s is not the same on ranks 0 and %d; each must have all data", who, name, r - 1)
+      end
+    end
+  end
+end
+
 -- What ranks must agree on, name by name: sites that are not observed, and data outside of plates; and how many rows
 -- this one has.
 local function facts_of (who, posed)

@@ -101,14 +101,14 @@ end
 -- weights. With an option of stochastic steps (from objective on), a plate with batches or a guide function, it takes
 -- such steps.
 --   options  guide = "meanfield", "lowrank", "fullrank", "flow" or a function (g, d); full rank up to 150 free numbers
---            unless told; starts = places that modes are looked for from, 8 unless told; run; objective = "elbo" or
---            "renyi" ("elbo"); alpha = order of Renyi's bound (0); samples = draws for each step, 8, or 16 of "renyi",
---            unless told; steps = at most (20000); lr = learning rate, by the guide unless told; tolerance = sds of
---            the guide that count as no change, or false: no end (0.05); rank = factors of "lowrank", 10 unless told;
---            layers = couplings of "flow", 4 unless told; optimiser = name of one of peri.optim, or a function
---            (params, options) ("Adam"); on_step = function (step, elbo, fit), which ends the fit by returning false;
---            comm = world of perilune.mpi: each of its ranks has a share of the rows of all plates; local_steps =
---            steps that ranks take between two messages (1); save = name of a file for checkpoints; save_every = steps
+--            unless told; starts = places that modes are looked for from, 8 unless told; comm = world of perilune.mpi:
+--            each of its ranks has a share of the rows of all plates; run; objective = "elbo" or "renyi" ("elbo");
+--            alpha = order of Renyi's bound (0); samples = draws for each step, 8, or 16 of "renyi", unless told;
+--            steps = at most (20000); lr = learning rate, by the guide unless told; tolerance = sds of the guide that
+--            count as no change, or false: no end (0.05); rank = factors of "lowrank", 10 unless told; layers =
+--            couplings of "flow", 4 unless told; optimiser = name of one of peri.optim, or a function (params, options)
+--            ("Adam"); on_step = function (step, elbo, fit), which ends the fit by returning false; local_steps = of
+--            each rank between two messages, with comm (1); save = name of a file for checkpoints; save_every = steps
 --            between them; resume = true goes on from the last one; rng; seed; progress; noncentred; init
 -- > posed = model(function (m) m.mu = Normal(0, 1); m.y = Normal(m.mu, 1) end) { y = 2 }
 -- > post = posed:vi { seed = 1 }
@@ -120,7 +120,9 @@ return function (posed, given, more)
   local comm = read.comm
   if given.local_steps and not comm then errors.raise("vi: local_steps is of no use without comm") end
   if comm then
-    if read.guide and not GUIDES[read.guide] then errors.raise("vi: comm takes a guide by its name, not a guide function") end
+    if read.guide and not GUIDES[read.guide] then
+      errors.raise("vi: comm takes a guide by its name, not a guide function")
+    end
     read.rng, posed = shared.rng(comm, read.rng), shared.posed("vi", posed, comm)
     read.progress = progress.of_rank(read.progress, comm)
   end

@@ -135,10 +135,16 @@ local function fetch (self)
   end
 end
 
+local function is_used_up (self) return self.used + self.size > self.n end
+local function is_stage_used_up (self) return self.stage and self.used + self.size > self.stage_end end
+
+--- Does the next draw shuffle rows?
+function Batch:will_shuffle () return is_used_up(self) or is_stage_used_up(self) end
+
 --- Takes other rows.
 function Batch:draw (rng)
-  if self.used + self.size > self.n then shuffle(self, rng) end
-  if self.stage and self.used + self.size > self.stage_end then next_stage(self, rng) end
+  if is_used_up(self) then shuffle(self, rng) end
+  if is_stage_used_up(self) then next_stage(self, rng) end
   self.used = self.used + self.size
   fetch(self)
 end

@@ -206,17 +206,20 @@ local function plates_of (self)
   return self.plates or {}
 end
 
--- A generator of this rank's own that follows from one which is the same on all: ranks may have different numbers of
--- rows, and shuffle them at different steps.
-local function own_rng (comm, rng)
-  local seed = math.floor(rng:uniform() * 2 ^ 52)
-  return core.rng(seed):split(comm.size)[comm.rank + 1]
+-- Shuffles by a generator of this rank's own, which follows from one that is the same on all ranks and goes on alike:
+-- they may have different numbers of rows, and shuffle them at different steps.
+local function next_batch_of_rank (self, comm, rng)
+  local seed, own = math.floor(rng:uniform() * 2 ^ 52), nil
+  for _, batch in ipairs(plates_of(self)) do
+    if batch:will_shuffle() then own = own or core.rng(seed):split(comm.size)[comm.rank + 1] end
+    batch:draw(own)
+  end
 end
 
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
   local comm = self.posed.comm
-  if comm and self.plates then rng = own_rng(comm, rng) end
+  if comm and self.plates then return next_batch_of_rank(self, comm, rng) end
   for _, batch in ipairs(plates_of(self)) do batch:draw(rng) end
 end
 
