@@ -27,7 +27,8 @@ function construction.validate (on, ...)
   core.validate(on)
 end
 
---- unchecked(fn, ...): fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or infinite.
+--- unchecked(fn, ...): fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or
+-- infinite.
 construction.unchecked = core.unchecked
 
 -- One table with string keys holds named parameters; an array is data.
