@@ -52,11 +52,11 @@ end
 
 -- A law of one's own, whose methods are callbacks.
 local function own_law (source)
-  return string.format("set(%d, function () local C = peri.Distribution:extend('Own', { support = %s, "
-                       .. "params = { { 'loc', %s } } }) local f, g = %s, %s "
-                       .. "function C.log_prob (_, x) return f(x) end function C.sample (_, shape, rng) return g(shape, rng) end return C(%s) end)", source:next(),
-                       source:constraint(), source:constraint(), source:callback(), source:callback(),
-                       source:argument "number")
+  local form_of = "set(%d, function () local C = peri.Distribution:extend('Own', { support = %s, "
+               .. "params = { { 'loc', %s } } }) local f, g = %s, %s function C.log_prob (_, x) return f(x) end "
+               .. "function C.sample (_, shape, rng) return g(shape, rng) end return C(%s) end)"
+  return form_of:format(source:next(), source:constraint(), source:constraint(), source:callback(), source:callback(),
+                        source:argument "number")
 end
 
 -- Metatables of our objects on what is none.
