@@ -23,7 +23,7 @@
 #   make mpi-test     two and four of them: values beside those of one, bits, faults
 #   make mpi-bench    how fits gain by ranks; writes bench/mpi.md
 #   make mpi-install  perilune.mpi into PREFIX
-#   make host         as an engine embeds it: faults, limits, states, threads
+#   make host         as an engine embeds it: faults, limits, states, threads; LONG=1 for faults at every place
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
@@ -359,7 +359,7 @@ docs: need-build
 
 host: need-host
 	@$(MAKE) --no-print-directory -s $(JOBS) all embed
-	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' sh spec/host/run
+	@CC='$(CC)' BUILD='$(BUILD)' LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' LONG='$(LONG)' sh spec/host/run
 
 # Specs about memory, which also run while finalizers do at every allocation.
 MEMORY_SPECS = $(patsubst %,spec/%_spec.lua,finalizers deferred gradient/tape gradient/trace gradient/scan \

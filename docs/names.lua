@@ -81,7 +81,8 @@ names.inside = { init = true, construct = true, complete = true, outcomes = true
 local function add_classes (found)
   for _, class_name in ipairs(peri.distributions()) do
     for name, value in pairs(peri[class_name]) do
-      if type(value) == "function" and not name:find "^__" and peri.Distribution[name] == nil and not names.inside[name] then
+      if type(value) == "function" and not name:find "^__" and peri.Distribution[name] == nil
+        and not names.inside[name] then
         found[class_name .. ":" .. name] = value
       end
     end

@@ -21,7 +21,7 @@ describe("changed states", function ()
       it("of " .. way .. " after " .. steps .. " steps are refused or go on, whichever bit it is", function ()
         local posed = peri.model(function (m) m.x = peri.Normal(0, 1) end) {}
         local sampling = posed[way](posed, { rng = peri.rng(1), run = false, chains = 1, warmup = 30, draws = 4,
-                                             max_depth = way == "nuts" and 3 or nil, steps = way == "hmc" and 3 or nil })
+                                             [way == "nuts" and "max_depth" or "steps"] = 3 })
         sampling:step(steps)
         local state = packed.unpack("sampling", sampling:state())
         local chain, refused = state.chains[1], 0
@@ -42,7 +42,8 @@ describe("changed states", function ()
     local saved = one:laplace({ rng = peri.rng(1) }):save()
     assert.equal(peri.load(saved).mean.x, peri.load(saved, one).mean.x)
     assert.error_matches(function () peri.load(saved, two) end, "load: the posterior is one of another model")
-    assert.error_matches(function () peri.load(packed.pack("posterior", { u = 1 })) end, "load: it is no saved posterior")
+    assert.error_matches(function () peri.load(packed.pack("posterior", { u = 1 })) end,
+                         "load: it is no saved posterior")
     assert.error_matches(function () peri.load(packed.pack("posterior", 1)) end, "load: it is no saved posterior")
     local other = one:smc { rng = peri.rng(1), run = false, particles = 20 }
     assert.same({ nil, "it is no state of particles with these options" }, { other:restore(packed.pack("smc", {})) })

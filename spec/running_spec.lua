@@ -517,6 +517,25 @@ describe("a fit that its host drives", function ()
     assert.equal(mean, post.mean.mu)
   end)
 
+  it("is where it was after an error while it was looked at", function ()
+    local fit = schools()
+    fit:step(450)
+    local before, posterior = fit:state(), fit.objective.posterior
+    fit.objective.posterior = function () error("interrupted", 0) end
+    assert.is_false(pcall(fit.result, fit))
+    fit.objective.posterior = posterior
+    assert.equal(before, fit:state())
+    local drift = fit.objective.drift
+    fit.objective.drift = function (objective)
+      for _, param in ipairs(objective.params) do param:copy(7) end
+      error("interrupted", 0)
+    end
+    assert.is_false(pcall(fit.step, fit, 1000))
+    fit.objective.drift = drift
+    fit:state()
+    for _, param in ipairs(fit.objective.params) do assert(param:detach():max() < 7) end
+  end)
+
   it("starts anew when data have changed", function ()
     local y = peri.zeros(50) + 1
     local posed = peri.model(function (m, d)

@@ -12,8 +12,6 @@ local construction = {}
 
 local MAX_PARAMS = 6
 
-local validation = true
-
 --@ peri.validate(on) -> nothing
 -- Are parameters checked when distributions are made? They are at first. Unchecked ones may be NaN, and so are
 -- results. Normal { loc = 0, scale = -1, validate = false } leaves out one check.
@@ -26,19 +24,12 @@ local validation = true
 function construction.validate (on, ...)
   errors.no_more("validate(on)", ...)
   if type(on) ~= "boolean" then raise("validate: on must be true or false, got %s", show.value(on)) end
-  validation = on
   core.validate(on)
 end
 
---- fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or infinite.
-function construction.unchecked (fn, ...)
-  local before = validation
-  construction.validate(false)
-  local ok, result = pcall(fn, ...)
-  construction.validate(before)
-  if not ok then error(result, 0) end
-  return result
-end
+--- unchecked(fn, ...): fn(...), with parameters unchecked meanwhile: what it computes from bad ones is NaN, or
+-- infinite.
+construction.unchecked = core.unchecked
 
 -- One table with string keys holds named parameters; an array is data.
 local function is_named (x) return type(x) == "table" and core.table_kind(x) == "named" end
@@ -162,7 +153,7 @@ local function positional (c, named, ...)
   for i, param in ipairs(c.params) do values[i], names[i] = named[param[1]], param[1] end
   names[#names + 1] = "validate"
   check_names(c, named, names)
-  local checking = validation
+  local checking = core.validates()
   if named.validate ~= nil then checking = named.validate end
   return checking, table.unpack(values, 1, MAX_PARAMS)
 end
@@ -195,7 +186,7 @@ end
 -- named parameters in their places, and needs no help where all are plain numbers and
 -- tensors, and operands.
 function construction.full (c, given, v1, v2, v3, v4, v5, v6)
-  local params, checking, scalars = c.params, validation, true
+  local params, checking, scalars = c.params, core.validates(), true
   local n = #params
   if is_named(v1) then
     checking, v1, v2, v3, v4, v5, v6 = positional(c, v1, v2, v3, v4, v5, v6)

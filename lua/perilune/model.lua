@@ -62,10 +62,7 @@ end
 -- Finds the sites, when they are first needed.
 local function discover (self)
   if rawget(self, "is_discovering") then raise "model: its body asks for the sites of its own posed model" end
-  self.is_discovering = true
-  local ok, found = pcall(run.body, self.body, self.data, handlers.discovery())
-  self.is_discovering = nil
-  if not ok then error(found, 0) end
+  local found = core.during(self, "is_discovering", run.body, self.body, self.data, handlers.discovery())
   if found.size == 0 then raise("model: every site is observed; there is nothing to infer") end
   rawset(self, "found", found)
   self.latents, self.size = found.latents, found.size

@@ -30,7 +30,8 @@ local ARGUMENTS = {
   model = { "body" }, fit = { "class", "vector", "fit_options?" }, sbc = { "model", "sbc_options" },
   compare = { "posteriors" }, load = { "saved", "posed?" }, pack = { "anything" }, unpack = { "saved" },
   read_csv = { "csv" }, read_json = { "json" }, write_csv = { "frame", "path?" }, describe = { "operand" },
-  bits = { "number" }, plot = { "plotted", "plot_options?" }, hist = { "vector", "plot_options?" }, preload = { "names" },
+  bits = { "number" }, plot = { "plotted", "plot_options?" }, hist = { "vector", "plot_options?" },
+  preload = { "names" },
   -- of tensors
   totable = {}, numel = {}, clone = {}, contiguous = {}, detach = {}, flatten = {}, backward = {},
   select = { "dim", "integer" }, narrow = { "dim", "integer", "integer" }, transpose = { "dim", "dim" },
@@ -42,7 +43,8 @@ local ARGUMENTS = {
   -- of distributions
   sample = { "shape?", "rng?" }, rsample = { "shape?", "rng?" }, is_a = { "class" }, batched = { "number" },
   with_batch = { "shape" }, expectation = { "callback" }, extend = { "word" },
-  fit_check = { "vector" }, kl = { "distribution" }, moment = { "extent" }, icdf_log = { "level" }, isf_log = { "level" },
+  fit_check = { "vector" }, kl = { "distribution" }, moment = { "extent" }, icdf_log = { "level" },
+  isf_log = { "level" },
   filter = { "operand" }, smooth = { "operand" }, posterior = { "operand" }, viterbi = { "operand" },
   skewness = {}, kurtosis = {}, pdf = { "operand" },
   mode = {}, variance = {}, stddev = {}, entropy = {}, enumerate_support = {}, logits = {},
@@ -122,7 +124,8 @@ end
 -- Laws made of others by arithmetic.
 local function algebra (source)
   local d, other = source:distribution(), source:argument(source.random:pick { "number", "distribution" })
-  return string.format(source.random:pick { "%s + %s", "%s - %s", "%s * %s", "%s / %s", "-(%s + %s)", "2 * %s + %s" }, d, other)
+  return string.format(source.random:pick { "%s + %s", "%s - %s", "%s * %s", "%s / %s", "-(%s + %s)", "2 * %s + %s" },
+                       d, other)
 end
 
 local function elementwise (source)
@@ -193,7 +196,8 @@ local function of_rng (source)
 end
 
 local TRANSFORM_METHODS = {
-  "%s:inverse_shape({ 2, 3 }), %s", "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s", "%s:forward_shape({ 2, 3 }), %s",
+  "%s:inverse_shape({ 2, 3 }), %s", "%s(%s)", "%s:inv()", "%s:inv()(%s)", "%s:log_abs_det_jacobian(%s)", "%s .. %s",
+  "%s:forward_shape({ 2, 3 }), %s",
   "%s:image(%s)", "%s == %s", "%s:inv():inv()(%s)",
 }
 

@@ -34,7 +34,7 @@ return {
     "set(1, function () return peri.Poisson(0/0):entropy() end)",
     "set(2, function () return peri.kl_divergence(peri.Binomial(5, 0/0), peri.Poisson(2)) end)" },
   { "laws shifted by a tensor of another size",
-    "set(1, function () return peri.VonMisesFisher { concentration = 2.5, mean_direction = { 0.6, 0.8 } } + { 1, 2, 3 } end)",
+    "set(1, function () return peri.VonMisesFisher({ 0.6, 0.8 }, 2.5) + { 1, 2, 3 } end)",
     "set(2, function () return peri.transforms.Affine({ 1, 2, 3 }, 1):forward_shape { 2 } end)",
     "set(3, function () return peri.transforms.Power({ 1, 2, 3 }):inverse_shape { 2 } end)" },
 }

@@ -235,13 +235,21 @@ local function is_rounded (d, x)
   return false
 end
 
--- Are parameters checked, and does a transform get only what it is defined for?
+local function has_nan (x)
+  for _, value in ipairs(elements(x)) do
+    if value ~= value then return true end
+  end
+  return false
+end
+
+-- Are parameters checked, and does a transform get and give only what it is defined for?
 local function is_sound (d)
   if laws.are_relaxed then return false end
   local x = d.base_dist and d.transforms and d.base_dist:sample(20, peri.rng(1))
   for _, map in ipairs(x and d.transforms or {}) do
     if not map.domain:check(x) then return false end
     x = map(x)
+    if has_nan(x) then return false end   -- a law shifted by NaN
   end
   return true
 end

@@ -8,6 +8,9 @@
 --   main.lua        the driver: workers in processes of their own, and a report
 --   worker.lua      runs one case after another
 --   case.lua        makes a case while it runs: statements.lua chooses, of calls.lua, checks.lua, surprises.lua
+--   objects.lua     statements about models, fits, posteriors, pictures, data and help
+--   found.lua       what was found before, which fuzz_spec.lua runs again
+--   mutants.lua     saved states that were changed: a driver of its own (make mutate)
 --   values.lua      expressions for arguments; params.lua parameters; surface.lua what there is to call
 --   world.lua       what a case can name, and how each of its calls is watched; laws.lua what must hold
 --   shrink.lua      drops statements of a case that failed
@@ -52,7 +55,7 @@ local found, faults = {}, 0
 
 local function report (kind, text, output, statements, title)
   local kept, by_itself = smallest(statements, signature(kind, text))
-  if kind == "slow" and not by_itself then return end   -- the machine was busy
+  if (kind == "slow" or kind == "timeout") and not by_itself then return end   -- the machine was busy
   faults = faults + 1
   local path = string.format("%s/fault%d.lua", FOLDER, faults)
   program.write(path, kept, string.format("%s: %s: %s", title, kind, text:match("[^\n]*")))

@@ -46,7 +46,8 @@ end
 local VALUES = {
   0, 1, -1, 2, 3, 0.5, 1e308, 0 / 0, math.huge, -math.huge, 1 << 40, math.maxinteger, math.mininteger, true, false, "",
   "x", {}, { 1 }, { 1, 2 }, { { 1 } }, { x = 1 }, peri.zeros(0), peri.tensor { 1, 2 }, peri.tensor { 0 / 0, 1 },
-  peri.tensor { { 1, 2 }, { 3, 4 } }, peri.zeros(3), peri.zeros(2, 1, 2), "philox4x32-10 0000000000000001 0000000000000000",
+  peri.tensor { { 1, 2 }, { 3, 4 } }, peri.zeros(3), peri.zeros(2, 1, 2),
+  "philox4x32-10 0000000000000001 0000000000000000",
 }
 
 -- One of them; tables are new, since places in them may be changed.

@@ -26,7 +26,8 @@ local DEEDS = {
   "m.d = peri.mul(m.a, 2)", "m:factor('f', total(m.a))", "m:factor(1, m.a)", "error(own_error, 0)", "coroutine.yield()",
   "collectgarbage()", "m.a = 1", "m.b = m.c", "m.e = peri.trace(function () return total(m.a) end)()",
   "m:plate('p', 3, 2, function (i) m.y = peri.Normal(total(m.a), 1) end)", "v[%d] = m", "v[%d] = m.a", "v[%d]:sites()",
-  "v[%d]:map { init = { a = 1 } }", "peri.set_threads(2)", "m.factor = 1", "m:plate('q', 2, function () error(own_error, 0) end)",
+  "v[%d]:map { init = { a = 1 } }", "peri.set_threads(2)", "m.factor = 1",
+  "m:plate('q', 2, function () error(own_error, 0) end)",
   "m[1] = 2", "setmetatable(m, nil)", "peri.model(function (k) k.a = peri.Normal(0, 1) end) {}:laplace()",
   "m.w = peri.scan(function (s, t) return s * 0.5 + t end, total(m.a), { 1, 2 })", "total(m.a):backward()",
   "if peri.item(m.a) > 0 then m.z = peri.Normal(0, 1) end",
@@ -39,7 +40,8 @@ function KINDS:body ()
     parts[#parts + 1] = self.random:once_in(2) and self.random:pick(DEEDS):format(self.random:integer(1, self.last + 1))
                         or "m.b" .. #parts .. " = " .. self:site()
   end
-  parts[#parts + 1] = self.random:pick { "m.y = peri.Normal(total(m.a), 1)", "m.y = peri.Poisson(peri.exp(total(m.a)))", "" }
+  parts[#parts + 1] = self.random:pick { "m.y = peri.Normal(total(m.a), 1)",
+                                         "m.y = peri.Poisson(peri.exp(total(m.a)))", "" }
   return "function (m, d) " .. table.concat(parts, " ") .. " end"
 end
 
@@ -50,18 +52,22 @@ function KINDS:data ()
                             "{ y = 'x' }", "{ y = { 0/0, 1, 2 } }", "{ y = { 1, 2, 3 }, a = 0.5 }" }
 end
 
-function KINDS:posed () return not self.random:once_in(4) and self:ref "posed model" or self:model() .. " " .. self:data() end
+function KINDS:posed ()
+  return not self.random:once_in(4) and self:ref "posed model" or self:model() .. " " .. self:data()
+end
 
 local GUIDES = {
   "'meanfield'", "'fullrank'", "'lowrank'", "'flow'", "'x'",
   "function (g) g.a = peri.Normal(g:param('loc', 0), g:param('scale', 1, peri.constraints.positive)) end",
-  "function (g) g:param('x', 1) end", "function () error(own_error, 0) end", "function (g) g.a = peri.Delta(g:param('at', 0)) end",
+  "function (g) g:param('x', 1) end", "function () error(own_error, 0) end",
+  "function (g) g.a = peri.Delta(g:param('at', 0)) end",
   "function (g) g:plate('p', 3, 2, function () end) g.a = peri.Normal(0, g:param('s', 1)) end",
 }
 
 -- Options of a way, such that it takes little time; now and then one is odd.
 local FEW = {
-  map = "progress = false", laplace = "progress = false", pathfinder = "progress = false", fit = "seconds = 0.01", nuts = "chains = 1, warmup = 5, draws = 4",
+  map = "progress = false", laplace = "progress = false", pathfinder = "progress = false", fit = "seconds = 0.01",
+  nuts = "chains = 1, warmup = 5, draws = 4",
   hmc = "chains = 2, warmup = 5, draws = 4, steps = 3", smc = "particles = 20, moves = 1",
   random_walk = "chains = 1, warmup = 5, draws = 5",
 }
@@ -73,12 +79,15 @@ function KINDS:way_options (way)
   local parts = { "rng = peri.rng(" .. self:seed() .. ")" }
   parts[2] = FEW[way] or "guide = " .. self.random:pick(GUIDES) .. ", steps = " .. self.random:integer(1, 3)
   if self.random:once_in(3) and RUNNING[way] then parts[3] = "run = false" end
-  if self.random:unit() < self.wildness then parts[#parts + 1] = self.random:pick(OPTIONS) .. " = " .. self:anything() end
+  if self.random:unit() < self.wildness then
+    parts[#parts + 1] = self.random:pick(OPTIONS) .. " = " .. self:anything()
+  end
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
 function KINDS:posterior ()
-  return self:ref "posterior" or string.format("(%s):%s { rng = peri.rng(1) }", self:posed(), self.random:pick { "map", "laplace" })
+  return self:ref "posterior" or string.format("(%s):%s { rng = peri.rng(1) }", self:posed(),
+                                               self.random:pick { "map", "laplace" })
 end
 
 function KINDS:posteriors () return "{ a = " .. self:posterior() .. ", b = " .. self:posterior() .. " }" end
@@ -92,21 +101,24 @@ function KINDS:saved ()
 end
 
 function KINDS:csv ()
-  return self.random:pick { "{ text = 'a,b\\n1,x\\n2,y' }", "{ text = 'a;b\\n1;2' }", "{ text = '' }", "{ text = 'a,a\\n1,2' }",
+  return self.random:pick { "{ text = 'a,b\\n1,x\\n2,y' }", "{ text = 'a;b\\n1;2' }", "{ text = '' }",
+                            "{ text = 'a,a\\n1,2' }",
                             "{ text = 'a\\n\"1' }", "'no such file'", "{ text = odd.nul }", "{ text = odd.long }" }
 end
 
 function KINDS:json ()
-  return self.random:pick { "{ text = '[{\"a\": 1}]' }", "{ text = '[1, 2' }", "{ text = ('['):rep(1000) }", "{ text = '{}' }",
+  return self.random:pick { "{ text = '[{\"a\": 1}]' }", "{ text = '[1, 2' }", "{ text = ('['):rep(1000) }",
+                            "{ text = '{}' }",
                             "{ text = '[{\"a\": [1, [2]]}]' }", "{ text = '\"\\\\ud800\"' }", "{ text = odd.nul }" }
 end
 
 function KINDS:frame ()
-  return self.random:pick { "peri.read_csv { text = 'a,b\\n1,x\\n2,y' }", "{ x = { 1, 2 }, y = { 'a', 'b' } }", "odd.ragged",
+  return self.random:pick { "peri.read_csv { text = 'a,b\\n1,x\\n2,y' }", "{ x = { 1, 2 }, y = { 'a', 'b' } }",
+                            "odd.ragged",
                             "{ x = peri.zeros(2, 2) }", "{ x = {}, y = { 1 } }" }
 end
 
-function KINDS:path () return "folder .. '/picture.svg'" end
+function KINDS.path () return "folder .. '/picture.svg'" end
 
 function KINDS:plotted ()
   local kind = self.random:pick { "distribution", "vector", "callback", "posterior", "tensor" }
@@ -114,28 +126,36 @@ function KINDS:plotted ()
 end
 
 function KINDS:plot_options ()
-  return self.random:pick { "{ title = 'x' }", "{ bins = 3 }", "{ from = 0, to = 1 }", "{ x = 1 }", "{ bins = 2^40 }", "{}",
+  return self.random:pick { "{ title = 'x' }", "{ bins = 3 }", "{ from = 0, to = 1 }", "{ x = 1 }", "{ bins = 2^40 }",
+                            "{}",
                             "{ range = { 1, 0 } }", "{ title = odd.nul, xlabel = odd.long }" }
 end
 
-function KINDS:size () return self.random:pick { "{ width = 30, height = 5 }", "{ width = 1 }", "{}", "{ width = -1 }", "{ colour = true }" } end
+function KINDS:size ()
+  return self.random:pick { "{ width = 30, height = 5 }", "{ width = 1 }", "{}", "{ width = -1 }", "{ colour = true }" }
+end
 
 function KINDS:public_name ()
   return string.format("%q", self.random:once_in(5) and "log_prop" or self.random:pick(surface.face))
 end
 
-function KINDS:site_values () return self.random:pick { "{ a = 0.5 }", "{ a = { 0.5, 1 } }", "{}", "{ a = 'x' }", "{ b = 1 }" } end
+function KINDS:site_values ()
+  return self.random:pick { "{ a = 0.5 }", "{ a = { 0.5, 1 } }", "{}", "{ a = 'x' }", "{ b = 1 }" }
+end
 
 function KINDS:names () return "{ " .. self:public_name() .. " }" end
 
 function KINDS:sbc_options ()
-  return "{ n = 20, draws = 19, method = 'laplace', data = { y = 1 }, rng = peri.rng(1)"
-         .. (self.random:unit() < self.wildness and ", " .. self.random:pick { "method", "data", "options", "draws" } .. " = "
-             .. self:anything() or "") .. " }"
+  local odd = ""
+  if self.random:unit() < self.wildness then
+    odd = ", " .. self.random:pick { "method", "data", "options", "draws" } .. " = " .. self:anything()
+  end
+  return "{ n = 20, draws = 19, method = 'laplace', data = { y = 1 }, rng = peri.rng(1)" .. odd .. " }"
 end
 
 function KINDS:fit_options ()
-  return self.random:pick { "{}", "{ weights = { 1, 2, 1 } }", "{ start = { loc = 1 } }", "{ missing = 'drop' }", "{ fixed = { scale = 2 } }",
+  return self.random:pick { "{}", "{ weights = { 1, 2, 1 } }", "{ start = { loc = 1 } }", "{ missing = 'drop' }",
+                            "{ fixed = { scale = 2 } }",
                             "{ x = 1 }", "{ outcomes = 5 }" }
 end
 
@@ -149,7 +169,8 @@ local MADE = {
   Model     = { "posed model", function (source) return source:model() .. " " .. source:data() end },
   Posterior = { "posterior", function (source) return source:posterior() end },
   Fit       = { "running fit", function (source)
-    return string.format("(%s):vi { guide = %s, run = false, rng = peri.rng(1) }", source:posed(), source.random:pick(GUIDES))
+    return string.format("(%s):vi { guide = %s, run = false, rng = peri.rng(1) }", source:posed(),
+                         source.random:pick(GUIDES))
   end },
   Sampling  = { "sampling", function (source)
     local way = source.random:pick { "nuts", "hmc", "smc", "random_walk" }
@@ -169,8 +190,10 @@ local ARGUMENTS = {
   ["Posterior:sample"] = { "extent", "rng?" }, ["Posterior:predict"] = { "data", "extent", "rng?" },
   ["Posterior:plot"] = { "word?", "plot_options?" }, ["Posterior:draws"] = {}, ["Posterior:save"] = {},
   ["Posterior:loo"] = {}, ["Posterior:waic"] = {}, ["Posterior:covariance"] = {}, ["Posterior:log_lik"] = {},
-  ["Fit:step"] = { "extent?" }, ["Fit:restore"] = { "saved" }, ["Fit:state"] = {}, ["Fit:result"] = {}, ["Fit:restart"] = {},
-  ["Sampling:step"] = { "extent?" }, ["Sampling:restore"] = { "saved" }, ["Sampling:state"] = {}, ["Sampling:result"] = {},
+  ["Fit:step"] = { "extent?" }, ["Fit:restore"] = { "saved" }, ["Fit:state"] = {}, ["Fit:result"] = {},
+  ["Fit:restart"] = {},
+  ["Sampling:step"] = { "extent?" }, ["Sampling:restore"] = { "saved" }, ["Sampling:state"] = {},
+  ["Sampling:result"] = {},
   ["Sampling:progress"] = {}, ["Plot:save"] = { "path" }, ["Plot:text"] = { "size?" }, ["Plot:svg"] = { "size?" },
   ["Plot:spark"] = {}, ["Help:render"] = { "extent" }, ["Trace:value"] = {}, ["Trace:backward"] = {},
   ["Trace:rows"] = { "tensor", "tensor", "tensor", "tensor?", "tensor?", "tensor?" },
@@ -206,7 +229,8 @@ end
 -- A transform for constraints that nobody else has.
 local function register (source)
   return set(source, string.format("peri.%s:register(%s, %s)", source.random:pick { "biject_to", "transform_to" },
-                                   source.random:pick { "odd.class", "1", "nil", "peri.Normal", "odd.fn" }, source:callback()))
+                                   source.random:pick { "odd.class", "1", "nil", "peri.Normal", "odd.fn" },
+                                   source:callback()))
 end
 
 return { { 12, of_object }, { 1, register } }

@@ -67,7 +67,8 @@ add("rng", nil, rng:state(), function (text) return rng:restore(text) end,
 
 -- Values.
 local value
-add("value", "perilune value", peri.pack { 1, 2.5, "three", true, { x = peri.tensor { { 1, 2 }, { 3, 4 } }, y = { {} } } },
+local VALUES = { 1, 2.5, "three", true, { x = peri.tensor { { 1, 2 }, { 3, 4 } }, y = { {} } } }
+add("value", "perilune value", peri.pack(VALUES),
     function (text)
       local found, why = peri.unpack(text)
       if found == nil then return nil, why end
@@ -115,8 +116,8 @@ add_running("vi on batches", "perilune fit", batches:vi(options { guide = "meanf
 add_running("vi with a guide", "perilune fit", plain:vi(options { guide = guide }), 3, 2)
 add_running("vi with scores", "perilune fit", switch:vi(options { guide = switch_guide }), 3, 2)
 add_running("nuts", "sampling", plain:nuts(options { chains = 2, warmup = 30, draws = 5 }), 30, 40)
-add_running("nuts, diagonal", "sampling", hierarchy:nuts(options { chains = 2, warmup = 5, draws = 4, metric = "diag" }),
-            60, 40)
+add_running("nuts, diagonal", "sampling",
+            hierarchy:nuts(options { chains = 2, warmup = 5, draws = 4, metric = "diag" }), 60, 40)
 add_running("hmc", "sampling", plain:hmc(options { chains = 2, warmup = 5, draws = 5, steps = 4 }), 20, 40)
 add_running("random_walk", "sampling", plain:random_walk(options { chains = 2, warmup = 10, draws = 10 }), 5, 5)
 add_running("smc", "smc", plain:smc(options { particles = 20, moves = 2 }), 3, 3)
@@ -130,7 +131,8 @@ local function add_posterior (name, found, posed)
     return true
   end, function ()
     local parts = { tostring(post), tostring(post.mean.mu), post:save(), peri.pack(post:draws()),
-                    tostring(post:quantile(0.1).mu), tostring(post:covariance()), peri.pack(post:sample(3, peri.rng(1))) }
+                    tostring(post:quantile(0.1).mu), tostring(post:covariance()),
+                    peri.pack(post:sample(3, peri.rng(1))) }
     if posed then
       parts[#parts + 1] = peri.pack(post:predict({}, 2, peri.rng(1)))
       parts[#parts + 1] = tostring(post:loo())

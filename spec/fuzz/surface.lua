@@ -75,7 +75,8 @@ local function all_methods (class)
   local seen, names = {}, {}
   while class do
     for _, name in ipairs(sorted_names(class)) do
-      if type(rawget(class, name)) == "function" and not name:find("^__") and not public.inside[name] and not seen[name] then
+      if type(rawget(class, name)) == "function" and not name:find("^__") and not public.inside[name]
+        and not seen[name] then
         seen[name] = true
         names[#names + 1] = name
       end

@@ -52,16 +52,18 @@ end
 
 -- A law of one's own, whose methods are callbacks.
 local function own_law (source)
-  return string.format("set(%d, function () local C = peri.Distribution:extend('Own', { support = %s, params = { { 'loc', %s } } }) "
-                       .. "local f, g = %s, %s function C.log_prob (_, x) return f(x) end "
-                       .. "function C.sample (_, shape, rng) return g(shape, rng) end return C(%s) end)", source:next(),
-                       source:constraint(), source:constraint(), source:callback(), source:callback(), source:argument "number")
+  local form_of = "set(%d, function () local C = peri.Distribution:extend('Own', { support = %s, "
+               .. "params = { { 'loc', %s } } }) local f, g = %s, %s function C.log_prob (_, x) return f(x) end "
+               .. "function C.sample (_, shape, rng) return g(shape, rng) end return C(%s) end)"
+  return form_of:format(source:next(), source:constraint(), source:constraint(), source:callback(), source:callback(),
+                        source:argument "number")
 end
 
 -- Metatables of our objects on what is none.
 local function graft (source)
   local like = source:ref(source.random:pick { "tensor", "rng", "trace" }) or "peri.zeros(2)"
-  local use = source.random:pick { "peri.exp(odd.light)", "odd.light:sum()", "odd.light:normal(2)", "odd.light:backward()",
+  local use = source.random:pick { "peri.exp(odd.light)", "odd.light:sum()", "odd.light:normal(2)",
+                                   "odd.light:backward()",
                                    "peri.cat { odd.light }", "peri.Normal(odd.light, 1)", "tostring(odd.light)" }
   return string.format("try(function () graft_light(%s) %s end)", like, use)
 end

@@ -20,7 +20,8 @@ end
 -- What there is ----------------------------------------------------------------------
 
 -- Names of metatables that say what an object is.
-local OBJECTS = { posterior = true, ["posed model"] = true, ["running fit"] = true, sampling = true, Plot = true, help = true }
+local OBJECTS = { posterior = true, ["posed model"] = true, ["running fit"] = true, sampling = true, Plot = true,
+                  help = true }
 
 local function kind_of (x)
   local meta_name = (debug.getmetatable(x) or {}).__name

@@ -58,7 +58,8 @@ end
 -- Raises a fault unless an error is as errors should be.
 local function judge_error (message, is_own)
   if message == world.own_error or is_own or world.spoilt then return end
-  if type(message) == "string" and message:find "^case:%d+: attempt to " then return end   -- the case's own, raised again
+  local is_raised_again = type(message) == "string" and message:find "^case:%d+: attempt to "   -- the case's own
+  if is_raised_again then return end
   if type(message) ~= "string" then fault.raise("object", "the error is a %s", type(message)) end
   if is_raw(message) then fault.raise("raw", "%s", message) end
   if message:find("perilune/[%w_/]+%.lua:%d+:") then fault.raise("position", "%s", message) end

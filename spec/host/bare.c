@@ -69,6 +69,41 @@ static void check_options (void) {
   check_refused(&(perilune_Options) {.eager = "Normal Nrmal"}, "has no Nrmal; did you mean Normal?");
 }
 
+/* However a script asks, and whatever it loads again, there are no more threads than were allowed. */
+static void check_thread_limit (void) {
+  Memory memory;
+  lua_State *L = host_open(&memory);
+  perilune_open(L, &(perilune_Options) {.max_threads = 2});
+  lua_setglobal(L, "peri");
+  host_run(L,
+    "local function asks (peri, core)"
+    "  for _, n in ipairs { 3, 256, 257, 2^31 + 2, 2^32 + 2, 2^53, math.maxinteger, math.huge, 0, -1, 2.5, '2' } do"
+    "    local ok, message = pcall(peri.set_threads, n)"
+    "    assert(not ok and message:find('n must be an integer from 1 to 2', 1, true), tostring(message))"
+    "    assert(core.threads() <= 2, 'there are more threads')"
+    "  end"
+    "  peri.set_threads(2)"
+    "  assert(core.threads() == 2, 'there are two threads')"
+    "end "
+    "asks(peri, require 'perilune.core') "
+    "for name in pairs(package.loaded) do if name:find '^perilune' then package.loaded[name] = nil end end "
+    "asks(require 'perilune', require 'perilune.core') "
+    "coroutine.wrap(function () asks(peri, require 'perilune.core') end)() "
+    "setmetatable({}, { __gc = function () asks(peri, require 'perilune.core') done = true end }) "
+    "collectgarbage() assert(done, 'a finalizer ran') "
+    "local posed = peri.model(function (m) m.x = peri.Normal(0, 1) end) {} "
+    "posed:nuts { chains = 8, warmup = 5, draws = 4, rng = peri.rng(1) } "
+    "peri.Normal(0, 1):log_prob(peri.arange(100000)) return 'ok'");
+  check_threads(2, "max_threads = 2");
+  lua_settop(L, 0);
+  perilune_open(L, NULL);                     /* says nothing new */
+  lua_pop(L, 1);
+  host_run(L, "assert(not pcall(peri.set_threads, 3)) return 'ok'");
+  lua_settop(L, 0);
+  host_close(L, &memory);
+  check_threads(1, "closed");
+}
+
 static char *run_script (lua_State *L, int with_module) {
   check(luaL_loadfile(L, "spec/host/sandbox.lua") == LUA_OK, "the script is there");
   if (with_module) lua_getglobal(L, "peri");
@@ -94,6 +129,7 @@ int main (void) {
   check(strcmp(found, expected) == 0, "bare:\n%s\nexpected\n%s", found, expected);
   host_close(L, &memory);
   check_options();
+  check_thread_limit();
   free(expected);
   free(found);
   printf("bare: opens without package, files, io, os, debug and coroutines, and obeys its options\n");

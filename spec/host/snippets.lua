@@ -287,6 +287,20 @@ return {
     return text(lax, (pcall(p.Normal, 0, { -1, 1 })))
   end, after = function () peri().validate(true) end },
 
+  -- Models: what failed on the way can be asked for again
+  { "sites, asked again", function ()
+    local p = peri()
+    local posed = p.model(function (m) m.a = p.Normal(0, 1) end) {}
+    pcall(posed.sites, posed)
+    return text(#posed:sites(), posed)
+  end },
+  { "log_joint, asked again", function ()
+    local p = peri()
+    local posed = p.model(function (m) m.a = p.Normal(0, 1) m.y = p.Normal(m.a, 1) end) { y = 2 }
+    pcall(posed.log_joint, posed, { a = 1 })
+    return text(posed:log_joint { a = 1 }, (pcall(p.Normal, 0, -1)))
+  end },
+
   -- Threads: large enough for the pool to be asked
   { "set_threads", function ()
     local p = peri()

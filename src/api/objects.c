@@ -317,10 +317,44 @@ static int dispatcher (lua_State *L) {
 }
 
 
-/* core.validate(on): whether construct looks at the elements of tensors */
+/* core.validate(on): whether parameters are checked */
 static int validate (lua_State *L) {
   host_state(L)->unchecked = !lua_toboolean(L, 1);
   return 0;
+}
+
+/* core.validates() */
+static int validates (lua_State *L) {
+  lua_pushboolean(L, !host_state(L)->unchecked);
+  return 1;
+}
+
+/* core.unchecked(fn, ...): what fn(...) returns, a single value, with parameters unchecked
+   meanwhile. No hook runs between its end and what it puts right. */
+static int unchecked (lua_State *L) {
+  State *state = host_state(L);
+  int before = state->unchecked;
+  luaL_checkany(L, 1);
+  state->unchecked = 1;
+  int status = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
+  state->unchecked = before;
+  return status == LUA_OK ? 1 : lua_error(L);
+}
+
+/* core.during(t, key, fn, ...): what fn(...) returns, a single value; t[key] is true meanwhile, and
+   nil afterwards, whatever ended it */
+static int during (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checkany(L, 3);
+  luaL_checkstack(L, 4, NULL);
+  lua_pushvalue(L, 2);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, 1);
+  int status = lua_pcall(L, lua_gettop(L) - 3, 1, 0);
+  lua_pushvalue(L, 2);
+  lua_pushnil(L);
+  lua_rawset(L, 1);                    /* the key is there: nothing is allocated */
+  return status == LUA_OK ? 1 : lua_error(L);
 }
 
 
@@ -328,6 +362,9 @@ static const luaL_Reg functions[] = {
   {"constructor", constructor},
   {"dispatcher",  dispatcher},
   {"validate",    validate},
+  {"validates",   validates},
+  {"unchecked",   unchecked},
+  {"during",      during},
   {NULL, NULL}
 };
 

@@ -105,7 +105,8 @@ function Objective.is_set_up (posed, x)
   local n = posed.size
   return form.fields {
     centre = form.tensor(n), scale = form.either(form.tensor(n), form.tensor(n, n)),
-    degrees = form.map(form.either(form.number, core.is_tensor)), starts = form.integer(0), findings = form.map(FINDING),
+    degrees = form.map(form.either(form.number, core.is_tensor)), starts = form.integer(0),
+    findings = form.map(FINDING),
   }(x)
 end
 

@@ -142,8 +142,23 @@ local function end_stage (self)
   self.optimiser.lr = self.lr * STAGES[self.stage]
 end
 
+-- Parameters have other values for a while. What ends that early, an error or a host's hook, leaves in `aside` what
+-- they were; whoever uses the fit next puts it back.
+local function set_aside (self) self.aside = values_of(self.objective.params) end
+
+local function put_back (self)
+  if not self.aside then return end
+  set_values(self.objective.params, self.aside)
+  self.aside = nil
+end
+
 local function drift_of (self, before, after)
-  if self.objective.drift then return self.objective:drift(before, after) end
+  if self.objective.drift then
+    set_aside(self)
+    local drift = self.objective:drift(before, after)
+    put_back(self)
+    return drift
+  end
   local most = 0
   for i = 1, #before do most = math.max(most, (after[i] - before[i]):abs():max()) end
   return most
@@ -331,6 +346,7 @@ function Fit:step (n)
   if deadline and self.options.comm then
     raise("step: with comm ranks must take the same steps: give their number, not a time")
   end
+  put_back(self)
   if not self.objective and not prepare(self, deadline) then return nil, false end
   local sum, done, longest = 0, 0, 0
   local now = deadline and core.clock()
@@ -384,15 +400,14 @@ end
 -- ok
 function Fit:result ()
   if not self.objective then prepare(self) end
+  put_back(self)
   meet(self)
   local params, findings = self.objective.params, { drift = unsettled(self) }
   local fields = { steps = self.steps, converged = self.converged, elbo = table.move(self.elbo, 1, #self.elbo, 1, {}) }
-  local kept = values_of(params)
+  set_aside(self)
   set_values(params, averaged(self))
-  local ok, found = pcall(self.objective.posterior, self.objective,
-                          { rng = generator_to_look(self), findings = findings, fields = fields })
-  set_values(params, kept)
-  if not ok then error(found, 0) end
+  local found = self.objective:posterior { rng = generator_to_look(self), findings = findings, fields = fields }
+  put_back(self)
   found.converged = found.converged and found.verdict ~= "bad"   -- what has diverged may have come to rest
   return found
 end
@@ -406,6 +421,7 @@ end
 -- false
 function Fit:restart ()
   if not self.objective then return self end
+  put_back(self)
   set_values(self.objective.params, averaged(self))
   if self.objective.refresh then self.objective:refresh() end
   begin(self)
@@ -432,6 +448,7 @@ function Fit:state ()
     saved.rng = self.setting_up and self.begun_from or self.rng:state()   -- a set-up that has begun begins again
     return packed.pack(KIND, saved)
   end
+  put_back(self)
   meet(self)
   for _, name in ipairs(PLAIN) do saved[name] = self[name] end
   saved.rng, saved.set_up, saved.values = self.rng:state(), self.set_up, values_of(self.objective.params)
@@ -494,7 +511,7 @@ function Fit:restore (s)
   local fits = type(saved) == "table" and saved.tag == self.spec.tag
                and (is_new or self.spec.is_set_up(saved.set_up))
   if not fits then return nil, ANOTHER end
-  self.setting_up, self.begun_from, self.objective, self.set_up = nil, nil, nil, nil
+  self.setting_up, self.begun_from, self.objective, self.set_up, self.aside = nil, nil, nil, nil, nil
   if is_new then return self.rng:restore(saved.rng) end
   start(self, saved.set_up)
   if take_over(self, saved) then return true end

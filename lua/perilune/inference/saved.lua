@@ -58,7 +58,8 @@ local function form_of (n)
     log_evidence = NUMBER, log_evidence_error = NUMBER, r_eff = NUMBER,
     chains = form.maybe(function (x) return math.type(x) == "integer" and x > 0 and n % x == 0 end),
     stats = form.maybe(form.map(core.is_tensor)), rhat = BY_NAME, ess_bulk = BY_NAME, ess_tail = BY_NAME,
-    divergences = form.maybe(form.integer(0)), steps = form.maybe(form.integer(0)), converged = form.maybe(form.boolean),
+    divergences = form.maybe(form.integer(0)), steps = form.maybe(form.integer(0)),
+    converged = form.maybe(form.boolean),
     terms = form.maybe(form.map(form.string)), params = form.maybe(form.map(NUMBERS)), tried = form.maybe(WORDS),
     sites = form.list(SITE), centring = form.maybe(form.map(NUMBERS)),
   }

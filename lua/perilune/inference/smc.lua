@@ -369,7 +369,8 @@ local function form_of (m, size)
   local vector, matrix = form.tensor(m), form.tensor(m, size)
   local scale = form.maybe(form.either(form.tensor(size), form.tensor(size, size)))
   return form.fields {
-    b = function (b) return type(b) == "number" and b >= 0 and b <= 1 end, log_evidence = form.number, rise = form.number,
+    b = function (b) return type(b) == "number" and b >= 0 and b <= 1 end, log_evidence = form.number,
+    rise = form.number,
     last = form.fields { ratios = form.maybe(form.tensor(false)), eves = form.maybe(form.tensor(false)),
                          count = form.maybe(form.integer(1)) },
     stages = form.integer(0, 2 ^ 53), step = form.positive, accept = form.list(form.number),
@@ -398,7 +399,8 @@ local function is_whole (at, n)
 end
 
 local KEPT = form.fields {
-  at = form.map(form.any), rng = form.rng, origin = form.any, degrees = form.map(form.either(form.number, core.is_tensor)),
+  at = form.map(form.any), rng = form.rng, origin = form.any,
+  degrees = form.map(form.either(form.number, core.is_tensor)),
   size = form.integer(1), particles = form.integer(1),
 }
 
