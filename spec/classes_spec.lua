@@ -836,7 +836,7 @@ it("methods may yield, in what a caller gives them", function ()
       return x
     end))
   end)
-  local asked, word, value = 0, nil, nil
+  local asked, word, value = 0
   repeat
     word, value = routine()
     asked = asked + 1

@@ -91,7 +91,8 @@ end)
 
 it("gradients of nothing are not forgotten", function ()
   local optimiser = peri.optim.Adam({ peri.param(1) }, { lr = 1 })
-  assert.equal("zero_grad: params must be a table of parameters, got 3", refusal_of(optimiser.zero_grad, { params = 3 }))
+  assert.equal("zero_grad: params must be a table of parameters, got 3",
+               refusal_of(optimiser.zero_grad, { params = 3 }))
 end)
 
 it("a table with other keys than names is no list", function ()
