@@ -749,6 +749,18 @@ describe("L-BFGS", function ()
     assert_close({ 1 }, numbers(x), 1e-6)
   end)
 
+  it("ends at a kink, and on a way down that has no end", function ()
+    local x = peri.param(3.3)
+    optim.LBFGS(x, { max_iter = 20, max_eval = 1000 }):step(closure_of(function () return peri.abs(x - 1) end))
+    assert_close({ 1 }, numbers(x), 1e-6)
+    for name, loss in pairs { line = function () return -x end, parabola = function () return -x * x end } do
+      x:copy(1)
+      local opt = optim.LBFGS(x, { max_iter = 20, max_eval = 1000 })
+      opt:step(closure_of(loss))
+      assert(peri.item(x) > 1e15 and opt.evaluations <= 1000, name)
+    end
+  end)
+
   it("goes far where the slope only begins", function ()
     local x = peri.param(6)
     local opt = optim.LBFGS(x, { max_iter = 50, tolerance_change = 0 })
