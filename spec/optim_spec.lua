@@ -754,7 +754,7 @@ describe("L-BFGS", function ()
     optim.LBFGS(x, { max_iter = 20, max_eval = 1000 }):step(closure_of(function () return peri.abs(x - 1) end))
     assert_close({ 1 }, numbers(x), 1e-6)
     for name, loss in pairs { line = function () return -x end, parabola = function () return -x * x end } do
-      x:copy(1)
+      x:copy(3.3)
       local opt = optim.LBFGS(x, { max_iter = 20, max_eval = 1000 })
       opt:step(closure_of(loss))
       assert(peri.item(x) > 1e15 and opt.evaluations <= 1000, name)
