@@ -110,13 +110,15 @@ end)
 
 it("draws with a gradient are the others, however their parameters lie in memory", function ()
   local loc = peri.param(peri.arange(12):reshape(3, 4))
-  local d, plain = peri.Normal(loc:transpose(), peri.ones(4, 1)), peri.Normal(loc:detach():transpose(), peri.ones(4, 1))
-  for _, shape in ipairs { {}, { 2 }, { 5, 2 } } do
-    local draws = d:rsample(shape, peri.rng(1))
-    assert.is_true(draws:detach():equal(plain:sample(shape, peri.rng(1))))
-    loc.grad = nil
-    draws:sum():backward()
-    assert.is_true(loc.grad:equal(peri.full({ 3, 4 }, draws.shape[1] == 4 and 1 or draws.shape[1] * (shape[2] or 1))))
+  for _, scale in ipairs { peri.ones(4, 1), peri.arange(1, 13):reshape(3, 4):transpose() } do
+    local d, plain = peri.Normal(loc:transpose(), scale), peri.Normal(loc:detach():transpose(), scale)
+    for _, shape in ipairs { {}, { 2 }, { 5, 2 } } do
+      local draws = d:rsample(shape, peri.rng(1))
+      assert.is_true(draws:detach():equal(plain:sample(shape, peri.rng(1))))
+      loc.grad = nil
+      draws:sum():backward()
+      assert.is_true(loc.grad:equal(peri.full({ 3, 4 }, (shape[1] or 1) * (shape[2] or 1))))
+    end
   end
 end)
 

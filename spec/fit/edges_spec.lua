@@ -52,3 +52,11 @@ it("families that fit equally well go by name", function ()
   assert.same({ "First", "Second" }, { found.rows[1].name, found.rows[2].name })
   assert.equal(found.rows[1].fit.aic, found.rows[2].fit.aic)
 end)
+
+it("data do not tell how long a vector of parameters is, unless they are vectors", function ()
+  local Own = peri.Distribution:extend("Own", { params = { { "weights", peri.constraints.real_vector, event = 1 } },
+                                                support = peri.constraints.real })
+  function Own:log_prob (x) return peri.Normal(self.weights:sum(-1), 1):log_prob(x) end
+  assert.equal("fit: Own: x does not tell how long weights is; give it, as in fixed = { weights = { 0, 1 } }",
+               refusal_of(peri.fit, Own, { 1, 2, 3 }))
+end)
