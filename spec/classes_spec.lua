@@ -829,18 +829,27 @@ describe("fields of classes", function ()
   end)
 end)
 
-it("methods may yield, in what a caller gives them", function ()
-  local routine = coroutine.wrap(function ()
-    return "done", (peri.Normal(3, 1):expectation(function (x)
-      coroutine.yield "asked"
-      return x
-    end))
-  end)
-  local asked, word, value = 0, nil, nil
-  repeat
-    word, value = routine()
-    asked = asked + 1
-  until word == "done"
-  assert.is_true(asked > 1)
-  assert.near(3, value, 1e-12)
+it("methods may yield, in what a caller gives them and in methods of a class of one's own", function ()
+  local Own = peri.Distribution:extend("Own", { params = {}, support = peri.constraints.real })
+  function Own.log_prob (_, x)
+    coroutine.yield "asked"
+    return peri.Normal(3, 1):log_prob(x)
+  end
+  local function yielding (x)
+    coroutine.yield "asked"
+    return x
+  end
+  for expected, call in pairs {
+    [3] = function () return (peri.Normal(3, 1):expectation(yielding)) end,
+    [peri.Normal(3, 1):prob(2)] = function () return Own():prob(2) end,
+  } do
+    local routine, asked = coroutine.wrap(function () return "done", call() end), 0
+    local word, value = routine()
+    while word ~= "done" do
+      asked = asked + 1
+      word, value = routine()
+    end
+    assert.is_true(asked > 0)
+    assert.near(expected, value, 1e-12)
+  end
 end)

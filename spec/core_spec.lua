@@ -91,10 +91,43 @@ end)
 
 it("gradients of nothing are not forgotten", function ()
   local optimiser = peri.optim.Adam({ peri.param(1) }, { lr = 1 })
-  assert.equal("zero_grad: params must be a table of parameters, got 3", refusal_of(optimiser.zero_grad, { params = 3 }))
+  assert.equal("zero_grad: params must be a table of parameters, got 3",
+               refusal_of(optimiser.zero_grad, { params = 3 }))
 end)
 
 it("a table with other keys than names is no list", function ()
   assert.equal("kl_divergence: p must be a distribution, got a table that is no list",
                refusal_of(peri.kl_divergence, { [true] = 1 }, peri.Normal(0, 1)))
+end)
+
+it("a draw has at most 16 dimensions", function ()
+  local shape, d = {}, peri.Normal(peri.zeros(1, 1), 1)
+  for i = 1, 14 do shape[i] = 1 end
+  assert.equal(16, #d:sample(shape).shape)
+  shape[15] = 1
+  assert.equal("Normal:sample: a sample has at most 16 dimensions", refusal_of(d.sample, d, shape))
+end)
+
+it("draws with a gradient are the others, however their parameters lie in memory", function ()
+  local loc = peri.param(peri.arange(12):reshape(3, 4))
+  for _, scale in ipairs { peri.ones(4, 1), peri.arange(1, 13):reshape(3, 4):transpose() } do
+    local d, plain = peri.Normal(loc:transpose(), scale), peri.Normal(loc:detach():transpose(), scale)
+    for _, shape in ipairs { {}, { 2 }, { 5, 2 } } do
+      local draws = d:rsample(shape, peri.rng(1))
+      assert.is_true(draws:detach():equal(plain:sample(shape, peri.rng(1))))
+      loc.grad = nil
+      draws:sum():backward()
+      assert.is_true(loc.grad:equal(peri.full({ 3, 4 }, (shape[1] or 1) * (shape[2] or 1))))
+    end
+  end
+end)
+
+it("a replay finds no rows at places that are none", function ()
+  local rows, index = peri.param { { 1, 2 }, { 3, 4 } }, peri.tensor { 2, 1 }
+  local trace = peri.trace(function () return (rows[index] * peri.tensor { { 1, 10 }, { 100, 1000 } }):sum() end)
+  assert.equal(2143, trace:value())
+  index:copy { 1, 2 }
+  assert.equal(4321, trace:value())
+  index:copy { 1, 3 }
+  assert.is_true(trace:value() ~= trace:value())
 end)

@@ -67,7 +67,9 @@ describe("chains", function ()
   it("can be restored at any moment, before the first step and after the last", function ()
     local posed = peri.model(function (m) m.x = peri.Normal(0, 1):expand(2) end) {}
     for _, method in ipairs { "nuts", "hmc" } do
-      local function start () return posed[method](posed, { seed = 1, chains = 3, warmup = 5, draws = 20, run = false }) end
+      local function start ()
+        return posed[method](posed, { seed = 1, chains = 3, warmup = 5, draws = 20, run = false })
+      end
       local sampling, done = start(), false
       local whole = start():finish()
       while not done do

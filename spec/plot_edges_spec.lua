@@ -8,7 +8,9 @@ local function panel_of (plot) return plot.panels[1] end
 local function mark_of (plot, i) return plot.panels[1].marks[i or 1] end
 local function notes_of (plot)
   local all = { table.concat(plot.notes or {}, "\n") }
-  for _, panel in ipairs(plot.panels) do all[#all + 1] = table.concat(panel.notes or {}, "\n") end
+  for _, panel in ipairs(plot.panels) do   -- false where there is none
+    all[#all + 1] = table.concat(panel and panel.notes or {}, "\n")
+  end
   return table.concat(all, "\n")
 end
 
@@ -145,8 +147,8 @@ describe("two laws", function ()
   it("whose divergence is found by draws have its error beside it", function ()
     local function law (loc)
       local Own = peri.Distribution:extend("Own" .. loc, { params = {} })
-      function Own:log_prob (x) return Normal(loc, 1):log_prob(x) end
-      function Own:sample (shape, rng) return Normal(loc, 1):sample(shape, rng) end
+      function Own.log_prob (_, x) return Normal(loc, 1):log_prob(x) end
+      function Own.sample (_, shape, rng) return Normal(loc, 1):sample(shape, rng) end
       return Own()
     end
     local value, error = notes_of(peri.plot { law(0), law(1) }) :match "KL%(.-%) = (%S+) %+%- ([%d.e-]+)"

@@ -500,6 +500,11 @@ describe("a fit that its host drives", function ()
     local other = regression(50):vi { rng = peri.rng(1), run = false }
     other:step()
     refused(other:state(), "another model")
+    for _, name in ipairs { "values", "objective" } do   -- sound bytes, of another fit
+      local kept = packed.unpack("perilune fit", state)
+      kept[name] = packed.unpack("perilune fit", other:state())[name]
+      refused(packed.pack("perilune fit", kept), "another model")
+    end
     assert.is_true(fit:restore(state))
     assert.equal(state, fit:state())
   end)

@@ -58,6 +58,8 @@ static void check_options (void) {
   host_run(L, "local ok, message = pcall(peri.set_threads, 3)"
               " assert(not ok and message:find 'n must be an integer from 1 to 2, got 3', message)"
               " peri.set_threads(2) return 'ok'");
+  message = open_error(L, &options);
+  check(message != NULL && strstr(message, "threads are running already") != NULL, "%s", message);
   host_run(L, "before = peri.kl_divergence(peri.Gamma(2, 1), peri.Gamma(3, 2))"
               " ipairs, pairs, type, setmetatable, rawget, pcall, select, math, string, table = nil"
               " assert(before == peri.kl_divergence(peri.Gamma(2, 1), peri.Gamma(3, 2)))"

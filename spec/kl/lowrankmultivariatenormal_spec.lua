@@ -80,3 +80,11 @@ it("is right where p is a point for q", function ()   -- det(I + W' W), once 100
   local expected = 0.5 * (60 * math.log(10) - math.log(201 ^ 2 - 100 ^ 2) + math.log(3 ^ 2 - 1) - 3)
   assert.near(expected, peri.item(peri.kl_divergence(p, q)), 1e-13 * expected)
 end)
+
+it("keeps its digits where one direction is narrow, and the terms of the others cancel", function ()
+  local peri = require "perilune"
+  local factor = peri.tensor { { 1e6 }, { 1e6 }, { 0 } }
+  local function law (last) return peri.LowRankMultivariateNormal(peri.zeros(3), factor, { 1, 1, last }) end
+  local expected = 0.5 * (1e-3 - 1 - math.log(1e-3))
+  assert.near(expected, peri.item(peri.kl_divergence(law(1e-3), law(1))), 1e-12)
+end)

@@ -317,8 +317,8 @@ static void add_entropy_slopes (const Nodes *at, void *state) {
 }
 
 /* are both successes and what was seen before them so many? */
-static int is_normal (BetaBinomialLaw w) {
-  return w.a > SUMMATION_NORMAL && w.n * (w.a / (w.a + w.b)) > SUMMATION_NORMAL;
+static int exceeds (BetaBinomialLaw w, double limit) {
+  return w.a > limit && w.n * (w.a / (w.a + w.b)) > limit;
 }
 
 static void visit_outcomes (Visit *visit, TailSums *s) {
@@ -331,18 +331,25 @@ static double normal_entropy (BetaBinomialLaw w) {
   return summation_normal_entropy((vlog(w.n) + log_odds) + vlog_ratio(s + w.n, s + 1));
 }
 
-static void add_normal_slopes (TailSums *s) {
+/* slopes of log(variance)/2 - skewness^2/12, where with m = a + b
+     variance = n a b (m + n) / (m^2 (m + 1)),
+     skewness^2 = (b - a)^2 (m + 2 n)^2 (m + 1) / ((m + 2)^2 n a b (m + n)) */
+static void normal_slopes (TailSums *s) {
   BetaBinomialLaw w = s->law;
-  double m = w.a + w.b, shared = 1 / (m + w.n) - 1 / (m + 1) - 2 / m;
-  s->da = 0.5 * (1 / w.a + shared);
-  s->db = 0.5 * (1 / w.b + shared);
-  s->dn = 0.5 * (1 / w.n + 1 / (m + w.n));
+  double m = w.a + w.b, all = m + w.n, shared = 1 / all - 1 / (m + 1) - 2 / m;
+  double apart = w.b - w.a, reach = (m + 2 * w.n) / (m + 2);
+  double square = (apart / w.a) * (apart / w.b) * (reach * ((m + 1) / w.n)) * (reach / all);
+  double pull = apart > 0 ? 2 * square / apart : 0;
+  double common = 2 / (m + 2 * w.n) + 1 / (m + 1) - 2 / (m + 2) - 1 / all;
+  s->da = 0.5 * (1 / w.a + shared) - (square * (common - 1 / w.a) - pull) / 12;
+  s->db = 0.5 * (1 / w.b + shared) - (square * (common - 1 / w.b) + pull) / 12;
+  s->dn = 0.5 * (1 / w.n + 1 / all) - square * (4 / (m + 2 * w.n) - 1 / w.n - 1 / all) / 12;
 }
 
 /* the law in which outcomes near 0 have less weight, and its entropy */
 static TailSums summed (double a, double b, double n) {
   TailSums s = {.law = {a < b ? a : b, a < b ? b : a, n}, .beyond = n - floor(n)};
-  if (is_normal(s.law)) s.sum = normal_entropy(s.law);
+  if (exceeds(s.law, SUMMATION_NORMAL)) s.sum = normal_entropy(s.law);
   else visit_outcomes(add_entropy, &s);
   return s;
 }
@@ -360,7 +367,7 @@ static void entropy_partials (size_t n, const double *const in[], double *const 
   for (size_t i = 0; i < n; i++) {
     double a = in[0][i], b = in[1][i];
     TailSums s = summed(a, b, in[2][i]);
-    if (is_normal(s.law)) add_normal_slopes(&s);
+    if (exceeds(s.law, SUMMATION_SLOPES)) normal_slopes(&s);
     else visit_outcomes(add_entropy_slopes, &s);
     d[0][i] = a < b ? s.da : s.db;
     d[1][i] = a < b ? s.db : s.da;
