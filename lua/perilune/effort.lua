@@ -27,6 +27,8 @@ local PRICES = {
   ExGaussian     = function () return 3 end,
   Hypergeometric = function () return 5 end,
   NoncentralChi2 = function () return 15 end,
+  NoncentralF    = function () return 40 end,
+  NoncentralT    = function () return 15 end,
   Rice           = function () return 10 end,
   Skellam        = function () return 15 end,
 }
