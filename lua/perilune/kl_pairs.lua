@@ -161,9 +161,6 @@ kl_pairs.conditional = {
   { "GeneralizedExtremeValue", "Gumbel", is_gumbel, function (p, q)
     return gumbel(p.loc, p.scale, q.loc, q.scale)
   end },
-  { "Gumbel", "GeneralizedExtremeValue", function (_, q) return is_gumbel(q) end, function (p, q)
-    return gumbel(p.loc, p.scale, q.loc, q.scale)
-  end },
   { "Normal", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(SQRT2 * p.scale, 2, q.scale, q.shape)
   end },

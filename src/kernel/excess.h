@@ -74,6 +74,21 @@ VECTOR double time_slope (Excess e, double t, double c) {
   return fabs(e.w) < 0.5 ? e.z.hi * e.z.hi * near : far;
 }
 
+/* at {x, loc, scale, c}: `value` on the support from `low` on, `off` beside it; NaN where x is */
+VECTOR double excess_within (const double v[], double low, double value, double off) {
+  double y = v[0] < low ? off : value;
+  return v[0] > upper_end(v[1], v[2], v[3]) ? off : y;
+}
+
+/* the slopes of t there */
+VECTOR void excess_time_slopes (const double v[], double low, Excess e, double t, double d[]) {
+  double rate = excess_within(v, low, 1 / (v[2] * e.y), 0.0);
+  d[0] = rate;
+  d[1] = -rate;
+  d[2] = -e.z.hi * rate;
+  d[3] = excess_within(v, low, time_slope(e, t, v[3]), 0.0);
+}
+
 /* (e^(c t) - 1)/c; t where c t is as good as 0 */
 VECTOR double excess_quantile (double t, double c) {
   double v = c * t, z = vexpm1(v) / c;

@@ -30,10 +30,9 @@ VECTOR Excess excess (const double v[]) {
   return excess_of(d, scale, c, below | above, at_zero ? 0.0 : HUGE_VAL);
 }
 
-/* `value` on the support, `off` beside it; NaN where x is */
+/* `value` on the support, `off` beside it */
 VECTOR double within (const double v[], double value, double off) {
-  double y = v[0] < lower_end(v[1], v[2], v[3]) ? off : value;
-  return v[0] > upper_end(v[1], v[2], v[3]) ? off : y;
+  return excess_within(v, lower_end(v[1], v[2], v[3]), value, off);
 }
 
 VECTOR Pair fall_of (Pair s) { return exp_of_pair(pair_negative(s)); }
@@ -45,11 +44,7 @@ VECTOR Pair hazard (const double v[]) {
 
 /* of s */
 VECTOR void time_slopes (const double v[], Excess e, double s, double d[]) {
-  double rate = within(v, 1 / (v[2] * e.y), 0.0);
-  d[0] = rate;
-  d[1] = -rate;
-  d[2] = -e.z.hi * rate;
-  d[3] = within(v, time_slope(e, s, v[3]), 0.0);
+  excess_time_slopes(v, lower_end(v[1], v[2], v[3]), e, s, d);
 }
 
 /* by times a slope, 0 where it is 0 */

@@ -24,37 +24,26 @@ VECTOR Pair hazard (const double v[]) {
   return excess_time(excess(v[0], v[1], v[2], v[3]), v[3]);
 }
 
-/* `value` on the support, `off` beside it; NaN where x is */
-VECTOR double within (const double v[], double value, double off) {
-  double y = v[0] < v[1] ? off : value;
-  return v[0] > upper_end(v[1], v[2], v[3]) ? off : y;
-}
-
 VECTOR void hazard_slopes (const double v[], double d[]) {
   Excess e = excess(v[0], v[1], v[2], v[3]);
-  double rate = 1 / (v[2] * e.y), t = excess_time(e, v[3]).hi;
-  rate = within(v, rate, 0.0);
-  d[0] = rate;
-  d[1] = -rate;
-  d[2] = -e.z.hi * rate;
-  d[3] = within(v, time_slope(e, t, v[3]), 0.0);
+  excess_time_slopes(v, v[1], e, excess_time(e, v[3]).hi, d);
 }
 
 VECTOR double log_density (const double v[]) {
   Pair t = hazard(v);
   double c1 = 1 + v[3], fall = c1 == 0 ? 0.0 : c1 * t.hi;
   double level = -vlog(v[2]) - fma(c1, t.lo, fall);
-  return within(v, v[0] == v[0] ? level : v[0], -HUGE_VAL);
+  return excess_within(v, v[1], v[0] == v[0] ? level : v[0], -HUGE_VAL);
 }
 
 VECTOR void log_density_slopes (const double v[], double d[]) {
   Excess e = excess(v[0], v[1], v[2], v[3]);
-  double c1 = 1 + v[3], rate = 1 / (v[2] * e.y), t = excess_time(e, v[3]).hi;
-  rate = within(v, rate, 0.0);
-  d[0] = -c1 * rate;
-  d[1] = c1 * rate;
-  d[2] = (e.z.hi - 1) * rate;
-  d[3] = within(v, fma(-c1, time_slope(e, t, v[3]), -t), 0.0);
+  double c1 = 1 + v[3], t = excess_time(e, v[3]).hi, r[POINT_MAX];
+  excess_time_slopes(v, v[1], e, t, r);
+  d[0] = -c1 * r[0];
+  d[1] = c1 * r[0];
+  d[2] = (e.z.hi - 1) * r[0];
+  d[3] = excess_within(v, v[1], fma(-c1, r[3], -t), 0.0);
 }
 
 VECTOR double quantile (const double v[]) {

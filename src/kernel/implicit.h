@@ -6,7 +6,8 @@
 **   dF/dtheta = -p dx/dtheta,   d quantile/dtheta = dx/dtheta,   d draw/dtheta = dx/dtheta
 **
 ** A family gives its log density and these slopes at one point, {x, parameters...}, and
-** implicit_kernels.h the kernels. They are for families whose tails are expensive: nothing there is
+** implicit_kernels.h the kernels; with the slopes of its log density, density_kernels.h makes
+** those of log_prob. They are for families whose tails are expensive: nothing there is
 ** vectorised.
 */
 #ifndef PERILUNE_IMPLICIT_H
@@ -16,6 +17,7 @@
 
 typedef struct Implicit {
   Pointwise *log_density;
+  PointwiseSlopes *log_density_slopes;   /* or NULL, where log_prob is written out */
   void (*slopes) (const double *at, double *dx);   /* dx/d parameter, each of them */
   Sided *tail, *log_tail, *quantile;
   Sided *hazard;   /* the density over a tail, or NULL: the difference of their logarithms says it */

@@ -8,6 +8,12 @@
 #include "special/vmath.h"
 
 
+static double log_density_at (const double v[]) { return family.log_density(v); }
+
+static void log_density_slopes_at (const double v[], double d[]) {
+  family.log_density_slopes(v, d);
+}
+
 static double tail_at (const double v[], int upper) { return family.tail(v, upper); }
 static double log_tail_at (const double v[], int upper) { return family.log_tail(v, upper); }
 static double quantile_at (const double v[], int upper) { return family.quantile(v, upper); }
@@ -55,6 +61,7 @@ static void draw_slopes (const double v[], double d[]) {
 
 static const SidedLaw law = {
   .operands = OPERANDS,
+  .log_density = log_density_at, .log_density_slopes = log_density_slopes_at,
   .tail     = tail_at,     .tail_slopes     = tail_slopes_at,
   .log_tail = log_tail_at, .log_tail_slopes = log_tail_slopes_at,
   .quantile = quantile_at, .quantile_slopes = quantile_slopes_at

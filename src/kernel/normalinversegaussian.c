@@ -355,19 +355,12 @@ static double quantile (const double *at, int upper) {
 enum { OPERANDS = 5 };
 
 static const Implicit family = {
-  .log_density = log_density, .slopes = slopes, .tail = tail, .log_tail = log_tail,
-  .quantile = quantile
+  .log_density = log_density, .log_density_slopes = log_density_slopes, .slopes = slopes,
+  .tail = tail, .log_tail = log_tail, .quantile = quantile
 };
 
 #include "kernel/implicit_kernels.h"
-
-static void log_prob (size_t n, const double *const in[], double *out) {
-  pointwise_value(OPERANDS, n, in, out, log_density);
-}
-
-static void log_prob_partials (size_t n, const double *const in[], double *const d[]) {
-  pointwise_partials(OPERANDS, n, in, d, log_density_slopes);
-}
+#include "kernel/density_kernels.h"
 
 /* }====================================================== */
 

@@ -353,7 +353,7 @@ return {
     summary = "Student's t of data whose mean is not 0, as the power of a t-test needs: (noncentrality + normal)/sqrt(Chi2(df)/df)",
     arguments = { "df", "noncentrality", "loc", "scale" },
     formula = "F(x) = E[Phi(z s - noncentrality)],  z = (x - loc)/scale,  df s^2 from Chi2(df)",
-    example = { "NoncentralT(3, 1):cdf(2)", 0.74362986840766521 },
+    example = { "NoncentralT(3, 1):cdf(2)", 0.74362986840766532 },
     params = { df = "degrees of freedom", noncentrality = "mean of the numerator, in its standard deviations", loc = "location", scale = "scale" } },
   Normal = {
     summary = "The bell curve",
