@@ -87,11 +87,12 @@ local function distance (self, start, side, target)
   return step
 end
 
--- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond the other end.
+-- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond an end.
 local function mended (self, x, near, first, side, last, target)
   return settling.run(function (s)
     local found = first + side * distance(self, first, side, s.target)
-    s.x = where((1 - s.ended) * gt(side * (last - found), 0), found, s.x)
+    local is_inside = gt(side * (last - found), 0) * functions.ge(side * (found - first), 0)
+    s.x = where((1 - s.ended) * is_inside, found, s.x)
     s.ended = 1
   end, { x = x, target = target, ended = 1 - near }, 1, #self.batch_shape)
 end

@@ -377,6 +377,14 @@ describe("Truncated", function ()
     assert.near((mean(0.5001) - mean(0.4999)) / 2e-4, w.grad, 1e-7)
   end)
 
+  it("has no quantiles outside", function ()   -- where the density next to an end soon changes
+    local base = peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 },
+                                          { peri.GeneralizedNormal(0.9, 1000, 0.1), peri.Rice(0.9, 0.9) })
+    local d, levels = peri.Truncated(base, -0.3, 10), peri.exp(-peri.linspace(0, 40, 400))
+    for _, x in ipairs { d:icdf(levels), d:isf(levels) } do assert(x:min() >= -0.3 and x:max() <= 10) end
+    assert(peri.wasserstein(d, peri.DiscreteUniform(10, 20)) < 20.3)
+  end)
+
   it("has the same quantiles for many levels as for one", function ()
     local d, u = peri.Truncated(peri.Gamma(3, 1), 0.2, 5), peri.linspace(0, 1, 201)
     local all = d:icdf(u)

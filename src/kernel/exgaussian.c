@@ -111,6 +111,7 @@ static double log_lower (Score s) {
   double above = log_upper(s);
   if (above < -LN2) return vlog1p(-vexp(above));
   if (s.z < 0) return fma(-0.5 * s.z, s.z, vlog(mills_fall(s.z, s.k)) - HALF_LOG_2PI);
+  if (s.z > 10) return vlog(-vexpm1(log_weight(s)));   /* Phi(z) is 1 */
   double whole = vndtr(s.z), q = vexp(log_weight(s));
   return vlog(q < 0.5 * whole ? whole - q : convolved(s.z, s.k));
 }
@@ -141,9 +142,18 @@ static void slopes (const double *at, double *dx) {
 
 static double log_density_slope (const double v[]) { return -drift(score_of(v)) / v[2]; }
 
+/* z near where a tail is p: normal, or for k < 1 an exponential variable, of whose lower tail
+   k (z Phi(z) + phi(z)) is left */
+static double score_near (double p, double k, int upper) {
+  double below = upper ? 1 - p : p, fall = upper ? -vlog(p) : -vlog1p(-p);
+  if (k >= 1) return 1 / k + (upper ? -vndtri(p) : vndtri(p)) * sqrt(1 + 1 / (k * k));
+  if (fall > 3 * k) return fmin(fall / k, 1e300) + 0.5 * k;
+  return vndtri(fmin(below / k, 0.98));
+}
+
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {4, log_tail, log_density, -HUGE_VAL, HUGE_VAL, log_density_slope};
-  return search_quantile(law, at, upper, at[1] + fmin(1 / at[3], 1e300));
+  return search_quantile(law, at, upper, fma(at[2], score_near(at[0], at[3] * at[2], upper), at[1]));
 }
 
 enum { OPERANDS = 4 };

@@ -65,11 +65,11 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (side ? rest > 0 : rest < 0) low = x;
     else high = x;
     double slope = law.log_density(at) - log_tail, towards = side ? rest : -rest, next;
-    double step_of = search_bend(law, at, side, slope, towards);
+    double divisor = search_bend(law, at, side, slope, towards);
     if (positive) {   /* the slope itself may overflow */
-      double part = towards / vexp(slope + vlog(x)) / step_of;
+      double part = towards / vexp(slope + vlog(x)) / divisor;
       next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, fmin(part, 64), x);
-    } else next = x + towards / vexp(slope) / step_of;
+    } else next = x + towards / vexp(slope) / divisor;
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
     int trusted = next >= low && next <= high && (stays ? fabs(rest) < 1e-3 : !slow);

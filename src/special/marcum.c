@@ -170,8 +170,7 @@ static double upper_start (double m, double y) {
 
 /* log Q by the sum over j, for y >= m + a; weights are m times those above */
 static double log_upper_series (double m, double a, double y) {
-  double h = a * y, inner = upper_start(m, y), weight = m, total = m * inner, before = 0, term = total;
-  weight = h;
+  double h = a * y, inner = upper_start(m, y), weight = h, total = m * inner, before = 0, term = total;
   for (int j = 1; j < SERIES_TERMS && !(term < ENOUGH * total && term < before); j++) {
     inner = fma((m + j - 1) / y, inner, 1.0);
     before = term;
