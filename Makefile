@@ -420,7 +420,7 @@ OTHER_SPECS  = $(filter-out spec/prompt_spec.lua spec/fuzz_spec.lua,$(sort $(she
 # With SOME=yes those that see most of what a Lua can do otherwise.
 SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
                construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack plot \
-               reference rows running transforms) $(patsubst %,spec/gradient/%_spec.lua,loss operators scan tape trace \
+               reference rows running transforms) $(patsubst %,spec/gradient/%_spec.lua,operators scan tape trace \
                waiting) $(patsubst %,spec/distributions/%_spec.lua,Beta Categorical MixtureSameFamily \
                MultivariateNormal Normal Poisson Truncated VonMises)
 

@@ -28,7 +28,7 @@ end
 
 -- Lua 5.1 takes no base.
 if math.log(8, 2) ~= 3 then
-  local log, log10, frexp = math.log, math.log10, math.frexp
+  local log, log10, frexp = math.log, rawget(math, "log10"), rawget(math, "frexp")
   rawset(math, "log", function (x, base)
     if base == nil then return log(x) end
     if base == 10 then return log10(x) end

@@ -1,5 +1,5 @@
---- An object with a finalizer: the table itself or, where tables have none (Lua 5.1, LuaJIT), a userdata that is alone in
--- knowing it. finalized(t, act): act(t) runs when nobody has what is returned.
+--- finalized(t, act): an object after which act(t) is called when nobody has it any more. It is the table itself or,
+-- where tables have no finalizers (Lua 5.1, LuaJIT), a userdata.
 local newproxy = rawget(_G, "newproxy")
 
 return function (t, act)

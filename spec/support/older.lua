@@ -17,12 +17,13 @@ rawset(string, "pack", string.pack or function (format, x)
   error("no string.pack for " .. format)
 end)
 
--- There is one kind of collector; its pace can be set as that of an incremental one.
-local collect = collectgarbage
-rawset(_G, "collectgarbage", function (option, pause, step)
+-- There is one kind of collector; its pace can be set as that of an incremental one. A step of 2^30 bytes is a whole
+-- cycle.
+local collect, WHOLE_CYCLE = collectgarbage, VERSION < 5.2 and 0 or 1000000
+rawset(_G, "collectgarbage", function (option, pause, speed, step)
   if option ~= "incremental" and option ~= "generational" then return collect(option, pause) end
   if option == "incremental" and pause then collect("setpause", pause) end
-  if option == "incremental" and step then collect("setstepmul", step) end
+  if option == "incremental" and speed then collect("setstepmul", step == 30 and WHOLE_CYCLE or speed) end
   return "incremental"
 end)
 
@@ -76,7 +77,7 @@ local CANNOT_HOLD = {
     "the sign of zero survives", "floor, ceil, round and sign of -0.3" },
   { VERSION < 5.2 and not IS_JIT, "string.format has no %a",
     "shows what a double is made of", "keep values to the last bit" },
-  { IS_JIT, "the compiler allocates", "allocates nothing in a replay" },
+  { IS_JIT, "the compiler allocates", "allocates nothing in a replay", "keeps a bounded number of windows" },
   { IS_JIT, "string.format rounds 0.25 up", "has pictures that are drawn so" },
   { VERSION < 5.4, "__index is followed a hundred times", "a chain of ninety classes is walked, of many more ended" },
 }

@@ -38,8 +38,9 @@ function spark.text (figure, options)
     if mark.heights or mark.y then
       local numbers, parts, n = numbers_of(panel, mark, options.width or 60), {}, #glyphs.parts
       local low, high = ends_of(panel, mark, numbers)
+      local unit = high - low == math.huge and 0.5 or 1   -- in which the difference is a number
       for i, y in ipairs(numbers) do
-        local place = high > low and (y - low) / (high - low) or 0.5
+        local place = high > low and (y * unit - low * unit) / (high * unit - low * unit) or 0.5
         local is_nothing = y ~= y or place < 0 or y == 0 and low == 0
         parts[i] = is_nothing and " " or glyphs.parts[max(1, min(n, floor(place * n + 0.5)))]
       end
