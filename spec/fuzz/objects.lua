@@ -145,12 +145,14 @@ end
 
 function KINDS:names () return "{ " .. self:public_name() .. " }" end
 
+-- (Twenty fits take their time: the method gives what there is.)
 function KINDS:sbc_options ()
-  local odd = ""
+  local odd, post = "", self:ref "posterior"
+  local method = post and "function () return " .. post .. " end" or self:callback()
   if self.random:unit() < self.wildness then
-    odd = ", " .. self.random:pick { "method", "data", "options", "draws" } .. " = " .. self:anything()
+    odd = ", " .. self.random:pick { "data", "options", "draws" } .. " = " .. self:anything()
   end
-  return "{ n = 20, draws = 19, method = 'laplace', data = { y = 1 }, rng = peri.rng(1)" .. odd .. " }"
+  return "{ n = 20, draws = 19, method = " .. method .. ", data = { y = 1 }, rng = peri.rng(1)" .. odd .. " }"
 end
 
 function KINDS:fit_options ()

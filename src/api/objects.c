@@ -346,7 +346,7 @@ static int unchecked (lua_State *L) {
 static int during (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_checkany(L, 3);
-  luaL_checkstack(L, 4, NULL);
+  luaL_checkstack(L, 4, "too many arguments");
   lua_pushvalue(L, 2);
   lua_pushboolean(L, 1);
   lua_rawset(L, 1);
