@@ -29,6 +29,9 @@ local CANNOT_HOLD = {
     "makes uniform numbers of the top 52 bits of its words, eight of four blocks",
   },
   ["% is a - floor(a/b) b, with rounding"] = { "of mod agrees with the model, for random shapes and strides" },
+  ["functions in C do not yield"] = {
+    "methods may yield, in what a caller gives them and in methods of a class of one's own",
+  },
   ["tables have no finalizers"] = {
     "says so when a finalizer differentiates the same nodes, or sets a gradient",
   },
