@@ -9,7 +9,7 @@
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
 #   make posteriors   fits of fourteen real posteriors beside their exact answers
-#   make verdicts     verdicts of fits beside known answers (ten minutes of two cores)
+#   make verdicts     verdicts of fits beside known answers (half an hour)
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it
@@ -22,7 +22,7 @@
 #   make asan         the specs under AddressSanitizer and UBSan, in a Lua that checks its API;
 #                     some of them while finalizers run whenever C allocates
 #   make fuzz         random programs over the whole API, likewise, for SECONDS= or COUNT=, from SEED=
-#   make coverage     the lines of C and Lua that specs and hosts run (ten minutes of two cores)
+#   make coverage     the lines of C and Lua that specs and hosts run (a quarter of an hour of two cores)
 #   make bits         the same bits from gcc, clang, -O0, -O3, baseline, AVX2
 #   make platforms    the same bits from musl, 64-bit ARM, 32-bit x86, Windows (built here, run in emulators)
 #   make luajit       the specs in LuaJIT 2.1
