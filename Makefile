@@ -9,7 +9,7 @@
 #   make lint         warnings of gcc and clang, luacheck, direction of includes and calls
 #   make bench        speed beside PyTorch, one table a question
 #   make posteriors   fits of fourteen real posteriors beside their exact answers
-#   make verdicts     verdicts of fits beside known answers (a quarter of an hour of two cores)
+#   make verdicts     verdicts of fits beside known answers (half an hour)
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make samplers     a million draws from every law, compared with it

@@ -19,7 +19,6 @@ local lbfgs     = require "perilune.inference.lbfgs"
 local matrices  = require "perilune.matrices"
 local modes     = require "perilune.inference.modes"
 local run       = require "perilune.model.run"
-local show      = require "perilune.show"
 local Units     = require "perilune.inference.units"
 
 local FAMILIES = { Normal = true, StudentT = true, Cauchy = true, Laplace = true, Logistic = true, Gumbel = true }
@@ -86,9 +85,6 @@ end
 local function chosen (posed, option)
   if option == false then return {} end
   if option == nil or option == "auto" then return centring.candidates(posed) end
-  if type(option) ~= "table" then
-    errors.raise('noncentred must be "auto", false or a list of names, got %s', show.value(option))
-  end
   for _, name in ipairs(option) do
     local site = posed.latents[name]
     if not site then errors.unknown("noncentred", "unobserved site", name, posed:latent_names()) end
