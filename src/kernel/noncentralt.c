@@ -2,8 +2,8 @@
 ** noncentralt.c - NoncentralT(df, noncentrality, loc, scale), a Normal number about `noncentrality`
 ** over an estimate of its standard deviation
 **
-** With z = (x - loc)/scale, d = noncentrality and b = df/2, z is (d + normal)/s, where b s^2 has the
-** law Gamma(b, 1). Over t = log s^2, with its density w (logvariance.h),
+** With z = (x - loc)/scale, d = noncentrality and b = df/2, z is (d + normal)/s, where b s^2 has
+** the law Gamma(b, 1). Over t = log s^2, with its density w (logvariance.h),
 **
 **   p = int w s phi(z s - d) dt,    F = int w Phi(z s - d) dt,    1 - F = int w Phi(d - z s) dt
 **
@@ -316,7 +316,8 @@ static Mode mode_of (double df, double d, int with_slopes) {
   Place p = place_of(s, z);
   Mean a = mean_of(&p);
   double n = s.df, q = n + z * z, r = sqrt(q), g = s.d / (z * r);
-  double by_z = -2 * s.d * s.d * z / (q * q) + g * (a.by_v * s.d * n / (q * r) - a.value * (1 / z + z / q));
+  double by_z = -2 * s.d * s.d * z / (q * q)
+                + g * (a.by_v * s.d * n / (q * r) - a.value * (1 / z + z / q));
   double by_d = 2 * s.d / q + (a.value + s.d * z / r * a.by_v) / (z * r);
   double by_n = 1 / (n * n) - s.d / q * (s.d / q)
                 + g * (a.by_df - 0.5 * a.by_v * s.d * z / (q * r) - 0.5 * a.value / q);
