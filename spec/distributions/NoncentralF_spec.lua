@@ -1,10 +1,13 @@
+local peri = require "perilune"
+local core = require "perilune.core"
+
 require "spec.support.contract".distribution {
   name = "NoncentralF",
   points = { { 3, 7, 1 }, { 0.7, 9, 2 }, { 40, 0.9, 5 }, { 1000, 50, 500 } },
   kl_points        = { { 3, 9, 1 }, { 5, 12, 4 }, { 8, 10, 0.5 } },
   extreme_points   = { { 1e15, 3, 1 }, { 3, 1e15, 1 }, { 1, 3, 1e15 }, { 1e-3, 3, 1 }, { 3, 1e-3, 1 }, { 1e300, 1, 1 },
-                       { 1, 1e300, 1 }, { 1, 1, 1e300 }, { 1e-300, 1, 1 }, { 1, 1e-300, 1 }, { 3, 5, 0 }, { 3, 5, 1e-300 },
-                       { 1e300, 1e300, 1e300 } },
+                       { 1, 1e300, 1 }, { 1, 1, 1e300 }, { 1e-300, 1, 1 }, { 1, 1e-300, 1 }, { 3, 5, 0 },
+                       { 3, 5, 1e-300 }, { 1e300, 1e300, 1e300 } },
   subnormal_points = { { 3, 7, 1 }, { 0.7, 9, 2 }, { 40, 0.9, 5 }, { 1000, 50, 500 } },
   log_prob = {   -- x, df1, df2, noncentrality, value (40-digit reference)
     { 2, 2, 5, 1, -1.863516434123999 },
@@ -13,3 +16,46 @@ require "spec.support.contract".distribution {
   outside = { { -1, 2, 5, 1 }, { -1e-300, 2, 5, 1 }, { -math.huge, 2, 5, 1 } },
   invalid = { { 0, 1, 1 }, { 1, 0, 1 }, { -1, 1, 1 }, { 0 / 0, 1, 1 }, { 1, 1, -1 } },
 }
+
+describe("NoncentralF", function ()
+  it("is the law of the square of NoncentralT", function ()
+    for _, point in ipairs { { 3, 1 }, { 0.7, 2.5 }, { 40, 12 }, { 1e5, 30 }, { 9, 1e4 } } do
+      local df, d = table.unpack(point)
+      local f, t = peri.NoncentralF(1, df, d * d), peri.NoncentralT(df, d)
+      for _, u in ipairs { 1e-9, 0.1, 0.5, 0.99 } do
+        local x = f:icdf(u)
+        local root = x ^ 0.5
+        local log_p = peri.logaddexp(t:log_prob(root), t:log_prob(-root)) - math.log(2 * root)
+        assert.near(log_p, f:log_prob(x), 1e-10)
+        assert.near(1, (t:sf(root) + t:cdf(-root)) / f:sf(x), 1e-10)
+      end
+    end
+  end)
+
+  -- Every slope at every extreme point, and none takes long.
+  local function check_slopes (class, points)
+    for _, point in ipairs(points) do
+      local d = class(table.unpack(point))
+      local operands = {}
+      for i, name in ipairs(d.operands) do operands[i] = d[name] end
+      for _, kernel in ipairs(core.kernels(class.kernels)) do
+        local names = { table.unpack({ "a", "b", "c", "d", "e" }, 1, kernel.n_in) }
+        local partials = core.bind_partials(class.kernels, kernel.name, kernel.name, names, names)
+        local first = kernel.n_in > #operands and { 1e-300, 0.3, 1 } or { false }
+        for _, x in ipairs(first) do
+          local at = x and { x, table.unpack(operands) } or operands
+          for _, slope in ipairs { partials(table.unpack(at)) } do
+            assert(slope == slope, tostring(d) .. ":" .. kernel.name .. " has a slope that is NaN")
+          end
+        end
+      end
+    end
+  end
+
+  it("has slopes at extreme parameters, as NoncentralT has", function ()
+    check_slopes(peri.NoncentralF, { { 1e15, 3, 1 }, { 3, 1e15, 1 }, { 1, 3, 1e15 }, { 1e300, 1, 1 }, { 1, 1e300, 1 },
+                                     { 1, 1, 1e300 }, { 1e-300, 1, 1 }, { 1, 1e-300, 1 }, { 3, 5, 0 } })
+    check_slopes(peri.NoncentralT, { { 1e15, 1 }, { 1, 1e15 }, { 1e300, 1 }, { 1, 1e300 }, { 1e-300, 1 }, { 3, 0 },
+                                     { 3, -40 } })
+  end)
+end)

@@ -42,7 +42,9 @@ describe("KL where shapes are the same", function ()
   end)
 
   it("is differentiable", function ()
-    local function gompertz (c, r, k, s) return peri.item(peri.kl_divergence(peri.Gompertz(c, r), peri.Gompertz(k, s))) end
+    local function gompertz (c, r, k, s)
+      return peri.item(peri.kl_divergence(peri.Gompertz(c, r), peri.Gompertz(k, s)))
+    end
     local at = { 0.5, 2, 0.7, 3 }
     local w = peri.param(at)
     peri.kl_divergence(peri.Gompertz(w[1], w[2]), peri.Gompertz(w[3], w[4])):backward()

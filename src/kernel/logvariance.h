@@ -2,7 +2,8 @@
 ** logvariance.h - the law of t = log(V/b) for V from Gamma(b, 1), the logarithm of an estimated
 ** variance
 **
-**   log w(t) = log(b/(2 pi))/2 - mu(b) - b (e^t - 1 - t),   d log w/db = log b - psi(b) - (e^t - 1 - t)
+**   log w(t) = log(b/(2 pi))/2 - mu(b) - b (e^t - 1 - t)
+**   d log w/db = log b - psi(b) - (e^t - 1 - t)
 **
 ** t is measured from a centre c, which leaves small ones their digits:
 ** b (e^(c + t) - 1 - c - t) = level + rate t + weight (e^t - 1 - t).

@@ -8,11 +8,11 @@
 **   p(x) = int w g(y) y/x dt,  y = m x e^t,      1 - F(x) = int g(y) y P(V < b y/(m x)) dlog y
 **
 ** and F with the other tail of V. Nothing is negative, so that no tail cancels, and each of these
-** functions has one peak (peak.h). For x near 0 and near infinity they are powers. Where the numbers
-** are not large they are sums over the Poisson number K that Y has the law Gamma(m + K, 1) with:
-** with u = m x/b, X = u/(1 + u) and Y = 1 - X,
+** functions has one peak (peak.h). For x near 0 and near infinity they are powers. Where parameters
+** are not large they are sums over a Poisson number K of mean a, given which Y is Gamma(m + K, 1)
+** and x a quotient of variances: with u = m x/b, X = u/(1 + u)
 **
-**   I_X(m + j, b) = I_X(m + j + 1, b) + c_j,   c_j = X^(m + j) Y^b/((m + j) B(m + j, b))
+**   I_X(m + j, b) = I_X(m + j + 1, b) + c_j,   c_j = X^(m + j) (1 - X)^b/((m + j) B(m + j, b))
 */
 #include "kernel/betalaw.h"
 #include "kernel/implicit.h"
@@ -47,7 +47,7 @@ typedef struct Place {
   int side;   /* of the tail: 1 is the upper one */
 } Place;
 
-/* measured from the middle of Y or of V, whichever is narrower, if that is not far out for the other */
+/* measured from the middle of Y or of V, whichever is narrower, if the other is not far from it */
 static Place place_of (Shape s, double x) {
   double middle = s.m + s.a, own = s.m * x, gap = vlog(middle) - vlog(s.m) - vlog(x);
   int from_y = fabs(gap) > 30 ? gap < 0 : is_narrow(s);

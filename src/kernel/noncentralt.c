@@ -2,8 +2,8 @@
 ** noncentralt.c - NoncentralT(df, noncentrality, loc, scale), a Normal number about `noncentrality`
 ** over an estimate of its standard deviation
 **
-** With z = (x - loc)/scale, d = noncentrality and b = df/2, z is (d + normal)/s, where b s^2 has the
-** law Gamma(b, 1). Over t = log s^2, with its density w (logvariance.h),
+** With z = (x - loc)/scale, d = noncentrality and b = df/2, z is (d + normal)/s, where b s^2 has
+** the law Gamma(b, 1). Over t = log s^2, with its density w (logvariance.h),
 **
 **   p = int w s phi(z s - d) dt,    F = int w Phi(z s - d) dt,    1 - F = int w Phi(d - z s) dt
 **
@@ -31,6 +31,12 @@ static Shape shape_of (double df, double d) {
   return (Shape) {fmin(df, DF_MOST), d / unit, unit};
 }
 
+/* sqrt(x^2 + y^2), with the same bits everywhere, which hypot has not */
+static double length (double x, double y) {
+  double large = fmax(fabs(x), fabs(y)), r = fmin(fabs(x), fabs(y)) / large;
+  return large > 0 ? large * sqrt(fma(r, r, 1.0)) : 0;
+}
+
 /* z, and t measured from the peak: there is s, and z s - d = gap + at expm1(t/2) */
 typedef struct Place {
   double df, u, log_s, s, gap, at;
@@ -39,8 +45,8 @@ typedef struct Place {
 } Place;
 
 static Place place_of (Shape s, double z) {
-  double root = sqrt(s.df), far = hypot(root, z), v = s.d * (z / far), m = sqrt(s.df + 1);
-  double h = hypot(v, 2 * m), u = v > 0 ? 0.5 * (v + h) : 2 * m * (m / (h - v)), b = 0.5 * s.df;
+  double root = sqrt(s.df), far = length(root, z), v = s.d * (z / far), m = sqrt(s.df + 1);
+  double h = length(v, 2 * m), u = v > 0 ? 0.5 * (v + h) : 2 * m * (m / (h - v)), b = 0.5 * s.df;
   Place p = {.df = s.df, .u = u, .s = u / far};
   p.log_s = fabs(p.s - 1) < 0.5 ? vlog1p((u - far) / far) : vlog(u) - vlog(far);
   p.gap = m * (m / u) * (z / far) - s.d * (root / far) * (root / far);
@@ -50,7 +56,7 @@ static Place place_of (Shape s, double z) {
 }
 
 /* the scale of t about the peak */
-static double step_of (const Place *p) { return 2 / hypot(p->u, sqrt(p->df + 1)); }
+static double step_of (const Place *p) { return 2 / length(p->u, sqrt(p->df + 1)); }
 
 static double log_weight (const Place *p, double t) {
   return variance_log_density(&p->variance, t);
@@ -286,7 +292,7 @@ static Mean mean_of (const Place *p) {
 /* z R^2/df of the slope of log p: positive below the mode */
 static double mode_rest (Shape s, double z) {
   Place p = place_of(s, z);
-  double far = hypot(sqrt(s.df), z), own = s.d / far;
+  double far = length(sqrt(s.df), z), own = s.d / far;
   return own * own + own * mean_of(&p).value / z - (1 + 1 / s.df);
 }
 
@@ -316,7 +322,8 @@ static Mode mode_of (double df, double d, int with_slopes) {
   Place p = place_of(s, z);
   Mean a = mean_of(&p);
   double n = s.df, q = n + z * z, r = sqrt(q), g = s.d / (z * r);
-  double by_z = -2 * s.d * s.d * z / (q * q) + g * (a.by_v * s.d * n / (q * r) - a.value * (1 / z + z / q));
+  double by_z = -2 * s.d * s.d * z / (q * q)
+                + g * (a.by_v * s.d * n / (q * r) - a.value * (1 / z + z / q));
   double by_d = 2 * s.d / q + (a.value + s.d * z / r * a.by_v) / (z * r);
   double by_n = 1 / (n * n) - s.d / q * (s.d / q)
                 + g * (a.by_df - 0.5 * a.by_v * s.d * z / (q * r) - 0.5 * a.value / q);
@@ -391,7 +398,7 @@ static void add_far (Shape s, double z, Entropy *sum) {
 
 static Entropy entropy_of (double df, double d, int with_slopes) {
   Shape s = shape_of(df, d);
-  double root = sqrt(s.df / (1 + s.df)), width = 1.5 * root * hypot(1, s.d / sqrt(1 + s.df));
+  double root = sqrt(s.df / (1 + s.df)), width = 1.5 * root * length(1, s.d / sqrt(1 + s.df));
   Stretch k = {s, s.d * root, width};
   double end = vlog(FAR) - vlog(width) + LN2;
   Peaked f = {&k, entropy_level, with_slopes ? entropy_slopes : entropy_value, with_slopes ? 3 : 1,

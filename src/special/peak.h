@@ -20,7 +20,7 @@ typedef struct Peaked {
   PeakFactors *factors;   /* what is averaged */
   int n;   /* how many, or 0; below PEAK_PARTS */
   double low, high;
-  double noise;   /* about the rounding errors of its logarithm, but for those that are in its size */
+  double noise;   /* rounding errors of its logarithm, beside those that its size brings */
 } Peaked;
 
 /* the integral and, from sum[1] on, those with each factor, in units of e^top, which is 0 where the
