@@ -67,6 +67,8 @@ local CANNOT_HOLD = {
     "an element of an optimiser's betas", "README.md: *", "docs/*", "are all listed by pairs*",
     "passes nothing on where nothing comes from above" },
   { VERSION < 5.3, "__index is not asked by ipairs", "ends for ipairs" },
+  { VERSION < 5.2, "functions in C do not yield",
+    "methods may yield, in what a caller gives them and in methods of a class of one's own" },
   { VERSION < 5.3, "# of a list with holes is another one",
     "a hole", "Normal:log_prob: x must be a list without other keys, got 4" },
   { VERSION < 5.4, "Lua's own messages",
