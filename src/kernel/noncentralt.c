@@ -234,15 +234,30 @@ static double standard_log_density (const double v[]) {
   return log_standard(shape_of(v[1], v[2]), v[0]);
 }
 
+static double standard_log_density_slope (const double v[]) {
+  return slopes_of(shape_of(v[1], v[2]), v[0]).by_z;
+}
+
+/* z > 0 near the quantile of a normal score q, as (c z - d)/sqrt(1 + z^2/(2 df)) nearly is, with
+   c = 1 - 1/(4 df); or where that has none, near the middle */
+static double quantile_near (Shape s, double q) {
+  double c = 1 - 0.25 / s.df, half = 0.5 / s.df, a = c * c - half * q * q;
+  double root = c * c + half * (s.d * s.d - q * q), z = fma(q, sqrt(fmax(root, 0)), c * s.d) / a;
+  return c > 0.5 && a > 0.1 && z > 0 && z < HUGE_VAL ? z : fmax(s.d, 1);
+}
+
 /* F(0) = Phi(-d) tells on which side of 0 it is; the negative side is that of -z, with -d */
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL,
+                     standard_log_density_slope};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], at_zero = vndtr(upper ? s.d : -s.d), size;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   int below = upper ? p > at_zero : p < at_zero;
   double v[3] = {p, s.df, below ? -s.d : s.d};
-  size = p == at_zero ? 0 : search_quantile(law, v, below ? !upper : upper, fmax(v[2], 1));
+  int is_upper = below ? !upper : upper;
+  double near = quantile_near((Shape) {s.df, v[2], 1}, is_upper ? -vndtri(p) : vndtri(p));
+  size = p == at_zero ? 0 : search_quantile(law, v, is_upper, near);
   return fma(at[4] * s.unit, below ? -size : size, at[3]);
 }
 
