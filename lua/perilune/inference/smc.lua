@@ -451,7 +451,7 @@ end
 local function effective (posed, values, eve)
   local order = eve:argsort()
   local ends, families = ends_of(eve[order])
-  local found, least, where = {}, math.huge, ""
+  local found, flat, least, where = {}, {}, math.huge, ""
   for name, value in pairs(values) do
     local shape = core.shape(value)
     local n = table.remove(shape, 1)
@@ -460,11 +460,11 @@ local function effective (posed, values, eve)
     local sums = sums_of(centred, ends)
     local ess = n * (centred * centred):sum(1) / (sums * sums):sum(1)
     ess = functions.minimum(ess, n)
-    found[name] = #shape == 0 and ess[1] or ess:reshape(shape)
-    if posed.latents[name] then
-      for j, count in ipairs(ess:reshape(-1):totable()) do
-        if count < least then least, where = count, Posterior.element_name(name, posed.latents[name].shape, j) end
-      end
+    found[name], flat[name] = #shape == 0 and ess[1] or ess:reshape(shape), ess:reshape(-1):totable()
+  end
+  for _, site in ipairs(posed.latents) do   -- in their order: of equals the first is named
+    for j, count in ipairs(flat[site.name]) do
+      if count < least then least, where = count, Posterior.element_name(site.name, site.shape, j) end
     end
   end
   return found, least, where, families
