@@ -63,7 +63,7 @@ MODEL_PACKAGES = $(BUILD_PACKAGES) lua-dkjson python3-torch r-cran-rstan r-cran-
 GUARD_PACKAGES = $(BUILD_PACKAGES) valgrind
 ASAN_PACKAGES  = $(TEST_PACKAGES) dpkg-dev
 PLATFORM_PACKAGES = $(BUILD_PACKAGES) dpkg-dev musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64 emscripten nodejs llvm
+                 gcc-i686-linux-gnu libc6-dev-i386-cross gcc-mingw-w64-x86-64 wine wine64 emscripten nodejs node-acorn llvm
 OTHER_PACKAGES = $(TEST_PACKAGES) luajit libluajit-5.1-dev lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev
 LOVE_PACKAGES  = $(BUILD_PACKAGES) luajit libluajit-5.1-dev love xvfb xauth
 HOST_PACKAGES  = $(BUILD_PACKAGES) g++ pkg-config
