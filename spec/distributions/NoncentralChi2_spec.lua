@@ -1,3 +1,4 @@
+local peri = require "perilune"
 local core = require "perilune.core"
 
 require "spec.support.contract".distribution {
@@ -32,5 +33,12 @@ describe("NoncentralChi2", function ()
         assert.near(1, slope / row[3 + k], 1e-13)
       end
     end
+  end)
+
+  it("has mass below the least double", function ()
+    local d = peri.NoncentralChi2(2e-6, 1e-6)
+    assert.near(0.99925522148104692, d:cdf(5e-324), 1e-6)   -- half of it is no double
+    assert.equal(0, d:cdf(0))
+    assert.is_true(d:icdf(0.999) <= d:icdf(0.9999))
   end)
 end)

@@ -14,14 +14,17 @@
 #include "special/legendre.h"
 #include "special/marcum.h"
 
+/* half of x; of the least double, not 0 */
+static double half_of (double x) { return x > 0 ? fmax(0.5 * x, 0x1p-1074) : 0.5 * x; }
+
 /* at {x, df, noncentrality} */
 static double log_density (const double v[]) {
   if (v[0] < 0) return -HUGE_VAL;
-  return marcum_log_density(0.5 * v[1], 0.5 * v[2], 0.5 * v[0]) - LN2;
+  return marcum_log_density(0.5 * v[1], 0.5 * v[2], half_of(v[0])) - LN2;
 }
 
 static void log_density_slopes (const double v[], double d[]) {
-  double m = 0.5 * v[1], a = 0.5 * v[2], y = 0.5 * v[0];
+  double m = 0.5 * v[1], a = 0.5 * v[2], y = half_of(v[0]);
   if (v[0] < 0) {
     d[0] = d[1] = d[2] = 0;
     return;
@@ -34,7 +37,7 @@ static void log_density_slopes (const double v[], double d[]) {
 
 static double log_tail (const double v[], int upper) {
   if (v[0] < 0) return upper ? 0 : -HUGE_VAL;
-  return marcum_log_tail(0.5 * v[1], 0.5 * v[2], 0.5 * v[0], upper);
+  return marcum_log_tail(0.5 * v[1], 0.5 * v[2], half_of(v[0]), upper);
 }
 
 static double tail (const double v[], int upper) {
@@ -44,12 +47,12 @@ static double tail (const double v[], int upper) {
 }
 
 static void slopes (const double *at, double *dx) {
-  dx[0] = marcum_dy_dm(0.5 * at[1], 0.5 * at[2], 0.5 * at[0]);
-  dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(0.5 * at[1], 0.5 * at[2], 0.5 * at[0]) : 0;
+  dx[0] = marcum_dy_dm(0.5 * at[1], 0.5 * at[2], half_of(at[0]));
+  dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(0.5 * at[1], 0.5 * at[2], half_of(at[0])) : 0;
 }
 
 static double log_density_slope (const double v[]) {
-  return 0.5 * marcum_log_density_slopes(0.5 * v[1], 0.5 * v[2], 0.5 * v[0]).by_y;
+  return 0.5 * marcum_log_density_slopes(0.5 * v[1], 0.5 * v[2], half_of(v[0])).by_y;
 }
 
 static double quantile (const double *at, int upper) {
