@@ -17,6 +17,7 @@ local laws = {
   peri.LogUniform(2, 5), peri.InverseGaussian(2, 3), peri.Beta(2, 3), peri.VonMises(0, 1), peri.Burr(2, 3, 4),
   peri.ExGaussian(1, 2, 0.5), peri.GeneralizedExtremeValue(1, 2, 0.3), peri.Gompertz(0.5, 2),
   peri.JohnsonSU(0.5, 2, 1, 3), peri.NormalInverseGaussian(2, -1, 1, 3), peri.Rice(2, 1.5),
+  peri.NoncentralT(5, 2, 1, 3),
 }
 
 local function close (a, b, tolerance)

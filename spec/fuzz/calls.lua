@@ -30,6 +30,8 @@ local ARGUMENTS = {
   model = { "body" }, fit = { "class", "vector", "fit_options?" }, sbc = { "model", "sbc_options" },
   compare = { "posteriors" }, load = { "saved", "posed?" }, pack = { "anything" }, unpack = { "saved" },
   read_csv = { "csv" }, read_json = { "json" }, write_csv = { "frame", "path?" }, describe = { "operand" },
+  rows = { "operand", "row_options?" }, write_rows = { "operand", "path", "row_options?" },
+  map_file = { "path", "row_options?" }, convert_csv = { "path", "path" },
   bits = { "number" }, plot = { "plotted", "plot_options?" }, hist = { "vector", "plot_options?" },
   preload = { "names" },
   -- of tensors
@@ -104,7 +106,7 @@ local function anything (source)
   return kinds
 end
 
-local WRITES = { write_csv = true }   -- to a place of ours, whatever the case
+local WRITES = { write_csv = true, write_rows = true, convert_csv = true }   -- to a place of ours, whatever the case
 
 local function face (source)
   local name, wildness = source.random:pick(surface.face), source.wildness

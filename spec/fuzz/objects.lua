@@ -118,6 +118,11 @@ function KINDS:frame ()
                             "{ x = peri.zeros(2, 2) }", "{ x = {}, y = { 1 } }" }
 end
 
+function KINDS:row_options ()
+  return self.random:pick { "{ dtype = 'f32' }", "{ dtype = 'f64' }", "{ shape = { 2, 2 } }", "{ head = false }",
+                            "{ names = { 'a', 'b' } }", "{ x = 1 }" }
+end
+
 function KINDS.path () return "folder .. '/picture.svg'" end
 
 function KINDS:plotted ()
@@ -183,6 +188,10 @@ local MADE = {
   Trace     = { "trace", function (source)
     return "peri.trace(function () return total(peri.exp(" .. source:tensor() .. ")) end)"
   end },
+  Rows      = { "Rows", function (source)
+    return source.random:pick { "peri.rows(peri.arange(12):reshape(4, 3))", "peri.rows({ 1, 2, 3 }, { dtype = 'f32' })",
+                                "peri.map_file(" .. source:path() .. ")" }
+  end },
 }
 
 -- Arguments of methods, by kind.
@@ -198,6 +207,8 @@ local ARGUMENTS = {
   ["Sampling:result"] = {},
   ["Sampling:progress"] = {}, ["Plot:save"] = { "path" }, ["Plot:text"] = { "size?" }, ["Plot:svg"] = { "size?" },
   ["Plot:spark"] = {}, ["Help:render"] = { "extent" }, ["Trace:value"] = {}, ["Trace:backward"] = {},
+  ["Rows:read"] = { "extent", "extent?" }, ["Rows:blocks"] = { "extent?" }, ["Rows:batches"] = { "extent", "rng?" },
+  ["Rows:columns"] = { "names" }, ["Rows:column"] = { "extent" },
   ["Trace:rows"] = { "tensor", "tensor", "tensor", "tensor?", "tensor?", "tensor?" },
 }
 

@@ -101,7 +101,7 @@ for kind, tables in pairs(public.kinds()) do
 end
 
 --- The kinds that objects.lua makes, and calls all methods of.
-surface.made = { "Model", "Posterior", "Fit", "Sampling", "Plot", "Help", "Trace" }
+surface.made = { "Model", "Posterior", "Fit", "Sampling", "Plot", "Help", "Trace", "Rows" }
 
 local methods = { [peri.Distribution] = all_methods(peri.Distribution) }
 for _, name in ipairs(surface.classes) do methods[peri[name]] = all_methods(peri[name]) end

@@ -21,7 +21,7 @@ end
 
 -- Names of metatables that say what an object is.
 local OBJECTS = { posterior = true, ["posed model"] = true, ["running fit"] = true, sampling = true, Plot = true,
-                  help = true }
+                  help = true, Rows = true }
 
 local function kind_of (x)
   local meta_name = (debug.getmetatable(x) or {}).__name
