@@ -48,7 +48,7 @@ local function units_of (posed, density, start, rng)
   local is_full = density.size <= recipe.FULL_MOST
   local ends, best = modes.ends(density, start, rng, { once = not is_full })
   if not best then recipe.complain(posed, density, start) end
-  if not is_full then return { Units.new(best.x, modes.diagonal_sd(density, best)) } end
+  if not is_full then return { Units.new(best.x, modes.diagonal_sd(density, best, rng)) } end
   local list = modes.of(density, ends, best)
   return #list > 0 and list or { recipe.units_of_end(best) }
 end

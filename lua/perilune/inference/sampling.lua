@@ -427,7 +427,6 @@ function Sampling:result ()
     verdict = word, reasons = reasons, findings = w, rhat = found.rhat, ess_bulk = found.ess_bulk,
     ess_tail = found.ess_tail, divergences = stats.divergent and w.divergences or nil, stats = stats, chains = chains,
     centring = self.degrees, r_eff = w.ess_bulk / w.draws,
-    divergent_draws = w.divergences > 0 and stats.divergent:reshape(-1) or nil,
     how = string.format("%s, %d chain%s of %d draws, R-hat at most %s, ESS at least %.0f", self.options.method,
                         chains, chains == 1 and "" or "s", n, verdict.rhat_text(w.rhat), w.ess_bulk)
           .. (stats.divergent and string.format(", %d divergences", w.divergences) or ""),
