@@ -241,7 +241,7 @@ local snippets = {
     local p = peri()
     local size = { width = 40, height = 6, colour = false }
     return text(p.plot(p.Normal(0, 1)):text(size), sum_of(p.plot(p.Normal(0, 1)):svg()), p.hist(Y):text(size),
-                sum_of(p.hist(Y):svg()), p.plot(function (x) return x * x end, { from = 0, to = 1 }):text(size),
+                sum_of(p.hist(Y):svg()), p.plot(function (x) return x * x end, 0, 1):text(size),
                 p.plot(Y, Y):text(size), sum_of(p.plot(post()):svg()), p.plot(post()):text(size))
   end },
   { "help", function ()
