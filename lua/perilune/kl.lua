@@ -64,10 +64,21 @@ end
 
 local fall_back   -- below
 
--- A formula where a condition on the parameters holds; elsewhere the divergence is computed numerically.
-local function where_closed (condition, formula)
+-- Does a gradient flow to a parameter of these names?
+local function follows (d, names)
+  for name in names:gmatch "%S+" do
+    local x = rawget(d, name)
+    if core.is_tensor(x) and core.tracked(x) then return true end
+  end
+  return false
+end
+
+-- A formula where a condition on the parameters holds; elsewhere the divergence is computed numerically, and where a
+-- slope is asked for that the formula has not: by parameters of these names.
+local function where_closed (condition, formula, names)
   return function (p, q, opts)
     check_batches(p, q)
+    if names and (follows(p, names) or follows(q, names)) then return fall_back(p, q, opts) end
     local closed = condition(p, q)
     local all, any = closed, closed
     if core.is_tensor(closed) then all, any = core.item(closed:min()), core.item(closed:max()) end
@@ -127,7 +138,7 @@ for _, file in ipairs(core.kernel_files "kl") do
 end
 for _, pair in ipairs(kl_pairs.formulas) do list(listed, pair[1], pair[2], function () return fused(pair[3]) end) end
 for _, pair in ipairs(kl_pairs.conditional) do
-  list(listed, pair[1], pair[2], function () return where_closed(pair[3], pair[4]) end)
+  list(listed, pair[1], pair[2], function () return where_closed(pair[3], pair[4], pair[5]) end)
 end
 for _, rule in ipairs(rules) do list(ruled, rule[1], rule[2], function () return or_fall_back(rule[3]) end) end
 

@@ -132,7 +132,8 @@ local function extremes (p, q)
 end
 
 --- Pairs that are formulas for some parameters only, and numeric for the others. (Normal and Laplace are
--- GeneralizedNormals of shape 2 and 1.)
+-- GeneralizedNormals of shape 2 and 1.) Last come names of parameters whose slopes a formula has not, since it holds for
+-- equal ones only.
 kl_pairs.conditional = {
   { "Binomial", "Binomial", function (p, q) return f.maximum(same_count(p, q), never(p)) end, function (p, q)
     local equal = times(p.total_count, bernoulli(p.logits, q.logits))
@@ -140,7 +141,7 @@ kl_pairs.conditional = {
   end },
   { "NegativeBinomial", "NegativeBinomial", same_count, function (p, q)
     return times(p.total_count, geometric(-p.logits, -q.logits))
-  end },
+  end, "total_count" },
   { "Logistic", "Logistic", same_scale, function (p, q) return logistic(p.loc, p.scale, q.loc, q.scale) end },
   { "GeneralizedNormal", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(p.scale, p.shape, q.scale, q.shape)
@@ -151,16 +152,17 @@ kl_pairs.conditional = {
   { "Laplace", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(p.scale, 1, q.scale, q.shape)
   end },
-  { "Burr", "Burr", same_burr, function (p, q) return exponential(p.concentration0, q.concentration0) end },
-  { "Gompertz", "Gompertz", is_gompertz, gompertz },
+  { "Burr", "Burr", same_burr, function (p, q) return exponential(p.concentration0, q.concentration0) end,
+    "concentration1 scale" },
+  { "Gompertz", "Gompertz", is_gompertz, gompertz, "rate" },
   { "JohnsonSU", "JohnsonSU", same_johnson, function (p, q)
     local shift = (q.gamma - p.gamma) - (q.delta - p.delta) / p.delta * p.gamma   -- of the Normal, in its own units
     return normal(0, q.delta, 0, p.delta) + 0.5 * f.square(shift)
-  end },
-  { "GeneralizedExtremeValue", "GeneralizedExtremeValue", same_end, extremes },
+  end, "loc scale" },
+  { "GeneralizedExtremeValue", "GeneralizedExtremeValue", same_end, extremes, "loc scale concentration" },
   { "GeneralizedExtremeValue", "Gumbel", is_gumbel, function (p, q)
     return gumbel(p.loc, p.scale, q.loc, q.scale)
-  end },
+  end, "concentration" },
   { "Normal", "GeneralizedNormal", same_loc, function (p, q)
     return generalized_normal(SQRT2 * p.scale, 2, q.scale, q.shape)
   end },

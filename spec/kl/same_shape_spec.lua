@@ -30,6 +30,25 @@ describe("KL where shapes are the same", function ()
     for _, pair in ipairs(NUMERIC) do assert.are_not.equal("closed form", peri.kl_explain(pair[1], pair[2]).method) end
   end)
 
+  it("has slopes by what must be the same", function ()
+    local function slope_of (kl, at)
+      local w = peri.param(at)
+      kl(w):backward()
+      local h = 1e-4
+      return peri.item(w.grad), (kl(at + h) - kl(at - h)) / (2 * h)
+    end
+    for at, kl in pairs {
+      [1.5] = function (scale) return peri.kl_divergence(peri.Burr(2, 3, 1.5), peri.Burr(2, 4, scale)) end,
+      [2]   = function (rate) return peri.kl_divergence(peri.Gompertz(0.5, 2), peri.Gompertz(0.7, rate)) end,
+      [0.5] = function (loc) return peri.kl_divergence(peri.JohnsonSU(1, 2, 0.5, 3), peri.JohnsonSU(-1, 4, loc, 3)) end,
+      [0]   = function (c) return peri.kl_divergence(peri.GeneralizedExtremeValue(0, 1, c), peri.Gumbel(1, 2)) end,
+      [3]   = function (n) return peri.kl_divergence(peri.NegativeBinomial(3, 0.3), peri.NegativeBinomial(n, 0.4)) end,
+    } do
+      local found, expected = slope_of(kl, at)
+      assert.near(1, found / expected, 1e-6)
+    end
+  end)
+
   it("is exactly 0 for p against itself", function ()
     for _, pair in ipairs(CLOSED) do assert.equal(0.0, peri.kl_divergence(pair[1], pair[1])) end
   end)
