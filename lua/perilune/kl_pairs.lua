@@ -132,8 +132,8 @@ local function extremes (p, q)
 end
 
 --- Pairs that are formulas for some parameters only, and numeric for the others. (Normal and Laplace are
--- GeneralizedNormals of shape 2 and 1.) Last come names of parameters whose slopes a formula has not, since it holds for
--- equal ones only.
+-- GeneralizedNormals of shape 2 and 1.) Last come names of parameters whose slopes a formula has not, since it holds
+-- for equal ones only.
 kl_pairs.conditional = {
   { "Binomial", "Binomial", function (p, q) return f.maximum(same_count(p, q), never(p)) end, function (p, q)
     local equal = times(p.total_count, bernoulli(p.logits, q.logits))
