@@ -419,7 +419,7 @@ other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)'
 OTHER_SPECS  = $(filter-out spec/prompt_spec.lua spec/fuzz_spec.lua,$(sort $(shell find spec -name '*_spec.lua')))
 # With SOME=yes those that see most of what a Lua can do otherwise.
 SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
-               construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack plot \
+               construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack \
                reference rows running transforms) $(patsubst %,spec/gradient/%_spec.lua,operators scan tape trace \
                waiting) $(patsubst %,spec/distributions/%_spec.lua,Beta Categorical MixtureSameFamily \
                MultivariateNormal Normal Poisson Truncated VonMises)
