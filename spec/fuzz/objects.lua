@@ -24,7 +24,7 @@ end
 -- What a body does beside its sites: raise, yield, re-enter, break rules.
 local DEEDS = {
   "m.d = peri.mul(m.a, 2)", "m:factor('f', total(m.a))", "m:factor(1, m.a)", "error(own_error, 0)", "coroutine.yield()",
-  "collectgarbage()", "m.a = 1", "m.b = m.c", "m.e = peri.trace(function () return total(m.a) end)()",
+  "collectgarbage 'step'", "m.a = 1", "m.b = m.c", "m.e = peri.trace(function () return total(m.a) end)()",
   "m:plate('p', 3, 2, function (i) m.y = peri.Normal(total(m.a), 1) end)", "v[%d] = m", "v[%d] = m.a", "v[%d]:sites()",
   "v[%d]:map { init = { a = 1 } }", "peri.set_threads(2)", "m.factor = 1",
   "m:plate('q', 2, function () error(own_error, 0) end)",

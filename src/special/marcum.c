@@ -96,6 +96,7 @@ static double log_density_by_v (double v, double a, double y) {
   double w = 2 * sqrt(a) * sqrt(y), r = bessel_radius(v, w), d = fma(2.0, y, -(v + r)) / (v + r);
   double ratio = 2 * (y / (v + r)), rest = bessel_order_rest(v, w);
   if (r == 0) return vlog(y) - vdigamma_pos(1);
+  if (y < 1e-290) return vlog(y) - vlog(0.5 * (v + r)) + rest;   /* the ratio may underflow */
   return (ratio < 0.25 ? vlog(ratio) : vlog1p(d)) + rest;
 }
 
