@@ -6,7 +6,7 @@
 --
 -- Of rows in a file (data/rows.lua) that are many, not all are shuffled at once. The file is cut into blocks of
 -- neighbours, which are shuffled; as many of them as fit a stage are read into memory, and the rows of a stage are
--- shuffled. To read rows one by one at random takes forty times as long as to read them in blocks.
+-- shuffled. To read rows one by one at random takes some fifty times as long as to read them in blocks.
 local core    = require "perilune.core"
 local form    = require "perilune.form"
 local joining = require "perilune.joining"
