@@ -143,6 +143,7 @@ local function loading (classes)
 end
 
 return {
+  { "collect 1000 tensors",           garbage },   -- first: what the others load is gone through too
   { "kl Normal, numbers",             kl(function () return peri.Normal(0.1, 1.1) end) },
   { "kl Normal, 1e4",                 kl(normals) },
   { "kl Gamma, 1e4",                  kl(gammas) },
@@ -161,7 +162,6 @@ return {
   { "vi, a step of eight schools",    eight_schools(false) },
   { "the same, traced",               eight_schools(true) },
   { "a mixture of 1000, traced",      mixture },
-  { "collect 1000 tensors",           garbage },
   { "require perilune",               loading {} },
   { "the same, and all classes",      loading(peri.distributions()) },
 }

@@ -64,7 +64,8 @@ int bound_apply (lua_State *L) {
     host_push_number(L, apply_to_numbers(b, o.number));
     return 1;
   }
-  if (b->is_operator && o.in[1] == NULL && apply_other_operator(L, b)) return 1;
+  if (look == LOOK_OTHER && b->is_operator && o.in[1] == NULL
+      && apply_other_operator(L, b)) return 1;
   if (b->state->deferring > 0 || look == LOOK_OTHER) {
     Recording call = binding_call(b, NODE_ELEMENTWISE, &o);
     if (b->state->deferring > 0 && engine_defer(L, &call)) return 1;
