@@ -797,6 +797,15 @@ describe("calls of plot", function ()
     assert.near(0, mark.x[highest(mark.y)], 0.01)
   end)
 
+  it("are not drawn on after an interruption, or without memory", function ()
+    for _, message in ipairs { "interrupted!", "not enough memory" } do
+      local calls = 0
+      local function f () calls = calls + 1; error(message, 0) end
+      assert.has_error(function () peri.plot(f, 0, 1) end, message)
+      assert.equal(1, calls)
+    end
+  end)
+
   it("pass on what a function of the user's raises", function ()
     local ok, why = pcall(peri.plot, function () error "mine" end, 0, 1)
     assert.is_false(ok)

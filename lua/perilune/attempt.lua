@@ -20,4 +20,14 @@ function attempt.method (d, name, ...)
   return ok and value or nil
 end
 
+--- As pcall(fn, ...), for what a user wrote, which may fail in any way. To be interrupted or out of memory is raised.
+function attempt.any (fn, ...)
+  local ok, result = pcall(fn, ...)
+  local is_text = not ok and type(result) == "string"
+  if is_text and (result:find("interrupted", 1, true) or result:find("not enough memory", 1, true)) then
+    error(result, 0)
+  end
+  return ok, result
+end
+
 return attempt

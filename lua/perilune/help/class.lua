@@ -1,5 +1,6 @@
 --- The entry of a class of distributions: from its declaration, the `help` that it has, and the registry of KL pairs.
 local Distribution = require "perilune.distribution"
+local attempt      = require "perilune.attempt"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local show         = require "perilune.show"
@@ -23,7 +24,7 @@ end
 local function evaluated (c, text)
   local _, chunk = pcall(load, "local peri, " .. class.name(c) .. " = ...; return " .. text, "=help", "t",
                          { require = require, math = math })   -- there may be no load, or none for strings
-  local ok, value = pcall(chunk, require "perilune", c)
+  local ok, value = attempt.any(chunk, require "perilune", c)
   return ok and value or nil
 end
 
@@ -74,7 +75,7 @@ local function rule_of (param, d, before)
     if form and rule == "a real number" then return form end
     return form and form .. "; " .. rule or rule
   end
-  local ok, found = pcall(constraint, d)
+  local ok, found = attempt.any(constraint, d)
   return ok and type(found) == "table" and by_name(found:rule(), d, before) or "as the others allow"
 end
 
@@ -221,7 +222,7 @@ local function drawer_of (d)
   local peri = require "perilune"
   if not d or #d.event_shape > 0 or not peri.has "plot" then return nil end
   return function (width)
-    local ok, text = pcall(function ()
+    local ok, text = attempt.any(function ()
       return peri.plot(d):text { width = math.min(width, 60), height = 6, colour = false }
     end)
     return ok and text or nil

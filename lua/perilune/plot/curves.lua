@@ -1,4 +1,5 @@
 --- Functions as curves: plot(f, a, b).
+local attempt   = require "perilune.attempt"
 local core      = require "perilune.core"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
@@ -28,8 +29,7 @@ end
 
 -- What f says of tensors, if it takes them and has an answer for each element.
 local function at_once (f, x)
-  local ok, y = pcall(f, table.unpack(x))
-  if not ok and type(y) == "string" and y:find("interrupted", 1, true) then error(y, 0) end
+  local ok, y = attempt.any(f, table.unpack(x))
   local is_answer = ok and core.is_tensor(y) and core.rank(y) == 1 and core.numel(y) == core.numel(x[1])
   return is_answer and y:detach():totable() or nil
 end

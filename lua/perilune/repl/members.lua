@@ -2,8 +2,9 @@
 --
 -- Metatables may say them: `__names(x)` gives a list. Others are found by following __index. Of objects with much
 -- that is their own business, the reference says what is public.
-local class = require "perilune.class"
-local core  = require "perilune.core"
+local attempt = require "perilune.attempt"
+local class   = require "perilune.class"
+local core    = require "perilune.core"
 
 local members = {}
 
@@ -67,7 +68,7 @@ end
 
 --- x[name] without errors, as far as it can be known without running what a user wrote.
 function members.get (x, name)
-  local ok, value = pcall(function () return x[name] end)
+  local ok, value = attempt.any(function () return x[name] end)
   if ok then return value end
 end
 
