@@ -85,7 +85,7 @@ local function schools (traced)   -- the model of examples/vi_eight_schools.lua
          + Normal(t.mu + t.tau * t.eta, uncertain):log_prob(effect):sum()
   end
   local fit = peri.vi.new {
-    log_joint = log_joint, rng = peri.rng(1), trace = traced, guide = "meanfield", samples = 4, tolerance = false,
+    log_joint = log_joint, rng = peri.rng(1), trace = traced, guide = "meanfield", samples = 1, tolerance = false,
     params = { mu = peri.constraints.real, tau = peri.constraints.positive, eta = 8 },
   }
   return function () fit:step() end

@@ -10,6 +10,7 @@ operands.fail = fail
 
 --- A number, table or tensor as a tensor.
 function operands.tensor (who, x)
+  if core.is_tensor(x) then return x end
   x = core.operand(x, who, "the operand")
   return core.is_tensor(x) and x or core.tensor(x)
 end

@@ -29,6 +29,12 @@ local LOOKED  = 1000        -- draws of a flow for its moments
 
 local families = {}
 
+local function kernel (name, ...) return core.bind("variational", name, "vi", { ... }, { ... }) end
+
+local draw        = kernel("draw", "noise", "loc", "w")    -- loc + exp(w) noise
+local log_density = kernel("log_density", "noise", "w")    -- of each draw,
+local slope       = kernel("slope", "noise", "w")          -- and its slope there
+
 local function new_kind (name, lr)
   local kind = { name = name, lr = lr }
   kind.__index = kind
@@ -55,11 +61,11 @@ local MeanField = new_kind("meanfield", 0.05)
 
 function families.meanfield (size) return location_scale(MeanField, size) end
 
-function MeanField:draw (e) return self.m + e * self.w:exp() end
+function MeanField:draw (e) return draw(e, self.m, self.w) end
 
 function MeanField:score (e)
   local w = value(self.w)
-  return log_normal(e) - w:sum(), -e / w:exp()
+  return log_density(e, w):sum(2), slope(e, w)
 end
 
 function MeanField:moments () return value(self.m):clone(), value(self.w):exp() end
@@ -188,7 +194,7 @@ function Flow:draw (e)
     local s, t = coupling(layer, x, self.size, as_it_is)
     x = x * s:exp() + t
   end
-  return self.m + x * self.w:exp()
+  return draw(x, self.m, self.w)
 end
 
 -- Log densities of rows, tracked where v is.

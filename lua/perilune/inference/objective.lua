@@ -175,14 +175,23 @@ end
 
 -- Estimates -----------------------------------------------------------------------------------
 
--- Log densities at rows of v, and their gradients with respect to v.
+local NAMES_OF_PUSH = { "path", "slopes", "gradients", "counts" }
+
+-- The sum of path (slopes - gradients) counts.
+local push = core.bind_sum("variational", "push", "vi", NAMES_OF_PUSH, NAMES_OF_PUSH)
+
+-- Rows u of these rows of v, those of the anchor behind them; log densities there, and their gradients.
 local function evaluate (self, v)
-  local units, anchor, n = self.units, self.anchor, self.samples
+  local units = self.units
   local u = units:to(v)
-  if anchor then u = tensor.cat({ u, units.centre:reshape(1, units.size) }, 1) end
-  local values, gradients = self.density:gradients(u)
-  if not is_finite(values:sum()) or not is_finite(gradients:sum()) then complain(self, u, values, gradients) end
-  gradients = units:pull(gradients)
+  if self.anchor then u = tensor.cat({ u, units.centre:reshape(1, units.size) }, 1) end
+  return u, self.density:gradients(u)
+end
+
+-- Log densities at rows of v, and their gradients with respect to v, of what `evaluate` gave.
+local function in_units (self, v, values, gradients)
+  local anchor, n = self.anchor, self.samples
+  gradients = self.units:pull(gradients)
   if not anchor then return values, gradients end
   local slope = anchor.gradient - gradients[n + 1]
   values = values:narrow(1, 1, n) + (anchor.value - values[n + 1]) + (v * slope):sum(2)
@@ -204,13 +213,16 @@ function Objective:estimate (rng)
   local e = rng:normal(self.samples, family.noise_size)
   local path = family:draw(e)
   local v = path:detach()
-  local values, gradients = evaluate(self, v)
+  local u, values_of_u, gradients_of_u = evaluate(self, v)
+  local values, gradients = in_units(self, v, values_of_u, gradients_of_u)
   local log_q, slopes = family:score(e, v)
-  local estimate, counts = bound(self, values + self.units.log_det - log_q)
-  if not is_finite(estimate) then errors.raise("vi: the guide is not finite any more; a smaller lr may help") end
-  local surrogate = (path * ((slopes - gradients) * counts)):sum()
+  local estimate, counts = bound(self, values - log_q)
+  local surrogate = push(path, slopes, gradients, counts)
+  if not is_finite(estimate) or not is_finite(core.item(surrogate)) then
+    complain(self, u, values_of_u, gradients_of_u)
+  end
   surrogate:backward()
-  return estimate
+  return estimate + self.units.log_det
 end
 
 -- Means and sds of the guide where its parameters have these values.

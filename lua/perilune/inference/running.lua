@@ -30,7 +30,6 @@ local checkpoint = require "perilune.inference.checkpoint"
 local core    = require "perilune.core"
 local errors  = require "perilune.errors"
 local form    = require "perilune.form"
-local functions = require "perilune.functions"
 local optim   = require "perilune.optim"
 local options = require "perilune.inference.options"
 local packed  = require "perilune.packed"
@@ -47,6 +46,13 @@ local HISTORY = 256                     -- windows of the ELBO that are kept
 local KIND = "perilune fit"
 
 local raise = errors.raise
+
+local function kernel (bind, name, ...) return bind("variational", name, "vi", { ... }, { ... }) end
+
+-- What exceeds `most` roots of square, unless that is 0; gradients cut there; kept square + (1 - kept) gradient^2.
+local unusual = kernel(core.bind_predicate, "is_usual", "gradient", "square", "most")
+local cut     = kernel(core.bind, "cut", "gradient", "square", "most")
+local follow  = kernel(core.bind, "follow", "gradient", "square", "kept")
 
 local Fit = { __name = "running fit" }
 Fit.__index = Fit
@@ -104,7 +110,7 @@ end
 local function begin (self)
   self.stage, self.converged, self.settled, self.last_drift = 1, false, nil, math.huge
   self.windows, self.window, self.sum, self.summed = {}, WINDOW, nil, 0
-  self.squares, self.limits = {}, {}
+  self.squares = {}
   local make = self.options.optimiser or "Adam"
   make = type(make) == "string" and optim[make] or make
   self.optimiser = make(self.objective.params, { lr = self.options.lr or self.objective.lr })
@@ -204,27 +210,14 @@ local function note_elbo (self, elbo)
   end
 end
 
--- Cuts a gradient where its square exceeds `limit`; returns its square then.
-local function cut (g, limit)
-  local square = g * g
-  if not limit or (square - limit):max() <= 0 then return square end
-  local most = limit:sqrt()
-  g:copy(functions.maximum(functions.minimum(g, most), -most))
-  return g * g
-end
-
-local function limit_of (square) return functions.where(square:gt(0), square * OUTLYING ^ 2, math.huge) end
-
--- Cuts gradients that are far larger than they were. `squares` are moving averages, `limits` follow from them.
+-- Cuts gradients that are far larger than they were; `squares` are moving averages of their squares.
 local function cut_outliers (self)
-  local squares, limits, is_look = self.squares, self.limits, self.steps % EVERY == 0
+  local squares, is_look = self.squares, self.steps % EVERY == 0
   for i, param in ipairs(self.objective.params) do
     if core.finite_grad(param) then
-      local square, known = cut(param.grad, limits[i]), squares[i]
-      if is_look or not known then
-        known = known and known * KEPT + square * (1 - KEPT) or square
-        squares[i], limits[i] = known, limit_of(known)
-      end
+      local gradient, square = param.grad, squares[i]
+      if square and unusual(gradient, square, OUTLYING) then gradient:copy(cut(gradient, square, OUTLYING)) end
+      if is_look or not square then squares[i] = follow(gradient, square or 0, square and KEPT or 0) end
     end
   end
 end
@@ -240,7 +233,6 @@ local function meet (self)
     list[#list + 1] = (core.recall(optimiser.memory, i))
   end
   local elbo = shared.average(self.options.comm, list, self.apart_elbo / self.apart)
-  for i, known in pairs(self.squares) do self.limits[i] = limit_of(known) end
   for _ = 1, self.apart do note_elbo(self, elbo) end
   self.apart, self.apart_elbo = 0, 0
 end
@@ -434,7 +426,7 @@ end
 local ANOTHER = "fit: saved of another model, or with other options"
 
 local PLAIN = { "steps", "stage", "converged", "window", "summed", "sum", "windows", "settled", "last_drift", "squares",
-                "limits", "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
+                "elbo", "elbo_window", "elbo_sum", "elbo_summed" }
 
 --@ Fit:state() -> string
 -- All that the next steps depend on, but the model and its options.
@@ -469,7 +461,7 @@ local function form_of (params)
     shares = form.maybe(form.list(form.any)),
     steps = COUNT, stage = form.integer(1, #STAGES), converged = form.boolean, window = LENGTH, summed = COUNT,
     sum = form.maybe(values), windows = form.list(values, MOST), settled = form.maybe(values),
-    last_drift = form.number, squares = some, limits = some, elbo = form.list(form.number, HISTORY - 1),
+    last_drift = form.number, squares = some, elbo = form.list(form.number, HISTORY - 1),
     elbo_window = LENGTH, elbo_sum = form.number, elbo_summed = COUNT,
   }
 end

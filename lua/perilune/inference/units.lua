@@ -18,7 +18,7 @@ end
 --- Rows of v as rows of u, and back.
 function Units:to (v)
   if self.is_diagonal then return self.centre + v * self.scale end
-  self.transposed = self.transposed or self.scale:transpose()
+  self.transposed = self.transposed or self.scale:transpose():contiguous()
   return self.centre + v:matmul(self.transposed)
 end
 

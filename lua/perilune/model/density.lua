@@ -150,7 +150,7 @@ end
 
 -- Values and gradients are zeros before.
 function evaluate (self, rows, values, gradients)
-  self.evaluations = self.evaluations + core.shape(rows)[1]
+  self.evaluations = self.evaluations + core.numel(values)
   local how = self.comm and evaluate_together or evaluate_here
   how(self, rows:contiguous(), values, gradients)
   if self.between then self.between() end
@@ -189,7 +189,8 @@ end
 
 --- The same, and the gradients, a row each.
 function Density:gradients (rows)
-  local values, gradients = core.zeros(core.shape(rows)[1]), core.zeros(core.shape(rows))
+  local shape = core.shape(rows)
+  local values, gradients = core.zeros(shape[1]), core.zeros(shape)
   evaluate(self, rows, values, gradients)
   return values, gradients
 end
