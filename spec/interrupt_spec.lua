@@ -395,6 +395,17 @@ describe("a hook that interrupts a call", function ()
     end)
   end
 
+  it("may not replay the trace that is being replayed", function ()
+    local w = peri.param(values(BIG))
+    local trace = peri.trace(function () return w:lgamma():sum() end)
+    local refused
+    local ok, result, expected = with(trace, function () refused = { pcall(trace) } end)
+    assert.is_true(ok and result == expected)
+    assert.is_false(refused[1])
+    assert.matches("trace: a hook replays what is being replayed$", refused[2])
+    assert.equal(expected, trace())
+  end)
+
   it("may read what is being computed", function ()
     local w = peri.param(values(BIG))
     local waiting

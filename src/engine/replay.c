@@ -185,14 +185,17 @@ static void go_back (lua_State *L, State *state, const Trace *trace) {
 /* From here on nothing raises, and nothing that a hook computes waits for results or grads. */
 static int begin_writing (lua_State *L, State *state, Trace *trace) {
   int before = state->writing;
+  if (trace->is_replayed) host_fail(L, "trace", "a hook replays what is being replayed");
   prepare(L, state, trace);
   state->writing = 1;
+  trace->is_replayed = true;
   return before;
 }
 
 /* Raises if the replay was given up. Values left for later are there, whatever they are. */
-static void end_writing (lua_State *L, State *state, const Trace *trace, int before) {
+static void end_writing (lua_State *L, State *state, Trace *trace, int before) {
   state->writing = before;
+  trace->is_replayed = false;
   if (!watch_stopped(&state->watch)) return;
   for (size_t i = 0; i < trace->n; i++)
     if (trace->step[i].value_after != NULL)

@@ -42,6 +42,7 @@ typedef struct Trace {
   uint64_t released;     /* nothing has begun to wait since then */
   uint64_t pass;         /* number of the last backward pass */
   bool has_value_after;
+  bool is_replayed;      /* at this moment */
   double *gradients;     /* of all nodes; */
   size_t cleared;        /* so many are zero before a pass */
   double unwanted;       /* what flows back to numbers that are no parameters */
