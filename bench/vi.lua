@@ -32,6 +32,7 @@ end
 local function by_vi (params, log_joint, traced)
   local fit = peri.vi.new { log_joint = log_joint, params = params, samples = 1, lr = LR, rng = peri.rng(1),
                             guide = "meanfield", tolerance = false, trace = traced or false }
+  fit:step()   -- sets up
   return function () fit:step() end
 end
 
