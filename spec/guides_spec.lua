@@ -777,6 +777,16 @@ describe("a guide is refused", function ()
     end, body))
   end)
 
+  it("where there is nothing to infer", function ()
+    local posed = peri.model(function (m) m.y = Normal(0, 1) end) { y = 1 }
+    local fit = posed:vi { guide = function (g) g:param("x", 1) end, run = false, seed = 1 }
+    for _, method in ipairs { "step", "result" } do
+      local ok, why = pcall(fit[method], fit)
+      assert.is_false(ok)
+      assert.matches("model: every site is observed; there is nothing to infer$", why)
+    end
+  end)
+
   it("with options that are of no use", function ()
     assert.matches("vi: starts is of no use with a guide function", refusal(with(rest), model, { starts = 3 }))
   end)

@@ -806,6 +806,16 @@ describe("calls of plot", function ()
     end
   end)
 
+  it("refuse what a user's class gives in place of numbers", function ()
+    local Own = peri.Distribution:extend("Own", { support = peri.constraints.real,
+                                                  params = { { "loc", peri.constraints.real } } })
+    function Own.log_prob (_, x) return x * 0 end
+    function Own.sample () return 3 end
+    local ok, why = pcall(peri.plot, Own(0))
+    assert.is_false(ok)
+    assert.matches("plot: Own:sample must give a number for each of 4000 places, got 3$", why)
+  end)
+
   it("pass on what a function of the user's raises", function ()
     local ok, why = pcall(peri.plot, function () error "mine" end, 0, 1)
     assert.is_false(ok)

@@ -63,6 +63,7 @@ function Objective.new (posed, fn, options)
   self.params = self.guide.params
   if #self.params == 0 then raise("guide: there is nothing to fit; g:param(name, init) is a parameter") end
   self.like = posed_like(posed, whole.noted)
+  if self.like.size == 0 then raise("model: every site is observed; there is nothing to infer") end
   self.has_scores, self.points = terms.has_scores(whole.drawn), points_of(whole.drawn)
   return self
 end

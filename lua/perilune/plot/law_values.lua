@@ -3,6 +3,7 @@
 -- The window of a law holds 99.8 % of it, but never goes further than REACH interquartile ranges from its median, which
 -- for heavy tails (Cauchy) is less.
 local attempt  = require "perilune.attempt"
+local class    = require "perilune.class"
 local core     = require "perilune.core"
 local errors   = require "perilune.errors"
 local gradient = require "perilune.gradient"
@@ -30,15 +31,24 @@ function law_values.batch_size (d)
   return n
 end
 
+-- What a method has given, which may be a user's: a tensor with a row for each place.
+local function answer (d, method, values, rows)
+  if not core.is_tensor(values) or core.numel(values) == 0 or core.numel(values) % rows ~= 0 then
+    raise("plot: %s:%s must give a number for each of %d places, got %s", class.name(class.of(d)), method, rows,
+          show.value(values))
+  end
+  return values:detach():reshape(rows, -1)
+end
+
 -- Of values with a row for each place, and for each element of the batch a column: lists for the first `most` elements.
-local function lists (values, rows, most)
-  values = values:detach():reshape(rows, -1)
+local function lists (values, most)
   return values:narrow(2, 1, math.min(most, core.shape(values)[2])):transpose():contiguous():totable()
 end
 
 -- Values of a method at each of the places: a list for each of the first elements of the batch.
 local function evaluate (d, method, x, most)
-  return lists(gradient.no_grad(function () return d[method](d, beside(x, d)) end), core.numel(x), most)
+  local values = gradient.no_grad(function () return d[method](d, beside(x, d)) end)
+  return lists(answer(d, method, values, core.numel(x)), most)
 end
 
 -- An end of the support for each of the first n elements of a batch.
@@ -58,14 +68,14 @@ end
 local function quantiles (d, levels, range, most)
   local q = core.tensor(levels)
   local found = attempt.method(d, "icdf", beside(q, d))
-  if found then return lists(found, #levels, most) end
+  if found then return lists(answer(d, "icdf", found, #levels), most) end
   local draws = attempt.method(d, "sample", DRAWS, core.rng(1))
   if not draws and not range then
     raise("plot: %s has neither icdf nor sample: give range = {low, high}", tostring(d))
   elseif not draws then
     draws = beside(core.linspace(range[1], range[2], DRAWS), d):expand(DRAWS, table.unpack(d.batch_shape))
   end
-  return lists(draws:reshape(DRAWS, -1):quantile(q, 1), #levels, most)
+  return lists(answer(d, "sample", draws, DRAWS):quantile(q, 1), most)
 end
 
 local function levels_of ()
@@ -121,7 +131,7 @@ function law_values.outside (e, low, high)
   local x = core.tensor { law_values.is_discrete(e.law) and math.ceil(low) - 1 or low, high }
   local cdf = attempt.method(e.law, "cdf", beside(x, e.law))
   if not cdf then return nil end
-  local ends = lists(cdf, 2, e.index)[e.index]
+  local ends = lists(answer(e.law, "cdf", cdf, 2), e.index)[e.index]
   return ends[1] + 1 - ends[2]
 end
 
