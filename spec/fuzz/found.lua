@@ -37,4 +37,13 @@ return {
     "set(1, function () return peri.VonMisesFisher({ 0.6, 0.8 }, 2.5) + { 1, 2, 3 } end)",
     "set(2, function () return peri.transforms.Affine({ 1, 2, 3 }, 1):forward_shape { 2 } end)",
     "set(3, function () return peri.transforms.Power({ 1, 2, 3 }):inverse_shape { 2 } end)" },
+  { "pictures of a class whose draws are none",
+    "set(1, function () local C = peri.Distribution:extend('Own', { support = peri.constraints.real, "
+      .. "params = { { 'loc', peri.constraints.real } } }) function C.log_prob (_, x) return x end "
+      .. "function C.sample (_, shape) return shape end return C(1) end)",
+    "set(2, function () return peri.plot(v[1]) end)" },
+  { "a guide where nothing is to be inferred",
+    "set(1, function () return peri.model(function (m) m.y = peri.Poisson(2) end) { y = 1 } :vi "
+      .. "{ guide = function (g) g:param('x', 1) end, run = false, rng = peri.rng(1) } end)",
+    "set(2, function () return v[1]:result() end)" },
 }
