@@ -891,6 +891,16 @@ describe("calls of plot", function ()
     check(peri.plot(function (x) return 1e300 * x end, -1e308, 1e308))
   end)
 
+  it("have shades and ticks where differences overflow, or nearly vanish", function ()
+    local svg = peri.plot { { 1.7e308, 0, -1.7e308 } }:svg()
+    assert.matches(">1.7e308<", svg)
+    assert.matches(">-1.7e308<", svg)
+    assert.equal(2, select(2, svg:gsub('fill%-opacity="0.54"', "")))   -- of 0, and of the middle of the scale
+    assert.truthy(peri.plot { { 5e-324 }, { 0 } }:svg())
+    local axis = { low = 1e16, high = 1e16 + 8, log = true }
+    assert.same({ 0, 0.5, 1 }, { ticks.place(axis, 1e16), ticks.place(axis, 1e16 + 4), ticks.place(axis, 1e16 + 8) })
+  end)
+
   it("do not loop over draws in Lua", function ()
     local x, lines = Normal(0, 1):sample(1000000, peri.rng(1)), 0
     debug.sethook(function () lines = lines + 1 end, "l")

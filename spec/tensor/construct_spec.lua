@@ -239,3 +239,17 @@ describe("cat and stack", function ()
     it("refuse " .. what, function () assert.equal(text, message(fn)) end)
   end
 end)
+
+
+describe("memory", function ()
+  it("does not fill with large results that nobody has", function ()
+    local x, most = peri.zeros(100000), 0   -- 0.8 MB
+    collectgarbage()
+    local before = collectgarbage "count"
+    for _ = 1, 400 do
+      local _ = x * x
+      most = math.max(most, collectgarbage "count" - before)
+    end
+    assert.is_true(most < 100000, most)
+  end)
+end)

@@ -37,7 +37,7 @@ static void place_elements (Tensor *t) {
   t->data = tensor_place(node_room(t->node), t->size);
 }
 
-/* Input k of the tensor on top is `in`, at `index` on the stack. */
+/* Input k of the tensor on top, whose user values are open, is `in`, at `index` on the stack. */
 static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int index) {
   Input *input = &t->node->in[k];
   if (tensor_is_number(in)) {
@@ -46,8 +46,7 @@ static void set_input (lua_State *L, Tensor *t, int k, const Tensor *in, int ind
   }
   *input = (Input) {.tensor = (Tensor *)in, .version = *in->version,
                     .is_one = tensor_is_one(in), .tracked = is_tracked(in)};
-  lua_pushvalue(L, index);
-  lua_setiuservalue(L, -2, k + 1);
+  compat_keep_value(L, index, k + 1);
 }
 
 /* (An elementwise loop has counted them.) */
@@ -83,7 +82,9 @@ static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
   t->node->kernel = r->kernel;
   t->node->dimensions = (uint16_t)r->dimensions;
   t->node->block = block_of(r, t->rank);
+  compat_open_values(L);
   for (int k = first; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
+  compat_close_values(L);
 }
 
 Tensor *engine_new_recorded (lua_State *L, const Recording *r, int rank,

@@ -9,12 +9,36 @@
 
 #if LUA_VERSION_NUM < 504
 
-#if LUA_VERSION_NUM < 502
-#define lua_getuservalue lua_getfenv
-#define lua_setuservalue lua_setfenv
+#if LUA_VERSION_NUM < 502 && defined(LUA_GCISRUNNING)
+
+/* LuaJIT collects no more for a large block than for a small one, so that large ones pile up. Before
+   one of `size` bytes is made, this has it do what is due for so many: once the heap has grown since
+   the last cycle by what its pause says, and by FEW kilobytes at least. */
+static void collect_for (lua_State *L, size_t size) {
+  static const char NEXT = 'n';   /* registry key: kilobytes where the next cycle begins */
+  enum { FEW = 16384 };
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &NEXT);
+  double next = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  if (lua_gc(L, LUA_GCCOUNT, 0) < next || !lua_gc(L, LUA_GCISRUNNING, 0)) return;
+  size_t kilobytes = size >> 10, most = 1 << 20;
+  if (!lua_gc(L, LUA_GCSTEP, (int)(kilobytes < most ? kilobytes : most))) return;   /* the cycle goes on */
+  int left = lua_gc(L, LUA_GCCOUNT, 0), pause = lua_gc(L, LUA_GCSETPAUSE, 200);
+  lua_gc(L, LUA_GCSETPAUSE, pause);
+  lua_pushnumber(L, fmax(left * (pause / 100.0), left + FEW));
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &NEXT);
+}
+
+#else
+
+/* Lua does; or, in 5.1, does not tell whether its collector was stopped. */
+static void collect_for (lua_State *L, size_t size) { (void)L; (void)size; }
+
 #endif
 
 void *compat_newuserdatauv (lua_State *L, size_t size, int user_values) {
+  enum { LARGE = 4096 };   /* bytes */
+  if (size >= LARGE) collect_for(L, size);
   void *block = lua_newuserdata(L, size);
   if (user_values > 0) {
     lua_createtable(L, user_values, 0);

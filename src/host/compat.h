@@ -18,6 +18,11 @@ int compat_parameters (lua_State *L, int index);
 
 #if LUA_VERSION_NUM < 504
 
+#if LUA_VERSION_NUM < 502
+#define lua_getuservalue lua_getfenv
+#define lua_setuservalue lua_setfenv
+#endif
+
 void *compat_newuserdatauv (lua_State *L, size_t size, int user_values);
 int compat_getiuservalue (lua_State *L, int index, int n);
 int compat_setiuservalue (lua_State *L, int index, int n);
@@ -26,6 +31,24 @@ int compat_setiuservalue (lua_State *L, int index, int n);
 #define lua_getiuservalue compat_getiuservalue
 #define lua_setiuservalue compat_setiuservalue
 
+/* To set several user values of the userdata on top: open, keep the values at some places of the
+   stack, close. */
+static inline void compat_open_values (lua_State *L) { lua_getuservalue(L, -1); }
+static inline void compat_keep_value (lua_State *L, int index, int n) {
+  lua_pushvalue(L, index);
+  lua_rawseti(L, -2, n);
+}
+static inline void compat_close_values (lua_State *L) { lua_pop(L, 1); }
+
+#else
+
+static inline void compat_open_values (lua_State *L) { (void)L; }
+static inline void compat_keep_value (lua_State *L, int index, int n) {
+  lua_pushvalue(L, index);
+  lua_setiuservalue(L, -2, n);
+}
+static inline void compat_close_values (lua_State *L) { (void)L; }
+
 #endif
 
 #if LUA_VERSION_NUM < 503
@@ -33,7 +56,8 @@ int compat_setiuservalue (lua_State *L, int index, int n);
 #define LUAI_UACINT lua_Integer
 typedef int lua_KContext;
 
-/* These return the type of what they push. */
+/* These return the type of what they push; where nobody wants it, it is not asked for. */
+LUA_API int lua_type (lua_State *L, int index) __attribute__((pure));
 int compat_getfield (lua_State *L, int index, const char *name);
 int compat_gettable (lua_State *L, int index);
 int compat_rawget   (lua_State *L, int index);

@@ -43,8 +43,9 @@ static double element (lua_State *L, const char *who, const char *name) {
     lua_pushfstring(L, "%s must hold numbers: an element", name);
     host_fail_type(L, who, lua_tostring(L, -1), "a number", -2);
   }
-  host_check_exact(L, -1, who, name);
-  return lua_tonumber(L, -1);
+  double x = lua_tonumber(L, -1);
+  if (fabs(x) >= EXACT_INTEGERS) host_check_exact(L, -1, who, name);
+  return x;
 }
 
 ptrdiff_t host_check_keys (lua_State *L, int index, const char *who, const char *name,
@@ -67,7 +68,7 @@ static double *copy_numbers (lua_State *L, const char *who, const char *name,
                              const Tensor *t, double *out) {
   ptrdiff_t length = t->shape[t->rank - 1], i = 0;
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-    if (i == length || lua_tointeger(L, -2) != i + 1) return lua_pop(L, 2), NULL;
+    if (i == length || lua_tonumber(L, -2) != (double)(i + 1)) return lua_pop(L, 2), NULL;
     out[i++] = element(L, who, name);
     if (i % LOOP_BLOCK == 0) host_look(L, host_state(L));
   }

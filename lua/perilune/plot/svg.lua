@@ -36,7 +36,7 @@ local function draw_scale (page, mark, x, top, height)
              Page.opacity(level), at(x), at(y), at(height / LEVELS))
   end
   page:add('<path class="axis" stroke-width=".5" d="M%s %sh10v%sh-10z"/>', at(x), at(top), at(height))
-  local within = (mark.most - mark.least) * 5e-3
+  local within = mark.most * 5e-3 - mark.least * 5e-3
   page:write(x + 15, top + 8, "soft", "start", ticks.text(mark.most, within), 11)
   page:write(x + 15, top + height, "soft", "start", ticks.text(mark.least, within), 11)
 end

@@ -103,7 +103,9 @@ end
 -- The shade of a value, 0 for none.
 local function level_of (mark, value)
   if value ~= value or mark.most <= mark.least then return 0 end
-  local level = floor((value - mark.least) / (mark.most - mark.least) * LEVELS + 0.5)
+  local by = mark.most - mark.least < math.huge and 1 or 0.5   -- differences of halves are finite
+  local share = (by * value - by * mark.least) / (by * mark.most - by * mark.least)
+  local level = floor(share * LEVELS + 0.5)
   if mark.counts and value > 0 or mark.least < 0 then level = max(1, level) end   -- white is nothing
   return max(0, min(LEVELS, level))
 end

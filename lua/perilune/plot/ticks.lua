@@ -129,11 +129,13 @@ function ticks.of (axis, count)
   return linear(axis, count)
 end
 
---- The place of x along an axis, from 0 to 1 within it.
+--- The place of x along an axis, from 0 to 1 within it. Ends so near that their logarithms are the same have a linear
+-- axis between them.
 function ticks.place (axis, x)
   if axis.log then
+    local low, high = math.log(axis.low), math.log(axis.high)
     if x <= 0 then return -math.huge end
-    return (math.log(x) - math.log(axis.low)) / (math.log(axis.high) - math.log(axis.low))
+    if low < high then return (math.log(x) - low) / (high - low) end
   end
   return (x - axis.low) / (axis.high - axis.low)
 end
