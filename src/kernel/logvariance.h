@@ -12,6 +12,7 @@
 #define PERILUNE_LOGVARIANCE_H
 
 #include "special/constants.h"
+#include "special/incbeta.h"
 #include "special/vdelay.h"
 #include "special/vgamma.h"
 
@@ -41,6 +42,13 @@ static inline double variance_log_density (const LogVariance *l, double t) {
 /* the slope of that in b; psi is psi(b) - log b */
 static inline double variance_by_shape (const LogVariance *l, double t) {
   return -(l->psi + variance_surplus(l, t) / l->b);
+}
+
+/* the quantile of (Y/m)/(V/b), Y from Gamma(m, 1), or `upper` that of its upper tail */
+static inline double gamma_quotient_quantile (double m, double b, double p, int upper) {
+  double x, y;
+  special_betaincinv_xy(m, b, p, upper, &x, &y);
+  return b / m * (x / y);
 }
 
 #endif

@@ -371,18 +371,29 @@ static void slopes (const double *at, double *dx) {
 /* at {x, df1, df2, noncentrality}, x in units */
 static double standard_log_tail (const double v[], int upper) {
   Shape s = shape_at(v);
-  Tail t = small_tail(s, v[0]);
-  if (t.upper == upper) return t.log;
-  return t.log < 0 ? vlog1mexp(t.log) : -HUGE_VAL;
+  double near = inside(v[0]), log = log_integral(s, near, upper);
+  double power = v[0] < near ? s.m : -s.b;
+  return v[0] == near || (v[0] > near) != upper ? log : fma(power, log_beyond(v[0]), log);
 }
 
 static double standard_log_density (const double v[]) { return log_standard(shape_at(v), v[0]); }
 
+/* x in units near the quantile: Y is about a gamma variable with its mean and variance (Patnaik); near 0,
+   with K = 0, one of its own shape */
+static double quantile_near (Shape s, double p, int upper) {
+  if (s.b > B_MOST) return marcum_near(s.m, s.a, p, upper) / s.m;
+  double mean = s.m + s.a, m = mean / (s.m + 2 * s.a) * mean, none = p * vexp(s.a);
+  double x = mean / s.m * gamma_quotient_quantile(m, s.b, p, upper);
+  if (!upper && none < 1) x = fmin(x, gamma_quotient_quantile(s.m, s.b, none, 0));
+  return clamp(x, 1e-300, 1e300);
+}
+
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {4, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_at(at);
-  double v[POINT_MAX] = {at[0], 2 * s.m, at[2], 2 * s.a};
-  return s.unit * search_quantile(law, v, upper, 1 + s.a / s.m);
+  double p = at[0], v[POINT_MAX] = {p, 2 * s.m, at[2], 2 * s.a};
+  double near = p > 0 && p < 1 ? quantile_near(s, p, upper) : 1;
+  return s.unit * search_quantile(law, v, upper, near);
 }
 
 enum { OPERANDS = 4 };

@@ -227,36 +227,47 @@ static void slopes (const double *at, double *dx) {
 
 /* at {z, df, noncentrality}, |noncentrality| <= D_MOST */
 static double standard_log_tail (const double v[], int upper) {
-  return log_side(shape_of(v[1], v[2]), v[0], upper);
+  return log_integral(shape_of(v[1], v[2]), v[0], upper);
 }
 
 static double standard_log_density (const double v[]) {
   return log_standard(shape_of(v[1], v[2]), v[0]);
 }
 
-static double standard_log_density_slope (const double v[]) {
-  return slopes_of(shape_of(v[1], v[2]), v[0]).by_z;
+/* the mean of W^2, and its square over the variance: W is d + normal, if that is positive */
+typedef struct Square { double mean, shape; } Square;
+
+static Square square_of (double d) {
+  if (d > 3) return (Square) {1 + d * d, (1 + d * d) / (2 + 4 * d * d) * (1 + d * d)};
+  if (d < -30) return (Square) {2 / (d * d), 0.2};   /* exponential */
+  double first = d + vexp(-0.5 * d * d - HALF_LOG_2PI - vlog_ndtr(d)), second = fma(d, first, 1);
+  double fourth = d * fma(d, second, 2 * first) + 3 * second;
+  return (Square) {second, second * second / (fourth - second * second)};
 }
 
-/* z > 0 near the quantile of a normal score q, as (c z - d)/sqrt(1 + z^2/(2 df)) nearly is, with
-   c = 1 - 1/(4 df); or where that has none, near the middle */
-static double quantile_near (Shape s, double q) {
-  double c = 1 - 0.25 / s.df, half = 0.5 / s.df, a = c * c - half * q * q;
-  double root = c * c + half * (s.d * s.d - q * q), z = fma(q, sqrt(fmax(root, 0)), c * s.d) / a;
-  return c > 0.5 && a > 0.1 && z > 0 && z < HUGE_VAL ? z : fmax(s.d, 1);
+/* z > 0 near the quantile. Its normal score q is nearly (c z - d)/sqrt(1 + z^2/(2 df)), with
+   c = 1 - 1/(4 df); where that has no good solution, W^2 is taken for a gamma variable */
+static double quantile_near (Shape s, double p, int upper) {
+  double q = upper ? -vndtri(p) : vndtri(p), c = 1 - 0.25 / s.df, half = 0.5 / s.df;
+  double a = c * c - half * q * q, root = c * c + half * (s.d * s.d - q * q);
+  double z = fma(q, sqrt(fmax(root, 0)), c * s.d) / a;
+  if (c > 0.5 && a > 0.1 && z > 0 && z < HUGE_VAL) return z;
+  Square w = square_of(s.d);
+  double all = vndtr(s.d), part = (upper ? p : p - (1 - all)) / all;
+  double square = gamma_quotient_quantile(w.shape, 0.5 * s.df, clamp(part, 0, 1), upper);
+  return clamp(sqrt(w.mean) * sqrt(square), 1e-300, 1e300);
 }
 
 /* F(0) = Phi(-d) tells on which side of 0 it is; the negative side is that of -z, with -d */
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL,
-                     standard_log_density_slope};
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], at_zero = vndtr(upper ? s.d : -s.d), size;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   int below = upper ? p > at_zero : p < at_zero;
   double v[3] = {p, s.df, below ? -s.d : s.d};
   int is_upper = below ? !upper : upper;
-  double near = quantile_near((Shape) {s.df, v[2], 1}, is_upper ? -vndtri(p) : vndtri(p));
+  double near = p > 0 && p < 1 ? quantile_near((Shape) {s.df, v[2], 1}, p, is_upper) : 1;
   size = p == at_zero ? 0 : search_quantile(law, v, is_upper, near);
   return fma(at[4] * s.unit, below ? -size : size, at[3]);
 }
