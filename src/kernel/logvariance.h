@@ -30,12 +30,13 @@ static inline LogVariance log_variance (double b, double centre, double weight, 
 }
 
 /* b (e^t - 1 - t), t with its centre */
-static inline double variance_surplus (const LogVariance *l, double t) {
-  if (fabs(t) > 1) return l->b * vexp_surplus(l->centre + t);
-  return l->level + fma(l->rate, t, l->weight * vexp_surplus(t));
+VECTOR double variance_surplus (const LogVariance *l, double t) {
+  int far = fabs(t) > 1;
+  double surplus = vexp_surplus(far ? l->centre + t : t);
+  return far ? l->b * surplus : l->level + fma(l->rate, t, l->weight * surplus);
 }
 
-static inline double variance_log_density (const LogVariance *l, double t) {
+VECTOR double variance_log_density (const LogVariance *l, double t) {
   return l->constant - variance_surplus(l, t);
 }
 

@@ -194,7 +194,7 @@ static double log_beyond (double x) { return vlog(x) - vlog(inside(x)); }
 /* with the means of factors from sum[1] on */
 static PeakSums density_means (Shape s, double x, PeakFactors *factors, int n) {
   Place p = place_of(s, x);
-  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s)};
+  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
   PeakSums m = peak_integral(&f, 0, step_of(&p));
   for (int k = 1; k <= n; k++) m.sum[k] /= m.sum[0];
   return m;
@@ -297,7 +297,7 @@ static void tail_factors (const void *place, double t, double level, double f[])
 static PeakSums tail_integral (Shape s, double x, int upper, int n) {
   Place p = place_of(s, x);
   p.side = upper;
-  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s)};
+  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
   return peak_integral(&f, 0, step_of(&p));
 }
 
@@ -519,7 +519,7 @@ static void add_far (Shape s, double x, double power, Entropy *sum) {
 
 static Entropy entropy_of (Shape s, int with_slopes) {
   Peaked f = {&s, entropy_level, with_slopes ? entropy_slopes : entropy_value, with_slopes ? 4 : 1,
-              vlog(X_LEAST), vlog(X_MOST), noise_of(s)};
+              vlog(X_LEAST), vlog(X_MOST), noise_of(s), NULL};
   double spread = (s.m + 2 * s.a) / (s.m + s.a) / (s.m + s.a) + 1 / s.b;
   PeakSums m = peak_integral(&f, vlog1p(s.a / s.m), sqrt(spread / (1 + spread)));
   double unit = vexp(m.top);

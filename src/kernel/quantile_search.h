@@ -101,6 +101,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     double way_left = way * way * (is_third ? way : fmin(step_before, 1));
     if (trusted && rest_left < SEARCH_LEFT && way_left < SEARCH_LEFT) return next;
     if ((stays && trusted) || next == low || next == high) return next;
+    if (trusted && !positive && gap <= 0x1p-50 * fabs(level)) return next;   /* x may be next to 0 */
     before = gap;
     step_before = way;
     x = next;

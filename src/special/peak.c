@@ -18,6 +18,11 @@ typedef struct Bracket { double left, middle, right, at_left, top, at_right; } B
 
 static double peak_level (const Peaked *p, double t) { return p->level(p->law, t); }
 
+static void peak_levels (const Peaked *p, const double t[], double level[]) {
+  if (p->levels) p->levels(p->law, t, level);
+  else for (int i = 0; i < LEGENDRE; i++) level[i] = peak_level(p, t[i]);
+}
+
 static double peak_inside (const Peaked *p, double t) {
   return t < p->low ? p->low : t > p->high ? p->high : t;
 }
@@ -107,12 +112,11 @@ static double peak_panel (const Peaked *p, double from, double width, double at_
     0.28029835373680275, -0.31495372174003292, 0.34636890819891398, -0.37377902811804034,
     0.39652668542718511, -0.41407220426735943, 0.42600250546331438, -0.43203813831871824
   };
-  double level[LEGENDRE], f[LEGENDRE], part[PEAK_PARTS][LEGENDRE], factor[PEAK_PARTS];
-  double high = 0, last = 0;
-  for (int i = 0; i < LEGENDRE; i++) {
-    level[i] = peak_level(p, fma(width, legendre_node[i], from));
-    f[i] = vexp(fmin(level[i] - s->top, LEVEL_MOST));
-  }
+  double t[LEGENDRE], level[LEGENDRE], f[LEGENDRE], part[PEAK_PARTS][LEGENDRE], factor[PEAK_PARTS];
+  double high = 0, last = 0, top = s->top;
+  EVERY for (int i = 0; i < LEGENDRE; i++) t[i] = fma(width, legendre_node[i], from);
+  peak_levels(p, t, level);
+  EVERY for (int i = 0; i < LEGENDRE; i++) f[i] = vexp(clamp(level[i] - top, -HUGE_VAL, LEVEL_MOST));
   for (int i = 0; i < LEGENDRE / 2; i++) {
     high = fma(even[i], f[i] + f[LEGENDRE - 1 - i], high);
     last = fma(odd[i], f[i] - f[LEGENDRE - 1 - i], last);
@@ -125,7 +129,7 @@ static double peak_panel (const Peaked *p, double from, double width, double at_
   s->sum[0] += mass;
   for (int i = 0; p->n > 0 && i < LEGENDRE; i++) {
     int counts = f[i] > LEAST;
-    if (counts) p->factors(p->law, fma(width, legendre_node[i], from), level[i], factor);
+    if (counts) p->factors(p->law, t[i], level[i], factor);
     for (int k = 0; k < p->n; k++) part[k][i] = counts ? f[i] * factor[k] : 0;
   }
   for (int k = 0; k < p->n; k++) s->sum[k + 1] += size * legendre_sum(part[k]);
