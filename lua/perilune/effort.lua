@@ -11,24 +11,37 @@ local effort = {}
 local ROUND, POINT = 60, 0.4
 local rounds, points = 0, 0   -- counted so far; differences of them mean something
 
--- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
--- they are integrals. All elements are asked for alike.
-local function sum_price (d)
-  local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
-  local a, b, n = bare(d.concentration1), bare(d.concentration0), bare(d.total_count)
-  local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
-  local each = POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200))
+local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+
+-- All elements are asked for alike.
+local function mean_price (each)
   if not core.is_tensor(each) then return each end
   return core.numel(each) > 0 and core.item(each:mean()) or POINT
 end
+
+-- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
+-- they are integrals.
+local function sum_price (d)
+  local a, b, n = bare(d.concentration1), bare(d.concentration0), bare(d.total_count)
+  local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
+  return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200)))
+end
+
+-- Of moderate noncentrality they are sums, else integrals.
+local function quotient_price (d)
+  local a = bare(d.noncentrality)
+  return mean_price(functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60))
+end
+
+local function score_price (d) return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), 12, 200)) end
 
 local PRICES = {
   BetaBinomial   = sum_price,
   ExGaussian     = function () return 3 end,
   Hypergeometric = function () return 5 end,
   NoncentralChi2 = function () return 1.5 end,
-  NoncentralF    = function () return 40 end,
-  NoncentralT    = function () return 8 end,
+  NoncentralF    = quotient_price,
+  NoncentralT    = score_price,
   NormalInverseGaussian = function () return 10 end,
   Rice           = function () return 1.5 end,
   Skellam        = function () return 1.5 end,

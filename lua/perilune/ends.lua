@@ -29,8 +29,9 @@ local MOVES   = 1e-6     -- f that changes by less than this part of itself at t
 
 -- Break points between 0 and REACH: panels between them are enough for e^-t times something smooth.
 local BREAKS = { 0.25, 0.6, 1.1, 1.8, 2.7, 4, 6, 8.5, 12, 16.5, 23, 34, 64, 200 }
+local FEW    = { 1.1, 4, 12, 34 }   -- for laws whose quantiles are dear
 
-local ends = { REACH = REACH, BREAKS = BREAKS, NAMES = { "low", "high" } }
+local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, NAMES = { "low", "high" } }
 
 --- The ends of a support, which a distribution may be silent about.
 function ends.of (support)

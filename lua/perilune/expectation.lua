@@ -29,6 +29,7 @@ local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in t
 local PANELS   = 96       -- of either half that are cut, unless told: some 9000 quantiles, which may take 4 us each
 
 local CHEAP    = 2        -- tails, in units of effort.lua
+local DEAR     = 40
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -138,7 +139,8 @@ end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local list, points = { table.unpack(opts.breaks or ends.BREAKS) }, { attempt.method(d, "mode") }
+  local breaks = opts.breaks or effort.price(d) < DEAR and ends.BREAKS or ends.FEW_BREAKS
+  local list, points = { table.unpack(breaks) }, { attempt.method(d, "mode") }
   for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
   for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
   if #points > 0 then add_levels(d, tensor.cat(points), range, list) end

@@ -58,4 +58,19 @@ describe("NoncentralF", function ()
     check_slopes(peri.NoncentralT, { { 1e15, 1 }, { 1, 1e15 }, { 1e300, 1 }, { 1, 1e300 }, { 1e-300, 1 }, { 3, 0 },
                                      { 3, -40 } })
   end)
+
+  it("keeps the digits of its tails", function ()   -- df1, df2, noncentrality, x, log cdf: sums with 40 digits
+    for _, case in ipairs {
+      { 2000, 200, 1200, 0.016, -2175.55854359397478 }, { 0.02, 2e8, 0.2, 22, -0.0920221411799335497 },
+      { 0.02, 2e8, 0.2, 3.3, -0.125534023082577597 }, { 0.02, 0.01, 1200, 6.0001e-46, -602.132870842432676 },
+      { 0.3, 1e-30, 7, 1e-5, math.log(2.7507412292313470013e-29) }, { 5, 1e-24, 7, 1e-26, math.log(3.4886627960537526833e-30) },
+    } do
+      local df1, df2, noncentrality, x, value = table.unpack(case)
+      local d = peri.NoncentralF(df1, df2, noncentrality)
+      assert.near(1, d:log_cdf(x) / value, 2e-14)
+      if value > -700 then assert.near(1, d:icdf(math.exp(value)) / x, 1e-10) end
+    end
+    assert.near(1, peri.NoncentralF(5, 1e-100, 7):mode() / 8.6904157598234e-101, 1e-12)
+    assert.equal(math.huge, peri.NoncentralF(0.3, 1e-300, 7):icdf(1e-200))
+  end)
 end)

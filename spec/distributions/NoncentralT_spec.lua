@@ -1,3 +1,5 @@
+local peri = require "perilune"
+
 require "spec.support.contract".distribution {
   name = "NoncentralT",
   points = { { 3, 1, 0, 1 }, { 5, -2.5, 1, 2 }, { 0.7, 1, 0, 1 }, { 5, 40, 0, 1 }, { 10, 0, 0, 1 } },
@@ -11,3 +13,21 @@ require "spec.support.contract".distribution {
   },
   invalid = { { 0, 1 }, { -1, 1 }, { 0 / 0, 1 }, { 1, 0 / 0 }, { 1, 1, 0, 0 } },
 }
+
+describe("NoncentralT", function ()
+  it("sees a step next to the edge of a panel", function ()   -- an integral with 30 digits
+    assert.near(1, peri.NoncentralT(3, 1e6):icdf(0.5) / 1126044.7603003968, 1e-13)
+    assert.near(0.5, peri.NoncentralT(3, 1e6):cdf(1126044.7603003968), 1e-11)
+    assert.near(0.5, peri.NoncentralT(3, 1e6):sf(1126044.7603003968), 1e-11)
+  end)
+
+  it("has quantiles up to the largest numbers", function ()
+    for _, case in ipairs { { 0.1, 1, 1e-30 }, { 0.01, 1000, 0.01 }, { 0.5, 1e4, 1e-100 }, { 3, 1.5, 1e-300 } } do
+      local df, noncentrality, p = table.unpack(case)
+      local d, down = peri.NoncentralT(df, noncentrality), peri.NoncentralT(df, -noncentrality)
+      assert(d:isf(p) < math.huge)
+      assert.near(math.log(p), d:log_sf(d:isf(p)), 1e-12 * math.abs(math.log(p)))
+      assert.near(math.log(p), down:log_cdf(down:icdf(p)), 1e-12 * math.abs(math.log(p)))
+    end
+  end)
+end)

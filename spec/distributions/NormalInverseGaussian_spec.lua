@@ -32,4 +32,33 @@ describe("NormalInverseGaussian", function ()
     for _, p in ipairs { 1e-300, 0.3, 0.9 } do assert.near(1, d:icdf(p) / z:icdf(p), 1e-14) end
     assert.near(z:cdf(2e-150), d:cdf(2e-150), 1e-15)
   end)
+
+  it("is a Levy law far out where skew is tail, and a Cauchy law where both are next to nothing", function ()
+    for _, case in ipairs {   -- tail, skew, x, sf (30-digit integrals)
+      { 3, 3, 1e12, 1.3819765978847085e-6 }, { 3, 3, 1e17, 4.3701937223683163e-9 },
+      { 3, 3, 1e16, 1.3819765978853419e-8 }, { 3, 3, 50, 0.1936524001900684 },
+      { 1e18, 1e18, 1e18, 0.6826894921370859 }, { 1e-8, 1e-8, 1e7, 4.3202637266813375e-8 },
+      { 1e-20, 5e-21, 1e19, 3.2095847822444345e-20 }, { 1e-20, 0, 10, 0.03172551743055357 },
+      { 1e-20, 1e-20, 1e3, 3.1830978008055907e-4 },
+    } do
+      local tail, skew, x, sf = table.unpack(case)
+      local up, down = peri.NormalInverseGaussian(tail, skew), peri.NormalInverseGaussian(tail, -skew)
+      assert.near(1, up:sf(x) / sf, 1e-14)
+      assert.near(1, down:cdf(-x) / sf, 1e-14)
+      assert.near(1, up:isf(sf) / x, 1e-13)
+      assert.near(-1, down:icdf(sf) / x, 1e-13)
+    end
+    assert.near(1, peri.NormalInverseGaussian(1e22, 1e22):cdf(1e21) / 0.0015654022580025497, 1e-14)
+    local vast = peri.NormalInverseGaussian(1e150, 1e150)
+    assert.near(-346.80670248231152534, vast:log_prob(1e150), 1e-12)
+    assert.near(348.7122467505037426, vast:entropy(), 1e-11)
+    assert.near(1 / 3, vast:mode() / 1e150, 1e-12)
+    assert.near(2.5310242469693, peri.NormalInverseGaussian(1e-300, 1e-300):entropy(), 1e-12)   -- log(4 pi)
+  end)
+
+  it("has its median at loc if it is symmetric", function ()
+    for _, tail in ipairs { 1e-300, 1e-8, 0.3, 7, 2 ^ 53, 1e25, 1e100 } do
+      assert.equal(5, peri.NormalInverseGaussian(tail, 0, 5, 2):icdf(0.5))
+    end
+  end)
 end)

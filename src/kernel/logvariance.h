@@ -12,6 +12,7 @@
 #define PERILUNE_LOGVARIANCE_H
 
 #include "special/constants.h"
+#include "special/incbeta.h"
 #include "special/vdelay.h"
 #include "special/vgamma.h"
 
@@ -29,18 +30,26 @@ static inline LogVariance log_variance (double b, double centre, double weight, 
 }
 
 /* b (e^t - 1 - t), t with its centre */
-static inline double variance_surplus (const LogVariance *l, double t) {
-  if (fabs(t) > 1) return l->b * vexp_surplus(l->centre + t);
-  return l->level + fma(l->rate, t, l->weight * vexp_surplus(t));
+VECTOR double variance_surplus (const LogVariance *l, double t) {
+  int far = fabs(t) > 1;
+  double surplus = vexp_surplus(far ? l->centre + t : t);
+  return far ? l->b * surplus : l->level + fma(l->rate, t, l->weight * surplus);
 }
 
-static inline double variance_log_density (const LogVariance *l, double t) {
+VECTOR double variance_log_density (const LogVariance *l, double t) {
   return l->constant - variance_surplus(l, t);
 }
 
 /* the slope of that in b; psi is psi(b) - log b */
 static inline double variance_by_shape (const LogVariance *l, double t) {
   return -(l->psi + variance_surplus(l, t) / l->b);
+}
+
+/* the quantile of (Y/m)/(V/b), Y from Gamma(m, 1), or `upper` that of its upper tail */
+static inline double gamma_quotient_quantile (double m, double b, double p, int upper) {
+  double x, y;
+  special_betaincinv_xy(m, b, p, upper, &x, &y);
+  return b / m * (x / y);
 }
 
 #endif

@@ -10,9 +10,10 @@
 ** and F with the other tail of V. Nothing is negative, so that no tail cancels, and each of these
 ** functions has one peak (peak.h). For x near 0 and near infinity they are powers. Where parameters
 ** are not large they are sums over a Poisson number K of mean a, given which Y is Gamma(m + K, 1)
-** and x a quotient of variances: with u = m x/b, X = u/(1 + u)
+** and x a quotient of variances: with u = m x/b, X = u/(1 + u), and w_j = P(K = j)
 **
-**   I_X(m + j, b) = I_X(m + j + 1, b) + c_j,   c_j = X^(m + j) (1 - X)^b/((m + j) B(m + j, b))
+**   x p = sum_j w_j (m + j) c_j,   c_j = X^(m + j) (1 - X)^b/((m + j) B(m + j, b))
+**   F = sum_j c_j P(K <= j),       1 - F = I_(1-X)(b, m) + sum_j c_j P(K > j)
 */
 #include "kernel/betalaw.h"
 #include "kernel/implicit.h"
@@ -33,7 +34,7 @@ typedef struct Shape { double m, b, a, unit; } Shape;
 
 static Shape shape_of (double df1, double df2, double noncentrality) {
   double m = 0.5 * df1, a = 0.5 * noncentrality, less = fmin(m, MOST), few = fmin(a, MOST);
-  return (Shape) {less, 0.5 * df2, few, (1 + a / m) / (1 + few / less)};
+  return (Shape) {less, fmax(0.5 * df2, 0x1p-1074), few, (1 + a / m) / (1 + few / less)};
 }
 
 /* Is Y narrower than V, in logarithms? */
@@ -86,56 +87,130 @@ static double log_share_by_m (const Place *p, double t) {
 ** Sums over K
 ** ====================================================== */
 
-enum { TERMS = 600 };
-
 typedef enum Part { DENSITY, LOWER, UPPER } Part;   /* of x p(x), F, and 1 - F */
 
-static int has_series (Shape s) { return s.a <= 200 && s.m + s.b <= 1000; }
+static int has_series (Shape s) { return s.a <= 1e4; }
 
-/* sum_j w_j (m + j) c_j, or sum_j w_j Q_j with Q_(j+1) = Q_j + c_j upwards from j = 0 */
-static double sum_upwards (Shape s, double share, double c, double q, Part part) {
-  double w = vexp(-s.a), sum = 0;
-  for (int j = 0; j < TERMS; j++) {
-    double term = w * (part == DENSITY ? (s.m + j) * c : q);
-    sum += term;
-    q += c;
-    c *= share * (s.m + s.b + j) / (s.m + j + 1);
-    w *= s.a / (j + 1);
-    double next = w * (part == DENSITY ? (s.m + j + 1) * c : 1);
-    if (j > s.a && next < 0.5 * term && next < 1e-18 * sum) return sum;
-    if (w == 0) return sum;
+/* log(x^a y^b/B(a, b)) */
+static double log_beta_power (double a, double b, BetaOdds o) {
+  if (a + b < SADDLE) {
+    double small = -vlog1p(vexp(-fabs(o.log)));
+    return fma(a, fmin(o.log, 0) + small, b * (small - fmax(o.log, 0))) - log_beta(a, b);
   }
-  return (double)NAN;
+  double n = a + b, gap = b * o.x - a * o.y;
+  return fma(a, deviation(gap / a, n * o.x / a), b * deviation(-gap / b, n * o.y / b))
+         + log_peak(a, b);
 }
 
-/* sum_j w_j I_j, I_j = I_(j+1) + c_j downwards */
-static double sum_downwards (Shape s, BetaOdds odds, double share, double c) {
-  double w[TERMS], step[TERMS], sum = 0;
-  int last = (int)(s.a + 12 * sqrt(s.a) + 40);
-  w[0] = vexp(-s.a);
-  step[0] = c;
-  for (int j = 0; j < last; j++) {
-    w[j + 1] = w[j] * s.a / (j + 1);
-    step[j + 1] = step[j] * share * (s.m + s.b + j) / (s.m + j + 1);
-  }
-  double below = beta_tail(s.m + last, s.b, odds);
-  for (int j = last; j >= 0; j--) {
-    sum = fma(w[j], below, sum);
-    below += j > 0 ? step[j - 1] : 0;
-  }
-  return sum;
+/* terms from `low` to `high`, which are all that count: t_j = w_j c_j has its peak among them */
+typedef struct Series { Shape s; BetaOdds odds; double low, high; } Series;
+
+static double log_term (const Series *r, double j) {
+  double m = r->s.m + j;
+  return poisson_log_prob(j, r->s.a) + log_beta_power(m, r->s.b, r->odds) - vlog(m);
 }
 
-/* the logarithm of a part; NaN where numbers are too small for it */
+/* t_(j+1)/t_j */
+static double term_ratio (const Series *r, double j) {
+  double m = r->s.m + j;
+  return r->s.a / (j + 1) * r->odds.x * ((m + r->s.b) / (m + 1));
+}
+
+/* about where t_(j+1) = t_j, as far as it goes down, and about the mean of K */
+static Series series_of (Shape s, BetaOdds odds) {
+  static const double WIDTHS = 12;
+  double more = fmin(25, 45 / vlog1p(5 / s.a));   /* of a small mean w falls at once */
+  double shared = s.a * odds.x, b = s.m + 2 - shared, c = s.m + 1 - shared * (s.m + s.b);
+  double root = sqrt(fmax(fma(b, b, -4 * c), 0));
+  double peak = c < 0 ? b > 0 ? -2 * c / (b + root) : 0.5 * (root - b) : 0;
+  double own_bend = 1 / (peak + 1), shares = 1 / (s.m + peak + 1) - 1 / (s.m + s.b + peak);
+  double bend = fmax(own_bend + shares, 0.25 * own_bend);
+  double width = fma(WIDTHS, 1 / sqrt(bend), more), own = fma(WIDTHS, sqrt(s.a), more);
+  return (Series) {s, odds, floor(fmax(0, fmin(peak - width, s.a - own))),
+                   ceil(fmax(peak + width, s.a + own))};
+}
+
+/* sum_j t_j (m + j) */
+static double log_density_sum (const Series *r) {
+  double t = 1, sum = 0;
+  for (double j = r->low; j <= r->high; j++) {
+    sum = fma(t, r->s.m + j, sum);
+    t *= term_ratio(r, j);
+  }
+  return log_term(r, r->low) + vlog(sum);
+}
+
+/* with rest = P(K <= j)/w_j; from `high` on K counts no longer */
+static double log_lower_sum (const Series *r) {
+  double t = 1, sum = 0, j = r->low, a = r->s.a;
+  double rest = vexp(poisson_log_cdf(j, a) - poisson_log_prob(j, a));
+  for (; j < r->high; j++) {
+    sum = fma(t, rest, sum);
+    t *= term_ratio(r, j);
+    rest = fma(rest, (j + 1) / a, 1);
+  }
+  return vlogaddexp(log_term(r, r->low) + vlog(sum), beta_log_tail(r->s.m + r->high, r->s.b, r->odds));
+}
+
+/* with rest = P(K > j)/w_j; below `low` all K count */
+static double log_upper_sum (const Series *r) {
+  double t = 1, sum = 0, j = r->high, a = r->s.a;
+  double rest = vexp(poisson_log_sf(j, a) - poisson_log_prob(j, a));
+  for (; j >= r->low; j--) {
+    sum = fma(t, rest, sum);
+    t /= term_ratio(r, j - 1);
+    rest = (rest + 1) * (a / j);
+  }
+  double first = beta_log_tail(r->s.b, r->s.m + r->low, flipped(r->odds));
+  return vlogaddexp(log_term(r, r->high) + vlog(sum), first);
+}
+
+static double log_central (Shape s, BetaOdds odds, Part part) {
+  if (part == DENSITY) return log_beta_power(s.m, s.b, odds);
+  return part == LOWER ? beta_log_tail(s.m, s.b, odds) : beta_log_tail(s.b, s.m, flipped(odds));
+}
+
+/* the logarithm of a part; NaN where there are too many terms, or numbers leave their range */
 static double log_mixture (Shape s, double x, Part part) {
-  static const double LEAST_TERM = 1e-250;
-  double u = s.m / s.b * x, log_share = -vlog1p(1 / u), log_rest = -vlog1p(u);
-  double log_c = fma(s.m, log_share, s.b * log_rest) - vbetaln(s.m, s.b) - vlog(s.m), q = 1;
-  BetaOdds odds = odds_at(u, vlog(s.m / s.b) + vlog(x));
-  if (!(log_c > vlog(LEAST_TERM))) return (double)NAN;
-  if (part == LOWER) return vlog(sum_downwards(s, odds, vexp(log_share), vexp(log_c)));
-  if (part == UPPER) q = beta_tail(s.b, s.m, flipped(odds));
-  return q > LEAST_TERM ? vlog(sum_upwards(s, vexp(log_share), vexp(log_c), q, part)) : (double)NAN;
+  static const double TERMS = 4000;
+  BetaOdds odds = odds_at(s.m / s.b * x, vlog(s.m / s.b) + vlog(x));
+  if (s.a == 0) return log_central(s, odds, part);
+  Series r = series_of(s, odds);
+  if (!(r.high - r.low < TERMS)) return (double)NAN;
+  double log = part == DENSITY ? log_density_sum(&r) : part == LOWER ? log_lower_sum(&r) : log_upper_sum(&r);
+  return fabs(log) < HUGE_VAL ? log : (double)NAN;
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** b next to nothing: V/b is nearly 0, with a density b/v beyond. With q = b/(m x)
+**
+**   x p(x) = b E[e^(-q Y)] = b (1 + q)^-m e^(-a q/(1 + q)),    F = int_q^inf of that dlog q
+** ====================================================== */
+
+static int is_flat (Shape s) { return s.b < 1e-20; }
+
+static double flat_log_q (Shape s, double x) { return vlog(s.b) - vlog(s.m) - vlog(x); }
+
+/* without b, at log q */
+static double flat_level (const void *shape, double t) {
+  const Shape *s = shape;
+  double share = 1 / (1 + vexp(-t));
+  return -s->m * (t > 0 ? t + vlog1p(vexp(-t)) : vlog1p(vexp(t))) - s->a * share;
+}
+
+/* from `far` on q/(1 + q) is 1 */
+static double flat_log_cdf (Shape s, double x) {
+  double low = flat_log_q(s, x), far = fmax(low, 45 + vlog1p(s.a));
+  double rest = -s.a - s.m * far - vlog(s.m), near = -HUGE_VAL;
+  if (low < far) {
+    Peaked f = {&s, flat_level, NULL, 0, low, far, 0, NULL};
+    PeakSums sum = peak_integral(&f, low, 1 / (1 + s.m));
+    near = sum.top + vlog(sum.sum[0]);
+  }
+  return fmin(vlogaddexp(near, rest) + vlog(s.b), 0);
 }
 
 /* }====================================================== */
@@ -194,7 +269,7 @@ static double log_beyond (double x) { return vlog(x) - vlog(inside(x)); }
 /* with the means of factors from sum[1] on */
 static PeakSums density_means (Shape s, double x, PeakFactors *factors, int n) {
   Place p = place_of(s, x);
-  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s)};
+  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
   PeakSums m = peak_integral(&f, 0, step_of(&p));
   for (int k = 1; k <= n; k++) m.sum[k] /= m.sum[0];
   return m;
@@ -206,6 +281,7 @@ static double log_standard (Shape s, double x) {
   if (x == 0) return s.m > 1 ? -HUGE_VAL : s.m < 1 ? HUGE_VAL : -s.a;
   double near = inside(x), power = power_beyond(s, x);
   if (s.b > B_MOST) return marcum_log_density(s.m, s.a, s.m * x) + vlog(s.m);
+  if (is_flat(s)) return vlog(s.b) + flat_level(&s, flat_log_q(s, x)) - vlog(x);
   double level = has_series(s) ? log_mixture(s, near, DENSITY) : (double)NAN;
   if (level != level) {
     PeakSums sum = density_means(s, near, NULL, 0);
@@ -297,7 +373,7 @@ static void tail_factors (const void *place, double t, double level, double f[])
 static PeakSums tail_integral (Shape s, double x, int upper, int n) {
   Place p = place_of(s, x);
   p.side = upper;
-  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s)};
+  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
   return peak_integral(&f, 0, step_of(&p));
 }
 
@@ -314,6 +390,7 @@ typedef struct Tail { double log; int upper; } Tail;
 
 static Tail small_tail (Shape s, double x) {
   if (!(x > 0 && x < HUGE_VAL)) return (Tail) {-HUGE_VAL, x > 0};
+  if (is_flat(s)) return (Tail) {flat_log_cdf(s, x), 0};
   double near = inside(x);
   int upper = s.m * near >= s.m + s.a;
   double first = log_integral(s, near, upper);
@@ -371,18 +448,30 @@ static void slopes (const double *at, double *dx) {
 /* at {x, df1, df2, noncentrality}, x in units */
 static double standard_log_tail (const double v[], int upper) {
   Shape s = shape_at(v);
-  Tail t = small_tail(s, v[0]);
-  if (t.upper == upper) return t.log;
-  return t.log < 0 ? vlog1mexp(t.log) : -HUGE_VAL;
+  if (is_flat(s)) return upper ? vlog1mexp(flat_log_cdf(s, v[0])) : flat_log_cdf(s, v[0]);
+  double near = inside(v[0]), log = log_integral(s, near, upper);
+  double power = v[0] < near ? s.m : -s.b;
+  return v[0] == near || (v[0] > near) != upper ? log : fma(power, log_beyond(v[0]), log);
 }
 
 static double standard_log_density (const double v[]) { return log_standard(shape_at(v), v[0]); }
 
+/* x in units near the quantile: Y is about a gamma variable with its mean and variance (Patnaik); near 0,
+   with K = 0, one of its own shape */
+static double quantile_near (Shape s, double p, int upper) {
+  if (s.b > B_MOST) return marcum_near(s.m, s.a, p, upper) / s.m;
+  double mean = s.m + s.a, m = mean / (s.m + 2 * s.a) * mean, none = p * vexp(s.a);
+  double x = mean / s.m * gamma_quotient_quantile(m, s.b, p, upper);
+  if (!upper && none < 1) x = fmin(x, gamma_quotient_quantile(s.m, s.b, none, 0));
+  return clamp(x, 1e-300, 1e300);
+}
+
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {4, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_at(at);
-  double v[POINT_MAX] = {at[0], 2 * s.m, at[2], 2 * s.a};
-  return s.unit * search_quantile(law, v, upper, 1 + s.a / s.m);
+  double p = at[0], v[POINT_MAX] = {p, 2 * s.m, at[2], 2 * s.a};
+  double near = p > 0 && p < 1 ? quantile_near(s, p, upper) : 1;
+  return s.unit * search_quantile(law, v, upper, near);
 }
 
 enum { OPERANDS = 4 };
@@ -431,6 +520,10 @@ static double mode_rest (Shape s, double x) {
 
 static double mode_of (Shape s) {
   if (s.m < 1 || (s.m == 1 && s.a <= 1)) return 0;
+  if (is_flat(s)) {   /* (m - 1) q^2 + (m + a - 2) q = 1 */
+    double half = 0.5 * (s.m + s.a - 2), q = 1 / (half + sqrt(fma(half, half, s.m - 1)));
+    return s.b / s.m / q;
+  }
   double high = 1 + s.a / s.m, low = high;
   while (high < X_MOST && mode_rest(s, high) > 0) low = high, high *= 2;
   while (low > X_LEAST && !(mode_rest(s, low) > 0)) high = low, low *= 0.5;
@@ -508,7 +601,7 @@ static void add_far (Shape s, double x, double power, Entropy *sum) {
 
 static Entropy entropy_of (Shape s, int with_slopes) {
   Peaked f = {&s, entropy_level, with_slopes ? entropy_slopes : entropy_value, with_slopes ? 4 : 1,
-              vlog(X_LEAST), vlog(X_MOST), noise_of(s)};
+              vlog(X_LEAST), vlog(X_MOST), noise_of(s), NULL};
   double spread = (s.m + 2 * s.a) / (s.m + s.a) / (s.m + s.a) + 1 / s.b;
   PeakSums m = peak_integral(&f, vlog1p(s.a / s.m), sqrt(spread / (1 + spread)));
   double unit = vexp(m.top);

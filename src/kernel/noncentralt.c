@@ -18,6 +18,7 @@
 #include "random/gammas.h"
 #include "random/noise.h"
 #include "special/constants.h"
+#include "special/legendre.h"
 #include "special/peak.h"
 #include "special/verf.h"
 
@@ -58,26 +59,45 @@ static Place place_of (Shape s, double z) {
 /* the scale of t about the peak */
 static double step_of (const Place *p) { return 2 / length(p->u, sqrt(p->df + 1)); }
 
-static double log_weight (const Place *p, double t) {
+VECTOR double log_weight (const Place *p, double t) {
   return variance_log_density(&p->variance, t);
 }
 
 /* z s - d */
-static double score_at (const Place *p, double t) { return fma(p->at, vexpm1(0.5 * t), p->gap); }
+VECTOR double score_at (const Place *p, double t) { return fma(p->at, vexpm1(0.5 * t), p->gap); }
 
 /* d log w/d df */
 static double by_df (const Place *p, double t) { return 0.5 * variance_by_shape(&p->variance, t); }
 
-static double density_level (const void *place, double t) {
-  const Place *p = place;
+VECTOR double density_at (const Place *p, double t) {
   double x = score_at(p, t);
   return log_weight(p, t) + (p->log_s + 0.5 * t) - fma(0.5 * x, x, HALF_LOG_2PI);
 }
 
-static double tail_level (const void *place, double t) {
-  const Place *p = place;
+VECTOR double mass_at (const Place *p, double t) {
   double x = score_at(p, t);
   return log_weight(p, t) + vlog_ndtr(p->side ? -x : x);
+}
+
+static double density_level (const void *place, double t) { return density_at(place, t); }
+static double tail_level (const void *place, double t) { return mass_at(place, t); }
+
+static void density_levels (const void *place, const double t[], double level[]) {
+  const Place p = *(const Place *)place;
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = density_at(&p, t[i]);
+}
+
+static void tail_levels (const void *place, const double t[], double level[]) {
+  const Place p = *(const Place *)place;
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = mass_at(&p, t[i]);
+}
+
+static Peaked density_of (const Place *p, PeakFactors *factors, int n) {
+  return (Peaked) {p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, 0, density_levels};
+}
+
+static Peaked tail_of (const Place *p, PeakFactors *factors, int n) {
+  return (Peaked) {p, tail_level, factors, n, -HUGE_VAL, HUGE_VAL, 0, tail_levels};
 }
 
 
@@ -89,7 +109,7 @@ static double tail_level (const void *place, double t) {
 static double log_standard (Shape s, double z) {
   if (fabs(z) == HUGE_VAL) return -HUGE_VAL;
   Place p = place_of(s, z);
-  Peaked f = {&p, density_level, NULL, 0, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = density_of(&p, NULL, 0);
   PeakSums sum = peak_integral(&f, 0, step_of(&p));
   return sum.top + vlog(sum.sum[0]);
 }
@@ -109,7 +129,7 @@ static void slope_factors (const void *place, double t, double level, double f[]
 static Slopes slopes_of (Shape s, double z) {
   if (!(fabs(z) < HUGE_VAL)) return (Slopes) {-HUGE_VAL, 0, 0, 0};
   Place p = place_of(s, z);
-  Peaked f = {&p, density_level, slope_factors, 3, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = density_of(&p, slope_factors, 3);
   PeakSums m = peak_integral(&f, 0, step_of(&p));
   double mass = m.sum[0];
   Slopes d = {m.top + vlog(mass), m.sum[1] / mass, m.sum[2] / mass, m.sum[3] / mass};
@@ -147,7 +167,7 @@ static void log_density_slopes (const double v[], double d[]) {
 static double log_integral (Shape s, double z, int upper) {
   Place p = place_of(s, z);
   p.side = upper;
-  Peaked f = {&p, tail_level, NULL, 0, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = tail_of(&p, NULL, 0);
   PeakSums sum = peak_integral(&f, 0, step_of(&p));
   return sum.top + vlog(sum.sum[0]);
 }
@@ -193,7 +213,7 @@ static double shift_level (const void *place, double t) {
 /* dz/dd = -F_d/p */
 static double path_by_d (Shape s, double z, double log_p) {
   Place p = place_of(s, z);
-  Peaked f = {&p, shift_level, NULL, 0, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = {&p, shift_level, NULL, 0, -HUGE_VAL, HUGE_VAL, 0, NULL};
   PeakSums sum = peak_integral(&f, 0, step_of(&p));
   return vexp(sum.top - log_p) * sum.sum[0];
 }
@@ -208,7 +228,7 @@ static double path_by_df (Shape s, double z, double log_p) {
   s.df = fmax(s.df, DF_LEAST);
   Place p = place_of(s, z);
   p.side = small_tail(s, z).upper;
-  Peaked f = {&p, tail_level, df_factor, 1, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = tail_of(&p, df_factor, 1);
   PeakSums sum = peak_integral(&f, 0, step_of(&p));
   return (p.side ? 1 : -1) * vexp(sum.top - log_p) * sum.sum[1];
 }
@@ -227,36 +247,47 @@ static void slopes (const double *at, double *dx) {
 
 /* at {z, df, noncentrality}, |noncentrality| <= D_MOST */
 static double standard_log_tail (const double v[], int upper) {
-  return log_side(shape_of(v[1], v[2]), v[0], upper);
+  return log_integral(shape_of(v[1], v[2]), v[0], upper);
 }
 
 static double standard_log_density (const double v[]) {
   return log_standard(shape_of(v[1], v[2]), v[0]);
 }
 
-static double standard_log_density_slope (const double v[]) {
-  return slopes_of(shape_of(v[1], v[2]), v[0]).by_z;
+/* the mean of W^2, and its square over the variance: W is d + normal, if that is positive */
+typedef struct Square { double mean, shape; } Square;
+
+static Square square_of (double d) {
+  if (d > 3) return (Square) {1 + d * d, (1 + d * d) / (2 + 4 * d * d) * (1 + d * d)};
+  if (d < -30) return (Square) {2 / (d * d), 0.2};   /* exponential */
+  double first = d + vexp(-0.5 * d * d - HALF_LOG_2PI - vlog_ndtr(d)), second = fma(d, first, 1);
+  double fourth = d * fma(d, second, 2 * first) + 3 * second;
+  return (Square) {second, second * second / (fourth - second * second)};
 }
 
-/* z > 0 near the quantile of a normal score q, as (c z - d)/sqrt(1 + z^2/(2 df)) nearly is, with
-   c = 1 - 1/(4 df); or where that has none, near the middle */
-static double quantile_near (Shape s, double q) {
-  double c = 1 - 0.25 / s.df, half = 0.5 / s.df, a = c * c - half * q * q;
-  double root = c * c + half * (s.d * s.d - q * q), z = fma(q, sqrt(fmax(root, 0)), c * s.d) / a;
-  return c > 0.5 && a > 0.1 && z > 0 && z < HUGE_VAL ? z : fmax(s.d, 1);
+/* z > 0 near the quantile. Its normal score q is nearly (c z - d)/sqrt(1 + z^2/(2 df)), with
+   c = 1 - 1/(4 df); where that has no good solution, W^2 is taken for a gamma variable */
+static double quantile_near (Shape s, double p, int upper) {
+  double q = upper ? -vndtri(p) : vndtri(p), c = 1 - 0.25 / s.df, half = 0.5 / s.df;
+  double a = c * c - half * q * q, root = c * c + half * (s.d * s.d - q * q);
+  double z = fma(q, sqrt(fmax(root, 0)), c * s.d) / a;
+  if (c > 0.5 && a > 0.1 && z > 0 && z < HUGE_VAL) return z;
+  Square w = square_of(s.d);
+  double all = vndtr(s.d), part = (upper ? p : p - (1 - all)) / all;
+  double square = gamma_quotient_quantile(w.shape, 0.5 * s.df, clamp(part, 0, 1), upper);
+  return clamp(sqrt(w.mean) * sqrt(square), 1e-300, 1e300);
 }
 
 /* F(0) = Phi(-d) tells on which side of 0 it is; the negative side is that of -z, with -d */
 static double quantile (const double *at, int upper) {
-  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL,
-                     standard_log_density_slope};
+  SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], at_zero = vndtr(upper ? s.d : -s.d), size;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   int below = upper ? p > at_zero : p < at_zero;
   double v[3] = {p, s.df, below ? -s.d : s.d};
   int is_upper = below ? !upper : upper;
-  double near = quantile_near((Shape) {s.df, v[2], 1}, is_upper ? -vndtri(p) : vndtri(p));
+  double near = p > 0 && p < 1 ? quantile_near((Shape) {s.df, v[2], 1}, p, is_upper) : 1;
   size = p == at_zero ? 0 : search_quantile(law, v, is_upper, near);
   return fma(at[4] * s.unit, below ? -size : size, at[3]);
 }
@@ -295,7 +326,7 @@ static void mean_factors (const void *place, double t, double level, double f[])
 }
 
 static Mean mean_of (const Place *p) {
-  Peaked f = {p, density_level, mean_factors, 5, -HUGE_VAL, HUGE_VAL, 0};
+  Peaked f = density_of(p, mean_factors, 5);
   PeakSums m = peak_integral(&f, 0, step_of(p));
   double e = m.sum[1] / m.sum[0], inverse = m.sum[2] / m.sum[0];
   double value = fma(p->u, e, (p->df + 1) / p->u), by_v = p->df - value * (p->u * (1 + e));
@@ -417,7 +448,7 @@ static Entropy entropy_of (double df, double d, int with_slopes) {
   Stretch k = {s, s.d * root, width};
   double end = vlog(FAR) - vlog(width) + LN2;
   Peaked f = {&k, entropy_level, with_slopes ? entropy_slopes : entropy_value, with_slopes ? 3 : 1,
-              -end, end, 100 * 0x1p-52 * fabs(k.centre) / width};
+              -end, end, 100 * 0x1p-52 * fabs(k.centre) / width, NULL};
   PeakSums m = peak_integral(&f, 0, 0.5);
   double unit = vexp(m.top);
   Entropy sum = {unit * m.sum[1], unit * m.sum[2], unit * m.sum[3]};

@@ -8,6 +8,11 @@
 **
 ** c + b z - a r is -q^2/(a r - b z + c) with q = a z - b r. Tails are integrals over t, in which
 ** the density g(t) = r p is analytic between -pi/2 i and pi/2 i, and has one peak.
+**
+** Where a r is next to nothing, g is that of a Cauchy law, 1/(pi r). For |b| = a it falls like e^(-t/2)
+** on the side of b, and where a r is vast it is that of a Levy law:
+**
+**   P(Z > z) = erf(sqrt(a e^-t)),   b = a
 */
 #include "kernel/implicit.h"
 #include "kernel/quantile_search.h"
@@ -17,6 +22,7 @@
 #include "special/legendre.h"
 #include "special/verf.h"
 #include "special/vhyperbolic.h"
+#include "special/vtrig.h"
 
 typedef struct Shape { double a, b, c; } Shape;
 typedef struct Place { double z, r, t; } Place;
@@ -71,7 +77,19 @@ static int is_large (Shape s, Place p) {
   return !(s.a * p.r < 1e150 && v * v < 1e300);
 }
 
+/* a z - b r for |b| = a: a e^-t or, on the other side of 0, a e^t */
+static double even_gap (Shape s, Place p) {
+  double far = p.r + fabs(p.z);
+  return -copysign(s.b * p.z > 0 ? s.a / far : s.a * far, s.b);
+}
+
+static double gap (Shape s, Place p) {
+  if (s.c == 0) return even_gap(s, p);
+  return is_large(s, p) ? s.a * p.z - s.b * p.r : plain_gap(s, p);
+}
+
 static double exponent (Shape s, Place p) {
+  if (s.c == 0) return -fabs(even_gap(s, p));
   if (!is_large(s, p)) return plain_exponent(s, p);
   double half = place_at(0.5 * (p.t - mean_at(s))).z;   /* -2 c sinh^2 of half the way to the mean */
   return -2 * s.c * half * half;
@@ -109,9 +127,9 @@ static double k_ratio (Shape s, Place p) {
 typedef struct Scores { double by_t, by_a, by_b; } Scores;
 
 static Scores scores_of (Shape s, Place p) {
-  double ratio = k_ratio(s, p), less = vk_gap(s.a * p.r);
-  double q = is_large(s, p) ? s.a * p.z - s.b * p.r : plain_gap(s, p);
-  return (Scores) {.by_t = s.a * p.z * less - q - p.z / p.r,
+  double ratio = k_ratio(s, p), u = s.a * p.r, sine = p.z / p.r;
+  double less = u < 1e16 ? s.a * p.z * vk_gap(u) : 0.5 * sine;
+  return (Scores) {.by_t = less - gap(s, p) - sine,
                    .by_a = s.a / s.c - p.r * ratio, .by_b = p.z - s.b / s.c};
 }
 
@@ -150,7 +168,8 @@ typedef struct Sums { double by_a, by_b, entropy, entropy_by_a, entropy_by_b; } 
 
 /* nearly the bend of log g */
 static double bend_at (Shape s, Place p) {
-  return (is_large(s, p) ? s.a * p.r : plain_fall(s, p)) + 1 / (p.r * p.r);
+  double fall = s.c == 0 ? fabs(even_gap(s, p)) : is_large(s, p) ? s.a * p.r : plain_fall(s, p);
+  return fall + 1 / (p.r * p.r);
 }
 
 static double height_at (Shape s, double t) { return log_height(s, place_at(t)); }
@@ -191,9 +210,20 @@ static Range range_of (Shape s, double t, double side, double top) {
   return (Range) {panels, length / panels};
 }
 
+/* For |b| = a, from where on the tail on the side of b is that of a Levy law, as |t| and as q = a e^-t */
+static double levy_from (Shape s) { return vlog(fmax(2e17 / s.a, 2e9)); }
+static double levy_far (double q) { return verf(sqrt(q)); }
+
 static double mass_beyond (Shape s, double t, double side, double top) {
   Range range = range_of(s, t, side, top);
-  double width = side * range.width, sum = 0;
+  double sum = 0, end = levy_from(s);
+  if (s.c == 0 && side * s.b > 0 && fabs(t) + range.panels * range.width > end) {
+    double length = end - side * t;
+    range.panels = fmax(PANELS, ceil(length / PANEL_MOST));
+    range.width = length / range.panels;
+    sum = vexp(vlog(levy_far(s.a * vexp(-end))) - top);
+  }
+  double width = side * range.width;
   for (int j = (int)range.panels - 1; j >= 0; j--)
     sum += panel_mass(s, fma(width, j, t), width, top);
   return sum;
@@ -246,12 +276,31 @@ static int is_normal (Shape s) { return s.c > 1e32; }
 static double normal_mean (Shape s) { return s.b / s.c; }
 static double normal_scale (Shape s) { return s.a / s.c / sqrt(s.c); }
 
+static int is_cauchy (Shape s, Place p) { return s.a * p.r < 1e-18; }
+
+/* Is the tail on the side of b that of a Levy law, from here on? Are both? */
+static int is_levy_far (Shape s, Place p) { return s.c == 0 && s.b * p.z > 0 && fabs(p.t) > levy_from(s); }
+static int is_levy (Shape s) { return s.c == 0 && s.a > 1e20; }
+
+static double log_cauchy_tail (double z) {
+  double angle = fabs(z) > 1 ? vatan(1 / fabs(z)) : 0.5 * PI - vatan(fabs(z));
+  return vlog(angle) - LOG_PI;
+}
+
+/* the tail from p outwards; `upper` says where that is */
+static double log_tail_beyond (Shape s, Place p, int upper) {
+  if (is_cauchy(s, p)) return log_cauchy_tail(p.z);
+  if (is_levy_far(s, p) && upper == (s.b > 0)) return vlog(levy_far(fabs(even_gap(s, p))));
+  if (is_levy(s)) return LN2 + vlog_ndtr(-sqrt(2 * fabs(even_gap(s, p))));
+  double top = log_height(s, p);
+  return top > -HUGE_VAL ? top + vlog(mass_beyond(s, p.t, upper ? 1 : -1, top)) : top;
+}
+
 static double log_side_of (Shape s, Place p, int upper) {
   if (fabs(p.z) == HUGE_VAL) return (p.z > 0) == upper ? -HUGE_VAL : 0;
   if (is_normal(s)) return vlog_ndtr((upper ? -1 : 1) * (p.z - normal_mean(s)) / normal_scale(s));
   int is_upper = falls_at(s, p);
-  double top = log_height(s, p), small = top;
-  if (top > -HUGE_VAL) small += vlog(mass_beyond(s, p.t, is_upper ? 1 : -1, top));
+  double small = log_tail_beyond(s, p, is_upper);
   if (upper == is_upper) return fmin(small, 0);
   return small < 0 ? vlog1mexp(small) : -HUGE_VAL;
 }
@@ -329,17 +378,42 @@ static double quantile_near (Shape s, double side, double level) {
   return t;
 }
 
+/* z if that is where the law is a Cauchy law, else NaN */
+static double cauchy_quantile (Shape s, double p, int upper) {
+  double half = 0.5 - p, small = 0.5 - fabs(half), part = PI * (small < 0.25 ? p > 0.5 ? 1 - p : p : half);
+  double tangent = vsin(part) / vcos(part), z = small < 0.25 ? copysign(1 / tangent, half) : tangent;
+  return s.a * fmax(1, fabs(z)) < 1e-18 ? (upper ? z : -z) : (double)NAN;
+}
+
+/* z if that is where the law is a Levy law, else NaN */
+static double levy_quantile (Shape s, double p, int upper) {
+  int is_far = upper == (s.b > 0);
+  double root = is_far ? verfinv(p) : verfcinv(p), e = s.a / root / root;   /* e^|t| */
+  double z = 0.5 * (e - 1 / e), rest = is_far ? p : 1 - p;
+  int holds = is_levy(s) || (s.c == 0 && rest < 0.5 && e > 1 && vlog(e) > levy_from(s));
+  return holds ? copysign(z, s.b) : (double)NAN;
+}
+
+/* z by a formula, or NaN */
+static double closed_quantile (Shape s, double p, int upper) {
+  double z = (double)NAN;
+  if (s.b == 0 && p == 0.5) return 0;
+  if (is_normal(s)) return fma(normal_scale(s), upper ? -vndtri(p) : vndtri(p), normal_mean(s));
+  if (s.a < 1e-18) z = cauchy_quantile(s, p, upper);
+  return s.c == 0 && z != z ? levy_quantile(s, p, upper) : z;
+}
+
 static double quantile (const double *at, int upper) {
   static const double LEAST = -1000, LAST = 750;   /* no probability is e^LEAST; sinh(LAST) overflows */
   SearchedLaw law = {3, standard_log_tail, standard_log_density, -HUGE_VAL, HUGE_VAL,
                      standard_log_density_slope};
   Shape s = shape_of(at[1], at[2]);
   double p = at[0], start = 0;
-  if (p > 0 && p < 1 && is_normal(s)) {
-    double z = upper ? -vndtri(p) : vndtri(p);
-    return fma(at[4], fma(normal_scale(s), z, normal_mean(s)), at[3]);
+  if (p > 0 && p < 1) {
+    double z = closed_quantile(s, p, upper);
+    if (z == z) return fma(at[4], z, at[3]);
   }
-  if (p > 0 && p < 1 && s.a > 1e-150 && s.a < 1e20) {
+  if (p > 0 && p < 1 && s.a < 1e20) {
     law.low = -LAST;
     law.high = LAST;
     start = quantile_near(s, (p > 0.5) == upper ? -1 : 1, vlog(p > 0.5 ? 1 - p : p));

@@ -1,11 +1,11 @@
 /*
 ** quantile_search.h - quantiles from tails and density, for laws without a formula
 **
-** Newton's method on the logarithm of the smaller tail, which for tails that fall like
-** exponentials or bell curves is nearly straight; on the half-line long steps towards 0 are
-** taken in log x, where powers are straight as well. A law that knows the slope of its log density
-** has Halley's method. A step that leaves the bracket, or does not halve what is left, gives way to
-** one that halves the bracket.
+** Newton's method on the logarithm L of the smaller tail, with its second derivative: from the slope
+** of the log density, where a law knows it. On the line that is Halley's method. On the half-line
+** x |L'| is taken to be a power of x, which it is in tails that fall like powers, exponentials or
+** bell curves; its exponent can also be found from the last two points. A step that leaves the
+** bracket, or does not halve what is left, gives way to one that halves the bracket.
 */
 #ifndef PERILUNE_QUANTILE_SEARCH_H
 #define PERILUNE_QUANTILE_SEARCH_H
@@ -22,9 +22,9 @@ typedef struct SearchedLaw {
   Pointwise *log_density_slope;   /* in x; may be NULL */
 } SearchedLaw;
 
-/* After a step that is no longer than this part of x, and of a logarithm, nothing is left of it:
-   its square, and of Halley's method its cube, is below rounding */
-static const double SEARCH_LAST = 0x1p-27, SEARCH_LAST_CUBIC = 0x1p-18;
+/* What is left after a step, of x and of a logarithm, is about its square, with a second derivative
+   its cube; this is below rounding */
+static const double SEARCH_LEFT = 0x1p-54;
 
 /* a number between; in logarithms for laws on the half-line, far out where an end is infinite */
 static inline double search_middle (double low, double high, int positive) {
@@ -48,14 +48,33 @@ static inline double search_bend (SearchedLaw law, const double at[], int upper,
   return fabs(half) < 0.5 ? 1 + half : 1;
 }
 
+/* the exponent of x |L'| by the slope of the log density, or between this point and the last one */
+typedef struct SearchSlope { double log_x, log_rate; } SearchSlope;
+
+static inline double search_growth (SearchedLaw law, const double at[], int upper, SearchSlope now,
+                                    SearchSlope last) {
+  if (law.log_density_slope == NULL)
+    return (now.log_rate - last.log_rate) / (now.log_x - last.log_x);
+  double rate = vexp(now.log_rate);
+  return 1 + fma(at[0], law.log_density_slope(at), upper ? rate : -rate);
+}
+
+/* log(next/x), by being what Newton's method gives */
+static inline double search_log_step (double by, double growth) {
+  double most = growth * by;
+  if (!(fabs(growth) < 1e300 && most > -0.9)) return by < -0.5 ? by : vlog1p(fmin(by, 64));
+  return fabs(most) < 1e-8 ? by * (1 - 0.5 * most) : vlog1p(most) / growth;
+}
+
 /* x with P(X <= x) = v[0], or `upper` P(X > x); the other v are parameters */
 static inline double search_quantile (SearchedLaw law, const double v[], int upper, double start) {
-  double p = v[0], low = law.low, high = law.high, before = HUGE_VAL;
+  double p = v[0], low = law.low, high = law.high, before = HUGE_VAL, step_before = HUGE_VAL;
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (p == 0 || p == 1) return (p == 0) == upper ? high : low;
   int positive = low == 0, side = p > 0.5 ? !upper : upper;
   double level = vlog(p > 0.5 ? 1 - p : p);
   double x = start > low && start < high ? start : search_middle(low, high, positive);
+  SearchSlope last = {(double)NAN, (double)NAN};
   for (int step = 0; step < 400; step++) {
     double at[POINT_MAX];
     memcpy(at, v, (size_t)law.operands * sizeof *at);
@@ -65,19 +84,26 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (side ? rest > 0 : rest < 0) low = x;
     else high = x;
     double slope = law.log_density(at) - log_tail, towards = side ? rest : -rest, next;
-    double divisor = search_bend(law, at, side, slope, towards);
+    int is_third = law.log_density_slope != NULL;
     if (positive) {   /* the slope itself may overflow */
-      double part = towards / vexp(slope + vlog(x)) / divisor;
-      next = part < -0.5 ? x * vexp(fmax(part, -600)) : fma(x, fmin(part, 64), x);
-    } else next = x + towards / vexp(slope) / divisor;
+      SearchSlope now = {vlog(x), slope + vlog(x)};
+      double growth = search_growth(law, at, side, now, last);
+      double way = search_log_step(towards / vexp(now.log_rate), growth);
+      next = fabs(way) < 0.5 ? fma(x, vexpm1(way), x) : x * vexp(clamp(way, -600, 600));
+      last = now;
+    } else next = x + towards / vexp(slope) / search_bend(law, at, side, slope, towards);
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
     int trusted = next >= low && next <= high && (stays ? fabs(rest) < 1e-3 : !slow);
     if (!trusted) next = search_middle(low, high, positive);
-    before = fabs(rest);
-    double last = trusted ? law.log_density_slope ? SEARCH_LAST_CUBIC : SEARCH_LAST : 0;
-    if (fabs(rest) < last && fabs(next - x) < last * fabs(x)) return next;
+    double way = fabs((next - x) / x), gap = fabs(rest);
+    double rest_left = gap * gap * (is_third ? gap : fmin(before, 1));
+    double way_left = way * way * (is_third ? way : fmin(step_before, 1));
+    if (trusted && rest_left < SEARCH_LEFT && way_left < SEARCH_LEFT) return next;
     if ((stays && trusted) || next == low || next == high) return next;
+    if (trusted && !positive && gap <= 0x1p-50 * fabs(level)) return next;   /* x may be next to 0 */
+    before = gap;
+    step_before = way;
     x = next;
   }
   return x;

@@ -326,7 +326,7 @@ double marcum_dy_dm (double m, double a, double y) {
   int upper = y >= m + a;
   Peaked p = {&at, log_share, share_by_m, 1,
               upper ? 0 : -HUGE_VAL, upper ? HUGE_VAL : 0,
-              MARCUM_NOISE * sqrt(m + a)};
+              MARCUM_NOISE * sqrt(m + a), NULL};
   PeakSums s = peak_integral(&p, 0, (upper ? 1 : -1) / sqrt(1 + m + a));
   double sum = y * vexp(s.top - log_share(&at, 0)) * s.sum[1];
   return upper ? sum : -sum;

@@ -11,6 +11,7 @@
 
 enum { PEAK_PARTS = 8 };
 
+typedef void PeakLevels (const void *law, const double t[], double level[]);
 typedef void PeakFactors (const void *law, double t, double level, double f[]);
 
 /* a function of t between low and high, which may be infinite */
@@ -21,6 +22,7 @@ typedef struct Peaked {
   int n;   /* how many, or 0; below PEAK_PARTS */
   double low, high;
   double noise;   /* rounding errors of its logarithm, beside those that its size brings */
+  PeakLevels *levels;   /* the logarithm at as many t as a panel has, or NULL */
 } Peaked;
 
 /* the integral and, from sum[1] on, those with each factor, in units of e^top, which is 0 where the
