@@ -381,6 +381,8 @@ static double log_integral (Shape s, double x, int upper) {
   if (s.b > B_MOST) return marcum_log_tail(s.m, s.a, s.m * x, upper);
   double level = has_series(s) ? log_mixture(s, x, upper ? UPPER : LOWER) : (double)NAN;
   if (level == level) return level;
+  double other = has_series(s) ? log_mixture(s, x, upper ? LOWER : UPPER) : (double)NAN;
+  if (other < -0.01) return vlog1mexp(other);
   PeakSums sum = tail_integral(s, x, upper, 0);
   return sum.top + vlog(sum.sum[0]);
 }
