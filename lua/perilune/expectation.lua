@@ -149,7 +149,8 @@ end
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or effort.panels(d), rounds = opts.rounds, purse = opts.purse,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or effort.panels(d), rounds = opts.rounds,
+    purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end
