@@ -108,6 +108,22 @@ local EXPECTATIONS = {
   { peri.Truncated(any_mixture(peri.GeneralizedExtremeValue(7, 256, 0.9), peri.Chi2(30)), -0.3, 2), sine(1), 45000 },
   { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
   { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 64000 },
+  { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 13500 },
+  { peri.Truncated(peri.NormalInverseGaussian(1e-300, 0, 256, 100), -2, 3), sine(1), 19000 },
+  { peri.NoncentralT(1e-100, 0.1), sine(1000), 490 },
+  { peri.NoncentralF(5, 5, 1e150), sine(1000), 470 },
+}
+
+-- p, q, points: the density of a dear law is looked at as well
+local DIVERGENCES = {
+  { peri.Cauchy(3, 30), peri.NoncentralF(0.3, 3, 1e300), 4900 },
+}
+
+-- law, mode, points
+local MODES = {
+  { peri.Truncated(mix(peri.Skellam({ 1e9, 30 }, { 1e9, 20 }), 0.3, 0.7), 25, math.huge), 25, 60000 },
+  { peri.Truncated(mix(peri.Zipf { 1.5, 2.5 }, 0.3, 0.7), 2, 1e9), 2, 53000 },
+  { peri.Truncated(mix(peri.Poisson { 1e15, 300 }, 0.3, 0.7), 310, math.huge), 310, 61000 },
 }
 
 describe("one element", function ()
@@ -132,6 +148,24 @@ describe("one element", function ()
     it("costs little: an expectation under " .. tostring(law), function ()
       points = 0
       law:expectation(f)
+      assert(points > 0 and points < most, points)
+    end)
+  end
+
+  for _, case in ipairs(DIVERGENCES) do
+    local p, q, most = table.unpack(case)
+    it("costs little: js_divergence with " .. tostring(q), function ()
+      points = 0
+      peri.js_divergence(p, q)
+      assert(points > 0 and points < most, points)
+    end)
+  end
+
+  for _, case in ipairs(MODES) do
+    local law, mode, most = table.unpack(case)
+    it("costs little: the mode of " .. tostring(law), function ()
+      points = 0
+      assert.equal(mode, law:mode())
       assert(points > 0 and points < most, points)
     end)
   end

@@ -33,7 +33,11 @@ local function quotient_price (d)
   return mean_price(functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60))
 end
 
-local function score_price (d) return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), 12, 200)) end
+-- Integrals are over steps where the noncentrality is large, and over a vast range where df is next to nothing.
+local function score_price (d)
+  local steps = functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 12)
+  return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), steps, 200))
+end
 
 local PRICES = {
   BetaBinomial   = sum_price,
@@ -65,6 +69,25 @@ end
 
 --- What a tail of the law d costs.
 effort.price = price
+
+local CHEAP, SEARCHES = 2, 3   -- quantiles of what is left of a dear law take some of its tails
+local PANELS = 96              -- of a cheap law: some 9000 quantiles, which may take 4 us each
+
+--- What a quantile of the law d costs.
+function effort.quantile (d)
+  local each = price(d)
+  return effort.is_dear(d) and d.base and SEARCHES * each or each
+end
+
+--- How many panels of either half of d are cut: fewer of a law whose quantiles are dear, or where the density of a dear
+-- law is looked at `beside` them.
+function effort.panels (d, beside)
+  local each = effort.quantile(d) + (beside and price(beside) or 0)
+  return math.ceil(PANELS * math.min(1, CHEAP / each))
+end
+
+--- Do tails and densities of d cost so much that they count?
+function effort.is_dear (d) return price(d) > CHEAP end
 
 --- How many points of d are not worth more than a round.
 function effort.few (d) return ROUND / price(d) end

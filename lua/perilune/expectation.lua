@@ -26,10 +26,7 @@ local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
-local PANELS   = 96       -- of either half that are cut, unless told: some 9000 quantiles, which may take 4 us each
-
-local CHEAP    = 2        -- tails, in units of effort.lua
-local DEAR     = 40
+local DEAR     = 40       -- quantiles, in units of effort.lua
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -139,7 +136,7 @@ end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
 local function quantile_points (d, opts, range)
-  local breaks = opts.breaks or effort.price(d) < DEAR and ends.BREAKS or ends.FEW_BREAKS
+  local breaks = opts.breaks or effort.quantile(d) < DEAR and ends.BREAKS or ends.FEW_BREAKS
   local list, points = { table.unpack(breaks) }, { attempt.method(d, "mode") }
   for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
   for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
@@ -147,15 +144,13 @@ local function quantile_points (d, opts, range)
   return list
 end
 
--- How many panels are cut: fewer of a law whose quantiles are dear.
-local function panels_of (d) return math.ceil(PANELS * math.min(1, CHEAP / effort.price(d))) end
-
 -- Options of the quadrature of a batch of this shape: the caller's, break points, and as many panels in a call as
 -- memory likes.
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or panels_of(d), rounds = opts.rounds, purse = opts.purse,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or effort.panels(d), rounds = opts.rounds,
+    purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
 end

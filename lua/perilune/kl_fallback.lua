@@ -5,6 +5,7 @@ local attempt   = require "perilune.attempt"
 local batches   = require "perilune.batches"
 local class     = require "perilune.class"
 local core      = require "perilune.core"
+local effort    = require "perilune.effort"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local rounding  = require "perilune.rounding"
@@ -99,6 +100,9 @@ local function kinks (q)
   return points
 end
 
+-- How many panels of p are cut, if not as many as ever.
+local function panels_beside (p, q) return effort.is_dear(q) and effort.panels(p, q) or nil end
+
 --- How well an integral of about d^2, d = log q - log p, can be known where it is as small as the least of
 -- these values: d has an absolute error.
 function fallback.tolerance (value)
@@ -109,7 +113,7 @@ end
 -- E[log p - log q]; for q near p instead E[e^d - 1 - d] and the mass of q outside, d = log q - log p:
 -- the same number, as a sum of terms that are not negative. Returns where that was so as well.
 local function by_expectation (p, q)
-  local opts = { points = kinks(q) }
+  local opts = { points = kinks(q), panels = panels_beside(p, q) }
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
   error = error + 2 ^ -51   -- of the logarithms, whose difference it is
   local near = lt(functions.abs(value), NEAR)
@@ -276,7 +280,8 @@ end
 function fallback.expectation (p, q, f, opts)
   opts = opts or {}
   if is_on_line(p) then
-    return p:expectation(f, { points = kinks(q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts })
+    return p:expectation(f, { points = kinks(q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts,
+                              panels = panels_beside(p, q) })
   end
   local outcomes = outcomes_of(p)
   if outcomes then

@@ -1,4 +1,5 @@
 --- Where a density of single numbers is highest, for classes without a formula for it.
+local any       = require "perilune.batches".any
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
@@ -58,8 +59,10 @@ local FARTHEST, GRID, ZOOMS, NARROWER = 700, 65, 12, 0.1
 
 --- The quantile at which the odds of the lower tail are e^s.
 function peaks.quantile (d, s)
-  local tail = functions.sigmoid(-abs(s))
-  return where(functions.lt(s, 0), d:icdf(tail), d:isf(tail))
+  local tail, lower = functions.sigmoid(-abs(s)), functions.lt(s, 0)
+  if not any(lower) then return d:isf(tail) end
+  if not any(1 - lower) then return d:icdf(tail) end
+  return where(lower, d:icdf(tail), d:isf(tail))
 end
 
 -- -1, ..., 1 at GRID places, closest about 0, before the dimensions of a batch.
@@ -69,15 +72,17 @@ local function places (rank)
   return list
 end
 
---- Where height(x) is highest for |x - centre| <= reach, and that: ever finer grids about the best.
+--- Where height(x) is highest for |x - centre| <= reach, and that: ever finer grids about the best. It may return the
+-- outcomes at x as well: where there are none between those of a grid, finer ones say no more.
 function peaks.search (height, centre, reach)
   local offsets, low, high, top = places(#core.shape(centre)), centre - reach, centre + reach, nil
   for _ = 1, ZOOMS do
     local grid = maximum(minimum(centre + reach * offsets, high), low)
-    local heights = height(grid)
+    local heights, outcomes = height(grid)
     heights = where(heights:isnan(), -INF, heights)
     top = heights:max(1)
     centre, reach = where(heights:eq(top), grid, -INF):max(1), NARROWER * reach
+    if outcomes and not any(functions.gt(outcomes:max(1) - outcomes:min(1), 1)) then break end
   end
   return centre, top
 end

@@ -187,7 +187,10 @@ end
 local function highest_peak (self)
   if not self.support.is_discrete then return peaks.mode(self, self) end
   local function place (s) return peaks.quantile(self, s) end
-  return place((peaks.search(function (s) return self:log_prob(place(s)) end, core.zeros(self.batch_shape), 700)))
+  return place((peaks.search(function (s)
+    local x = place(s)
+    return self:log_prob(x), x
+  end, core.zeros(self.batch_shape), 700)))
 end
 
 --- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An

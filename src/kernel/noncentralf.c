@@ -22,6 +22,7 @@
 #include "kernel/quantile_search.h"
 #include "random/gammas.h"
 #include "special/incgamma.h"
+#include "special/legendre.h"
 #include "special/marcum.h"
 #include "special/peak.h"
 
@@ -74,6 +75,17 @@ static double log_share (const Place *p, double t) {
   double y = y_at(p, t);
   if (y < TINY) return fma(p->s.m, p->log_y + t, -p->s.a) - vlgamma_pos(p->s.m);
   return marcum_log_density(p->s.m, p->s.a, y) + p->log_y + t;
+}
+
+static void log_shares (const Place *p, const double t[], double level[]) {
+  double y[LEGENDRE], least = HUGE_VAL;
+  for (int i = 0; i < LEGENDRE; i++) {
+    y[i] = y_at(p, t[i]);
+    least = fmin(least, y[i]);
+  }
+  int is_vector = least >= TINY && marcum_log_densities(p->s.m, p->s.a, y, level);
+  for (int i = 0; i < LEGENDRE; i++)
+    level[i] = is_vector ? level[i] + p->log_y + t[i] : log_share(p, t[i]);
 }
 
 static double log_share_by_m (const Place *p, double t) {
@@ -174,7 +186,7 @@ static double log_central (Shape s, BetaOdds odds, Part part) {
 static double log_mixture (Shape s, double x, Part part) {
   static const double TERMS = 4000;
   BetaOdds odds = odds_at(s.m / s.b * x, vlog(s.m / s.b) + vlog(x));
-  if (s.a == 0) return log_central(s, odds, part);
+  if (s.a <= 1e-40 * fmin(s.m, 1)) return log_central(s, odds, part);   /* K is 0 */
   Series r = series_of(s, odds);
   if (!(r.high - r.low < TERMS)) return (double)NAN;
   double log = part == DENSITY ? log_density_sum(&r) : part == LOWER ? log_lower_sum(&r) : log_upper_sum(&r);
@@ -226,6 +238,12 @@ static double density_level (const void *place, double t) {
   return variance_log_density(&p->variance, t) + log_share(p, t);
 }
 
+static void density_levels (const void *place, const double t[], double level[]) {
+  const Place *p = place;
+  log_shares(p, t, level);
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = variance_log_density(&p->variance, t[i]) + level[i];
+}
+
 /* log p, with the slope of log p + log x in log x, and those in m, b and a */
 typedef struct Slopes { double value, by_x, by_m, by_b, by_a; } Slopes;
 
@@ -269,7 +287,7 @@ static double log_beyond (double x) { return vlog(x) - vlog(inside(x)); }
 /* with the means of factors from sum[1] on */
 static PeakSums density_means (Shape s, double x, PeakFactors *factors, int n) {
   Place p = place_of(s, x);
-  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
+  Peaked f = {&p, density_level, factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), density_levels};
   PeakSums m = peak_integral(&f, 0, step_of(&p));
   for (int k = 1; k <= n; k++) m.sum[k] /= m.sum[0];
   return m;
@@ -364,6 +382,12 @@ static double tail_level (const void *place, double t) {
   return log_share(p, t) + log_variance_tail(&p->variance, t, !p->side);
 }
 
+static void tail_levels (const void *place, const double t[], double level[]) {
+  const Place *p = place;
+  log_shares(p, t, level);
+  for (int i = 0; i < LEGENDRE; i++) level[i] += log_variance_tail(&p->variance, t[i], !p->side);
+}
+
 static void tail_factors (const void *place, double t, double level, double f[]) {
   (void)level;
   f[0] = log_share_by_m(place, t);
@@ -373,7 +397,7 @@ static void tail_factors (const void *place, double t, double level, double f[])
 static PeakSums tail_integral (Shape s, double x, int upper, int n) {
   Place p = place_of(s, x);
   p.side = upper;
-  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), NULL};
+  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), tail_levels};
   return peak_integral(&f, 0, step_of(&p));
 }
 
@@ -381,6 +405,8 @@ static double log_integral (Shape s, double x, int upper) {
   if (s.b > B_MOST) return marcum_log_tail(s.m, s.a, s.m * x, upper);
   double level = has_series(s) ? log_mixture(s, x, upper ? UPPER : LOWER) : (double)NAN;
   if (level == level) return level;
+  double other = has_series(s) ? log_mixture(s, x, upper ? LOWER : UPPER) : (double)NAN;
+  if (other < -0.01) return vlog1mexp(other);
   PeakSums sum = tail_integral(s, x, upper, 0);
   return sum.top + vlog(sum.sum[0]);
 }
@@ -459,6 +485,7 @@ static double standard_log_density (const double v[]) { return log_standard(shap
 /* x in units near the quantile: Y is about a gamma variable with its mean and variance (Patnaik); near 0,
    with K = 0, one of its own shape */
 static double quantile_near (Shape s, double p, int upper) {
+  if (is_flat(s)) return clamp(vexp((upper ? 1 - p : p) / s.b + vlog(s.b) - vlog(s.m)), 1e-300, 1e300);
   if (s.b > B_MOST) return marcum_near(s.m, s.a, p, upper) / s.m;
   double mean = s.m + s.a, m = mean / (s.m + 2 * s.a) * mean, none = p * vexp(s.a);
   double x = mean / s.m * gamma_quotient_quantile(m, s.b, p, upper);

@@ -292,8 +292,10 @@ static double log_tail_beyond (Shape s, Place p, int upper) {
   if (is_cauchy(s, p)) return log_cauchy_tail(p.z);
   if (is_levy_far(s, p) && upper == (s.b > 0)) return vlog(levy_far(fabs(even_gap(s, p))));
   if (is_levy(s)) return LN2 + vlog_ndtr(-sqrt(2 * fabs(even_gap(s, p))));
-  double top = log_height(s, p);
-  return top > -HUGE_VAL ? top + vlog(mass_beyond(s, p.t, upper ? 1 : -1, top)) : top;
+  double top = log_height(s, p), slope = (upper ? -1 : 1) * scores_of(s, p).by_t;
+  if (!(top > -HUGE_VAL)) return top;
+  if (bend_at(s, p) / slope < 1e-17 * slope) return top - vlog(slope);   /* g is an exponential there */
+  return top + vlog(mass_beyond(s, p.t, upper ? 1 : -1, top));
 }
 
 static double log_side_of (Shape s, Place p, int upper) {

@@ -222,6 +222,30 @@ static void add_heights (double v, double a, const Panel s, double shift, double
   }
 }
 
+/* for v >= 0, where Debye's expansion holds at all y */
+static int debye_densities (double v, double a, const double y[], double log_g[]) {
+  double r[LEGENDRE], t[LEGENDRE], root = 2 * sqrt(a), least = HUGE_VAL, most = 0;
+  for (int i = 0; i < LEGENDRE; i++) {
+    r[i] = bessel_radius(v, root * sqrt(y[i]));
+    least = fmin(least, fmin(r[i], y[i] > 0 ? HUGE_VAL : 0));
+    most = fmax(most, r[i]);
+  }
+  if (!(least >= DEBYE_FROM && most < 1e150)) return 0;
+  debye_sums(v, r, t);
+  EVERY for (int i = 0; i < LEGENDRE; i++) log_g[i] = log_density_debye(v, a, y[i], r[i], t[i]);
+  return 1;
+}
+
+int marcum_log_densities (double m, double a, const double y[], double log_g[]) {
+  double two[LEGENDRE], log_m = vlog(m), log_a = vlog(a);
+  if (!(a > 0 && m + a <= NORMAL_FROM)) return 0;
+  if (m >= 1) return debye_densities(m - 1, a, y, log_g);
+  if (!debye_densities(m, a, y, log_g) || !debye_densities(m + 1, a, y, two)) return 0;
+  EVERY for (int i = 0; i < LEGENDRE; i++)
+    log_g[i] = vlogaddexp(log_g[i] + log_m, two[i] + log_a) - vlog(y[i]);
+  return 1;
+}
+
 /* the integral between s and s + width, which may be negative: the peak is e^top */
 static double panel (double m, double a, double s, double width, double top) {
   Panel f, at;

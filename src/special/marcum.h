@@ -16,6 +16,9 @@ static const double MARCUM_NOISE = 0x1p-46;
 /* log g(y), m > 0, a >= 0, y >= 0 */
 double marcum_log_density (double m, double a, double y);
 
+/* the same at as many y as a panel of legendre.h has, 0 if that has to be done one by one */
+int marcum_log_densities (double m, double a, const double y[], double log_g[]);
+
 /* its slopes in y and in a */
 typedef struct MarcumSlopes { double by_y, by_a; } MarcumSlopes;
 MarcumSlopes marcum_log_density_slopes (double m, double a, double y);
