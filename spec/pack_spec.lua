@@ -6,7 +6,7 @@ describe("pack and unpack", function ()
     local value = { 0.1, -0.0, math.huge, 7, "text\0", true, t = peri.tensor { { 0.1, 1e-310 } },
                     nested = { {}, { a = 1 } } }
     local back = peri.unpack(peri.pack(value))
-    assert.equal("0x1.999999999999ap-4", string.format("%a", back[1]))
+    assert.equal(0.1, back[1])
     assert.equal(-math.huge, 1 / back[2])
     assert.equal("integer", math.type(back[4]))
     assert.same({ math.huge, 7, "text\0", true }, { table.unpack(back, 3, 6) })

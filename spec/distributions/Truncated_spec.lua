@@ -268,10 +268,10 @@ describe("Truncated", function ()
       local gap = peri.abs(mean - expected)
       local bound = error + 1e-12 * peri.abs(expected)
       assert(peri.tensor(peri.le(gap, bound) * peri.lt(error, 1e-10 * peri.abs(expected))):min() == 1,
-             string.format("%s: mean %s +- %s, expected %s", tostring(d), mean, error, expected))
+             table.concat({ tostring(d), "mean", tostring(mean), tostring(error), tostring(expected) }, " "))
       expected = by_density(d, function (x) return -d:log_prob(x) end)
       assert(peri.tensor(peri.lt(peri.abs(entropy - expected), 1e-9)):min() == 1,
-             string.format("%s: entropy %s, expected %s", tostring(d), entropy, expected))
+             table.concat({ tostring(d), "entropy", tostring(entropy), tostring(expected) }, " "))
     end
   end)
 
@@ -292,7 +292,7 @@ describe("Truncated", function ()
       local highest = d:log_prob(peri.minimum(low + (high - low) * u, high)):max(1)
       local top = d:log_prob(d:mode())
       assert(peri.tensor(peri.ge(top, highest - 1e-9)):min() == 1,
-             string.format("%s: %s at the mode, %s elsewhere", tostring(d), top, highest))
+             table.concat({ tostring(d), "at the mode", tostring(top), "elsewhere", tostring(highest) }, " "))
     end
   end)
 

@@ -30,8 +30,10 @@ end)
 -- Formats of files without a star.
 local file = getmetatable(io.stdout).__index
 local read = file.read
-rawset(file, "read", function (self, format, ...)
-  return read(self, type(format) == "string" and format:gsub("^%a", "*%0") or format, ...)
+rawset(file, "read", function (self, ...)
+  local formats = { ... }
+  for i, format in ipairs(formats) do formats[i] = type(format) == "string" and format:gsub("^%a", "*%0") or format end
+  return read(self, table.unpack(formats))
 end)
 
 -- Chunks that are strings; chunks with an environment.
@@ -78,8 +80,6 @@ local CANNOT_HOLD = {
   { VERSION < 5.3 and not IS_JIT, "%s of string.format ends at a zero byte", "a name with a zero in a fit" },
   { VERSION < 5.2 and not IS_JIT, "the constants 0 and -0 of a function are one",
     "the sign of zero survives", "floor, ceil, round and sign of -0.3" },
-  { VERSION < 5.2 and not IS_JIT, "string.format has no %a",
-    "shows what a double is made of", "keep values to the last bit" },
   { VERSION < 5.3, "string.pack is not there to write files with",
     "reads numbers as they are in the file, without a head", "are held in 32 bits and read in 64",
     "writes what map_file reads, names and all" },
@@ -87,8 +87,7 @@ local CANNOT_HOLD = {
     "raises where the file has become shorter, and goes on where it is whole again" },
   { VERSION < 5.2 and not IS_JIT, "the collector does as much for a large block as for a small one",
     "does not fill with large results that nobody has" },
-  { IS_JIT, "the compiler allocates", "allocates nothing in a replay", "keeps a bounded number of windows",
-    "take half of the memory" },
+  { IS_JIT, "the compiler allocates", "allocates nothing in a replay" },
   { IS_JIT, "string.format rounds 0.25 up", "has pictures that are drawn so" },
   { VERSION < 5.4, "__index is followed a hundred times", "a chain of ninety classes is walked, of many more ended" },
 }

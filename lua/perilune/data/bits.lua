@@ -26,6 +26,14 @@ local function in_words (x, exponent)
   return string.format("%s * 2^%d%s", show.format("%+.17g", mantissa), power, exponent == 0 and ", subnormal" or "")
 end
 
+-- As C's "%a", which is not in all Luas, and not the same in all C libraries.
+local function hexadecimal (x, digits, exponent)
+  local fraction = digits:sub(13):gsub("....", function (four) return string.format("%x", tonumber(four, 2)) end)
+  fraction = fraction:gsub("0+$", "")
+  return string.format("%s0x%d%s%sp%+d", digits:sub(1, 1) == "1" and "-" or "", exponent > 0 and 1 or 0,
+                       fraction ~= "" and "." or "", fraction, x == 0 and 0 or math.max(exponent, 1) - 1023)
+end
+
 local bits = {}
 
 --@ peri.bits(x, y) -> text, or a number of steps
@@ -42,7 +50,7 @@ function bits.bits (x, y, ...)
   x = number("x", x)
   if y ~= nil then return steps(x, number("y", y)) end
   local digits, exponent = core.binary(x)
-  local hex = x - x == 0 and show.format("%a", x) .. " = " or ""
+  local hex = x - x == 0 and hexadecimal(x, digits, exponent) .. " = " or ""
   return string.format("%s%s: %s %s %s", hex, in_words(x, exponent), digits:sub(1, 1), digits:sub(2, 12),
                        digits:sub(13))
 end
