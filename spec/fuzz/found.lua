@@ -46,4 +46,8 @@ return {
     "set(1, function () return peri.model(function (m) m.y = peri.Poisson(2) end) { y = 1 } :vi "
       .. "{ guide = function (g) g:param('x', 1) end, run = false, rng = peri.rng(1) } end)",
     "set(2, function () return v[1]:result() end)" },
+  { "an iterator of blocks that is called by hand",
+    "set(1, function () return peri.rows(peri.arange(12):reshape(4, 3)) end)",
+    "set(2, function () return v[1]:blocks(3) end)",
+    "set(3, function () return v[2](v[9]) end)" },
 }

@@ -240,12 +240,13 @@ function methods:blocks (size)
   if not is_integer(size) or size < 1 then
     raise("Rows:blocks: size must be a positive integer, got %s", show.value(size))
   end
-  local n = self.shape[1]
-  return function (_, first)
-    first = first + size
+  local n, next_first = self.shape[1], 1
+  return function ()
+    local first = next_first
     if first > n then return nil end
+    next_first = first + size
     return first, self:read(first, math.min(first + size - 1, n))
-  end, nil, 1 - size
+  end
 end
 
 --@ Rows:batches(size, rng) -> iterator
