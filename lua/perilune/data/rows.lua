@@ -241,6 +241,7 @@ function methods:blocks (size)
     raise("Rows:blocks: size must be a positive integer, got %s", show.value(size))
   end
   local n, next_first = self.shape[1], 1
+  size = math.min(size, math.max(n, 1))   -- what is vast does not overflow below
   return function ()
     local first = next_first
     if first > n then return nil end
