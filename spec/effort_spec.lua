@@ -74,6 +74,7 @@ local DISTANCES = {
   { mix(peri.Skellam({ 1, 300 }, { 3, 20 }), 0.3, 0.7), peri.Normal(2, 3), 2, 32500 },
   { peri.Truncated(peri.Skellam(300, 200), 0, 1000), peri.Normal(2, 3), 2, 15000 },
   { transformed(peri.StudentT(1e-20), Abs()), peri.Normal(0, 1), 1, 78500 },
+  { transformed(peri.Truncated(peri.Zipf(12), 1, 1000), Abs()), peri.Exponential(5), 2, 56000 },
 }
 
 describe("mixtures", function ()

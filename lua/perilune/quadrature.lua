@@ -327,8 +327,9 @@ local function approach (g, s)
   local trusted = inside * maximum(settled, le(size, 0.5 * before))
   -- Between neighbouring numbers the root is where Newton's method would go.
   local width = high - low
-  local adjacent = le(width, ULP * maximum(abs(low), abs(high))) * lt(width, INF) * functions.eq(newton, newton)
-  local between = where(adjacent, maximum(low, functions.minimum(newton, high)), quadrature.middle(low, high))
+  local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))
+  local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
+  local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), quadrature.middle(low, high))
   local next = where(trusted, newton, where(settled, x, between))
   local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
   s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
@@ -342,7 +343,7 @@ end
 --
 -- Where g knows a batch of this `rank`, points may have dimensions in front of it, and those that are found drop
 -- out, with what is `given` of each: g(x, points) finds that in fields of `points`. So they do while they are more
--- than a `few`, see settling.lua.
+-- than a `few`, see settling.lua. A `grain` that is given is how close the ends of a bracket need to come.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
                   ended = functions.eq(low, high) }

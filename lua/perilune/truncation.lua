@@ -117,8 +117,8 @@ local function deep_quantile (self, target, upper, deep)
     effort.count(base, x, 2)
     local reached, goal = where(at.upper, base:log_sf(x), base:log_cdf(x)), at.goal
     return where(at.upper, -1, 1) * (reached - goal), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(goal)
-  end, where(deep, self.from, start), where(deep, self.last, start), start, { goal = target, upper = upper },
-  #self.batch_shape)
+  end, where(deep, self.from, start), where(deep, self.last, start), start,
+  { goal = target, upper = upper, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
 end
 
 local MANY = 64   -- levels that are worth a selection

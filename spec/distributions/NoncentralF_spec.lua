@@ -73,5 +73,6 @@ describe("NoncentralF", function ()
     end
     assert.near(1, peri.NoncentralF(5, 1e-100, 7):mode() / 8.6904157598234e-101, 1e-12)
     assert.equal(math.huge, peri.NoncentralF(0.3, 1e-300, 7):icdf(1e-200))
+    assert.near(0.5 * math.exp(-0.5), peri.NoncentralF(1e-300, 1e-300, 1):cdf(1), 1e-13)   -- both next to nothing
   end)
 end)

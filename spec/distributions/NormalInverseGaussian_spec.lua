@@ -39,7 +39,8 @@ describe("NormalInverseGaussian", function ()
       { 3, 3, 1e16, 1.3819765978853419e-8 }, { 3, 3, 50, 0.1936524001900684 },
       { 1e18, 1e18, 1e18, 0.6826894921370859 }, { 1e-8, 1e-8, 1e7, 4.3202637266813375e-8 },
       { 1e-20, 5e-21, 1e19, 3.2095847822444345e-20 }, { 1e-20, 0, 10, 0.03172551743055357 },
-      { 1e-20, 1e-20, 1e3, 3.1830978008055907e-4 },
+      { 1e-20, 1e-20, 1e3, 3.1830978008055907e-4 }, { 1e-8, 1e-8, 1e9, 2.5541137681090302e-9 },
+      { 1e-8, 1e-8, 1e13, 2.523135675929899e-11 }, { 1e-8, 1e-8, 1e15, 2.523132553559316e-12 },
     } do
       local tail, skew, x, sf = table.unpack(case)
       local up, down = peri.NormalInverseGaussian(tail, skew), peri.NormalInverseGaussian(tail, -skew)
@@ -54,6 +55,13 @@ describe("NormalInverseGaussian", function ()
     assert.near(348.7122467505037426, vast:entropy(), 1e-11)
     assert.near(1 / 3, vast:mode() / 1e150, 1e-12)
     assert.near(2.5310242469693, peri.NormalInverseGaussian(1e-300, 1e-300):entropy(), 1e-12)   -- log(4 pi)
+  end)
+
+  it("has deep tails", function ()   -- 60-digit integrals
+    local Law = peri.NormalInverseGaussian
+    assert.near(1, Law(1e15, 1000):log_cdf(-4e6) / -3999999000004125000041, 1e-15)
+    assert.near(1, Law(7, 0.01):log_cdf(-1e17) / -701000000000000053.6, 1e-15)
+    assert.near(1, Law(7, 0.01):log_cdf(-1e15) / -7010000000000046.7, 1e-15)
   end)
 
   it("has its median at loc if it is symmetric", function ()

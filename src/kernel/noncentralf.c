@@ -161,7 +161,8 @@ static double log_lower_sum (const Series *r) {
     t *= term_ratio(r, j);
     rest = fma(rest, (j + 1) / a, 1);
   }
-  return vlogaddexp(log_term(r, r->low) + vlog(sum), beta_log_tail(r->s.m + r->high, r->s.b, r->odds));
+  double far = beta_log_tail(r->s.m + r->high, r->s.b, r->odds);
+  return vlogaddexp(log_term(r, r->low) + vlog(sum), far);
 }
 
 /* with rest = P(K > j)/w_j; below `low` all K count */
@@ -177,6 +178,19 @@ static double log_upper_sum (const Series *r) {
   return vlogaddexp(log_term(r, r->high) + vlog(sum), first);
 }
 
+/* where c falls at once; in units of c_0 */
+static double log_first_upper (const Series *r) {
+  double c = 1, sum = 0, m = r->s.m;
+  for (double j = 0; j < 100 && c > 0; j++) {
+    double term = c * poisson_sf(j, r->s.a);
+    sum += term;
+    if (term < 1e-18 * sum) break;
+    c *= r->odds.x * ((m + r->s.b + j) / (m + 1 + j));
+  }
+  double first = log_beta_power(m, r->s.b, r->odds) - vlog(m) + vlog(sum);
+  return vlogaddexp(first, beta_log_tail(r->s.b, m, flipped(r->odds)));
+}
+
 static double log_central (Shape s, BetaOdds odds, Part part) {
   if (part == DENSITY) return log_beta_power(s.m, s.b, odds);
   return part == LOWER ? beta_log_tail(s.m, s.b, odds) : beta_log_tail(s.b, s.m, flipped(odds));
@@ -189,7 +203,9 @@ static double log_mixture (Shape s, double x, Part part) {
   if (s.a <= 1e-40 * fmin(s.m, 1)) return log_central(s, odds, part);   /* K is 0 */
   Series r = series_of(s, odds);
   if (!(r.high - r.low < TERMS)) return (double)NAN;
-  double log = part == DENSITY ? log_density_sum(&r) : part == LOWER ? log_lower_sum(&r) : log_upper_sum(&r);
+  int falls = odds.x * fmax(1, (s.m + s.b) / (s.m + 1)) < 0.1;
+  double log = part == DENSITY ? log_density_sum(&r) : part == LOWER ? log_lower_sum(&r)
+             : falls ? log_first_upper(&r) : log_upper_sum(&r);
   return fabs(log) < HUGE_VAL ? log : (double)NAN;
 }
 
@@ -200,6 +216,8 @@ static double log_mixture (Shape s, double x, Part part) {
 ** b next to nothing: V/b is nearly 0, with a density b/v beyond. With q = b/(m x)
 **
 **   x p(x) = b E[e^(-q Y)] = b (1 + q)^-m e^(-a q/(1 + q)),    F = int_q^inf of that dlog q
+**
+** in which, if m is next to nothing as well, the part of K = 0 counts m/(m + b).
 ** ====================================================== */
 
 static int is_flat (Shape s) { return s.b < 1e-20; }
@@ -209,14 +227,15 @@ static double flat_log_q (Shape s, double x) { return vlog(s.b) - vlog(s.m) - vl
 /* without b, at log q */
 static double flat_level (const void *shape, double t) {
   const Shape *s = shape;
-  double share = 1 / (1 + vexp(-t));
-  return -s->m * (t > 0 ? t + vlog1p(vexp(-t)) : vlog1p(vexp(t))) - s->a * share;
+  double share = 1 / (1 + vexp(-t)), rest = 1 / (1 + vexp(t)), less = s->b / (s->m + s->b);
+  double whole = -s->m * (t > 0 ? t + vlog1p(vexp(-t)) : vlog1p(vexp(t))) - s->a * share;
+  return whole + vlog1p(-less * vexp(-s->a * rest));
 }
 
 /* from `far` on q/(1 + q) is 1 */
 static double flat_log_cdf (Shape s, double x) {
   double low = flat_log_q(s, x), far = fmax(low, 45 + vlog1p(s.a));
-  double rest = -s.a - s.m * far - vlog(s.m), near = -HUGE_VAL;
+  double rest = -s.a - s.m * far - vlog(s.m + s.b), near = -HUGE_VAL;
   if (low < far) {
     Peaked f = {&s, flat_level, NULL, 0, low, far, 0, NULL};
     PeakSums sum = peak_integral(&f, low, 1 / (1 + s.m));
@@ -241,7 +260,7 @@ static double density_level (const void *place, double t) {
 static void density_levels (const void *place, const double t[], double level[]) {
   const Place *p = place;
   log_shares(p, t, level);
-  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = variance_log_density(&p->variance, t[i]) + level[i];
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] += variance_log_density(&p->variance, t[i]);
 }
 
 /* log p, with the slope of log p + log x in log x, and those in m, b and a */
@@ -482,10 +501,11 @@ static double standard_log_tail (const double v[], int upper) {
 
 static double standard_log_density (const double v[]) { return log_standard(shape_at(v), v[0]); }
 
-/* x in units near the quantile: Y is about a gamma variable with its mean and variance (Patnaik); near 0,
-   with K = 0, one of its own shape */
+/* x in units near the quantile: Y is about a gamma variable with its mean and variance (Patnaik);
+   near 0, with K = 0, one of its own shape */
 static double quantile_near (Shape s, double p, int upper) {
-  if (is_flat(s)) return clamp(vexp((upper ? 1 - p : p) / s.b + vlog(s.b) - vlog(s.m)), 1e-300, 1e300);
+  double part = upper ? 1 - p : p;
+  if (is_flat(s)) return clamp(vexp(part / s.b + vlog(s.b) - vlog(s.m)), 1e-300, 1e300);
   if (s.b > B_MOST) return marcum_near(s.m, s.a, p, upper) / s.m;
   double mean = s.m + s.a, m = mean / (s.m + 2 * s.a) * mean, none = p * vexp(s.a);
   double x = mean / s.m * gamma_quotient_quantile(m, s.b, p, upper);

@@ -9,8 +9,8 @@
 ** c + b z - a r is -q^2/(a r - b z + c) with q = a z - b r. Tails are integrals over t, in which
 ** the density g(t) = r p is analytic between -pi/2 i and pi/2 i, and has one peak.
 **
-** Where a r is next to nothing, g is that of a Cauchy law, 1/(pi r). For |b| = a it falls like e^(-t/2)
-** on the side of b, and where a r is vast it is that of a Levy law:
+** Where a r is next to nothing, g is that of a Cauchy law, 1/(pi r). For |b| = a it falls like
+** e^(-t/2) on the side of b, and where a r is vast it is that of a Levy law:
 **
 **   P(Z > z) = erf(sqrt(a e^-t)),   b = a
 */
@@ -210,7 +210,8 @@ static Range range_of (Shape s, double t, double side, double top) {
   return (Range) {panels, length / panels};
 }
 
-/* For |b| = a, from where on the tail on the side of b is that of a Levy law, as |t| and as q = a e^-t */
+/* For |b| = a, from which |t| on the tail on the side of b is that of a Levy law; and that, of
+   q = a e^-|t| */
 static double levy_from (Shape s) { return vlog(fmax(2e17 / s.a, 2e9)); }
 static double levy_far (double q) { return verf(sqrt(q)); }
 
@@ -279,7 +280,10 @@ static double normal_scale (Shape s) { return s.a / s.c / sqrt(s.c); }
 static int is_cauchy (Shape s, Place p) { return s.a * p.r < 1e-18; }
 
 /* Is the tail on the side of b that of a Levy law, from here on? Are both? */
-static int is_levy_far (Shape s, Place p) { return s.c == 0 && s.b * p.z > 0 && fabs(p.t) > levy_from(s); }
+static int is_levy_far (Shape s, Place p) {
+  return s.c == 0 && s.b * p.z > 0 && fabs(p.t) > levy_from(s);
+}
+
 static int is_levy (Shape s) { return s.c == 0 && s.a > 1e20; }
 
 static double log_cauchy_tail (double z) {
@@ -287,14 +291,14 @@ static double log_cauchy_tail (double z) {
   return vlog(angle) - LOG_PI;
 }
 
-/* the tail from p outwards; `upper` says where that is */
+/* the tail from p outwards; `upper` says where that is. Deep in it g is an exponential. */
 static double log_tail_beyond (Shape s, Place p, int upper) {
   if (is_cauchy(s, p)) return log_cauchy_tail(p.z);
   if (is_levy_far(s, p) && upper == (s.b > 0)) return vlog(levy_far(fabs(even_gap(s, p))));
   if (is_levy(s)) return LN2 + vlog_ndtr(-sqrt(2 * fabs(even_gap(s, p))));
   double top = log_height(s, p), slope = (upper ? -1 : 1) * scores_of(s, p).by_t;
   if (!(top > -HUGE_VAL)) return top;
-  if (bend_at(s, p) / slope < 1e-17 * slope) return top - vlog(slope);   /* g is an exponential there */
+  if (slope > 1e15 && bend_at(s, p) / slope < 1e-17 * slope) return top - vlog(slope);
   return top + vlog(mass_beyond(s, p.t, upper ? 1 : -1, top));
 }
 
@@ -382,8 +386,9 @@ static double quantile_near (Shape s, double side, double level) {
 
 /* z if that is where the law is a Cauchy law, else NaN */
 static double cauchy_quantile (Shape s, double p, int upper) {
-  double half = 0.5 - p, small = 0.5 - fabs(half), part = PI * (small < 0.25 ? p > 0.5 ? 1 - p : p : half);
-  double tangent = vsin(part) / vcos(part), z = small < 0.25 ? copysign(1 / tangent, half) : tangent;
+  double half = 0.5 - p, small = p > 0.5 ? 1 - p : p, part = PI * (small < 0.25 ? small : half);
+  double tangent = vsin(part) / vcos(part);
+  double z = small < 0.25 ? copysign(1 / tangent, half) : tangent;
   return s.a * fmax(1, fabs(z)) < 1e-18 ? (upper ? z : -z) : (double)NAN;
 }
 

@@ -94,7 +94,8 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     } else next = x + towards / vexp(slope) / search_bend(law, at, side, slope, towards);
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
-    int trusted = next >= low && next <= high && (stays ? fabs(rest) < 1e-3 : !slow);
+    int is_narrow = fabs(rest) < 1e-3 || fabs(log_tail) < 1e6;
+    int trusted = next >= low && next <= high && (stays ? is_narrow : !slow);
     if (!trusted) next = search_middle(low, high, positive);
     double way = fabs((next - x) / x), gap = fabs(rest);
     double rest_left = gap * gap * (is_third ? gap : fmin(before, 1));
