@@ -68,7 +68,10 @@ for _ = 1, ROUNDS do
   run(arg[3], arg[4], second, {})
 end
 print(string.format("| microseconds | %s | %s | ratio |\n|---|---|---|---|", arg[1], arg[3]))
+local logs = 0
 for _, name in ipairs(names) do
-  print(string.format("| %s | %.4g | %.4g | %.2f |", name, first[name] * 1e6, second[name] * 1e6,
-                      second[name] / first[name]))
+  local ratio = second[name] / first[name]
+  print(string.format("| %s | %.4g | %.4g | %.2f |", name, first[name] * 1e6, second[name] * 1e6, ratio))
+  logs = logs + math.log(ratio)
 end
+print(string.format("| geometric mean | | | %.2f |", math.exp(logs / #names)))
