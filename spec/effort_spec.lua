@@ -75,6 +75,8 @@ local DISTANCES = {
   { peri.Truncated(peri.Skellam(300, 200), 0, 1000), peri.Normal(2, 3), 2, 15000 },
   { transformed(peri.StudentT(1e-20), Abs()), peri.Normal(0, 1), 1, 78500 },
   { transformed(peri.Truncated(peri.Zipf(12), 1, 1000), Abs()), peri.Exponential(5), 2, 56000 },
+  { peri.Truncated(mix(peri.FisherSnedecor({ 0.5, 1e15 }, { 1e-300, 1e6 }), 0.3, 0.7), -0.3, 3),
+    peri.NegativeBinomial2(7, 0.5), 1, 730000 },
 }
 
 describe("mixtures", function ()

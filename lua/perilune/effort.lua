@@ -27,10 +27,11 @@ local function sum_price (d)
   return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200)))
 end
 
--- Of moderate noncentrality they are sums, else integrals.
+-- Of moderate noncentrality they are sums, else integrals, as they are where df2 is next to nothing.
 local function quotient_price (d)
   local a = bare(d.noncentrality)
-  return mean_price(functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60))
+  local each = functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60)
+  return mean_price(functions.where(functions.gt(bare(d.df2), 2e-20), each, 40))
 end
 
 -- Integrals are over steps where the noncentrality is large, and over a vast range where df is next to nothing.

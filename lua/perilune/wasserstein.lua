@@ -376,9 +376,16 @@ local function halves_of (cells, flags)
   return cells_of(tensor.cat { k, k }, tensor.cat { a, middle }, tensor.cat { middle, b })
 end
 
+-- How many cells a law may be cut to: densities that do not agree with tails would have them cut for ever.
+local function most_cells (law, n)
+  local points = 0.5 * BUDGET * effort.elements(law) / effort.price(law)
+  return batches.size(law) * math.max(6 * n, points / (#RULES[1] + #RULES[2] + 4))
+end
+
 -- All outcomes between levels, with the error. Cells are cut until a rule measures them, and their mass.
 local function between_levels (law, order, k, bounds)
   local n = #k
+  local left = most_cells(law, n)
   local first, last = bounds:narrow(1, 1, n), bounds:narrow(1, 2, n)
   local middle = maximum(first, minimum(k, last))
   local cells = cells_of(tensor.cat { k, k }, tensor.cat { first, middle }, tensor.cat { middle, last })
@@ -390,7 +397,8 @@ local function between_levels (law, order, k, bounds)
     local off = abs(sum - other) + mass_off(law, cells.a, cells.b, mass) * far
     total = total or sum:sum(1)
     local rounding = MASSES * mass * far
-    local is_bad = gt(off, maximum(SAME * total / n, rounding)) * (round < CELL_ROUNDS and 1 or 0)
+    left = left - #cells.k * batches.size(law)
+    local is_bad = gt(off, maximum(SAME * total / n, rounding)) * (round < CELL_ROUNDS and left > 0 and 1 or 0)
     value = value + where(is_bad, 0, sum):sum(1)
     error = error + where(is_bad, 0, off + rounding):sum(1)
     if not any(is_bad) then break end

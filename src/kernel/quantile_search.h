@@ -48,9 +48,10 @@ static inline double search_bend (SearchedLaw law, const double at[], int upper,
   return fabs(half) < 0.5 ? 1 + half : 1;
 }
 
-/* the exponent of x |L'| by the slope of the log density, or between this point and the last one */
+/* a point and x |L'| there */
 typedef struct SearchSlope { double log_x, log_rate; } SearchSlope;
 
+/* the exponent of x |L'| by the slope of the log density, or between this point and the last one */
 static inline double search_growth (SearchedLaw law, const double at[], int upper, SearchSlope now,
                                     SearchSlope last) {
   if (law.log_density_slope == NULL)
@@ -94,7 +95,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     } else next = x + towards / vexp(slope) / search_bend(law, at, side, slope, towards);
     int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
-    int is_narrow = fabs(rest) < 1e-3 || fabs(log_tail) < 1e6;
+    int is_narrow = fabs(rest) < 1e-3 || fabs(log_tail) < 1e6;   /* or the law is, about x */
     int trusted = next >= low && next <= high && (stays ? is_narrow : !slow);
     if (!trusted) next = search_middle(low, high, positive);
     double way = fabs((next - x) / x), gap = fabs(rest);

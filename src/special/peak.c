@@ -74,7 +74,7 @@ static Bracket peak_bracket (const Peaked *p, double start, double step) {
 
 /* in units of the peak */
 static double peak_height (const Peaked *p, double t, const PeakSums *s) {
-  return vexp(fmin(peak_level(p, t) - s->top, LEVEL_MOST));
+  return vexp(clamp(peak_level(p, t) - s->top, -HUGE_VAL, LEVEL_MOST));
 }
 
 /* how far a panel's polynomial is from the function at its ends, where a step may lie beyond its
