@@ -43,7 +43,7 @@ it("has the derivatives of the formulas at the ends", function ()
     local make, probs, method, x, expected = table.unpack(row, 1, 5)
     local got = gradient(make, method, x, probs)[1]
     assert(got == expected or math.abs(got - expected) <= 1e-14,
-           string.format("%s:%s(%s): expected %g, got %g", make(probs), method, tostring(x), expected, got))
+           string.format("%s:%s(%s): expected %g, got %g", tostring(make(probs)), method, tostring(x), expected, got))
   end
 end)
 
