@@ -101,7 +101,8 @@ local function fit (source)
     local is_long = (tonumber(odd) or 0) > 100   -- the search for modes of so many numbers takes its time
     sites[#sites + 1] = "x = " .. (is_long and "100" or odd)
   end
-  local made = string.format("{ log_joint = %s, params = { %s }, guide = %q, steps = %d, trace = %s, rng = %s }",
+  local made = string.format("{ log_joint = %s, params = { %s }, guide = %q, steps = %d, trace = %s, starts = 1, "
+                             .. "rng = %s }",
                              source.random:pick(JOINTS), table.concat(sites, ", "),
                              source.random:pick { "meanfield", "fullrank", "lowrank", "flow" },
                              source.random:integer(1, 5), source:boolean(), source:rng())
