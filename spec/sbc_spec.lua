@@ -91,6 +91,8 @@ describe("calibration", function ()
     assert.matches("no option nn", refused(model, { nn = 3 }))
     assert.matches("must return", refused(model, { data = data, method = function () return 3 end }))
     assert.matches("beta is", refused(model, { data = data, method = function () return {} end }))
+    local other = peri.model(function (m) m.mu = Normal(0, 1) end) {} :laplace {}
+    assert.matches("that of beta is missing", refused(model, { data = data, method = function () return other end }))
     assert.matches("x is Flat", refused(peri.model(function (m) m.x = peri.Flat(); m.y = Normal(m.x, 1) end),
                                         { data = { y = 1 } }))
     assert.matches("is a factor", refused(peri.model(function (m) m.x = Normal(0, 1); m:factor("f", m.x) end), {}))

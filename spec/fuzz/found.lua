@@ -50,4 +50,8 @@ return {
     "set(1, function () return peri.rows(peri.arange(12):reshape(4, 3)) end)",
     "set(2, function () return v[1]:blocks(3) end)",
     "set(3, function () return v[2](v[9]) end)" },
+  { "sbc by a posterior of another model",
+    "set(1, function () return peri.model(function (m) m.mu = peri.Normal(0, 1) end) {} :laplace {} end)",
+    "set(2, function () return peri.sbc(peri.model(function (m) m.a = peri.Beta(2, 2) m.y = peri.Normal(m.a, 1) end), "
+      .. "{ n = 20, draws = 19, method = function () return v[1] end, data = { y = 1 }, rng = peri.rng(1) }) end)" },
 }

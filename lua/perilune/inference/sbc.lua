@@ -132,7 +132,13 @@ local function draws_of (posed, found, n, rng)
   end
   local index = found:rows(n, rng)
   local draws, total = {}, core.zeros(n)
-  for _, site in ipairs(posed.latents) do draws[site.name] = found.values[site.name][index] end
+  for _, site in ipairs(posed.latents) do
+    local values = found.values[site.name]
+    if not values or core.rank(values) ~= #site.shape + 1 then
+      raise("sbc: method must return a posterior of the model that it is given; that of %s is missing", site.name)
+    end
+    draws[site.name] = values[index]
+  end
   for _, value in pairs(found.density:likelihood(found.u[index])) do total = total + value:reshape(n, -1):sum(2) end
   return draws, total
 end
