@@ -395,7 +395,7 @@ fuzz: $(if $(PLAIN),need-build,sanitized)
 	  FUZZ_SEED='$(SEED)' FUZZ_IGNORE='$(IGNORE)' $(LUA) spec/fuzz/main.lua
 
 # Counts of lines are for one instruction set, the one that most machines have.
-coverage: need-test need-host
+coverage: need-test need-host need-mpi
 	@CC=gcc LUA='$(LUA)' LUA_INCDIR='$(LUA_INCDIR)' FLAGS='$(if $(filter x86_64-%,$(MACHINE)),$(FLAGS_avx2))' \
 	  SPECS='$(SPECS)' KEEP='$(KEEP)' sh .ci/coverage/run
 

@@ -89,6 +89,13 @@ describe("map_file", function ()
     assert.matches("there is no column d", refusal(rows.column, rows, "d"))
     assert.matches("a name, or an integer from 1 to 3, got 4", refusal(rows.column, rows, 4))
     assert.matches("must be two dimensions", refusal(function () rows:column("b"):columns { 1 } end))
+    assert.matches("takes a list of columns, got 1", refusal(rows.columns, rows, 1))
+    assert.matches("an integer, or a list of them, got a tensor of shape %(1, 1%)",
+                   refusal(function () return rows[{ { 1 } }] end))
+    assert.matches("size must be an integer from 1 to 2, got 5", refusal(rows.batches, rows, 5, peri.rng(1)))
+    assert.matches("rng must be a generator %(peri.rng%), got 3", refusal(rows.batches, rows, 2, 3))
+    assert.matches("a row must have a number at least, got shape %(3, 0%)",
+                   refusal(peri.write_rows, peri.zeros(3, 0), path()))
   end)
 
   it("reads wide rows in pieces, of both widths", function ()
@@ -115,6 +122,8 @@ describe("map_file", function ()
     assert.matches("has 38 bytes after the offset", refusal(peri.map_file, name, { shape = { -1 }, offset = 2 }))
     assert.matches("has 40 bytes, and offset is 41", refusal(peri.map_file, name, { shape = { -1 }, offset = 41 }))
     assert.matches("give shape = ", refusal(peri.map_file, name))
+    assert.matches("offset must be a number of bytes, got %-1",
+                   refusal(peri.map_file, name, { shape = { -1 }, offset = -1 }))
     assert.matches('dtype must be "f32" or "f64", got the string "float"',
                    refusal(peri.map_file, name, { shape = { -1 }, dtype = "float" }))
     for _, shape in ipairs { 5, {}, { 0.5 }, { 2, 0 }, { 2, -1 }, { "a" } } do

@@ -62,6 +62,11 @@ describe("NormalInverseGaussian", function ()
     assert.near(1, Law(1e15, 1000):log_cdf(-4e6) / -3999999000004125000041, 1e-15)
     assert.near(1, Law(7, 0.01):log_cdf(-1e17) / -701000000000000053.6, 1e-15)
     assert.near(1, Law(7, 0.01):log_cdf(-1e15) / -7010000000000046.7, 1e-15)
+    for _, tail in ipairs { 1e-140, 1e-160, 1e-200 } do   -- far out, where tails of a Cauchy law end
+      local d = Law(tail, 0.1 * tail)
+      assert.near(0.35365955162019899349, d:sf(0.5 / tail) / tail, 1e-13)
+      assert.near(0.0043165736549514306532, d:sf(3 / tail) / tail, 1e-15)
+    end
   end)
 
   it("has its median at loc if it is symmetric", function ()
