@@ -25,7 +25,7 @@ local chains = on_all { post.values, post.stats, post.rhat, post.divergences }
 -- Rank 0 has heard of all chains; a function is called there.
 assert(mpi.rank > 0 and #said == 0 or #said == 5 and said[5].done == 500 and said[5].chain == 5)
 
-local hmc = posed:hmc { comm = mpi.world, chains = 4, draws = 100, warmup = 100, seed = 1 }
+local hmc = posed:hmc { comm = mpi.world, chains = 4, draws = 100, warmup = 100, seed = 1, progress = true }
 on_all(hmc.values)
 
 -- Driven by hand, and saved: the state is that of all chains.
