@@ -409,4 +409,17 @@ describe("MixtureSameFamily", function ()
       end
     end
   end)
+
+  it("has the quantiles of its elements, many at once, where components are dear", function ()
+    local weights, tails = { { 0.3, 0.7 }, { 0.5, 0.5 } }, { { 2, 3 }, { 1, 2 } }
+    local function mixture (w, tail)
+      return peri.MixtureSameFamily(peri.Categorical(w), peri.NormalInverseGaussian(peri.tensor(tail), 0.5))
+    end
+    local p = peri.linspace(0.01, 0.99, 150)
+    local both = mixture(weights, tails):icdf(p:unsqueeze(-1))
+    for k = 1, 2 do
+      local off = (both:select(2, k) - mixture(weights[k], tails[k]):icdf(p)):abs():max()
+      assert.is_true(off < 1e-13, off)
+    end
+  end)
 end)
