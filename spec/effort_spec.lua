@@ -110,11 +110,14 @@ local EXPECTATIONS = {
   { peri.Truncated(any_mixture(peri.Rayleigh(1e-20), peri.NoncentralChi2(2 ^ 40, 1)), 0.1, 1), sine(1000), 52000 },
   { peri.Truncated(any_mixture(peri.GeneralizedExtremeValue(7, 256, 0.9), peri.Chi2(30)), -0.3, 2), sine(1), 45000 },
   { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
-  { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 64000 },
+  { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 39000 },
   { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 13500 },
   { peri.Truncated(peri.NormalInverseGaussian(1e-300, 0, 256, 100), -2, 3), sine(1), 19000 },
   { peri.NoncentralT(1e-100, 0.1), sine(1000), 490 },
   { peri.NoncentralF(5, 5, 1e150), sine(1000), 470 },
+  { peri.Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10), sine(1000), 2300 },
+  { peri.Truncated(mix(peri.NoncentralT({ 1e4, 0.05 }, { 1e-100, 0.001 }, { 2, 2.5 }, { 1e150, 0.1 }), 1e-8, 1),
+                   -0.3, 10), sine(1), 10300 },
 }
 
 -- p, q, points: the density of a dear law is looked at as well
