@@ -77,6 +77,8 @@ local DISTANCES = {
   { transformed(peri.Truncated(peri.Zipf(12), 1, 1000), Abs()), peri.Exponential(5), 2, 56000 },
   { peri.Truncated(mix(peri.FisherSnedecor({ 0.5, 1e15 }, { 1e-300, 1e6 }), 0.3, 0.7), -0.3, 3),
     peri.NegativeBinomial2(7, 0.5), 1, 730000 },
+  { transformed(peri.NormalInverseGaussian(7, 0.01, 2 ^ 53, 0.01), Abs()),
+    mix(peri.NegativeBinomial2({ 2, 0.5 }, { 0.7, 12 }), 0.3, 0.7), 3, 26500 },
 }
 
 describe("mixtures", function ()
@@ -118,6 +120,7 @@ local EXPECTATIONS = {
   { peri.Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10), sine(1000), 2300 },
   { peri.Truncated(mix(peri.NoncentralT({ 1e4, 0.05 }, { 1e-100, 0.001 }, { 2, 2.5 }, { 1e150, 0.1 }), 1e-8, 1),
                    -0.3, 10), sine(1), 10300 },
+  { peri.Truncated(transformed(peri.Pareto(3, 5e-324), Abs()), -2, 1000), sine(1), 130000 },
 }
 
 -- p, q, points: the density of a dear law is looked at as well
@@ -127,6 +130,7 @@ local DIVERGENCES = {
 
 -- law, mode, points
 local MODES = {
+  { peri.Truncated(any_mixture(peri.GeneralizedPareto(30, 2, 0.3), peri.VonMises(1e-100, 1.5)), 0.1, 2), 0.1, 44000 },
   { peri.Truncated(mix(peri.Skellam({ 1e9, 30 }, { 1e9, 20 }), 0.3, 0.7), 25, math.huge), 25, 60000 },
   { peri.Truncated(mix(peri.Zipf { 1.5, 2.5 }, 0.3, 0.7), 2, 1e9), 2, 53000 },
   { peri.Truncated(mix(peri.Poisson { 1e15, 300 }, 0.3, 0.7), 310, math.huge), 310, 61000 },

@@ -240,6 +240,17 @@ local function log_tail (self, y, upper)
   return where(upper, outer, self:log_cdf(y))
 end
 
+local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
+
+-- A number that a quantile of |X| is not below: what is within it is in one tail of X at least, and what is beyond it
+-- is more than either tail. 0 where that is not close to its `reach`, NaN where there is none.
+local function innermost (self, tail, upper, reach)
+  local level = minimum(1, tail * where(upper, 1 + SLACK, 1 - SLACK))
+  local low, high = self.below:icdf(level), self.below:isf(level)
+  local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
+  return where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+end
+
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
 -- outer mass says; a small inner mass is that of the density at 0 as a first guess.
 local function folded_quantile (self, p, q)
@@ -251,11 +262,12 @@ local function folded_quantile (self, p, q)
   local target = where(upper, log(q), log(p))
   local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
+  local least = innermost(self, where(upper, q, p), upper, reach)
   local y = quadrature.root(function (x, at)
     local reached, goal = log_tail(self, x, at.upper), at.goal
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            2 ^ -51 * maximum(1, abs(goal))
-  end, 0 * reach, reach, guess, { goal = target, upper = upper }, self.batch_rank)
+  end, least, reach, maximum(guess, least), { goal = target, upper = upper }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)
