@@ -244,8 +244,8 @@ local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of t
 
 -- A number that a quantile of |X| is not below: what is within it is in one tail of X at least, and what is beyond it
 -- is more than either tail. 0 where that is not close to its `reach`, NaN where there is none.
-local function innermost (self, tail, upper, reach)
-  local level = minimum(1, tail * where(upper, 1 + SLACK, 1 - SLACK))
+local function innermost (self, small, upper, reach)
+  local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
   local low, high = self.below:icdf(level), self.below:isf(level)
   local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
   return where(functions.ge(least, 0.5 * reach), least, 0 * reach)

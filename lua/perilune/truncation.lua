@@ -23,7 +23,7 @@ local where, maximum, minimum, abs = functions.where, functions.maximum, functio
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF    = math.huge
-local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
+local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
 
 local truncation = {}
