@@ -121,6 +121,8 @@ local EXPECTATIONS = {
   { peri.Truncated(mix(peri.NoncentralT({ 1e4, 0.05 }, { 1e-100, 0.001 }, { 2, 2.5 }, { 1e150, 0.1 }), 1e-8, 1),
                    -0.3, 10), sine(1), 10300 },
   { peri.Truncated(transformed(peri.Pareto(3, 5e-324), Abs()), -2, 1000), sine(1), 130000 },
+  { transformed(mix(peri.Zipf { 7, 2.5 }), Abs()), sine(1000), 44500 },
+  { peri.Truncated(peri.Truncated(peri.NoncentralF(5, 5, 1e150), -1e10, 6.2e149), -2, math.huge), sine(1000), 1650 },
 }
 
 -- p, q, points: the density of a dear law is looked at as well
