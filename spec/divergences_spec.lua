@@ -116,6 +116,9 @@ describe("js_divergence", function ()
     check_list(error, { 0, 0 })
     value, error = peri.js_divergence(steep, peri.Uniform(-2, 2))
     assert(value >= 0 and value <= LOG_2 and error <= LOG_2)
+    local beyond = peri.TransformedDistribution(peri.Normal(1e9, 1), peri.transforms.Exp())   -- all numbers
+    value, error = peri.js_divergence(beyond, peri.LogNormal(0, 1))
+    assert(value - error <= LOG_2 and value + error >= LOG_2)
   end)
 
   it("of vectors comes from draws", function ()

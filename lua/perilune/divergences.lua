@@ -123,8 +123,10 @@ function divergences.js_divergence (p, q, opts, ...)
     local better = near * functions.lt(its_error, error)
     value, error = where(better, close, value), where(better, its_error, error)
   end
-  value = where(separate, LOG_2, minimum(maximum(value, 0), LOG_2))
-  return value, where(separate, 0, minimum(error, LOG_2))   -- it lies between
+  local unknown = functions.isnan(value)   -- but it lies between
+  value = where(unknown, 0.5 * LOG_2, minimum(maximum(value, 0), LOG_2))
+  error = where(unknown, 0.5 * LOG_2, minimum(error, LOG_2))
+  return where(separate, LOG_2, value), where(separate, 0, error)
 end
 
 
