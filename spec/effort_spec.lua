@@ -79,6 +79,8 @@ local DISTANCES = {
     peri.NegativeBinomial2(7, 0.5), 1, 730000 },
   { transformed(peri.NormalInverseGaussian(7, 0.01, 2 ^ 53, 0.01), Abs()),
     mix(peri.NegativeBinomial2({ 2, 0.5 }, { 0.7, 12 }), 0.3, 0.7), 3, 26500 },
+  { transformed(any_mixture(peri.JohnsonSU(-1, 5, 20, 20), peri.NoncentralT(1, -0.5, 0, 1000)), Tanh(), Abs()),
+    peri.Burr(2, 7, 20), 3, 365000 },
 }
 
 describe("mixtures", function ()

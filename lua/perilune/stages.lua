@@ -192,15 +192,18 @@ end
 
 function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
+local PATIENCE = 500   -- for a mass of a dear law, in units of effort.lua
+
 -- P(-y <= X <= y) as an integral of the density, for y close to 0: over v, y v^8, as the density may have a cusp at 0.
 local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
+  local purse = effort.is_dear(self) and effort.purse(PATIENCE * core.numel(row)) or nil
   local density = quadrature.integrate(function (v)
     local square = v * v
     local seventh = square * square * square * v
     effort.count(self, v)
     return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
-  end, 0, 1, { shape = shape, panels = 16, rounds = 16 })
+  end, 0, 1, { shape = shape, panels = 16, rounds = 16, purse = purse })
   return row * density
 end
 
