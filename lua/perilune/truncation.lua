@@ -139,7 +139,7 @@ function truncation.quantile (self, log_p, log_q, skipped)
   local above = average(log_q + self.above_first, log_p + self.above_last)
   local upper = lt(above, below)
   local target = where(upper, above, below)
-  if skipped then target = where(skipped, -INF, target) end   -- which is an end
+  if skipped and not core.tracked(target) then target = where(skipped, -INF, target) end   -- which has no slope
   local mass = exp(target)
   local x = inverted(self, mass, upper)
   local deep = lt(target, DEEP) * gt(target, -INF)
@@ -193,7 +193,6 @@ end
 
 
 -- Mode ---------------------------------------------------------------------------
-
 
 local function highest_peak (self)
   if not self.support.is_discrete then return peaks.mode(self, self) end

@@ -219,6 +219,14 @@ describe("Truncated", function ()
     close(0.0797327225961270, peri.item(Truncated(dear, 0.1, 10):entropy()), 1e-7)
   end)
 
+  it("has slopes of quantiles close to its ends", function ()
+    local levels = peri.tensor { 1e-9, 1e-4, 0.3, 0.9999 }
+    local function sum (loc) return peri.item(Truncated(Normal(loc, 1), 0, 1):icdf(levels):sum()) end
+    local w = peri.param(0.2)
+    Truncated(Normal(w, 1), 0, 1):icdf(levels):sum():backward()
+    assert.near((sum(0.20001) - sum(0.19999)) / 2e-5, w.grad, 1e-9)
+  end)
+
   it("has close to its ends what quantiles of dear laws are", function ()
     local d = Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10)   -- a StudentT in other words
     local u = peri.linspace(0.001, 0.999, 101)
