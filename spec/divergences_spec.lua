@@ -106,6 +106,21 @@ describe("js_divergence", function ()
           0.5 * (0.5 * LOG_2 - 0.5 * math.log(middle)) + 0.5 * (math.log(2 / 3 / middle) / 3 + 2 / 3 * LOG_2))
   end)
 
+  it("is right where outcomes overflow, or an end cannot be told from what is before it", function ()
+    local vast = peri.TransformedDistribution(peri.FisherSnedecor(1.5, 2), peri.transforms.Exp())
+    check(peri.js_divergence(vast, peri.Uniform(1, 3)), 0.25448049890619220553, 1e-12)
+    check(peri.js_divergence(peri.Uniform(1, 3), vast), 0.25448049890619220553, 1e-12)
+    local steep = peri.TransformedDistribution(Normal(30, 3), peri.transforms.Tanh())
+    local value, error = peri.js_divergence(steep, peri.Uniform(2, { 3, 4 }))
+    check_list(value, { LOG_2, LOG_2 })
+    check_list(error, { 0, 0 })
+    value, error = peri.js_divergence(steep, peri.Uniform(-2, 2))
+    assert(value >= 0 and value <= LOG_2 and error <= LOG_2)
+    local beyond = peri.TransformedDistribution(peri.Normal(1e9, 1), peri.transforms.Exp())   -- all numbers
+    value, error = peri.js_divergence(beyond, peri.LogNormal(0, 1))
+    assert(value - error <= LOG_2 and value + error >= LOG_2)
+  end)
+
   it("of vectors comes from draws", function ()
     local function at (x) return MultivariateNormal({ x, 0 }, { { 1, 0 }, { 0, 1 } }) end
     local value = peri.item(peri.js_divergence(at(0), at(1), { samples = 40000, rng = peri.rng(1) }))

@@ -77,6 +77,10 @@ local DISTANCES = {
   { transformed(peri.Truncated(peri.Zipf(12), 1, 1000), Abs()), peri.Exponential(5), 2, 56000 },
   { peri.Truncated(mix(peri.FisherSnedecor({ 0.5, 1e15 }, { 1e-300, 1e6 }), 0.3, 0.7), -0.3, 3),
     peri.NegativeBinomial2(7, 0.5), 1, 730000 },
+  { transformed(peri.NormalInverseGaussian(7, 0.01, 2 ^ 53, 0.01), Abs()),
+    mix(peri.NegativeBinomial2({ 2, 0.5 }, { 0.7, 12 }), 0.3, 0.7), 3, 26500 },
+  { transformed(any_mixture(peri.JohnsonSU(-1, 5, 20, 20), peri.NoncentralT(1, -0.5, 0, 1000)), Tanh(), Abs()),
+    peri.Burr(2, 7, 20), 3, 365000 },
 }
 
 describe("mixtures", function ()
@@ -110,11 +114,17 @@ local EXPECTATIONS = {
   { peri.Truncated(any_mixture(peri.Rayleigh(1e-20), peri.NoncentralChi2(2 ^ 40, 1)), 0.1, 1), sine(1000), 52000 },
   { peri.Truncated(any_mixture(peri.GeneralizedExtremeValue(7, 256, 0.9), peri.Chi2(30)), -0.3, 2), sine(1), 45000 },
   { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
-  { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 64000 },
+  { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 39000 },
   { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 13500 },
   { peri.Truncated(peri.NormalInverseGaussian(1e-300, 0, 256, 100), -2, 3), sine(1), 19000 },
   { peri.NoncentralT(1e-100, 0.1), sine(1000), 490 },
   { peri.NoncentralF(5, 5, 1e150), sine(1000), 470 },
+  { peri.Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10), sine(1000), 2300 },
+  { peri.Truncated(mix(peri.NoncentralT({ 1e4, 0.05 }, { 1e-100, 0.001 }, { 2, 2.5 }, { 1e150, 0.1 }), 1e-8, 1),
+                   -0.3, 10), sine(1), 10300 },
+  { peri.Truncated(transformed(peri.Pareto(3, 5e-324), Abs()), -2, 1000), sine(1), 130000 },
+  { transformed(mix(peri.Zipf { 7, 2.5 }), Abs()), sine(1000), 44500 },
+  { peri.Truncated(peri.Truncated(peri.NoncentralF(5, 5, 1e150), -1e10, 6.2e149), -2, math.huge), sine(1000), 1650 },
 }
 
 -- p, q, points: the density of a dear law is looked at as well
@@ -124,6 +134,7 @@ local DIVERGENCES = {
 
 -- law, mode, points
 local MODES = {
+  { peri.Truncated(any_mixture(peri.GeneralizedPareto(30, 2, 0.3), peri.VonMises(1e-100, 1.5)), 0.1, 2), 0.1, 44000 },
   { peri.Truncated(mix(peri.Skellam({ 1e9, 30 }, { 1e9, 20 }), 0.3, 0.7), 25, math.huge), 25, 60000 },
   { peri.Truncated(mix(peri.Zipf { 1.5, 2.5 }, 0.3, 0.7), 2, 1e9), 2, 53000 },
   { peri.Truncated(mix(peri.Poisson { 1e15, 300 }, 0.3, 0.7), 310, math.huge), 310, 61000 },

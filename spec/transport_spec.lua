@@ -189,6 +189,27 @@ describe("wasserstein between outcomes and a continuous law", function ()
     end
   end)
 
+  it("does not need outcomes of either law to be integers", function ()   -- 40-digit reference
+    local function transformed (d, map) return peri.TransformedDistribution(d, map) end
+    local Affine, Exp, Power = peri.transforms.Affine, peri.transforms.Exp, peri.transforms.Power
+    local narrow = transformed(peri.Hypergeometric(1000, 10, 100), Affine(0.5, 0.001))
+    check(narrow, peri.Zipf(3000), 1, 0.499, 1e-12)
+    check(narrow, peri.Zipf(3000), 2, 0.49900089367845013098, 1e-12)
+    check(narrow, peri.Poisson(3), 2, 3.0400609432042385491, 1e-12)
+    check(transformed(peri.Poisson(2), Power(0.5)), transformed(peri.Poisson(3), Affine(0.25, -0.5)), 3,
+          2.5736457386455281506, 1e-12)
+    local vast = transformed(peri.Poisson(2), Exp())
+    check(vast, peri.TransformedDistribution(vast, Affine(0, 0.5)), 1, 0.5 * math.exp(2 * (math.exp(1) - 1)), 1e-12)
+    local value = peri.wasserstein(transformed(peri.Poisson { 3, 4 }, Affine(0.25, 1)), peri.Poisson { 3, 4 }, 2)
+    assert.near(0, peri.item(peri.abs(value - 0.25):max()), 1e-12)
+  end)
+
+  it("is infinite where one law has too heavy a tail", function ()
+    for _, q in ipairs { peri.Normal(0, 1), peri.Poisson(3), peri.Delta(0.3) } do
+      assert.equal(math.huge, (peri.wasserstein(peri.Zipf(3), q, 2)))
+    end
+  end)
+
   -- Between jumps that are known no quantile is asked for, and steps that are too many are not looked at one by one.
   it("asks for few quantiles of outcomes", function ()
     local function counted (class)

@@ -114,6 +114,8 @@ function divergences.js_divergence (p, q, opts, ...)
   fallback.check("js_divergence", p, q, opts)
   p, q = fallback.alike(p, q)
   if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
+  local separate = fallback.are_apart(p, q)
+  if not any(1 - separate) then return p:batched(LOG_2), p:batched(0) end
   local value, error = apart(p, q, opts)
   local near = functions.lt(value, 1e-2)
   if any(near) and fallback.is_same_support(p, q) then
@@ -121,7 +123,10 @@ function divergences.js_divergence (p, q, opts, ...)
     local better = near * functions.lt(its_error, error)
     value, error = where(better, close, value), where(better, its_error, error)
   end
-  return minimum(maximum(value, 0), LOG_2), error
+  local unknown = functions.isnan(value)   -- but it lies between
+  value = where(unknown, 0.5 * LOG_2, minimum(maximum(value, 0), LOG_2))
+  error = where(unknown, 0.5 * LOG_2, minimum(error, LOG_2))
+  return where(separate, LOG_2, value), where(separate, 0, error)
 end
 
 

@@ -74,10 +74,18 @@ effort.price = price
 local CHEAP, SEARCHES = 2, 3   -- quantiles of what is left of a dear law take some of its tails
 local PANELS = 96              -- of a cheap law: some 9000 quantiles, which may take 4 us each
 
+local TAILS = { NoncentralT = 1.5 }   -- what a quantile costs, in tails
+
+-- As many tails does a quantile of d take.
+local function tails_of (d)
+  local inner = d.component_distribution or d.below or d.base or d.base_dist
+  return type(inner) == "table" and tails_of(inner) or TAILS[class.name(class.of(d))] or 1
+end
+
 --- What a quantile of the law d costs.
 function effort.quantile (d)
   local each = price(d)
-  return effort.is_dear(d) and d.base and SEARCHES * each or each
+  return effort.is_dear(d) and d.base and SEARCHES * each or tails_of(d) * each
 end
 
 --- How many panels of either half of d are cut: fewer of a law whose quantiles are dear, or where the density of a dear

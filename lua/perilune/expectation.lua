@@ -27,6 +27,7 @@ local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local DEAR     = 40       -- quantiles, in units of effort.lua
+local BUDGET   = 50000    -- of searches for quantiles of an element, in these units
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -221,13 +222,14 @@ local function in_stretches (d, list, value, opts)
 end
 
 local function by_quantiles (d, f, opts)
+  local purse = opts.purse or effort.purse(BUDGET * batches.size(d) * effort.elements(d))
   local shape = { 2, table.unpack(d.batch_shape) }
   local losses = new_losses(shape)
   local list = followed_stretches(d, f, opts)
   local range = ranges_of(d, list.low, list.high)
   local integrand = halves(d, f, losses, range)
   local options = settings(d, opts, shape, quantile_points(d, opts, range))
-  options.finest = FINEST
+  options.finest, options.purse = FINEST, purse
   local value, error = quadrature.integrate(integrand, 0, REACH, options)
   local rest, doubt = ends.remainder(integrand, shape, value, range and range.is_cut or 0)
   local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost

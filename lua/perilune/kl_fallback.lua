@@ -53,6 +53,13 @@ end
 -- parameters. What is not known is taken to be so.
 function fallback.within (p, q) return is_within(p.support, q.support) end
 
+--- Is it known that one of them ends before the other begins? 1 or 0, as above.
+function fallback.are_apart (p, q)
+  local a, b = p.support, q.support
+  if not (a and b and a.low and b.low) then return 0 end
+  return maximum(lt(a.high, b.low), lt(b.high, a.low))
+end
+
 --- Is it known that p and q have one and the same support?
 function fallback.is_same_support (p, q)
   local a, b = p.support, q.support
@@ -72,8 +79,18 @@ end
 
 -- Sums and integrals ----------------------------------------------------------------
 
--- log q - log p
-local function log_ratio (p, q, x) return q:log_prob(x) - p:log_prob(x) end
+-- Is x outside of the support of d, as far as is known?
+local function is_outside (d, x)
+  local low, high = d.support and d.support.low, d.support and d.support.high
+  return low and high and maximum(lt(x, low), gt(x, high)) or 0
+end
+
+-- log q - log p at x from p; where p cannot tell its density and q has none, e.g. where x overflows, that is -inf.
+local function log_ratio (p, q, x)
+  local ratio = q:log_prob(x) - p:log_prob(x)
+  local unknown = functions.isnan(ratio)
+  return any(unknown) and where(unknown * is_outside(q, x), -INF, ratio) or ratio
+end
 
 -- g(log q - log p) as a function of x, and opts of an expectation that say so: the ratio can be followed
 -- where x is no longer exact, while g may be anything.

@@ -21,10 +21,11 @@ local FAR       = 2.0 ^ 1000   -- no outcome further than this
 local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
 local USUAL     = 1e-25        -- the mass beyond those that matter to most f
-local PROBES    = 16           -- outcomes by which the rest is judged, twice
+local PROBES    = 32           -- outcomes by which the rest is judged, twice
 local NARROW    = 64           -- outcomes that are summed without looking for those,
 local SMALL     = 1024         -- and of all elements together
 local NOTHING   = 2 ^ -60      -- what may be left out, as a part of the sum of |f|
+local ROUNDING  = 2 ^ -46      -- what the rest may be off by, as a part of that sum
 local FEW       = 4096         -- outcomes that are summed one by one
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
 
@@ -163,7 +164,9 @@ local function add_rest (sum, terms, shape, near, far, sums)
   local start = where(is_there, near + functions.sign(far - near) * maximum(1, 2 ^ -52 * abs(near)), near)
   local vanishes = functions.le(amount(terms, shape, start, far), NOTHING * sums[1].size)
   if not any(is_there * (1 - vanishes)) then return end
-  for i, rest in ipairs(sum(minimum(start, far), maximum(start, far))) do
+  local least = sums[1].size
+  for i = 2, #sums do least = minimum(least, sums[i].size) end
+  for i, rest in ipairs(sum(minimum(start, far), maximum(start, far), ROUNDING * least)) do
     for key, value in pairs(rest) do sums[i][key] = sums[i][key] + where(is_there, value, 0) end
   end
 end
@@ -181,9 +184,11 @@ function outcomes.total (terms, distributions, opts)
     first, last = usual_range(from, to, places)
   end
   for i, point in ipairs(opts.points or {}) do points[i] = floor(flat(distributions[1], point)) end
-  local function sum (a, b)
+  local function sum (a, b, atol)
     if core.item((b - a):max()) < FEW then return summation.direct(terms, shape, a, b) end
-    return summation.sum(terms, shape, cuts_of(a, b, places, points), opts)
+    return summation.sum(terms, shape, cuts_of(a, b, places, points), {
+      rtol = opts.rtol, atol = maximum(opts.atol or 0, atol or 0), outcomes = opts.outcomes,
+    })
   end
   local sums = sum(first, last)
   add_rest(sum, terms, shape, first, from, sums)

@@ -28,12 +28,25 @@ local function nearly (height) return height - 2 ^ -50 * maximum(1, abs(height))
 -- with its own for no step.
 local SLOPE, BEND, BEND_HERE = { 4 / 5, -1 / 5, 4 / 105, -1 / 280 }, { 8 / 5, -1 / 5, 8 / 315, -1 / 560 }, -205 / 72
 
+-- f at x - 4 h, ..., x + 4 h, by the number of steps: asked for at once, since f may be a search.
+local function values_beside (f, x, h)
+  local list, values = {}, {}
+  for k = 1, 4 do list[2 * k - 1], list[2 * k] = x - k * h, x + k * h end
+  local heights = core.is_tensor(list[1]) and f(tensor.stack(list))
+  for k = 1, 4 do
+    for i, steps in ipairs { -k, k } do
+      values[steps] = heights and heights:select(1, 2 * k - 2 + i) or f(list[2 * k - 2 + i])
+    end
+  end
+  return values
+end
+
 -- A Newton step to the top of f, by differences over h; taken where it is shorter than `most` of h and does not
 -- lead down.
 local function climb (f, x, top, h, most)
-  local slope, bend = 0, BEND_HERE * top
+  local slope, bend, beside = 0, BEND_HERE * top, values_beside(f, x, h)
   for k = 1, 4 do
-    local left, right = f(x - k * h), f(x + k * h)
+    local left, right = beside[-k], beside[k]
     slope, bend = slope + SLOPE[k] * (right - left), bend + BEND[k] * (left + right)
   end
   local step = slope / bend
@@ -55,7 +68,8 @@ end
 
 -- Search -----------------------------------------------------------------------------
 
-local FARTHEST, GRID, ZOOMS, NARROWER = 700, 65, 12, 0.1
+local FARTHEST = 689   -- beyond it quantiles of what is left of a law are by logarithms
+local GRID, ZOOMS, NARROWER = 65, 12, 0.1
 
 --- The quantile at which the odds of the lower tail are e^s.
 function peaks.quantile (d, s)

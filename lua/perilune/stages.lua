@@ -192,15 +192,18 @@ end
 
 function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
+local PATIENCE = 500   -- for a mass of a dear law, in units of effort.lua
+
 -- P(-y <= X <= y) as an integral of the density, for y close to 0: over v, y v^8, as the density may have a cusp at 0.
 local function mass_near_zero (self, y, shape)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
+  local purse = effort.is_dear(self) and effort.purse(PATIENCE * core.numel(row)) or nil
   local density = quadrature.integrate(function (v)
     local square = v * v
     local seventh = square * square * square * v
     effort.count(self, v)
     return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
-  end, 0, 1, { shape = shape, panels = 16, rounds = 16 })
+  end, 0, 1, { shape = shape, panels = 16, rounds = 16, purse = purse })
   return row * density
 end
 
@@ -240,6 +243,17 @@ local function log_tail (self, y, upper)
   return where(upper, outer, self:log_cdf(y))
 end
 
+local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
+
+-- A number that a quantile of |X| is not below: what is within it is in one tail of X at least, and what is beyond it
+-- is more than either tail. 0 where that is not close to its `reach`, NaN where there is none.
+local function innermost (self, small, upper, reach)
+  local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
+  local low, high = self.below:icdf(level), self.below:isf(level)
+  local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
+  return where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+end
+
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
 -- outer mass says; a small inner mass is that of the density at 0 as a first guess.
 local function folded_quantile (self, p, q)
@@ -251,11 +265,12 @@ local function folded_quantile (self, p, q)
   local target = where(upper, log(q), log(p))
   local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
+  local least = innermost(self, where(upper, q, p), upper, reach)
   local y = quadrature.root(function (x, at)
     local reached, goal = log_tail(self, x, at.upper), at.goal
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            2 ^ -51 * maximum(1, abs(goal))
-  end, 0 * reach, reach, guess, { goal = target, upper = upper }, self.batch_rank)
+  end, least, reach, maximum(guess, least), { goal = target, upper = upper }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)

@@ -1,11 +1,12 @@
 --- The least cost of moving the mass of one discrete distribution of single numbers to another: E |X - Y|^order
 -- with X and Y at the same level of their quantile functions.
-local batches   = require "perilune.batches"
-local core      = require "perilune.core"
-local functions = require "perilune.functions"
-local outcomes  = require "perilune.outcomes"
-local summation = require "perilune.summation"
-local tensor    = require "perilune.tensor"
+local batches    = require "perilune.batches"
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local outcomes   = require "perilune.outcomes"
+local summation  = require "perilune.summation"
+local tensor     = require "perilune.tensor"
+local transforms = require "perilune.transforms"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local sign, gt                     = functions.sign, functions.gt
@@ -252,6 +253,92 @@ function transport.distance (p, q)
   local method = n <= FEW and one_by_one or by_potential
   local value, error = method(p, q, places, from, n)
   return value:reshape(p.batch_shape), error:reshape(p.batch_shape)
+end
+
+
+-- Outcomes that are no integers --------------------------------------------------
+
+-- Does a transform leave integers integers?
+local function keeps_integers (map)
+  if getmetatable(map) == transforms.Abs then return true end
+  if getmetatable(map) ~= transforms.Affine then return false end
+  local function is_whole (x) return not batches.any_now(functions.ne(x, functions.floor(x))) end
+  return is_whole(map.loc) and is_whole(map.scale)
+end
+
+--- Are outcomes of d integers, as far as is known?
+function transport.has_integers (d)
+  for _, map in ipairs(d.transforms or {}) do
+    if not keeps_integers(map) then return false end
+  end
+  for _, part in ipairs(d.list or { d.base_dist or d.base or d.component_distribution }) do
+    if type(part) == "table" and not transport.has_integers(part) then return false end
+  end
+  return true
+end
+
+-- All outcomes that matter to d and their masses, { n, element } both; nil where there are too many, or d is made of
+-- a law whose outcomes are no integers otherwise than by transforms.
+local function all_of (d)
+  if d.transforms then
+    local x, mass = all_of(d.base_dist)
+    if not x then return nil end
+    x = shaped(d, x)
+    for _, map in ipairs(d.transforms) do x = map:forward(x) end
+    return rows(d, #mass, x), mass
+  end
+  if not transport.has_integers(d) then return nil end
+  local from, to = outcomes.range(d)
+  local n = core.item((to - from):max()) + 1
+  if n > MOST then return nil end
+  return from + core.arange(0, n):unsqueeze(-1), masses(d, from, n)
+end
+
+-- Places and masses of each element as lists in order of the places, without those of no mass.
+local function in_order (x, mass)
+  local order, places, weights = ordered(x:transpose(1, 2)):totable(), columns(x), columns(mass)
+  local lists = {}
+  for k, indices in ipairs(order) do
+    local list = { x = {}, mass = {} }
+    for _, at in ipairs(indices) do
+      at = math.tointeger(at)
+      if weights[k][at] > 0 then list.x[#list.x + 1], list.mass[#list.mass + 1] = places[k][at], weights[k][at] end
+    end
+    lists[k] = list
+  end
+  return lists
+end
+
+-- The cost of moving the lower half of the mass of `a` to that of `b`, such lists, or the upper half from the other
+-- end; and what it changes by if tails are rounded by a part of 1, which moves mass to the place before or after.
+local function half_moved (a, b, order, is_upper)
+  local function at (list, i) return list[is_upper and #list + 1 - i or i] end
+  local i, j, left, right, done, sum, change = 1, 1, at(a.mass, 1), at(b.mass, 1), 0, 0, 0
+  local function cost () return math.abs(at(a.x, i) - at(b.x, j)) ^ order end
+  while left and right and done < 0.5 do
+    local mass, before = math.min(left, right, 0.5 - done), cost()
+    sum, done, left, right = sum + mass * before, done + mass, left - mass, right - mass
+    if left <= 0 then i, left = i + 1, at(a.mass, i + 1) else j, right = j + 1, at(b.mass, j + 1) end
+    if left and right then change = change + done * math.abs(cost() - before) end
+  end
+  return sum, change
+end
+
+--- E |X - Y|^order and its error for outcomes that need not be integers, as above; nil where there are too many.
+function transport.between_places (p, q, order)
+  local x, mass_p = all_of(p)
+  if not x then return nil end
+  local y, mass_q = all_of(q)
+  if not y then return nil end
+  local a, b, values, errors = in_order(x, mass_p), in_order(y, mass_q), {}, {}
+  for k in ipairs(a) do
+    local below, off_below = half_moved(a[k], b[k], order, false)
+    local above, off_above = half_moved(a[k], b[k], order, true)
+    local rounding = ROUNDING + 2 ^ -53 * (#a[k].mass + #b[k].mass)
+    local error = rounding * (below + above + off_below + off_above)
+    values[k], errors[k] = below + above, error == error and error or INF
+  end
+  return core.tensor(values):reshape(p.batch_shape), core.tensor(errors):reshape(p.batch_shape)
 end
 
 

@@ -14,6 +14,8 @@ local effort     = lazy "effort"
 local peaks      = lazy "peaks"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
+local slivers    = lazy "slivers"
+local sums       = lazy "mixture_sums"
 local tensor     = lazy "tensor"
 
 local any, any_now = batches.any, batches.any_now
@@ -21,33 +23,26 @@ local where, maximum, minimum, abs = functions.where, functions.maximum, functio
 local exp, log, log1p              = functions.exp, functions.log, functions.log1p
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF    = math.huge
-local DEEP   = -690    -- masses below e^DEEP have quantiles by logarithms only
+local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
 
 local truncation = {}
 
--- Nodes and weights of the five-point rule of Gauss on [-1, 1].
-local RULE = {
-  { 0, 0.56888888888888888889 },
-  { -0.53846931010568309104, 0.47862867049936646804 }, { 0.53846931010568309104, 0.47862867049936646804 },
-  { -0.90617984593866399280, 0.23692688505618908751 }, { 0.90617984593866399280, 0.23692688505618908751 },
-}
-
--- log of the mass between a and b where the density hardly changes.
-local function log_sliver (base, a, b)
-  local centre, half = 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a
-  local sum = -INF
-  for _, node in ipairs(RULE) do
-    sum = functions.logaddexp(sum, base:log_prob(centre + node[1] * half) + math.log(node[2]))
-  end
-  return sum + log(half)
-end
-
 -- The logarithms of both tails of the base at x.
 local function tails_at (base, x) return { x = x, below = base:log_cdf(x), above = base:log_sf(x) } end
 
+local log_between
+
+-- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs.
+local function log_narrow (base, a, b)
+  local parts = base.component_distribution
+  if not parts then return slivers.log_mass(base, a, b) end
+  local from, to = tails_at(parts, sums.padded(base, a)), tails_at(parts, sums.padded(base, b))
+  return sums.log_mixed(base, log_between(parts, from, to))
+end
+
 -- log P(a < X <= b) of the base, whose tails at both are known.
-local function log_between (base, first, last)
+function log_between (base, first, last)
   local a, b, below, above = first.x, last.x, last.below, first.above
   local upper = lt(above, below)
   local large, small = where(upper, above, below), where(upper, last.above, first.below)
@@ -55,7 +50,7 @@ local function log_between (base, first, last)
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
   if base.support and base.support.is_discrete then return mass end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return batches.any_may_be(narrow) and where(narrow, log_sliver(base, a, b), mass) or mass
+  return batches.any_may_be(narrow) and where(narrow, log_narrow(base, a, b), mass) or mass
 end
 
 --- log P(a < X <= b) of the base.
@@ -75,35 +70,35 @@ end
 
 -- Quantiles ----------------------------------------------------------------------
 
--- The distance from an end to the quantile of a small mass there, of density nearly constant: Newton
--- steps on the mass of the sliver. `side` is 1 at the lower end and -1 at the upper.
-local function distance (self, start, side, target)
-  local step = exp(target - self.base:log_prob(start))
-  for _ = 1, 3 do
-    local x = start + side * step
-    local found = log_sliver(self.base, minimum(start, x), maximum(start, x))
-    step = step - functions.expm1(found - target) * exp(target - self.base:log_prob(x))
-  end
-  return step
+-- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest, and gaps?
+local function has_peaks (d)
+  local inner = d.base or d.base_dist
+  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
 end
 
--- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond an end.
+local MANY = 64   -- levels that are worth a selection, or fewer of a dear law
+
+local function few (base) return math.min(MANY, effort.few(base)) end
+
+-- Quantiles x of which those that are `near` an end are at this distance from it, unless that is beyond an end; and
+-- whether they are.
 local function mended (self, x, near, first, side, last, target)
-  return settling.run(function (s)
-    local found = first + side * distance(self, first, side, s.target)
-    local is_inside = gt(side * (last - found), 0) * functions.ge(side * (found - first), 0)
-    s.x = where((1 - s.ended) * is_inside, found, s.x)
-    s.ended = 1
-  end, { x = x, target = target, ended = 1 - near }, 1, #self.batch_shape)
+  if not batches.any_may_be(near) then return x, 0 end
+  local found = first + side * slivers.distances(self, first, side, target, near)
+  local is_found = near * gt(side * (last - found), 0) * functions.ge(side * (found - first), 0)
+  return where(is_found, found, x), is_found
 end
 
--- Quantiles close to an end that cuts the base, where the tails of the base say little.
-local function mend (self, x, log_p, log_q)
-  local target, other = log_p + self.log_mass, log_q + self.log_mass
-  local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first))
-  local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last))
-  x = mended(self, x, low, self.first, 1, self.last, target)
-  return mended(self, x, high, self.last, -1, self.first, other)
+-- Quantiles x, searched for by tails of what is left where they are `lost`.
+local function searched (self, x, log_p, log_q, lost)
+  if not batches.any_may_be(lost) then return x end
+  return quadrature.root(function (at, s)
+    effort.count(self.base, at, 4)
+    local below, above = truncation.log_tails(self, at)
+    local reached, goal = where(s.upper, above, below), s.goal
+    return where(s.upper, -1, 1) * (reached - goal), exp(self:log_prob(at) - reached), 2 ^ -50 * maximum(1, abs(goal))
+  end, where(lost, self.first, x), where(lost, self.last, x), x,
+  { goal = minimum(log_p, log_q), upper = lt(log_q, log_p) }, #self.batch_shape, few(self.base))
 end
 
 -- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
@@ -121,8 +116,6 @@ local function deep_quantile (self, target, upper, deep)
   { goal = target, upper = upper, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
 end
 
-local MANY = 64   -- levels that are worth a selection
-
 -- The quantiles of the base that have these tails, lower ones or where `upper` upper ones: each is asked for once, if
 -- the base is a single law.
 local function inverted (self, mass, upper)
@@ -139,13 +132,14 @@ local function inverted (self, mass, upper)
 end
 
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
--- the base there is an average of those at the ends; the smaller is inverted.
-function truncation.quantile (self, log_p, log_q)
+-- the base there is an average of those at the ends; the smaller is inverted, but for those that are `skipped`.
+function truncation.quantile (self, log_p, log_q, skipped)
   local average = functions.logaddexp
   local below = average(log_q + self.below_first, log_p + self.below_last)
   local above = average(log_q + self.above_first, log_p + self.above_last)
   local upper = lt(above, below)
   local target = where(upper, above, below)
+  if skipped and not core.tracked(target) then target = where(skipped, -INF, target) end   -- which has no slope
   local mass = exp(target)
   local x = inverted(self, mass, upper)
   local deep = lt(target, DEEP) * gt(target, -INF)
@@ -169,20 +163,36 @@ function truncation.settled (self, x, log_p, log_q, level)
   return where(enough(x), x, minimum(x + 1, self.last))
 end
 
+-- Of a density: close to an end that cuts the base its tails say little.
+local function continuous_inverse (self, log_p, log_q)
+  local target, other = log_p + self.log_mass, log_q + self.log_mass
+  local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first)) * gt(target, -INF)
+  local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last)) * gt(other, -INF)
+  local x, from_low = mended(self, 0 * target, low, self.first, 1, self.last, target)
+  local from_high
+  x, from_high = mended(self, x, high, self.last, -1, self.first, other)
+  local is_found = maximum(from_low, from_high)
+  x = settling.run(function (s)
+    s.x, s.ended = where(s.ended, s.x, truncation.quantile(self, s.log_p, s.log_q, s.ended)), 1
+  end, { x = x, log_p = log_p, log_q = log_q, ended = is_found }, 1, #self.batch_shape, few(self.base))
+  return searched(self, x, log_p, log_q, maximum(low, high) * (1 - is_found))
+end
+
 --- The same for all laws: outcomes, and quantiles close to an end, are put right.
 function truncation.inverse (self, log_p, log_q, level)
-  local x = truncation.quantile(self, log_p, log_q)
-  return self.support.is_discrete and truncation.settled(self, x, log_p, log_q, level) or mend(self, x, log_p, log_q)
+  if not self.support.is_discrete then return continuous_inverse(self, log_p, log_q) end
+  return truncation.settled(self, truncation.quantile(self, log_p, log_q), log_p, log_q, level)
+end
+
+--- The same for draws, of which those between ends that are close together need not be exact.
+function truncation.drawn (self, u)
+  local log_p, log_q = log(u), log1p(-u)
+  if self.support.is_discrete or has_peaks(self.base) then return truncation.inverse(self, log_p, log_q, u) end
+  return truncation.quantile(self, log_p, log_q)
 end
 
 
 -- Mode ---------------------------------------------------------------------------
-
--- Is this a mixture, or made of one, so that what is left of it may have peaks other than its highest?
-local function has_peaks (d)
-  local inner = d.base or d.base_dist
-  return d.mixture_distribution ~= nil or class.of(inner) ~= nil and has_peaks(inner)
-end
 
 local function highest_peak (self)
   if not self.support.is_discrete then return peaks.mode(self, self) end

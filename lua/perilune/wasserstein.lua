@@ -545,7 +545,10 @@ end
 local function between_outcomes (p, q, order)
   local value, error
   if batches.size(p) == 0 then return between_quantiles(p, q, order) end
-  if order == 1 then value, error = transport.distance(p, q) else value, error = transport.cost(p, q, order) end
+  if not (transport.has_integers(p) and transport.has_integers(q)) then
+    value, error = transport.between_places(p, q, order)
+  elseif order == 1 then value, error = transport.distance(p, q)
+  else value, error = transport.cost(p, q, order) end
   if not value then return between_quantiles(p, q, order) end
   if rawget(p, "batch_shape") then return value, error end
   return core.item(value), core.item(error)

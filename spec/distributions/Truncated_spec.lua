@@ -205,6 +205,35 @@ describe("Truncated", function ()
     close(0.3, peri.item(d:cdf(d:icdf(0.3))), 1e-14)
   end)
 
+  it("is right between components of a mixture, where its tails say nothing", function ()
+    local parts = peri.TruncatedNormal({ 1.5, 20 }, { 5, 0.3 }, { -0.5, -1 }, { 0, 20 })
+    local d = Truncated(peri.MixtureSameFamily(peri.Categorical { 0.5, 0.5 }, parts), 0.1, 10)
+    close(4.7114286855794939701, peri.item(d:log_prob(10)), 1e-12)
+    close(0.32868206023728461256, peri.item(d:cdf(9.99)), 1e-11)
+    close(10 - 0.0062307875662391648831, peri.item(d:icdf(0.5)), 1e-14)
+    close(10 - 0.10299388534311416571, peri.item(d:icdf(1e-5)), 1e-14)
+    close(10 - 8.9919666917533476247e-8, peri.item(d:isf(1e-5)), 1e-14)
+    assert(peri.item(d:sample(1000, peri.rng(1)):min()) > 9.8)
+    local dear = peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 },
+                                          { peri.JohnsonSU(20, 1.5, 10, 5), peri.NoncentralT(10, 3, 30, 1e300) })
+    close(0.0797327225961270, peri.item(Truncated(dear, 0.1, 10):entropy()), 1e-7)
+  end)
+
+  it("has slopes of quantiles close to its ends", function ()
+    local levels = peri.tensor { 1e-9, 1e-4, 0.3, 0.9999 }
+    local function sum (loc) return peri.item(Truncated(Normal(loc, 1), 0, 1):icdf(levels):sum()) end
+    local w = peri.param(0.2)
+    Truncated(Normal(w, 1), 0, 1):icdf(levels):sum():backward()
+    assert.near((sum(0.20001) - sum(0.19999)) / 2e-5, w.grad, 1e-9)
+  end)
+
+  it("has close to its ends what quantiles of dear laws are", function ()
+    local d = Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10)   -- a StudentT in other words
+    local u = peri.linspace(0.001, 0.999, 101)
+    local got, expected = d:icdf(u), Truncated(peri.StudentT(3, 2, 1000), 1, 10):icdf(u)
+    assert(peri.item(peri.abs(got / expected - 1):max()) < 3e-13)
+  end)
+
   it("samples from its own law", function ()   -- false alarm 1e-6 a test, seeds fixed
     for seed, d in ipairs(bases()) do
       local x = d:sample(5000, peri.rng(3100 + seed))

@@ -19,6 +19,18 @@ describe("Zipf", function ()
     assert.equal(math.huge, peri.Zipf(3):variance())
   end)
 
+  it("has tails where probabilities underflow", function ()   -- 40-digit reference
+    for _, case in ipairs {
+      { 1.5, 1e250, 7.655867679988531245e-126 }, { 1.5, 1e307, 2.4209979333632851298e-154 },
+      { 3, 1e120, 4.1595368629035373434e-241 }, { 20, 1e16, 5.2631528738888169468e-306 },
+    } do
+      local s, k, tail = table.unpack(case)
+      assert.near(1, peri.Zipf(s):sf(k) / tail, 1e-12)
+      assert.near(1, peri.Zipf(s):isf(tail) / k, 1e-11)
+    end
+    assert.equal(math.huge, peri.Zipf(1.5):isf(1e-200))
+  end)
+
   it("samples from its own law where that is heavy", function ()
     local d = peri.Zipf(2.2)
     local x = d:sample(20000, peri.rng(1))

@@ -52,12 +52,21 @@ static void log_density_slopes (const double v[], double d[]) {
   d[1] = inside ? rest.logs / (1 + rest.sum) - vlog(k) : k == k ? 0 : k;
 }
 
+/* from k + 1 on, also where the first term underflows but not all of them together */
+static double sum_beyond (double k, double s) {
+  double first = vpow(k + 1, -s), sum = sum_from(s, k + 1).sum;
+  if (first >= DBL_MIN && sum < HUGE_VAL) return first * sum;
+  if (k > 0x1p60) return vpow(k, 1 - s) / (s - 1);
+  double root = vpow(k + 1, -0.5 * s);
+  return root * sum * root;
+}
+
 /* at {k, s, zeta(s)} */
 static double part_of (const double v[], int upper) {
   double k = floor(v[0]), s = v[1], whole = v[2];
   if (!(k >= 1)) return k != k ? k : upper;
   if (k == HUGE_VAL) return !upper;
-  double above = vpow(k + 1, -s) * sum_from(s, k + 1).sum / whole;
+  double above = sum_beyond(k, s) / whole;
   if (above < 0.5) return upper ? above : 1 - above;
   double below = sum_up_to(s, k) / whole;
   return upper ? 1 - below : below;

@@ -86,10 +86,8 @@ local function drawn (self, shape, rng)
   local u = Uniform(0, 1)
   if rawget(self, "batch_shape") then u = u:expand(self.batch_shape) end
   u = u:sample(shape, rng)
-  local x = truncation.quantile(self, log(u), log1p(-u))
-  if not self.support.is_discrete then return x end
-  x = truncation.settled(self, x, log(u), log1p(-u), u)
-  return type(x) == "number" and math.tointeger(x) or x
+  local x = truncation.drawn(self, u)
+  return self.support.is_discrete and type(x) == "number" and math.tointeger(x) or x
 end
 
 function Truncated:sample (shape, rng) return core.no_grad(drawn, self, shape, rng) end

@@ -1,0 +1,117 @@
+--- Stretches of a law in which its density hardly changes: masses of them, and quantiles close to an end.
+local batches   = require "perilune.batches"
+local core      = require "perilune.core"
+local effort    = require "perilune.effort"
+local functions = require "perilune.functions"
+local settling  = require "perilune.settling"
+
+local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
+local exp, log, le = functions.exp, functions.log, functions.le
+local any = batches.any
+local INF = math.huge
+
+local slivers = {}
+
+-- Nodes and weights of the five-point rule of Gauss on [-1, 1].
+local RULE = {
+  { 0, 0.56888888888888888889 },
+  { -0.53846931010568309104, 0.47862867049936646804 }, { 0.53846931010568309104, 0.47862867049936646804 },
+  { -0.90617984593866399280, 0.23692688505618908751 }, { 0.90617984593866399280, 0.23692688505618908751 },
+}
+
+-- log of the mass within `half` of a centre where the density, e^log_density(x), hardly changes.
+local function log_sliver (log_density, centre, half)
+  local sum = -INF
+  for _, node in ipairs(RULE) do
+    sum = functions.logaddexp(sum, log_density(centre + node[1] * half) + math.log(node[2]))
+  end
+  return sum + log(half)
+end
+
+local function log_density_of (base)
+  return function (x) return base:log_prob(x) end
+end
+
+--- log P(a < X <= b) of a law with density.
+function slivers.log_mass (base, a, b)
+  return log_sliver(log_density_of(base), 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a)
+end
+
+local FEW = 64                 -- points that are not worth a selection, of a cheap law
+local CLOSE, TRIES = 1e-7, 5   -- what Newton's method leaves of this is rounding; how often it is tried
+local STEEP = 0.5              -- a density that changes by more than e^STEEP is too much for a sliver
+local NODES = 14               -- of polynomials that stand for it,
+local SAME  = 1e-14            -- and differ by no more than this
+
+-- Chebyshev's points in [-1, 1], and some more; the matrix that makes coefficients of Chebyshev's polynomials of values
+-- at the points, and that which makes coefficients of 1, t, t^2, ... of those.
+local function chebyshev ()
+  local places, terms, powers = {}, {}, { { 1 } }
+  for k = 1, NODES do
+    places[k], terms[k] = math.cos(math.pi * (k - 0.5) / NODES), {}
+    for i = 1, NODES do terms[k][i] = (k == 1 and 1 or 2) / NODES * math.cos(math.pi * (k - 1) * (i - 0.5) / NODES) end
+    if k > 1 then powers[k] = {} end
+    for j = 1, NODES do
+      local twice, before = k > 1 and powers[k - 1][j - 1] or 0, k > 2 and powers[k - 2][j] or 0
+      powers[k][j] = k == 1 and (j == 1 and 1 or 0) or (k == 2 and 1 or 2) * twice - before
+    end
+  end
+  for _, t in ipairs { -1, -0.83, 0.07, 0.91, 1 } do places[#places + 1] = t end
+  return core.tensor(places), core.tensor(terms), core.tensor(powers):transpose(1, 2)
+end
+
+local POINTS, TERMS, POWERS = chebyshev()
+
+-- The polynomials through y, { NODES, batch... }.
+local function polynomials (y)
+  local flat = POWERS:matmul(TERMS:matmul(y:reshape(NODES, -1)))
+  local rows = {}
+  for j = 1, NODES do rows[j] = flat:select(1, j):reshape({ table.unpack(core.shape(y), 2) }) end
+  return function (t)
+    local sum = rows[NODES]
+    for j = NODES - 1, 1, -1 do sum = sum * t + rows[j] end
+    return sum
+  end
+end
+
+-- The greatest of x, { n, batch... }, for each element.
+local function greatest (self, x) return x:reshape(-1, batches.size(self)):max(1):reshape(self.batch_shape) end
+
+-- The logarithm of the density on the `side` of `start`, up to e^STEEP times these distances: of a dear law that is
+-- asked for many points by polynomials, if they are as good.
+local function log_density_beside (self, start, side, guess, near)
+  local base = self.base
+  local exact = log_density_of(base)
+  local is_many = core.is_tensor(guess) and core.numel(guess) > 3 * NODES * batches.size(self)
+  if not is_many or not effort.is_dear(base) or core.tracked(guess) then return exact end
+  local t = POINTS
+  for _ = 1, #self.batch_shape do t = t:unsqueeze(-1) end
+  local half = 0.5 * minimum(exp(STEEP) * greatest(self, guess), self.last - self.first)
+  local values = batches.rows(self, #t, exact(start + side * half * (1 + t)))
+  local is_used = greatest(self, near) * functions.isfinite(values:sum(1))
+  local top = where(is_used, values:max(1), 0)
+  local above = where(is_used, values - top, 0)
+  local fit = polynomials(above:narrow(1, 1, NODES))
+  local is_same = le(abs(fit(t) - above):max(1), SAME * maximum(1, abs(top))) * is_used
+  if core.tracked(values) or any(greatest(self, near) * (1 - is_same)) then return exact end
+  return function (x) return top + fit(side * (x - start) / half - 1) end
+end
+
+--- Distances from an end `start` to quantiles of small masses e^target there, of density nearly constant: Newton steps
+-- on the mass of the sliver, NaN where it changes. `side` is 1 at the lower end and -1 at the upper.
+function slivers.distances (self, start, side, target, near)
+  local base = self.base
+  local density = base:log_prob(start)
+  local guess = where(near, exp(target - density), 0)
+  local log_density = log_density_beside(self, start, side, guess, near)
+  return settling.run(function (s)
+    local found = log_sliver(log_density, start + 0.5 * side * s.x, 0.5 * s.x)
+    local here = log_density(start + side * s.x)
+    local off = functions.expm1(found - s.target)
+    local is_steep = 1 - le(abs(here - density), STEEP)
+    s.x = where(s.ended, s.x, where(is_steep, 0 / 0, s.x - off * exp(s.target - here)))
+    s.ended = maximum(s.ended, maximum(is_steep, le(abs(off), CLOSE)))
+  end, { x = guess, target = target, ended = 1 - near }, TRIES, #self.batch_shape, math.min(FEW, effort.few(base)))
+end
+
+return slivers
