@@ -89,7 +89,8 @@ local CANNOT_HOLD = {
     "lua/perilune/help/entries.lua: *", "library/perilune.d.lua: *" },
   { VERSION < 5.2 and not IS_JIT, "the collector does as much for a large block as for a small one",
     "does not fill with large results that nobody has" },
-  { IS_JIT, "the compiler allocates", "allocates nothing in a replay", "allocates nothing once it ran" },
+  { IS_JIT, "the compiler allocates", "allocates nothing in a replay", "allocates nothing once it ran",
+    "keeps a bounded number of windows" },
   { IS_JIT, "string.format rounds 0.25 up", "has pictures that are drawn so" },
   { VERSION < 5.4, "__index is followed a hundred times", "a chain of ninety classes is walked, of many more ended" },
 }

@@ -76,6 +76,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
   double level = vlog(p > 0.5 ? 1 - p : p);
   double x = start > low && start < high ? start : search_middle(low, high, positive);
   SearchSlope last = {(double)NAN, (double)NAN};
+  int stuck = 0;
   for (int step = 0; step < 400; step++) {
     double at[POINT_MAX];
     memcpy(at, v, (size_t)law.operands * sizeof *at);
@@ -93,7 +94,9 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
       next = fabs(way) < 0.5 ? fma(x, vexpm1(way), x) : x * vexp(clamp(way, -600, 600));
       last = now;
     } else next = x + towards / vexp(slope) / search_bend(law, at, side, slope, towards);
-    int slow = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
+    int is_stuck = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
+    int is_close = fabs(rest) < 1e-6 * fmax(1, fabs(level));   /* what moves it there is rounding */
+    int slow = is_stuck && !is_close;
     int stays = !(fabs(next - x) > 1e-15 * fabs(x));   /* far out it may, by rounding alone */
     int is_narrow = fabs(rest) < 1e-3 || fabs(log_tail) < 1e6;   /* or the law is, about x */
     int trusted = next >= low && next <= high && (stays ? is_narrow : !slow);
@@ -104,6 +107,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     if (trusted && rest_left < SEARCH_LEFT && way_left < SEARCH_LEFT) return next;
     if ((stays && trusted) || next == low || next == high) return next;
     if (trusted && !positive && gap <= 0x1p-50 * fabs(level)) return next;   /* x may be next to 0 */
+    if (trusted && is_stuck && ++stuck == 3) return next;
     before = gap;
     step_before = way;
     x = next;
