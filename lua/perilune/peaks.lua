@@ -107,6 +107,9 @@ local function mapped (maps, x)
   return x
 end
 
+-- One list after the other.
+local function joined (first, second) return table.move(second, 1, #second, #first + 1, { table.unpack(first) }) end
+
 -- The highest peak of a density between the ends of its support, or at one. place(s) goes through the support as
 -- quantiles do, e^s being odds.
 local function peak_along (d, place)
@@ -153,12 +156,13 @@ end
 -- one may be missed.
 function peaks.mode (d, law, maps)
   maps = maps or {}
+  while law.transforms do   -- quantiles of what is behind them may be searches
+    law, maps = law.base_dist, joined(law.transforms, maps)
+  end
   if law.component_distribution then return peak_of_mixture(d, law, maps) end
   local found = {}
   for i, part in ipairs(truncated_mixture.parts(law) or {}) do
-    local whole = { table.unpack(part.maps) }
-    for _, map in ipairs(maps) do whole[#whole + 1] = map end
-    found[i] = peak_of_mixture(d, part.law, whole)
+    found[i] = peak_of_mixture(d, part.law, joined(part.maps, maps))
   end
   if #found > 0 then return (peaks.highest(d, tensor.stack(found))) end
   local best = peak_along(d, function (s) return mapped(maps, peaks.quantile(law, s)) end)
