@@ -36,8 +36,8 @@ end
 
 -- Integrals are over steps where the noncentrality is large, and over a vast range where df is next to nothing.
 local function score_price (d)
-  local steps = functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 12)
-  return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), steps, 200))
+  local steps = functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
+  return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), steps, 400))
 end
 
 local PRICES = {
