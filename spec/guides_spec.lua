@@ -778,8 +778,8 @@ describe("a guide is refused", function ()
   end)
 
   it("where there is nothing to infer", function ()
-    local posed = peri.model(function (m) m.y = Normal(0, 1) end) { y = 1 }
-    local fit = posed:vi { guide = function (g) g:param("x", 1) end, run = false, seed = 1 }
+    local observed = peri.model(function (m) m.y = Normal(0, 1) end) { y = 1 }
+    local fit = observed:vi { guide = function (g) g:param("x", 1) end, run = false, seed = 1 }
     for _, method in ipairs { "step", "result" } do
       local ok, why = pcall(fit[method], fit)
       assert.is_false(ok)
