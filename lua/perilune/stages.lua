@@ -251,7 +251,7 @@ local function innermost (self, small, upper, reach)
   local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
   local low, high = self.below:icdf(level), self.below:isf(level)
   local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
-  return where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+  return where(functions.ge(least, 0.5 * reach), least, where(functions.isnan(reach), reach, 0))
 end
 
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
