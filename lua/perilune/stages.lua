@@ -246,12 +246,12 @@ end
 local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
 
 -- A number that a quantile of |X| is not below: what is within it is in one tail of X at least, and what is beyond it
--- is more than either tail. 0 where that is not close to its `reach`, NaN where there is none.
+-- is more than either tail. 0 where that is not close to its `reach`, NaN where that is infinite or there is none.
 local function innermost (self, small, upper, reach)
   local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
   local low, high = self.below:icdf(level), self.below:isf(level)
   local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
-  return where(functions.ge(least, 0.5 * reach), least, where(functions.isnan(reach), reach, 0))
+  return where(functions.ge(least, 0.5 * reach), least, 0 * reach)
 end
 
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
@@ -266,11 +266,12 @@ local function folded_quantile (self, p, q)
   local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
   local least = innermost(self, where(upper, q, p), upper, reach)
+  local start = where(functions.isnan(least), guess, maximum(guess, least))
   local y = quadrature.root(function (x, at)
     local reached, goal = log_tail(self, x, at.upper), at.goal
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            2 ^ -51 * maximum(1, abs(goal))
-  end, least, reach, maximum(guess, least), { goal = target, upper = upper }, self.batch_rank)
+  end, least, reach, start, { goal = target, upper = upper }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)
