@@ -100,6 +100,8 @@ FLAGS_avx2 = -mavx2 -mfma $(if $(filter %-mingw32,$(MACHINE)),$(if $(IS_CLANG),,
 # copy of each function that all of them have.
 FLAGS_baseline = $(if $(filter x86_64-% i686-% wasm32-%,$(MACHINE)),$(if $(filter -O3,$(OPT)),-Os \
                  $(if $(filter x86_64-%,$(MACHINE)),$(WHOLE))))
+# Nothing unwinds through a kernel: hooks that it lets run end before it goes on. The tables would be 5 % of the module.
+TABLES     = $(if $(filter %-mingw32,$(MACHINE)),,-fno-asynchronous-unwind-tables)
 KERNELS   := $(sort $(wildcard src/kernel/*.c src/kernel/*/*.c))
 MATH      := $(KERNELS) $(sort $(wildcard src/special/*.c src/random/*.c src/linalg/*.c))
 SHELL_SRC := $(sort $(wildcard src/api/*.c src/engine/*.c src/host/*.c src/autograd/*.c src/driver/*.c src/tensor/*.c \
@@ -226,7 +228,7 @@ $(BUILD)/modules.c: $(BUILD)/names Makefile
 define variant_rules
 $(KERNEL_BUILD)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	@$$(call compile,$$< ($(1)),$$(VECTORISE) $$(FLAGS_$(1)))
+	@$$(call compile,$$< ($(1)),$$(VECTORISE) $$(TABLES) $$(FLAGS_$(1)))
 
 $(KERNEL_BUILD)/$(1)/table.o: $(KERNEL_BUILD)/$(1)/table.c
 	@$$(CC) $$(CFLAGS) $$(OWN_CFLAGS) -c -o $$@ $$<
@@ -243,8 +245,8 @@ $(KERNEL_BUILD)/$(1)/table.c: $(KERNEL_BUILD)/names Makefile
 	   echo '  {NULL, NULL}'; echo '};'; } > $$@
 
 $(KERNEL_BUILD)/kernels_$(1).o: $(KERNEL_BUILD)/$(1)/table.o $(MATH:%.c=$(KERNEL_BUILD)/$(1)/%.o)
-	@$$(if $$(findstring -flto,$$(FLAGS_$(1))),$$(CC) -nostdlib -flinker-output=nolto-rel $$(ARITHMETIC) -fPIC \
-	     $$(FLAGS_$(1)),$$(LD)) -r -o $$@.all $$^
+	@$$(if $$(findstring -flto,$$(FLAGS_$(1))),$$(CC) -nostdlib -flinker-output=nolto-rel $$(ARITHMETIC) $$(TABLES) \
+	     -fPIC $$(FLAGS_$(1)),$$(LD)) -r -o $$@.all $$^
 	@$$(OBJCOPY) -w -G perilune_kernels_$(1) -G '__x86.get_pc_thunk.*' $$@.all $$@ && rm -f $$@.all
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant_rules,$(v))))
