@@ -51,7 +51,8 @@ end
 
 -- What tells one tensor or number from another: how many elements, the sum of their sizes, their sum, and some of them.
 local function digest (x)
-  local t = peri.tensor(type(x) == "number" and { x } or x:detach():reshape(-1))
+  if type(x) ~= "number" then x = x:detach() end
+  local t = type(x) == "number" and peri.tensor { x } or x:reshape(-1)
   local n = #t
   local parts = { n, peri.abs(t):sum(), t:sum() }
   for k = 0, SHOWN - 1 do parts[#parts + 1] = t:at(k * n // SHOWN + 1) end
