@@ -189,9 +189,11 @@ def header():
 
 
 def all_tables():
-    paths = sorted(glob("bench/*.lua")) + sorted(glob("bench/*.py"))
-    names = [os.path.splitext(os.path.basename(path))[0] for path in paths]
-    return list(dict.fromkeys(names))   # a table may have its workloads in Lua and its own columns
+    def names(pattern):
+        return [os.path.splitext(os.path.basename(path))[0] for path in sorted(glob(pattern))]
+    own, torch = names("bench/*.py"), names("bench/pytorch/*.py")
+    compared = [name for name in names("bench/*.lua") if name in own or name in torch]
+    return list(dict.fromkeys(compared + own))   # a table may have its workloads in Lua and its own columns
 
 
 def main():
