@@ -315,3 +315,12 @@ describe("smc", function ()
                  refusal_of(posed.smc, posed, { seed = 1, start = "prior", particles = 50 }))
   end)
 end)
+
+it("doubts standard deviations that hang on a few draws", function ()
+  local heavy = peri.model(function (m) m.x = peri.Cauchy(0, 1) end)
+  local post = heavy({}):smc { start = "prior", rng = peri.rng(1) }
+  assert.equal("doubtful", post.verdict)
+  assert.matches("the standard deviation of x hangs on a few far draws", table.concat(post.reasons))
+  local light = peri.model(function (m) m.x = peri.StudentT(5) end)
+  assert.equal("ok", light({}):smc({ start = "prior", rng = peri.rng(1) }).verdict)
+end)

@@ -122,7 +122,7 @@ describe("a verdict", function ()
 
   it("on particles says what is wrong", function ()
     local sound = { families = 500, ess = 1000, draws = 2000, ess_name = "x", correlation = 0.1, accept = 0.5,
-                    log_evidence_error = 0.05, bridged = 1 }
+                    log_evidence_error = 0.05, bridged = 1, sd_error = 0.05, sd_name = "y" }
     local function says (text, changes)
       local word, reasons = verdict.of_particles(setmetatable(changes, { __index = sound }))
       assert.equal(text, table.concat(reasons, "; "))
@@ -135,6 +135,8 @@ describe("a verdict", function ()
     says("the log evidence is known to 0.30 only (bridge sampling says 1.00): use more particles, or start nearer",
          { log_evidence_error = 0.3 })
     says("few independent draws: 300 of 2000 for x; use more particles", { ess = 300 })
+    says("the standard deviation of y hangs on a few far draws, and is known to 30 % only: look at quantiles, or use "
+         .. "more particles", { sd_error = 0.3 })
   end)
 
   it("is not bad for a gap alone, where most draws count", function ()

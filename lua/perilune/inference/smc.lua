@@ -446,12 +446,14 @@ local function ends_of (sorted)
 end
 
 -- How many independent draws each value is worth, by name: particles with the same first ancestor may be alike, others
--- are independent (Lee and Whiteley 2018). Also the smallest over unobserved sites, its element, and the number of
--- first ancestors.
+-- are independent (Lee and Whiteley 2018). And what is worst over the elements of unobserved sites: the smallest of
+-- these numbers, the largest relative error of a standard deviation, sqrt((kurtosis - 1)/(4 ess)); and how many first
+-- ancestors there are.
 local function effective (posed, values, eve)
   local order = eve:argsort()
   local ends, families = ends_of(eve[order])
-  local found, flat, least, where = {}, {}, math.huge, ""
+  local found, flat, off = {}, {}, {}
+  local worst = { ess = math.huge, ess_name = "", sd_error = 0, sd_name = "", families = families }
   for name, value in pairs(values) do
     local shape = core.shape(value)
     local n = table.remove(shape, 1)
@@ -461,13 +463,17 @@ local function effective (posed, values, eve)
     local ess = n * (centred * centred):sum(1) / (sums * sums):sum(1)
     ess = functions.minimum(ess, n)
     found[name], flat[name] = #shape == 0 and ess[1] or ess:reshape(shape), ess:reshape(-1):totable()
+    local kurtosis = (centred ^ 4):mean(1) / functions.square((centred * centred):mean(1))
+    off[name] = functions.sqrt((kurtosis - 1) / (4 * ess)):reshape(-1):totable()
   end
   for _, site in ipairs(posed.latents) do   -- in their order: of equals the first is named
     for j, count in ipairs(flat[site.name]) do
-      if count < least then least, where = count, Posterior.element_name(site.name, site.shape, j) end
+      local element, error = Posterior.element_name(site.name, site.shape, j), off[site.name][j]
+      if count < worst.ess then worst.ess, worst.ess_name = count, element end
+      if error > worst.sd_error then worst.sd_error, worst.sd_name = error, element end
     end
   end
-  return found, least, where, families
+  return found, worst
 end
 
 local function mean_of (list)
@@ -501,9 +507,9 @@ function Smc:result ()
   local u = pooled(self, "u")
   local values = self.density:report(u)
   local eves = eves_of(at)
-  local ess, least, where, families = effective(self.posed, values, eves)
-  local f = { draws = core.shape(u)[1], ess = least, ess_name = where, families = families, accept = mean_of(at.accept),
-              correlation = at.slowest, stages = at.stages, drift = not at.is_settled and at.drift or nil }
+  local ess, f = effective(self.posed, values, eves)
+  f.draws, f.accept, f.stages = core.shape(u)[1], mean_of(at.accept), at.stages
+  f.correlation, f.drift = at.slowest, not at.is_settled and at.drift or nil
   local log_evidence, deviation, parts = evidence_of(self)
   for name, value in pairs(parts) do f[name] = value end
   f.log_evidence_error = deviation
@@ -511,10 +517,10 @@ function Smc:result ()
   return Posterior.new {
     posed = self.posed, density = self.density, u = u, values = values, method = "smc", verdict = word,
     reasons = reasons, findings = f, ess_bulk = ess, log_evidence = log_evidence,
-    log_evidence_error = deviation, centring = self.degrees, r_eff = least / f.draws,
+    log_evidence_error = deviation, centring = self.degrees, r_eff = f.ess / f.draws,
     extra_columns = { { "ESS", ess } },
     how = string.format("smc from %s, %d draws after %d stages, log evidence %.2f +- %.2f, ESS at least %.0f",
-                        self.origin.words, f.draws, at.stages, log_evidence, deviation, least),
+                        self.origin.words, f.draws, at.stages, log_evidence, deviation, f.ess),
   }
 end
 

@@ -108,6 +108,7 @@ function verdict.of_chains (w)
 end
 
 local FAMILIES, ERROR, FORGOTTEN = 50, 0.2, 0.3   -- first ancestors; nats; correlation over a stage
+local SD_ERROR = 0.2                              -- of a standard deviation, relative
 
 -- No with NaN.
 local function is_below (x, limit) return x < limit end
@@ -121,6 +122,10 @@ local function particle_findings (f)
   end
   if not is_below(4 * ESS, f.ess) then
     say("few independent draws: %.0f of %d for %s; use more particles", f.ess, f.draws, f.ess_name)
+  end
+  if not is_below(f.sd_error, SD_ERROR) then
+    say("the standard deviation of %s hangs on a few far draws, and is known to %.0f %% only: look at quantiles, or "
+        .. "use more particles", f.sd_name, 100 * f.sd_error)
   end
   if not is_below(f.correlation, FORGOTTEN) then
     say("the particles of some stage hardly moved (correlation %.2f), so the log evidence may be too low: start "
@@ -138,8 +143,9 @@ local function particle_findings (f)
   return list
 end
 
---- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error,
--- bridged (the log evidence by bridge sampling), drift (of particles that have not settled).
+--- The verdict on particles. `f` has draws, ess, ess_name, families, correlation, accept, log_evidence_error, sd_error
+-- (the largest of a standard deviation, relative), sd_name, bridged (the log evidence by bridge sampling), drift (of
+-- particles that have not settled).
 function verdict.of_particles (f)
   local reasons = particle_findings(f)
   local holds = f.ess >= 40 and f.log_evidence_error < 2   -- neither is NaN, either
