@@ -93,7 +93,7 @@ return {
   { "eight schools, peri.vi",                 schools_vi() },
   { "eight schools, traced",                  schools(true),    torch = 350, torch32 = 350 },
   { "eight schools, traced, raw operations",  schools(true),    torch = 190, torch32 = 190 },
-  { "eight schools, peri.vi, traced",         schools_vi(true), torch = 40, torch32 = 40 },
+  { "eight schools, peri.vi, traced",         schools_vi(true), torch = 80, torch32 = 80 },
   { "logistic regression, N = 1e3, raw operations", logistic(1000), torch = 19, torch32 = 19 },
   { "logistic regression, N = 1e3, peri.vi",  logistic_vi },
   { "logistic regression, N = 1e3, traced",   logistic(1000, true), torch = 25, torch32 = 25 },

@@ -296,6 +296,23 @@ describe("map", function ()
   end)
 end)
 
+-- Of such a density draws of a Gaussian in log t reach t = 0, where it is infinite.
+local function rare (concentration)
+  return peri.model(function (m)
+    m.t = peri.Gamma(concentration, 3)
+    m.y = peri.Poisson(m.t)
+  end) { y = 0 }
+end
+
+describe("guides whose draws reach the end of a support", function ()
+  it("say what they are worth, and do not raise", function ()
+    for seed = 1, 4 do
+      assert.not_equal("ok", rare(0.07):pathfinder({ seed = seed }).verdict)
+      assert.not_equal("ok", rare(0.003):vi({ seed = seed }).verdict)
+    end
+  end)
+end)
+
 describe("pathfinder", function ()
   it("weighs all paths together where a guide of full rank would be too large", function ()
     local centre = peri.arange(200)

@@ -122,10 +122,12 @@ local function check_joint (value)
 end
 
 local function model_of (log_joint, sites)
+  local laws = {}
+  for i, site in ipairs(sites) do laws[i] = Flat(site.constraint, site.shape) end
   return model.model(function (m)
     local theta = {}
-    for _, site in ipairs(sites) do
-      m[site.name] = Flat(site.constraint, site.shape)
+    for i, site in ipairs(sites) do
+      m[site.name] = laws[i]
       theta[site.name] = m[site.name]
     end
     m:factor("log_joint", check_joint(log_joint(theta)))

@@ -61,6 +61,13 @@ static int tracked (lua_State *L) {
   return 2;
 }
 
+/* core.writes(t): how often the elements of t were written to */
+static int writes (lua_State *L) {
+  const Tensor *t = engine_check_tensor(L, 1, "writes");
+  lua_pushinteger(L, (lua_Integer)*t->version);
+  return 1;
+}
+
 /* What fn(...) returns, with recording paused or not. */
 static int call_paused (lua_State *L, int paused) {
   State *state = host_state(L);
@@ -174,6 +181,7 @@ static const luaL_Reg functions[] = {
   {"param",     param},
   {"bare",      bare},
   {"tracked",   tracked},
+  {"writes",    writes},
   {"no_grad",   no_grad},
   {"with_grad", with_grad},
   {"record",    record},

@@ -225,8 +225,28 @@ static int bind_update (lua_State *L) { return bind(L, "bind_update", update); }
 static int finite_grad (lua_State *L) {
   const Tensor *x = check_parameter(L, 1, "finite_grad");
   if (grad_of(x) == NULL) lua_pushnil(L);
-  else lua_pushboolean(L, is_finite(host_kernel(L, "reduce", "sum"), x->node));
+  else lua_pushboolean(L, is_finite(bound_kernel(L, 1), x->node));
   return 1;
+}
+
+/* core.cut_grad(parameter, square, most, kept): the kernel `cut` of kernel/variational.c on the
+   gradient of a parameter, which has one that is finite, and a tensor of its size */
+static int cut_grad (lua_State *L) {
+  const char *who = "cut_grad";
+  const double constant[KERNEL_MAX_CONSTANTS] = {luaL_checknumber(L, 3), luaL_checknumber(L, 4)};
+  const Tensor *x = check_parameter(L, 1, who);
+  Tensor *square = engine_check_tensor(L, 2, who);
+  engine_before_write(L, square);
+  engine_before_write(L, x->node->grad);
+  Tensor *grad = x->node->grad;
+  if (grad_of(x) == NULL || !is_plain(grad) || !is_plain(square) || square->size != grad->size)
+    host_fail(L, who, "parameter, gradient and squares do not fit together");
+  double *row[] = {grad->data, square->data};
+  bound_kernel(L, 1)->update(grad->size, grad->data, constant, row);
+  (*square->version)++;
+  x->node->finite = ++*grad->version;
+  host_state(L)->passes++;
+  return 0;
 }
 
 /* core.zero_grad(optimiser): forgets the gradients of its `params`, a list */
@@ -254,12 +274,21 @@ static const luaL_Reg functions[] = {
   {"recall",      recall},
   {"bind_ready",  bind_ready},
   {"bind_update", bind_update},
-  {"finite_grad", finite_grad},
   {NULL, NULL}
 };
 
+/* Sets a function of a kernel. */
+static void set_function (lua_State *L, const char *name, lua_CFunction function, const char *file,
+                          const char *kernel) {
+  push_kernel(L, file, kernel);
+  lua_pushcclosure(L, function, 1);
+  lua_setfield(L, -2, name);
+}
+
 void api_open_optim (lua_State *L) {
   luaL_setfuncs(L, functions, 0);
+  set_function(L, "finite_grad", finite_grad, "reduce", "sum");
+  set_function(L, "cut_grad", cut_grad, "variational", "cut");
   lua_pushliteral(L, "params");
   lua_pushcclosure(L, zero_grad, 1);
   lua_setfield(L, -2, "zero_grad");

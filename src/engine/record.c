@@ -77,12 +77,13 @@ void engine_note_loop (const Tensor *t, const Loop *loop) {
   t->node->block = block_of_loop(t->node->kind, t->node->kernel, loop);
 }
 
-/* Fills the node of the tensor on top, all but the inputs before `first`. */
-static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
+/* Fills the node of the tensor on top, all but the inputs before `first`, and gives it room for so
+   many user values. */
+static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first, int user_values) {
   t->node->kernel = r->kernel;
   t->node->dimensions = (uint16_t)r->dimensions;
   t->node->block = block_of(r, t->rank);
-  compat_open_values(L);
+  compat_open_values(L, user_values);
   for (int k = first; k < r->n; k++) set_input(L, t, k, r->in[k], r->base + k);
   compat_close_values(L);
 }
@@ -90,11 +91,11 @@ static void fill_node (lua_State *L, const Recording *r, Tensor *t, int first) {
 Tensor *engine_new_recorded (lua_State *L, const Recording *r, int rank,
                              const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   if (!r->always && !engine_is_tracked(r->state, r->n, r->in))
-    return host_new(L, r->who, rank, shape, stride);
+    return host_new_of(L, r->state, r->who, rank, shape, stride);
   size_t size = count_elements(L, r, rank, shape);
   Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
-                            r->n + (r->kind >= NODE_SCAN), tensor_room(size));
-  fill_node(L, r, t, 0);
+                            compat_early(r->n + (r->kind >= NODE_SCAN)), tensor_room(size));
+  fill_node(L, r, t, 0, r->n + (r->kind >= NODE_SCAN));
   place_elements(t);
   return t;
 }
@@ -110,9 +111,9 @@ Tensor *engine_new_parameter (lua_State *L, State *state, const Tensor *like) {
 Tensor *record_new_waiting (lua_State *L, const Recording *r, int rank,
                             const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   size_t size = count_elements(L, r, rank, shape);
-  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n, r->n + 1,
-                            size == 1 ? sizeof(double) : 0);
-  fill_node(L, r, t, 0);
+  Tensor *t = new_with_node(L, r->state, rank, shape, stride, size, r->kind, r->n,
+                            compat_early(r->n + 1), size == 1 ? sizeof(double) : 0);
+  fill_node(L, r, t, 0, r->n + 1);
   for (int k = 0; k < r->n; k++) tensor_holder(r->in[k])->awaited = true;
   return t;
 }
@@ -122,9 +123,9 @@ Tensor *engine_new_drawn (lua_State *L, const Recording *r, int rank, const ptrd
   size_t size = count_elements(L, r, rank, shape), room = tensor_room(size);
   size_t header = tensor_header_bytes(rank);
   if (room > PTRDIFF_MAX / 4) host_fail(L, r->who, "too many elements");
-  Tensor *t = new_with_node(L, r->state, rank, shape, NULL, size, r->kind, r->n, r->n,
-                            room + header + (is_noise ? room : 0));
-  fill_node(L, r, t, 1);
+  Tensor *t = new_with_node(L, r->state, rank, shape, NULL, size, r->kind, r->n,
+                            compat_early(r->n), room + header + (is_noise ? room : 0));
+  fill_node(L, r, t, 1, r->n);
   place_elements(t);
   char *behind = (char *)t->data + size * sizeof(double);
   *first = tensor_init(behind, rank, size, is_noise ? NULL : t->data);

@@ -227,6 +227,19 @@ static void run_backward (lua_State *L, State *state, Trace *trace) {
   state->active_pass = before;
 }
 
+/* Goes back from what was computed last, and pushes the number. */
+static int back_and_deliver (lua_State *L, State *state, Trace *trace, int writing) {
+  if (!watch_stopped(&state->watch)) run_backward(L, state, trace);
+  end_writing(L, state, trace, writing);
+  for (size_t i = 0; i < trace->leaves; i++) {
+    if (trace->leaf[i].left_out) continue;
+    node_fill_gradient(NULL, trace->leaf[i].node);
+    grads_deliver(trace->leaf[i].node);
+  }
+  host_push_number(L, trace->top->data[0]);
+  return 1;
+}
+
 /*@ Trace:backward() -> number
  * Computes the number again and adds its gradients to those of parameters: what f() and
  * backward would do.
@@ -240,14 +253,22 @@ static int replay_back (lua_State *L) {
   Trace *trace = check_replay(L, state, "trace:backward");
   int writing = begin_writing(L, state, trace);
   go_forward(L, state, trace);
-  if (!watch_stopped(&state->watch)) run_backward(L, state, trace);
-  end_writing(L, state, trace, writing);
-  for (size_t i = 0; i < trace->leaves; i++) {
-    node_fill_gradient(NULL, trace->leaf[i].node);
-    grads_deliver(trace->leaf[i].node);
-  }
-  host_push_number(L, trace->top->data[0]);
-  return 1;
+  return back_and_deliver(L, state, trace, writing);
+}
+
+/*@ Trace:pass_back() -> number
+ * The second half of backward, for what value() has computed: adds the gradients of the number to
+ * those of parameters, which must be as they were. No draw is made again.
+ * > w = param(3)
+ * > loss = trace(function () return w * w end)
+ * > loss:value(), loss:pass_back(), item(w.grad)
+ * 9.0  9.0  6.0 */
+/* trace:pass_back(): the backward pass alone. Slopes are those at the present elements of operands:
+   what the function is linear in may be written to between value() and this. */
+static int replay_back_alone (lua_State *L) {
+  State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
+  Trace *trace = check_replay(L, state, "trace:pass_back");
+  return back_and_deliver(L, state, trace, begin_writing(L, state, trace));
 }
 
 /*@ Trace:value() -> number
@@ -435,6 +456,8 @@ void replay_push_metatable (lua_State *L) {
   lua_setfield(L, -2, "value");
   pass_push_function(L, replay_back);
   lua_setfield(L, -2, "backward");
+  pass_push_function(L, replay_back_alone);
+  lua_setfield(L, -2, "pass_back");
   pass_push_function(L, replay_rows);
   lua_setfield(L, -2, "rows");
   lua_setfield(L, -2, "__index");

@@ -61,7 +61,8 @@ static Trace *push_trace (lua_State *L, const Tape *tape, const Tensor *top) {
   *trace = (Trace) {.magic = TRACE_MAGIC, .self = trace, .top = top};
   trace->leaf = (TraceLeaf *)(void *)(trace->step + tape->n);
   for (size_t i = 0; i < tape->n; i++)
-    if (tape->node[i]->kind == NODE_LEAF) trace->leaf[trace->leaves++].node = tape->node[i];
+    if (tape->node[i]->kind == NODE_LEAF)
+      trace->leaf[trace->leaves++] = (TraceLeaf) {.node = tape->node[i]};
     else trace->step[trace->n++] = step_of(L, tape->node[i]);
   for (size_t i = 0; i < trace->n; i++) {
     TraceStep *step = &trace->step[i];
@@ -88,16 +89,19 @@ static void make_gradients (lua_State *L, const Tape *tape, Trace *trace) {
   check_operands(L, tape);
 }
 
-/* Nothing flows back to nodes that do not depend on a parameter, the one that is wanted. (`empty`
-   marks them.) What a recurrence passes on is left as it is. */
+/* Nothing flows back to nodes that do not depend on a parameter, the one that is wanted, or do so
+   by way of flat ones alone. (`empty` marks them.) What a recurrence passes on is left as it is. */
 static void leave_others_out (Trace *trace, const Node *wanted) {
-  for (size_t i = 0; i < trace->leaves; i++) trace->leaf[i].node->empty = trace->leaf[i].node != wanted;
+  for (size_t i = 0; i < trace->leaves; i++) {
+    TraceLeaf *leaf = &trace->leaf[i];
+    leaf->left_out = leaf->node->empty = leaf->node != wanted;
+  }
   for (size_t i = trace->n; i-- > 0; ) {
     Node *node = trace->step[i].node;
     node->empty = true;
     for (int k = 0; k < node->n; k++) {
       if (!node->in[k].tracked) continue;
-      if (!node_below(node, k)->empty) node->empty = false;
+      if (!node_is_flat(node) && !node_below(node, k)->empty) node->empty = false;
       else if (node->kind != NODE_SCAN) node->in[k].tracked = false;
     }
     if (node->empty) trace->step[i].goes_back = false;

@@ -31,6 +31,7 @@ typedef struct TraceLeaf {
   Node *node;
   double *gradient;      /* memory for it, where there is a grad already, */
   bool cleared;          /* or where that is zero before a pass */
+  bool left_out;         /* its gradient is not wanted */
 } TraceLeaf;
 
 typedef struct Trace {

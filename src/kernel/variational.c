@@ -1,21 +1,18 @@
 /*
 ** variational.c - a step of variational inference, apart from the model
 **
-** A draw from a Gaussian guide with log scale w; the log density of the draw, and its slope by
-** the draw; and what has the gradient of the bound where draws go, to be summed:
+** A draw from a Gaussian guide with log scale w, and the log density of v there; and what has the
+** gradient of a bound where draws go, to be summed:
 **
-**   draw(noise, loc, w)                  = loc + e^w noise
-**   log_density(noise, w)                = -w - (noise^2 + log(2 pi))/2
-**   slope(noise, w)                      = -noise / e^w
-**   push(path, slope, gradient, counts)  = path (slope - gradient) counts
+**   draw(noise, loc, w)      = loc + e^w noise
+**   log_density(v, loc, w)   = -w - (z^2 + log(2 pi))/2,    z = (v - loc)/e^w
+**   push(u, gradient, count) = u gradient count
 **
-** Gradients that are far larger than they were, `square` being a moving average of their squares
-** (0 where nothing is known): are they no larger than `most` of its roots; as large as that at
-** most; and that average after one more:
+** An update of a gradient and of `square`, a moving average of its squares (0 where nothing is
+** known): elements beyond `most` roots of that are cut there, and those that are left are averaged.
 **
-**   is_usual(gradient, square, most)     = |gradient| <= most sqrt(square), or square = 0
-**   cut(gradient, square, most)          = gradient, or that limit with its sign
-**   follow(gradient, square, kept)       = kept square + (1 - kept) gradient^2
+**   cut                      gradient = gradient, or most sqrt(square) with its sign
+**                            square = kept square + (1 - kept) gradient^2
 */
 #include <math.h>
 
@@ -40,28 +37,34 @@ static void draw_partials (size_t n, const double *const in[], double *const d[]
 }
 
 static void log_density (size_t n, const double *const in[], double *out) {
-  const double *noise = in[0], *w = in[1];
-  EVERY for (size_t i = 0; i < n; i++) out[i] = -w[i] - (0.5 * noise[i] * noise[i] + HALF_LOG_2PI);
+  const double *v = in[0], *loc = in[1], *w = in[2];
+  EVERY for (size_t i = 0; i < n; i++) {
+    double z = (v[i] - loc[i]) / vexp(w[i]);
+    out[i] = -w[i] - (0.5 * z * z + HALF_LOG_2PI);
+  }
 }
 
-static void slope (size_t n, const double *const in[], double *out) {
-  const double *noise = in[0], *w = in[1];
-  EVERY for (size_t i = 0; i < n; i++) out[i] = -noise[i] / vexp(w[i]);
+static void log_density_partials (size_t n, const double *const in[], double *const d[]) {
+  const double *v = in[0], *loc = in[1], *w = in[2];
+  EVERY for (size_t i = 0; i < n; i++) {
+    double scale = vexp(w[i]), z = (v[i] - loc[i]) / scale;
+    d[0][i] = -z / scale;
+    d[1][i] = z / scale;
+    d[2][i] = z * z - 1;
+  }
 }
 
 static void push (size_t n, const double *const in[], double *out) {
-  const double *path = in[0], *slopes = in[1], *gradient = in[2], *counts = in[3];
-  EVERY for (size_t i = 0; i < n; i++) out[i] = path[i] * ((slopes[i] - gradient[i]) * counts[i]);
+  const double *u = in[0], *gradient = in[1], *count = in[2];
+  EVERY for (size_t i = 0; i < n; i++) out[i] = u[i] * (gradient[i] * count[i]);
 }
 
 static void push_partials (size_t n, const double *const in[], double *const d[]) {
-  const double *path = in[0], *slopes = in[1], *gradient = in[2], *counts = in[3];
+  const double *u = in[0], *gradient = in[1], *count = in[2];
   EVERY for (size_t i = 0; i < n; i++) {
-    double force = slopes[i] - gradient[i], weight = path[i] * counts[i];
-    d[0][i] = force * counts[i];
-    d[1][i] = weight;
-    d[2][i] = -weight;
-    d[3][i] = path[i] * force;
+    d[0][i] = gradient[i] * count[i];
+    d[1][i] = u[i] * count[i];
+    d[2][i] = u[i] * gradient[i];
   }
 }
 
@@ -70,34 +73,23 @@ VECTOR double limit (double square, double most) {
   return square > 0 ? square * most * most : HUGE_VAL;
 }
 
-static void is_usual (size_t n, const double *const in[], double *out) {
-  const double *gradient = in[0], *square = in[1], *most = in[2];
-  EVERY for (size_t i = 0; i < n; i++)
-    out[i] = gradient[i] * gradient[i] <= limit(square[i], most[i]);
-}
-
-static void cut (size_t n, const double *const in[], double *out) {
-  const double *gradient = in[0], *square = in[1], *most = in[2];
+/* Rows: where the gradient is, and `square`. Where all of that is kept, gradient^2 may overflow. */
+static void cut (size_t n, const double *gradient, const double *c, double *const row[]) {
+  double most = c[0], kept = c[1], *left = row[0], *square = row[1];
   EVERY for (size_t i = 0; i < n; i++) {
-    double g = gradient[i], l = limit(square[i], most[i]);
-    out[i] = g * g <= l ? g : copysign(sqrt(l), g);
+    double g = gradient[i], l = limit(square[i], most);
+    left[i] = g * g <= l ? g : copysign(sqrt(l), g);
   }
-}
-
-static void follow (size_t n, const double *const in[], double *out) {
-  const double *gradient = in[0], *square = in[1], *kept = in[2];
+  if (kept == 1) return;
   EVERY for (size_t i = 0; i < n; i++)
-    out[i] = square[i] * kept[i] + gradient[i] * gradient[i] * (1 - kept[i]);
+    square[i] = square[i] * kept + left[i] * left[i] * (1 - kept);
 }
 
 
 const Kernel perilune_variational[] = {
   {.name = "draw",        .n_in = 3, .value = draw, .partials = draw_partials},
-  {.name = "log_density", .n_in = 2, .value = log_density},
-  {.name = "slope",       .n_in = 2, .value = slope},
-  {.name = "push",        .n_in = 4, .value = push, .partials = push_partials},
-  {.name = "is_usual",    .n_in = 3, .value = is_usual},
-  {.name = "cut",         .n_in = 3, .value = cut},
-  {.name = "follow",      .n_in = 3, .value = follow},
+  {.name = "log_density", .n_in = 3, .value = log_density, .partials = log_density_partials},
+  {.name = "push",        .n_in = 3, .value = push, .partials = push_partials},
+  {.name = "cut",         .n_in = 2, .update = cut},
   {.name = NULL}
 };

@@ -26,6 +26,7 @@ local gaussian  = require "perilune.inference.gaussian"
 local judge     = require "perilune.inference.judge"
 local lbfgs     = require "perilune.inference.lbfgs"
 local modes     = require "perilune.inference.modes"
+local Normal    = require "perilune.distributions.Normal"
 local proposal  = require "perilune.inference.proposal"
 local recipe    = require "perilune.inference.recipe"
 local show      = require "perilune.show"
@@ -48,10 +49,10 @@ local function is_finite (x) return x - x == 0 end
 
 local function is_batched (posed) return posed.found.rows > 0 end
 
--- The log density of all rows at the centre of units, and its gradient in these units.
-local function anchor_at (posed, degrees, units)
-  local value, gradient = Density.new(posed, degrees):at(units.centre)
-  return { value = value, gradient = units:pull(gradient:reshape(1, units.size)):reshape(units.size) }
+-- The log density of all rows at a place, and its gradient.
+local function anchor_at (posed, degrees, u)
+  local value, gradient = Density.new(posed, degrees):at(u)
+  return { value = value, gradient = gradient }
 end
 
 -- Units around the best mode of a density, or where it is highest; what a verdict wants to know of the search; and how
@@ -116,7 +117,7 @@ function Objective.new (posed, options, set_up)
   self.units = Units.new(set_up.centre, set_up.scale)
   self.family = families[options.guide](posed.size, options, options.rng)
   self.samples, self.alpha = options.samples, options.objective == "renyi" and options.alpha or 1
-  self.params, self.lr = self.family.params, self.family.lr * (self.alpha < 1 and CALMER or 1)
+  self.params, self.lr = { self.family.theta }, self.family.lr * (self.alpha < 1 and CALMER or 1)
   self:refresh()
   return self
 end
@@ -128,7 +129,7 @@ function Objective:refresh ()
   self.batched = is_batched(posed)
   self.density = Density.new(posed, degrees, { batched = self.batched, alone = is_alone })
   local has_anchor = self.batched and options.tolerance or is_alone
-  self.anchor = has_anchor and anchor_at(posed, degrees, self.units) or nil
+  self.anchor = has_anchor and anchor_at(posed, degrees, self.units.centre) or nil
 end
 
 --- What the next steps depend on, beside parameters and generator; `restore` returns whether it can go on from it.
@@ -155,7 +156,8 @@ local function culprit (self, u)
 end
 
 -- Raises because of a row of u where the density or its gradient is not finite.
-local function complain (self, u, values, gradients)
+local function complain (self, values, gradients)
+  local u = self.u
   for i = 1, self.samples do
     if not is_finite(values[i]) then
       errors.raise("vi: the log density is %s at a draw of the guide, because of %s", show.number(values[i]),
@@ -175,65 +177,69 @@ end
 
 -- Estimates -----------------------------------------------------------------------------------
 
-local NAMES_OF_PUSH = { "path", "slopes", "gradients", "counts" }
+local function sum_of (file, name, operands) return core.bind_sum(file, name, "vi", operands, operands) end
 
--- The sum of path (slopes - gradients) counts.
-local push = core.bind_sum("variational", "push", "vi", NAMES_OF_PUSH, NAMES_OF_PUSH)
+local push       = sum_of("variational", "push", { "u", "gradients", "counts" })   -- of their products
+local difference = sum_of("op/arithmetic", "sub", { "x", "y" })
 
--- Rows u of these rows of v, those of the anchor behind them; log densities there, and their gradients.
-local function evaluate (self, v)
-  local units = self.units
-  local u = units:to(v)
-  if self.anchor then u = tensor.cat({ u, units.centre:reshape(1, units.size) }, 1) end
-  return u, self.density:gradients(u)
+-- Records what the guide does in a step: `u` and `log_q` of new draws; and, on the way back, how the parameters move
+-- them. Of the model's density nothing but `gradients` at u is needed there, and what each draw `counts`: both are
+-- written between the two.
+local function prepare (self, rng)
+  if self.prepared == rng then return end
+  local n, family, units, before = self.samples, self.family, self.units, rng:state()
+  local gradients, counts = core.param(core.zeros(n, units.size)), core.param(core.full({ n }, 1 / n))
+  local u, log_q
+  self.trace = core.trace(function ()
+    local v = family:draw(Normal(0, 1):rsample({ n, family.noise_size }, rng))
+    u, log_q = units:to(v), family:log_prob(v)
+    return (log_q * counts):sum() - push(u, gradients, counts:reshape(n, 1))
+  end, family.theta)
+  rng:restore(before)
+  self.u, self.log_q, self.values = core.bare(u), core.bare(log_q), core.zeros(n)
+  self.gradients, self.counts, self.prepared = core.bare(gradients), core.bare(counts), rng
 end
 
--- Log densities at rows of v, and their gradients with respect to v, of what `evaluate` gave.
-local function in_units (self, v, values, gradients)
-  local anchor, n = self.anchor, self.samples
-  gradients = self.units:pull(gradients)
-  if not anchor then return values, gradients end
+-- Log densities at u, and their gradients. What these rows say at the centre is replaced by what all rows say there.
+local function evaluate (self)
+  local anchor, n, u, centre = self.anchor, self.samples, self.u, self.units.centre
+  if not anchor then return self.density:gradients(u, self.values, self.gradients) end
+  local values, gradients = self.density:gradients(tensor.cat({ u, centre:reshape(1, -1) }, 1))
   local slope = anchor.gradient - gradients[n + 1]
-  values = values:narrow(1, 1, n) + (anchor.value - values[n + 1]) + (v * slope):sum(2)
-  return values, gradients:narrow(1, 1, n) + slope
+  self.values:copy(values:narrow(1, 1, n) + (anchor.value - values[n + 1]) + ((u - centre) * slope):sum(2))
+  self.gradients:copy(gradients:narrow(1, 1, n) + slope)
+  return values, gradients
 end
 
--- The bound of these log weights, and what each draw's path counts.
-local function bound (self, log_w)
+-- The bound of the draws' log weights; sets what each of them counts.
+local function bound (self)
   local n, a = self.samples, self.alpha
-  if a == 1 then return log_w:mean(), 1 / n end
+  if a == 1 then return difference(self.values, self.log_q) / n end
+  local log_w = self.values - self.log_q
   local s = (log_w * (1 - a)):softmax()
-  return ((log_w * (1 - a)):logsumexp() - math.log(n)) / (1 - a), (a * s + (1 - a) * s * s):reshape(n, 1)
+  self.counts:copy(a * s + (1 - a) * s * s)
+  return ((log_w * (1 - a)):logsumexp() - math.log(n)) / (1 - a)
 end
 
 --- Draws; returns an estimate of the bound, and adds the gradient of minus it to those of the parameters.
 function Objective:estimate (rng)
-  local family = self.family
+  prepare(self, rng)
   self.density:next_batch(rng)
-  local e = rng:normal(self.samples, family.noise_size)
-  local path = family:draw(e)
-  local v = path:detach()
-  local u, values_of_u, gradients_of_u = evaluate(self, v)
-  local values, gradients = in_units(self, v, values_of_u, gradients_of_u)
-  local log_q, slopes = family:score(e, v)
-  local estimate, counts = bound(self, values - log_q)
-  local surrogate = push(path, slopes, gradients, counts)
-  if not is_finite(estimate) or not is_finite(core.item(surrogate)) then
-    complain(self, u, values_of_u, gradients_of_u)
-  end
-  surrogate:backward()
+  self.trace:value()
+  local values, gradients = evaluate(self)
+  local estimate = bound(self)
+  self.trace:pass_back()
+  if not is_finite(estimate) or not core.finite_grad(self.family.theta) then complain(self, values, gradients) end
   return estimate + self.units.log_det
 end
 
 -- Means and sds of the guide where its parameters have these values.
 local function moments_at (self, values)
-  local kept = {}
-  for i, param in ipairs(self.params) do
-    kept[i] = param:detach():clone()
-    param:copy(values[i])
-  end
+  local theta = self.family.theta
+  local kept = theta:detach():clone()
+  theta:copy(values[1])
   local found = { self.family:moments() }
-  for i, param in ipairs(self.params) do param:copy(kept[i]) end
+  theta:copy(kept)
   return found
 end
 
@@ -254,7 +260,7 @@ end
 local function drawn (self, n, rng)
   local e = modes.noise(n, self.family.noise_size, rng)
   local v = core.no_grad(function () return self.family:draw(e) end)
-  return self.units:to(v), (self.family:score(e, v)) - self.units.log_det
+  return self.units:to(v), self.family:log_prob(v) - self.units.log_det
 end
 
 -- Draws of a guide that is not a Gaussian, and of laws around its mean and covariance that defend it, as those of
@@ -271,7 +277,7 @@ local function defended (self, n, rng)
   local others = math.floor(n * share)
   local far = proposal.around(around, others, rng)
   local all = tensor.cat({ u:narrow(1, 1, n - others), far }, 1)
-  local of_guide = (self.family:score(nil, units:from(all))) - units.log_det
+  local of_guide = self.family:log_prob(units:from(all)) - units.log_det
   return all, functions.logaddexp(of_guide + math.log(1 - share), proposal.log_around(around, all) + math.log(share)),
          n - others
 end

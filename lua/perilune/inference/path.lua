@@ -122,7 +122,7 @@ function Path.follow (density, n, rng, every)
     if not gaussian then return end
     local u = gaussian:draw(n, rng)
     local elbo = (density:values(u) - gaussian:log_density(u)):mean()
-    if elbo > path.elbo then path.best, path.elbo = gaussian, elbo end
+    if elbo > path.elbo and elbo < math.huge then path.best, path.elbo = gaussian, elbo end   -- infinite by rounding
   end
   return path
 end

@@ -65,16 +65,21 @@ function recipe.units_of_end (best)
   return Units.new(best.x, core.eye(core.numel(best.x)) * sd:reshape(-1, 1))
 end
 
---- Units with their shares of the proposal: by their ELBOs, none below LEAST_WEIGHT.
+local function is_finite (x) return x - x == 0 end
+
+--- Units with their shares of the proposal: by their ELBOs, none below LEAST_WEIGHT. An ELBO that is not finite, as
+-- where draws reach an end of a support by rounding, says nothing.
 function recipe.shares (list)
   local best, total, rest, guides = -math.huge, 0, 0, {}
-  for _, units in ipairs(list) do best = math.max(best, units.elbo) end
+  for _, units in ipairs(list) do
+    if is_finite(units.elbo) then best = math.max(best, units.elbo) end
+  end
   for i, units in ipairs(list) do
-    guides[i] = { units = units, weight = math.exp(units.elbo - best) }
+    guides[i] = { units = units, weight = is_finite(units.elbo) and math.exp(units.elbo - best) or 0 }
     total = total + guides[i].weight
   end
   for _, guide in ipairs(guides) do
-    guide.weight = math.max(guide.weight / total, LEAST_WEIGHT)
+    guide.weight = math.max(total > 0 and guide.weight / total or 0, LEAST_WEIGHT)
     rest = rest + guide.weight
   end
   for _, guide in ipairs(guides) do guide.weight = guide.weight / rest end

@@ -47,17 +47,16 @@ local KIND = "perilune fit"
 
 local raise = errors.raise
 
-local function kernel (bind, name, ...) return bind("variational", name, "vi", { ... }, { ... }) end
-
--- What exceeds `most` roots of square, unless that is 0; gradients cut there; kept square + (1 - kept) gradient^2.
-local unusual = kernel(core.bind_predicate, "is_usual", "gradient", "square", "most")
-local cut     = kernel(core.bind, "cut", "gradient", "square", "most")
-local follow  = kernel(core.bind, "follow", "gradient", "square", "kept")
-
 local Fit = { __name = "running fit" }
 Fit.__index = Fit
 
 -- Lists of the parameters' values ------------------------------------------------------------
+
+local function views_of (params)
+  local list = {}
+  for i, param in ipairs(params) do list[i] = param:detach() end
+  return list
+end
 
 local function values_of (params)
   local list = {}
@@ -108,6 +107,7 @@ end
 
 -- Begins the stages.
 local function begin (self)
+  self.present = views_of(self.objective.params)
   self.stage, self.converged, self.settled, self.last_drift = 1, false, nil, math.huge
   self.windows, self.window, self.sum, self.summed = {}, WINDOW, nil, 0
   self.squares = {}
@@ -188,9 +188,7 @@ end
 -- Adds the present values to the average. (Those of the steps between are much the same.)
 local function note_values (self)
   if self.steps % self.every ~= 0 then return end
-  local values = {}
-  for i, param in ipairs(self.objective.params) do values[i] = param:detach() end
-  self.sum = self.sum and sum_of(self.sum, values) or scaled(values, 1)
+  self.sum = self.sum and sum_of(self.sum, self.present) or scaled(self.present, 1)
   self.summed = self.summed + 1
   if self.summed * self.every < self.window then return end
   self.windows[#self.windows + 1] = scaled(self.sum, 1 / self.summed)
@@ -215,9 +213,9 @@ local function cut_outliers (self)
   local squares, is_look = self.squares, self.steps % EVERY == 0
   for i, param in ipairs(self.objective.params) do
     if core.finite_grad(param) then
-      local gradient, square = param.grad, squares[i]
-      if square and unusual(gradient, square, OUTLYING) then gradient:copy(cut(gradient, square, OUTLYING)) end
-      if is_look or not square then squares[i] = follow(gradient, square or 0, square and KEPT or 0) end
+      local kept = is_look and KEPT or 1
+      if not squares[i] then squares[i], kept = core.zeros(core.shape(param)), 0 end
+      core.cut_grad(param, squares[i], OUTLYING, kept)
     end
   end
 end

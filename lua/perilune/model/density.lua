@@ -31,7 +31,7 @@ function Density.new (posed, centring, settings)
   local self = setmetatable({ posed = posed, size = posed.size, centring = centring or {}, reports = {},
                               is_joint = settings.is_joint or false, plates = settings.batched and {} or nil,
                               between = settings.between, origin = settings.origin or 0, kind = "density",
-                              evaluations = 0, comm = not settings.alone and posed.comm or nil }, Density)
+                              comm = not settings.alone and posed.comm or nil }, Density)
   if self.comm then self.outside = self.comm.rank == 0 and 1 or 0
   elseif posed.comm then self.inside = posed.comm.size end
   self.u = core.param(core.zeros(self.size))
@@ -119,6 +119,8 @@ local function block_at (self, first, count)
 end
 
 local function evaluate_blocks (self, rows, values, gradients)
+  values:copy(0)
+  if gradients then gradients:copy(0) end
   local block_values, block_gradients = core.zeros(core.shape(values)), gradients and core.zeros(core.shape(gradients))
   for first, count in self.posed.data:blocks() do
     local share = count / self.posed.data.streamed
@@ -148,9 +150,7 @@ local function evaluate_together (self, rows, values, gradients)
   errors.raise("rank %d has failed: %s", failed, message)
 end
 
--- Values and gradients are zeros before.
 function evaluate (self, rows, values, gradients)
-  self.evaluations = self.evaluations + core.numel(values)
   local how = self.comm and evaluate_together or evaluate_here
   how(self, rows:contiguous(), values, gradients)
   if self.between then self.between() end
@@ -187,10 +187,12 @@ function Density:values (rows)
   return values
 end
 
---- The same, and the gradients, a row each.
-function Density:gradients (rows)
-  local shape = core.shape(rows)
-  local values, gradients = core.zeros(shape[1]), core.zeros(shape)
+--- The same, and the gradients, a row each; into these tensors, if they are given.
+function Density:gradients (rows, values, gradients)
+  if not values then
+    local shape = core.shape(rows)
+    values, gradients = core.zeros(shape[1]), core.zeros(shape)
+  end
   evaluate(self, rows, values, gradients)
   return values, gradients
 end
@@ -219,8 +221,9 @@ end
 
 --- Takes other rows of the plates.
 function Density:next_batch (rng)
+  if not self.plates then return end
   local comm = self.posed.comm
-  if comm and self.plates then return next_batch_of_rank(self, comm, rng) end
+  if comm then return next_batch_of_rank(self, comm, rng) end
   for _, batch in ipairs(plates_of(self)) do batch:draw(rng) end
 end
 
