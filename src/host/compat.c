@@ -11,12 +11,21 @@
 
 #if LUA_VERSION_NUM < 502 && defined(LUA_GCISRUNNING)
 
+enum { BALLAST = 512 };   /* kilobytes that compat_add_ballast adds */
+
+/* Kilobytes that may pile up before blocks of `size` bytes are worth a cycle: four times what it goes
+   through, up to MANY. Blocks below MAPPED are given out again while they are in the cache, unless so
+   many are free that the allocator returns them to the system (2 MB); larger ones are mapped one by one. */
+static double worth_a_cycle (size_t size, int left) {
+  enum { MAPPED = 128 << 10, MANY = 16384 };
+  return size < MAPPED ? fmin(4.0 * (left - BALLAST), MANY) : MANY;
+}
+
 /* LuaJIT collects no more for a large block than for a small one, so that large ones pile up. Before
    one of `size` bytes is made, this has it do what is due for so many: once the heap has grown since
-   the last cycle by what its pause says, and by FEW kilobytes at least. */
+   the last cycle by what its pause says, and by what is worth one at least. */
 static void collect_for (lua_State *L, size_t size) {
   static const char NEXT = 'n';   /* registry key: kilobytes where the next cycle begins */
-  enum { FEW = 16384 };
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NEXT);
   double next = lua_tonumber(L, -1);
   lua_pop(L, 1);
@@ -25,14 +34,25 @@ static void collect_for (lua_State *L, size_t size) {
   if (!lua_gc(L, LUA_GCSTEP, (int)(kilobytes < most ? kilobytes : most))) return;   /* the cycle goes on */
   int left = lua_gc(L, LUA_GCCOUNT, 0), pause = lua_gc(L, LUA_GCSETPAUSE, 200);
   lua_gc(L, LUA_GCSETPAUSE, pause);
-  lua_pushnumber(L, fmax(left * (pause / 100.0), left + FEW));
+  lua_pushnumber(L, fmax(left * (pause / 100.0), left + worth_a_cycle(size, left)));
   lua_rawsetp(L, LUA_REGISTRYINDEX, &NEXT);
+}
+
+/* LuaJIT begins a cycle when the heap has doubled, and marks everything in it each time: with the
+   library alone, for every 300 KB of results. A block that nobody touches is nothing to mark and takes
+   no memory (its pages never come into being), but it counts: a cycle begins half a megabyte later. The
+   pause that a program sets still holds. */
+void compat_add_ballast (lua_State *L) {
+  static const char KEY = 'b';
+  lua_newuserdata(L, BALLAST << 10);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &KEY);
 }
 
 #else
 
 /* Lua does; or, in 5.1, does not tell whether its collector was stopped. */
 static void collect_for (lua_State *L, size_t size) { (void)L; (void)size; }
+void compat_add_ballast (lua_State *L) { (void)L; }
 
 #endif
 
@@ -49,9 +69,9 @@ void *compat_newuserdatauv (lua_State *L, size_t size, int user_values) {
 
 int compat_getiuservalue (lua_State *L, int index, int n) {
   lua_getuservalue(L, index);
-  if (lua_istable(L, -1)) lua_rawgeti(L, -1, n);
+  if (LUA_VERSION_NUM < 502 || lua_istable(L, -1)) lua_rawgeti(L, -1, n);
   else lua_pushnil(L);
-  lua_remove(L, -2);
+  lua_replace(L, -2);
   return lua_type(L, -1);
 }
 
@@ -137,26 +157,6 @@ int compat_parameters (lua_State *L, int index) {
 
 
 #if LUA_VERSION_NUM < 503
-
-int compat_getfield (lua_State *L, int index, const char *name) {
-  (lua_getfield)(L, index, name);
-  return lua_type(L, -1);
-}
-
-int compat_gettable (lua_State *L, int index) {
-  (lua_gettable)(L, index);
-  return lua_type(L, -1);
-}
-
-int compat_rawget (lua_State *L, int index) {
-  (lua_rawget)(L, index);
-  return lua_type(L, -1);
-}
-
-int compat_rawgeti (lua_State *L, int index, lua_Integer n) {
-  (lua_rawgeti)(L, index, (int)n);
-  return lua_type(L, -1);
-}
 
 int compat_rawgetp (lua_State *L, int index, const void *key) {
   index = lua_absindex(L, index);

@@ -23,6 +23,9 @@ int compat_parameters (lua_State *L, int index);
 #define lua_setuservalue lua_setfenv
 #endif
 
+/* Has the collector of LuaJIT run less often while the heap is small. */
+void compat_add_ballast (lua_State *L);
+
 void *compat_newuserdatauv (lua_State *L, size_t size, int user_values);
 int compat_getiuservalue (lua_State *L, int index, int n);
 int compat_setiuservalue (lua_State *L, int index, int n);
@@ -31,18 +34,22 @@ int compat_setiuservalue (lua_State *L, int index, int n);
 #define lua_getiuservalue compat_getiuservalue
 #define lua_setiuservalue compat_setiuservalue
 
-/* To set several user values of the userdata on top: open, keep the values at some places of the
-   stack, close. */
-static inline void compat_open_values (lua_State *L) { lua_getuservalue(L, -1); }
+/* To make a userdata and set several of its n user values at once: make it with compat_early(n) of them,
+   and while it is on top open all n, keep the values at some places of the stack, close. */
+static inline int compat_early (int n) { (void)n; return 0; }
+static inline void compat_open_values (lua_State *L, int n) { lua_createtable(L, n, 0); }
 static inline void compat_keep_value (lua_State *L, int index, int n) {
   lua_pushvalue(L, index);
   lua_rawseti(L, -2, n);
 }
-static inline void compat_close_values (lua_State *L) { lua_pop(L, 1); }
+static inline void compat_close_values (lua_State *L) { lua_setuservalue(L, -2); }
 
 #else
 
-static inline void compat_open_values (lua_State *L) { (void)L; }
+static inline void compat_add_ballast (lua_State *L) { (void)L; }
+
+static inline int compat_early (int n) { return n; }
+static inline void compat_open_values (lua_State *L, int n) { (void)L; (void)n; }
 static inline void compat_keep_value (lua_State *L, int index, int n) {
   lua_pushvalue(L, index);
   lua_setiuservalue(L, -2, n);
@@ -58,10 +65,22 @@ typedef int lua_KContext;
 
 /* These return the type of what they push; where nobody wants it, it is not asked for. */
 LUA_API int lua_type (lua_State *L, int index) __attribute__((pure));
-int compat_getfield (lua_State *L, int index, const char *name);
-int compat_gettable (lua_State *L, int index);
-int compat_rawget   (lua_State *L, int index);
-int compat_rawgeti  (lua_State *L, int index, lua_Integer n);
+static inline int compat_getfield (lua_State *L, int index, const char *name) {
+  lua_getfield(L, index, name);
+  return lua_type(L, -1);
+}
+static inline int compat_gettable (lua_State *L, int index) {
+  lua_gettable(L, index);
+  return lua_type(L, -1);
+}
+static inline int compat_rawget (lua_State *L, int index) {
+  lua_rawget(L, index);
+  return lua_type(L, -1);
+}
+static inline int compat_rawgeti (lua_State *L, int index, lua_Integer n) {
+  lua_rawgeti(L, index, (int)n);
+  return lua_type(L, -1);
+}
 int compat_rawgetp  (lua_State *L, int index, const void *key);
 int compat_getmetafield (lua_State *L, int index, const char *name);
 void compat_rawsetp (lua_State *L, int index, const void *key);
@@ -74,7 +93,7 @@ lua_Integer compat_checkinteger (lua_State *L, int index);
 const char *compat_pushfstring (lua_State *L, const char *format, ...);
 const char *compat_pushvfstring (lua_State *L, const char *format, va_list arguments);
 
-#define lua_getfield(L, index, name) compat_getfield(L, index, name)   /* (lua_getfield) is Lua's */
+#define lua_getfield(L, index, name) compat_getfield(L, index, name)
 #define lua_gettable(L, index)       compat_gettable(L, index)
 #define lua_rawget(L, index)         compat_rawget(L, index)
 #define lua_rawgeti(L, index, n)     compat_rawgeti(L, index, n)

@@ -126,6 +126,10 @@ void host_push_value (lua_State *L, int index);
 Tensor *host_new (lua_State *L, const char *who, int rank,
                   const ptrdiff_t shape[], const ptrdiff_t stride[]);
 
+/* The same, a little faster, where the state is at hand. */
+Tensor *host_new_of (lua_State *L, const State *state, const char *who, int rank,
+                     const ptrdiff_t shape[], const ptrdiff_t stride[]);
+
 /* Pushes a row-major one over elements elsewhere, which live as long as the value on top of the
    stack; that is popped. */
 Tensor *host_new_over (lua_State *L, const char *who, double *data, int rank,

@@ -37,6 +37,11 @@ static void set_metatable (lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
+static void set_metatable_of (lua_State *L, const State *state) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, state->metatable);
+  lua_setmetatable(L, -2);
+}
+
 static void set_dims (Tensor *t, const ptrdiff_t shape[], const ptrdiff_t stride[]) {
   for (int d = 0; d < t->rank; d++) t->shape[d] = shape[d];
   if (stride == NULL) tensor_row_major(t->rank, shape, t->stride);
@@ -51,16 +56,29 @@ static size_t count_elements (lua_State *L, const char *who, int rank, const ptr
   return 0;
 }
 
-/* Pushes a tensor with elements of its own, not yet set; row-major when
-   stride is NULL. */
-Tensor *host_new (lua_State *L, const char *who, int rank,
-                  const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+static inline Tensor *new_bare (lua_State *L, const char *who, int rank, const ptrdiff_t shape[],
+                                const ptrdiff_t stride[]) {
   size_t size = count_elements(L, who, rank, shape);
   void *block = lua_newuserdatauv(L, tensor_bytes(rank, size), 0);
   Tensor *t = tensor_init(block, rank, size, NULL);
   set_dims(t, shape, stride);
   advise_huge_pages(t->data, size * sizeof(double));
+  return t;
+}
+
+/* Pushes a tensor with elements of its own, not yet set; row-major when
+   stride is NULL. */
+Tensor *host_new (lua_State *L, const char *who, int rank,
+                  const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  Tensor *t = new_bare(L, who, rank, shape, stride);
   set_metatable(L);
+  return t;
+}
+
+Tensor *host_new_of (lua_State *L, const State *state, const char *who, int rank,
+                     const ptrdiff_t shape[], const ptrdiff_t stride[]) {
+  Tensor *t = new_bare(L, who, rank, shape, stride);
+  set_metatable_of(L, state);
   return t;
 }
 
@@ -86,8 +104,7 @@ Tensor *host_new_block (lua_State *L, const State *state, size_t bytes, int rank
   Tensor *t = tensor_init(block, rank, size, block);
   t->data = NULL;
   set_dims(t, shape, stride);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, state->metatable);
-  lua_setmetatable(L, -2);
+  set_metatable_of(L, state);
   return t;
 }
 
