@@ -1,3 +1,5 @@
+local peri = require "perilune"
+
 require "spec.support.contract".distribution {
   name = "GeneralizedPareto",
   points = {
@@ -19,3 +21,11 @@ require "spec.support.contract".distribution {
     { 0, 0, 1 }, { 0, -1, 1 }, { 0 / 0, 1, 1 }, { 0, 0 / 0, 1 }, { 0, 1, 0 / 0 }, { 0, { 1, 0 }, 1 },
   },
 }
+
+describe("GeneralizedPareto", function ()
+  it("has an upper end that moves with all parameters", function ()
+    local loc, scale, concentration = peri.param(1), peri.param(2), peri.param(-4)
+    peri.GeneralizedPareto(loc, scale, concentration):mode():backward()   -- loc - scale/concentration
+    assert.same({ 1.0, 0.25, 0.125 }, { peri.item(loc.grad), peri.item(scale.grad), peri.item(concentration.grad) })
+  end)
+end)

@@ -162,4 +162,12 @@ describe("LogisticNormal of single numbers", function ()
     peri.LogisticNormal(row, { 2 }):log_prob({ 0.3, 0.7 }):backward()
     assert.equal(row.grad[1], peri.item(loc.grad))
   end)
+
+  it("has no density on the border", function ()
+    local d = peri.LogisticNormal({ 1000, 0 }, 1)
+    assert.equal(-math.huge, d:log_prob(d:sample(nil, peri.rng(1))))   -- all of the whole, as a double
+    local border = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 0.5, 0, 0.5 }, { 0, 0.5, 0.5 } }
+    local values = peri.LogisticNormal({ 0, 0 }, 1):log_prob(border)
+    for i = 1, #border do assert.equal(-math.huge, values[i]) end
+  end)
 end)

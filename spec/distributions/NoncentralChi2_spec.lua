@@ -23,7 +23,26 @@ local SLOPES = {
   { 1e-5, 0.7, 1, -4.6175110918727585, -0.057413559496797283845 },
 }
 
+-- df, noncentrality, entropy (30-digit integrals)
+local ENTROPIES = {
+  { 0.05, 30, 3.7864445174256732 }, { 0.01, 5.16, -11.924647327405309 }, { 0.001, 0.5, -1549.8915116135346 },
+  { 1e-5, 0.5, -155748.85165767622 },
+}
+
 describe("NoncentralChi2", function ()
+  it("has an entropy where much mass is below the least double", function ()
+    for _, row in ipairs(ENTROPIES) do
+      assert.near(1, peri.NoncentralChi2(row[1], row[2]):entropy() / row[3], 1e-13)
+    end
+    local df, noncentrality = peri.param(0.01), peri.param(5.16)
+    peri.NoncentralChi2(df, noncentrality):entropy():backward()
+    assert.near(1507.39857823, peri.item(df.grad), 1e-7)
+    assert.near(7.4700865384, peri.item(noncentrality.grad), 1e-9)
+    for _, small in ipairs { 0.3, 1e-3, 1e-100 } do
+      assert.near(1, peri.NoncentralChi2(small, 0):entropy() / peri.Chi2(small):entropy(), 1e-13)
+    end
+  end)
+
   it("has slopes in df that are no differences", function ()
     local names = { "x", "df", "noncentrality" }
     for _, row in ipairs(SLOPES) do

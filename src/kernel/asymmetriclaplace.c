@@ -96,6 +96,16 @@ VECTOR double log_tail (const double v[], int upper) {
                : log_tail_at(a.z <= 0, a.t, a.mass.below, a.mass.above, log_mass(k, 1 / k));
 }
 
+/* across loc from a side of next to no mass: l^2 + l |z|, l the lesser of k and 1/k */
+VECTOR double log_tiny_tail (const double v[], int upper) {
+  double k = v[3], lesser = k < 1 ? k : 1 / k;
+  Position a = place(v);
+  if (upper ? a.z >= 0 : a.z <= 0) return log_mass(upper ? 1 / k : k, upper ? k : 1 / k) + a.t;
+  return -fabs(vlog(k)) + vlog(lesser + fabs(a.z));
+}
+
+VECTOR int has_tiny_tail (int upper) { return (void)upper, 1; }
+
 /* of a function of z and k with the slope s in z, as tails move with k */
 VECTOR void slopes (const double v[], Position a, double s, double d[]) {
   double by_x = s / v[2];
@@ -114,9 +124,14 @@ VECTOR void tail_slopes (const double v[], int upper, double d[]) {
 VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
   double k = v[3];
   Position a = place(v);
-  double far = density(a, k) / (upper ? across(a.t, a.mass.above, a.mass.below)
-                                      : across(a.t, a.mass.below, a.mass.above));
+  double across_loc = upper ? across(a.t, a.mass.above, a.mass.below)
+                            : across(a.t, a.mass.below, a.mass.above);
+  double lesser = k < 1 ? k : 1 / k, tiny_far = 1 / (lesser + fabs(a.z));   /* of log_tiny_tail */
+  int tiny = across_loc < FEW_DIGITS;
+  double far = tiny ? tiny_far : density(a, k) / across_loc;
   slopes(v, a, upper ? (a.z >= 0 ? -k : -far) : (a.z <= 0 ? 1 / k : far), d);
+  double by_k = (upper ? -1 : 1) * fma(lesser, tiny_far, 1.0) / k;
+  d[3] = tiny & (upper ? a.z < 0 : a.z > 0) ? by_k : d[3];
 }
 
 /* }====================================================== */
@@ -187,7 +202,8 @@ static const SidedLaw law = {
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_tiny_tail = log_tiny_tail, .has_tiny_tail  = has_tiny_tail
 };
 
 #include "kernel/density_kernels.h"

@@ -118,21 +118,16 @@ static inline double odds_times (BetaOdds o, double k) {
   return fabs(o.log) > LEADING_DEPTH ? vexp(o.log + vlog(k)) : o.x / o.y * k;
 }
 
-/* log of x^a/(a B(a, b)) */
-static inline double log_leading (double a, double b, double log_x) {
-  return fma(a, log_x, -vlog(a)) - vbetaln(a, b);
-}
-
 /* P(X < x); the upper tail is beta_tail(b, a, flipped(o)) */
 static inline double beta_tail (double a, double b, BetaOdds o) {
-  if (o.log < -LEADING_DEPTH) return vexp(log_leading(a, b, o.log));
-  if (o.log > LEADING_DEPTH) return -vexpm1(log_leading(b, a, -o.log));
+  if (o.log < -LEADING_DEPTH) return vexp(special_log_beta_leading(a, b, o.log));
+  if (o.log > LEADING_DEPTH) return -vexpm1(special_log_beta_leading(b, a, -o.log));
   return special_betainc_xy(a, b, o.x, o.y);
 }
 
 static inline double beta_log_tail (double a, double b, BetaOdds o) {
-  if (o.log < -LEADING_DEPTH) return log_leading(a, b, o.log);
-  if (o.log > LEADING_DEPTH) return vlog1p(-vexp(log_leading(b, a, -o.log)));
+  if (o.log < -LEADING_DEPTH) return special_log_beta_leading(a, b, o.log);
+  if (o.log > LEADING_DEPTH) return special_log_beta_rest(b, a, -o.log);
   return special_log_betainc_xy(a, b, o.x, o.y);
 }
 

@@ -9,6 +9,7 @@
 */
 #include "kernel/hazard.h"
 #include "kernel/power.h"
+#include "kernel/subnormal.h"
 #include "special/gamma.h"
 
 /* c l, log(1 + w) as a pair, and w/(1 + w) */
@@ -42,6 +43,18 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[1] = inside ? v[2] * r.l.hi * r.share : 0.0;
   d[2] = inside ? r.grown.hi : 0.0;
   d[3] = inside ? -pace / v[3] : 0.0;
+}
+
+VECTOR double log_hazard (const double v[], double d[]) {
+  Ratio r = ratio_of(v);
+  int inside = (v[0] > 0) & (v[0] < HUGE_VAL);
+  double by_u = r.u.hi < -40 ? 1.0 : r.share / r.grown.hi;
+  d[0] = inside ? by_u * (v[1] / v[0]) : 0.0;
+  d[1] = inside ? by_u * r.l.hi : 0.0;
+  d[2] = inside ? 1 / v[2] : 0.0;
+  d[3] = inside ? -by_u * (v[1] / v[3]) : 0.0;
+  double power = r.u.hi < -40 ? r.u.hi + r.u.lo : 0.0, rest = r.u.hi < -40 ? 1.0 : r.grown.hi;
+  return vlog(lifted(v[2]) * rest) - lift(v[2]) + power;
 }
 
 /* for w > 1 powers of x are taken together: -(1 + c k) l - (k + 1) log(1 + 1/w) */
@@ -97,7 +110,8 @@ enum { OPERANDS = 4, LONG_SLOPES = 1 };
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

@@ -29,9 +29,9 @@ typedef struct Excess { Pair z; double w, y; Pair log_y; } Excess;
 
 /* a power of 2 that keeps c (x - loc) and its remainder within range */
 VECTOR double range_factor (double d, double c) {
-  double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0;
+  double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0, down = fabs(d) < 0x1p-600 ? 0x1p-300 : 0x1p-720;
   f = fabs(d) < 0x1p-600 ? 0x1p300 : f;
-  return f * (fabs(c) > 0x1p300 ? 0x1p-720 : 1.0);
+  return f * (fabs(c) > 0x1p300 ? down : 1.0);
 }
 
 /*
@@ -100,7 +100,7 @@ VECTOR double excess_quantile (double t, double c) {
 VECTOR double quantile_bend (double t, double c) {
   double v = c * t, small = clamp(v, -0.34, 0.34);
   double tail = exp_tail(small), near = t * t * fma(small, tail, 1 - tail);
-  double far = fma(t, vexp(v), -excess_quantile(t, c)) / c;
+  double e = vexp(v), far = fma(e > 0 ? t : 0.0, e, -excess_quantile(t, c)) / c;
   return fabs(v) < 0.34 ? near : far;
 }
 

@@ -17,12 +17,14 @@
 #include "special/verf.h"
 
 /* a point {x, loc, scale, rate} */
-typedef struct Score { double z, k, a; } Score;
+typedef struct Score { double z, k, a, log_k; } Score;
 
 static Score score_of (const double v[]) {
   double z = (v[0] - v[1]) / v[2], k = v[3] * v[2];
-  return (Score) {z, k, z - k};
+  return (Score) {z, k, z - k, vlog(v[3]) + vlog(v[2])};
 }
+
+ONE_COPY double log_ndtr (double t) { return vlog_ndtr(t); }
 
 static double mills (double t) { return SQRT_HALF_PI * verfcx(t * SQRT_HALF); }
 
@@ -34,7 +36,7 @@ static double mills (double t) { return SQRT_HALF_PI * verfcx(t * SQRT_HALF); }
 static double log_weight (Score s) {
   if (s.z == HUGE_VAL) return -HUGE_VAL;
   if (s.a < 0) return fma(-0.5 * s.z, s.z, vlog(mills(-s.a)) - HALF_LOG_2PI);
-  return fma(s.k, 0.5 * s.k - s.z, vlog_ndtr(s.a));
+  return fma(s.k, 0.5 * s.k - s.z, log_ndtr(s.a));
 }
 
 static double log_density (const double v[]) { return vlog(v[3]) + log_weight(score_of(v)); }
@@ -78,7 +80,7 @@ static void log_density_slopes (const double v[], double d[]) {
 ** ====================================================== */
 
 static double log_upper (Score s) {
-  return s.z == -HUGE_VAL ? 0.0 : vlogaddexp(vlog_ndtr(-s.z), log_weight(s));
+  return s.z == -HUGE_VAL ? 0.0 : vlogaddexp(log_ndtr(-s.z), log_weight(s));
 }
 
 /* M(-z) - M(k - z), for z < 0 */
@@ -105,15 +107,29 @@ static double convolved (double z, double k) {
   return sum;
 }
 
+/* below it F is k (z Phi(z) + phi(z)), k Phi(z) excess(z) */
+static const double TINY_FALL = 1e-290;
+
+static double log_tiny_lower (Score s) {
+  return s.log_k + log_ndtr(s.z) + vlog(excess(s.z));
+}
+
 static double log_lower (Score s) {
   if (s.z == HUGE_VAL) return 0;
   if (s.z == -HUGE_VAL) return -HUGE_VAL;
-  double above = log_upper(s);
+  double above = log_upper(s), fall;
   if (above < -LN2) return vlog1p(-vexp(above));
-  if (s.z < 0) return fma(-0.5 * s.z, s.z, vlog(mills_fall(s.z, s.k)) - HALF_LOG_2PI);
-  if (s.z > 10) return vlog(-vexpm1(log_weight(s)));   /* Phi(z) is 1 */
-  double whole = vndtr(s.z), q = vexp(log_weight(s));
-  return vlog(q < 0.5 * whole ? whole - q : convolved(s.z, s.k));
+  if (s.z < 0) {
+    fall = mills_fall(s.z, s.k);
+    if (fall < TINY_FALL) return log_tiny_lower(s);
+    return fma(-0.5 * s.z, s.z, vlog(fall) - HALF_LOG_2PI);
+  }
+  if (s.z > 10) fall = -vexpm1(log_weight(s));   /* Phi(z) is 1 */
+  else {
+    double whole = vndtr(s.z), q = vexp(log_weight(s));
+    fall = q < 0.5 * whole ? whole - q : convolved(s.z, s.k);
+  }
+  return fall < TINY_FALL ? log_tiny_lower(s) : vlog(fall);
 }
 
 static double log_tail (const double v[], int upper) {
@@ -160,7 +176,7 @@ enum { OPERANDS = 4 };
 
 static const Implicit family = {
   .log_density = log_density, .log_density_slopes = log_density_slopes, .slopes = slopes,
-  .tail = tail, .log_tail = log_tail, .quantile = quantile
+  .tail = tail, .log_tail = log_tail, .quantile = quantile, .falls_on = 1
 };
 
 #include "kernel/implicit_kernels.h"
@@ -220,7 +236,7 @@ static void add_panel (double from, double to, double k, Entropy *sum) {
   double f[LEGENDRE], g[LEGENDRE], width = to - from;
   for (int i = 0; i < LEGENDRE; i++) {
     double z = fma(width, legendre_node[i], from);
-    double log_p = vlog(k) + log_weight((Score) {z, k, z - k});
+    double log_p = vlog(k) + log_weight((Score) {z, k, z - k, vlog(k)});
     f[i] = width * vexp(log_p) * -log_p;
     g[i] = f[i] * (1 / k - excess(z - k));
   }

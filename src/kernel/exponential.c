@@ -43,8 +43,20 @@ VECTOR void tail_slopes (const double v[], int upper, double d[]) {
   slopes(v, upper ? -e : e, d);
 }
 
+/* log t, beyond the range of t; and the sides on which it is a tail */
+VECTOR double log_tiny_tail (const double v[], int upper) {
+  return (void)upper, vlog(v[1]) + vlog(v[0] < 0 ? 0.0 : v[0]);
+}
+
+VECTOR int has_tiny_tail (int upper) { return !upper; }
+
 VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
-  slopes(v, upper ? -1 : 1 / vexpm1(waited(v)), d);
+  double t = waited(v);
+  slopes(v, upper ? -1 : 1 / vexpm1(t), d);
+  double least = v[0] < 0 ? 1.0 : t, by_x = 1 / v[0], by_rate = 1 / v[1];
+  if (upper) return;
+  d[0] = least < FEW_DIGITS ? by_x : d[0];
+  d[1] = least < FEW_DIGITS ? by_rate : d[1];
 }
 
 
@@ -73,6 +85,7 @@ static const SidedLaw law = {
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
   .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_tiny_tail = log_tiny_tail, .has_tiny_tail  = has_tiny_tail,
   .from_noise  = from_noise,  .from_noise_slopes  = from_noise_slopes
 };
 

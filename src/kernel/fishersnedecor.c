@@ -80,7 +80,16 @@ VECTOR double saddle_density (double x, double freedom1, double freedom2) {
   return with_edges(x, df1, log_peak(a, b) + fma(a, first, fma(b, second, -vlog(x))));
 }
 
-ONE_COPY double saddle_at (double x, double df1, double df2) { return saddle_density(x, df1, df2); }
+/* where df1/df2 overflows, and b is next to nothing: b X^a/x */
+static double wide_density (double x, double df1, double df2) {
+  double u = df1 * 0x1p-300 / df2 * x * 0x1p300;
+  return with_edges(x, df1, fma(-0.5 * df1, vlog1p(1 / u), vlog(0.5 * df2)) - vlog(x));
+}
+
+ONE_COPY double saddle_at (double x, double freedom1, double df2) {
+  double df1 = finite_df(freedom1);
+  return df1 / df2 < HUGE_VAL ? saddle_density(x, df1, df2) : wide_density(x, df1, df2);
+}
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *df1 = in[1], *df2 = in[2];
@@ -131,8 +140,11 @@ static double shape2 (const double *at) { return 0.5 * finite_df(at[2]); }
 
 /* of x, or of 0 below it; infinities end at 0 and 1 */
 static BetaOdds odds_of (const double *at) {
-  double x = at[0] < 0 ? 0 : at[0], r = shape1(at) / shape2(at);
-  return odds_at(r * x, vlog(x) + vlog(r));
+  double x = at[0] < 0 ? 0 : at[0], r = shape1(at) / shape2(at), lift = r == 0 ? 0x1p-600 : 1;
+  lift = r == HUGE_VAL ? 0x1p600 : lift;
+  if (lift != 1) r = shape1(at) / lift / shape2(at);
+  double log_lift = lift == 1 ? 0 : lift > 1 ? 600 * LN2 : -600 * LN2;
+  return odds_at(r * x * lift, vlog(x) + vlog(r) + log_lift);
 }
 
 /* a tail, or a quantile, of the limit law; the tails of an inverse are exchanged */

@@ -62,6 +62,18 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[3] = bounded_product(-t, r[3]);
 }
 
+VECTOR double log_hazard (const double v[], double d[]) {
+  Excess e = excess(v);
+  Pair s = excess_time(e, v[3]);
+  double sign = fabs(v[0]) < HUGE_VAL ? -1.0 : 0.0;
+  time_slopes(v, e, s.hi, d);
+  d[0] = bounded_product(sign, d[0]);
+  d[1] = bounded_product(sign, d[1]);
+  d[2] = bounded_product(sign, d[2]);
+  d[3] = bounded_product(sign, d[3]);
+  return -s.hi - s.lo;
+}
+
 VECTOR double log_density (const double v[]) {
   Pair s = excess_time(excess(v), v[3]), t = fall_of(s);
   double c1 = 1 + v[3], fall = c1 == 0 ? 0.0 : c1 * s.hi;
@@ -101,7 +113,8 @@ static const HazardLaw waiting_time = {
   .falls       = 1,
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

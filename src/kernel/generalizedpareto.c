@@ -29,6 +29,26 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   excess_time_slopes(v, v[1], e, excess_time(e, v[3]).hi, d);
 }
 
+/* x - loc, 0 below the support */
+VECTOR double distance (const double v[]) { return v[0] < v[1] ? 0.0 : v[0] - v[1]; }
+
+/* for small w, t is d/scale (1 - w/2 + w^2/3) */
+VECTOR double log_hazard (const double v[], double d[]) {
+  Excess e = excess(v[0], v[1], v[2], v[3]);
+  int small = (fabs(e.w) < 0x1p-20) | (v[3] == 0), inside = v[0] > v[1];
+  double near = 1 - e.w * fma(e.w, -0.41666666666666666667, 0.5), log_y = e.log_y.hi;
+  double rate = small ? near / distance(v) : v[3] / log_y / (v[2] * e.y);
+  double share = small ? near : e.w / (log_y * e.y);
+  double bend = small ? e.z.hi * fma(e.w, 0.41666666666666666667, -0.5)
+                      : e.z.hi / e.y / log_y - 1 / v[3];
+  d[0] = excess_within(v, v[1], rate, 0.0);
+  d[1] = -d[0];
+  d[2] = inside ? excess_within(v, v[1], -share / v[2], 0.0) : 0.0;
+  d[3] = inside ? excess_within(v, v[1], bend, 0.0) : 0.0;
+  double bent = small ? e.w * fma(e.w, 5.0 / 24, -0.5) : 0.0;
+  return vlog_ratio(small ? distance(v) : fabs(log_y), small ? v[2] : fabs(v[3])) + bent;
+}
+
 VECTOR double log_density (const double v[]) {
   Pair t = hazard(v);
   double c1 = 1 + v[3], fall = c1 == 0 ? 0.0 : c1 * t.hi;
@@ -63,7 +83,8 @@ enum { OPERANDS = 4, LONG_SLOPES = 1 };
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

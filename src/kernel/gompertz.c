@@ -8,6 +8,7 @@
 */
 #include "kernel/hazard.h"
 #include "kernel/power.h"
+#include "kernel/subnormal.h"
 #include "special/expint.h"
 #include "special/legendre.h"
 
@@ -35,7 +36,7 @@ VECTOR double tiny_product (double a, double b, double c) {
 
 VECTOR Pair hazard (const double v[]) {
   Pair u = aged(v), g = growth(u), t = pair_scale(v[1], g);
-  t.hi = g.hi == HUGE_VAL ? HUGE_VAL : t.hi;
+  t.hi = v[1] * g.hi == HUGE_VAL ? HUGE_VAL : t.hi;
   int tiny = (u.hi < 1e-280) & (v[0] > 0);
   t.hi = tiny ? tiny_product(v[0], v[1], v[2]) : t.hi;
   t.lo = tiny ? 0.0 : t.lo;
@@ -49,6 +50,16 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[0] = v[0] >= 0 ? v[1] * v[2] * e : 0.0;
   d[1] = inside ? growth(u).hi : 0.0;
   d[2] = inside ? v[1] * v[0] * e : 0.0;
+}
+
+/* log c + log(e^u - 1), which for the least u is log u */
+VECTOR double log_hazard (const double v[], double d[]) {
+  double u = aged(v).hi, e = vexpm1(u), by_u = 1 + 1 / e, x = v[0] < 0 ? 0.0 : v[0];
+  int inside = (v[0] > 0) & (v[0] < HUGE_VAL), tiny = u < 0x1p-60;
+  d[0] = inside ? (tiny ? 1 / v[0] : by_u * v[2]) : 0.0;
+  d[1] = inside ? 1 / v[1] : 0.0;
+  d[2] = inside ? (tiny ? 1 / v[2] : by_u * v[0]) : 0.0;
+  return vlog(lifted(v[1]) * (tiny ? 1.0 : e)) - lift(v[1]) + (tiny ? vlog(v[2]) + vlog(x) : 0.0);
 }
 
 VECTOR double log_density (const double v[]) {
@@ -87,7 +98,8 @@ enum { OPERANDS = 3, LONG_SLOPES = 1 };
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

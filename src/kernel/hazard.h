@@ -17,6 +17,7 @@
 #include "special/vmath.h"
 
 typedef Pair Hazard (const double v[]);
+typedef double LogHazard (const double v[], double d[]);
 
 /* What a family's file says: functions of {x, parameters...} and their slopes. */
 typedef struct HazardLaw {
@@ -24,6 +25,7 @@ typedef struct HazardLaw {
   Hazard *hazard;                       /* t */
   Pointwise *log_density, *quantile;    /* quantile: x from {e, parameters...} */
   PointwiseSlopes *hazard_slopes, *log_density_slopes, *quantile_slopes;
+  LogHazard *log_hazard;   /* log t, for t of less than FEW_DIGITS, and its slopes, for any t */
 } HazardLaw;
 
 

@@ -21,6 +21,7 @@ typedef struct Implicit {
   void (*slopes) (const double *at, double *dx);   /* dx/d parameter, each of them */
   Sided *tail, *log_tail, *quantile;
   Sided *hazard;   /* the density over a tail, or NULL: the difference of their logarithms says it */
+  int falls_on;    /* does log p fall for ever, at least linearly? Far out its slope is the hazard */
 } Implicit;
 
 #endif

@@ -32,11 +32,18 @@ static void tail_slopes_at (const double v[], int upper, double d[]) {
   density_slopes(v, upper ? -density : density, d);
 }
 
+/* of the logarithm of a tail: below it, differences have lost more digits than that */
+static const double FAR_OUT = -1e9;
+
 /* the density over the tail, 0 where there is none */
 static double hazard_at (const double v[], int upper) {
   double log_density = family.log_density(v);
   if (log_density == -HUGE_VAL) return 0;
-  return family.hazard ? family.hazard(v, upper) : vexp(log_density - family.log_tail(v, upper));
+  if (family.hazard) return family.hazard(v, upper);
+  double log_tail = family.log_tail(v, upper), d[POINT_MAX];
+  if (!family.falls_on || log_tail > FAR_OUT) return vexp(log_density - log_tail);
+  family.log_density_slopes(v, d);
+  return fabs(d[0]);
 }
 
 static void log_tail_slopes_at (const double v[], int upper, double d[]) {

@@ -121,6 +121,7 @@ static SmallerTail tail_of (double x, double loc, double concentration) {
   if (tail.plain) return tail;
   tail = tail_wide(x, loc, concentration);
   if (!tail.plain) tail.mass = difference(tail.s, tail.gap);
+  if (tail.mass == 0) tail.mass = SMALLEST_NUMBER;   /* beside s^2, which is all that counts */
   return tail;
 }
 
@@ -189,6 +190,7 @@ static double hazard (const double *at, int upper) {
   double x = at[0];
   SmallerTail tail = tail_of(x, at[1], at[2]);
   double density = INV_SQRT_2PI * (vsqrt(at[2]) / vsqrt(x)) / x;
+  if (upper && tail.s > 1e10) return 0.5 * tail.s * ((tail.s + tail.gap) / x);
   if (tail.lower == !upper) return density / tail.mass;
   return density * decay(tail.s) / tail_value(tail, !upper);
 }

@@ -125,9 +125,16 @@ typedef struct Shortcuts {
   void (*block_sums) (size_t n, const double *const in[], double *out);
 } Shortcuts;
 
+/* Small numbers are bytes: whoever loads the module writes addresses into every page of these tables. */
 typedef struct Kernel {
   const char *name;   /* "log_prob" */
-  int n_in;
+  unsigned char n_in;
+
+  unsigned char flat;      /* constant but for jumps: its derivative is 0 */
+  unsigned char slow;      /* an element, or event, may take more than some microseconds: the
+                              first block has but one of them */
+  unsigned char integer;   /* results are integers, draws or places: a single one is a Lua
+                              integer */
 
   /* out[i] = f(in[0][i], ..., in[n_in-1][i]); out may not overlap in */
   void (*value) (size_t n, const double *const in[], double *out);
@@ -135,11 +142,6 @@ typedef struct Kernel {
   /* d[k][i] = df/d in[k], for all k, without any upstream gradient; what
      nobody wants goes to a block that is thrown away */
   void (*partials) (size_t n, const double *const in[], double *const d[]);
-
-  int flat;      /* constant but for jumps: its derivative is 0 */
-  int slow;      /* an element, or event, may take more than some microseconds: the first block
-                    has but one of them */
-  int integer;   /* results are integers, draws or places: a single one is a Lua integer */
 
   /* What other kinds have, or NULL. */
   const RowKernel *rows;

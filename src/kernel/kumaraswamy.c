@@ -46,6 +46,17 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[2] = inside ? s.t / v[2] : 0;
 }
 
+VECTOR double log_hazard (const double v[], double d[]) {
+  Share s = share(v[0], v[1], 1.0);
+  double by_u = s.u.hi < -40 ? 1.0 : s.t_slope / s.t;
+  int inside = (v[0] > 0) & (v[0] < 1);
+  d[0] = inside ? by_u * (v[1] / v[0]) : 0;
+  d[1] = inside ? by_u * s.l.hi : 0;
+  d[2] = inside ? 1 / v[2] : 0;
+  double power = s.u.hi < -40 ? s.u.hi + s.u.lo : 0.0, rest = s.u.hi < -40 ? 1.0 : -s.log_rest;
+  return vlog(lifted(v[2]) * rest) - lift(v[2]) + power;
+}
+
 /* (b - 1) log(1 - e^u) is t/b - t as well */
 VECTOR double log_density (const double v[]) {
   double x = v[0], a = v[1], b = v[2];
@@ -92,7 +103,8 @@ enum { OPERANDS = 3, LONG_SLOPES = 1 };
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

@@ -114,15 +114,28 @@ static double part_of (Part part, double m, double a, double y) {
   return part == BY_A ? l * marcum_log_density_slopes(m, a, y).by_a : l;
 }
 
-/* -int g part over y = e^t, t from -depth/m to log(top) */
+/*
+** -int g part from 0 to e^t, where of g only e^(-a) y^(m-1)/Gamma(m) is left: there log y is
+** t - E/m with E from Exponential(1), and log Gamma(m) = log Gamma(1 + m) - log m.
+*/
+static double entropy_of_power (Part part, double m, double a, double t) {
+  double mass = vexp(fma(m, t, -a) - vlgamma_pos(1 + m)), mean = t - 1 / m;
+  double l = fma(m - 1, mean, vlog(m) - vlgamma_pos(1 + m)) - a;
+  if (part == BY_M) return -mass * fma(l, t - vdigamma_pos(1 + m), (m - 1) / m / m);
+  return part == BY_A ? mass * l : -mass * l;
+}
+
+/* -int g part over y = e^t, t up to log(top), in panels over which log g is smooth */
 static double entropy_near_zero (Part part, double m, double a, double top) {
-  double f[LEGENDRE], depth = LEGENDRE_DEPTH / m, sum = 0;
-  double cuts[] = {0, fmin(3, depth), fmin(15, depth), depth};
-  for (int j = 3; j > 0; j--) {
-    double width = cuts[j] - cuts[j - 1], last = vlog(top) - cuts[j - 1];
+  double f[LEGENDRE], end = vlog(top);
+  double first = fmax(vlog(1e-18 * fmin(1, m / a)), -690);   /* what differs below is nothing */
+  double depth = fmin(LEGENDRE_DEPTH / m, end - first), sum = 0;
+  if (depth == end - first) sum = entropy_of_power(part, m, a, first);
+  for (double near = 0, far = 3; near < depth; near = far, far += 12) {
+    double width = fmin(far, depth) - near;
     for (int i = 0; i < LEGENDRE; i++) {
-      double y = vexp(last - width * legendre_node[i]);
-      double g = y > 0 ? vexp(marcum_log_density(m, a, y) + vlog(y)) : 0;
+      double y = vexp(end - near - width * legendre_node[i]);
+      double g = vexp(marcum_log_density(m, a, y) + vlog(y));
       f[i] = g > 0 ? -width * part_of(part, m, a, y) * g : 0;
     }
     sum += legendre_sum(f);

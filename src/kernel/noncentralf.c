@@ -9,16 +9,11 @@
 **
 ** and F with the other tail of V. Nothing is negative, so that no tail cancels, and each of these
 ** functions has one peak (peak.h). For x near 0 and near infinity they are powers. Where parameters
-** are not large they are sums over a Poisson number K of mean a, given which Y is Gamma(m + K, 1)
-** and x a quotient of variances: with u = m x/b, X = u/(1 + u), and w_j = P(K = j)
-**
-**   x p = sum_j w_j (m + j) c_j,   c_j = X^(m + j) (1 - X)^b/((m + j) B(m + j, b))
-**   F = sum_j c_j P(K <= j),       1 - F = I_(1-X)(b, m) + sum_j c_j P(K > j)
+** are not large they are sums (noncentralf_sums.h).
 */
-#include "kernel/betalaw.h"
 #include "kernel/implicit.h"
 #include "kernel/logvariance.h"
-#include "kernel/poisson.h"
+#include "kernel/noncentralf_sums.h"
 #include "kernel/quantile_search.h"
 #include "random/gammas.h"
 #include "special/incgamma.h"
@@ -31,11 +26,10 @@ static const double X_LEAST = 1e-200, X_MOST = 1e200;   /* beyond them the law i
 static const double TINY = 1e-290, LEAST = 1e-100;
 
 /* beyond MOST only the mean of Y counts: x is in units of it */
-typedef struct Shape { double m, b, a, unit; } Shape;
-
 static Shape shape_of (double df1, double df2, double noncentrality) {
   double m = 0.5 * df1, a = 0.5 * noncentrality, less = fmin(m, MOST), few = fmin(a, MOST);
-  return (Shape) {less, fmax(0.5 * df2, 0x1p-1074), few, (1 + a / m) / (1 + few / less)};
+  double unit = a / m < HUGE_VAL ? (1 + a / m) / (1 + few / less) : (m + a) / (less + few) * (less / m);
+  return (Shape) {less, fmax(0.5 * df2, 0x1p-1074), few, unit};
 }
 
 /* Is Y narrower than V, in logarithms? */
@@ -93,123 +87,6 @@ static double log_share_by_m (const Place *p, double t) {
   if (y < TINY) return p->log_y + t - vdigamma_pos(p->s.m);
   return marcum_log_density_by_m(p->s.m, p->s.a, y);
 }
-
-
-/* {=====================================================
-** Sums over K
-** ====================================================== */
-
-typedef enum Part { DENSITY, LOWER, UPPER } Part;   /* of x p(x), F, and 1 - F */
-
-static int has_series (Shape s) { return s.a <= 1e4; }
-
-/* log(x^a y^b/B(a, b)) */
-static double log_beta_power (double a, double b, BetaOdds o) {
-  if (a + b < SADDLE) {
-    double small = -vlog1p(vexp(-fabs(o.log)));
-    return fma(a, fmin(o.log, 0) + small, b * (small - fmax(o.log, 0))) - log_beta(a, b);
-  }
-  double n = a + b, gap = b * o.x - a * o.y;
-  return fma(a, deviation(gap / a, n * o.x / a), b * deviation(-gap / b, n * o.y / b))
-         + log_peak(a, b);
-}
-
-/* terms from `low` to `high`, which are all that count: t_j = w_j c_j has its peak among them */
-typedef struct Series { Shape s; BetaOdds odds; double low, high; } Series;
-
-static double log_term (const Series *r, double j) {
-  double m = r->s.m + j;
-  return poisson_log_prob(j, r->s.a) + log_beta_power(m, r->s.b, r->odds) - vlog(m);
-}
-
-/* t_(j+1)/t_j */
-static double term_ratio (const Series *r, double j) {
-  double m = r->s.m + j;
-  return r->s.a / (j + 1) * r->odds.x * ((m + r->s.b) / (m + 1));
-}
-
-/* about where t_(j+1) = t_j, as far as it goes down, and about the mean of K */
-static Series series_of (Shape s, BetaOdds odds) {
-  static const double WIDTHS = 12;
-  double more = fmin(25, 45 / vlog1p(5 / s.a));   /* of a small mean w falls at once */
-  double shared = s.a * odds.x, b = s.m + 2 - shared, c = s.m + 1 - shared * (s.m + s.b);
-  double root = sqrt(fmax(fma(b, b, -4 * c), 0));
-  double peak = c < 0 ? b > 0 ? -2 * c / (b + root) : 0.5 * (root - b) : 0;
-  double own_bend = 1 / (peak + 1), shares = 1 / (s.m + peak + 1) - 1 / (s.m + s.b + peak);
-  double bend = fmax(own_bend + shares, 0.25 * own_bend);
-  double width = fma(WIDTHS, 1 / sqrt(bend), more), own = fma(WIDTHS, sqrt(s.a), more);
-  return (Series) {s, odds, floor(fmax(0, fmin(peak - width, s.a - own))),
-                   ceil(fmax(peak + width, s.a + own))};
-}
-
-/* sum_j t_j (m + j) */
-static double log_density_sum (const Series *r) {
-  double t = 1, sum = 0;
-  for (double j = r->low; j <= r->high; j++) {
-    sum = fma(t, r->s.m + j, sum);
-    t *= term_ratio(r, j);
-  }
-  return log_term(r, r->low) + vlog(sum);
-}
-
-/* with rest = P(K <= j)/w_j; from `high` on K counts no longer */
-static double log_lower_sum (const Series *r) {
-  double t = 1, sum = 0, j = r->low, a = r->s.a;
-  double rest = vexp(poisson_log_cdf(j, a) - poisson_log_prob(j, a));
-  for (; j < r->high; j++) {
-    sum = fma(t, rest, sum);
-    t *= term_ratio(r, j);
-    rest = fma(rest, (j + 1) / a, 1);
-  }
-  double far = beta_log_tail(r->s.m + r->high, r->s.b, r->odds);
-  return vlogaddexp(log_term(r, r->low) + vlog(sum), far);
-}
-
-/* with rest = P(K > j)/w_j; below `low` all K count */
-static double log_upper_sum (const Series *r) {
-  double t = 1, sum = 0, j = r->high, a = r->s.a;
-  double rest = vexp(poisson_log_sf(j, a) - poisson_log_prob(j, a));
-  for (; j >= r->low; j--) {
-    sum = fma(t, rest, sum);
-    t /= term_ratio(r, j - 1);
-    rest = (rest + 1) * (a / j);
-  }
-  double first = beta_log_tail(r->s.b, r->s.m + r->low, flipped(r->odds));
-  return vlogaddexp(log_term(r, r->high) + vlog(sum), first);
-}
-
-/* where c falls at once; in units of c_0 */
-static double log_first_upper (const Series *r) {
-  double c = 1, sum = 0, m = r->s.m;
-  for (double j = 0; j < 100 && c > 0; j++) {
-    double term = c * poisson_sf(j, r->s.a);
-    sum += term;
-    if (term < 1e-18 * sum) break;
-    c *= r->odds.x * ((m + r->s.b + j) / (m + 1 + j));
-  }
-  double first = log_beta_power(m, r->s.b, r->odds) - vlog(m) + vlog(sum);
-  return vlogaddexp(first, beta_log_tail(r->s.b, m, flipped(r->odds)));
-}
-
-static double log_central (Shape s, BetaOdds odds, Part part) {
-  if (part == DENSITY) return log_beta_power(s.m, s.b, odds);
-  return part == LOWER ? beta_log_tail(s.m, s.b, odds) : beta_log_tail(s.b, s.m, flipped(odds));
-}
-
-/* the logarithm of a part; NaN where there are too many terms, or numbers leave their range */
-static double log_mixture (Shape s, double x, Part part) {
-  static const double TERMS = 4000;
-  BetaOdds odds = odds_at(s.m / s.b * x, vlog(s.m / s.b) + vlog(x));
-  if (s.a <= 1e-40 * fmin(s.m, 1)) return log_central(s, odds, part);   /* K is 0 */
-  Series r = series_of(s, odds);
-  if (!(r.high - r.low < TERMS)) return (double)NAN;
-  int falls = odds.x * fmax(1, (s.m + s.b) / (s.m + 1)) < 0.1;
-  double log = part == DENSITY ? log_density_sum(&r) : part == LOWER ? log_lower_sum(&r)
-             : falls ? log_first_upper(&r) : log_upper_sum(&r);
-  return fabs(log) < HUGE_VAL ? log : (double)NAN;
-}
-
-/* }====================================================== */
 
 
 /* {=====================================================
@@ -353,10 +230,13 @@ static Slopes slopes_of (Shape s, double x) {
 /* at {x, df1, df2, noncentrality} */
 static Shape shape_at (const double v[]) { return shape_of(v[1], v[2], v[3]); }
 
+/* what is above 0 stays so */
+static double in_units (double x, Shape s) { return x > 0 ? fmax(x / s.unit, 0x1p-1074) : x / s.unit; }
+
 static double log_density (const double v[]) {
   if (!(v[0] >= 0)) return v[0] < 0 ? -HUGE_VAL : v[0];
   Shape s = shape_at(v);
-  return log_standard(s, v[0] / s.unit) - vlog(s.unit);
+  return log_standard(s, in_units(v[0], s)) - vlog(s.unit);
 }
 
 /* the unit is (1 + a/m)/...: dlog unit/dm and /da, where they are not left out */
@@ -374,7 +254,7 @@ static void log_density_slopes (const double v[], double d[]) {
   d[0] = d[1] = d[2] = d[3] = 0;
   if (!(v[0] > 0 && v[0] < HUGE_VAL)) return;
   Shape s = shape_at(v);
-  Slopes at = slopes_of(s, v[0] / s.unit);
+  Slopes at = slopes_of(s, in_units(v[0], s));
   d[0] = (at.by_x - 1) / v[0];
   d[1] = 0.5 * (s.m == MOST || s.a == MOST ? -at.by_x * unit_by_m(v) : at.by_m);
   d[2] = 0.5 * at.by_b;
@@ -449,7 +329,7 @@ static Tail small_tail (Shape s, double x) {
 static double log_tail (const double v[], int upper) {
   Shape s = shape_at(v);
   if (v[0] != v[0]) return v[0];
-  Tail t = small_tail(s, v[0] / s.unit);
+  Tail t = small_tail(s, in_units(v[0], s));
   if (t.upper == upper) return t.log;
   return t.log < 0 ? vlog1mexp(t.log) : -HUGE_VAL;
 }
@@ -457,7 +337,7 @@ static double log_tail (const double v[], int upper) {
 static double tail (const double v[], int upper) {
   Shape s = shape_at(v);
   if (v[0] != v[0]) return v[0];
-  Tail t = small_tail(s, v[0] / s.unit);
+  Tail t = small_tail(s, in_units(v[0], s));
   double small = vexp(t.log);
   return t.upper == upper ? small : 1 - small;
 }
@@ -479,7 +359,7 @@ static Paths paths_of (Shape s, double x) {
 
 static void slopes (const double *at, double *dx) {
   Shape s = shape_at(at);
-  double x = at[0] / s.unit;
+  double x = in_units(at[0], s);
   dx[0] = dx[1] = dx[2] = 0;
   if (!(x > 0 && x < HUGE_VAL)) return;
   Paths d = paths_of(s, x);

@@ -278,6 +278,13 @@ static double quantile_near (Shape s, double p, int upper) {
   return clamp(sqrt(w.mean) * sqrt(square), 1e-300, 1e300);
 }
 
+/* is the quantile of the upper tail q surely beyond all numbers? With next to no df P(Z > z) is about
+   Phi(d) (df/(2 z^2))^(df/2), the more exactly the larger z */
+static int overflows (Shape s, double q) {
+  if (!(s.df < 1e-3)) return 0;
+  return vlog_ndtr(s.d) + 0.5 * s.df * (vlog(0.5 * s.df) - 2 * vlog(DBL_MAX)) > vlog(q) + 0.1;
+}
+
 /* F(0) = Phi(-d) tells on which side of 0 it is; the negative side is that of -z, with -d */
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {3, standard_log_tail, standard_log_density, 0, HUGE_VAL, NULL};
@@ -287,8 +294,11 @@ static double quantile (const double *at, int upper) {
   int below = upper ? p > at_zero : p < at_zero;
   double v[3] = {p, s.df, below ? -s.d : s.d};
   int is_upper = below ? !upper : upper;
-  double near = p > 0 && p < 1 ? quantile_near((Shape) {s.df, v[2], 1}, p, is_upper) : 1;
-  size = p == at_zero ? 0 : search_quantile(law, v, is_upper, near);
+  Shape side = {s.df, v[2], 1};
+  double near = p > 0 && p < 1 ? quantile_near(side, p, is_upper) : 1;
+  if (p == at_zero) size = 0;
+  else if (p < 1 && overflows(side, is_upper ? p : 1 - p)) size = HUGE_VAL;
+  else size = search_quantile(law, v, is_upper, near);
   return fma(at[4] * s.unit, below ? -size : size, at[3]);
 }
 

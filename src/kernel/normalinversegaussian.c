@@ -277,11 +277,23 @@ static int is_normal (Shape s) { return s.c > 1e32; }
 static double normal_mean (Shape s) { return s.b / s.c; }
 static double normal_scale (Shape s) { return s.a / s.c / sqrt(s.c); }
 
+/* its quantile; so far from the mean that z bends, by the exponent of g */
+static double normal_score (Shape s, Place p) {
+  double y = (p.z - normal_mean(s)) / normal_scale(s);
+  return fabs(y) < 1e-14 * sqrt(s.c) ? y : copysign(sqrt(-2 * exponent(s, p)), y);
+}
+
 static int is_cauchy (Shape s, Place p) { return s.a * p.r < 1e-18; }
 
 /* Is the tail on the side of b that of a Levy law, from here on? Are both? */
 static int is_levy_far (Shape s, Place p) {
   return s.c == 0 && s.b * p.z > 0 && fabs(p.t) > levy_from(s);
+}
+
+/* of the least q, log(2 sqrt(q/pi)) */
+static double log_levy_far (Shape s, Place p) {
+  double q = fabs(even_gap(s, p)), log_q = vlog(s.a) - vlog(p.r) - LN2;
+  return q < 0x1p-1022 ? fma(0.5, log_q - LOG_PI, LN2) : vlog(levy_far(q));
 }
 
 static int is_levy (Shape s) { return s.c == 0 && s.a > 1e20; }
@@ -294,17 +306,17 @@ static double log_cauchy_tail (double z) {
 /* the tail from p outwards; `upper` says where that is. Deep in it g is an exponential. */
 static double log_tail_beyond (Shape s, Place p, int upper) {
   if (is_cauchy(s, p)) return log_cauchy_tail(p.z);
-  if (is_levy_far(s, p) && upper == (s.b > 0)) return vlog(levy_far(fabs(even_gap(s, p))));
+  if (is_levy_far(s, p) && upper == (s.b > 0)) return log_levy_far(s, p);
   if (is_levy(s)) return LN2 + vlog_ndtr(-sqrt(2 * fabs(even_gap(s, p))));
   double top = log_height(s, p), slope = (upper ? -1 : 1) * scores_of(s, p).by_t;
   if (!(top > -HUGE_VAL)) return top;
-  if (slope > 1e15 && bend_at(s, p) / slope < 1e-17 * slope) return top - vlog(slope);
+  if (slope > 1e15 && bend_at(s, p) / slope < 1e-14 * slope) return top - vlog(slope);
   return top + vlog(mass_beyond(s, p.t, upper ? 1 : -1, top));
 }
 
 static double log_side_of (Shape s, Place p, int upper) {
   if (fabs(p.z) == HUGE_VAL) return (p.z > 0) == upper ? -HUGE_VAL : 0;
-  if (is_normal(s)) return vlog_ndtr((upper ? -1 : 1) * (p.z - normal_mean(s)) / normal_scale(s));
+  if (is_normal(s)) return vlog_ndtr((upper ? -1 : 1) * normal_score(s, p));
   int is_upper = falls_at(s, p);
   double small = log_tail_beyond(s, p, is_upper);
   if (upper == is_upper) return fmin(small, 0);
@@ -437,7 +449,7 @@ enum { OPERANDS = 5 };
 
 static const Implicit family = {
   .log_density = log_density, .log_density_slopes = log_density_slopes, .slopes = slopes,
-  .tail = tail, .log_tail = log_tail, .quantile = quantile
+  .tail = tail, .log_tail = log_tail, .quantile = quantile, .falls_on = 1
 };
 
 #include "kernel/implicit_kernels.h"

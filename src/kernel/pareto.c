@@ -5,6 +5,7 @@
 */
 #include "kernel/hazard.h"
 #include "kernel/power.h"
+#include "kernel/subnormal.h"
 
 
 VECTOR Pair hazard (const double v[]) {
@@ -17,6 +18,15 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[0] = outside ? 0 : v[2] / v[0];
   d[1] = outside ? 0 : -v[2] / v[1];
   d[2] = outside ? 0 : vlog_ratio(v[0], v[1]);
+}
+
+VECTOR double log_hazard (const double v[], double d[]) {
+  double l = vlog_ratio(v[0], v[1]);
+  int outside = v[0] < v[1];
+  d[0] = outside ? 0 : 1 / (l * v[0]);
+  d[1] = outside ? 0 : -1 / (l * v[1]);
+  d[2] = v[0] > v[1] ? 1 / v[2] : 0;
+  return vlog(lifted(v[2]) * (outside ? 0.0 : l)) - lift(v[2]);
 }
 
 VECTOR double log_density (const double v[]) {
@@ -49,7 +59,8 @@ enum { OPERANDS = 3, LONG_SLOPES = 0 };
 static const HazardLaw waiting_time = {
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

@@ -108,6 +108,16 @@ VECTOR void power_hazard_slopes (double x, double scale, double k, double d[]) {
   d[2] = inside ? t * l.hi : 0;
 }
 
+/* log t, and its slopes */
+VECTOR double power_log_hazard (double x, double scale, double k, double d[]) {
+  Pair l = power_log(x, scale), u = exponent_product(k, l);
+  int inside = (x > 0) & (x < HUGE_VAL);
+  d[0] = inside ? k / x : 0;
+  d[1] = inside ? -k / scale : 0;
+  d[2] = inside ? l.hi : 0;
+  return u.hi + u.lo;
+}
+
 VECTOR double power_log_density (double x, double scale, double k) {
   Pair l = power_log(x, scale), t = power_of_log(l, k);
   double power = k == 1 ? 0.0 : (k - 1) * l.hi;

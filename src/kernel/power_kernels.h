@@ -15,6 +15,12 @@ VECTOR void hazard_slopes (const double v[], double d[]) {
   d[2] *= DIRECTION;
 }
 
+VECTOR double log_hazard (const double v[], double d[]) {
+  double l = power_log_hazard(v[0], v[1], DIRECTION * v[2], d);
+  d[2] *= DIRECTION;
+  return l;
+}
+
 VECTOR double log_density (const double v[]) {
   return power_log_density(v[0], v[1], DIRECTION * v[2]);
 }
@@ -40,7 +46,8 @@ static const HazardLaw waiting_time = {
   .falls       = DIRECTION < 0,
   .hazard      = hazard,      .hazard_slopes      = hazard_slopes,
   .log_density = log_density, .log_density_slopes = log_density_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_hazard  = log_hazard
 };
 
 #include "kernel/hazard_kernels.h"

@@ -10,6 +10,8 @@
 #ifndef PERILUNE_QUANTILE_SEARCH_H
 #define PERILUNE_QUANTILE_SEARCH_H
 
+#include <float.h>
+
 #include "kernel/sided.h"
 #include "special/vmath.h"
 
@@ -67,6 +69,15 @@ static inline double search_log_step (double by, double growth) {
   return fabs(most) < 1e-8 ? by * (1 - 0.5 * most) : vlog1p(most) / growth;
 }
 
+/* is the quantile beyond all numbers, its tail on this `side` having the logarithm `level`? */
+static inline int search_overflows (SearchedLaw law, const double v[], int side, double level) {
+  double at[POINT_MAX];
+  memcpy(at, v, (size_t)law.operands * sizeof *at);
+  at[0] = DBL_MAX;
+  double log_tail = law.log_tail(at, side);
+  return side ? log_tail > level : log_tail < level;
+}
+
 /* x with P(X <= x) = v[0], or `upper` P(X > x); the other v are parameters */
 static inline double search_quantile (SearchedLaw law, const double v[], int upper, double start) {
   double p = v[0], low = law.low, high = law.high, before = HUGE_VAL, step_before = HUGE_VAL;
@@ -75,6 +86,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
   int positive = low == 0, side = p > 0.5 ? !upper : upper;
   double level = vlog(p > 0.5 ? 1 - p : p);
   double x = start > low && start < high ? start : search_middle(low, high, positive);
+  if (positive && high == HUGE_VAL && x > 1e290 && search_overflows(law, v, side, level)) return high;
   SearchSlope last = {(double)NAN, (double)NAN};
   int stuck = 0;
   for (int step = 0; step < 400; step++) {

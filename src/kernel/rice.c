@@ -29,9 +29,17 @@ VECTOR double log_standard (double z, double k) {
   return z == HUGE_VAL ? -HUGE_VAL : inside;
 }
 
+/* (x - nu)/sigma, also where z and k overflow */
+VECTOR double gap_of (const double v[], Score s) {
+  return s.k == HUGE_VAL ? (v[0] - v[1]) / v[2] : s.z - s.k;
+}
+
+/* normal where k overflows: x/nu is 1 there, or x is too far away */
 VECTOR double log_density (const double v[]) {
   Score s = score_of(v);
-  double inside = log_standard(v[0] < 0 ? 1.0 : s.z, s.k) - vlog(v[2]);
+  double gap = gap_of(v, s), normal = fma(-0.5 * gap, gap, -HALF_LOG_2PI);
+  double standard = log_standard(v[0] < 0 ? 1.0 : s.z, s.k);
+  double inside = (s.k == HUGE_VAL ? normal : standard) - vlog(v[2]);
   return v[0] < 0 ? -HUGE_VAL : inside;
 }
 
@@ -49,7 +57,7 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 static double log_tail (const double v[], int upper) {
   Score s = score_of(v);
   if (s.z < 0) return upper ? 0 : -HUGE_VAL;
-  double gap = s.z - s.k - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
+  double gap = gap_of(v, s) - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
   if (s.k > 1e8) return vlog_ndtr(upper ? -gap : gap);
   if (!upper && s.z < 1e-150)   /* y, the first term but for e^-a, would lose digits */
     return fma(2.0, vlog(s.z), -LN2) - 0.5 * s.k * s.k;

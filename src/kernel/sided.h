@@ -9,6 +9,10 @@
 #define PERILUNE_SIDED_H
 
 #include "kernel/pointwise.h"
+#include "special/below.h"
+
+/* A function that is rarely called: one copy, small rather than fast. */
+#define SELDOM __attribute__((cold)) ONE_COPY
 
 typedef double Sided (const double v[], int upper);
 typedef void SidedSlopes (const double v[], int upper, double d[]);
@@ -23,7 +27,17 @@ typedef struct SidedLaw {
   Pointwise *from_noise;   /* x from {a sampler's noise, parameters...} */
   PointwiseSlopes *from_noise_slopes;
   int long_slopes;   /* are those of tails and quantiles so long that they are computed singly? */
+
+  /* The logarithm of a tail that is no normal number: computed singly, for what log_tail finds to
+     be less than LOG_TINY_TAIL. And whether it is wanted on this side; NULL: on neither. */
+  Sided *log_tiny_tail;
+  int (*has_tiny_tail) (int upper);
 } SidedLaw;
+
+static const double LOG_TINY_TAIL = -708.39641853226410622;   /* of 2^-1022 */
+
+/* Below this, numbers may have lost digits on the way to a quotient. */
+static const double FEW_DIGITS = 0x1p-960;
 
 
 VECTOR void sided_value (int m, size_t n, const double *const in[], double *out, Sided *f,

@@ -16,6 +16,22 @@ ONE_COPY void long_log_tail (size_t n, const double *const in[], double *const d
   sided_partials_singly(law.operands, n, in, d, law.log_tail_slopes, upper);
 }
 
+/* What of these logarithms is less than that of any normal number, anew. */
+SELDOM void tiny_log_tails (size_t n, const double *const in[], double *out, int upper) {
+  for (size_t i = 0; i < n; i++, singly()) {
+    double v[POINT_MAX];
+    if (!(out[i] < LOG_TINY_TAIL)) continue;
+    point_gather(law.operands, in, i, v);
+    out[i] = law.log_tiny_tail(v, upper);
+  }
+}
+
+VECTOR void log_tails (size_t n, const double *const in[], double *out, int upper) {
+  sided_value(law.operands, n, in, out, law.log_tail, upper);
+  int looks = law.has_tiny_tail && law.has_tiny_tail(upper);
+  if (looks && special_has_below(n, out, LOG_TINY_TAIL)) tiny_log_tails(n, in, out, upper);
+}
+
 ONE_COPY void long_quantile (size_t n, const double *const in[], double *const d[], int upper) {
   sided_partials_singly(law.operands, n, in, d, law.quantile_slopes, upper);
 }
@@ -40,7 +56,7 @@ static inline void sf_partials (size_t n, const double *const in[], double *cons
 }
 
 static inline void log_cdf (size_t n, const double *const in[], double *out) {
-  sided_value(law.operands, n, in, out, law.log_tail, 0);
+  log_tails(n, in, out, 0);
 }
 
 static inline void log_cdf_partials (size_t n, const double *const in[], double *const d[]) {
@@ -49,7 +65,7 @@ static inline void log_cdf_partials (size_t n, const double *const in[], double 
 }
 
 static inline void log_sf (size_t n, const double *const in[], double *out) {
-  sided_value(law.operands, n, in, out, law.log_tail, 1);
+  log_tails(n, in, out, 1);
 }
 
 static inline void log_sf_partials (size_t n, const double *const in[], double *const d[]) {

@@ -77,6 +77,21 @@ VECTOR double log_tail (const double v[], int upper) {
                : log_mass(x - low, x - peak, peak - low, high - x, other);
 }
 
+/* the same beyond a peak that is next to the end: (side + 2 past)/width */
+SELDOM double log_tiny_mass (double gone, double past, double side, double rest) {
+  double near = vlog_ratio(gone, gone + rest) + vlog_ratio(gone, side);
+  double level = past > 0 ? vlog_ratio(fma(2.0, past, side), gone + rest) : near;
+  return gone <= 0 ? -HUGE_VAL : level;
+}
+
+VECTOR double log_tiny_tail (const double v[], int upper) {
+  double x = v[0], low = v[1], high = v[2], peak = v[3];
+  return upper ? log_tiny_mass(high - x, peak - x, high - peak, x - low)
+               : log_tiny_mass(x - low, x - peak, peak - low, high - x);
+}
+
+VECTOR int has_tiny_tail (int upper) { return (void)upper, 1; }
+
 /* by times s, 0 where by is: s overflows beside an end */
 VECTOR double slope_product (double by, double s) {
   double product = by * s;
@@ -107,6 +122,14 @@ VECTOR void tail_slopes (const double v[], int upper, double d[]) {
 VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
   double own = tail(v, upper), other = tail(v, !upper);
   slopes(v, upper ? -other / own : 1, upper ? 1 : -other / own, d);
+  double x = v[0], low = v[1], high = v[2], peak = v[3], fade = 1 / (high - low);
+  double least = inside(x, low, high) ? own : 1.0;
+  least = (upper ? x < peak : x > peak) ? least : 1.0;
+  double to = 1 / (2 * (x - peak) + (peak - v[upper ? 2 : 1]));   /* of log_tiny_mass */
+  d[0] = least < FEW_DIGITS ? 2 * to : d[0];
+  d[1] = least < FEW_DIGITS ? fade - (upper ? 0.0 : to) : d[1];
+  d[2] = least < FEW_DIGITS ? -fade - (upper ? to : 0.0) : d[2];
+  d[3] = least < FEW_DIGITS ? -to : d[3];
 }
 
 
@@ -153,7 +176,8 @@ static const SidedLaw law = {
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_tiny_tail = log_tiny_tail, .has_tiny_tail  = has_tiny_tail
 };
 
 #include "kernel/density_kernels.h"

@@ -66,16 +66,25 @@ ONE_COPY void tail (size_t n, const double *const in[], double *out, int is_uppe
 static void cdf (size_t n, const double *const in[], double *out) { tail(n, in, out, 0); }
 static void sf (size_t n, const double *const in[], double *out) { tail(n, in, out, 1); }
 
-/* log of one part of the whole: by its depth if it is the smaller, else from the other */
-VECTOR double log_share (ScaledMass part, ScaledMass other) {
-  double mine = amount(part), rest = amount(other), all = mine + rest;
-  double small = -part.depth.hi - part.depth.lo + vlog(part.mass / all);
-  return mine < rest ? small : vlog1p(-rest / all);
+/* a mass times e^lift, which is as large as it must be for all digits: of next to no scales a part
+   has the mass of its width */
+typedef struct LiftedMass { double mass, lift; } LiftedMass;
+
+VECTOR LiftedMass lifted_mass (TruncatedLaw l, double x, double mass) {
+  int lost = (mass < 0x1p-1000) & (x > l.low);
+  double lifted = (x - l.low) * 0x1p900 / l.scale;
+  return (LiftedMass) {lost ? lifted : mass, lost ? 900 * LN2 : 0.0};
 }
 
+/* log of the part below x of the whole: by its depth if it is the smaller, else from the other */
 ONE_COPY double log_lower (double x, double loc, double scale, double low, double high) {
-  Split s = split(law_of(loc, scale, low, high), clamp(x, low, high));
-  return x == x ? log_share(s.lower, s.upper) : x;
+  TruncatedLaw l = law_of(loc, scale, low, high);
+  Split s = split(l, clamp(x, low, high));
+  double mine = amount(s.lower), rest = amount(s.upper), all = mine + rest;
+  LiftedMass own = lifted_mass(l, x, s.lower.mass);
+  double small = -s.lower.depth.hi - s.lower.depth.lo + (vlog(own.mass / all) - own.lift);
+  double share = mine < rest ? small : vlog1p(-rest / all);
+  return x == x ? share : x;
 }
 
 static void log_cdf (size_t n, const double *const in[], double *out) {

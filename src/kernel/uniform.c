@@ -36,6 +36,13 @@ VECTOR double log_tail (const double v[], int upper) {
   return part < 0.5 ? vlog(part) : vlog1p(-other);
 }
 
+VECTOR double log_tiny_tail (const double v[], int upper) {
+  double from = v[upper ? 2 : 1], part = upper ? from - v[0] : v[0] - from;
+  return vlog_ratio(part < 0 ? 0.0 : part, v[2] - v[1]);
+}
+
+VECTOR int has_tiny_tail (int upper) { return (void)upper, 1; }
+
 /* The slopes of F, times `by`: 1/F for log F, -1 for the upper tail. */
 VECTOR void slopes (const double v[], double by, double d[]) {
   double slope = (inside(v) ? 1.0 : 0.0) * by / (v[2] - v[1]);
@@ -49,7 +56,13 @@ VECTOR void tail_slopes (const double v[], int upper, double d[]) {
 }
 
 VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
-  slopes(v, (upper ? -1 : 1) / tail(v, upper), d);
+  double part = tail(v, upper), from = v[upper ? 2 : 1];
+  slopes(v, (upper ? -1 : 1) / part, d);
+  double least = inside(v) ? part : 1.0;
+  double own = 1 / (v[0] - from), fade = 1 / (v[2] - v[1]);   /* of log(x - low) - log(width) */
+  d[0] = least < FEW_DIGITS ? own : d[0];
+  d[1] = least < FEW_DIGITS ? (upper ? fade : -own) : d[1];
+  d[2] = least < FEW_DIGITS ? (upper ? -own : -fade) : d[2];
 }
 
 /* the point with the part p of [low, high] below it, or above it */
@@ -71,7 +84,8 @@ static const SidedLaw law = {
   .log_density = log_density, .log_density_slopes = log_density_slopes,
   .tail        = tail,        .tail_slopes        = tail_slopes,
   .log_tail    = log_tail,    .log_tail_slopes    = log_tail_slopes,
-  .quantile    = quantile,    .quantile_slopes    = quantile_slopes
+  .quantile    = quantile,    .quantile_slopes    = quantile_slopes,
+  .log_tiny_tail = log_tiny_tail, .has_tiny_tail  = has_tiny_tail
 };
 
 #include "kernel/density_kernels.h"

@@ -149,17 +149,19 @@ static double density_at (const double *at) {
 
 /*
 ** dx/dk = -(dF/dk)/p, from the mass towards loc while cos(a) > A(k), else from the mass
-** beyond: its integrand has one sign either way
+** beyond: its integrand has one sign either way. The end of the turn moves with loc only.
 */
 static void slopes (const double *at, double *dx) {
   double concentration = at[2];
   Angle place = place_of(at[0], at[1]);
+  dx[0] = 1;
+  dx[1] = 0;
+  if (place.left <= 0) return;
   double s = sin_any(0.5 * place.angle);
   int central = 2 * s * s < vbessel_ratio_c(concentration);
   Arc a = central ? arc(0, PI, place.angle, concentration) : beyond(place, concentration);
   double per_density = a.slope * vexp(2 * (concentration * s * s) - a.depth)
                      / (INV_TWO_PI / vi0e(concentration));
-  dx[0] = 1;
   dx[1] = (place.above == central) ? -per_density : per_density;
 }
 

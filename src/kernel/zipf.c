@@ -31,16 +31,23 @@ static double log_mass (double k, double s, double log_whole) {
   return fall - log_whole;
 }
 
-/* zeta is computed once for all neighbours that have one s */
+/* log zeta of the last exponents: neighbours have one s, or those of a mixture in turn */
+enum { EXPONENTS = 4 };
+typedef struct Whole { double s[EXPONENTS], log_zeta[EXPONENTS]; int next; } Whole;
+
+static double log_whole (Whole *w, double s) {
+  for (int k = 0; k < EXPONENTS; k++)
+    if (w->s[k] == s) return w->log_zeta[k];
+  int k = w->next;
+  w->next = (k + 1) % EXPONENTS;
+  w->s[k] = s;
+  return w->log_zeta[k] = vlog1p(zeta_rest(s).sum);
+}
+
 static void log_prob (size_t n, const double *const in[], double *out) {
-  double s = -1, log_whole = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (in[1][i] != s) {
-      s = in[1][i];
-      log_whole = vlog1p(zeta_rest(s).sum);
-    }
-    out[i] = log_mass(in[0][i], s, log_whole);
-  }
+  Whole whole = {.s = {-1, -1, -1, -1}};
+  for (size_t i = 0; i < n; i++)
+    out[i] = log_mass(in[0][i], in[1][i], log_whole(&whole, in[1][i]));
 }
 
 /* a point {k, s}: -log k + E log K */

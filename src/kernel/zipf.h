@@ -49,10 +49,17 @@ static inline Powers correction (double s, double n, double p) {
 /* from where on the series above is good */
 static inline double smooth_from (double s) { return fmax(16, ceil(0.5 * s)); }
 
+/* from q on, of steps too small for it: (1 + j/q)^-s = e^(-j s/q), as far as it counts */
+static inline Powers geometric_sum (double s, double q) {
+  double sum = -1 / vexpm1(-s / q), l = vlog(q);
+  return (Powers) {sum, sum * l, sum * l * l};
+}
+
 /* from q on, in units of q^-s */
 static inline Powers sum_from (double s, double q) {
   Powers sum = {0, 0, 0};
   double from = smooth_from(s), t = s - 1, unit = q;
+  if (q < from && q >= 0x1p52) return geometric_sum(s, q);
   for (; q < from; q++) {
     double p = vpow(q / unit, -s);
     sum.sum += p;

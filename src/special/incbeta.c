@@ -12,8 +12,10 @@
 ** (The division of the domain follows Didonato and Morris, ACM TOMS 18
 ** (1992), 360-373; the integral replaces their expansion for large a and b.)
 */
+#include "special/gamma.h"
 #include "special/incbeta.h"
 #include "special/incbeta_parts.h"
+#include "special/vgamma.h"
 #include "special/vmath.h"
 
 
@@ -177,6 +179,29 @@ double special_log_betainc_xy (double a, double b, double x, double y) {
 
 double special_log_betaincc_xy (double a, double b, double x, double y) {
   return log_probability(a, b, x, y, 1);
+}
+
+/* }====================================================== */
+
+
+/* {=====================================================
+** The leading term
+** ====================================================== */
+
+/* below it log(a B(a,b)) is its expansion in a */
+static const double SMALL_SHAPE = 1e-5;
+
+/* parts cancel for small a: a B(a,b) = (1 + a/b) Gamma(1 + a) Gamma(1 + b)/Gamma(1 + a + b) */
+double special_log_beta_leading (double a, double b, double log_x) {
+  if (!(a < SMALL_SHAPE)) return fma(a, log_x, -vlog(a)) - vbetaln(a, b);
+  double slope = log_x + (special_polygamma(0, 1 + b) + EULER_GAMMA);
+  double bend = 0.5 * (special_polygamma(1, 1 + b) - PI * PI / 6);
+  return fma(a, fma(a, bend, slope), -vlog1p(a / b));
+}
+
+double special_log_beta_rest (double a, double b, double log_x) {
+  double leading = special_log_beta_leading(a, b, log_x);
+  return a < SMALL_SHAPE ? vlog1mexp(leading) : vlog1p(-vexp(leading));
 }
 
 /* }====================================================== */

@@ -29,6 +29,10 @@ double special_log_betaincc (double a, double b, double x);
 double special_log_betainc_xy (double a, double b, double x, double y);
 double special_log_betaincc_xy (double a, double b, double x, double y);
 
+/* log of x^a/(a B(a,b)), to which I_x(a,b) tends for small x, and log of what is left of 1 */
+double special_log_beta_leading (double a, double b, double log_x);
+double special_log_beta_rest (double a, double b, double log_x);
+
 /* the x with I_x(a,b) = p, and the x with 1 - I_x(a,b) = q */
 double special_betaincinv (double a, double b, double p);
 double special_betainccinv (double a, double b, double q);

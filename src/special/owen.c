@@ -30,8 +30,8 @@ static double twice_t_short (double h, double a) {
   return INV_PI * a * legendre_sum(f);
 }
 
-/* R(h, a) e^(h^2 (1 + a^2)/2), by its integral */
-static double tail_integral (double h, double a) {
+/* R(h, a) e^(h^2 (1 + a^2)/2), by its integral; times m/unit */
+static double tail_integral (double h, double a, double unit) {
   double f[LEGENDRE], m = a > 1 ? a : 1.0, r = a / m, square = h * m * (h * m), pole = 1 / m / m;
   double end = LEGENDRE_DEPTH / square;
   double width = 2 * end / (r + vsqrt(fma(r, r, 2 * end)));
@@ -39,13 +39,15 @@ static double tail_integral (double h, double a) {
     double y = width * legendre_node[i], x = r + y;
     f[i] = vexp(-square * y * fma(0.5, y, r)) / fma(x, x, pole);
   }
-  return INV_PI / m * width * legendre_sum(f);
+  return INV_PI / unit * width * legendre_sum(f);
 }
 
 OwenTail special_owen_tail (double h, double a) {
   double k = a * h, value;
-  if (k > 1e150) return (OwenTail) {0, 0};
-  if (a > 1 ? k >= 1 : h >= 1.5) return (OwenTail) {tail_integral(h, a), 0.5 * k * k};
+  if (k > 1e150) return (OwenTail) {1, 0.5 * k * k};   /* beside which no mass counts */
+  if (a * k * k > 1e280) return (OwenTail) {tail_integral(h, a, 1), 0.5 * k * k + vlog(a)};
+  if (a > 1 ? k >= 1 : h >= 1.5)
+    return (OwenTail) {tail_integral(h, a, a > 1 ? a : 1), 0.5 * k * k};
   if (a > 1) value = fma(-vndtr(-k), verf(SQRT_HALF * h), twice_t_short(k, 1 / a));
   else value = vndtr(-h) - twice_t_short(h, a);
   return (OwenTail) {value * vexp(0.5 * h * h), 0};

@@ -156,10 +156,23 @@ static void peak_march (const Peaked *p, double t, double width, PeakSums *s) {
   }
 }
 
+/* as wide as the bracket, with factors as at the peak */
+static void peak_alone (const Peaked *p, Bracket b, PeakSums *s) {
+  double factor[PEAK_PARTS] = {0};
+  if (p->n > 0) p->factors(p->law, b.middle, b.top, factor);
+  s->sum[0] = b.right - b.left;
+  for (int k = 0; k < p->n; k++) s->sum[k + 1] = s->sum[0] * factor[k];
+}
+
 PeakSums peak_integral (const Peaked *p, double start, double step) {
+  static const double BLURRED = 0x1p51;   /* a level that is rounded by a quarter: no panel would fit */
   Bracket b = peak_bracket(p, start, step);
   PeakSums s = {.top = b.top};
   if (!(b.top > -HUGE_VAL && b.top < HUGE_VAL)) return s;
+  if (b.top < -BLURRED && b.left < b.right) {
+    peak_alone(p, b, &s);
+    return s;
+  }
   peak_march(p, b.middle, 2 * (b.right - b.middle), &s);
   peak_march(p, b.middle, 2 * (b.left - b.middle), &s);
   return s;

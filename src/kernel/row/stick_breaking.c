@@ -29,7 +29,9 @@ static inline double share_log_det_slope (double x, double after) {
   return c.left - after * c.taken;
 }
 
+/* of nothing equal parts: any are as good */
 static inline double share_uncut (double y, double rest, double after) {
+  if (y == 0 && rest == 0) return 0;
   return vlog_ratio(y, rest) + vlog(after);
 }
 
