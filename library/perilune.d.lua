@@ -2516,6 +2516,10 @@ Tensor.grad = nil
 ---@return number
 function Trace:backward() end
 
+---The second half of backward, for what value() has computed: adds the gradients of the number to those of parameters, which must be as they were. No draw is made again.
+---@return number
+function Trace:pass_back() end
+
 ---Replays once for each row of values of a parameter, and writes what it finds into tensors. No grad is added to.
 ---@param x any parameter of the trace, D elements
 ---@param rows perilune.Tensor tensor of shape (S, D): its values

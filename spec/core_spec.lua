@@ -9,6 +9,7 @@ describe("binding a kernel", function ()
 
   it("refuses names that are none", function ()
     refuses("bind: there is no kernel normal.nothing", "bind", "normal", "nothing", "f", three, three)
+    refuses("bind: there is no file nothing", "bind_functions", {}, "nothing")
     refuses("bind: names must be strings", "bind", "normal", "log_prob", "f", { 1 }, three)
     refuses("bind: operand b comes from no argument", "bind", "normal", "log_prob", "f", { "a" }, three)
     refuses("f: its kernel does not take 1 operands", "bind", "normal", "log_prob", "f", { "a" }, { "a" })

@@ -152,7 +152,7 @@ describe("what few need", function ()
     for _, name in ipairs { "quadrature", "peaks", "levels", "stages", "kl", "transforms.Affine", "unconstrained",
                             "one_sided", "columns", "constraints.compound", "constraint_findings", "mixture",
                             "truncation", "transformed", "enumeration", "cuts", "joining", "indexing", "comparing",
-                            "construction", "help.classes", "hidden_markov" } do
+                            "construction", "help.classes", "hidden_markov", "along", "lines", "products", "shapes" } do
       assert.is_nil(names[name], name)
     end
     for name in pairs(names) do assert.is_nil(name:find "^late%.", name) end

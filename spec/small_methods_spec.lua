@@ -30,6 +30,8 @@ describe("skewness and kurtosis", function ()
     peri.Gumbel(1, 2), peri.Exponential(4), peri.Rayleigh(2), peri.Maxwell(2), peri.Gamma(0.3, 2), peri.Chi2(5),
     peri.Poisson(2.5), peri.InverseGaussian(2, 3), peri.InverseGamma(9, 2), peri.StudentT(7, 1, 2),
     peri.LogNormal(1, 0.3), peri.Pareto(2, 9), peri.Beta(2, 3.5), peri.Binomial(20, 0.3), peri.Weibull(2, 3),
+    peri.Bernoulli(0.2), peri.Geometric(0.3), peri.NegativeBinomial(2.5, 0.4), peri.NoncentralChi2(3, 5),
+    peri.Skellam(3, 7), peri.ExGaussian(1, 2, 0.7), peri.NormalInverseGaussian(3, 2, 1, 0.4),
   }
 
   it("are expectations", function ()
@@ -39,6 +41,17 @@ describe("skewness and kurtosis", function ()
       local fourth = d:expectation(function (x) return ((x - mean) / sd) ^ 4 end)
       assert(math.abs(third - d:skewness()) < 1e-9, tostring(d) .. " skewness")
       assert(math.abs(fourth - 3 - d:kurtosis()) < 1e-8, tostring(d) .. " kurtosis")
+    end
+  end)
+
+  it("are exact where a law is nearly a Normal, and undefined for a point", function ()
+    near(3 / 2 ^ 26.5, peri.NoncentralChi2(1e-300, 2 ^ 53):skewness(), 1e-15)
+    near(12 / 2 ^ 53, peri.NoncentralChi2(1e-300, 2 ^ 53):kurtosis(), 1e-15)
+    near(1e-15, peri.Skellam(5e14, 5e14):kurtosis(), 1e-15)
+    for _, d in ipairs { peri.Bernoulli(1), peri.Binomial(20, 0), peri.Geometric(1), peri.NegativeBinomial(0, 0.5),
+                         peri.NormalInverseGaussian(2, 2) } do
+      local skewness, kurtosis = d:skewness(), d:kurtosis()
+      assert.is_true(skewness ~= skewness and kurtosis ~= kurtosis, tostring(d))
     end
   end)
 

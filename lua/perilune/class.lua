@@ -36,10 +36,9 @@ end
 
 --- Is `ancestor` the class c or one of its ancestors?
 function class.descends (c, ancestor)
-  for _, link in ipairs(class.chain(c)) do
-    if link == ancestor then return true end
-  end
-  return false
+  local depth = 0
+  while c and c ~= ancestor and depth < DEEPEST do c, depth = class.parent(c), depth + 1 end
+  return c ~= nil and c == ancestor
 end
 
 --- Is x an instance of `ancestor`, or of a class that descends from it?

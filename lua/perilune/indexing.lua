@@ -40,7 +40,14 @@ function indexing.rows (t, index)
   return rows_of(t, index:reshape(-1)):reshape(whole)
 end
 
---- Those slices along `dim` that an index names, a list of integers, in its order.
+--@ Tensor:index_select(dim, index) -> Tensor
+-- The slices along a dimension that an index names, in its order; t[index] does it for the first. Gradients go back to
+-- where slices came from.
+--   index  list or tensor of integers, from 1
+-- > tensor({ { 1, 2, 3 }, { 4, 5, 6 } }):index_select(2, { 3, 1 })
+-- Tensor(2, 2)
+--   3  1
+--   6  4
 function indexing.index_select (t, dim, index, ...)
   no_more("index_select(dim, index)", ...)
   local who = "Tensor:index_select"

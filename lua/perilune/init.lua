@@ -17,40 +17,37 @@ local modules = {
 
 -- Fields of modules. Those of `functions` and `tensor`, which are loaded, are all names of ours too, what C offers
 -- among them.
-local fields = {
-  construction  = "validate",
-  ["data.bits"] = "bits",
-  ["data.csv"]  = "read_csv write_csv",
-  ["data.describe"] = "describe",
-  ["data.json"] = "read_json",
-  ["data.row_files"] = "convert_csv write_rows",
-  ["data.rows"] = "map_file rows",
-  divergences   = "cross_entropy jeffreys js_divergence renyi_divergence",
-  fit           = "fit",
-  gradient      = "func grad no_grad param trace value_and_grad",
-  kl            = "kl_divergence kl_explain kl_fallback kl_pairs register_kl",
-  kl_div        = "kl_div KLDivLoss",
-  ["inference.loo"] = "compare",
-  ["inference.saved"] = "load",
-  ["inference.sbc"] = "sbc",
-  model         = "model",
-  pack          = "pack unpack",
-  plot          = "plot hist",
-  preload       = "preload",
-  scan          = "scan",
-  unconstrained = "biject_to transform_to",
-  wasserstein   = "wasserstein",
+local module_of = {
+  validate = "construction",
+  bits = "data.bits",
+  read_csv = "data.csv", write_csv = "data.csv",
+  describe = "data.describe",
+  read_json = "data.json",
+  convert_csv = "data.row_files", write_rows = "data.row_files",
+  map_file = "data.rows", rows = "data.rows",
+  cross_entropy = "divergences", jeffreys = "divergences", js_divergence = "divergences",
+  renyi_divergence = "divergences",
+  fit = "fit",
+  func = "gradient", grad = "gradient", no_grad = "gradient", param = "gradient", trace = "gradient",
+  value_and_grad = "gradient",
+  kl_divergence = "kl", kl_explain = "kl", kl_fallback = "kl", kl_pairs = "kl", register_kl = "kl",
+  kl_div = "kl_div", KLDivLoss = "kl_div",
+  compare = "inference.loo",
+  load = "inference.saved",
+  sbc = "inference.sbc",
+  model = "model",
+  pack = "pack", unpack = "pack",
+  plot = "plot", hist = "plot",
+  preload = "preload",
+  scan = "scan",
+  biject_to = "unconstrained", transform_to = "unconstrained",
+  wasserstein = "wasserstein",
 }
-
-local field_of = {}   -- name -> the module that has it
-for module, names in pairs(fields) do
-  for name in names:gmatch("%S+") do field_of[name] = module end
-end
 
 local function find (name)
   local value = rawget(functions, name) or tensor[name]
   if modules[name] then value = require("perilune." .. modules[name])
-  elseif field_of[name] then value = require("perilune." .. field_of[name])[name]
+  elseif module_of[name] then value = require("perilune." .. module_of[name])[name]
   elseif value == nil and core.is_module("distributions", name) then value = require("perilune.distributions." .. name)
   end
   rawset(peri, name, value)
@@ -77,7 +74,7 @@ end
 
 -- Nothing is loaded to list them.
 local function other_names (list)
-  for _, names in ipairs { modules, field_of, functions, tensor } do
+  for _, names in ipairs { modules, module_of, functions, tensor } do
     for name in next, names do list[#list + 1] = name end
   end
   table.move(core.classes(), 1, #core.classes(), #list + 1, list)

@@ -174,6 +174,27 @@ static int bind_methods (lua_State *L) {
   return lua_pushboolean(L, 1), 1;
 }
 
+/* core.bind_functions(functions, file): every kernel of a file becomes a function of that name,
+   whose operands are named x, y, z, ... */
+static int bind_functions (lua_State *L) {
+  static const char names[KERNEL_MAX_IN + 1] = "xyzwuvst";
+  luaL_checktype(L, 1, LUA_TTABLE);
+  const Kernel *kernel = host_kernels(L, luaL_checkstring(L, 2));
+  if (kernel == NULL) host_fail(L, "bind", "there is no file %s", lua_tostring(L, 2));
+  lua_settop(L, 2);
+  for (; kernel->name != NULL; kernel++) {
+    lua_pushstring(L, kernel->name);
+    Binding *b = begin(L, kernel, 3, kernel->n_in, kernel->n_in, 0);
+    for (int k = 0; k < kernel->n_in; k++) {
+      b->argument[k] = (unsigned char)(k + 1);
+      lua_pushlstring(L, names + k, 1);
+    }
+    end(L, b, function_call(L, kernel));
+    lua_rawset(L, 1);
+  }
+  return 0;
+}
+
 /* The sum of all values of an elementwise kernel, which are not stored. */
 static int bind_sum (lua_State *L) {
   const Kernel *kernel = kernel_argument(L);
@@ -204,6 +225,7 @@ static int bind_predicate (lua_State *L) {
 static const luaL_Reg functions[] = {
   {"bind",           bind},
   {"bind_methods",   bind_methods},
+  {"bind_functions", bind_functions},
   {"bind_operator",  bind_operator},
   {"bind_value",     bind_value},
   {"bind_sum",       bind_sum},

@@ -44,9 +44,20 @@ static int copy_fields (lua_State *L) {
   return 0;
 }
 
+/* Pushes the module, with the lists that Lua adds to; all have room for what they will hold, since
+   a table that grows is filled anew. */
+static void push_module (lua_State *L) {
+  lua_createtable(L, 0, 128);
+  lua_createtable(L, 0, 160);
+  lua_setfield(L, -2, "methods");
+  lua_createtable(L, 0, 64);
+  lua_setfield(L, -2, "public");
+}
+
 int luaopen_perilune_core (lua_State *L) {
   luaL_checkversion(L);
-  lua_newtable(L);
+  compat_add_ballast(L);
+  push_module(L);
   lua_pushcfunction(L, keep);
   lua_setfield(L, -2, "keep");
   lua_pushcfunction(L, copy_fields);

@@ -261,15 +261,18 @@ static int view_reshape (lua_State *L) {
 
 /* core.broadcast_shape(x, ...) -> shape, or nil and why there is none */
 static int broadcast_shape (lua_State *L) {
-  const Tensor *in[KERNEL_MAX_IN] = {NULL};
-  Tensor header[KERNEL_MAX_IN];
-  double number[KERNEL_MAX_IN];
+  struct Number { Tensor header; double value; } few[KERNEL_MAX_IN], *number = few;
+  const Tensor *few_in[KERNEL_MAX_IN] = {NULL}, **in = few_in;
   ptrdiff_t shape[TENSOR_MAX_RANK];
   int rank, n = lua_gettop(L);
   size_t size;
-  if (n > KERNEL_MAX_IN) host_fail(L, "broadcast_shape", "too many tensors");
+  if (n > KERNEL_MAX_IN) {
+    number = lua_newuserdatauv(L, (size_t)n * sizeof *number, 0);
+    in = lua_newuserdatauv(L, (size_t)n * sizeof *in, 0);
+  }
   for (int k = 0; k < n; k++)
-    in[k] = engine_operand(L, 1 + k, "broadcast_shape", "an operand", &header[k], &number[k]);
+    in[k] = engine_operand(L, 1 + k, "broadcast_shape", "an operand", &number[k].header,
+                           &number[k].value);
   const char *why = loop_broadcast(n, in, &rank, shape, &size);
   if (why != NULL) {
     lua_pushnil(L);
