@@ -77,7 +77,7 @@ end
 
 -- Methods that one class of distributions has beside those of all, unless they serve its construction.
 names.inside = { init = true, construct = true, complete = true, outcomes = true, finite_df = true,
-                 finite_mean = true, affine = true }
+                 finite_mean = true, affine = true, moments_below = true }
 local function add_classes (found)
   for _, class_name in ipairs(peri.distributions()) do
     for name, value in pairs(peri[class_name]) do

@@ -257,3 +257,15 @@ describe("wasserstein", function ()
     end
   end)
 end)
+
+describe("js_divergence with a mixture of intervals", function ()
+  it("is cut at their ends", function ()
+    local q = peri.MixtureSameFamily(peri.Categorical { 0.4, 0.6 }, peri.Uniform({ 0, 1 }, { 2, 3 }))
+    local expected = 0   -- densities are constant over each third
+    for _, density in ipairs { 0.2, 0.5, 0.3 } do
+      local middle = (1 / 3 + density) / 2
+      expected = expected + (math.log(1 / 3 / middle) / 3 + density * math.log(density / middle)) / 2
+    end
+    assert.near(expected, (peri.js_divergence(peri.Uniform(0, 3), q)), 1e-14)
+  end)
+end)

@@ -4,11 +4,13 @@ local peri = require "perilune"
 
 local COUNTED = { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" }
 
-local points = 0
+local points, quantiles = 0, 0
 
-local function counting (fn)
+local function counting (fn, method)
   return function (self, x, ...)
-    points = points + (type(x) == "number" and 1 or peri.is_tensor(x) and x:numel() or 1)
+    local n = peri.is_tensor(x) and x:numel() or 1
+    points = points + n
+    if method == "icdf" or method == "isf" then quantiles = quantiles + n end
     return fn(self, x, ...)
   end
 end
@@ -22,7 +24,7 @@ local function replaced ()
       local own = rawget(class, method)
       if own then
         before[#before + 1] = { class, method, own }
-        rawset(class, method, counting(own))
+        rawset(class, method, counting(own, method))
       end
     end
   end
@@ -79,8 +81,26 @@ local DISTANCES = {
     peri.NegativeBinomial2(7, 0.5), 1, 730000 },
   { transformed(peri.NormalInverseGaussian(7, 0.01, 2 ^ 53, 0.01), Abs()),
     mix(peri.NegativeBinomial2({ 2, 0.5 }, { 0.7, 12 }), 0.3, 0.7), 3, 26500 },
+  { any_mixture(peri.Beta(0.0024, 0.641), peri.Kumaraswamy(7.04, 7.44)),
+    mix(peri.NegativeBinomial({ 7, 1.5 }, { 0.9999999, 0.9999999995 })), 1, 27000 },
+  { transformed(any_mixture(peri.HalfNormal(1), peri.HalfNormal(1)), peri.transforms.Power(0.5)),
+    peri.Truncated(peri.Zipf(6280), 1e9, math.huge), 7, 8000 },
+  { mix(peri.LogitNormal({ 0, 2 }, 1000)), peri.Normal(0, 1), 1, 55000 },
+  { transformed(peri.LogitNormal(0, 18000), Affine(-1, 2), Abs()), peri.Normal(0, 1), 1, 390000 },
+  { transformed(peri.Rice(1, 3.5), Affine(3, -0.5)),
+    any_mixture(peri.Chi2(0.0017), peri.GeneralizedExtremeValue(-7.5, 2.7, 0)), 1, 76000 },
+  { peri.Beta(3, 0.4), mix(peri.VonMises({ 29037, 3.6 }, { 0.8, 4.3 })), 7, 43000 },
+  { peri.Poisson(60000), transformed(peri.Normal(0.5, 1), Abs()), 1, 50000 },
+  { transformed(peri.Truncated(peri.StudentT(6.4, 0, 48000), 0, 1), Affine(-1, 2), Abs()), peri.Normal(0, 1), 1,
+    135000 },
   { transformed(any_mixture(peri.JohnsonSU(-1, 5, 20, 20), peri.NoncentralT(1, -0.5, 0, 1000)), Tanh(), Abs()),
     peri.Burr(2, 7, 20), 3, 365000 },
+  { transformed(peri.NoncentralF(0.001, 8.4, 2.7), Affine(-1, 2), Abs()),
+    transformed(mix(peri.DiscreteUniform({ 8, -4 }, { 22, -1 }), 1e-300, 1), Affine(3, -0.5)), 1, 64000 },
+  { transformed(peri.NoncentralT(1e100, -0.35, -5.5, 2.5), Affine(-1, 2), Abs()), peri.Exponential(1e-5), 2, 9400 },
+  { peri.MixtureDistribution(peri.Categorical { 1e-300, 1 }, { peri.NormalInverseGaussian(1e15, 1.7, -6.4, 9.8),
+                                                              peri.InverseGaussian(1e-300, 2167) }),
+    peri.NoncentralChi2(7.3, 8.1), 1, 9300 },
 }
 
 describe("mixtures", function ()
@@ -88,6 +108,25 @@ describe("mixtures", function ()
     local law = mix(peri.Frechet({ 0.01, 0.01 }, { 5, 0.9 }), 1e-300, 1)
     assert.equal(math.huge, law:isf(5e-305))
     assert.near(1, law:isf(1e-250) / (0.01 * 1e-250 ^ (-1 / 0.9)), 1e-11)
+  end)
+
+  -- Levels at which quantiles leap from one component to the next were searched for by halving, up to 200 times.
+  it("have quantiles on either side of a gap after a few rounds", function ()
+    local laws = {
+      mix(peri.Normal({ 0, 20 }, 1), 0.3, 0.7), mix(peri.Pareto({ 7, 7 }, { 1, 1e5 }), 0.3, 0.7),
+      mix(peri.VonMises({ 1e4, 3 }, { 1, 4 }), 0.3, 0.7), any_mixture(peri.Uniform(0, 1), peri.Triangular(5, 1e6, 8)),
+      mix(peri.NormalInverseGaussian({ 9, 2 }, { -1, -0.7 }, { -5, 1e15 }, { 1e-4, 6 }), 0.3, 0.7),
+      mix(peri.Poisson { 3, 1e15 }, 0.3, 0.7),
+    }
+    local levels, before = { 1e-304, 1e-295, 0.299, 0.29999, 0.3, 0.30001, 0.301 }, replaced()
+    for _, law in ipairs(laws) do
+      for _, level in ipairs(levels) do
+        points = 0
+        law:icdf(level)
+        assert(points < 160, ("%s at %g: %d points"):format(tostring(law), level, points))
+      end
+    end
+    for _, entry in ipairs(before) do rawset(table.unpack(entry)) end
   end)
 
   it("are cut where they leap from one component to the next", function ()
@@ -110,26 +149,47 @@ local EXPECTATIONS = {
   { mix(peri.FisherSnedecor({ 100, 100 }, { 1e-50, 0.5 })), sine(1000), 33000 },
   { peri.VonMises(-0.5, 0.9), sine(1000), 15000 },
   { mix(peri.NoncentralChi2({ 2, 5 }, { 1, 30 })), sine(1000), 22500 },
-  { peri.NormalInverseGaussian(7, 2, 1, 3), sine(1000), 2700 },
+  { peri.NormalInverseGaussian(7, 2, 1, 3), sine(1000), 13000 },
   { peri.Truncated(any_mixture(peri.Rayleigh(1e-20), peri.NoncentralChi2(2 ^ 40, 1)), 0.1, 1), sine(1000), 52000 },
   { peri.Truncated(any_mixture(peri.GeneralizedExtremeValue(7, 256, 0.9), peri.Chi2(30)), -0.3, 2), sine(1), 45000 },
   { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
   { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 39000 },
-  { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 13500 },
+  { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 19500 },
   { peri.Truncated(peri.NormalInverseGaussian(1e-300, 0, 256, 100), -2, 3), sine(1), 19000 },
   { peri.NoncentralT(1e-100, 0.1), sine(1000), 490 },
-  { peri.NoncentralF(5, 5, 1e150), sine(1000), 470 },
-  { peri.Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10), sine(1000), 2300 },
+  { peri.NoncentralF(5, 5, 1e150), sine(1000), 2100 },
+  { peri.Truncated(peri.NoncentralT(3, 0, 2, 1000), 1, 10), sine(1000), 12000 },
   { peri.Truncated(mix(peri.NoncentralT({ 1e4, 0.05 }, { 1e-100, 0.001 }, { 2, 2.5 }, { 1e150, 0.1 }), 1e-8, 1),
-                   -0.3, 10), sine(1), 10300 },
+                   -0.3, 10), sine(1), 15500 },
   { peri.Truncated(transformed(peri.Pareto(3, 5e-324), Abs()), -2, 1000), sine(1), 130000 },
   { transformed(mix(peri.Zipf { 7, 2.5 }), Abs()), sine(1000), 44500 },
-  { peri.Truncated(peri.Truncated(peri.NoncentralF(5, 5, 1e150), -1e10, 6.2e149), -2, math.huge), sine(1000), 1650 },
+  { peri.Truncated(peri.Truncated(peri.NoncentralF(5, 5, 1e150), -1e10, 6.2e149), -2, math.huge), sine(1000), 4900 },
+  { mix(peri.NoncentralT({ 1e150, 3.27 }, { 7.2, -5 }, { -8.6, 9.3 }), 1e-300, 1), sine(1000), 7100 },
+  { mix(peri.NormalInverseGaussian({ 7.586, 7.75 }, { -6.5, 7.59 }, 0, { 0.0054, 2.6 })), sine(1000), 26500 },
+  { peri.Truncated(mix(peri.NoncentralF({ 4, 7 }, { 1e12, 7000 }, { 1.7, 1.4 }), 0.3, 0.7), 0.1, 10), sine(1), 8600 },
+  { peri.Truncated(any_mixture(peri.Delta(8), peri.InverseGaussian(9.5)), 1e9, math.huge), sine(1), 12500 },
+  { transformed(mix(peri.Zipf { 10, 1.97 }, 0.3, 0.7), peri.transforms.Exp()), sine(1), 57000 },
+  { peri.Truncated(mix(peri.Zipf { 2.7, 7.65 }, 1e-8, 1), 1, math.huge), function (x) return x end, 66000 },
+}
+
+-- Laws whose quantiles are dear, and as many of them as an expectation asks for: the rest are densities.
+local PATHS = {
+  { peri.NormalInverseGaussian(7, 2, 1, 3), 100 },
+  { peri.NoncentralF(5, 5, 1e4), 100 },
+  { peri.NoncentralT(3.3, 2), 100 },
+  { peri.VonMises(1, 2), 100 },
+  { mix(peri.NoncentralT({ 1e150, 3.27 }, { 7.2, -5 }, { -8.6, 9.3 }), 1e-300, 1), 200 },
 }
 
 -- p, q, points: the density of a dear law is looked at as well
 local DIVERGENCES = {
   { peri.Cauchy(3, 30), peri.NoncentralF(0.3, 3, 1e300), 4900 },
+  { mix(peri.NormalInverseGaussian({ 7.586, 7.75 }, { -6.5, 7.59 }, 0, { 0.0054, 2.6 })), peri.Normal(0, 1), 37500 },
+  { mix(peri.NoncentralT({ 1e150, 3.27 }, { 7.2, -5 }, { -8.6, 9.3 }), 1e-300, 1), peri.Normal(0, 1), 17500 },
+  { peri.Truncated(peri.InverseGaussian(4.66, 4.48), 1000, math.huge),
+    peri.Truncated(peri.NoncentralF(3.19, 1505, 44788), 0.1, 1000), 8500 },
+  { peri.Normal(0, 1), transformed(any_mixture(peri.NoncentralT(5.1, -1.66, 7, 6.6),
+                                               peri.NoncentralT(56, -8.2, 119178, 5)), Affine(-1, 2), Abs()), 26000 },
 }
 
 -- law, mode, points
@@ -139,6 +199,8 @@ local MODES = {
   { peri.Truncated(mix(peri.Zipf { 1.5, 2.5 }, 0.3, 0.7), 2, 1e9), 2, 53000 },
   { peri.Truncated(mix(peri.Poisson { 1e15, 300 }, 0.3, 0.7), 310, math.huge), 310, 61000 },
   { transformed(transformed(peri.StudentT(5, 3, 0.5), Abs()), Abs()), 2.99999239166018, 5500 },
+  { transformed(peri.NoncentralT(6.9, 4.8, -4.8, 0.57), Abs()), 2.26422932528492, 3200 },
+  { transformed(peri.NoncentralT(8e-4, -6, -6, 6), Abs()), 7.0035913755942, 3500 },
 }
 
 describe("one element", function ()
@@ -164,6 +226,15 @@ describe("one element", function ()
       points = 0
       law:expectation(f)
       assert(points > 0 and points < most, points)
+    end)
+  end
+
+  for _, case in ipairs(PATHS) do
+    local law, most = table.unpack(case)
+    it("takes few quantiles: an expectation under " .. tostring(law), function ()
+      quantiles = 0
+      law:expectation(sine(1000))
+      assert(quantiles > 0 and quantiles < most, quantiles)
     end)
   end
 

@@ -308,6 +308,19 @@ it("of a mixture may be told how f is made", function ()
   assert.near(0.3 * math.exp(-1 / 2 + 1 / 8) + 0.7 * math.exp(1 + 0.25 / 8), value, 1e-12)
 end)
 
+it("says what it does not know where most of a law is beyond all doubles", function ()
+  local d = peri.Weibull(175570, 2.8e-6)
+  local value, error = d:expectation(peri.log)
+  local expected = math.log(175570) - 0.57721566490153286 / 2.8e-6
+  assert.is_true(math.abs(value - expected) <= error)
+  value, error = d:expectation(peri.tanh)   -- but not of what has arrived before
+  assert.near(d:sf(1), value, 1e-5)
+  assert.is_true(error < 1e-4)
+  value, error = peri.Gamma(1e-3, 1):expectation(peri.log)
+  assert.near(-1000.5755719318103, value, error)
+  assert.is_true(error < 1e-7)
+end)
+
 it("sums over the outcomes of thousands of laws, some at a time", function ()
   local value, error = peri.Poisson(peri.full({ 4000 }, 1e5)):expectation(function (x) return x end)
   assert.is_true((value - 1e5):abs():max() < 1e-9)

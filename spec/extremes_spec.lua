@@ -98,8 +98,22 @@ local function check_inside (d, x, what)
   assert(x >= low and x <= high, string.format("%s: %s %g is outside of %g to %g", tostring(d), what, x, low, high))
 end
 
-local function check (d)
+-- Outcomes of all sizes, and of those that parameters have.
+local function outcomes_for (d)
   local outcomes = { 0, 1e-13, 1, 2 ^ 53, 1e300, 1e308, math.huge }
+  for power = -320, 300, 20 do
+    outcomes[#outcomes + 1] = 10.0 ^ power
+    outcomes[#outcomes + 1] = -10.0 ^ power
+  end
+  for _, param in ipairs(d.params) do
+    local value = peri.item(d[param[1]])
+    for _, part in ipairs { 1e-15, 1e-9, 1e-3, 0.3, 1, 3 } do outcomes[#outcomes + 1] = part * value end
+  end
+  return outcomes
+end
+
+local function check (d)
+  local outcomes = outcomes_for(d)
   for _, method in ipairs { "mean", "variance", "stddev", "entropy" } do timed(d, method) end
   for _, method in ipairs { "mode", "median" } do check_inside(d, timed(d, method), method) end
   for _, u in ipairs(LEVELS) do

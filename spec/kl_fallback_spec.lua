@@ -222,3 +222,45 @@ it("the number of draws is two or more", function ()
   assert.equal("kl_divergence: samples must be an integer of at least 2, got 1",
                refusal_of(peri.kl_divergence, peri.Normal(0, 1), peri.Gumbel(0, 1), { samples = 1 }))
 end)
+
+describe("mass of q where p is too small for a double", function ()
+  local function beside (share, law, other)
+    return peri.MixtureDistribution(peri.Categorical { 1 - share, share }, { law, other })
+  end
+
+  -- p, q, and the probability under q of what p can be
+  local CASES = {
+    { peri.Normal(0, 1), beside(1e-5, peri.Normal(0, 1), peri.Normal(100, 1)), 1e-5 },
+    { peri.Normal(0, 1), beside(1e-3, peri.Normal(0, 1), peri.Normal(-100, 1)), 1e-3 },
+    { beside(0.5, peri.Normal(-100, 1), peri.Normal(100, 1)),   -- in a gap
+      peri.MixtureSameFamily(peri.Categorical { 0.4995, 0.001, 0.4995 }, peri.Normal({ -100, 0, 100 }, 1)), 1e-3 },
+    { peri.Exponential(1), beside(1e-5, peri.Exponential(1), peri.Normal(5000, 1)), 1e-5 },
+    { peri.Poisson(3), beside(1e-5, peri.Poisson(3), peri.Poisson(1e4)), 1e-5 },
+    { peri.NegativeBinomial(0, 0.5), peri.NegativeBinomial(1e-4, 0.5), 1 - 2 ^ -1e-4 },
+    { peri.ZeroInflatedPoisson(1, 3), peri.Poisson(1e-4), -peri.special.expm1(-1e-4) },
+  }
+
+  it("counts", function ()
+    for _, case in ipairs(CASES) do
+      local p, q, missing = table.unpack(case)
+      local found = peri.kl_explain(p, q)
+      local truth = -peri.special.log1p(-missing)
+      assert(math.abs(found.value - truth) <= found.error + 1e-15 and found.error < 1e-13, tostring(q))
+      local half = missing / 2   -- both are the middle law but for their shares of it
+      local log_half = peri.special.log1p(-half)
+      local js = 0.5 * ((1 - missing) * (-truth - log_half) + missing * math.log(2) - log_half)
+      local value, error = peri.js_divergence(p, q)
+      assert(math.abs(value - js) <= error + 1e-15 and error < 1e-13, tostring(q))
+    end
+  end)
+end)
+
+describe("a divergence that comes out negative", function ()
+  it("is 0, with an error that says how negative it was", function ()
+    local half = peri.Normal:extend("Half", { inherit_kl = false })   -- a density that integrates to 2
+    function half:log_prob (x) return peri.Normal.log_prob(self, x) + math.log(2) end
+    local told = peri.kl_explain(peri.Normal(0, 1), half(0, 1.1))
+    assert.equal(0, told.value)
+    assert(told.error > 0.6, told.error)
+  end)
+end)

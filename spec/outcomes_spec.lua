@@ -226,3 +226,32 @@ describe("the expectation of a discrete distribution", function ()
     assert(math.abs(peri.item(rate.grad) / (2e8 + 1) - 1) < 1e-10)
   end)
 end)
+
+describe("the expectation of a heavy-tailed distribution of outcomes", function ()
+  -- exponent, power, E[X^power]: the ratio of two zetas
+  local MOMENTS = { { 5.001, 4 }, { 5.01, 4 }, { 5.05, 4 }, { 5.2, 4 }, { 2.001, 1 }, { 2.01, 1 }, { 2.1, 1 } }
+
+  it("counts terms whose probability is too small for a double", function ()
+    for _, row in ipairs(MOMENTS) do
+      local s, k = row[1], row[2]
+      local expected = peri.zeta(s - k, 1) / peri.zeta(s, 1)
+      local value, error = peri.Zipf(s):expectation(function (x) return x ^ k end)
+      assert(math.abs(value - expected) <= error + 1e-13 * expected / (s - k - 1), s)
+      assert(error < 1e-3 * expected)
+    end
+    for _, s in ipairs { 1.5, 1.9, 2 } do assert.equal(INF, (peri.Zipf(s):expectation(identity))) end
+  end)
+
+  it("says how little is known where the power drifts", function ()
+    local found = peri.kl_explain(peri.Zipf(2.01), peri.Poisson(2))   -- k^-1.01 log k
+    assert(math.abs(found.value - 6011.2326538440636) <= found.error)
+    assert.near(229.80611067918902, peri.kl_divergence(peri.Zipf(2.05), peri.Poisson(2)), 1e-10)
+    assert.equal(INF, peri.kl_divergence(peri.Zipf(1.9), peri.Poisson(2)))
+  end)
+
+  it("is that of distances as well", function ()
+    local value, error = peri.wasserstein(peri.Zipf(2.01), peri.Geometric(0.5))   -- which is the smaller everywhere
+    assert(math.abs(value - (peri.zeta(1.01, 1) / peri.zeta(2.01, 1) - 1)) <= error + 1e-10 and error < 1e-6)
+    assert.equal(INF, (peri.wasserstein(peri.Zipf(1.9), peri.Geometric(0.5))))
+  end)
+end)

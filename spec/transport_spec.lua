@@ -204,6 +204,19 @@ describe("wasserstein between outcomes and a continuous law", function ()
     assert.near(0, peri.item(peri.abs(value - 0.25):max()), 1e-12)
   end)
 
+  it("is infinite where outcomes have no mean", function ()
+    local cut = peri.Truncated(peri.Zipf(1.5), 3, math.huge)
+    for _, d in ipairs { peri.Zipf(1.5), peri.Zipf(1.99), peri.Zipf(2), cut } do
+      for _, q in ipairs { peri.Poisson(3), peri.Zipf(2.5) } do
+        local value, error = peri.wasserstein(d, q, 1)
+        assert(value == math.huge and error == math.huge, tostring(d))
+      end
+    end
+    local value, error = peri.wasserstein(peri.Zipf(2.2), peri.Zipf(3.2), 1)   -- one lies above the other
+    assert.near(peri.Zipf(2.2):mean() - peri.Zipf(3.2):mean(), value, error)
+    assert(error < 1e-9)
+  end)
+
   it("is infinite where one law has too heavy a tail", function ()
     for _, q in ipairs { peri.Normal(0, 1), peri.Poisson(3), peri.Delta(0.3) } do
       assert.equal(math.huge, (peri.wasserstein(peri.Zipf(3), q, 2)))
@@ -328,5 +341,18 @@ describe("wasserstein of other orders between outcomes", function ()
   it("is an integral with an error where there are too many", function ()
     check(peri.Geometric(1e-9), peri.Geometric(2e-9), 2, 5e8 * math.sqrt(2), 1e-6)   -- nearly Exponentials
     check(peri.DiscreteUniform(0, 1e9), peri.DiscreteUniform(7, 1e9 + 7), 2, 7, 1e-12)
+  end)
+
+  it("is the better of two results where outcomes one by one are not enough", function ()
+    local value, error = peri.wasserstein(peri.Poisson(300), peri.NoncentralT(2.5, 30), 2)
+    assert(math.abs(value - 257.93968223756) <= error and error < 0.1)   -- from means of what is left beyond each step
+  end)
+
+  it("of a batch is that of each, to a step", function ()
+    local all, errors = peri.wasserstein(peri.Poisson { 300, 2000 }, peri.Normal({ 2, 3 }, 30), 2)
+    for i, one in ipairs { { 300, 2 }, { 2000, 3 } } do
+      local value, error = peri.wasserstein(peri.Poisson(one[1]), peri.Normal(one[2], 30), 2)
+      assert(math.abs(all[i] - value) <= errors[i] + error and errors[i] < 2)
+    end
   end)
 end)

@@ -1,6 +1,7 @@
 --- What expectations and divergences ask of a distribution and of its batch.
 local Distribution = require "perilune.distribution"
 local core         = require "perilune.core"
+local functions    = require "perilune.functions"
 
 local batches = {}
 
@@ -18,6 +19,17 @@ end
 function batches.rows (d, n, x)
   local t = core.is_tensor(x) and x or core.tensor(x)
   return t:expand(n, table.unpack(d.batch_shape))
+end
+
+--- Errors of components { batch..., K }, in a row, that do not matter beside the whole, which has these weights: a
+-- function of their values. Where `halves` are given values are those of as many parts of each.
+function batches.enough (weights, rtol, shape, halves)
+  local least, all = functions.maximum(weights, 1e-300), { halves or 1, table.unpack(shape) }
+  return function (value)
+    local total = (value:reshape(all):sum(1) * weights):sum(-1, true)
+    local error = (rtol * functions.abs(total) / least):expand(all):reshape(-1)
+    return functions.where(functions.isfinite(error), error, 0)
+  end
 end
 
 --- Is any of these flags, or this one, set?

@@ -26,6 +26,14 @@ local any = batches.any
 local ROUNDING = 2 ^ -50
 
 
+-- KL(p || q), of which a few digits will do where there is no formula.
+local function rough_kl (p, q, opts)
+  local options = { is_rough = true }
+  for key, value in pairs(opts or {}) do options[key] = value end
+  return (kl.answer(p, q, options))
+end
+
+
 -- Sums of divergences --------------------------------------------------------------
 
 --@ peri.cross_entropy(p, q, options) -> number or Tensor, number or Tensor
@@ -37,22 +45,23 @@ local ROUNDING = 2 ^ -50
 function divergences.cross_entropy (p, q, opts, ...)
   errors.no_more("cross_entropy(p, q, opts)", ...)
   fallback.check("cross_entropy", p, q, opts)
+  local function expectation (a, b) return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts) end
+  local on_line = #p.event_shape == 0
+  if on_line and not kl.closed(p, q) or p.entropy == Distribution.entropy then
+    p, q = fallback.alike(p, q)
+    if not any(fallback.within(p, q)) then return fallback.infinite(p, q), 0 end
+    local value, error = expectation(p, q)
+    if not any(1 - functions.eq(value, INF)) then return value, error end
+    local rough = rough_kl(p, q, opts)
+    return where(functions.isinf(rough), INF, value), error
+  end
   local found = kl.kl_explain(p, q, opts)
   if found.method == "infinite" then return found.value, 0 end
-  local function expectation ()
-    local a, b = fallback.alike(p, q)
-    return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts)
-  end
-  local on_line = #p.event_shape == 0
-  if found.method ~= "closed form" and on_line or p.entropy == Distribution.entropy then
-    local value, error = expectation()
-    return where(functions.isinf(found.value), INF, value), error
-  end
   local entropy = p:entropy()
   local value, error = entropy + found.value, found.error + 0 * entropy
   local cancelled = functions.lt(abs(value), 1e-3 * abs(entropy))
   if not (any(cancelled) and on_line) then return value, error end
-  local better, its_error = expectation()
+  local better, its_error = expectation(fallback.alike(p, q))
   return where(cancelled, better, value), where(cancelled, its_error, error)
 end
 
@@ -88,16 +97,23 @@ local function both_terms (d)
   return where(is_near, together, against_middle(d) + exp(d) * against_middle(-d))
 end
 
+-- opts of an expectation with this part of what is left in a purse.
+local function with_share (opts, purse, part)
+  local options = { purse = purse:share(part) }
+  for key, value in pairs(opts or {}) do options[key] = value end
+  return options
+end
+
 -- The terms apart, over p and over q, and their error.
-local function apart (p, q, opts)
-  local from_p, error_p = fallback.expectation_of_ratio(p, q, against_middle, opts)
-  local from_q, error_q = fallback.expectation_of_ratio(q, p, against_middle, opts)
+local function apart (p, q, opts, purse)
+  local from_p, error_p = fallback.expectation_of_ratio(p, q, against_middle, with_share(opts, purse, 0.4))
+  local from_q, error_q = fallback.expectation_of_ratio(q, p, against_middle, with_share(opts, purse, 0.6))
   return 0.5 * (from_p + from_q), 0.5 * (error_p + error_q) + ROUNDING
 end
 
 -- The terms together, where those apart nearly cancel, so that they give no more than `value`.
-local function together (p, q, value, opts)
-  opts = { samples = opts and opts.samples, rng = opts and opts.rng, rtol = fallback.tolerance(value) }
+local function together (p, q, value, opts, purse)
+  opts = { samples = opts and opts.samples, rng = opts and opts.rng, rtol = fallback.tolerance(value), purse = purse }
   local both, error = fallback.expectation_of_ratio(p, q, both_terms, opts)
   return 0.5 * both, 0.5 * error + ROUNDING * sqrt(abs(both))   -- d itself is rounded
 end
@@ -116,10 +132,12 @@ function divergences.js_divergence (p, q, opts, ...)
   if is_discrete(p) ~= is_discrete(q) then return p:batched(LOG_2), p:batched(0) end
   local separate = fallback.are_apart(p, q)
   if not any(1 - separate) then return p:batched(LOG_2), p:batched(0) end
-  local value, error = apart(p, q, opts)
+  local purse = fallback.purse(p)
+  local value, error = apart(p, q, opts, purse)
   local near = functions.lt(value, 1e-2)
   if any(near) and fallback.is_same_support(p, q) then
-    local close, its_error = together(p, q, value, opts)
+    local close, its_error = together(p, q, value, opts, purse)
+    its_error = its_error + fallback.missed(p, q, close, value, error, 0)
     local better = near * functions.lt(its_error, error)
     value, error = where(better, close, value), where(better, its_error, error)
   end
@@ -165,7 +183,8 @@ local function renyi_about (p, q, t, c, opts)
   return c + log(mean) / t, error / (abs(t) * mean)
 end
 
--- The same about KL, where it is near: KL + log(1 + E[e^(t (r - KL)) - 1])/t; and for which elements it is not.
+-- The same about a centre c near KL, where the whole is near: c + log(1 + E[e^(t (r - c)) - 1])/t; and for which
+-- elements it is not.
 local function renyi_about_kl (p, q, t, centre, opts)
   local excess, error = fallback.expectation_of_ratio(p, q, function (d)
     return functions.expm1(-t * (d + centre))
@@ -177,14 +196,18 @@ end
 -- How far above KL to look where the mean about it overflows: t times that.
 local OVERFLOW = 600
 
+local LEAST = 0.25   -- of what a first result has cost there must be enough for a better one
+
 -- t = alpha - 1
 local function renyi_numerically (p, q, t, opts)
-  local centre = kl.kl_divergence(p, q, opts)
+  local purse, centre = fallback.purse(p), fallback.is_dear(p, q) and 0 or rough_kl(p, q, opts)
   centre = where(functions.isfinite(centre), centre, 0)
-  local value, error, far = renyi_about_kl(p, q, t, centre, opts)
-  if any(far) then
+  purse:lap(1)
+  local value, error, far = renyi_about_kl(p, q, t, centre, with_share(opts, purse, 0.5))
+  if any(far) and (purse:affords(LEAST) or any(1 - functions.isfinite(value))) then
     local other = t < 0 and 0 or centre + OVERFLOW / t
-    local value_far, error_far = renyi_about(p, q, t, where(functions.isfinite(value), value, other), opts)
+    local value_far, error_far = renyi_about(p, q, t, where(functions.isfinite(value), value, other),
+                                               with_share(opts, purse, 1))
     value, error = where(far, value_far, value), where(far, error_far, error)
   end
   return value, where(functions.isfinite(value), error + ROUNDING * (1 + abs(value)), INF)

@@ -5,6 +5,10 @@
 local class     = require "perilune.class"
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
+local kept      = require "perilune.kept"
+local lazy      = require "perilune.lazy"
+
+local transforms = lazy "transforms"
 
 local effort = {}
 
@@ -27,20 +31,24 @@ local function sum_price (d)
   return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200)))
 end
 
--- Of moderate noncentrality they are sums, else integrals, as they are where df2 is next to nothing.
+-- Of moderate noncentrality they are sums, else integrals, as they are where df2 is next to nothing; where tails have
+-- few digits, since df2 is no normal number, searches are much longer.
 local function quotient_price (d)
-  local a = bare(d.noncentrality)
+  local a, b = bare(d.noncentrality), bare(d.df2)
   local each = functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60)
-  return mean_price(functions.where(functions.gt(bare(d.df2), 2e-20), each, 40))
+  return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 40, 250)))
 end
 
 -- Integrals are over steps where the noncentrality is large, and over a vast range where df is next to nothing.
 local function score_price (d)
   local steps = functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
-  return mean_price(functions.where(functions.gt(bare(d.df), 1e-8), steps, 400))
+  local least = functions.where(functions.gt(bare(d.df), 1e-8), 60, 400)
+  return mean_price(functions.where(functions.gt(bare(d.df), 0.05), steps, least))
 end
 
-local PRICES = {
+-- What a tail costs, of classes where that is more than POINT; a density, more than DENSITY; a quantile, more than
+-- QUANTILE.
+local TAILS = {
   BetaBinomial   = sum_price,
   ExGaussian     = function () return 3 end,
   Hypergeometric = function () return 5 end,
@@ -50,67 +58,168 @@ local PRICES = {
   NormalInverseGaussian = function () return 10 end,
   Rice           = function () return 1.5 end,
   Skellam        = function () return 1.5 end,
+  Zipf           = function () return 2 end,
 }
-local known = setmetatable({}, { __mode = "k" })
 
-local function price (d)
-  if d.component_distribution then return d.mixture_distribution.support.high * price(d.component_distribution) end
-  if d.list then
-    local sum = 0
-    for _, part in ipairs(d.list) do sum = sum + price(part) end
-    return sum / #d.list
-  end
-  local inner = d.below or d.base or d.base_dist
-  if type(inner) == "table" then return price(inner) end
-  local own = PRICES[class.name(class.of(d))]
-  if not own then return POINT end
-  known[d] = known[d] or own(d)
-  return known[d]
+-- A sum, or of a large noncentrality an integral, of two parts where df1 is small; far from the mass, where other laws
+-- may ask for it, that takes three times as long.
+local function quotient_density (d)
+  local a, integral = bare(d.noncentrality), functions.where(functions.lt(bare(d.df1), 2), 24, 12)
+  return mean_price(functions.where(functions.le(a, 2e4), 0.3 + 0.05 * functions.minimum(a, 2e4) ^ 0.5, integral))
 end
 
---- What a tail of the law d costs.
-effort.price = price
+local DENSITY = 0.1
+local DENSITIES = {
+  NoncentralF = quotient_density,
+  NoncentralT = function () return 3 end,
+}
+
+-- Outcomes are searched for, the longer the more there are; if few draws are not 0 these are vast.
+local function outcome_price (d)
+  local mean, variance = bare(d:mean()), bare(d:variance())
+  local size = functions.maximum(mean, functions.where(functions.gt(mean, 0), variance / mean, 0))
+  return mean_price(functions.minimum(1 + 0.4 * functions.log1p(size), 25))
+end
+
+-- Next to 0, where most of the mass is if df1 is next to nothing, searches are longer.
+local function quotient_quantile (d)
+  return mean_price(functions.where(functions.gt(bare(d.df1), 1e-6), 1.5, 4)) * quotient_price(d)
+end
+
+local QUANTILE = 1
+local QUANTILES = {
+  BetaBinomial    = function (d) return 2 * sum_price(d) end,
+  ExGaussian      = function () return 3 end,
+  InverseGaussian = function () return 3 end,
+  NegativeBinomial  = outcome_price,
+  NegativeBinomial2 = outcome_price,
+  NoncentralChi2  = function () return 3 end,
+  NoncentralF     = quotient_quantile,
+  NoncentralT     = function (d) return 1.5 * score_price(d) end,
+  NormalInverseGaussian = function () return 12 end,
+  Rice            = function () return 2.5 end,
+  Skellam         = function () return 4 end,
+  VonMises        = function () return 4 end,
+  Zipf            = function () return 3 end,
+}
+
+-- The law that d is made of, or nil.
+local function inside (d)
+  local inner = d.below or d.base or d.base_dist
+  return type(inner) == "table" and inner or nil
+end
+
+-- A function of laws: what own(d) says, and of laws that are made of others what these cost; cut(d) more for what is
+-- left of one, and as much for each component of a mixture, or nothing.
+local function priced (own, cut, are_components_counted)
+  local function price (d)
+    local component, inner = d.component_distribution, inside(d)
+    if component then return are_components_counted and d.mixture_distribution.support.high * price(component) or 0 end
+    if d.list then
+      local sum = 0
+      for _, part in ipairs(d.list) do sum = sum + price(part) end
+      return sum / #d.list
+    end
+    if inner then return (d.log_mass and cut(inner) or 0) + price(inner) end
+    return own(d)
+  end
+  return price
+end
+
+-- What such a table says of a law, or else this.
+local function listed (prices, otherwise)
+  local known = kept.new(function (d, own) return own(d) end)
+  return function (d)
+    local own = prices[class.name(class.of(d))]
+    return own and known(d, own) or otherwise
+  end
+end
+
+local function nothing () return 0 end
+
+local price = priced(listed(TAILS, POINT), nothing, true)
+
+--- What a tail of the law d costs, of what others are made of, and a density.
+effort.price, effort.density = price, priced(listed(DENSITIES, DENSITY), nothing, true)
+
+local own_quantile = listed(QUANTILES, QUANTILE)
+local kernel_quantile = priced(own_quantile, nothing, true)
 
 local CHEAP, SEARCHES = 2, 3   -- quantiles of what is left of a dear law take some of its tails
-local PANELS = 96              -- of a cheap law: some 9000 quantiles, which may take 4 us each
+local SEARCHED = 1.5           -- and of a cheap one as many units
 
-local TAILS = { NoncentralT = 1.5 }   -- what a quantile costs, in tails
-
--- As many tails does a quantile of d take.
-local function tails_of (d)
-  local inner = d.component_distribution or d.below or d.base or d.base_dist
-  return type(inner) == "table" and tails_of(inner) or TAILS[class.name(class.of(d))] or 1
-end
+--- Do tails of d cost so much that they count?
+function effort.is_dear (d) return price(d) > CHEAP end
 
 --- What a quantile of the law d costs.
 function effort.quantile (d)
-  local each = price(d)
-  return effort.is_dear(d) and d.base and SEARCHES * each or tails_of(d) * each
+  if not d.base then return kernel_quantile(d) end
+  return effort.is_dear(d) and SEARCHES * price(d) or math.max(SEARCHED, kernel_quantile(d))
 end
-
---- How many panels of either half of d are cut: fewer of a law whose quantiles are dear, or where the density of a dear
--- law is looked at `beside` them.
-function effort.panels (d, beside)
-  local each = effort.quantile(d) + (beside and price(beside) or 0)
-  return math.ceil(PANELS * math.min(1, CHEAP / each))
-end
-
---- Do tails and densities of d cost so much that they count?
-function effort.is_dear (d) return price(d) > CHEAP end
 
 --- How many points of d are not worth more than a round.
 function effort.few (d) return ROUND / price(d) end
 
---- A round of a search asks the law d for tails at x, `times` over.
-function effort.count (d, x, times)
-  rounds = rounds + 1
-  points = points + (times or 1) * price(d) * (core.is_tensor(x) and core.numel(x) or 1)
+-- As many rounds is a call for tails of d worth: what is left of a law takes two.
+local function layers (d)
+  local inner = inside(d)
+  return (d.log_mass and 2 or 1) + (inner and layers(inner) - 1 or 0)
 end
 
---- As many elements as a law of single numbers counts for: those that it is made of.
+local CUT = 6   -- tails of a law that one of what is left of it takes, and masses of narrow stretches
+
+--- What a tail of d costs, that of the law which d may be left of and more.
+function effort.tail (d)
+  local inner = inside(d)
+  return inner and (d.log_mass and CUT or 1) * effort.tail(inner) or price(d)
+end
+
+local function numel (x) return core.is_tensor(x) and core.numel(x) or 1 end
+
+--- A round asks for n points that cost so much each.
+function effort.spend (each, n)
+  rounds = rounds + 1
+  points = points + each * n
+end
+
+--- A round of a search asks the law d for tails at x, `times` over.
+function effort.count (d, x, times)
+  rounds = rounds + layers(d)
+  points = points + (times or 1) * effort.tail(d) * numel(x)
+end
+
+--- The law d is asked for densities at x.
+function effort.count_densities (d, x) effort.spend(effort.density(d), numel(x)) end
+
+-- A quantile of what is left of a law takes tails as well; those of mixtures are counted by their searches.
+local asked_quantile = priced(own_quantile, function (inner) return 4 * price(inner) end, false)
+
+--- The law d is asked for quantiles at levels p.
+function effort.count_quantiles (d, p)
+  rounds = rounds + layers(d)
+  points = points + asked_quantile(d) * numel(p)
+end
+
+local SEARCH, FOLDED = 6, 25   -- tails of the components, and of what is folded, that a search for a quantile takes
+
+--- What a quantile of d costs, about, where it may have to be searched for.
+function effort.search (d)
+  if d.component_distribution then return SEARCH * price(d) end
+  local inner = inside(d)
+  if not inner then return asked_quantile(d) end
+  local each = effort.search(inner) + (d.log_mass and 4 * price(inner) or 0)
+  for _, map in ipairs(d.transforms or {}) do
+    if getmetatable(map) == transforms.Abs then each = 4 * each + FOLDED * price(inner) end
+  end
+  return each
+end
+
+local FEW = 8   -- components that count for no more than one element
+
+--- As many elements as a law of single numbers counts for: more than one if it is made of very many.
 function effort.elements (d)
   local inner = d.component_distribution
-  if inner then return d.mixture_distribution.support.high * effort.elements(inner) end
+  if inner then return math.max(1, d.mixture_distribution.support.high / FEW) * effort.elements(inner) end
   local most = 1
   for _, part in ipairs(d.list or { d.base or d.base_dist }) do
     if type(part) == "table" then most = math.max(most, effort.elements(part)) end
@@ -121,10 +230,28 @@ end
 local Purse = {}
 Purse.__index = Purse
 
+local calls = 0
+
+--- A number of its own for each call that something may be spent on. What was kept in calls before has cost nothing in
+-- this one, and must not be used: results would depend on what was asked for before.
+function effort.call () return calls end
+
+--- What a call that begins may spend.
+function effort.begin (limit)
+  calls = calls + 1
+  return effort.purse(limit)
+end
+
 --- Something that may be spent from now on.
 function effort.purse (limit)
   return setmetatable({ limit = limit + ROUND * rounds + points, rounds = rounds, points = points, size = 1 }, Purse)
 end
+
+--- What is left.
+function Purse:left () return math.max(0, self.limit - ROUND * rounds - points) end
+
+--- A purse with this part of what is left.
+function Purse:share (part) return effort.purse(part * self:left()) end
 
 --- Whatever is spent from here on is a lap of this size, in units of the caller's.
 function Purse:lap (size) self.rounds, self.points, self.size = rounds, points, size end

@@ -25,13 +25,18 @@ local FAR, FAR_PLACES = 2.0 ^ 380, { 0, 3, 30, 60, 90, 120, 1, 10, 20, 40, 50, 7
 local FIT = 6
 local REGULAR = 0.95     -- a density that decays faster than e^(-REGULAR s) hides nothing
 local ROUGH   = 1e-7     -- no quadratic: further from the points than this part of its size
+local MISLED  = 8        -- times the part of the mass by which a density is off: what it may do to an integral
 local MOVES   = 1e-6     -- f that changes by less than this part of itself at the last points has arrived
 
 -- Break points between 0 and REACH: panels between them are enough for e^-t times something smooth.
 local BREAKS = { 0.25, 0.6, 1.1, 1.8, 2.7, 4, 6, 8.5, 12, 16.5, 23, 34, 64, 200 }
-local FEW    = { 1.1, 4, 12, 34 }   -- for laws whose quantiles are dear
+local FEW, FEWEST = { 1.1, 4, 12, 34 }, { 3, 16 }   -- for points that are dear,
+local DEAR, DEARER = 5, 50                          -- in units of effort.lua
 
 local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, NAMES = { "low", "high" } }
+
+--- The first break points of an integral over either half, where a point costs so much.
+function ends.breaks (each) return each < DEAR and BREAKS or each < DEARER and FEW or FEWEST end
 
 --- The ends of a support, which a distribution may be silent about.
 function ends.of (support)
@@ -221,6 +226,15 @@ local function matters (stretch, value)
   return any(1 - le(most, 1e-20 * abs(value)))
 end
 
+-- What a density that has the wrong mass along the stretch, by this factor, makes of the integral `sum` of f: nothing
+-- where f stays what it is at the start, else about that part of what f adds to it.
+local function misled (stretch, sum, share, factor)
+  local start = 0 * stretch.scale
+  local f = (terms_at(stretch, start) / exp(stretch.log_mass(start))):select(1, 1)
+  local added = abs(sum - where(functions.isfinite(f), f, 0) * share)
+  return where(functions.isfinite(added), MISLED * abs(1 - factor) * added, 0)
+end
+
 --- The part of E f in a stretch and its error, beside the `value` of the rest; `settings` are those of the
 -- quadrature. `mass` is the true one of the stretch, where it is known.
 function ends.part (stretch, value, settings, mass)
@@ -236,6 +250,7 @@ function ends.part (stretch, value, settings, mass)
   local factor = mass and where(used, mass / share, 0) or 1
   settings.rtol = 1e-2
   local doubt = integral(function (t) return where(used, scale * select(2, terms_at(stretch, t * scale)), 0) end)
+  doubt = doubt + misled(stretch, sum, share, factor)
   return sum * factor, (error + where(functions.isfinite(sum), doubt, 0)) * factor
 end
 

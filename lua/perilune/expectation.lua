@@ -14,20 +14,26 @@ local effort     = require "perilune.effort"
 local errors     = require "perilune.errors"
 local functions  = require "perilune.functions"
 local ends       = require "perilune.ends"
+local modes      = require "perilune.modes"
 local outcomes   = require "perilune.outcomes"
 local quadrature = require "perilune.quadrature"
+local quantile_path = require "perilune.quantile_path"
 local show       = require "perilune.show"
 local tensor     = require "perilune.tensor"
 
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
+local gt       = functions.gt
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
-local DEAR     = 40       -- quantiles, in units of effort.lua
-local BUDGET   = 50000    -- of searches for quantiles of an element, in these units
+local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
+
+-- In units of effort.lua: what an expectation of an element may cost; of a point, quadrature with f, and a step along
+-- a path.
+local BUDGET, POINT, STEP = 12000, 0.2, 0.2
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -58,17 +64,17 @@ local function lost_at (d, x, finite)
   return maximum(lost, extreme * (1 - finite))
 end
 
--- f at quantiles x of both halves, { 2 n, batch... }, with weights { 2, n, batch... } that are lost where x is.
+-- f at quantiles x of both halves, all { 2, n, batch... }, with weights that are lost where x is.
 local function values_at (d, values, x, weights, losses)
-  local shape, bare = core.shape(weights), core.bare(values)
+  local bare = core.bare(values)
   local finite = bare:isfinite()
   local lost = lost_at(d, x, finite)
-  losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):reshape(shape):max(2))
-  if lost == 0 then return values:reshape(shape) end
+  losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):max(2))
+  if lost == 0 then return values end
   local hidden = lost * (1 - finite)
-  losses.mass     = maximum(losses.mass, (lost:reshape(shape) * weights):max(2))
-  losses.infinite = maximum(losses.infinite, hidden:reshape(shape):max(2))
-  return where(hidden, 0, values):reshape(shape)
+  losses.mass     = maximum(losses.mass, (lost * weights):max(2))
+  losses.infinite = maximum(losses.infinite, hidden:max(2))
+  return where(hidden, 0, values)
 end
 
 -- { 2, batch... } of what is known of the lower and of the upper half.
@@ -84,64 +90,101 @@ local function range_of (d, tail, near, far)
   return from, near and where(near.is_used, maximum(level(d, tail, near), from), REACH) or REACH
 end
 
+-- Where the stretches of either half that are used begin, else NaN; and their mass.
+local function starts_of (d, lower, upper)
+  local function start (stretch) return stretch and where(stretch.is_used, stretch.start, 0 / 0) or 0 / 0 end
+  return both(d, start(lower), start(upper))
+end
+
+local function mass_of (stretch) return stretch and where(stretch.is_used, stretch.mass, 0) or 0 end
+
 -- Those of both halves, which are spread over v = 0 ... REACH; nil where they are that themselves.
 local function ranges_of (d, low, high)
   if not (low or high) then return nil end
   local from_low, to_low = range_of(d, "cdf", low, high)
   local from_high, to_high = range_of(d, "sf", high, low)
   local from, to = both(d, from_low, from_high), both(d, to_low, to_high)
-  return { from = from, pace = (to - from) / REACH, is_cut = functions.lt(to, REACH), is_open = functions.lt(from, to) }
+  return { from = from, pace = (to - from) / REACH, is_cut = functions.lt(to, REACH), is_open = functions.lt(from, to),
+           first = where(gt(from, 0), starts_of(d, high, low), 0 / 0), last = starts_of(d, low, high),
+           outside = mass_of(low) + mass_of(high) }
 end
 
 -- How many of the n levels of a half differ: all, or one where it has no panels any more.
 local function count_of (t, n) return core.item(t:min()) == core.item(t:max()) and 1 or n end
 
--- Quantiles of the first `low` levels of the lower half and the first `high` of the upper one, and f there; both
--- { 2 n, batch... }, the last repeated.
-local function points_at (d, f, weights, low, high)
-  local n = core.shape(weights)[2]
-  local below, above = weights:select(1, 1):narrow(1, 1, low), weights:select(1, 2):narrow(1, 1, high)
-  local x = tensor.cat { rows(d, low, d:icdf(below)), rows(d, high, d:isf(above)) }
-  local values = rows(d, low + high, f(x))
-  if low == n and high == n then return x, values end
-  local function full (t)
-    return tensor.cat { rows(d, n, t:narrow(1, 1, low)), rows(d, n, t:narrow(1, low + 1, high)) }
-  end
-  return full(x), full(values)
+-- The first `low` rows of the lower half and the first `high` of the upper one, of t { 2, n, batch... }, in a row.
+local function firsts (t, low, high)
+  return tensor.cat { t:select(1, 1):narrow(1, 1, low), t:select(1, 2):narrow(1, 1, high) }
 end
 
--- The integrands over both halves of the mass, as functions of v.
-local function halves (d, f, losses, range)
+-- { 2, n, batch... } of these rows, the last of each half repeated.
+local function full (d, t, n, low, high)
+  if low < n or high < n then
+    t = tensor.cat { rows(d, n, t:narrow(1, 1, low)), rows(d, n, t:narrow(1, low + 1, high)) }
+  end
+  return t:reshape(2, n, table.unpack(d.batch_shape))
+end
+
+local function quantiles_at (d, weights, low, high)
+  return tensor.cat { rows(d, low, d:icdf(weights:select(1, 1):narrow(1, 1, low))),
+                      rows(d, high, d:isf(weights:select(1, 2):narrow(1, 1, high))) }
+end
+
+-- Points of a path (quantile_path.lua) at v, and p |dx/dv|; or where the density is not finite, at an end, weights.
+local function points_along (d, path, v, weights, low, high)
+  local x, log_slope = path.at(v)
+  x, log_slope = firsts(x:transpose(1, 2), low, high), firsts(log_slope:transpose(1, 2), low, high)
+  local along = path.factor * exp(rows(d, low + high, d:log_prob(x)) + log_slope)
+  return x, where(functions.isfinite(along), along, firsts(weights, low, high))
+end
+
+-- The integrands over both halves of the mass, as functions of v. Points cost so much `each`.
+local function halves (d, f, losses, range, path, each)
   local from, pace, is_open
   if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
   return function (v)
     local n, t = #v, v:transpose(1, 2)
     local low, high = count_of(t:select(1, 1), n), count_of(t:select(1, 2), n)
-    local weights = 0.5 * exp(-(range and from + t * pace or t))
-    local x, values = points_at(d, f, weights, low, high)
-    values = values_at(d, values, x, range and weights * is_open or weights, losses)
-    return ((range and weights * pace or weights) * values):transpose(1, 2)
+    effort.spend(each, (low + high) * batches.size(d))
+    local weights, x, along = 0.5 * exp(-(range and from + t * pace or t))
+    local of_v = range and weights * pace or weights
+    if path then x, along = points_along(d, path, v, of_v, low, high) else x = quantiles_at(d, weights, low, high) end
+    local values = full(d, rows(d, low + high, f(x)), n, low, high)
+    values = values_at(d, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
+    return ((path and full(d, along, n, low, high) or of_v) * values):transpose(1, 2)
   end
 end
 
--- v at which quantiles are x, { n, batch... }, in the half that each belongs to.
-local function add_levels (d, x, range, list)
+-- v, { n, half, batch... }, at which the path is at x, from those at which quantiles are: Newton's method.
+local function moved_to (path, x, v)
+  local target, sides = x:unsqueeze(2), core.tensor { -1, 1 }
+  for _ = 3, #core.shape(v) do sides = sides:unsqueeze(-1) end
+  for _ = 1, 4 do
+    local here, log_slope = path(maximum(v, 0))
+    local next = v - sides * (here - target) * exp(-log_slope)
+    v = where(gt(v, 0) * functions.isfinite(next), next, v)
+  end
+  return v
+end
+
+-- v at which quantiles are x, { n, batch... }, or the path is, in the half that each belongs to.
+local function add_levels (d, x, range, list, path)
   local n, below, above = #x, attempt.method(d, "cdf", x), attempt.method(d, "sf", x)
   if not (below and above) then return end
   local is_low = functions.lt(below, above)
   local t = tensor.stack { rows(d, n, where(is_low, below, 1)), rows(d, n, where(is_low, 1, above)) }
   t = -functions.log(2 * t):transpose(1, 2)
   local v = range and (t - range.from) / range.pace or t
+  v = path and core.no_grad(moved_to, path, core.bare(x), core.bare(v)) or v
   for i = 1, n do list[#list + 1] = v:select(1, i) end
 end
 
 -- Break points in v: those of all that decays, the mode, where densities have their kinks, and opts.points.
-local function quantile_points (d, opts, range)
-  local breaks = opts.breaks or effort.quantile(d) < DEAR and ends.BREAKS or ends.FEW_BREAKS
-  local list, points = { table.unpack(breaks) }, { attempt.method(d, "mode") }
+local function quantile_points (d, opts, range, breaks, path)
+  local list, points = { table.unpack(breaks) }, { modes.of(d) }
   for _, x in ipairs(opts.points or {}) do points[#points + 1] = x end
   for i, x in ipairs(points) do points[i] = rows(d, 1, x) end
-  if #points > 0 then add_levels(d, tensor.cat(points), range, list) end
+  if #points > 0 then add_levels(d, tensor.cat(points), range, list, path) end
   return list
 end
 
@@ -150,7 +193,7 @@ end
 local function settings (d, opts, shape, points)
   return {
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
-    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or effort.panels(d), rounds = opts.rounds,
+    rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds,
     purse = opts.purse,
     at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
   }
@@ -161,16 +204,18 @@ local TAILS = { low = "cdf", high = "sf" }
 local function quartiles (d) return both(d, d:icdf(0.25), d:isf(0.25)) end
 
 -- |f| at the quartiles.
-local function typical_of (d, f) return abs(rows(d, 2, f(quartiles(d)))):max(1) end
+local function typical_of (d, f, quarters) return abs(rows(d, 2, f(quarters))):max(1) end
+
+local function finite (x) return where(functions.isfinite(x), x, 0) end
 
 -- The stretches of d along which f can be followed, beginning before REACH.
-local function followed_stretches (d, f, opts)
+local function followed_stretches (d, f, opts, quarters)
   local list, found = own(d, "cdf") and ends.stretches(d) or {}, {}
   for _, name in ipairs(ends.NAMES) do
     local stretch, tail = list[name], TAILS[name]
     local begins = stretch and functions.lt(level(d, tail, stretch), REACH)
     if stretch and any(begins) then
-      ends.follow(d, stretch, f, opts.parts, typical_of(d, f))
+      ends.follow(d, stretch, f, opts.parts, typical_of(d, f, quarters))
       stretch.is_used, stretch.mass = stretch.is_used * begins, d[tail](d, stretch.start)
       found[name] = any(stretch.is_used) and stretch or nil
     end
@@ -179,9 +224,8 @@ local function followed_stretches (d, f, opts)
 end
 
 -- The part of the mass that lies within rounding of a point: that of a jump of f may be on its wrong side. It is
--- judged at the quartiles, or where stretches begin.
-local function resolution_of (d, list)
-  local x = quartiles(d)
+-- judged at the quartiles x, or where stretches begin.
+local function resolution_of (d, list, x)
   local low, high = list.low, list.high
   x = low and where(low.is_used, maximum(x, low.start), x) or x
   x = high and where(high.is_used, minimum(x, high.start), x) or x
@@ -189,23 +233,35 @@ local function resolution_of (d, list)
   return where(functions.isfinite(part), minimum(part, 1), 0):max(1)
 end
 
--- Levels of either half where most of the mass is.
-local COMMON = 0.5 * exp(-core.linspace(0, 6.2, 32))
+-- Levels t of either half where most of the mass is, and some of them for laws whose quantiles are dear.
+local COMMON, SOME, DEAR = core.linspace(0, 6.2, 32), core.linspace(0, 6.2, 8), 5
 
--- How far f moves over these quantiles, as far as it is finite.
-local function swing_of (d, f)
-  local levels, n = COMMON, #COMMON
-  for _ = 1, #d.batch_shape do levels = levels:unsqueeze(-1) end
-  local values = core.bare(rows(d, 2 * n, f(tensor.cat { rows(d, n, d:icdf(levels)), rows(d, n, d:isf(levels)) })))
-  local finite = values:isfinite()
-  local swing = where(finite, values, -INF):max(1) - where(finite, values, INF):min(1)
-  return where(functions.isfinite(swing), swing, 0)
+-- Quantiles there, or points near them on a path, { n, batch... }.
+local function common_points (d, path)
+  local t = (path or effort.quantile(d) < DEAR) and COMMON or SOME
+  local n = #t
+  for _ = 1, #d.batch_shape do t = t:unsqueeze(-1) end
+  if path then
+    local x = path.at(rows(d, n, t):unsqueeze(2):expand(n, 2, table.unpack(d.batch_shape)))
+    return x:reshape(2 * n, table.unpack(d.batch_shape))
+  end
+  local levels = 0.5 * exp(-t)
+  return tensor.cat { rows(d, n, d:icdf(levels)), rows(d, n, d:isf(levels)) }
+end
+
+-- How far f moves over these points, as far as it is finite.
+local function swing_of (d, f, path)
+  local x = common_points(d, path)
+  local values = core.bare(rows(d, #x, f(x)))
+  local counts = values:isfinite()
+  local swing = where(counts, values, -INF):max(1) - where(counts, values, INF):min(1)
+  return finite(swing)
 end
 
 -- What rounding of x does to the mass on either side of a jump of f; of divergences, which have none, nothing.
-local function blurred (d, f, opts, list)
-  if opts.parts or not own(d, "log_prob") then return 0 end
-  return swing_of(d, f) * resolution_of(d, list)
+local function blurred (d, f, opts, list, path, quarters)
+  if opts.parts or opts.rest or not own(d, "log_prob") then return 0 end
+  return swing_of(d, f, path) * resolution_of(d, list, quarters)
 end
 
 -- The parts of E f in all stretches, and their error, beside the `value` of the rest.
@@ -221,19 +277,41 @@ local function in_stretches (d, list, value, opts)
   return sum, error
 end
 
+-- A path that stands for the quantiles of d where these are dearer than its density, or nil.
+local function path_of (d, range)
+  if not quantile_path.is_worth(d) then return nil end
+  local breaks = ends.breaks(effort.density(d))
+  return quantile_path.new(d, function (path) return quantile_points(d, {}, range, breaks, path) end, range)
+end
+
+-- What may be spent on an expectation under d.
+local function purse_of (d) return effort.begin(BUDGET * batches.size(d)) end
+
 local function by_quantiles (d, f, opts)
-  local purse = opts.purse or effort.purse(BUDGET * batches.size(d) * effort.elements(d))
+  local purse = opts.purse or purse_of(d)
   local shape = { 2, table.unpack(d.batch_shape) }
   local losses = new_losses(shape)
-  local list = followed_stretches(d, f, opts)
+  local quarters = quartiles(d)
+  local list = followed_stretches(d, f, opts, quarters)
   local range = ranges_of(d, list.low, list.high)
-  local integrand = halves(d, f, losses, range)
-  local options = settings(d, opts, shape, quantile_points(d, opts, range))
+  local path = path_of(d, range)
+  local first = path and effort.density(d) or effort.quantile(d)
+  local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
+  local integrand = halves(d, f, losses, range, path, each)
+  local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0))
+  local options = settings(d, opts, shape, quantile_points(d, opts, range, breaks, path and path.at))
   options.finest, options.purse = FINEST, purse
+  options.enough = opts.weights and batches.enough(core.bare(opts.weights), opts.rtol or 1e-13, d.batch_shape, 2)
   local value, error = quadrature.integrate(integrand, 0, REACH, options)
-  local rest, doubt = ends.remainder(integrand, shape, value, range and range.is_cut or 0)
+  local rest, doubt = opts.rest, opts.rest_error
+  if not rest then
+    local exact = path and halves(d, f, losses, range, nil, each) or integrand   -- only quantiles tell how it decays
+    rest, doubt = ends.remainder(exact, shape, value, range and range.is_cut or 0)
+  end
   local lost = 2 * (losses.mass * losses.largest):sum(1)   -- by mass that was lost
-  value, error = (value + rest):sum(1), (error + doubt):sum(1) + lost + blurred(d, f, opts, list)
+  value, error = (value + rest):sum(1), (error + doubt):sum(1) + lost
+                 + blurred(d, f, opts, list, not range and path, quarters)
+  if path then error = error + path.off * maximum(abs(value), finite(typical_of(d, f, quarters))) end
   -- f is infinite, and outweighs what was found
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)
@@ -310,6 +388,14 @@ local function by_density (d, f, opts)
 end
 
 
+local function of_outcomes (d, f, opts)
+  local options = {}
+  for key, value in pairs(opts) do options[key] = value end
+  options.purse = opts.purse or purse_of(d)
+  return outcomes.expectation(d, f, options)
+end
+
+
 -- A result in the batch shape, or a number where all parameters are.
 local function shaped (d, x)
   local plain = rawget(d, "batch_shape") == nil
@@ -338,8 +424,20 @@ local RULES = {
   parts    = { is_parts,  "a table with the functions inner and outer" },
 }
 local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
+local OUR_OWN = { purse = true, beside = true, weights = true }   -- which laws made of others and divergences pass on
+
+-- Options that a user may have given.
+local function theirs (opts)
+  if type(opts) ~= "table" or getmetatable(opts) then return opts end
+  local told = {}
+  for name, value in pairs(opts) do
+    if not OUR_OWN[name] then told[name] = value end
+  end
+  return told
+end
 
 local function check (d, who, opts)
+  opts = theirs(opts)
   errors.check_options(who, opts, OPTIONS)
   for name, value in pairs(opts or {}) do
     local holds, rule = table.unpack(RULES[name])
@@ -362,15 +460,20 @@ function expectation.checked (d, f, opts, ...)
   return f, opts or {}
 end
 
+--- What may be spent on an expectation under d.
+expectation.purse = purse_of
+
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
--- panels there are at most, what a `purse` (effort.lua) may pay, and other `breaks` of first panels, levels t.
+-- panels there are at most, what a `purse` (effort.lua) may pay, what f costs `beside` a point, `weights` of components
+-- whose sum matters, and other `breaks` of first panels, levels t; and of f without jumps the `rest` beyond the last of
+-- these levels, { 2, batch... }, with its `rest_error`.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end
   local method = by_density
-  if d.support and d.support.is_discrete then method = outcomes.expectation
+  if d.support and d.support.is_discrete then method = of_outcomes
   elseif own(d, "icdf") then method = by_quantiles end
   local value, error = method(d, f, opts)
   return shaped(d, value), shaped(d, error)

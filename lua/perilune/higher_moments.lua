@@ -1,6 +1,7 @@
 --- Skewness, kurtosis and moments: formulas where a family has one, else expectations.
 local class = require "perilune.class"
 local f     = require "perilune.functions"
+local line  = require "perilune.line_moments"
 local raise = require "perilune.errors".raise
 local show  = require "perilune.show"
 
@@ -12,6 +13,40 @@ local higher_moments = {}
 -- [name of a family] = { skewness(d), excess kurtosis(d) }
 local zero = function () return 0 end
 local function always (x) return function () return x end end
+
+-- Of a law with these cumulants from the second on.
+local function by_cumulants (cumulants)
+  return {
+    function (d)
+      local second, third = cumulants(d)
+      return third / second / sqrt(second)
+    end,
+    function (d)
+      local second, _, fourth = cumulants(d)
+      return fourth / second / second
+    end,
+  }
+end
+
+-- NaN for 0, the variance of a single point.
+local function spread (x) return where(gt(x, 0), x, NAN) end
+
+-- Trials with odds e^logits for and against.
+local trials = {
+  function (d) return f.tanh(-0.5 * d.logits) / sqrt(spread(d:variance())) end,
+  function (d) return (1 - 6 * d.probs * f.sigmoid(-d.logits)) / spread(d:variance()) end,
+}
+
+-- Failures or successes until there are n of the others.
+local function waiting (n, odds)
+  return {
+    function (d) return (1 + 2 * odds(d)) / sqrt(spread(n(d) * odds(d) * (1 + odds(d)))) end,
+    function (d) return 6 / n(d) + 1 / spread(n(d) * odds(d) * (1 + odds(d))) end,
+  }
+end
+
+-- sqrt(tail^2 - skew^2) of a NormalInverseGaussian; where it is 0 there is no mean.
+local function steepness (d) return spread(sqrt(d.tail - d.skew) * sqrt(d.tail + d.skew)) end
 
 local formulas = {
   Normal      = { zero, zero },
@@ -28,6 +63,25 @@ local formulas = {
   Gamma       = { function (d) return 2 / sqrt(d.concentration) end, function (d) return 6 / d.concentration end },
   Chi2        = { function (d) return sqrt(8 / d.df) end, function (d) return 12 / d.df end },
   Poisson     = { function (d) return 1 / sqrt(d.rate) end, function (d) return 1 / d.rate end },
+  Bernoulli   = trials,
+  Binomial    = trials,
+  Geometric   = waiting(always(1), function (d) return (d:mean()) end),
+  NegativeBinomial = waiting(function (d) return d.total_count end, function (d) return f.exp(d.logits) end),
+  NoncentralChi2 = by_cumulants(function (d)
+    local k, a = d.df, d.noncentrality
+    return 2 * (k + 2 * a), 8 * (k + 3 * a), 48 * (k + 4 * a)
+  end),
+  Skellam     = by_cumulants(function (d)
+    local second = d.rate1 + d.rate2
+    return second, d.rate1 - d.rate2, second
+  end),
+  ExGaussian  = by_cumulants(function (d)   -- in units of 1/rate
+    return 1 + square(d.scale * d.rate), 2, 6
+  end),
+  NormalInverseGaussian = {
+    function (d) return 3 * (d.skew / d.tail) / sqrt(steepness(d)) end,
+    function (d) return 3 * (1 + 4 * square(d.skew / d.tail)) / steepness(d) end,
+  },
   InverseGaussian = {
     function (d) return 3 * sqrt(d.loc / d.concentration) end, function (d) return 15 * d.loc / d.concentration end,
   },
@@ -86,10 +140,19 @@ local function formula (d, i)
   return own and own[i]
 end
 
+-- E g(X) of g that grows like x^k, infinite where a class says that its moments are (`moments_below(d)`: those of
+-- orders from this on).
+local function of_order (d, k, g)
+  local value, error = d:expectation(g)
+  if not d.moments_below then return value, error end
+  local exists = f.lt(k, d:moments_below())
+  return where(exists, value, INF), where(exists, error, 0)
+end
+
 -- E ((X - mean)/sd)^k
 local function standardised (d, k)
-  local mean, sd = (d:mean()), (d:stddev())
-  local value, error = d:expectation(function (x) return ((x - mean) / sd) ^ k end)
+  local mean, sd = (d:mean()), line.stddev(d)
+  local value, error = of_order(d, k, function (x) return ((x - mean) / sd) ^ k end)
   local is_known = f.isfinite(mean) * f.isfinite(sd)
   return where(is_known, value, NAN), where(is_known, error, INF)
 end
@@ -127,10 +190,9 @@ function higher_moments.moment (d, k)
   if k == 0 then return d:batched(1.0) end
   if k == 1 then return d:mean() end
   if k == 2 then
-    local mean, sd = (d:mean()), (d:stddev())
-    return square(mean) + square(sd)
+    return square((d:mean())) + line.variance(d)
   end
-  return d:expectation(function (x) return x ^ k end)
+  return of_order(d, k, function (x) return x ^ k end)
 end
 
 return higher_moments

@@ -8,6 +8,7 @@ local core      = require "perilune.core"
 local effort    = require "perilune.effort"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
+local modes     = require "perilune.modes"
 local rounding  = require "perilune.rounding"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
@@ -17,6 +18,10 @@ local lt, gt              = functions.lt, functions.gt
 local INF     = math.huge
 local SAMPLES = 10000
 local NEAR    = 1e-2   -- divergences below it are computed as a sum of terms >= 0
+local LEAST   = 1e-300 -- the mass beyond the outermost quantiles
+local SLACK   = 1e3    -- by which errors of rounding may be underestimated
+local ROUGHLY = 4000   -- outcomes for a rough sum
+local BUDGET  = 18000  -- of a divergence of an element, in units of effort.lua
 
 local fallback = {}
 
@@ -76,6 +81,24 @@ local function mass_outside (p, q)
   return below + above
 end
 
+-- The mass of q beyond the outermost quantiles of p, in its support or not; 0 where one of them cannot tell.
+local function mass_beyond (p, q)
+  if not (is_univariate(p) and has(p, "icdf") and has(p, "isf") and has(q, "cdf") and has(q, "sf")) then return 0 end
+  local low = p:icdf(LEAST) - (is_discrete(p) and 1 or 0)
+  local below, above = q:cdf(low), q:sf((p:isf(LEAST)))
+  local mass = below + above
+  return where(functions.isnan(mass), 0, mass)
+end
+
+--- What a sum over p of terms >= 0 may have missed of q, `seen` being its value and `value` with its `error` another
+-- of the same number that misses nothing: p is too small for a double where q has its mass. The part of that which is
+-- `outside` of the support of p is in the sum.
+function fallback.missed (p, q, seen, value, error, outside)
+  return core.no_grad(function ()
+    return maximum(mass_beyond(p, q) - outside, maximum(value - seen - SLACK * error, 0))
+  end)
+end
+
 
 -- Sums and integrals ----------------------------------------------------------------
 
@@ -106,19 +129,43 @@ local function excess (d)
                functions.expm1(d) - d)
 end
 
+local ENDS = 16   -- of components, at most
+
+-- Adds the ends of a support that are finite to a list; of components, in a last dimension, one by one.
+local function add_ends (support, points, are_components)
+  for _, stop in ipairs { "low", "high" } do
+    local x = support and support[stop]
+    if core.is_tensor(x) and are_components then
+      for k = 1, math.min(ENDS, core.shape(x)[core.rank(x)]) do points[#points + 1] = x:select(-1, k) end
+    elseif core.is_tensor(x) or x and math.abs(x) < INF then
+      points[#points + 1] = x
+    end
+  end
+end
+
 -- Places where log q may have a kink, for the integral over p.
 local function kinks (q)
-  local points = {}
-  if has(q, "mode") then points[1] = attempt.method(q, "mode") end
-  for _, stop in ipairs { "low", "high" } do
-    local value = q.support and q.support[stop]
-    if core.is_tensor(value) or value and math.abs(value) < INF then points[#points + 1] = value end
+  local points, component = {}, q.component_distribution
+  if has(q, "mode") then points[1] = modes.of(q) end
+  add_ends(q.support, points)
+  if component and component.list then
+    for k = 1, math.min(ENDS, #component.list) do add_ends(component.list[k].support, points) end
+  elseif component then
+    add_ends(component.support, points, true)
   end
   return points
 end
 
--- How many panels of p are cut, if not as many as ever.
-local function panels_beside (p, q) return effort.is_dear(q) and effort.panels(p, q) or nil end
+-- What log q - log p costs.
+local function ratio_price (p, q) return effort.density(p) + effort.density(q) end
+
+local DEAR, DEAREST = 20, 50   -- densities, and quantiles, in units of effort.lua
+
+--- Are these laws so dear that a rough divergence takes a good part of what there is for an exact one?
+function fallback.is_dear (p, q) return ratio_price(p, q) > DEAR or effort.quantile(p) > DEAREST end
+
+--- What a divergence of p and q may cost.
+function fallback.purse (p) return effort.begin(BUDGET * batches.size(p)) end
 
 --- How well an integral of about d^2, d = log q - log p, can be known where it is as small as the least of
 -- these values: d has an absolute error.
@@ -129,17 +176,22 @@ end
 
 -- E[log p - log q]; for q near p instead E[e^d - 1 - d] and the mass of q outside, d = log q - log p:
 -- the same number, as a sum of terms that are not negative. Returns where that was so as well.
-local function by_expectation (p, q)
-  local opts = { points = kinks(q), panels = panels_beside(p, q) }
+local function by_expectation (p, q, is_rough)
+  local purse = fallback.purse(p)
+  local opts = { points = kinks(q), beside = ratio_price(p, q), purse = purse:share(is_rough and 0.2 or 0.6) }
+  if is_rough then opts.rtol, opts.atol, opts.panels, opts.outcomes = 1e-3, 1e-3, 16, ROUGHLY end
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
   error = error + 2 ^ -51   -- of the logarithms, whose difference it is
+  if is_rough then return value, error, 0 end
   local near = lt(functions.abs(value), NEAR)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
   if not (any(near) and tells_outside) then return value, error, 0 end
-  opts.rtol = fallback.tolerance(value)
+  opts.rtol, opts.purse = fallback.tolerance(value), purse
   local sum, sum_error = p:expectation(of_ratio(p, q, excess, opts))
-  if not fallback.is_same_support(p, q) then sum = sum + mass_outside(p, q) end
+  local outside = fallback.is_same_support(p, q) and 0 or mass_outside(p, q)
+  sum = sum + outside
   sum_error = sum_error + 2 ^ -50 * functions.sqrt(2 * functions.abs(sum))   -- d itself is rounded, E d^2 = 2 KL
+  sum_error = sum_error + fallback.missed(p, q, sum, value, error, outside)
   local better = near * lt(sum_error, error)
   return where(better, sum, value), where(better, sum_error, error), better
 end
@@ -232,19 +284,29 @@ end
 -- Is p a law on the real line, as far as is known?
 local function is_on_line (p) return is_univariate(p) and (p.support and p.support.low or not has(p, "sample")) end
 
---- A divergence that came out negative is 0 but for rounding, or not known at all.
-function fallback.not_negative (value) return where(lt(value, 0), where(functions.isinf(value), 0 / 0, 0), value) end
+--- A divergence that came out negative is 0 but for rounding, or not known at all; and its error, where there is one.
+function fallback.not_negative (value, error)
+  local is_negative = lt(value, 0)
+  return where(is_negative, where(functions.isinf(value), 0 / 0, 0), value),
+         error and where(is_negative, maximum(error, -value), error)
+end
+
+-- The same, and how it was found.
+local function found (value, error, method, more)
+  value, error = fallback.not_negative(value, error)
+  return value, error, method, more
+end
 
 local function computed (p, q, opts)
   if is_on_line(p) then
-    local value, error, near = by_expectation(p, q)
-    if not is_discrete(p) then return fallback.not_negative(value), error, "quadrature" end
-    return fallback.not_negative(value), error, "sum", function () return core.no_grad(rounding_error, p, q, near) end
+    local value, error, near = by_expectation(p, q, opts.is_rough)
+    if not is_discrete(p) then return found(value, error, "quadrature") end
+    return found(value, error, "sum", function () return core.no_grad(rounding_error, p, q, near) end)
   end
   local outcomes = outcomes_of(p)
   if outcomes then
     local value, error = by_enumeration(p, q, outcomes)
-    return fallback.not_negative(value), error, "sum"
+    return found(value, error, "sum")
   end
   if not has(p, "sample") then refuse(p) end
   local value, error = by_draws(p, q, opts)
@@ -277,13 +339,24 @@ function fallback.check (who, p, q, opts)
   end
 end
 
---- p and q with one batch.
+-- Among laws of numbers, the density of one of directions (`is_circular`) is that of a single turn.
+local function one_turn (d)
+  return d.is_circular and require "perilune.distributions.Truncated"(d, d:icdf(0), d:icdf(1)) or d
+end
+
+-- d with a batch of this shape; the same law where it has that, since what was found of it is kept by law.
+local function expanded (d, shape)
+  return not is_plain(d) and show.shape(d.batch_shape) == show.shape(shape) and d or d:expand(shape)
+end
+
+--- p and q with one batch, and both of numbers or both of directions.
 function fallback.alike (p, q)
+  if p.is_circular ~= q.is_circular then p, q = one_turn(p), one_turn(q) end
   if is_plain(p) and is_plain(q) then return p, q end
   local zero = core.tensor(0)
   local shape, why = core.broadcast_shape(zero:expand(p.batch_shape), zero:expand(q.batch_shape))
   if not shape then errors.raise("kl_divergence: p and q of %s", why) end
-  return p:expand(shape), q:expand(shape)
+  return expanded(p, shape), expanded(q, shape)
 end
 
 -- A result in the shape of the batch, or a number where all parameters are.
@@ -293,12 +366,12 @@ local function shaped (p, x)
 end
 
 --- E[f(X)], X from p, and an estimate of its error, found as KL(p || q) would be; p and q have one batch.
--- opts: samples, rng; rtol, atol and parts of an integral.
+-- opts: samples, rng; rtol, atol, parts and purse of an integral.
 function fallback.expectation (p, q, f, opts)
   opts = opts or {}
   if is_on_line(p) then
     return p:expectation(f, { points = kinks(q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts,
-                              panels = panels_beside(p, q) })
+                              purse = opts.purse, beside = ratio_price(p, q) })
   end
   local outcomes = outcomes_of(p)
   if outcomes then
@@ -319,7 +392,7 @@ function fallback.expectation_of_ratio (p, q, g, opts)
 end
 
 --- KL(p || q), how it was found, and an estimate of its error; for sums also a function that returns what rounding
--- of the parameters adds to it, which takes as long again.
+-- of the parameters adds to it, which takes as long again. opts: samples, rng; is_rough, where a few digits will do.
 function fallback.answer (p, q, opts)
   p, q = fallback.alike(p, q)
   local within = fallback.within(p, q)

@@ -1,4 +1,5 @@
---- Reductions as functions of rows: the dimensions that are reduced are lined up as the last one.
+--- Reductions of lines: as functions of rows, the dimensions that are reduced being lined up as the last one; and of
+-- few elements each, side by side.
 local core = require "perilune.core"
 
 local of_rows = {}   -- name -> what reduces rows
@@ -27,6 +28,31 @@ function lines.reduce (name, plain, t, dims, keep, ...)
   local lined_up = #shape == 0 and t or t:permute(table.unpack(order))
   local values = of_rows[name](lined_up:reshape(lengths))
   return #result == 0 and values or values:reshape(result)
+end
+
+-- Many lines of few elements are taken side by side: element j of each is operand j of a kernel. Values have the
+-- same bits either way.
+local FEW, MANY = 8, 32   -- elements of a line that there are kernels for; elements of all lines
+local of_few = {}
+
+local function bind_few (k)
+  local names = {}
+  for j = 1, k do names[j] = "element " .. j end
+  of_few[k] = core.bind("few", "logsumexp" .. k, "Tensor:logsumexp", names, names)
+  return of_few[k]
+end
+
+--- t:logsumexp(dim, keep), as `plain` does it.
+function lines.logsumexp (plain, t, dim, keep, ...)
+  if math.type(dim) ~= "integer" or not core.is_tensor(t) or core.numel(t) < MANY or select("#", ...) > 0 then
+    return plain(t, dim, keep, ...)
+  end
+  local shape = core.shape(t)
+  local d = dim < 0 and dim + #shape + 1 or dim
+  local k = shape[d]
+  if not k or k < 2 or k > FEW then return plain(t, dim, keep) end
+  local values = (of_few[k] or bind_few(k))(core.slices(t, d))
+  return keep and values:unsqueeze(d) or values
 end
 
 return lines

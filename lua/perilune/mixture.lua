@@ -103,6 +103,15 @@ end
 
 -- Expectations -------------------------------------------------------------------
 
+--- opts for an expectation under the components, which together may spend what one law may.
+function mixture.options (self, opts)
+  local options = {}
+  for key, value in pairs(opts) do options[key] = value end
+  options.weights = self.weights
+  options.purse = opts.purse or require "perilune.expectation".purse(self)
+  return options
+end
+
 --- E[f(X)] component by component: each is integrated where it lives. The batch of components is
 -- laid out for f as more rows.
 function mixture.expectation (self, f, opts)
@@ -119,8 +128,7 @@ function mixture.expectation (self, f, opts)
              :permute(table.unpack(from))
     end
   end
-  local options = {}
-  for key, value in pairs(opts) do options[key] = value end
+  local options = mixture.options(self, opts)
   options.points = {}
   for i, x in ipairs(opts.points or {}) do options.points[i] = sums.padded(self, x) end
   if options.parts then

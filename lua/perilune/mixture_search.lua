@@ -2,8 +2,10 @@
 local any        = require "perilune.batches".any
 local core       = require "perilune.core"
 local effort     = require "perilune.effort"
+local flattened  = require "perilune.flat_mixture"
 local functions  = require "perilune.functions"
 local levels     = require "perilune.levels"
+local ordering   = require "perilune.ordering"
 local peaks      = require "perilune.peaks"
 local quadrature = require "perilune.quadrature"
 local settling   = require "perilune.settling"
@@ -14,7 +16,8 @@ local where, maximum, minimum, exp, log = functions.where, functions.maximum, fu
                                           functions.log
 local INF  = math.huge
 local TINY = 2 ^ -1022
-local DEEP = 1e-290   -- tails below have quantiles by logarithms
+local DEEP = 1e-290   -- tails below have quantiles by logarithms,
+local LOST = 1e-305   -- and those below too few digits to share out
 local NEXT = 2 ^ -53 * (1 + 2 ^ -10)   -- this part of a number leads to the next
 
 local mixture_search = {}
@@ -25,13 +28,55 @@ local function range (self, values)
   return where(dead, INF, values):min(-1), where(dead, -INF, values):max(-1)
 end
 
--- One tail of the mixture, the upper one where `upper`; only those that are asked for are computed.
+-- Tails or quantiles of the components at x, by the method for lower tails or where `upper` by that for upper ones, if
+-- it is asked for; `count` is that of effort.lua.
+local function of_components (self, x, upper, lower_method, upper_method, count)
+  local d = self.component_distribution
+  local function asked_for (method)
+    count(d, x)
+    return d[method](d, x)
+  end
+  if not any(upper) then return asked_for(lower_method) end
+  if not any(1 - upper) then return asked_for(upper_method) end
+  return where(sums.padded(self, upper), asked_for(upper_method), asked_for(lower_method))
+end
+
+local function quantiles (self, p, upper)
+  return of_components(self, p, upper, "icdf", "isf", effort.count_quantiles)
+end
+
+-- One tail of the mixture, the upper one where `upper`, and those of the components.
 local function asked (self, x, upper, mix, lower_tail, upper_tail)
-  local d, at = self.component_distribution, sums.padded(self, x)
-  effort.count(d, at, any(upper) and any(1 - upper) and 2 or 1)
-  if not any(upper) then return mix(self, d[lower_tail](d, at)) end
-  if not any(1 - upper) then return mix(self, d[upper_tail](d, at)) end
-  return where(upper, mix(self, d[upper_tail](d, at)), mix(self, d[lower_tail](d, at)))
+  local each = of_components(self, sums.padded(self, x), upper, lower_tail, upper_tail, effort.count)
+  return mix(self, each), each
+end
+
+-- Are components mixtures themselves? Then their quantiles are searched for, and nothing may depend on them.
+local function is_nested (self) return self.component_distribution.component_distribution ~= nil end
+
+-- The least and the greatest quantile of what the components are mixtures of, and so on.
+local function innermost_range (self, tail, upper)
+  local d, depth = self.component_distribution, 1
+  while d.component_distribution do d, depth = d.component_distribution, depth + 1 end
+  for _ = 1, depth do
+    tail = core.is_tensor(tail) and tail:unsqueeze(-1) or tail
+    upper = core.is_tensor(upper) and upper:unsqueeze(-1) or upper
+  end
+  local low = where(upper, d:isf(tail), d:icdf(tail))
+  local high = low
+  for _ = 1, depth do low, high = low:min(-1), high:max(-1) end
+  return low, high
+end
+
+-- A guess on the other side of the quantile from x, where tails of the components and of the mixture are `each` and
+-- `reached`: as if all components but one had at the quantile the tails that they have at x. That is exact where one
+-- alone has mass between.
+local function leap (self, each, reached, tail, upper, is_low)
+  local weights = maximum(self.weights, TINY)
+  local level = each + sums.padded(self, tail - reached) / weights
+  local is_level = functions.gt(level, 0) * functions.lt(level, 1) * functions.gt(self.weights, 0)
+  local x = quantiles(self, where(is_level, level, 0.5), upper)
+  return where(is_low, where(is_level, x, INF):min(-1), where(is_level, x, -INF):max(-1))
 end
 
 -- The end of a bracket away from the tail, where a search begins: if one component has nearly all of the tail, the
@@ -51,20 +96,29 @@ end
 
 -- Where the smaller tail is as large as it should be; the logarithm of the ratio leads there.
 local function plain_quantile (self, tail, upper, low, high, start)
+  local reached, each
+  local goes_on = not is_nested(self) and function (_, at, value)
+    return leap(self, each, reached, at.tail, at.upper, functions.lt(value, 0))
+  end or nil
   return quadrature.root(function (x, at)
-    local reached = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
+    reached, each = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
     return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached), 2 ^ -50
-  end, low, high, start or inner_end(upper, low, high), { tail = tail, upper = upper }, #self.batch_shape,
-     effort.few(self))
+  end, low, high, start or inner_end(upper, low, high), { tail = tail, upper = upper, leap = goes_on },
+     #self.batch_shape, effort.few(self))
 end
 
 -- The same by logarithms alone, for tails that have few digits.
 local function deep_quantile (self, tail, upper, low, high)
+  local reached, each
+  local goes_on = not is_nested(self) and function (_, at, value)
+    return leap(self, exp(each), exp(reached), exp(at.goal), at.upper, functions.lt(value, 0))
+  end or nil
   return quadrature.root(function (x, at)
-    local reached, goal = asked(self, x, at.upper, sums.log_mixed, "log_cdf", "log_sf"), at.goal
+    local goal = at.goal
+    reached, each = asked(self, x, at.upper, sums.log_mixed, "log_cdf", "log_sf")
     return where(at.upper, -1, 1) * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
-  end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper }, #self.batch_shape,
-     effort.few(self))
+  end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper, leap = goes_on },
+     #self.batch_shape, effort.few(self))
 end
 
 -- All are searched for together until the last is found: neither way has to find what the other one does.
@@ -139,27 +193,35 @@ end
 -- To the next outcome, or where doubles are further apart to the next of them.
 local function stride (x) return maximum(1, NEXT * functions.abs(x)) end
 
--- A round of the search for the outcome of a level: Newton's method as above, with a halving of the bracket where the
--- steps do not become smaller.
+-- A round of the search for the outcome of a level: Newton's method as above. Where the steps do not become smaller a
+-- leap, once, or a halving of the bracket.
 local function approach (self, s)
   local x, tail, upper = s.x, s.tail, s.upper
-  local reached = asked(self, x, upper, sums.mixed, "cdf", "sf")
+  local reached, each = asked(self, x, upper, sums.mixed, "cdf", "sf")
   local enough = levels.reached(self, x, reached, tail, upper, s.level)
   local high = where(enough, x, s.high)
   local low  = where(enough, s.low, minimum(x + stride(x), high))
   local step = where(upper, -1, 1) * log(tail / reached) * reached / self:prob(x)
   local newton, size = functions.floor(x + step), functions.abs(step)
   local inside = functions.ge(newton, low - 1) * functions.le(newton, high + 1)
-  local trusted = inside * functions.le(size, 0.5 * s.before)
-  local next = where(trusted, newton, functions.floor(quadrature.middle(low, high)))
+  local trusted = inside * functions.lt(size, 0.5 * s.before)
+  local between, leaps = quadrature.middle(low, high), (1 - trusted) * (1 - s.has_leapt) * functions.lt(low, high)
+  if any(leaps) then
+    local to = leap(self, each, reached, tail, upper, 1 - enough)
+    between = where(leaps * functions.ge(to, low) * functions.le(to, high), to, between)
+    s.has_leapt = maximum(s.has_leapt, leaps)
+  end
+  local next = where(trusted, newton, functions.floor(between))
   s.x = where(functions.lt(low, high), maximum(low, minimum(next, high - stride(high))), high)
-  s.low, s.high, s.before = low, high, where(trusted, maximum(size, 2), INF)
+  local least = 2 * functions.gt(s.before, 2)   -- one small step is trusted, not many in a row
+  s.low, s.high, s.before = low, high, where(trusted, maximum(size, least), INF)
   s.ended = 1 - functions.lt(low, high)
 end
 
 -- The smallest outcome that reaches it.
 local function discrete_quantile (self, tail, upper, low, high, level)
   local state = { x = inner_end(upper, low, high), low = low, high = high, before = INF, ended = 0,
+                  has_leapt = is_nested(self) and 1 or 0,
                   tail = tail, upper = upper, level = level }
   return settling.run(function (s) approach(self, s) end, state, 200, #self.batch_shape, effort.few(self))
 end
@@ -168,7 +230,7 @@ end
 local SLACK, ROUNDED = 1e-6, 2 ^ -50
 
 -- Outcomes next to x, so that rounding does not matter.
-local function margin (x) return maximum(2, 2 ^ -46 * functions.abs(x)) end
+local function margin (x) return where(functions.isfinite(x), maximum(2, 2 ^ -46 * functions.abs(x)), 0) end
 local function less (x) return functions.floor(x - margin(x)) end
 local function more (x) return functions.ceil(x + margin(x)) end
 
@@ -178,20 +240,15 @@ local function is_discrete (self) return self.support and self.support.is_discre
 -- where all have at least that. Closer, unless levels are rounded: weight times a component's own tail is no more than
 -- the whole.
 local function bracket (self, tail, upper, level)
-  local d, each, is_upper = self.component_distribution, sums.padded(self, tail), sums.padded(self, upper)
-  local function quantiles (p)
-    effort.count(d, p, any(upper) and any(1 - upper) and 6 or 3)   -- an outcome takes some tails
-    if not any(upper) then return d:icdf(p) end
-    if not any(1 - upper) then return d:isf(p) end
-    return where(is_upper, d:isf(p), d:icdf(p))
-  end
+  if is_nested(self) then return innermost_range(self, tail, upper) end
+  local each, is_upper = sums.padded(self, tail), sums.padded(self, upper)
   local rounded = sums.padded(self, where(functions.gt(level, 0.5), ROUNDED, 0))
   local share = ((1 + SLACK) * each + rounded) / maximum(self.weights, TINY)
-  local farthest = where(functions.lt(share, 1), quantiles(minimum(share, 1)), where(is_upper, -INF, INF))
+  local farthest = where(functions.lt(share, 1), quantiles(self, minimum(share, 1), upper), where(is_upper, -INF, INF))
   local last, first = range(self, farthest)   -- for lower tails and for upper ones
   if is_discrete(self) then first, last = less(first), more(last) end
-  local low, high = range(self, quantiles(each))
-  local is_exact = functions.ge(tail, DEEP)
+  local low, high = range(self, quantiles(self, each, upper))
+  local is_exact = functions.ge(tail, LOST)
   return where(upper * is_exact, maximum(low, first), low), where((1 - upper) * is_exact, minimum(high, last), high)
 end
 
@@ -204,6 +261,7 @@ end
 --- The quantile of a tail of at most one half: the lower one, or where `upper` the upper one. It lies
 -- between those of the components. `level` is the tail that was asked for, or 1 minus it.
 function mixture_search.quantile (self, tail, upper, level)
+  self = flattened(self)
   if not is_discrete(self) and is_worth_nodes(self, tail, upper) then
     local side = any(upper) and 1 or 0
     local x = by_nodes(self, tail, upper, function (nodes)
@@ -223,15 +281,35 @@ end
 
 local GRID, ZOOMS = 33, 9   -- each zoom narrows 16 times
 
+local MOST = 16   -- components whose neighbourhoods are looked at
+
+-- The highest points, { K, batch... }, that are closer to one of these modes than to others, to some digits: enough to
+-- tell which is the highest.
+local function near_modes (self, modes)
+  local sorted, n = ordering.sort(core.bare(modes), 1), #modes
+  local middle = 0.5 * sorted:narrow(1, 1, n - 1) + 0.5 * sorted:narrow(1, 2, n - 1)
+  local low, high = tensor.cat { sorted:narrow(1, 1, 1), middle }, tensor.cat { middle, sorted:narrow(1, n, 1) }
+  local function place (x)
+    x = minimum(maximum(x, low), high)
+    return self.support and self.support.is_discrete and functions.round(x) or x
+  end
+  local x = peaks.search(function (x)
+    local grid = place(x):reshape(-1, table.unpack(self.batch_shape))
+    return self:log_prob(grid):reshape(core.shape(x))
+  end, sorted, maximum(sorted - low, high - sorted), peaks.SPARSE)
+  return core.bare(place(x))
+end
+
 --- The global mode. For components of one mode each it lies between the least and the greatest of
--- theirs: a grid there and the modes themselves are compared, then finer grids around the best. A peak
--- narrower than a thirtieth of that range that is no component's own may be missed.
+-- theirs: a grid there, the modes themselves and what is near them are compared, then finer grids around the best.
 function mixture_search.mode (self)
+  self = flattened(self)
   local modes, order = self.component_distribution:mode(), { #self.batch_shape + 1 }
   for d = 1, #self.batch_shape do order[d + 1] = d end
   local low, high = range(self, modes)
   local discrete = self.support and self.support.is_discrete
   local candidates, single = modes:permute(table.unpack(order)), functions.eq(low, high)
+  if #candidates <= MOST then candidates = tensor.cat { candidates, near_modes(self, candidates) } end
   local fractions = core.linspace(0, 1, GRID)
   for _ = 1, #self.batch_shape do fractions = fractions:unsqueeze(-1) end
   local best, top

@@ -1,11 +1,12 @@
 --- E[f(X)] of discrete distributions of single numbers: the sum over all outcomes, or where there are many
 -- over blocks of them (summation.lua) between quantiles. What lies beyond the outermost quantiles is added
 -- by its asymptotics, and probabilities that do not sum to 1 count as errors.
-local attempt   = require "perilune.attempt"
 local batches   = require "perilune.batches"
 local core      = require "perilune.core"
+local effort    = require "perilune.effort"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
+local modes     = require "perilune.modes"
 local summation = require "perilune.summation"
 local tensor    = require "perilune.tensor"
 
@@ -21,12 +22,16 @@ local FAR       = 2.0 ^ 1000   -- no outcome further than this
 local DISTANCES = 2.0 ^ core.arange(0, 1001):unsqueeze(-1)
 local LEAST     = 1e-300       -- the mass beyond the outermost quantiles
 local USUAL     = 1e-25        -- the mass beyond those that matter to most f
-local PROBES    = 32           -- outcomes by which the rest is judged, twice
+local PROBES    = 32           -- outcomes by which the rest is judged, at ever longer distances and at even ones,
+local LONGER    = 64           -- and at more of the first where they lead beyond VAST
 local NARROW    = 64           -- outcomes that are summed without looking for those,
 local SMALL     = 1024         -- and of all elements together
 local NOTHING   = 2 ^ -60      -- what may be left out, as a part of the sum of |f|
 local ROUNDING  = 2 ^ -46      -- what the rest may be off by, as a part of that sum
+local VAST      = 2.0 ^ 90     -- a width of more outcomes, or of what only heavy tails reach, has an end nowhere
 local FEW       = 4096         -- outcomes that are summed one by one
+local FAINT     = 1e-290       -- a probability below which products are taken by logarithms
+local MOST, FEWEST = 2 ^ 14, 2 ^ 10   -- outcomes of an element after which blocks are cut no more
 local GROSS     = 1e-9         -- a mass that is missing from 1, and not by rounding
 
 local own, rows, any = batches.own, batches.rows, batches.any
@@ -39,7 +44,7 @@ local function flat (d, x) return rows(d, 1, x):detach():reshape(-1) end
 
 -- A place among the outcomes of d.
 local function inside (d)
-  local mode = own(d, "mode") and attempt.method(d, "mode")
+  local mode = own(d, "mode") and modes.of(d)
   return mode and flat(d, mode) or tabulated.likeliest(d)
 end
 
@@ -126,7 +131,7 @@ end
 
 -- Those of each element of the batch: modes, each kept apart from what is before and after it, and points that the
 -- caller knows of; quartiles, where only mass is, are smooth ones.
-local function cuts_of (from, to, places, points)
+local function cuts_of (from, to, places, points, is_open_below, is_open_above)
   local hard, smooth = { core.zeros(core.numel(from)) }, { from }
   local function keep_apart (x) hard[#hard + 1], hard[#hard + 2] = x, x + 1 end
   for _, place in ipairs(places) do
@@ -136,25 +141,30 @@ local function cuts_of (from, to, places, points)
   for _, x in ipairs(points) do keep_apart(x) end
   local first, last, lists = from:totable(), to:totable(), {}
   hard, smooth = tensor.stack(hard, -1):totable(), tensor.stack(smooth, -1):totable()
-  for k in ipairs(first) do lists[k] = ordered(hard[k], smooth[k], first[k], last[k]) end
+  local below, above = is_open_below:totable(), is_open_above:totable()
+  for k in ipairs(first) do
+    lists[k] = ordered(hard[k], smooth[k], first[k], last[k])
+    lists[k].is_open_below, lists[k].is_open_above = below[k] ~= 0, above[k] ~= 0
+  end
   return lists
 end
 
 -- Distances from the first of two outcomes to others up to the second: ever longer steps, and then even ones.
-local function probes (span)
-  local long, even = core.linspace(0, 1, PROBES):unsqueeze(-1), core.linspace(0, 1, PROBES + 1):narrow(1, 2, PROBES)
+local function probes (span, count)
+  local long, even = core.linspace(0, 1, count):unsqueeze(-1), core.linspace(0, 1, PROBES + 1):narrow(1, 2, PROBES)
   return floor(tensor.cat { span ^ long, span * even:unsqueeze(-1) })
 end
 
 -- How much there may be in the terms between two outcomes, by those at PROBES places of either kind.
 local function amount (terms, shape, from, to)
-  local span, n = abs(to - from), 2 * PROBES
-  local steps = probes(span)
+  local span = abs(to - from)
+  local count = core.item(span:max()) > VAST and LONGER or PROBES
+  local n, steps = count + PROBES, probes(span, count)
   local x = from + functions.sign(to - from) * steps
   local sizes = abs((terms(x:reshape(n, table.unpack(shape)), n)):detach()):reshape(n, -1)
-  local ends = maximum(sizes:narrow(1, 1, PROBES - 1), sizes:narrow(1, 2, PROBES - 1))
-  local widths = steps:narrow(1, 2, PROBES - 1) - steps:narrow(1, 1, PROBES - 1)
-  return 2 * sizes:select(1, 1) + (ends * widths):sum(1) + span * sizes:narrow(1, PROBES + 1, PROBES):max(1)
+  local ends = maximum(sizes:narrow(1, 1, count - 1), sizes:narrow(1, 2, count - 1))
+  local widths = steps:narrow(1, 2, count - 1) - steps:narrow(1, 1, count - 1)
+  return 2 * sizes:select(1, 1) + (ends * widths):sum(1) + span * sizes:narrow(1, count + 1, PROBES):max(1)
 end
 
 -- Adds to sums those of the outcomes from the one after `near` to `far`, where there are any and they may matter.
@@ -186,8 +196,11 @@ function outcomes.total (terms, distributions, opts)
   for i, point in ipairs(opts.points or {}) do points[i] = floor(flat(distributions[1], point)) end
   local function sum (a, b, atol)
     if core.item((b - a):max()) < FEW then return summation.direct(terms, shape, a, b) end
-    return summation.sum(terms, shape, cuts_of(a, b, places, points), {
-      rtol = opts.rtol, atol = maximum(opts.atol or 0, atol or 0), outcomes = opts.outcomes,
+    local is_vast = maximum(functions.gt(b - a, VAST), atol and 1 or 0)
+    local is_open_below = is_vast * maximum(functions.gt(a, from), below)
+    local is_open_above = is_vast * maximum(functions.lt(b, to), above)
+    return summation.sum(terms, shape, cuts_of(a, b, places, points, is_open_below, is_open_above), {
+      rtol = opts.rtol, atol = maximum(opts.atol or 0, atol or 0), outcomes = opts.outcomes, enough = opts.enough,
     })
   end
   local sums = sum(first, last)
@@ -199,18 +212,46 @@ end
 
 -- Expectations --------------------------------------------------------------------
 
--- f(x) P(x) and P(x) for n rows of outcomes.
-local function terms_of (d, f)
+local POINT = 0.5   -- what an outcome costs, in units of effort.lua, beside its probability and f
+
+--- f(x) P(x), by the sum of their logarithms where P(x) is too small for a double, or has lost digits: far out in a
+-- heavy tail f may make up for it.
+function outcomes.products (p, log_p, values)
+  local plain = where(functions.eq(p, 0), 0, p * values)
+  local faint = functions.lt(p, FAINT) * functions.gt(log_p, -INF)
+  faint = faint * functions.isfinite(values) * functions.ne(values, 0)
+  if not any(faint) then return plain end
+  local l, y = where(faint, log_p, 0), where(faint, values, 1)
+  return where(faint, functions.sign(y) * exp(l + functions.log(abs(y))), plain)
+end
+
+-- f(x) P(x) and P(x) for n rows of outcomes, which cost so much each.
+local function terms_of (d, f, each)
+  local size = batches.size(d)
   return function (x, n)
-    local p, values = exp(rows(d, n, d:log_prob(x))), rows(d, n, f(x))
-    return where(functions.eq(p, 0), 0, p * values), p:detach()
+    effort.spend(each, n * size)
+    local log_p, values = rows(d, n, d:log_prob(x)), rows(d, n, f(x))
+    local p = exp(log_p)
+    return outcomes.products(p, log_p, values), p:detach()
   end
 end
 
---- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }. opts: rtol, atol, points, outcomes.
+-- opts with as many outcomes as a purse affords, and for components those errors that matter to their sum.
+local function affordable (d, opts, each)
+  local options, size = {}, batches.size(d)
+  for key, value in pairs(opts) do options[key] = value end
+  local most = math.ceil(math.max(FEWEST, opts.purse:left() / (each * size)))
+  options.outcomes = math.min(opts.outcomes or MOST, most)
+  options.enough = opts.weights and batches.enough(core.bare(opts.weights), opts.rtol or 1e-13, d.batch_shape)
+  return options
+end
+
+--- E[f(X)] and a bound of its error; f gets x of shape { n, batch... }. opts: rtol, atol, points, outcomes; purse, and
+-- beside and weights as in expectation.lua.
 function outcomes.expectation (d, f, opts)
-  local terms = terms_of(d, f)
-  local sums, sides = outcomes.total(terms, { d }, opts)
+  local each = POINT + effort.density(d) + (opts.beside or 0)
+  local terms = terms_of(d, f, each)
+  local sums, sides = outcomes.total(terms, { d }, affordable(d, opts, each))
   local sum, mass = table.unpack(sums)
   local off = abs(1 - mass.value)   -- rounding of all probabilities, or else outcomes that were not found
   local found = off:le(GROSS)

@@ -212,6 +212,7 @@ local function wanting (sums, panels, integral, error, size, opts)
   local value, total = core.bare(sums.value + integral:sum(1)), sums.error + error:sum(1)
   local rounding = ROUNDING * (sums.size + size:sum(1))
   local tolerance = maximum(maximum(rounding, opts.atol or 0), (opts.rtol or 1e-13) * abs(value))
+  if opts.enough then tolerance = maximum(tolerance, opts.enough(value)) end
   local width, place = panels.right - panels.left, maximum(abs(panels.left), abs(panels.right))
   local noise = size * (NOISE + 0.25 * NARROW * place / width)   -- of f, and what rounding of x makes of it
   local flags = gt(error, maximum(tolerance / (2 * (sums.first + sums.cuts)), noise))
@@ -228,9 +229,16 @@ local function add (sums, integral, error, size, kept)
   sums.size  = sums.size + where(kept, size, 0):sum(1)
 end
 
--- Can a round with the parts of the panels that are flagged be paid for?
-local function affords (purse, flags)
-  return purse == nil or purse:affords(PARTS * core.item(flags:sum()))
+-- Those of the panels that are flagged whose parts can be paid for: all, or the worst alone.
+local function affordable (purse, flags, error)
+  local function affords (some) return purse:affords(PARTS * core.item(some:sum())) end
+  if purse == nil or affords(flags) then return flags end
+  local largest = (flags * error):max()
+  for _, share in ipairs { 1e-3, 0.1, 0.5 } do
+    local worst = flags * functions.ge(error, share * largest)
+    if affords(worst) then return worst end
+  end
+  return 0 * flags
 end
 
 -- Every so many rounds: has the error of what was cut again stayed what it was? It does if the
@@ -245,12 +253,12 @@ end
 --- The integral of f from a to b, and an estimate of its error.
 --
 -- f takes a tensor of n points and returns n values; for a batch of integrands, of opts.shape, points, values
--- and results are { n, batch... }. A panel is cut while the error of its element exceeds both rtol |integral| and
--- atol, and it is wider than `finest`, up to `panels` cuts for each element and `rounds` of them. `points` are
--- places between a and b where f has a kink, a jump or a peak, numbers or batches of them; `at_once` limits
--- the panels in one call of f; no panel is cut that a `purse` (effort.lua) does not afford; `as_tensor` keeps a
--- single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN; infinities are ignored
--- where they are single points, and make it infinite where they fill a panel.
+-- and results are { n, batch... }. A panel is cut while the error of its element exceeds rtol |integral|, atol, and
+-- `enough(integrals)` where that is given, and it is wider than `finest`, up to `panels` cuts for each element and
+-- `rounds` of them. `points` are places between a and b where f has a kink, a jump or a peak, numbers or batches of
+-- them; `at_once` limits the panels in one call of f; no panel is cut that a `purse` (effort.lua) does not afford;
+-- `as_tensor` keeps a single integral a tensor, which remembers its gradient. A NaN of f makes the integral NaN;
+-- infinities are ignored where they are single points, and make it infinite where they fill a panel.
 function quadrature.integrate (f, a, b, opts)
   opts = opts or {}
   if not (a < b and a > -INF and b < INF) then
@@ -268,7 +276,7 @@ function quadrature.integrate (f, a, b, opts)
     integral, error, size, gap, largest = measure_all(f, panels, shape, largest, opts.at_once or 200)
     flags = wanting(sums, panels, integral, error, size, opts)
     watch(sums, round, error, flags)
-    flags = flags * (round < rounds and affords(opts.purse, flags) and 1 - sums.stalled or 0)
+    flags = affordable(opts.purse, flags * (round < rounds and 1 - sums.stalled or 0), error)
     local poles = too_narrow(panels, opts) * gt(error, ROUGH * size)   -- whose mass is not known
     error = error + where(poles, 4 * size, 0)
     add(sums, integral, error, size, 1 - flags)
@@ -286,6 +294,8 @@ end
 
 -- Roots -----------------------------------------------------------------------
 
+local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, or no more where a leap may do better
+local LEAPS = 4                  -- of a search
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
 -- Are the ends far apart, and not of opposite signs?
@@ -301,52 +311,79 @@ local function beyond (x)
   return where(gt(x, 4), where(lt(x, LARGEST), functions.minimum(x * x, LARGEST), INF), least)
 end
 
---- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, further and
--- further from one end where the other is infinite, and 0 where both are.
+local UNEVEN = 2.0 ^ -32   -- an end that is so much closer to 0 than the other, on the other side of it
+
+--- A point between: half way, in logarithms where the ends are far apart and not of opposite signs, or one of them is
+-- next to 0; further and further from one end where the other is infinite, and 0 where both are.
 function quadrature.middle (low, high)
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
-  local half = where(is_wide(low, high), functions.sign(low + high) * sqrt(least) * sqrt(most), 0.5 * low + 0.5 * high)
+  local is_far = maximum(is_wide(low, high), maximum(lt(least, UNEVEN * most), lt(most, UNEVEN * least)))
+  local half = where(is_far, functions.sign(low + high) * sqrt(least) * sqrt(most), 0.5 * low + 0.5 * high)
   half = where(functions.eq(high, INF), beyond(low), half)
   half = where(functions.eq(low, -INF), -beyond(-high), half)
   return where(functions.isnan(half) * functions.eq(low, -high), 0, half)
 end
 
+local function any (flags)
+  if core.is_tensor(flags) then return core.numel(flags) > 0 and core.item(flags:max()) ~= 0 end
+  return flags ~= 0
+end
+
+-- Where s.leap leads those searches that are `slow`, if they have leaps left; whether they go there, and whether that
+-- is next to x, so that the root is.
+local function leapt (s, x, value, low, high, slow)
+  local may_leap = s.leap and slow * gt(s.leaps_left, 0)
+  if not (may_leap and any(may_leap)) then return x, 0, 0 end
+  local to = s.leap(x, s, value)
+  s.leaps_left = s.leaps_left - may_leap
+  return to, may_leap * le(low, to) * le(to, high), may_leap * le(abs(to - x), 4 * ULP * abs(x))
+end
+
 -- A round of the search for the roots of g.
 local function approach (g, s)
   local x, low, high, before = s.x, s.low, s.high, s.before
-  local value, slope, noise = g(x, s)
+  local value, slope, noise, log_slope = g(x, s)
   local size = abs(value)
   low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
-  local step = -value / slope
+  local ratio = log_slope and -value * functions.exp(-log_slope - functions.log(abs(x)))
+  local step = log_slope and x * ratio or -value / slope
   local newton = x + step
-  local by_ratio = x * functions.exp(step / x)
+  local by_ratio = x * functions.exp(ratio or step / x)
+  slope = slope or log_slope
   newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
-  local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, 0.5 * before))
+  local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, HALVED * before))
   local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
-  local trusted = inside * maximum(settled, le(size, 0.5 * before))
+  local trusted = inside * maximum(settled, le(size, HALVED * before))
   -- Between neighbouring numbers the root is where Newton's method would go.
   local width = high - low
   local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))
   local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
-  local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), quadrature.middle(low, high))
+  local ended = maximum(s.ended, maximum(settled, adjacent))
+  local to, leaps, is_next = leapt(s, x, value, low, high, (1 - ended) * (1 - trusted * le(size, s.quick * before)))
+  local middle = where(leaps, where(is_next, x, to), quadrature.middle(low, high))
+  local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
+  trusted = trusted * (1 - leaps)
   local next = where(trusted, newton, where(settled, x, between))
   local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
   s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
-  s.low, s.high, s.before, s.trusted = low, high, size, trusted
+  s.low, s.high, s.before, s.trusted = low, high, where(leaps, INF, size), trusted
 end
 
 --- The root of an increasing function between low and high, numbers or tensors; either end may be
 -- infinite, and `start` lies between. g(x) returns the value, the slope, and the rounding error of the
--- value. Newton's method, in logarithms where the bracket is wide, with a halving of it where that leaves it or
--- does not halve the value; a value close to its rounding error that Newton's method does not halve is settled.
+-- value; or where the slope may overflow nil, and its logarithm last. Newton's method, in logarithms where the bracket
+-- is wide, with a halving of it where that leaves it or does not halve the value; a value close to its rounding error
+-- that Newton's method does not halve is settled.
 --
 -- Where g knows a batch of this `rank`, points may have dimensions in front of it, and those that are found drop
 -- out, with what is `given` of each: g(x, points) finds that in fields of `points`. So they do while they are more
--- than a `few`, see settling.lua. A `grain` that is given is how close the ends of a bracket need to come.
+-- than a `few`, see settling.lua. A `grain` that is given is how close the ends of a bracket need to come, and
+-- leap(x, points, value) a guess on the other side of the root, for use where a step of Newton's method leaves more
+-- than the part `quick` of a value.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, quick = QUICK, ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end

@@ -3,9 +3,13 @@
 local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
+local functions    = require "perilune.functions"
+local line_moments = require "perilune.line_moments"
 local tensor       = require "perilune.tensor"
 
 local SideBySide = Distribution:extend("SideBySide")
+
+local MOST = 0.8   -- of what may be spent, for one of several components
 
 local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
@@ -32,13 +36,25 @@ for _, name in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "i
   end
 end
 
-for _, name in ipairs { "mean", "variance", "mode" } do
-  SideBySide[name] = function (self)
+--- The two values that of(d, x) returns for each.
+function SideBySide:pairs_of (x, of)
+  local first, second = {}, {}
+  for k, d in ipairs(self.list) do first[k], second[k] = of(d, part(self, x, k)) end
+  return joined(self, first), joined(self, second)
+end
+
+-- What `of` says of each.
+local function of_each (of)
+  return function (self)
     local values = {}
-    for k, d in ipairs(self.list) do values[k] = d[name](d) end
+    for k, d in ipairs(self.list) do values[k] = of(d) end
     return joined(self, values, true)
   end
 end
+
+SideBySide.mean     = of_each(function (d) return (d:mean()) end)
+SideBySide.mode     = of_each(function (d) return (d:mode()) end)
+SideBySide.variance = of_each(line_moments.variance)
 
 function SideBySide:sample (shape, rng)
   local values = {}
@@ -46,10 +62,56 @@ function SideBySide:sample (shape, rng)
   return joined(self, values, true)
 end
 
---- E f(X) of each, and the errors.
+-- The places of components, the heaviest first, and their weights.
+local function by_weight (self, weights)
+  local order, heaviest = {}, {}
+  for k in ipairs(self.list) do
+    order[k], heaviest[k] = k, weights and core.item(as_tensor(core.bare(weights):select(-1, k)):max()) or 1
+  end
+  table.sort(order, function (i, j) return heaviest[i] > heaviest[j] or heaviest[i] == heaviest[j] and i < j end)
+  return order, heaviest
+end
+
+-- opts for the next component, which may spend this part, where an error that is nothing beside the sum of those before
+-- does not matter.
+local function options_of (opts, share, sum, weight)
+  local options = {}
+  for key, value in pairs(opts or {}) do options[key] = value end
+  options.weights = nil
+  options.purse = opts and opts.purse and opts.purse:share(share)
+  local enough = (options.rtol or 1e-13) * sum / math.max(weight, 1e-300)
+  if enough < math.huge then options.atol = math.max(options.atol or 0, enough) end
+  return options
+end
+
+-- The part of what is left to be spent that is for the i-th component in this order: more for those that weigh more.
+local function part_of (order, heaviest, i)
+  local rest = 0
+  for k = i, #order do rest = rest + heaviest[order[k]] end
+  return math.max(1 / (#order - i + 1), MOST * heaviest[order[i]] / math.max(rest, 1e-300))
+end
+
+-- The least |x| of a batch, of what is finite.
+local function least (x)
+  local size = core.item(as_tensor(functions.abs(core.is_tensor(x) and core.bare(x) or x)):min())
+  return size < math.huge and size or 0
+end
+
+--- E f(X) of each, and the errors; opts.weights are those of the sum that they are for. Components of no weight are
+-- left out.
 function SideBySide:expectation (f, opts)
-  local values, errors = {}, {}
-  for k, d in ipairs(self.list) do values[k], errors[k] = d:expectation(f, opts) end
+  local values, errors, sum = {}, {}, nil
+  local weights = opts and opts.weights
+  local order, heaviest = by_weight(self, weights)
+  for i, k in ipairs(order) do
+    if heaviest[k] == 0 and not core.tracked(weights) then
+      values[k], errors[k] = core.zeros(self.list[k].batch_shape), core.zeros(self.list[k].batch_shape)
+    else
+      local options = options_of(opts, part_of(order, heaviest, i), sum and least(sum) or 0, heaviest[k])
+      values[k], errors[k] = self.list[k]:expectation(f, options)
+      if weights then sum = (sum or 0) + as_tensor(values[k]) * weights:select(-1, k) end
+    end
+  end
   return joined(self, values), joined(self, errors)
 end
 

@@ -32,9 +32,22 @@ local function log_density_of (base)
   return function (x) return base:log_prob(x) end
 end
 
---- log P(a < X <= b) of a law with density.
+-- Weights of the rule through the first and the last two of these nodes, and how its error, of fourth order, stands to
+-- that of all five, of tenth.
+local OUTER = 1 / (3 * 0.90617984593866399280 ^ 2)
+local function error_of_five (error_of_three) return 1e-9 * (100 * error_of_three) ^ 2.5 end
+
+--- log P(a < X <= b) of a law with density, and about how wrong that is.
 function slivers.log_mass (base, a, b)
-  return log_sliver(log_density_of(base), 0.5 * a + 0.5 * b, 0.5 * b - 0.5 * a)
+  local exact, heights = log_density_of(base), {}
+  local half = 0.5 * b - 0.5 * a
+  local mass = log_sliver(function (x)
+    heights[#heights + 1] = exact(x)
+    return heights[#heights]
+  end, 0.5 * a + 0.5 * b, half)
+  local outer = functions.logaddexp(heights[4], heights[5]) + math.log(OUTER)
+  local rough = functions.logaddexp(outer, heights[1] + math.log(2 - 2 * OUTER)) + log(half)
+  return mass, error_of_five(abs(functions.expm1(rough - mass)))
 end
 
 local FEW = 64                 -- points that are not worth a selection, of a cheap law

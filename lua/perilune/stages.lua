@@ -9,9 +9,11 @@ local lazy       = require "perilune.lazy"
 local levels     = require "perilune.levels"
 local transforms = require "perilune.transforms"
 
-local effort     = lazy "effort"
-local quadrature = lazy "quadrature"
-local settling   = lazy "settling"
+local effort       = lazy "effort"
+local line_moments = lazy "line_moments"
+local quadrature   = lazy "quadrature"
+local settling     = lazy "settling"
+local tensor       = lazy "tensor"
 
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
@@ -129,7 +131,7 @@ end
 
 function Stage:variance ()
   if self.is_reshape then return self.map:forward(self.below:variance()) end
-  if self.is_affine then return self.map.scale * self.map.scale * self.below:variance() end
+  if self.is_affine then return self.map.scale * self.map.scale * line_moments.variance(self.below) end
   local mean = self:mean()
   local variance = self:expectation(function (y) return (y - mean) ^ 2 end)
   return where(functions.isinf(mean), INF, variance)
@@ -137,7 +139,7 @@ end
 
 function Stage:stddev ()
   if self.is_reshape then return self.map:forward(self.below:stddev()) end
-  if self.is_affine then return abs(self.map.scale) * self.below:stddev() end
+  if self.is_affine then return abs(self.map.scale) * line_moments.stddev(self.below) end
   return functions.sqrt(self:variance())
 end
 
@@ -169,13 +171,14 @@ local function left_of (self, name, y)
   return self.below[name](self.below, self.is_discrete and functions.ceil(-y) - 1 or -y)
 end
 
--- P(-y <= X <= y), the difference of those tails that are small; and whether little is left of them.
+-- P(-y <= X <= y), the difference of those tails that are small; whether little is left of them, and the larger one.
 local function inner_mass (self, y)
   local low, high = left_of(self, "cdf", y), self.below:cdf(y)
   local low_sf, high_sf = left_of(self, "sf", y), self.below:sf(y)
   local inner = where(functions.lt(high, 0.5), high - low,
                       where(functions.lt(low_sf, 0.5), low_sf - high_sf, 1 - (low + high_sf)))
-  return inner, functions.lt(inner, 0.05 * minimum(high, low_sf)) * functions.gt(y, 0)
+  local larger = minimum(high, low_sf)
+  return inner, functions.lt(inner, 0.05 * larger) * functions.gt(y, 0), larger
 end
 
 function Folded:sf (y)
@@ -201,7 +204,7 @@ local function mass_near_zero (self, y, shape)
   local density = quadrature.integrate(function (v)
     local square = v * v
     local seventh = square * square * square * v
-    effort.count(self, v)
+    effort.count_densities(self, v)
     return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
   end, 0, 1, { shape = shape, panels = 16, rounds = 16, purse = purse })
   return row * density
@@ -225,33 +228,73 @@ local function mended (self, y, inner, cancelled)
   end, { x = inner, y = where(cancelled, y, 0), ended = 1 - cancelled }, 1, self.batch_rank)
 end
 
-function Folded:cdf (y)
-  local inner, cancelled = inner_mass(self, y)
+local LOST = 2 ^ -32   -- a difference that is so small a part of tails has few digits, as far as these may be off
+
+-- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by.
+local function inner_cdf (self, y, goal)
+  local inner, cancelled, larger = inner_mass(self, y)
+  if goal then cancelled = cancelled * functions.le(minimum(inner, abs(inner - goal)), LOST * larger) end
   if not self.is_discrete and is_any(cancelled) then inner = mended(self, y, inner, cancelled) end
   return where(functions.lt(y, 0), 0, inner)
 end
 
-function Folded:log_cdf (y) return log_of(log(self:cdf(y)), self:sf(y)) end
+function Folded:cdf (y) return inner_cdf(self, y) end
 
--- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one; of those only that
--- are asked for.
-local function log_tail (self, y, upper)
+local function log_inner (self, y, goal) return log_of(log(inner_cdf(self, y, goal)), self:sf(y)) end
+
+function Folded:log_cdf (y) return log_inner(self, y) end
+
+-- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one, which need not be
+-- where it is far from the goal; of those only that are asked for.
+local function log_tail (self, y, upper, goal)
   effort.count(self, y, 4)
-  if not is_any(upper) then return self:log_cdf(y) end
+  if not is_any(upper) then return log_inner(self, y, goal) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
   if not is_any(1 - upper) then return outer end
-  return where(upper, outer, self:log_cdf(y))
+  return where(upper, outer, log_inner(self, y, goal))
 end
 
 local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
 
--- A number that a quantile of |X| is not below: what is within it is in one tail of X at least, and what is beyond it
--- is more than either tail. 0 where that is not close to its `reach`, NaN where that is infinite or there is none.
-local function innermost (self, small, upper, reach)
+-- Quantiles of X by a method at two levels, which are searched for together: a list.
+local function at_two (self, method, u, v)
+  local below = self.below
+  local function asked (p)
+    effort.count_quantiles(below, p)
+    return below[method](below, p)
+  end
+  if not (core.is_tensor(u) and core.is_tensor(v)) or core.tracked(u) or core.tracked(v) then
+    return { asked(u), asked(v) }
+  end
+  local both = asked(tensor.stack { u, v })
+  return { both:select(1, 1), both:select(1, 2) }
+end
+
+-- A number that a quantile of |X| is not above, from quantiles of X at half the outer mass, and one that it is not
+-- below: what is within it is in one tail of X at least, and what is beyond it is more than either tail. The latter is
+-- 0 where it is not close to the former, NaN where that is infinite or there is none.
+local function bounds (self, half, small, upper)
   local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
-  local low, high = self.below:icdf(level), self.below:isf(level)
-  local least = minimum(where(upper, maximum(high, -low), maximum(low, -high)), reach)
-  return where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+  local low, high = at_two(self, "icdf", half, level), at_two(self, "isf", half, level)
+  local reach = maximum(abs(low[1]), abs(high[1]))
+  local least = minimum(where(upper, maximum(high[2], -low[2]), maximum(low[2], -high[2])), reach)
+  return reach, where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+end
+
+-- A level of which nothing is known where it is none.
+local function proper (u) return where(functions.gt(u, 0) * functions.lt(u, 1), u, 0 / 0) end
+
+-- A guess on the other side of a quantile of |X| from y, beyond which there is `excess` too little: as if all of that
+-- were on one side of 0, or half on either, between which the quantile is.
+local function leap (self, y, excess, is_low)
+  local below, above = left_of(self, "cdf", y), self.below:sf(y)
+  local low  = at_two(self, "icdf", proper(below + excess), proper(below + 0.5 * excess))
+  local high = at_two(self, "isf", proper(above + excess), proper(above + 0.5 * excess))
+  local function nearest (a, b, pick) return where(functions.isnan(a), b, where(functions.isnan(b), a, pick(a, b))) end
+  local function side (pick, opposite)
+    return nearest(nearest(-low[1], high[1], pick), opposite(-low[2], high[2]), pick)
+  end
+  return where(is_low, side(minimum, maximum), side(maximum, minimum))
 end
 
 -- Where the smaller tail is as large as it should be. It lies within what either half of the
@@ -260,18 +303,24 @@ local function folded_quantile (self, p, q)
   if self.is_discrete then raise("TransformedDistribution has no quantiles of discrete magnitudes") end
   local upper, small = functions.lt(q, 0.5), minimum(q, 0.5)
   local half = 0.5 * small
-  local function outermost (u) return maximum(abs(self.below:icdf(u)), abs(self.below:isf(u))) end
-  local reach = outermost(half)
-  local target = where(upper, log(q), log(p))
-  local outer = where(functions.gt(half, 0), 0.5 * reach, outermost(small))   -- the least number has no half
+  local reach, least = bounds(self, half, where(upper, q, p), upper)
+  local target, outer = where(upper, log(q), log(p)), 0.5 * reach
+  if is_any(functions.eq(half, 0)) then   -- the least number has no half
+    local low, high = self.below:icdf(small), self.below:isf(small)
+    outer = where(functions.gt(half, 0), outer, maximum(abs(low), abs(high)))
+  end
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
-  local least = innermost(self, where(upper, q, p), upper, reach)
   local start = where(functions.isnan(least), guess, maximum(guess, least))
+  local function goes_on (x, at, value)
+    local goal = functions.exp(at.goal)   -- value = log(reached / goal), or minus that
+    local excess = goal * where(at.upper, -functions.expm1(-value), functions.expm1(value))
+    return leap(self, x, excess, functions.lt(value, 0))
+  end
   local y = quadrature.root(function (x, at)
-    local reached, goal = log_tail(self, x, at.upper), at.goal
+    local reached, goal = log_tail(self, x, at.upper, functions.exp(at.goal)), at.goal
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            2 ^ -51 * maximum(1, abs(goal))
-  end, least, reach, start, { goal = target, upper = upper }, self.batch_rank)
+  end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5 }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)
@@ -292,7 +341,7 @@ function Folded:entropy ()
   return -self:expectation(function (y)
     local density = self:log_prob(y)
     return where(functions.eq(density, -INF), 0, density)
-  end)
+  end, { beside = 2 * effort.density(self) })
 end
 
 

@@ -22,6 +22,8 @@ local POINTS   = 32            -- in a block
 local UNIT     = 5             -- 2^UNIT integers are summed as they are
 local SMALLEST = 9             -- the least e for which the 32 points are apart
 local LARGEST  = 50            -- greater blocks have the points of this one, at a larger scale
+local OPEN     = math.huge     -- size of blocks at an end where nothing happens
+local STRETCH  = 3             -- a block as far from what happens as this part of its size is still smooth
 local NEAR     = 8             -- units that are summed as they are on either side of a cut
 local SHARES   = 8             -- by which the way to the nearest cut is divided beside a smooth one
 local DOUBTS   = 4             -- coefficients that show what is missing
@@ -29,6 +31,7 @@ local ROOM     = 2 ^ 20        -- elements in one call of the function
 local FAINT    = 1e-9          -- an error that stays when a block is cut is that of f, if it is no more than this
 local OUTCOMES = 2 ^ 14        -- points of an element after which blocks are cut no more, unless told
 local ROUNDING = 2.0 ^ -46     -- no sum is better than this part of that of |f|
+local NOISE    = 2.0 ^ -41     -- what a power of the distance may be off by: the logarithms are of a size of 700
 
 
 -- Rules -----------------------------------------------------------------------
@@ -117,13 +120,15 @@ local function grain (x)
   return x < 2.0 ^ 53 and 0 or math.floor(math.log(x, 2)) - 52
 end
 
--- All integers between two, one by one.
+-- All integers between two, one by one; and how many blocks they are.
 local function add_units (blocks, from, to)
+  local count = 0
   while from <= to do
     local scale = 2.0 ^ grain(from)
     add(blocks, UNIT, from, scale, math.min(to, from + scale * (POINTS - 1)))
-    from = from + scale * POINTS
+    from, count = from + scale * POINTS, count + 1
   end
+  return count
 end
 
 -- 2^e integers.
@@ -132,16 +137,10 @@ local function add_block (blocks, e, start)
   add(blocks, rule, start, 2.0 ^ (e - rule), next - 2.0 ^ grain(next))
 end
 
--- Covers from ... to with blocks that double with their distance from either end, so that a function like |x - end|^a
--- is smooth in each. The first of them have 2^left and 2^right integers; or nil, for units that are summed as they are.
-local function cover (blocks, from, to, left, right)
-  local low, high = 2.0 ^ grain(from), 2.0 ^ grain(to)
-  if to - from < 2 * NEAR * POINTS * math.max(low, high) then return add_units(blocks, from, to) end
-  local first = left and from or from + NEAR * POINTS * low
-  local last  = right and to or to - NEAR * POINTS * high
-  add_units(blocks, from, first - low)
-  add_units(blocks, last + high, to)
-  left, right = math.max(left or 0, SMALLEST + grain(from)), math.max(right or 0, SMALLEST + grain(to))
+-- Adds blocks from both ends inwards while there is room for the next two; where they are, and the largest size 2^e,
+-- afterwards.
+local function add_inwards (blocks, first, last, left, right)
+  local high = 2.0 ^ grain(last)
   while last - first >= 2.0 ^ left + 2.0 ^ right do
     if left <= right then
       add_block(blocks, left, first)
@@ -151,7 +150,51 @@ local function cover (blocks, from, to, left, right)
       add_block(blocks, right - 1, last + high)
     end
   end
-  for e = math.max(left, right), SMALLEST + grain(last), -1 do
+  return first, last, math.max(left, right)
+end
+
+-- The size of a block at this distance from the only end that counts: 2^e, about STRETCH times that.
+local function size_from (distance, least)
+  return distance > 0 and math.max(least, math.floor(math.log(STRETCH * distance, 2))) or least
+end
+
+-- The same from the lower end alone, the upper one being OPEN.
+local function add_upwards (blocks, from, first, last, e)
+  while last - first >= 2.0 ^ (e + 1) do
+    add_block(blocks, e, first)
+    first = first + 2.0 ^ e
+    e = size_from(first - from, e)
+  end
+  return first, last, e + 1
+end
+
+-- The same from the upper end alone, the lower one being OPEN.
+local function add_downwards (blocks, first, last, to, e)
+  local high = 2.0 ^ grain(last)
+  while last - first >= 2.0 ^ (e + 1) do
+    last = last - 2.0 ^ e
+    add_block(blocks, e, last + high)
+    e = size_from(to - last, e)
+  end
+  return first, last, e + 1
+end
+
+-- Covers from ... to with blocks that double with their distance from either end, so that a function like |x - end|^a
+-- is smooth in each. The first of them have 2^left and 2^right integers; or nil, for units that are summed as they are;
+-- or one is OPEN, an end where nothing happens.
+local function cover (blocks, from, to, left, right)
+  local low, high = 2.0 ^ grain(from), 2.0 ^ grain(to)
+  if to - from < 2 * NEAR * POINTS * math.max(low, high) then return add_units(blocks, from, to) end
+  local first = left and from or from + NEAR * POINTS * low
+  local last  = right and to or to - NEAR * POINTS * high
+  add_units(blocks, from, first - low)
+  add_units(blocks, last + high, to)
+  local largest
+  left, right = math.max(left or 0, SMALLEST + grain(from)), math.max(right or 0, SMALLEST + grain(to))
+  if right == OPEN then first, last, largest = add_upwards(blocks, from, first, last, left)
+  elseif left == OPEN then first, last, largest = add_downwards(blocks, first, last, to, right)
+  else first, last, largest = add_inwards(blocks, first, last, left, right) end
+  for e = largest, SMALLEST + grain(last), -1 do
     if last - first + high >= 2.0 ^ e then
       add_block(blocks, e, first)
       first = first + 2.0 ^ e
@@ -160,16 +203,20 @@ local function cover (blocks, from, to, left, right)
   add_units(blocks, first, last)
 end
 
--- Both halves of a block, or its units where they are too small.
+-- Both halves of a block, or its units where they are too small; and how many blocks that are.
 local function halve (blocks, e, start, scale, last)
   local size = e + math.floor(math.log(scale, 2) + 0.5)
   if size - 1 < SMALLEST + grain(last) then return add_units(blocks, start, last) end
   add_block(blocks, size - 1, start)
   add_block(blocks, size - 1, start + 2.0 ^ (size - 1))
+  return 2
 end
 
--- How small blocks next to the i-th cut are: nil for units, and beside `smooth` cuts by their distance from others.
+-- How small blocks next to the i-th cut are: nil for units, and beside `smooth` cuts by their distance from others. The
+-- last may be OPEN, or if that is not the first.
 local function size_at (cuts, i)
+  if i == #cuts and cuts.is_open_above then return OPEN end
+  if i == 1 and cuts.is_open_below and not (#cuts == 2 and cuts.is_open_above) then return OPEN end
   if not (cuts.smooth and cuts.smooth[cuts[i]] and i > 1 and i < #cuts) then return nil end
   local near = math.min(cuts[i] - cuts[i - 1], cuts[i + 1] - cuts[i])
   return math.floor(math.log(near / SHARES, 2))
@@ -280,10 +327,11 @@ end
 
 -- 1 for each block to be cut: one whose error is more than its share of what is tolerated, for an element
 -- that is not yet good enough.
-local function wanting (total, found, count, opts)
+local function wanting (total, found, count, opts, enough)
   local size = total.size + found.size:sum(1)
   local tolerance = maximum(ROUNDING * size, (opts.rtol or 1e-13) * abs(total.value + found.value:sum(1)))
   tolerance = maximum(tolerance, opts.atol or 0)
+  if enough then tolerance = maximum(tolerance, enough(total.value + found.value:sum(1))) end
   local short = functions.gt(total.error + found.error:sum(1), tolerance)
   return found.error:gt(tolerance / (2 * count)) * short
 end
@@ -292,14 +340,14 @@ end
 -- blocks of all rows; those that stay whole, because their element has had its share of points, are reset. `parts` are
 -- their relative errors.
 local function pieces (rows, split, parts, counts, most)
-  local elements, any, i = { inside = {} }, false, 0
+  local elements, any, i, planned = { inside = {} }, false, 0, { table.unpack(counts) }
   for k = 1, #counts do elements[k] = {} end
   for _, row in ipairs(rows) do
     for k = 1, #counts do
       i = i + 1
-      if split[i] ~= 0 and row.scale[k] > 0 and counts[k] * POINTS < most then
+      if split[i] ~= 0 and row.scale[k] > 0 and planned[k] * POINTS < most then
         elements[k].parent = parts[i]
-        halve(elements[k], row.e, row.start[k], row.scale[k], row.last[k])
+        planned[k] = planned[k] + halve(elements[k], row.e, row.start[k], row.scale[k], row.last[k])
         any = true
       else split[i] = 0 end
     end
@@ -323,9 +371,11 @@ end
 --- The sums of functions over integers, for each of a batch of this shape, a list of sizes. terms(x, n) takes
 -- { n, batch... } integers and returns as many values of each of the functions. `cuts` has for each element
 -- an increasing list of integers: the first and the last to be summed, and between them those before which
--- something happens: a kink, a jump, a peak; or nothing but that mass is near, for keys of its field `smooth`.
+-- something happens: a kink, a jump, a peak; or nothing but that mass is near, for keys of its field `smooth`. Where it
+-- `is_open_below` or `is_open_above` nothing happens at the first or the last.
 -- Returns { value =, error =, size = } for each function, each a tensor of all elements: `size` is the sum of |f|.
--- opts: rtol, atol and outcomes, how many integers are looked at before blocks are cut no more.
+-- opts: rtol, atol and outcomes, how many integers are looked at before blocks are cut no more; enough(value), errors
+-- of the first function that do not matter.
 function summation.sum (terms, shape, cuts, opts)
   local elements, counts, totals = { inside = {} }, {}, {}
   for k, list in ipairs(cuts) do elements[k], elements.inside[k], counts[k] = blocks_between(list), list[1], 0 end
@@ -339,7 +389,8 @@ function summation.sum (terms, shape, cuts, opts)
     for i, part in ipairs(found) do
       totals[i] = totals[i] or { value = 0, error = 0, size = 0 }
       local relative, is_noise = relative_error(part, parent)
-      split = maximum(split, wanting(totals[i], part, core.tensor(counts), opts) * (1 - is_noise))
+      local flags = wanting(totals[i], part, core.tensor(counts), opts, i == 1 and opts.enough)
+      split = maximum(split, flags * (1 - is_noise))
       parts = maximum(parts, relative)
     end
     local flags = split:reshape(-1):totable()
@@ -382,6 +433,9 @@ local function followed (g, z, s)
   local endless = functions.sign(last) * INF
   local powers = where(functions.le(power, 1 + 1e-6), endless, last * z / (power - 1))   -- NaN where signs change
   local is_series = functions.le(off_series, off_power) * functions.gt(after, 1e-10)
+  local drift = abs(earlier - power) / log(z / (z - s))   -- of the power, as by a logarithm among the terms
+  local excess = maximum(power - 1, NOISE)
+  off_power = maximum(off_power, 0.3 * drift / excess ^ 2) + NOISE / excess
   return where(is_series, last / functions.expm1(after / s), powers), where(is_series, off_series, off_power)
 end
 

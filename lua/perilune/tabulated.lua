@@ -12,11 +12,13 @@ local core       = require "perilune.core"
 local ends       = require "perilune.ends"
 local events     = require "perilune.events"
 local functions  = require "perilune.functions"
+local kept       = require "perilune.kept"
 local levels     = require "perilune.levels"
 local outcomes   = require "perilune.outcomes"
 local peaks      = require "perilune.peaks"
 local quadrature = require "perilune.quadrature"
 local raise      = require "perilune.errors".raise
+local support_line = require "perilune.support_line"
 local tensor     = require "perilune.tensor"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -61,45 +63,6 @@ local function log_density (d, x)
   return where(x:isinf() * value:isnan(), -INF, value)
 end
 
-local function sinh (t)
-  local e = functions.expm1(abs(t))
-  return 0.5 * functions.sign(t) * (e + e / (e + 1))
-end
-
-local function asinh (y)
-  local size = abs(y)
-  local near = minimum(size, 1e100)
-  local part = log1p(near + near * near / (1 + functions.sqrt(1 + near * near)))
-  return functions.sign(y) * where(gt(size, 1e100), log(size) + math.log(2), part)
-end
-
--- The support as a line: x(t), log dx/dt and t(x), for t and x of shape { n, element }. c and w are centre and width.
-local function new_line (low, high, c, w)
-  local has_low, has_high = low:isfinite(), high:isfinite()
-  local between, one = has_low * has_high, maximum(has_low, has_high)
-  local from, to = where(has_low, low, 0), where(has_high, high, 0)
-  local sign, foot, span = where(has_low, 1, -1), where(has_low, from, to), where(between, high - low, 1)
-  local share = where(between, minimum(maximum((c - from) / span, 1e-3), 1 - 1e-3), 0.5)
-  local shift = log(share / (1 - share))
-  local line = {}
-  function line.x (t)
-    local u = t + shift
-    local inside = where(lt(u, 0), from + span * functions.sigmoid(u), to - span * functions.sigmoid(-u))
-    return where(between, inside, where(one, foot + sign * w * exp(sign * t), c + w * sinh(t)))
-  end
-  function line.log_slope (t)
-    local u, size = t + shift, abs(t)
-    local inside = log(span) - abs(u) - 2 * log1p(exp(-abs(u)))
-    local wide = log(w) + size + log1p(exp(-2 * size)) - math.log(2)
-    return where(between, inside, where(one, log(w) + sign * t, wide))
-  end
-  function line.t (x)
-    local inside = log((x - from) / (to - x)) - shift
-    return where(between, inside, where(one, sign * log(sign * (x - foot) / w), asinh((x - c) / w)))
-  end
-  return line
-end
-
 -- The ends of the support of each element.
 local function bounds (d)
   local low, high = ends.of(d.support)
@@ -108,7 +71,7 @@ end
 
 -- Where the density is highest, and its logarithm there; or beside an end, that of t.
 local function top_of (d, low, high, of_t)
-  local start = new_line(low, high, where(low:isfinite() * high:isfinite(), 0.5 * low + 0.5 * high, 0),
+  local start = support_line.new(low, high, where(low:isfinite() * high:isfinite(), 0.5 * low + 0.5 * high, 0),
                          core.zeros(core.numel(low)) + 1)
   local weight = of_t and maximum(low:isfinite(), high:isfinite()) or 0
   local function place (t) return d.support.is_discrete and floor(start.x(t)) or start.x(t) end
@@ -127,7 +90,7 @@ local function line_of (d)
   local gap = where(low:isfinite(), c - low, high - c)
   local is_half = maximum(low:isfinite(), high:isfinite()) * (1 - low:isfinite() * high:isfinite())
   local w = where(is_half, where(gap:gt(0), gap, width), width)
-  return new_line(low, high, c, w), c, w
+  return support_line.new(low, high, c, w), c, w
 end
 
 --- The outcome of a law on the integers that is most probable, for each element in a row.
@@ -252,8 +215,9 @@ local function new_outcomes (d, what)
 end
 
 
--- What is kept of a distribution, while it is there.
-local tables = setmetatable({}, { __mode = "k" })
+local kept_table = kept.new(function (d, what)
+  return core.no_grad(d.support.is_discrete and new_outcomes or new_table, d, what)
+end)
 
 local function table_of (d, what)
   for _, name in ipairs(d.operands) do
@@ -261,12 +225,7 @@ local function table_of (d, what)
       raise("%s has no %s with a gradient; a subclass may define %s:%s", name_of(d), what, name_of(d), what)
     end
   end
-  local found = tables[d]
-  if not found then
-    found = core.no_grad(d.support.is_discrete and new_outcomes or new_table, d, what)
-    tables[d] = found
-  end
-  return found
+  return kept_table(d, what)
 end
 
 

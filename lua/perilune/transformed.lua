@@ -19,6 +19,25 @@ local function is_elementwise (list)
   return true
 end
 
+-- The least and the largest of an end of a support, as numbers; nil where it has none, or one that may change.
+local function extremes (x)
+  if type(x) == "number" then return x, x end
+  if not core.is_tensor(x) or core.tracked(x) or core.numel(x) == 0 then return nil end
+  return core.item(x:min()), core.item(x:max())
+end
+
+-- Refuses values outside the numbers that a map takes.
+local function check_domain (c, map, support)
+  if not core.validates() then return end
+  local domain = map.domain
+  local low, high = extremes(support and support.low), select(2, extremes(support and support.high))
+  if type(domain.low) ~= "number" or type(domain.high) ~= "number" or not (low and high) then return end
+  if low < domain.low or high > domain.high then
+    construction.fail(c, "values must be %s for %s, got the support %s", domain:rule(), tostring(map),
+                      tostring(support))
+  end
+end
+
 -- The law of the last stage. Independent parts that are transformed one by one stay so.
 local function law_of (c, base, list)
   if #list == 0 then return base end
@@ -28,6 +47,7 @@ local function law_of (c, base, list)
   local law, support, event_dim = base, base.support, #base.event_shape
   local is_discrete = support and support.is_discrete
   for _, map in ipairs(list) do
+    check_domain(c, map, support)
     law = stages.on(law, map, support, event_dim, is_discrete)
     support, event_dim = law.support, law.event_dim
   end

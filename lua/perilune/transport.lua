@@ -20,6 +20,7 @@ local ROUNDING = 2.0 ^ -42    -- of the tails of a distribution
 local SLIGHT   = 2.0 ^ -47    -- a mass that may be rounding
 local HALVINGS = 30           -- of the way to where they are equal
 local CROSSING = 200          -- steps to where the gap is 0
+local FAR      = 1e100        -- a distance at which products are taken by logarithms
 local GRAVE    = 4            -- orders beyond which tails of 1e-25 may weigh more
 
 -- A tensor { n, element } as it is for functions of p, and back.
@@ -220,6 +221,11 @@ local function difference (p, q, places, kinks, seen, gains)
     local mass_p, mass_q, at = rows(p, n, p:prob(x)), rows(p, n, q:prob(x)), x:reshape(n, -1)
     local gain, sum, g = mass_p - mass_q, (mass_p + mass_q):detach(), potential(at)
     seen[#seen + 1], gains[#gains + 1] = at, gain:detach()
+    if batches.any(gt(abs(g), FAR)) then   -- where probabilities of a heavy tail may be too small for a double
+      local from_p = outcomes.products(mass_p, rows(p, n, p:log_prob(x)), g)
+      local from_q = outcomes.products(mass_q, rows(p, n, q:log_prob(x)), g)
+      return from_p - from_q, (from_p + from_q):detach()
+    end
     return where(sum:eq(0), 0, g * gain), where(sum:eq(0), 0, g * sum)
   end
   local sums, sides = outcomes.total(terms, { p, q }, { points = points, places = places })

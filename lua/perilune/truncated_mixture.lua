@@ -8,13 +8,17 @@ local Mixture      = require "perilune.distributions.MixtureSameFamily"
 local MixtureOfAny = require "perilune.distributions.MixtureDistribution"
 local Transformed  = require "perilune.distributions.TransformedDistribution"
 local Truncated    = require "perilune.distributions.Truncated"
-local any          = require "perilune.batches".any
+local SideBySide   = require "perilune.side_by_side"
+local batches      = require "perilune.batches"
 local class        = require "perilune.class"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
+local mixture      = require "perilune.mixture"
+local tensor       = require "perilune.tensor"
 local transforms   = require "perilune.transforms"
 local truncation   = require "perilune.truncation"
 
+local any = batches.any
 local where, maximum, minimum, exp = functions.where, functions.maximum, functions.minimum, functions.exp
 local gt, eq = functions.gt, functions.eq
 local INF = math.huge
@@ -37,6 +41,23 @@ end
 
 local function is_mixture (law) return class.of(law) == Mixture or class.of(law) == MixtureOfAny end
 
+-- A mixture of different families without those components that are single points, the logarithm of its weight, and
+-- these points, { x =, log_weight = } each.
+local function without_points (law)
+  local list, points, others, weights = law.component_distribution.list or {}, {}, {}, {}
+  for k, d in ipairs(list) do
+    local x, weight = d:icdf(0), law.log_weights:select(-1, k)
+    if any(functions.ne(x, d:icdf(1))) then
+      others[#others + 1], weights[#weights + 1] = d, weight
+    else
+      points[#points + 1] = { x = x, log_weight = weight }
+    end
+  end
+  if #points == 0 or #others == 0 then return law, 0, {} end
+  local logits = tensor.stack(weights, -1)
+  return MixtureOfAny(Categorical { logits = logits }, others), logits:logsumexp(-1), points
+end
+
 -- Can the law, or its components one by one, be cut? Single points cannot.
 local function is_divisible (law)
   local parts = is_mixture(law) and law.component_distribution or law
@@ -45,7 +66,7 @@ local function is_divisible (law)
 end
 
 -- The mixture or folded law that self is left of, a list of the transforms on the way, first to last, and the intervals
--- of it that are left; nil where there is none, or the whole is needed for derivatives of weights that are 0.
+-- of it that are left.
 local function traced (self)
   local law, maps, intervals = self.base, {}, { { self.first, self.last } }
   while class.of(law) == Truncated or class.of(law) == Transformed do
@@ -60,7 +81,23 @@ local function traced (self)
     end
     law = law.base or law.base_dist
   end
-  if (is_mixture(law) or #intervals > 1) and is_divisible(law) then return law, maps, intervals end
+  return law, maps, intervals
+end
+
+-- Components of a mixture cut to an interval, with the logarithms of their masses: together, or of different families
+-- one by one.
+local function cut_components (component, low, high, shape)
+  if not component.list then
+    local cut = truncation.assemble(Truncated, component, low, high, shape)
+    return cut, cut.log_mass
+  end
+  local list, masses, batch = {}, {}, { table.unpack(shape, 1, #shape - 1) }
+  low, high = low:expand(shape), high:expand(shape)
+  for k, d in ipairs(component.list) do
+    list[k] = truncation.assemble(Truncated, d, low:select(-1, k), high:select(-1, k), batch)
+    masses[k] = list[k].log_mass
+  end
+  return SideBySide.of(list, batch), tensor.stack(masses, -1)
 end
 
 -- A mixture cut to an interval, as a mixture of components that are, and the logarithm of the mass there. Components
@@ -70,15 +107,16 @@ local function piece (law, low, high, batch)
   shape[#shape + 1] = law.mixture_distribution.support.high
   low  = (core.is_tensor(low) and low or core.tensor(low)):unsqueeze(-1)
   high = (core.is_tensor(high) and high or core.tensor(high)):unsqueeze(-1)
-  local cut = truncation.assemble(Truncated, component, low, high, shape)
-  local weights = law.log_weights + where(gt(cut.log_mass, -INF), cut.log_mass, -INF)
+  local cut, masses = cut_components(component, low, high, shape)
+  local weights = law.log_weights + where(gt(masses, -INF), masses, -INF)
   local top = weights:max(-1, true)
   local dead = 1 - gt(exp(weights - top), 0)
   if any(dead) then
-    cut = truncation.assemble(Truncated, component, where(dead, -INF, low), where(dead, INF, high), shape)
+    cut = cut_components(component, where(dead, -INF, low), where(dead, INF, high), shape)
     weights = where(dead, -INF, weights)
   end
-  return Mixture(Categorical { logits = where(eq(top, -INF), 0, weights) }, cut), weights:logsumexp(-1)
+  local mixing = Categorical { logits = where(eq(top, -INF), 0, weights) }
+  return mixture.assemble(component.list and MixtureOfAny or Mixture, mixing, cut, batch), weights:logsumexp(-1)
 end
 
 -- A law cut to an interval, and the logarithm of the mass there; where there is none it stays whole.
@@ -91,26 +129,68 @@ local function stretch (law, low, high, batch)
   return truncation.assemble(Truncated, law, where(dead, -INF, low), where(dead, INF, high), batch), mass
 end
 
---- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares
--- of the mass; nil for laws that are not left of such.
-function truncated_mixture.parts (self)
-  if class.of(self) ~= Truncated then return nil end
-  local law, maps, intervals = traced(self)
-  if not law then return nil end
-  local list, total, batch = {}, -INF, self.batch_shape
+-- Pieces of the law in the intervals, { law =, maps =, log_mass = } each.
+local function pieces (self, law, maps, intervals)
+  local list, batch = {}, self.batch_shape
   for i, ends in ipairs(intervals) do
     local part, mass
     if is_mixture(law) then part, mass = piece(law:expand(batch), ends[1], ends[2], batch)
     else part, mass = stretch(law, ends[1], ends[2], rawget(self, "batch_shape")) end
     list[i] = { law = part, maps = maps, log_mass = mass }
-    total = functions.logaddexp(total, mass)
   end
+  return list
+end
+
+-- Adds to the list what is left of single points, { point =, maps =, log_mass = } each.
+local function add_points (list, points, maps, intervals)
+  for _, point in ipairs(points) do
+    for _, ends in ipairs(intervals) do
+      local inside = gt(point.x, ends[1]) * functions.le(point.x, ends[2])
+      list[#list + 1] = { point = point.x, maps = maps, log_mass = where(inside, point.log_weight, -INF) }
+    end
+  end
+end
+
+-- Shares of the mass that is left.
+local function with_shares (list)
+  local total = -INF
+  for _, part in ipairs(list) do total = functions.logaddexp(total, part.log_mass) end
   for _, part in ipairs(list) do part.share = exp(part.log_mass - total) end
   return list
 end
 
+-- Is this a mixture of different families, on the line, of which single points may be taken apart?
+local function may_have_points (law)
+  return is_mixture(law) and law.component_distribution.list and not law.lost_slopes
+         and not (law.support and law.support.is_discrete)
+end
+
+--- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares
+-- of the mass, or with `point` in place of law for a component of another family that is a single point; nil for laws
+-- that are not left of such, or where the whole is needed for derivatives of weights that are 0.
+function truncated_mixture.parts (self)
+  if class.of(self) ~= Truncated then return nil end
+  local law, maps, intervals = traced(self)
+  if not (is_mixture(law) or #intervals > 1) then return nil end
+  local rest, log_weight, points = law, 0, {}
+  if may_have_points(law) then rest, log_weight, points = without_points(law) end
+  if not is_divisible(rest) then return nil end
+  local list = pieces(self, rest, maps, intervals)
+  for _, part in ipairs(list) do part.log_mass = part.log_mass + log_weight end
+  add_points(list, points, maps, intervals)
+  return with_shares(list)
+end
+
 -- Values that rounding has moved out of the interval are moved back before f sees them.
 local function within (self, f) return function (x) return f(minimum(maximum(x, self.first), self.last)) end end
+
+-- f at a point after the maps.
+local function value_at (self, f, part)
+  local x = part.point
+  for _, map in ipairs(part.maps) do x = map:forward(x) end
+  local value = f(batches.rows(self, 1, x))
+  return batches.rows(self, 1, value):select(1, 1)
+end
 
 --- E[f(X)] and its error, from each component; nil for laws that are left of none.
 function truncated_mixture.expectation (self, f, opts)
@@ -119,9 +199,13 @@ function truncated_mixture.expectation (self, f, opts)
   local options, sum, error = {}, 0, 0
   for key, value in pairs(opts) do options[key] = value end
   if opts.parts then options.parts = { inner = within(self, opts.parts.inner), outer = opts.parts.outer } end
-  for _, part in ipairs(list) do
+  local purse = opts.purse or require "perilune.expectation".purse(self)
+  for i, part in ipairs(list) do
     if any(part.share) then
-      local value, its_error = Transformed(part.law, part.maps):expectation(within(self, f), options)
+      local value, its_error
+      options.purse = purse:share(1 / (#list - i + 1))
+      if part.point then value, its_error = value_at(self, within(self, f), part), 0
+      else value, its_error = Transformed(part.law, part.maps):expectation(within(self, f), options) end
       local dead = eq(part.share, 0)
       sum, error = sum + where(dead, 0, part.share * value), error + where(dead, 0, part.share * its_error)
     end

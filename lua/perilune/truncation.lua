@@ -24,7 +24,8 @@ local exp, log, log1p              = functions.exp, functions.log, functions.log
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF    = math.huge
 local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
-local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits
+local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
+local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
 
 local truncation = {}
 
@@ -33,10 +34,14 @@ local function tails_at (base, x) return { x = x, below = base:log_cdf(x), above
 
 local log_between
 
--- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs.
-local function log_narrow (base, a, b)
+-- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs. Where
+-- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits.
+local function log_narrow (base, a, b, mass, gap)
   local parts = base.component_distribution
-  if not parts then return slivers.log_mass(base, a, b) end
+  if not parts then
+    local sliver, error = slivers.log_mass(base, a, b)
+    return where(gt(error * abs(gap), 2 ^ -50), mass, sliver)
+  end
   local from, to = tails_at(parts, sums.padded(base, a)), tails_at(parts, sums.padded(base, b))
   return sums.log_mixed(base, log_between(parts, from, to))
 end
@@ -48,9 +53,9 @@ function log_between (base, first, last)
   local large, small = where(upper, above, below), where(upper, last.above, first.below)
   local gap = small - large
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
-  if base.support and base.support.is_discrete then return mass end
+  if base.support and base.support.is_discrete and not base.component_distribution then return mass end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return batches.any_may_be(narrow) and where(narrow, log_narrow(base, a, b), mass) or mass
+  return batches.any_may_be(narrow) and where(narrow, log_narrow(base, a, b, mass, gap), mass) or mass
 end
 
 --- log P(a < X <= b) of the base.
@@ -92,13 +97,36 @@ end
 -- Quantiles x, searched for by tails of what is left where they are `lost`.
 local function searched (self, x, log_p, log_q, lost)
   if not batches.any_may_be(lost) then return x end
+  local is_discrete = self.support.is_discrete
   return quadrature.root(function (at, s)
+    if is_discrete then at = functions.round(at) end
     effort.count(self.base, at, 4)
     local below, above = truncation.log_tails(self, at)
     local reached, goal = where(s.upper, above, below), s.goal
-    return where(s.upper, -1, 1) * (reached - goal), exp(self:log_prob(at) - reached), 2 ^ -50 * maximum(1, abs(goal))
+    local noise = 2 ^ -50 * maximum(1, abs(goal))
+    return where(s.upper, -1, 1) * (reached - goal), nil, noise, self:log_prob(at) - reached
   end, where(lost, self.first, x), where(lost, self.last, x), x,
-  { goal = minimum(log_p, log_q), upper = lt(log_q, log_p) }, #self.batch_shape, few(self.base))
+  { goal = minimum(log_p, log_q), upper = lt(log_q, log_p), grain = is_discrete and 0.25 or nil },
+  #self.batch_shape, few(self.base))
+end
+
+-- Are levels so close to an end that cuts the base that the mass between is less than this part of its tails there? To
+-- the lower end, and to the upper.
+local function near_ends (self, log_p, log_q, part)
+  local target, other, least = log_p + self.log_mass, log_q + self.log_mass, math.log(part)
+  return lt(target, least + minimum(self.below_first, self.above_first)) * gt(target, -INF),
+         lt(other, least + minimum(self.below_last, self.above_last)) * gt(other, -INF)
+end
+
+-- The logarithm of the lower tail of the base, or where `upper` of the upper one; of those only that are asked for.
+local function one_tail (base, x, upper)
+  local function asked (method)
+    effort.count(base, x)
+    return base[method](base, x)
+  end
+  if not any(upper) then return asked "log_cdf" end
+  if not any(1 - upper) then return asked "log_sf" end
+  return where(upper, asked "log_sf", asked "log_cdf")
 end
 
 -- The quantile of the base whose lower or upper tail has this logarithm, too small for a number, where it is `deep`. It
@@ -109,9 +137,8 @@ local function deep_quantile (self, target, upper, deep)
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
   return quadrature.root(function (x, at)
-    effort.count(base, x, 2)
-    local reached, goal = where(at.upper, base:log_sf(x), base:log_cdf(x)), at.goal
-    return where(at.upper, -1, 1) * (reached - goal), exp(base:log_prob(x) - reached), 2 ^ -51 * abs(goal)
+    local reached, goal = one_tail(base, x, at.upper), at.goal
+    return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), base:log_prob(x) - reached
   end, where(deep, self.from, start), where(deep, self.last, start), start,
   { goal = target, upper = upper, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
 end
@@ -163,14 +190,12 @@ function truncation.settled (self, x, log_p, log_q, level)
   return where(enough(x), x, minimum(x + 1, self.last))
 end
 
--- Of a density: close to an end that cuts the base its tails say little.
+-- Of a density.
 local function continuous_inverse (self, log_p, log_q)
-  local target, other = log_p + self.log_mass, log_q + self.log_mass
-  local low = lt(target, math.log(NARROW) + minimum(self.below_first, self.above_first)) * gt(target, -INF)
-  local high = lt(other, math.log(NARROW) + minimum(self.below_last, self.above_last)) * gt(other, -INF)
-  local x, from_low = mended(self, 0 * target, low, self.first, 1, self.last, target)
+  local low, high = near_ends(self, log_p, log_q, NARROW)
+  local x, from_low = mended(self, 0 * log_p, low, self.first, 1, self.last, log_p + self.log_mass)
   local from_high
-  x, from_high = mended(self, x, high, self.last, -1, self.first, other)
+  x, from_high = mended(self, x, high, self.last, -1, self.first, log_q + self.log_mass)
   local is_found = maximum(from_low, from_high)
   x = settling.run(function (s)
     s.x, s.ended = where(s.ended, s.x, truncation.quantile(self, s.log_p, s.log_q, s.ended)), 1
@@ -178,10 +203,22 @@ local function continuous_inverse (self, log_p, log_q)
   return searched(self, x, log_p, log_q, maximum(low, high) * (1 - is_found))
 end
 
+-- Of outcomes, but for one. Between the peaks of a mixture there may be next to nothing.
+local function outcome_inverse (self, log_p, log_q)
+  local x = truncation.quantile(self, log_p, log_q)
+  if not has_peaks(self.base) then return x end
+  local low, high = near_ends(self, log_p, log_q, LOST)
+  if not batches.any_may_be(maximum(low, high)) then return x end
+  local is_first = functions.ge(self:log_prob(self.first), log_p)
+  local is_last = functions.ge(self:log_prob(self.last), log_q)
+  x = where(is_first, self.first, where(is_last, self.last, x))
+  return searched(self, x, log_p, log_q, maximum(low, high) * (1 - maximum(is_first, is_last)))
+end
+
 --- The same for all laws: outcomes, and quantiles close to an end, are put right.
 function truncation.inverse (self, log_p, log_q, level)
   if not self.support.is_discrete then return continuous_inverse(self, log_p, log_q) end
-  return truncation.settled(self, truncation.quantile(self, log_p, log_q), log_p, log_q, level)
+  return truncation.settled(self, outcome_inverse(self, log_p, log_q), log_p, log_q, level)
 end
 
 --- The same for draws, of which those between ends that are close together need not be exact.
@@ -195,12 +232,15 @@ end
 -- Mode ---------------------------------------------------------------------------
 
 local function highest_peak (self)
-  if not self.support.is_discrete then return peaks.mode(self, self) end
-  local function place (s) return peaks.quantile(self, s) end
-  return place((peaks.search(function (s)
-    local x = place(s)
-    return self:log_prob(x), x
-  end, core.zeros(self.batch_shape), 700)))
+  return self.support.is_discrete and peaks.outcome(self, self.base) or peaks.mode(self, self)
+end
+
+-- May there be peaks other than the highest? So it is of classes that say `is_multimodal`, of transforms, which bend
+-- densities, and of a density alone.
+local function may_have_peaks (d)
+  local inner = d.base or d.base_dist
+  return has_peaks(d) or d.is_multimodal or d.transforms ~= nil or not batches.own(d, "mode")
+         or class.of(inner) ~= nil and may_have_peaks(inner)
 end
 
 --- That of the base, or of a base with one mode the end nearest to it, else the highest peak that is left. An
@@ -208,7 +248,7 @@ end
 function truncation.mode (self)
   local mode = self.base:mode()
   local best = minimum(maximum(mode, self.first), self.last)
-  if has_peaks(self.base) and any(functions.ne(mode, best)) then
+  if may_have_peaks(self.base) and any(functions.ne(mode, best)) then
     best = where(functions.eq(mode, best), best, highest_peak(self))
   end
   for _, x in ipairs { self.first, self.last } do
@@ -289,6 +329,16 @@ local function check_mass (c, self)
   end
 end
 
+-- What is left of what is left of a law: that of the law itself, between the inner ends. (A class of one's own may have
+-- another density.)
+local function flattened (base, low, high)
+  local Truncated = require "perilune.distributions.Truncated"
+  while class.of(base) == Truncated do
+    base, low, high = base.base, maximum(low, base.low), minimum(high, base.high)
+  end
+  return base, low, high
+end
+
 --- A law of this class, for `construct`.
 function truncation.make (c, ...)
   local base, low, high = construction.arguments(c, { "base", "low", "high" }, ...)
@@ -296,6 +346,7 @@ function truncation.make (c, ...)
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
   local batch = batch_of(c, base, low, high)
   check_order(c, base, low, high)
+  base, low, high = flattened(base, low, high)
   local self = truncation.assemble(c, base, low, high, batch)
   check_mass(c, self)
   return self

@@ -1,23 +1,27 @@
 --- How far mass has to be moved to make one law of another: peri.wasserstein.
-local Distribution = require "perilune.distribution"
-local batches      = require "perilune.batches"
-local class        = require "perilune.class"
-local core         = require "perilune.core"
-local effort       = require "perilune.effort"
-local ends         = require "perilune.ends"
-local errors       = require "perilune.errors"
-local fallback     = require "perilune.kl_fallback"
-local functions    = require "perilune.functions"
-local integral     = require "perilune.expectation"
-local quadrature   = require "perilune.quadrature"
-local settling     = require "perilune.settling"
-local show         = require "perilune.show"
-local tensor       = require "perilune.tensor"
-local transforms   = require "perilune.transforms"
-local transport    = require "perilune.transport"
+local Distribution  = require "perilune.distribution"
+local attempt       = require "perilune.attempt"
+local batches       = require "perilune.batches"
+local class         = require "perilune.class"
+local core          = require "perilune.core"
+local effort        = require "perilune.effort"
+local ends          = require "perilune.ends"
+local errors        = require "perilune.errors"
+local fallback      = require "perilune.kl_fallback"
+local functions     = require "perilune.functions"
+local integral      = require "perilune.expectation"
+local lazy          = require "perilune.lazy"
+local quadrature    = require "perilune.quadrature"
+local quantile_gaps = require "perilune.quantile_gaps"
+local show          = require "perilune.show"
+local tensor        = require "perilune.tensor"
+local transforms    = require "perilune.transforms"
+local transport     = require "perilune.transport"
+
+local outcome_cells = lazy "outcome_cells"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
-local log, exp, sqrt, gt           = functions.log, functions.exp, functions.sqrt, functions.gt
+local exp, sqrt, gt                = functions.exp, functions.sqrt, functions.gt
 local raise = errors.raise
 local any   = batches.any
 local INF   = math.huge
@@ -32,149 +36,14 @@ local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
 local function powered (x, order) return order == 1 and x or order == 2 and x * x or x ^ order end
 
--- Where the quantile function of a discrete d jumps, at log(u/(1 - u)), for all outcomes that matter, and where between
--- two jumps it may meet that of a continuous law: there the difference has a kink. Of more outcomes than JUMPS but not
--- than LISTED the jumps only serve to find quantiles; of more, nil. Then steps are not resolved, and CUTS of panels
--- have to do.
-local JUMPS, LISTED, LEAST, CUTS = 256, 4096, 1e-13, 64
+local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 40000           -- of an element, in units of effort.lua
+local BUDGET = 36000           -- of an element, in units of effort.lua
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
-local FIRST = 2 * QUANTILES * (#ends.BREAKS + 1)                -- of the usual ones
+local CUTTING = 1.5                                             -- first panels, and some that are cut
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
-
-local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
-local COMPLETE = 1e-9                -- what outcomes may lack that are all of a law
-
-local function log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
-
--- Outcomes soon after each of these jumps, { n, batch... }; -INF after the last.
-local function outcomes_after (d, jumps)
-  local n = #jumps - 1
-  local from, to = jumps:narrow(1, 1, n), jumps:narrow(1, 2, n)
-  local x = where(functions.eq(to, INF), where(functions.eq(from, -INF), 0, from + 1),
-                  where(functions.eq(from, -INF), to - 1, from + SOON * (to - from)))
-  local tail = functions.sigmoid(-abs(x))
-  local found = where(gt(x, 0), d:isf(tail), d:icdf(tail))
-  return tensor.cat { batches.rows(d, n, found), batches.rows(d, 1, -INF) }
-end
-
--- Are all outcomes of d integers? Of laws that are not made of ours nobody knows.
-local function is_whole (d)
-  if d.transforms then return false end
-  for _, part in ipairs(d.list or {}) do
-    if not is_whole(part) then return false end
-  end
-  local inner = d.component_distribution or d.base
-  if inner then return is_whole(inner) end
-  return d.kernels ~= nil or d.list ~= nil
-end
-
--- log(u/(1 - u)) at outcomes x, { n, batch... }, u being their cdf, from the probabilities between.
-local function summed_odds (d, x, mass)
-  local n = #x
-  local order = core.arange(n, 0, -1)
-  local inner = mass:narrow(1, 2, n - 1)
-  local below = tensor.cat { batches.rows(d, 1, d:cdf(x:narrow(1, 1, 1))), inner }:cumsum(1)
-  local above = tensor.cat { inner, batches.rows(d, 1, d:sf(x:narrow(1, n, 1))) }
-  return log(below) - log(above:index_select(1, order):cumsum(1):index_select(1, order))
-end
-
--- Where quantiles of d jump and where they meet those of another law, as lists.
-local function listed (jumps, d, other, x)
-  local n, lists = #jumps, { jumps = {}, kinks = {} }
-  local met = not is_discrete(other) and minimum(batches.rows(d, n, log_odds(other, x)), jumps)
-  for k = 1, n do
-    lists.jumps[k] = jumps:select(1, k)
-    if met then lists.kinks[k] = maximum(lists.jumps[k - 1] or -INF, met:select(1, k)) end
-  end
-  return lists
-end
-
-local function steps_of (d, other)
-  local first, whole = d:icdf(LEAST) - 1, is_whole(d)   -- the outcome before those that count
-  local span = d:isf(LEAST) - first
-  span = core.is_tensor(span) and core.item(span:max()) or span
-  if span ~= span or span > (whole and LISTED or JUMPS) then return nil end
-  local n = math.floor(span) + 1
-  local count = core.arange(0, n)
-  for _ = 1, #d.batch_shape do count = count:unsqueeze(-1) end
-  local x = batches.rows(d, n, first + count)
-  local probs = d:prob(x)
-  local mass = batches.rows(d, n, core.bare(probs))
-  local levels = span > JUMPS and summed_odds(d, x, mass) or batches.rows(d, n, log_odds(d, x))
-  local steps = span > JUMPS and { jumps = {}, kinks = {} } or listed(levels, d, other, x)
-  steps.levels, steps.are_listed, steps.are_all = core.bare(levels), span <= JUMPS, 0
-  if not whole then
-    steps.after = core.bare(outcomes_after(d, steps.levels))
-    return steps
-  end
-  steps.after = tensor.cat { core.bare(x):narrow(1, 2, n - 1), batches.rows(d, 1, -INF) }
-  steps.is_tracked = core.tracked(probs)
-  local total = mass:narrow(1, 2, n - 1):sum(1) + bare(d:cdf(x:select(1, 1)) + d:sf(x:select(1, n)))
-  steps.lack = abs(total - 1)
-  steps.are_all = functions.le(steps.lack, COMPLETE)
-  return steps
-end
-
--- How many of the levels of a law are below x, { n, batch... }: by halving, as they are in order.
-local function count_below (d, levels, x)
-  local n, size, k = #x, batches.size(d), #levels
-  local flat, element = levels:reshape(-1), core.arange(1, size + 1)
-  local at = core.bare(batches.rows(d, n, x)):reshape(n, size)
-  local low, high = core.zeros(n, size), core.full({ n, size }, k)
-  for _ = 1, math.ceil(math.log(k + 1, 2)) do
-    local middle = functions.floor(0.5 * (low + high))
-    local index = minimum(middle, k - 1)
-    local is_below = functions.lt(flat[index * size + element], at) * functions.lt(middle, high)
-    low, high = where(is_below, middle + 1, low), where(is_below, high, middle)
-  end
-  return low:reshape(n, table.unpack(d.batch_shape))
-end
-
--- Quantiles of d by icdf or isf, which cost some tails; searches count more.
-local function asked (d, method, tail)
-  effort.count(d, tail, 2)
-  return d[method](d, tail)
-end
-
--- Quantiles of d by icdf or isf, { n, batch... }, at levels u = sigmoid(x) where that tail is `tail`. Between the first
--- jump and the last they are known if all jumps are. A level past a jump by rounding alone may have the quantile
--- before it, which panels that begin there must not see: it has the next at least.
-local function quantiles (d, steps, method, x, tail)
-  if not steps then return asked(d, method, tail) end
-  local n, size, shape = #x, batches.size(d), { #x, table.unpack(d.batch_shape) }
-  local place = count_below(d, steps.levels, x)
-  local index = maximum(place - 1, 0):reshape(n, size) * size + core.arange(1, size + 1)
-  local past = x - steps.levels:reshape(-1)[index]:reshape(shape)
-  local known = steps.are_all * gt(place, 0) * functions.lt(place, #steps.levels)
-  local is_next = gt(past, 0) * functions.lt(past, NEXT)
-  local least = where(maximum(known, is_next), steps.after:reshape(-1)[index]:reshape(shape), -INF)
-  return settling.run(function (s)
-    s.x = where(s.ended, s.x, maximum(s.x, asked(d, method, s.tail)))
-    s.ended = 1
-  end, { x = least, tail = tail, ended = known }, 1, #d.batch_shape)
-end
-
--- quantile of p - quantile of q at levels u = sigmoid(x), from the end that is nearer: expectations ask for both
--- halves of the mass, one after the other.
-local function quantile_gap (p, q, x, steps)
-  local function from (method, part)
-    local tail = functions.sigmoid(-abs(part))
-    return quantiles(p, steps[p], method, part, tail) - quantiles(q, steps[q], method, part, tail)
-  end
-  local n = #x
-  local low = core.item(functions.le(x, 0):reshape(n, -1):min(2):sum())
-  local parts = {}
-  if low > 0 then parts[1] = from("icdf", x:narrow(1, 1, low)) end
-  if low == n then return parts[1] end
-  local high = x:narrow(1, low + 1, n - low)
-  if core.item(high:min()) < 0 then return where(functions.gt(x, 0), from("isf", x), from("icdf", x)) end
-  parts[#parts + 1] = from("isf", high)
-  return #parts == 1 and parts[1] or tensor.cat(parts)
-end
 
 -- The trapezoidal rule in s, x = 2 sinh(s/2): if quantiles are smooth, an error of d with steps of 2h is one of
 -- about d^2 with steps of h (Takahasi and Mori 1974).
@@ -191,11 +60,11 @@ local function costs_at (p, q, order, list, steps)
   local up, down = exp(0.5 * s), exp(-0.5 * s)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gap(p, q, x, steps))), order)
+  return weight * powered(abs(batches.rows(p, #s, quantile_gaps.at(p, q, x, steps))), order)
 end
 
--- Are costs at some level infinite, for all elements? Then they are at all levels beyond, which have mass.
-local function are_infinite (costs) return not any(1 - functions.eq(bare(costs), INF):max(1)) end
+-- Are some of the costs infinite, for all elements? At levels beyond they are as well, which have mass.
+local function is_infinite (costs) return not any(1 - functions.eq(bare(costs), INF):max(1)) end
 
 -- The places k h from -far to far, or those alone that steps of 2h do not meet.
 local function places (h, far, is_first)
@@ -226,17 +95,14 @@ local function trapezoidal_error (now, before, has_steps)
   return 10 * now * minimum(now / before, 1)
 end
 
--- E |quantile of p - quantile of q|^order and its error; or nil where quantiles are not smooth enough, or those at
--- the ends count, and what is known of it, and the error of that: INF if quantiles overflow. The error is at most the
--- part `rtol` of all, or a part of what a `step` of quantiles amounts to, which need not be smooth then. Neither need
--- they be where panels, of so many `panel_points`, are too dear.
-local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
-  local h, list = WIDEST, places(WIDEST, LAST, true)
-  local terms = costs_at(p, q, order, list, steps)
-  local far, sum = outermost(list, terms), terms:sum(1)
-  if are_infinite(terms) then return nil, INF, INF end
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, sum end
-  local before, difference, doubt = h * sum, INF, nil
+-- The trapezoidal rule from the costs at the widest steps on. E |quantile of p - quantile of q|^order and its error; or
+-- nil where quantiles are not smooth enough, or those at the ends count, and what is known of it, and the error of
+-- that. The error is at most the part `rtol` of all, or a part of what a `step` of quantiles amounts to, which need not
+-- be smooth then. Neither need they be where panels, of so many `panel_points`, are too dear.
+local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_points)
+  local h, list, sum, far = WIDEST, first.list, first.sum, first.far
+  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, h * sum end
+  local before, difference, doubt = h * sum, first.difference, nil
   local function goes_on ()
     if doubt == nil or h > FINEST then return doubt == nil or purse:affords(2 * #list) end
     return h > FINER and purse:affords(2 * #list) and not purse:affords(panel_points)
@@ -248,12 +114,12 @@ local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
     sum = sum + costs_at(p, q, order, list, steps):sum(1)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
-    if difference ~= INF then
+    doubt = trapezoidal_error(now, difference, true) + rounding + blur
+    if h < WIDEST / 2 then
       local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
-      doubt = trapezoidal_error(now, difference, true) + rounding + blur
       local is_vain = step == 0 and h < 1 / 2 and any(is_slow)
       if is_vain and purse:affords(panel_points) then return nil, value, doubt end
     end
@@ -262,17 +128,19 @@ local function by_steps (p, q, order, rtol, step, steps, purse, panel_points)
   return nil, before, doubt
 end
 
--- Is the cost of all elements infinite, by how it goes on beyond the last levels? `value` is what is known of it.
-local function is_endless (p, q, order, value)
+-- The cost beyond the last levels, { 2, batch... } for both ends, and its error, by how it goes on there; `value` is
+-- what is known of the others.
+local function beyond_levels (p, q, order, value)
   local shape = { 2, table.unpack(p.batch_shape) }
   local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
     local low, high = t:select(2, 1), t:select(2, 2)
-    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gap(p, q, -(low + LOG_2), {})),
-                                batches.rows(p, #t, quantile_gap(p, q, high + LOG_2, {})) }, 2)
-    return core.bare(0.5 * exp(-t) * powered(abs(gaps), order))
+    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gaps.at(p, q, -(low + LOG_2), {})),
+                                batches.rows(p, #t, quantile_gaps.at(p, q, high + LOG_2, {})) }, 2)
+    return 0.5 * exp(-t) * powered(abs(gaps), order)
   end
-  local rest = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
-  return core.is_tensor(rest) and not any(1 - functions.eq(rest, INF):max(1))
+  local rest, error = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
+  local zero = core.zeros(shape)
+  return rest + zero, error + zero
 end
 
 -- Are quantiles of d those of kernels, or known, and not searched for?
@@ -285,9 +153,9 @@ local function is_quick (d, steps)
   return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
--- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic. `breaks` are those of the
--- first panels, unless the usual ones.
-local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks)
+-- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic. First panels end at `breaks`,
+-- levels of expectation.lua, where quantiles jump, and at `gaps`. `rest` and its error are beyond all levels.
+local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
   local points = { table.unpack(gaps) }
@@ -295,184 +163,18 @@ local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks)
   for _, known in pairs(steps) do
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
   end
-  local function cost (x) return powered(abs(quantile_gap(p, q, x, steps)), order) end
+  local function cost (x) return powered(abs(quantile_gaps.at(p, q, x, steps)), order) end
   return integral.of(carrier, cost, {
     points = points, breaks = breaks, panels = is_fast and CUTS or FEWER, rounds = not is_fast and ROUNDS or nil,
-    purse = purse, rtol = is_resolved and 1e-11 or 1e-9,
+    purse = purse, rtol = is_resolved and 1e-11 or 1e-9, rest = rest, rest_error = rest_error,
   })
-end
-
--- Between outcomes -----------------------------------------------------------------
-
--- Many outcomes k against a law with density g: sum over k of int |k - x|^order g(x) dx, between the quantiles at the
--- levels before and after k. Rules of Gauss measure either side of k; a shorter one, and the mass there, which is
--- known, tell their errors. What is before the first of these levels and after the last is an integral over levels.
-
--- Nodes in (0, 1) and weights of the rules with eight and with five points.
-local RULES = {
-  { { 0.019855071751231884158, 0.050614268145188129576 }, { 0.10166676129318663020, 0.11119051722668723527 },
-    { 0.23723379504183550709, 0.15685332293894364367 }, { 0.40828267875217509753, 0.18134189168918099148 },
-    { 0.59171732124782490247, 0.18134189168918099148 }, { 0.76276620495816449291, 0.15685332293894364367 },
-    { 0.89833323870681336980, 0.11119051722668723527 }, { 0.98014492824876811584, 0.050614268145188129576 } },
-  { { 0.046910077030668003601, 0.11846344252809454376 }, { 0.23076534494715845448, 0.23931433524968323402 },
-    { 0.5, 0.28444444444444444444 }, { 0.76923465505284154552, 0.23931433524968323402 },
-    { 0.95308992296933199640, 0.11846344252809454376 } },
-}
-local MASSES, TAILS = 2 ^ -50, 2 ^ -46   -- are rounded by this part of them
-local SAME, CELL_ROUNDS = 1e-13, 8   -- what a cell may be off by, as a part of the average; how often they are cut
-
--- Quantiles of a continuous law at levels u = sigmoid(x), { n, batch... } in order.
-local function quantiles_at (d, x)
-  local n = #x
-  local low = math.tointeger(core.item(functions.le(x, 0):reshape(n, -1):min(2):sum()))
-  local parts = {}
-  local function add (method, part)
-    parts[#parts + 1] = batches.rows(d, #part, asked(d, method, functions.sigmoid(-abs(part))))
-  end
-  if low > 0 then add("icdf", x:narrow(1, 1, low)) end
-  if low < n then
-    local rest = x:narrow(1, low + 1, n - low)
-    if core.item(rest:min()) < 0 then
-      local tail = functions.sigmoid(-abs(rest))
-      parts[#parts + 1] = batches.rows(d, #rest, where(gt(rest, 0), asked(d, "isf", tail), asked(d, "icdf", tail)))
-    else add("isf", rest) end
-  end
-  return #parts == 1 and parts[1] or tensor.cat(parts)
-end
-
--- The integrals of |k - x|^order g and of g from a to b by a rule; in log x where a and b are far apart.
-local function measured (law, order, rule, k, a, b)
-  local wide = gt(a * b, 0) * maximum(gt(abs(a), 2 * abs(b)), gt(abs(b), 2 * abs(a)))
-  local ratio = where(wide, log(b / a), 0)
-  local sum, mass = 0, 0
-  for _, node in ipairs(rule) do
-    local x = where(wide, a * exp(node[1] * ratio), a + node[1] * (b - a))
-    local density = law:prob(x) * node[2] * where(wide, x * ratio, b - a)
-    density = where(gt(b, a), density, 0)
-    sum, mass = sum + density * powered(abs(k - x), order), mass + density
-  end
-  return sum, mass
-end
-
--- How far a mass from a to b is from that which tails tell, but for their rounding.
-local function mass_off (law, a, b, mass)
-  local below, above = law:cdf(b), law:sf(a)
-  local is_upper = gt(below, 0.5) * functions.lt(above, below)
-  local known = where(is_upper, above - law:sf(b), below - law:cdf(a))
-  return maximum(abs(mass - known) - TAILS * where(is_upper, above, below), 0)
-end
-
--- Cells, { n, batch... } each: the outcome k, and the ends a and b of a stretch on one side of it.
-local function cells_of (k, a, b) return { k = k, a = a, b = b } end
-
--- Both halves of those cells that are flagged for an element.
-local function halves_of (cells, flags)
-  local n = #flags
-  local bad = flags:reshape(n, -1):max(2)
-  local count = math.tointeger(core.item(bad:sum()))
-  local some = bad:argsort():narrow(1, n - count + 1, count)
-  local k, a, b = cells.k[some], cells.a[some], cells.b[some]
-  local middle = 0.5 * a + 0.5 * b
-  return cells_of(tensor.cat { k, k }, tensor.cat { a, middle }, tensor.cat { middle, b })
-end
-
--- How many cells a law may be cut to: densities that do not agree with tails would have them cut for ever.
-local function most_cells (law, n)
-  local points = 0.5 * BUDGET * effort.elements(law) / effort.price(law)
-  return batches.size(law) * math.max(6 * n, points / (#RULES[1] + #RULES[2] + 4))
-end
-
--- All outcomes between levels, with the error. Cells are cut until a rule measures them, and their mass.
-local function between_levels (law, order, k, bounds)
-  local n = #k
-  local left = most_cells(law, n)
-  local first, last = bounds:narrow(1, 1, n), bounds:narrow(1, 2, n)
-  local middle = maximum(first, minimum(k, last))
-  local cells = cells_of(tensor.cat { k, k }, tensor.cat { first, middle }, tensor.cat { middle, last })
-  local value, error, total = 0, 0, nil
-  for round = 1, CELL_ROUNDS do
-    local sum, mass = measured(law, order, RULES[1], cells.k, cells.a, cells.b)
-    local other = measured(law, order, RULES[2], cells.k, cells.a, cells.b)
-    local far = powered(maximum(abs(cells.k - cells.a), abs(cells.k - cells.b)), order)
-    local off = abs(sum - other) + mass_off(law, cells.a, cells.b, mass) * far
-    total = total or sum:sum(1)
-    local rounding = MASSES * mass * far
-    left = left - #cells.k * batches.size(law)
-    local is_bad = gt(off, maximum(SAME * total / n, rounding)) * (round < CELL_ROUNDS and left > 0 and 1 or 0)
-    value = value + where(is_bad, 0, sum):sum(1)
-    error = error + where(is_bad, 0, off + rounding):sum(1)
-    if not any(is_bad) then break end
-    cells.b = where(is_bad, cells.b, cells.a)   -- of other elements nothing is left
-    cells = halves_of(cells, is_bad)
-  end
-  return value, error
-end
-
--- The cost at levels beyond these, x = log(u/(1 - u)) of one for each element: below (side = -1) or above; beside
--- the `value` of the others. Quantiles meet where the tail beyond is e^-meeting. Where those of outcomes are not all
--- known first panels are fewer.
-local function beyond_level (p, q, order, steps, x, side, value, meeting, are_known)
-  local shape = p.batch_shape
-  local start = functions.softplus(side * x)   -- -log of that tail
-  local function cost (v)
-    local t = start + v
-    local gap = quantile_gap(p, q, side * (t + functions.log1p(-exp(-t))), steps)
-    return powered(exp(-t / order) * abs(batches.rows(p, #v, gap)), order)
-  end
-  local points = { meeting - start, table.unpack(BREAKS[are_known and 1 or 2]) }
-  local sum, error = quadrature.integrate(cost, 0, ends.REACH, {
-    shape = shape, as_tensor = true, points = points, panels = FEWER, rounds = ROUNDS, rtol = 1e-10,
-    atol = 1e-12 * (core.is_tensor(value) and core.item(value:min()) or value),
-  })
-  local rest, doubt = ends.remainder(cost, shape, sum, 0)
-  return sum + rest, error + doubt
-end
-
--- Quantiles are rounded: mass that belongs to an outcome is given to the one before or after.
-local function misplaced (law, order, k, bounds)
-  local n = #k
-  local at, before, after = bounds:narrow(1, 2, n - 1), k:narrow(1, 1, n - 1), k:narrow(1, 2, n - 1)
-  local mass = 2 ^ -52 * abs(at) * law:prob(at)
-  return (mass * abs(powered(abs(before - at), order) - powered(abs(after - at), order))):sum(1)
-end
-
--- d has outcomes with these steps, the other law a density: the cost and its error; nil where that is not found.
-local function by_outcomes (d, other, p, q, order, steps)
-  local known = steps[d]
-  local n = #known.levels
-  local levels = known.levels:narrow(1, 2, n - 2)
-  if any(functions.isinf(levels)) then return nil end
-  local bounds = core.bare(quantiles_at(other, levels))
-  local outcomes = known.after:narrow(1, 2, n - 3)
-  local value, error = between_levels(other, order, outcomes, bounds)
-  local farthest = abs(outcomes - bounds:narrow(1, 1, n - 3)):max(1)
-  error = error + misplaced(other, order, outcomes, bounds) + known.lack * powered(farthest, order)
-  local first, last = log_odds(other, bounds:select(1, 1)), log_odds(other, bounds:select(1, n - 2))
-  local sides = { { -1, first, -bare(other:log_cdf(known.after:select(1, 1))) },
-                  { 1, last, -bare(other:log_sf(known.after:select(1, n - 1))) } }
-  for _, side in ipairs(sides) do
-    local are_known = not any(1 - functions.isinf(known.levels:select(1, side[1] < 0 and 1 or n)))
-    local part, its_error = beyond_level(p, q, order, steps, side[2], side[1], value, side[3], are_known)
-    value, error = value + part, error + its_error
-  end
-  if not any(1 - functions.eq(value, INF)) then return fallback.infinite(p, q), INF end
-  if any(1 - functions.isfinite(value + error)) then return nil end
-  return value, error
-end
-
--- Does one of these laws have many outcomes, all known, and the other one a density that is not too dear?
-local function has_known_outcomes (d, other, steps)
-  local known = steps[d]
-  if not known or known.is_tracked ~= false or #known.levels <= CUTS or any(1 - known.are_all) then return false end
-  if is_discrete(other) or other.log_prob == Distribution.log_prob then return false end
-  return #known.levels * effort.price(other) < 0.1 * BUDGET * effort.elements(other)
-         and not core.tracked(other:log_prob(0))
 end
 
 -- Where quantiles of a mixture leap from one component to the next, at log(u/(1 - u)): a list, INF where they do not.
 local function add_gaps (d, list)
   local parts = d.component_distribution
   if not parts or d.mixture_distribution.support.high > MANY then return end
+  for _ = 1, 2 do effort.count_quantiles(parts, parts:mean()) end
   local low, high = core.bare(parts:icdf(APART)), core.bare(parts:isf(APART))
   for k = 1, d.mixture_distribution.support.high do
     local from = high:narrow(-1, k, 1)
@@ -482,69 +184,121 @@ local function add_gaps (d, list)
     local is_gap = (1 - spans:max(-1)) * functions.lt(to, INF)
     if any(is_gap) then
       local x = quadrature.middle(from:select(-1, 1), to)
-      list[#list + 1] = where(is_gap, log_odds(d, where(is_gap, x, 0)), INF)
+      list[#list + 1] = where(is_gap, quantile_gaps.log_odds(d, where(is_gap, x, 0)), INF)
       list.matter = list.matter or any(functions.lt(abs(list[#list]), COMMON))
     end
   end
 end
 
--- First panels from this list on that there is enough for, with so many quantiles `more`; or nil.
+local function quantiles_of (breaks) return 2 * QUANTILES * (#breaks + 1) end
+
+-- First panels from this list on that there is enough for, with so many quantiles `more`, and for some cuts; or nil.
 local function affordable (purse, first, more)
   for k = first, #BREAKS do
-    if purse:affords(2 * QUANTILES * (#BREAKS[k] + 1) + more) then return BREAKS[k] end
+    if purse:affords(CUTTING * quantiles_of(BREAKS[k]) + more) then return BREAKS[k] end
   end
   return nil
 end
 
-local function between_quantiles (p, q, order)
-  local gaps = {}
+-- What is known of discrete laws: their steps by law, how many jumps have to be ends of panels, and whether all jumps
+-- that matter are listed.
+local function known_steps (p, q)
   local steps, count, are_known = {}, 0, true
-  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
   for d, other in pairs { [p] = q, [q] = p } do
-    steps[d] = is_discrete(d) and steps_of(d, other) or nil
+    steps[d] = is_discrete(d) and quantile_gaps.steps(d, other) or nil
     are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
   end
+  return steps, count, are_known
+end
+
+-- The costs at the widest steps of the trapezoidal rule, added up, how far out they count, and a quarter of what their
+-- value differs by from that of every second of them: so much is left with steps of a quarter, if quantiles jump.
+local function first_costs (p, q, order, steps, purse)
+  local list = places(WIDEST, LAST, true)
+  purse:lap(#list)
+  local terms = costs_at(p, q, order, list, steps)
+  local sum, others = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
+  return { list = list, sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms),
+           difference = 0.25 * bare(abs(WIDEST * (2 * others - sum))) }
+end
+
+-- By many outcomes one by one, if either law has such.
+local function by_outcomes (p, q, order, steps, purse)
   for d, other in pairs { [p] = q, [q] = p } do
-    if has_known_outcomes(d, other, steps) then
-      local value, error = by_outcomes(d, other, p, q, order, steps)
+    if outcome_cells.are_known(d, other, steps, purse) then
+      local value, error = outcome_cells.cost(d, other, p, q, order, steps, purse)
       if value then return value, error end
     end
   end
+end
+
+-- Of two values that which is known better, and its error.
+local function better (value, error, other, other_error)
+  local is_other = functions.lt(other_error, error)
+  return where(is_other, other, value), where(is_other, other_error, error)
+end
+
+-- By steps or by panels, whichever quantiles are for and the purse is.
+local function by_levels (p, q, order, steps, count, are_known, purse)
+  local first, gaps = first_costs(p, q, order, steps, purse), {}
+  if first.is_infinite then return fallback.infinite(p, q), INF end
+  if not any(1 - functions.isnan(first.sum)) then return first.sum, first.sum end
   add_gaps(p, gaps)
   add_gaps(q, gaps)
-  local is_resolved = are_known and count <= CUTS
-  local purse = effort.purse(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
-  local step = are_known and 0 or unresolved(p, q)
-  if gaps.matter or is_resolved and count > 0 then
-    local list = places(WIDEST, LAST, true)
-    purse:lap(#list)
-    local terms = costs_at(p, q, order, list, steps)
-    if are_infinite(terms) then return fallback.infinite(p, q), INF end
-    local known = terms:sum(1)
-    local breaks = affordable(purse, gaps.matter and 2 or 1, QUANTILES * count)
-    if breaks then
-      if is_endless(p, q, order, gaps.matter and known or 0) then return fallback.infinite(p, q), INF end
-      local value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks)
-      return value, error + blurred(value, order, step)
+  local is_resolved, step = are_known and count <= CUTS, are_known and 0 or unresolved(p, q)
+  local value, error, doubt
+  local more = QUANTILES * count
+  local breaks = (gaps.matter or is_resolved and count > 0) and affordable(purse, gaps.matter and 2 or 1, more)
+  if not breaks then
+    local least = step == 0 and ends.FEW_BREAKS or ends.BREAKS   -- panels are for what is smooth
+    value, error, doubt = by_steps(p, q, order, first, is_resolved and 1e-13 or STEPPED, step, steps, purse,
+                                   CUTTING * quantiles_of(least) + more)
+    if value then
+      return value, error + (are_known and not is_resolved and blurred(value, order, unresolved(p, q)) or 0)
     end
+    breaks = affordable(purse, 1, more) or not doubt and BREAKS[#BREAKS]
   end
-  local value, error, doubt = by_steps(p, q, order, is_resolved and 1e-13 or STEPPED, step, steps, purse,
-                                        FIRST + QUANTILES * count)
-  if value and are_known and not is_resolved then error = error + blurred(value, order, unresolved(p, q)) end
-  if value then return value, error end
-  if doubt == INF then return fallback.infinite(p, q), INF end
-  local is_last = doubt and not purse:affords(FIRST + QUANTILES * count)
-  if is_endless(p, q, order, error) then return fallback.infinite(p, q), INF end
-  if is_last then return error, doubt end
-  value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse)
-  return value, error + blurred(value, order, step)
+  local known = error or WIDEST * first.sum   -- by steps
+  local rest, rest_error = beyond_levels(p, q, order, known)
+  if is_infinite(rest) then return fallback.infinite(p, q), INF end
+  if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
+  if not breaks then return known, doubt end
+  value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
+  error = error + blurred(value, order, step)
+  if not doubt then return value, error end
+  return better(value, error, known, doubt)
+end
+
+local function between_quantiles (p, q, order)
+  if batches.size(p) == 0 then return core.zeros(p.batch_shape), core.zeros(p.batch_shape) end
+  local purse = effort.begin(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
+  local steps, count, are_known = known_steps(p, q)
+  local value, error = by_outcomes(p, q, order, steps, purse)
+  if value and not any(gt(error, STEPPED * bare(value))) then return value, error end
+  local other, other_error = by_levels(p, q, order, steps, count, are_known, purse)
+  if not value then return other, other_error end
+  return better(value, error, other, other_error)
+end
+
+local RARE, VAST = 1e-13, 1e6   -- a level, and outcomes there that make one ask whether there is a mean
+
+-- Are tails of all elements of outcomes p or q so heavy that no cost is finite?
+local function has_no_mean (p, q, order)
+  local function is_vast (d) return any(gt(bare(d:isf(RARE) - d:icdf(RARE)), VAST)) end
+  local function is_known (d) return not any(functions.isinf(d:icdf(0.5))) end
+  for _, d in ipairs { p, q } do   -- magnitudes of outcomes have no quantiles
+    if not attempt.method(d, "icdf", 0.5) then return false end
+  end
+  if not ((is_vast(p) or is_vast(q)) and is_known(p) and is_known(q)) then return false end
+  return is_infinite(beyond_levels(p, q, order, 0))
 end
 
 -- The same between outcomes.
 local function between_outcomes (p, q, order)
   local value, error
   if batches.size(p) == 0 then return between_quantiles(p, q, order) end
+  if has_no_mean(p, q, order) then return fallback.infinite(p, q), INF end
   if not (transport.has_integers(p) and transport.has_integers(q)) then
     value, error = transport.between_places(p, q, order)
   elseif order == 1 then value, error = transport.distance(p, q)

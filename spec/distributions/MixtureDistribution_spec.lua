@@ -114,6 +114,68 @@ describe("MixtureDistribution", function ()
     assert(peri.kl_divergence(d, d) < 1e-12)
   end)
 
+  it("has the likeliest of all outcomes as its mode, whole or cut", function ()
+    local rng = peri.rng(4)
+    local function uniform (from, to) return core.item(peri.Uniform(from, to):sample({}, rng)) end
+    local kinds = {
+      function () return peri.Poisson(math.exp(uniform(0, 6))) end,
+      function () return peri.Zipf(uniform(1.1, 9)) end,
+      function () return peri.Binomial(uniform(1, 200) // 1, uniform(0, 1)) end,
+      function () return peri.NegativeBinomial(uniform(1, 10), uniform(0, 1)) end,
+      function () return peri.Skellam(uniform(0, 100), uniform(0, 100)) end,
+    }
+    for _ = 1, 60 do
+      local weights, laws = {}, {}
+      for k = 1, uniform(2, 5) // 1 do weights[k], laws[k] = uniform(0, 1), kinds[uniform(1, 6) // 1]() end
+      local d = Mixture(Categorical(peri.tensor(weights)), laws)
+      local from = uniform(-50, 100) // 1
+      local to = from + uniform(1, 100) // 1
+      for _, law in ipairs { d, d:sf(from) > 1e-200 and d:cdf(to) > 1e-200 and peri.Truncated(d, from, to) or nil } do
+        local outcomes = law == d and peri.arange(-300, 1500) or peri.arange(from, to + 1)
+        close(law:log_prob(outcomes):max(), law:log_prob(law:mode()), 1e-13, tostring(law))
+      end
+    end
+    local close_by = { peri.Skellam(99.3, 40.1), peri.Binomial(29, 0.461), peri.Poisson(56.1),
+                       peri.NegativeBinomial(6.89, 0.6326) }
+    assert.equal(12, Mixture(Categorical { 0.328, 0.086, 0.3335, 0.2525 }, close_by):mode())
+  end)
+
+  it("takes any number of components", function ()
+    local weights, laws = {}, {}
+    for k = 1, 300 do weights[k], laws[k] = k, Normal(k, 1 + k % 7) end
+    local d = Mixture(Categorical(peri.tensor(weights)), laws)
+    local same = peri.MixtureSameFamily(Categorical(peri.tensor(weights)),
+                                        Normal(peri.arange(1, 301), 1 + peri.arange(1, 301) % 7))
+    for _, x in ipairs { -3, 0, 150.5, 299 } do close(same:log_prob(x), d:log_prob(x), 1e-14) end
+    close(same:icdf(0.3), d:icdf(0.3), 1e-14)
+    close(same:mean(), d:mean(), 1e-14)
+  end)
+
+  -- Of each level one question more would double all.
+  it("is the same for mixtures of mixtures, however deep", function ()
+    local logs, laws, d = { 0 }, { Gamma(2, 1) }, Gamma(2, 1)
+    for level = 1, 30 do
+      d = Mixture(Categorical { 0.7, 0.3 }, { d, Normal(level % 5, 1) })
+      for k = 1, #logs do logs[k] = logs[k] + math.log(0.7) end
+      logs[level + 1], laws[level + 1] = math.log(0.3), Normal(level % 5, 1)
+    end
+    local flat = Mixture(Categorical { logits = peri.tensor(logs) }, laws)
+    for _, name in ipairs { "cdf", "sf", "log_cdf", "log_sf", "log_prob" } do
+      close(flat[name](flat, 1.5), d[name](d, 1.5), 1e-13, name)
+    end
+    for _, p in ipairs { 1e-300, 1e-5, 0.3, 0.5, 0.8 } do
+      close(flat:icdf(p), d:icdf(p), 1e-13, "icdf " .. p)
+      close(flat:isf(p), d:isf(p), 1e-13, "isf " .. p)
+    end
+    close(flat:mode(), d:mode(), 1e-7)
+    close(peri.Truncated(flat, 0.1, 0.4):mode(), peri.Truncated(d, 0.1, 0.4):mode(), 1e-7)
+    local one_family = peri.MixtureSameFamily(Categorical { 0.3, 0.7 }, Normal({ 0, 2 }, 1))
+    local nested = one_family
+    for _ = 1, 8 do nested = peri.MixtureSameFamily(Categorical { 0.5, 0.5 }, nested:expand { 2 }) end
+    close(one_family:icdf(0.3), nested:icdf(0.3), 1e-13)
+    close(one_family:cdf(0.3), nested:cdf(0.3), 1e-13)
+  end)
+
   it("refuses components that do not go together", function ()
     local half = Categorical { 0.5, 0.5 }
     assert.matches("MixtureDistribution: mixing must be a Categorical, got 3", message(3, { Normal() }))

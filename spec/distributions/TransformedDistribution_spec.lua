@@ -251,6 +251,14 @@ describe("TransformedDistribution", function ()
         { transforms.Exp(), 4 } },
       { "base_distribution must have at least 1 dimension, got Normal(loc=0, scale=1)", normal,
         transforms.StickBreaking() },
+      { "values must be positive for Power(exponent=3), got the support real", normal,
+        transforms.Power(3) },
+      { "values must be in the interval [0, 1] for Inverse(Sigmoid), got the support"
+        .. " interval({0, 0.5}, 2)", peri.Uniform(peri.tensor { 0, 0.5 }, 2), transforms.Sigmoid():inv() },
+      { "values must be positive for Inverse(Exp), got the support left_open_interval(-inf, 1)",
+        peri.Gamma(2, 1), { transforms.Affine(1, -2), transforms.Exp():inv() } },
+      { "values must be positive for Power(exponent=2), got the support real",
+        peri.Independent(peri.Normal({ 0, 1 }, 1), 1), transforms.Power(2) },
     } do
       assert.equal("TransformedDistribution: " .. case[1], message(Transformed, table.unpack(case, 2)))
     end

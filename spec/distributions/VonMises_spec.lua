@@ -1,3 +1,5 @@
+local peri = require "perilune"
+
 require "spec.support.contract".distribution {
   name = "VonMises",
   circular = true,
@@ -15,3 +17,42 @@ require "spec.support.contract".distribution {
   },
   invalid = { { 0, -1 }, { 0 / 0, 1 }, { 0, 0 / 0 } },
 }
+
+describe("VonMises", function ()
+  it("has quantiles at the end of its turn that move with loc only", function ()
+    for _, method in ipairs { "icdf", "isf" } do
+      local loc, concentration = peri.param(-0.45), peri.param(7.8)
+      local d = peri.VonMises(loc, concentration)
+      d[method](d, 1e-100):backward()
+      assert.same({ 1.0, 0.0 }, { peri.item(loc.grad), peri.item(concentration.grad) })
+    end
+  end)
+
+  it("has the variance of numbers, not of directions, where it is one of others", function ()
+    local d = peri.VonMises(0, 51)
+    local square = d:expectation(function (x) return x ^ 2 end)
+    assert.near(1, square / 0.0198042952974370, 1e-12)   -- mpmath
+    local moved = peri.TransformedDistribution(d, peri.transforms.Affine(3, -0.5))
+    assert.near(0.25 * square, moved:variance(), 1e-15)
+    assert.near(0.5 * math.sqrt(square), moved:stddev(), 1e-14)
+    assert.near(square, d:moment(2), 1e-15)
+    local halves = peri.Categorical { 0.5, 0.5 }
+    assert.near(square + 25, peri.MixtureSameFamily(halves, peri.VonMises({ 0, 10 }, 51)):variance(), 1e-12)
+    assert.near(square + 25, peri.MixtureDistribution(halves, { d, peri.VonMises(10, 51) }):variance(), 1e-12)
+  end)
+
+  it("has a density for one turn where it is compared with numbers", function ()   -- mpmath
+    local d = peri.VonMises(0, 1)
+    for _, case in ipairs {
+      { peri.Laplace(0, 1), 0.020450132021504605209, 0.065692623591992831245 },
+      { peri.Normal(0, 1), 0.01717345861111818139, 0.093664223597335412993 },
+    } do
+      local p, js, kl = table.unpack(case)
+      assert.equal(math.huge, (peri.kl_divergence(p, d)))
+      assert.equal("infinite", peri.kl_explain(p, d).method)
+      assert.near(js, (peri.js_divergence(p, d)), 1e-13)
+      assert.near(kl, (peri.kl_divergence(d, p)), 1e-13)
+    end
+    assert(peri.kl_divergence(peri.Uniform(-1, 1), d) < 1)
+  end)
+end)

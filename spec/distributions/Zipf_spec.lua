@@ -39,4 +39,13 @@ describe("Zipf", function ()
       assert.is_true(math.abs(part - p) < 5 * math.sqrt(p * (1 - p) / 20000), tostring(k))
     end
   end)
+
+  it("has infinite moments from an order on, and NaN where these are to be standardised", function ()
+    assert.equal(math.huge, (peri.Zipf(4.5):moment(4)))
+    assert.equal(math.huge, (peri.Zipf(4.29):kurtosis()))
+    assert.equal(math.huge, (peri.Zipf(4):skewness()))
+    local none = peri.Zipf(3):skewness()
+    assert(none ~= none)
+    assert.near(1, peri.Zipf(5.5):moment(4) / 2.54815029094091, 1e-12)   -- zeta(1.5)/zeta(5.5)
+  end)
 end)

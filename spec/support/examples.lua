@@ -10,11 +10,17 @@ local function environment ()
   end })
 end
 
+-- The function that a text is, or nil and why it is none; raises where there is no memory for it.
+local function compiled (text)
+  local chunk, why = load(text, "=example", "t", environment())
+  if not chunk and why:find "not enough memory" then error(why, 0) end
+  return chunk, why
+end
+
 -- The last line is an expression, those before are statements; or all of it is one expression.
 local function compile (code)
   local before, last = code:match "^(.*\n)(.-)$"
-  local chunk = load((before or "") .. "return " .. (last or code), "=example", "t", environment())
-  return chunk or load("return " .. code, "=example", "t", environment()) or load(code, "=example", "t", environment())
+  return compiled((before or "") .. "return " .. (last or code)) or compiled("return " .. code) or compiled(code)
 end
 
 local function trimmed (text) return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", "")) end

@@ -36,6 +36,7 @@ local Categorical = Distribution:extend("Categorical", {
   },
   operands = { "logits" },
   one_sided = "Categorical",
+  is_multimodal = true,
   init = function (self, checking)
     self.support = constraints.integer_interval(1, self:outcomes(checking))
   end,

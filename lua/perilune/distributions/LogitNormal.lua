@@ -16,6 +16,7 @@ local LogitNormal = Distribution:extend("LogitNormal", {
     { "scale", constraints.positive, default = 1 },
   },
   support = constraints.unit_interval,
+  is_multimodal = true,
 })
 
 function LogitNormal:median () return self:batched(functions.sigmoid(self.loc)) end

@@ -15,7 +15,8 @@ local VonMises = Distribution:extend("VonMises", {
     { "concentration", constraints.nonnegative, default = 1 },
   },
   support = constraints.real,
-  kl_moments = false,   -- those of directions are no expectations of x
+  is_circular = true,
+  kl_moments  = false,   -- those of directions are no expectations of x
 })
 
 local function centre (self) return self:batched(self.loc) end

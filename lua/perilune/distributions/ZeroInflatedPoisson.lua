@@ -18,6 +18,7 @@ local ZeroInflatedPoisson = Distribution:extend("ZeroInflatedPoisson", {
     { "rate", constraints.nonnegative },
   },
   support = constraints.nonnegative_integer,
+  is_multimodal = true,
 })
 
 --- Not exp(log_prob), which has no slope in the gate where it is 1.

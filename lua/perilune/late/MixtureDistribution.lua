@@ -69,7 +69,7 @@ local MixtureDistribution = { construct = make }
 --- E[f(X)] component by component: each is integrated where it lives.
 function MixtureDistribution:expectation (...)
   local f, opts = require "perilune.expectation".checked(self, ...)
-  local values, error = self.component_distribution:expectation(f, opts)
+  local values, error = self.component_distribution:expectation(f, mixture.options(self, opts))
   return sums.mixed(self, values), sums.mixed(self, error)
 end
 

@@ -6,9 +6,11 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
 
-local mixture = lazy "mixture"
-local search  = lazy "mixture_search"
-local sums    = lazy "mixture_sums"
+local effort       = lazy "effort"
+local line_moments = lazy "line_moments"
+local mixture      = lazy "mixture"
+local search       = lazy "mixture_search"
+local sums         = lazy "mixture_sums"
 
 local raise, where = errors.raise, functions.where
 
@@ -66,7 +68,7 @@ function MixtureSameFamily:variance ()
   local means = self.component_distribution:mean()
   local mean = sums.padded(self, sums.mixed(self, means))
   local between = where(functions.eq(means, mean), 0, means - mean)
-  return sums.mixed(self, self.component_distribution:variance() + between * between)
+  return sums.mixed(self, line_moments.variance(self.component_distribution) + between * between)
 end
 
 --- E[f(X)] component by component: each is integrated where it lives.
@@ -75,7 +77,7 @@ function MixtureSameFamily:expectation (...)
 end
 
 function MixtureSameFamily:entropy ()
-  return -self:expectation(function (x) return self:log_prob(x) end)
+  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self) })
 end
 
 

@@ -7,6 +7,7 @@ local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
 
+local effort            = lazy "effort"
 local truncation        = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
 
@@ -77,7 +78,7 @@ function Truncated:variance ()
 end
 
 function Truncated:entropy ()
-  return -self:expectation(function (x) return self:log_prob(x) end)
+  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self) })
 end
 
 function Truncated:mode () return truncation.mode(self) end
