@@ -12,6 +12,7 @@
 #   make verdicts     verdicts of fits beside known answers (half an hour)
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
+#   make slow         time of calls on single elements of random laws, from SEED=: 50 ms at most
 #   make samplers     a million draws from every law, compared with it
 #   make calibration  simulations and their posteriors by every way, steps of chains by turns with
 #                     new data: right, and broken ones found out?
@@ -86,9 +87,8 @@ VECTORISE  = $(if $(IS_CLANG),-mllvm -runtime-memory-check-threshold=100,--param
 OWN_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARITHMETIC) $(MACHINE_FLAGS) $(WARNINGS) -fPIC \
              -fvisibility=hidden -fno-plt -Isrc -Iinclude -I$(LUA_INCDIR) -MMD -MP $(SANITIZE)
 
-# The shell around the kernels is optimised as a whole when it is linked; its objects
-# work without that, too.
-WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto -ffat-lto-objects)
+# The shell around the kernels is optimised as a whole when it is linked: its objects hold no machine code yet.
+WHOLE = $(if $(IS_CLANG)$(SANITIZE),,-flto=auto)
 
 # What to compute is compiled once for each instruction set, and joined into
 # one object that shows a single name; the rest is compiled once.
@@ -124,7 +124,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = busted --lua=$(shell command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard samplers steps \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard slow samplers steps \
         bootstrap examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock \
         install clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
         need-luas need-love mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
@@ -334,6 +334,11 @@ verdicts: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) bench/verdicts.lua
 
+# CPU time: on a machine that does nothing else.
+slow: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/long/slow.lua $(SEED) $(COUNT)
+
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
@@ -418,7 +423,7 @@ OTHER_LUAS   = luajit lua5.1 lua5.2 lua5.3
 OTHER_INCDIR = /usr/include/$(if $(filter luajit,$(1)),luajit-2.1,$(1))
 # $(call other,lua)
 other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)' LUA=$(1) LUA_INCDIR=$(OTHER_INCDIR)
-OTHER_SPECS  = $(filter-out spec/prompt_spec.lua spec/fuzz_spec.lua spec/mutate_spec.lua,$(sort $(shell find spec -name '*_spec.lua')))
+OTHER_SPECS  = $(filter-out $(patsubst %,spec/%_spec.lua,prompt fuzz mutate log_tails),$(sort $(shell find spec -name '*_spec.lua')))
 # With SOME=yes those that see most of what a Lua can do otherwise.
 SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
                construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack \
