@@ -26,11 +26,18 @@ local any = batches.any
 local ROUNDING = 2 ^ -50
 
 
--- KL(p || q), of which a few digits will do where there is no formula.
-local function rough_kl (p, q, opts)
-  local options = { is_rough = true }
+-- KL(p || q), of which a few digits will do where there is no formula: they are paid for from this purse.
+local function rough_kl (p, q, opts, purse)
+  local options = { rough = purse }
   for key, value in pairs(opts or {}) do options[key] = value end
   return (kl.answer(p, q, options))
+end
+
+-- opts of an expectation with this part of what is left in a purse.
+local function with_share (opts, purse, part)
+  local options = { purse = purse:share(part) }
+  for key, value in pairs(opts or {}) do options[key] = value end
+  return options
 end
 
 
@@ -45,14 +52,17 @@ end
 function divergences.cross_entropy (p, q, opts, ...)
   errors.no_more("cross_entropy(p, q, opts)", ...)
   fallback.check("cross_entropy", p, q, opts)
-  local function expectation (a, b) return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, opts) end
+  local function expectation (a, b, options)
+    return fallback.expectation(a, b, function (x) return -b:log_prob(x) end, options or opts)
+  end
   local on_line = #p.event_shape == 0
   if on_line and not kl.closed(p, q) or p.entropy == Distribution.entropy then
     p, q = fallback.alike(p, q)
     if not any(fallback.within(p, q)) then return fallback.infinite(p, q), 0 end
-    local value, error = expectation(p, q)
+    local purse = fallback.purse(p)
+    local value, error = expectation(p, q, with_share(opts, purse, 0.8))
     if not any(1 - functions.eq(value, INF)) then return value, error end
-    local rough = rough_kl(p, q, opts)
+    local rough = rough_kl(p, q, opts, purse)
     return where(functions.isinf(rough), INF, value), error
   end
   local found = kl.kl_explain(p, q, opts)
@@ -95,13 +105,6 @@ local function both_terms (d)
   local cosh_less_1 = 2 * functions.square(sinh(0.5 * near))
   local together = 2 * exp(near) * (near * sinh(near) - (1 + cosh_less_1) * functions.log1p(cosh_less_1))
   return where(is_near, together, against_middle(d) + exp(d) * against_middle(-d))
-end
-
--- opts of an expectation with this part of what is left in a purse.
-local function with_share (opts, purse, part)
-  local options = { purse = purse:share(part) }
-  for key, value in pairs(opts or {}) do options[key] = value end
-  return options
 end
 
 -- The terms apart, over p and over q, and their error.
@@ -200,7 +203,8 @@ local LEAST = 0.25   -- of what a first result has cost there must be enough for
 
 -- t = alpha - 1
 local function renyi_numerically (p, q, t, opts)
-  local purse, centre = fallback.purse(p), fallback.is_dear(p, q) and 0 or rough_kl(p, q, opts)
+  local purse = fallback.purse(p)
+  local centre = fallback.is_dear(p, q) and 0 or rough_kl(p, q, opts, purse)
   centre = where(functions.isfinite(centre), centre, 0)
   purse:lap(1)
   local value, error, far = renyi_about_kl(p, q, t, centre, with_share(opts, purse, 0.5))
@@ -210,6 +214,7 @@ local function renyi_numerically (p, q, t, opts)
                                                with_share(opts, purse, 1))
     value, error = where(far, value_far, value), where(far, error_far, error)
   end
+  value = where(functions.eq(value, -INF), 0 / 0, maximum(value, 0))   -- not known, or rounded
   return value, where(functions.isfinite(value), error + ROUNDING * (1 + abs(value)), INF)
 end
 

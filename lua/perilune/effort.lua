@@ -39,11 +39,11 @@ local function quotient_price (d)
   return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 40, 250)))
 end
 
--- Integrals are over steps where the noncentrality is large, and over a vast range where df is next to nothing.
+-- Integrals are over steps where the noncentrality is large, and over the logarithms of a vast range where df is next to
+-- nothing.
 local function score_price (d)
-  local steps = functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
-  local least = functions.where(functions.gt(bare(d.df), 1e-8), 60, 400)
-  return mean_price(functions.where(functions.gt(bare(d.df), 0.05), steps, least))
+  local df, steps = bare(d.df), functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
+  return mean_price(steps + functions.where(functions.gt(df, 0.05), 0, -1.2 * functions.log(df)))
 end
 
 -- What a tail costs, of classes where that is more than POINT; a density, more than DENSITY; a quantile, more than
@@ -86,6 +86,12 @@ local function quotient_quantile (d)
   return mean_price(functions.where(functions.gt(bare(d.df1), 1e-6), 1.5, 4)) * quotient_price(d)
 end
 
+-- Close to exponent 1 half of the mass is at outcomes beyond counting.
+local function rank_quantile (d)
+  local over = bare(d.exponent) - 1
+  return mean_price(functions.where(functions.gt(over, 0.05), 3, functions.where(functions.gt(over, 1e-3), 30, 140)))
+end
+
 local QUANTILE = 1
 local QUANTILES = {
   BetaBinomial    = function (d) return 2 * sum_price(d) end,
@@ -100,7 +106,7 @@ local QUANTILES = {
   Rice            = function () return 2.5 end,
   Skellam         = function () return 4 end,
   VonMises        = function () return 4 end,
-  Zipf            = function () return 3 end,
+  Zipf            = rank_quantile,
 }
 
 -- The law that d is made of, or nil.

@@ -175,14 +175,15 @@ function fallback.tolerance (value)
 end
 
 -- E[log p - log q]; for q near p instead E[e^d - 1 - d] and the mass of q outside, d = log q - log p:
--- the same number, as a sum of terms that are not negative. Returns where that was so as well.
-local function by_expectation (p, q, is_rough)
-  local purse = fallback.purse(p)
-  local opts = { points = kinks(q), beside = ratio_price(p, q), purse = purse:share(is_rough and 0.2 or 0.6) }
-  if is_rough then opts.rtol, opts.atol, opts.panels, opts.outcomes = 1e-3, 1e-3, 16, ROUGHLY end
+-- the same number, as a sum of terms that are not negative. Returns where that was so as well. A few digits will do if
+-- they are paid for from the purse `rough`.
+local function by_expectation (p, q, rough)
+  local purse = rough or fallback.purse(p)
+  local opts = { points = kinks(q), beside = ratio_price(p, q), purse = purse:share(rough and 0.2 or 0.6) }
+  if rough then opts.rtol, opts.atol, opts.panels, opts.outcomes = 1e-3, 1e-3, 16, ROUGHLY end
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
   error = error + 2 ^ -51   -- of the logarithms, whose difference it is
-  if is_rough then return value, error, 0 end
+  if rough then return value, error, 0 end
   local near = lt(functions.abs(value), NEAR)
   local tells_outside = fallback.is_same_support(p, q) or has(q, "cdf") and p.support and p.support.low and q.support
   if not (any(near) and tells_outside) then return value, error, 0 end
@@ -299,7 +300,7 @@ end
 
 local function computed (p, q, opts)
   if is_on_line(p) then
-    local value, error, near = by_expectation(p, q, opts.is_rough)
+    local value, error, near = by_expectation(p, q, opts.rough)
     if not is_discrete(p) then return found(value, error, "quadrature") end
     return found(value, error, "sum", function () return core.no_grad(rounding_error, p, q, near) end)
   end
@@ -392,7 +393,8 @@ function fallback.expectation_of_ratio (p, q, g, opts)
 end
 
 --- KL(p || q), how it was found, and an estimate of its error; for sums also a function that returns what rounding
--- of the parameters adds to it, which takes as long again. opts: samples, rng; is_rough, where a few digits will do.
+-- of the parameters adds to it, which takes as long again. opts: samples, rng; rough, a purse, where a few digits will
+-- do.
 function fallback.answer (p, q, opts)
   p, q = fallback.alike(p, q)
   local within = fallback.within(p, q)

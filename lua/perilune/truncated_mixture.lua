@@ -41,19 +41,31 @@ end
 
 local function is_mixture (law) return class.of(law) == Mixture or class.of(law) == MixtureOfAny end
 
--- A mixture of different families without those components that are single points, the logarithm of its weight, and
--- these points, { x =, log_weight = } each.
+-- The least and the largest value of each component of a mixture, in lists.
+local function extremes (law)
+  local parts, low, high = law.component_distribution, {}, {}
+  for k, d in ipairs(parts.list or {}) do low[k], high[k] = d:icdf(0), d:icdf(1) end
+  if parts.list then return low, high end
+  local from, to = parts:icdf(0), parts:icdf(1)
+  for k = 1, law.mixture_distribution.support.high do low[k], high[k] = from:select(-1, k), to:select(-1, k) end
+  return low, high
+end
+
+-- A mixture without those components that are single points, the logarithm of its weight, and these points,
+-- { x =, log_weight = } each. nil for a mixture of nothing else; one family has all or none.
 local function without_points (law)
-  local list, points, others, weights = law.component_distribution.list or {}, {}, {}, {}
-  for k, d in ipairs(list) do
-    local x, weight = d:icdf(0), law.log_weights:select(-1, k)
-    if any(functions.ne(x, d:icdf(1))) then
-      others[#others + 1], weights[#weights + 1] = d, weight
+  local points, others, weights, list = {}, {}, {}, law.component_distribution.list
+  local low, high = extremes(law)
+  for k, x in ipairs(low) do
+    local weight = law.log_weights:select(-1, k)
+    if any(functions.ne(x, high[k])) then
+      others[#others + 1], weights[#weights + 1] = list and list[k] or law, weight
     else
       points[#points + 1] = { x = x, log_weight = weight }
     end
   end
-  if #points == 0 or #others == 0 then return law, 0, {} end
+  if #others == 0 then return nil, -INF, points end
+  if #points == 0 or not list then return law, 0, {} end
   local logits = tensor.stack(weights, -1)
   return MixtureOfAny(Categorical { logits = logits }, others), logits:logsumexp(-1), points
 end
@@ -145,7 +157,7 @@ end
 local function add_points (list, points, maps, intervals)
   for _, point in ipairs(points) do
     for _, ends in ipairs(intervals) do
-      local inside = gt(point.x, ends[1]) * functions.le(point.x, ends[2])
+      local inside = functions.ge(point.x, ends[1]) * functions.le(point.x, ends[2])
       list[#list + 1] = { point = point.x, maps = maps, log_mass = where(inside, point.log_weight, -INF) }
     end
   end
@@ -159,23 +171,23 @@ local function with_shares (list)
   return list
 end
 
--- Is this a mixture of different families, on the line, of which single points may be taken apart?
+-- Is this a mixture on the line, of which single points may be taken apart?
 local function may_have_points (law)
-  return is_mixture(law) and law.component_distribution.list and not law.lost_slopes
+  return is_mixture(law) and #law.event_shape == 0 and not law.lost_slopes
          and not (law.support and law.support.is_discrete)
 end
 
 --- The law as that of mixtures or laws after a list of transforms, { law =, maps =, share = } each, with their shares
--- of the mass, or with `point` in place of law for a component of another family that is a single point; nil for laws
--- that are not left of such, or where the whole is needed for derivatives of weights that are 0.
+-- of the mass, or with `point` in place of law for a component that is a single point; nil for laws that are not left
+-- of such, or where the whole is needed for derivatives of weights that are 0.
 function truncated_mixture.parts (self)
   if class.of(self) ~= Truncated then return nil end
   local law, maps, intervals = traced(self)
   if not (is_mixture(law) or #intervals > 1) then return nil end
   local rest, log_weight, points = law, 0, {}
   if may_have_points(law) then rest, log_weight, points = without_points(law) end
-  if not is_divisible(rest) then return nil end
-  local list = pieces(self, rest, maps, intervals)
+  if rest and not is_divisible(rest) then return nil end
+  local list = rest and pieces(self, rest, maps, intervals) or {}
   for _, part in ipairs(list) do part.log_mass = part.log_mass + log_weight end
   add_points(list, points, maps, intervals)
   return with_shares(list)

@@ -58,17 +58,16 @@ function log_between (base, first, last)
   return batches.any_may_be(narrow) and where(narrow, log_narrow(base, a, b, mass, gap), mass) or mass
 end
 
---- log P(a < X <= b) of the base.
-function truncation.log_mass (base, a, b) return log_between(base, tails_at(base, a), tails_at(base, b)) end
-
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 function truncation.log_tails (self, x)
+  local is_before = lt(x, self.from)
   x = minimum(maximum(x, self.from), self.last)
   local base, here = self.base, tails_at(self.base, x)
   local below = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
                 - self.log_mass
   local above = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
                 - self.log_mass
+  below, above = where(is_before, -INF, below), where(is_before, 0, above)
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
 end
 
@@ -260,18 +259,27 @@ end
 
 -- Construction -------------------------------------------------------------------
 
+-- The logarithms of both tails at the lower end. Where the support begins there they are those before it, since the
+-- base may have a single point of mass at its least value.
+local function tails_before (self, least)
+  local at, is_whole = tails_at(self.base, self.from), functions.ge(least, self.low)
+  return { x = at.x, below = where(is_whole, -INF, at.below), above = where(is_whole, 0, at.above) }
+end
+
 -- What methods need: the ends within the base's support, the mass, and the tails of the base at the
 -- ends. `from` is where the mass begins: below the first outcome, for discrete ones.
 local function complete (self)
   local base = self.base
-  local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
+  local least = base:icdf(0)
+  local first, last = maximum(self.low, least), minimum(self.high, base:icdf(1))
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
   self.first, self.last, self.from = first, last, discrete and first - 1 or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
-  self.log_mass = truncation.log_mass(base, self.from, last)
-  self.below_first, self.above_first = base:log_cdf(self.from), base:log_sf(self.from)
-  self.below_last, self.above_last = base:log_cdf(last), base:log_sf(last)
+  local before, to = tails_before(self, least), tails_at(base, last)
+  self.log_mass = log_between(base, before, to)
+  self.below_first, self.above_first = before.below, before.above
+  self.below_last, self.above_last = to.below, to.above
   self.has_rsample = base.has_rsample
   return self
 end

@@ -480,4 +480,22 @@ describe("Truncated", function ()
     local direct = Truncated(bells, 0.9, math.log(50)):expectation(function (x) return peri.exp(x) end)
     close(direct, Truncated(inner, 2, 50):mean(), 1e-12)
   end)
+
+  it("keeps a single point of mass at the least value", function ()
+    local points = peri.Categorical { 0.25, 0.5, 0.25 }
+    local three = Truncated(peri.MixtureSameFamily(points, peri.Delta { v = { -1, 1, 3 } }), -2, 2)
+    close(1 / 3, three:mean(), 1e-13)
+    close(8 / 9, three:variance(), 1e-13)
+    local half = peri.Categorical { 0.5, 0.5 }
+    local spike = Truncated(peri.MixtureDistribution(half, { peri.Delta(-3), peri.Uniform(-1, 1) }), -5, 5)
+    close(-1.5, spike:mean(), 1e-13)
+    assert.same({ 0, 0.5, 0.5 }, { spike:cdf(-3.01), spike:cdf(-3), spike:sf(-3) })
+    assert.equal(-3, spike:icdf(0.2))
+    local mass = 0.5 + peri.special.ndtr(1) - 0.5
+    for _, low in ipairs { -1, 0 } do
+      local censored = Truncated(peri.Censored(Normal(0, 1), 0, 2), low, 1)
+      close(0.5 / mass, censored:cdf(0), 1e-13)
+      close((1 - math.exp(-0.5)) / math.sqrt(2 * math.pi) / mass, censored:mean(), 1e-13)
+    end
+  end)
 end)

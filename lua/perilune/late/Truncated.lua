@@ -73,8 +73,9 @@ end
 function Truncated:mean () return (self:expectation(function (x) return x end)) end
 
 function Truncated:variance ()
-  local mean = self:mean()
-  return (self:expectation(function (x) return (x - mean) ^ 2 end))
+  local purse = require "perilune.expectation".purse(self)
+  local mean = self:expectation(function (x) return x end, { purse = purse:share(0.5) })
+  return (self:expectation(function (x) return (x - mean) ^ 2 end, { purse = purse }))
 end
 
 function Truncated:entropy ()
