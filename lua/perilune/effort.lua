@@ -39,8 +39,7 @@ local function quotient_price (d)
   return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 40, 250)))
 end
 
--- Integrals are over steps where the noncentrality is large, and over the logarithms of a vast range where df is next to
--- nothing.
+-- Integrals are over steps where the noncentrality is large, and over many powers of e where df is next to nothing.
 local function score_price (d)
   local df, steps = bare(d.df), functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
   return mean_price(steps + functions.where(functions.gt(df, 0.05), 0, -1.2 * functions.log(df)))
