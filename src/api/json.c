@@ -12,7 +12,7 @@
 
 enum { LOOK_NUMBERS = 16384, UNKNOWN = -1 };   /* numbers after which hooks may run */
 
-typedef struct Scan {
+typedef struct Reader {
   lua_State *L;
   State *state;
   const char *at, *end;
@@ -20,17 +20,17 @@ typedef struct Scan {
   size_t count;
   int rank;
   ptrdiff_t shape[TENSOR_MAX_RANK];   /* UNKNOWN before the first array of a level has ended */
-} Scan;
+} Reader;
 
-static void skip_space (Scan *s) {
+static void skip_space (Reader *s) {
   while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t'))
     s->at++;
 }
 
-static int is_digit (const Scan *s, const char *at) { return at < s->end && *at >= '0' && *at <= '9'; }
+static int is_digit (const Reader *s, const char *at) { return at < s->end && *at >= '0' && *at <= '9'; }
 
 /* JSON has no leading zeros, no leading sign but -, and digits on both sides of a point. */
-static int is_strict (const Scan *s) {
+static int is_strict (const Reader *s) {
   const char *at = s->at;
   if (*at == '-') at++;
   if (!is_digit(s, at) || (*at == '0' && is_digit(s, at + 1))) return 0;
@@ -41,7 +41,7 @@ static int is_strict (const Scan *s) {
 }
 
 /* A number, or null; 0 if it is neither. */
-static int take_number (Scan *s) {
+static int take_number (Reader *s) {
   double x = (double)NAN;
   if (s->end - s->at >= 4 && memcmp(s->at, "null", 4) == 0) s->at += 4;
   else {
@@ -55,14 +55,14 @@ static int take_number (Scan *s) {
 }
 
 /* Numbers are at one depth. */
-static int is_deepest (Scan *s, int depth) {
+static int is_deepest (Reader *s, int depth) {
   if (s->rank == UNKNOWN) s->rank = depth + 1;
   return s->rank == depth + 1;
 }
 
-static int take_array (Scan *s, int depth);
+static int take_array (Reader *s, int depth);
 
-static int take_element (Scan *s, int depth) {
+static int take_element (Reader *s, int depth) {
   skip_space(s);
   if (s->at == s->end) return 0;
   if (*s->at == '[') return take_array(s, depth + 1);
@@ -70,7 +70,7 @@ static int take_element (Scan *s, int depth) {
 }
 
 /* The array at s->at; 0 if it is none of numbers, or has rows of several lengths. */
-static int take_array (Scan *s, int depth) {
+static int take_array (Reader *s, int depth) {
   ptrdiff_t n = 0;
   if (depth == TENSOR_MAX_RANK) return 0;
   s->at++;
@@ -96,9 +96,9 @@ static int json_array (lua_State *L) {
   const char *text = luaL_checklstring(L, 1, &n);
   lua_Integer at = luaL_checkinteger(L, 2);
   if (at < 1 || (size_t)at > n || text[at - 1] != '[') return lua_pushnil(L), 1;
-  Scan s = {.L = L, .state = host_state(L), .at = text + at - 1, .end = text + n, .rank = UNKNOWN};
+  Reader s = {.L = L, .state = host_state(L), .at = text + at - 1, .end = text + n, .rank = UNKNOWN};
   for (int d = 0; d < TENSOR_MAX_RANK; d++) s.shape[d] = UNKNOWN;
-  Scan first = s;
+  Reader first = s;
   if (!take_array(&first, 0)) return lua_pushnil(L), 1;
   Tensor *t = host_new(L, "read_json", first.rank, first.shape, NULL);
   first.out = t->data, first.at = s.at, first.count = 0;

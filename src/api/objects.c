@@ -63,12 +63,12 @@ static int plain_value (lua_State *L, const Layout *form, int i, Values *v) {
 
 static int find_shape (Values *v) {
   const Tensor *first = v->tensor[0];
-  int alike = 1;
+  int is_same = 1;
   size_t size;
-  for (int k = 1; k < v->tensors; k++) alike &= tensor_same_shape(first, v->tensor[k]);
+  for (int k = 1; k < v->tensors; k++) is_same &= tensor_same_shape(first, v->tensor[k]);
   v->rank = first->rank;
-  v->shape = alike ? first->shape : v->broadcast;
-  return alike
+  v->shape = is_same ? first->shape : v->broadcast;
+  return is_same
       || loop_broadcast(v->tensors, v->tensor, &v->rank, v->broadcast, &size) == NULL;
 }
 

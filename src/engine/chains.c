@@ -45,27 +45,27 @@ static Chain *chain_at (const Chains *chains, size_t i) {
 ** ====================================================== */
 
 /* A trace, and the parameter that stands for q. */
-typedef struct Source {
+typedef struct ChainTrace {
   State *state;
   Trace *trace;
   const Tensor *x;
-} Source;
+} ChainTrace;
 
-typedef struct Run {
+typedef struct Burst {
   const Chains *chains;
   Pool *pool;
-  Source source[THREADS_MAX];
-  uint64_t burst;              /* steps of a chain */
-} Run;
+  ChainTrace source[THREADS_MAX];
+  uint64_t steps;              /* of each chain */
+} Burst;
 
 static double evaluate (void *self, const double *u, double *gradient) {
-  const Source *s = self;
+  const ChainTrace *s = self;
   return replay_gradient(s->state, s->trace, s->x, u, gradient);
 }
 
-static Target target_of (const Chains *chains, Source *source) {
-  return (Target) {chains->options.size, evaluate, source, chains->normal, chains->uniform,
-                   chains->exp, chains->log1p};
+static LogDensity density_of (const Chains *chains, ChainTrace *source) {
+  return (LogDensity) {chains->options.size, evaluate, source, chains->normal, chains->uniform,
+                       chains->exp, chains->log1p};
 }
 
 /* The draw of an iteration that has ended. */
@@ -79,11 +79,11 @@ static void keep (const Chains *chains, size_t i, const Chain *chain) {
 
 /* A burst of steps for each of some chains. */
 static void advance (void *job, size_t first, size_t last) {
-  Run *run = job;
-  Target target = target_of(run->chains, &run->source[pool_thread(run->pool)]);
+  Burst *run = job;
+  LogDensity target = density_of(run->chains, &run->source[pool_thread(run->pool)]);
   for (size_t i = first; i < last; i++) {
     Chain *chain = chain_at(run->chains, i);
-    for (uint64_t k = 0; k < run->burst && !chain_is_done(chain); k++)
+    for (uint64_t k = 0; k < run->steps && !chain_is_done(chain); k++)
       if (chain_advance(chain, &target)) keep(run->chains, i, chain);
   }
 }
@@ -101,11 +101,11 @@ static Pool *pool_of (lua_State *L, const Chains *chains) {
 }
 
 /* Finds the traces in the table at `index`, and makes them ready. */
-static void find_sources (lua_State *L, State *state, Chains *chains, int index, Source *source) {
+static void find_sources (lua_State *L, State *state, Chains *chains, int index, ChainTrace *source) {
   for (int k = 0; k < chains->sources; k++) {
     lua_rawgeti(L, index, 2 * k + 1);
     lua_rawgeti(L, index, 2 * k + 2);
-    source[k] = (Source) {state, lua_touserdata(L, -2), lua_touserdata(L, -1)};
+    source[k] = (ChainTrace) {state, lua_touserdata(L, -2), lua_touserdata(L, -1)};
     lua_pop(L, 2);
   }
   for (int k = 0; k < chains->sources; k++) {
@@ -117,7 +117,7 @@ static void find_sources (lua_State *L, State *state, Chains *chains, int index,
 
 /* Bursts until `steps` of each chain are done or `ns` have passed. Hooks run in between. */
 static void run_chains (lua_State *L, State *state, Chains *chains, uint64_t steps, uint64_t ns) {
-  Run run = {.chains = chains};
+  Burst run = {.chains = chains};
   uint64_t begin = watch_clock(), burst = 1;
   lua_getiuservalue(L, 1, CHAINS_SOURCES);
   int sources = lua_gettop(L);
@@ -126,12 +126,12 @@ static void run_chains (lua_State *L, State *state, Chains *chains, uint64_t ste
     int writing = state->writing;
     state->writing = 1;
     run.pool = pool_of(L, chains);
-    run.burst = burst < steps ? burst : steps;
+    run.steps = burst < steps ? burst : steps;
     uint64_t before = watch_clock();
     pool_run(run.pool, chains->n, 1, 1, advance, &run);
     uint64_t now = watch_clock();
     state->writing = writing;
-    steps -= run.burst;
+    steps -= run.steps;
     if (run.pool != NULL && pool_stopped(run.pool)) host_stop(L);
     host_look(L, state);
     if (now - begin >= ns) break;
@@ -234,7 +234,7 @@ static const double *scale_field (lua_State *L, int index, const ChainOptions *o
 /* Begins every chain, at the rows of `starts`. */
 static void start_all (lua_State *L, State *state, Chains *chains, const Tensor *starts,
                        int generators, int options) {
-  Source source[THREADS_MAX];
+  ChainTrace source[THREADS_MAX];
   Philox rng[CHAINS_MAX];
   for (size_t i = 0; i < chains->n; i++) {
     lua_rawgeti(L, generators, (lua_Integer)i + 1);
@@ -245,7 +245,7 @@ static void start_all (lua_State *L, State *state, Chains *chains, const Tensor 
   find_sources(L, state, chains, lua_gettop(L), source);
   lua_pop(L, 1);
   const double *scale = scale_field(L, options, &chains->options);
-  Target target = target_of(chains, &source[0]);
+  LogDensity target = density_of(chains, &source[0]);
   for (size_t i = 0; i < chains->n; i++)
     chain_start(chain_at(chains, i), &chains->options, &rng[i],
                 starts->data + i * chains->options.size, scale, &target);

@@ -84,7 +84,7 @@ static const double *rows_of (const Batch *b, int o, size_t r, const Rows *s) {
 }
 
 
-static void totals (Rows *s) {
+static void add_up (Rows *s) {
   s->small = s->large = 0;
   for (size_t r = 0; r < s->rows; r++) {
     double total = total_of(s->stop, s->k, s->a + r * s->k);
@@ -113,7 +113,7 @@ static void widths (Stop stop, size_t n, const double *a, const double *total,
 
 static void constants (Rows *s) {
   size_t n = s->rows * s->k;
-  totals(s);
+  add_up(s);
   if (s->small) log_gammas_of(s->stop, n, s->a, s->term);
   if (s->large) widths(s->stop, n, s->a, s->total, s->term, s->level);
   for (size_t r = 0; r < s->rows; r++) {

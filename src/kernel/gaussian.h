@@ -28,7 +28,7 @@ static inline double log_diagonal (size_t d, const double *l) {
 }
 
 /* how many rows from r on share a triangle, at most SIDE */
-static inline size_t together (size_t n, size_t r, ptrdiff_t step) {
+static inline size_t rows_sharing (size_t n, size_t r, ptrdiff_t step) {
   size_t left = n - r;
   if (step != 0) return 1;
   return left < SIDE ? left : SIDE;

@@ -19,7 +19,7 @@ static void log_prob (const Batch *b, double *out) {
   for (size_t r = 0, rows; r < b->n; r += rows) {
     const double *l = event(b, 2, r);
     double square[SIDE];
-    rows = together(b->n, r, b->step[2]);
+    rows = rows_sharing(b->n, r, b->step[2]);
     distances(b, 1, r, rows, square);
     if (l != seen) constant = -half_log_2pi(d) - log_diagonal(d, l);
     seen = l;
@@ -77,7 +77,7 @@ static void rsample (const Batch *b, double *out) {
   size_t d = b->dims[0];
   double *e = b->scratch, sum[SIDE];
   for (size_t r = 0, rows; r < b->n; r += rows) {
-    rows = together(b->n, r, b->step[2]);
+    rows = rows_sharing(b->n, r, b->step[2]);
     for (size_t k = 0; k < rows; k++)
       for (size_t i = 0; i < d; i++) e[i * SIDE + k] = event(b, 0, r + k)[i];
     for (size_t i = 0; i < d; i++) {

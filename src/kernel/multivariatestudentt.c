@@ -95,7 +95,7 @@ static void log_prob (const Batch *b, double *out) {
   double log_det = 0;
   for (size_t r = 0, rows; r < b->n; r += rows) {
     const double *l = event(b, 3, r);
-    rows = together(b->n, r, b->step[3]);
+    rows = rows_sharing(b->n, r, b->step[3]);
     distances(b, 2, r, rows, square);
     if (l != seen) log_det = log_diagonal(d, l) + half_log_2pi(d);
     if (r == 0 || l != seen || b->step[1] != 0)
@@ -205,7 +205,7 @@ static void rsample (const Philox *g, uint64_t first, const Batch *b, double *ou
   double *e = b->scratch, factor[SIDE];
   noise_normal(g, GAMMAS_LANES, first, b->n * d, out);
   for (size_t r = 0, rows; r < b->n; r += rows) {
-    rows = together(b->n, r, b->step[2]);
+    rows = rows_sharing(b->n, r, b->step[2]);
     for (size_t k = 0; k < rows; k++)
       for (size_t i = 0; i < d; i++) e[i * SIDE + k] = out[(r + k) * d + i];
     stretches(g, first, b, r, rows, factor);

@@ -105,7 +105,7 @@ static void copy (Chain *c, double *to, const double *from) {
 ** Noise
 ** ====================================================== */
 
-static double uniform (Chain *c, const Target *target) {
+static double uniform (Chain *c, const LogDensity *target) {
   if (c->uniforms == 0) {
     uint64_t first = philox_claim(&c->rng, CHAIN_UNIFORMS);
     target->uniform->draw(&c->rng, first, CHAIN_UNIFORMS, NULL, c->uniform);
@@ -114,7 +114,7 @@ static double uniform (Chain *c, const Target *target) {
   return c->uniform[--c->uniforms];
 }
 
-static void normals (Chain *c, const Target *target, double *out) {
+static void normals (Chain *c, const LogDensity *target, double *out) {
   uint64_t first = philox_claim(&c->rng, c->options.size);
   for (size_t i = 0; i < c->options.size; i += KERNEL_DRAW_MAX) {
     size_t n = c->options.size - i < KERNEL_DRAW_MAX ? c->options.size - i : KERNEL_DRAW_MAX;
@@ -173,7 +173,7 @@ static void move (Chain *c, double step, const double *r, double *q) {
 
 /* One step of the leapfrog method from the end with its first vector at `end`. Returns the
    energy, infinite where it is not a number; the log density goes to *log_density. */
-static double leapfrog (Chain *c, const Target *target, size_t end, double step,
+static double leapfrog (Chain *c, const LogDensity *target, size_t end, double step,
                         double *log_density) {
   size_t n = c->options.size;
   double *q = vector(c, end + END_Q), *r = vector(c, end + END_R);
@@ -211,7 +211,7 @@ static bool goes_on_with (size_t n, const double *r_a, const double *r_b, const 
 ** Iterations
 ** ====================================================== */
 
-static void begin_subtree (Chain *c, const Target *target) {
+static void begin_subtree (Chain *c, const LogDensity *target) {
   c->direction = uniform(c, target) < 0.5 ? -1 : 1;
   c->leaves = 0;
   c->height = 0;
@@ -220,7 +220,7 @@ static void begin_subtree (Chain *c, const Target *target) {
 }
 
 /* A new momentum, and a trajectory of one state. */
-static void begin_trajectory (Chain *c, const Target *target) {
+static void begin_trajectory (Chain *c, const LogDensity *target) {
   double *r = vector(c, RIGHT + END_R);
   copy(c, vector(c, RIGHT + END_Q), vector(c, POSITION));
   copy(c, vector(c, RIGHT + END_GRADIENT), vector(c, POSITION_GRADIENT));
@@ -245,12 +245,12 @@ static void begin_search (Chain *c) {
   c->search_direction = 0;
 }
 
-static void begin_iteration (Chain *c, const Target *target) {
+static void begin_iteration (Chain *c, const LogDensity *target) {
   c->phase = CHAIN_TREE;
   begin_trajectory(c, target);
 }
 
-static bool search_step (Chain *c, const Target *target) {
+static bool search_step (Chain *c, const LogDensity *target) {
   double log_density;
   begin_trajectory(c, target);
   double energy = leapfrog(c, target, RIGHT, c->step, &log_density);
@@ -265,7 +265,7 @@ static bool search_step (Chain *c, const Target *target) {
 }
 
 /* What has been drawn, and what the next iteration begins with. True: an iteration has ended. */
-static bool end_iteration (Chain *c, const Target *target) {
+static bool end_iteration (Chain *c, const LogDensity *target) {
   const ChainOptions *o = &c->options;
   copy(c, vector(c, POSITION), vector(c, PROPOSAL));
   copy(c, vector(c, POSITION_GRADIENT), vector(c, PROPOSAL_GRADIENT));
@@ -287,7 +287,7 @@ static bool end_iteration (Chain *c, const Target *target) {
   return true;
 }
 
-static double exponential (const Target *target, double x) {
+static double exponential (const LogDensity *target, double x) {
   const double *in[] = {&x};
   double y;
   target->exp->value(1, in, &y);
@@ -295,7 +295,7 @@ static double exponential (const Target *target, double x) {
 }
 
 /* log(exp(a) + exp(b)); the smaller of both exponentials over the larger one goes to *ratio. */
-static double add_weights (const Target *target, double a, double b, double *ratio) {
+static double add_weights (const LogDensity *target, double a, double b, double *ratio) {
   double log_sum;
   const double *in[] = {ratio};
   *ratio = exponential(target, -fabs(a - b));
@@ -326,7 +326,7 @@ static void push_frame (Chain *c, const Subtree *t) {
 }
 
 /* The state of frame i gives way to that of the subtree that follows, or does not. */
-static void merge_states (Chain *c, const Target *target, int i, const Subtree *next) {
+static void merge_states (Chain *c, const LogDensity *target, int i, const Subtree *next) {
   Frame *frame = &c->frame[i];
   double a = frame->log_weight, b = next->frame.log_weight, ratio;
   double both = add_weights(target, a, b, &ratio);
@@ -340,7 +340,7 @@ static void merge_states (Chain *c, const Target *target, int i, const Subtree *
 }
 
 /* The topmost frame and the subtree that follows become one. False if the path turns within it. */
-static bool merge (Chain *c, const Target *target, const Subtree *next) {
+static bool merge (Chain *c, const LogDensity *target, const Subtree *next) {
   size_t n = c->options.size;
   int i = c->height - 1;
   double *rho = frame_vector(c, i, RHO), *r_end = frame_vector(c, i, R_END);
@@ -354,7 +354,7 @@ static bool merge (Chain *c, const Target *target, const Subtree *next) {
 }
 
 /* The subtree, complete in frame 0, becomes part of the trajectory. False if that turns. */
-static bool join_subtree (Chain *c, const Target *target) {
+static bool join_subtree (Chain *c, const LogDensity *target) {
   size_t n = c->options.size;
   Subtree new = subtree_of_frame(c, 0);
   double *sum = vector(c, SUM), ratio;
@@ -376,7 +376,7 @@ static bool join_subtree (Chain *c, const Target *target) {
 }
 
 /* The last state joins the subtree that grows. False if the path turns. */
-static bool add_state (Chain *c, const Target *target, Subtree state) {
+static bool add_state (Chain *c, const LogDensity *target, Subtree state) {
   c->leaves++;
   for (uint64_t carry = c->leaves; carry % 2 == 0; carry /= 2) {
     bool is_frame = carry != c->leaves;
@@ -388,7 +388,7 @@ static bool add_state (Chain *c, const Target *target, Subtree state) {
 }
 
 /* One more state of the subtree that grows. True: the iteration has ended. */
-static bool grow (Chain *c, const Target *target) {
+static bool grow (Chain *c, const LogDensity *target) {
   double log_density;
   size_t end = c->direction > 0 ? RIGHT : LEFT;
   double energy = leapfrog(c, target, end, c->direction * c->step, &log_density);
@@ -406,7 +406,7 @@ static bool grow (Chain *c, const Target *target) {
 
 /* One more step of a trajectory whose last state is accepted or not. It has 1 to `steps` steps, all
    equally likely: a fixed number of them might be a period of the motion. */
-static bool go_along (Chain *c, const Target *target) {
+static bool go_along (Chain *c, const LogDensity *target) {
   double log_density;
   if (c->leapfrogs == 0) c->leaves = 1 + (uint64_t)(uniform(c, target) * c->options.steps);
   double energy = leapfrog(c, target, RIGHT, c->step, &log_density);
@@ -429,7 +429,7 @@ static bool go_along (Chain *c, const Target *target) {
 
 
 void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, const double *q,
-                  const double *scale, const Target *target) {
+                  const double *scale, const LogDensity *target) {
   memset(c, 0, chain_bytes(options));
   c->options = *options;
   c->rng = *rng;
@@ -444,7 +444,7 @@ void chain_start (Chain *c, const ChainOptions *options, const Philox *rng, cons
   else c->phase = CHAIN_DONE;
 }
 
-bool chain_advance (Chain *c, const Target *target) {
+bool chain_advance (Chain *c, const LogDensity *target) {
   switch (c->phase) {
     case CHAIN_SEARCH: return search_step(c, target);
     case CHAIN_TREE:   return c->options.steps > 0 ? go_along(c, target) : grow(c, target);

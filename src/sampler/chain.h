@@ -22,13 +22,13 @@
 #define CHAIN_UNIFORMS  64     /* uniform numbers drawn at once */
 
 /* What is sampled from, and the noise and the functions that it takes. */
-typedef struct Target {
+typedef struct LogDensity {
   size_t size;
   double (*evaluate) (void *self, const double *u, double *gradient);   /* log density */
   void *self;
   const Sampler *normal, *uniform;
   const Kernel *exp, *log1p;
-} Target;
+} LogDensity;
 
 typedef struct ChainOptions {
   size_t size;             /* free numbers */
@@ -56,10 +56,10 @@ size_t chain_bytes (const ChainOptions *options);
 /* Makes `chain`, of chain_bytes(options), a chain that starts at q, where the log density is
    finite, with a first metric (see adapt_start). */
 void chain_start (Chain *chain, const ChainOptions *options, const Philox *rng, const double *q,
-                  const double *scale, const Target *target);
+                  const double *scale, const LogDensity *target);
 
 /* One evaluation of the target, or two. True when an iteration has ended: see below. */
-bool chain_advance (Chain *chain, const Target *target);
+bool chain_advance (Chain *chain, const LogDensity *target);
 
 /* Of the iteration that ended last: its place, whether it belongs to the warm-up, and the draw. */
 uint64_t chain_iterations (const Chain *chain);
