@@ -11,6 +11,7 @@ local transforms = require "perilune.transforms"
 
 local effort       = lazy "effort"
 local line_moments = lazy "line_moments"
+local points       = lazy "points"
 local quadrature   = lazy "quadrature"
 local settling     = lazy "settling"
 local tensor       = lazy "tensor"
@@ -72,13 +73,28 @@ function Stage:log_prob (y)
   return masked(self, y, log_density(self, y))
 end
 
+-- The place where the cdf of the law below is P(X < x).
+local function place_before (self, x)
+  if self.is_discrete then return points.outcome_before(x) end
+  return self.has_points and points.before(x) or x
+end
+
+-- x of the law below for y; beyond the ends it lies beyond those of x, however that is rounded, if these have mass.
+local function preimage (self, y)
+  local low, high = self.bounds.low, self.bounds.high
+  local inside = minimum(maximum(y, low), high)
+  if self.is_discrete then return settled(self, inside) end
+  local x = self.map:inverse(inside)
+  if not self.has_points then return x end
+  local sign = self.map.sign
+  return where(functions.lt(y, low), -sign * INF, where(functions.gt(y, high), sign * INF, x))
+end
+
 -- The tail below y that is called `rising` where map increases, `falling` where it decreases:
 -- there P(Y <= y) is P(X >= x).
 local function tail (self, y, rising, falling)
-  local map, below, sign = self.map, self.below, self.map.sign
-  y = minimum(maximum(y, self.bounds.low), self.bounds.high)
-  local x = self.is_discrete and settled(self, y) or map:inverse(y)
-  local from_above = self.is_discrete and functions.ceil(x) - 1 or x
+  local below, sign, x = self.below, self.map.sign, preimage(self, y)
+  local from_above = place_before(self, x)
   if sign == 1 then return below[rising](below, x) end
   if sign == -1 then return below[falling](below, from_above) end
   return where(functions.gt(sign, 0), below[rising](below, x), below[falling](below, from_above))
@@ -168,7 +184,7 @@ end
 
 -- P(X < -y)
 local function left_of (self, name, y)
-  return self.below[name](self.below, self.is_discrete and functions.ceil(-y) - 1 or -y)
+  return self.below[name](self.below, place_before(self, -y))
 end
 
 -- P(-y <= X <= y), the difference of those tails that are small; whether little is left of them, and the larger one.
@@ -234,7 +250,7 @@ local LOST = 2 ^ -32   -- a difference that is so small a part of tails has few 
 local function inner_cdf (self, y, goal)
   local inner, cancelled, larger = inner_mass(self, y)
   if goal then cancelled = cancelled * functions.le(minimum(inner, abs(inner - goal)), LOST * larger) end
-  if not self.is_discrete and is_any(cancelled) then inner = mended(self, y, inner, cancelled) end
+  if not (self.is_discrete or self.has_points) and is_any(cancelled) then inner = mended(self, y, inner, cancelled) end
   return where(functions.lt(y, 0), 0, inner)
 end
 
@@ -373,8 +389,11 @@ function stages.on (below, map, support, event_dim, is_discrete)
   if not below.may_turn then map = unfolded(map, support) end
   local image = support and map:image(support) or map.codomain
   local may_turn = core.tracked(map.sign) or below.may_turn or false
+  local has_points = below.has_points
+  if has_points == nil then has_points = points.exist(below) end
   local stage = {
-    below = below, map = map, is_discrete = is_discrete, is_affine = stages.is_kind(map, "Affine"),
+    below = below, map = map, is_discrete = is_discrete, has_points = has_points,
+    is_affine = stages.is_kind(map, "Affine"),
     is_reshape = stages.is_kind(map, "Reshape"), may_turn = may_turn, bounds = may_turn and map.codomain or image,
     support = is_discrete and discrete_support(image) or image,
     is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil and not may_turn,

@@ -25,12 +25,12 @@ local INF = math.huge
 
 local truncated_mixture = {}
 
--- Intervals { low, high } of x with images under map in the given ones.
+-- Intervals { low, high } of x with images under map in the given ones. 0 is in one of them only: it may have mass.
 local function preimages (map, intervals)
   local list = {}
   for _, ends in ipairs(intervals) do
     if getmetatable(map) == transforms.Abs then
-      list[#list + 1], list[#list + 2] = ends, { -ends[2], -ends[1] }
+      list[#list + 1], list[#list + 2] = ends, { -ends[2], minimum(-ends[1], -5e-324) }
     else
       local low, high, rises = map:inverse(ends[1]), map:inverse(ends[2]), gt(map.sign, 0)
       list[#list + 1] = { where(rises, low, high), where(rises, high, low) }

@@ -12,6 +12,7 @@ local show         = require "perilune.show"
 
 local effort     = lazy "effort"
 local peaks      = lazy "peaks"
+local points     = lazy "points"
 local quadrature = lazy "quadrature"
 local settling   = lazy "settling"
 local slivers    = lazy "slivers"
@@ -60,14 +61,12 @@ end
 
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 function truncation.log_tails (self, x)
-  local is_before = lt(x, self.from)
   x = minimum(maximum(x, self.from), self.last)
   local base, here = self.base, tails_at(self.base, x)
   local below = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
                 - self.log_mass
   local above = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
                 - self.log_mass
-  below, above = where(is_before, -INF, below), where(is_before, 0, above)
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
 end
 
@@ -259,26 +258,19 @@ end
 
 -- Construction -------------------------------------------------------------------
 
--- The logarithms of both tails at the lower end. Where the support begins there they are those before it, since the
--- base may have a single point of mass at its least value.
-local function tails_before (self, least)
-  local at, is_whole = tails_at(self.base, self.from), functions.ge(least, self.low)
-  return { x = at.x, below = where(is_whole, -INF, at.below), above = where(is_whole, 0, at.above) }
-end
-
 -- What methods need: the ends within the base's support, the mass, and the tails of the base at the
--- ends. `from` is where the mass begins: below the first outcome, for discrete ones.
+-- ends. `from` is where the mass begins: below the first outcome, or a point of mass at the lower end.
 local function complete (self)
   local base = self.base
-  local least = base:icdf(0)
-  local first, last = maximum(self.low, least), minimum(self.high, base:icdf(1))
+  local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
-  self.first, self.last, self.from = first, last, discrete and first - 1 or first
+  self.first, self.last = first, last
+  self.from = discrete and first - 1 or points.exist(base) and points.before(first) or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
-  local before, to = tails_before(self, least), tails_at(base, last)
-  self.log_mass = log_between(base, before, to)
-  self.below_first, self.above_first = before.below, before.above
+  local from, to = tails_at(base, self.from), tails_at(base, last)
+  self.log_mass = log_between(base, from, to)
+  self.below_first, self.above_first = from.below, from.above
   self.below_last, self.above_last = to.below, to.above
   self.has_rsample = base.has_rsample
   return self

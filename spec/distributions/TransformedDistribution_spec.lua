@@ -401,3 +401,36 @@ describe("TransformedDistribution", function ()
     close(help.example[2], value, 1e-12)
   end)
 end)
+
+describe("A law with points of mass", function ()
+  local Abs, Affine = peri.transforms.Abs, peri.transforms.Affine
+  local slab = peri.MixtureDistribution(peri.Categorical { 0.5, 0.5 }, { peri.Delta(0), peri.Normal(0, 1) })
+
+  local function check (maps, base, expected)
+    local d = peri.TransformedDistribution(base, maps)
+    for x, cdf in pairs(expected) do
+      assert.near(cdf, d:cdf(x), 1e-15)
+      assert.near(1 - cdf, d:sf(x), 1e-15)
+      assert.near(cdf, math.exp(d:log_cdf(x)), 1e-15)
+      assert.near(1 - cdf, math.exp(d:log_sf(x)), 1e-15)
+    end
+  end
+
+  it("has tails with them when it is reflected", function ()
+    check({ Affine(0, -1) }, peri.Delta(-2), { [1.9] = 0, [2] = 1, [2.1] = 1 })
+    check({ Affine(1, -1) }, slab, { [1] = 0.75, [1 - 1e-12] = 0.25 - 0.5e-12 / math.sqrt(2 * math.pi) })
+    check({ Affine(0, -1) }, peri.Censored(peri.Normal(0, 1), -1, 1), { [1] = 1, [0] = 0.5, [3] = 1, [-3] = 0 })
+  end)
+
+  it("has tails with them when it is folded", function ()
+    check({ Abs() }, peri.Delta(-2), { [1.9] = 0, [2] = 1, [2.1] = 1, [-1] = 0 })
+    check({ Abs() }, slab, { [0] = 0.5, [1] = 0.5 + peri.special.ndtr(1) - 0.5 })
+    check({ Abs() }, peri.Censored(peri.Normal(0, 1), -1, 1), { [1] = 1 })
+    local rare = peri.MixtureDistribution(peri.Categorical { 0.001, 0.999 }, { peri.Delta(0), peri.Normal(0, 1) })
+    check({ Abs() }, rare, { [0] = 0.001 })
+  end)
+
+  it("has all of its mass beyond its ends, however these are rounded", function ()
+    for i = 1, 50 do check({ peri.transforms.Exp() }, peri.Delta(i / 7), { [1e9] = 1, [0.5] = 0 }) end
+  end)
+end)

@@ -481,7 +481,7 @@ describe("Truncated", function ()
     close(direct, Truncated(inner, 2, 50):mean(), 1e-12)
   end)
 
-  it("keeps a single point of mass at the least value", function ()
+  it("keeps single points of mass at its ends", function ()
     local points = peri.Categorical { 0.25, 0.5, 0.25 }
     local three = Truncated(peri.MixtureSameFamily(points, peri.Delta { v = { -1, 1, 3 } }), -2, 2)
     close(1 / 3, three:mean(), 1e-13)
@@ -491,6 +491,14 @@ describe("Truncated", function ()
     close(-1.5, spike:mean(), 1e-13)
     assert.same({ 0, 0.5, 0.5 }, { spike:cdf(-3.01), spike:cdf(-3), spike:sf(-3) })
     assert.equal(-3, spike:icdf(0.2))
+    local slab = peri.MixtureDistribution(half, { peri.Delta(0), Normal(0, 1) })
+    for _, law in ipairs { Truncated(slab, 0, math.huge),
+                           Truncated(peri.TransformedDistribution(slab, { peri.transforms.Abs() }), 0, 50) } do
+      local mass = law.high == 50 and 1 or 0.75
+      close(0.5 / mass, law:cdf(0), 1e-13)
+      close((mass - 0.5) / mass * math.sqrt(2 / math.pi), law:mean(), 1e-13)
+      assert.equal(0, law:icdf(0.4))
+    end
     local mass = 0.5 + peri.special.ndtr(1) - 0.5
     for _, low in ipairs { -1, 0 } do
       local censored = Truncated(peri.Censored(Normal(0, 1), 0, 2), low, 1)
