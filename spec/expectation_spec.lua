@@ -326,3 +326,11 @@ it("sums over the outcomes of thousands of laws, some at a time", function ()
   assert.is_true((value - 1e5):abs():max() < 1e-9)
   assert.is_true(error:max() < 1e-9)
 end)
+
+it("expectation sees jumps where numbers are nearly 0", function ()
+  local gamma = peri.Gamma(0.00044, 1)
+  for _, c in ipairs { 1e-100, 1e-130, 1e-180, 1e-215, 1e-280, 1e-305 } do
+    local value, error = gamma:expectation(function (x) return peri.gt(x, c) end)
+    assert(math.abs(value - gamma:sf(c)) <= error + 1e-15, c)
+  end
+end)

@@ -23,6 +23,7 @@ local STRIDE  = 16       -- over which the decay at REACH is judged
 local WIDTH, PLACES   = 2 ^ -21,   { 0, 3, 7, 17, 22, 27, 1, 5, 9, 12, 14, 19, 20, 25, 29, 30 }
 local FAR, FAR_PLACES = 2.0 ^ 380, { 0, 3, 30, 60, 90, 120, 1, 10, 20, 40, 50, 70, 80, 100, 105, 115 }
 local FIT = 6
+local PROBES = { 200, 400, 620, 690 }   -- further out, where jumps of f may be
 local REGULAR = 0.95     -- a density that decays faster than e^(-REGULAR s) hides nothing
 local ROUGH   = 1e-7     -- no quadratic: further from the points than this part of its size
 local MISLED  = 8        -- times the part of the mass by which a density is off: what it may do to an integral
@@ -185,6 +186,29 @@ local function is_worth (mass, values, rate, typical)
   return maximum(is_singular * gt(mass:max(1), 1e-25), maximum(is_singular, 1 - arrived) * (1 - vanishes))
 end
 
+-- f by what is known of it at s, and how far off that may be.
+local function seen (stretch, s)
+  local plain, curved = stretch.plain, stretch.curved
+  local y = plain.value(s)
+  local value, off = plain.outer(y), abs(plain.outer(y + plain.doubt(s)) - plain.outer(y))
+  if not curved then return value, off end
+  local other = exp(curved.value(s))
+  return where(plain.is_known, value, curved.sign * other),
+         where(plain.is_known, off, other * functions.expm1(curved.doubt(s)))
+end
+
+-- Is f further out what it should be, for each element? At ends other than 0 there are no numbers there.
+local function goes_on (d, stretch, f)
+  local far = gt(stretch.outwards, 0)
+  local part = where(far, column(d, PROBES, 1), column(d, PROBES, -1))
+  local distance = rows(d, #PROBES, stretch.w * part)
+  local expected, off = seen(stretch, stretch.outwards * log(distance / stretch.w))
+  local y = rows(d, #PROBES, f(stretch.outwards * stretch.side * distance))
+  local is_told = functions.isfinite(expected) * functions.isfinite(y) * functions.eq(stretch.finite_end, 0)
+  local differs = gt(abs(y - expected), 10 * off + 1e-3 * maximum(abs(y), abs(expected)))
+  return 1 - (is_told * differs):max(1)
+end
+
 --- Follows f along a stretch; afterwards it knows for which elements that `is_used`.
 function ends.follow (d, stretch, f, parts, typical)
   local x, s = points_of(d, stretch)
@@ -197,6 +221,8 @@ function ends.follow (d, stretch, f, parts, typical)
   stretch.terms, stretch.is_used = abs(values) * mass, is_worth(mass, values, rate, typical)
   if not any(stretch.is_used) then return end
   stretch.is_used = stretch.is_used * fit_density(stretch, s, log_p) * fit_f(stretch, s, y, parts)
+  local function whole (at) return parts and parts.outer(parts.inner(at)) or f(at) end
+  if any(stretch.is_used) then stretch.is_used = stretch.is_used * goes_on(d, stretch, whole) end
 end
 
 -- f(s) times the mass, and how far off that may be, by one way to see f.

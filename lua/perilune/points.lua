@@ -1,26 +1,74 @@
 --- Laws of which single points have mass: discrete ones, and those made of a Delta or a Censored law.
-local class     = require "perilune.class"
-local functions = require "perilune.functions"
+local batches    = require "perilune.batches"
+local class      = require "perilune.class"
+local core       = require "perilune.core"
+local functions  = require "perilune.functions"
+local transforms = require "perilune.transforms"
 
 local maximum, minimum, abs = functions.maximum, functions.minimum, functions.abs
 
 local points = {}
 
-local NAMES = { Delta = true, Censored = true }
+local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
+
+-- Points of laws of these classes.
+local OWN = {
+  Delta    = function (d) return { bare(d.v) } end,
+  Censored = function (d) return { bare(d.low), bare(d.high) } end,
+}
+
+-- What the components of a mixture have, for each element.
+local function of_components (component)
+  local list = {}
+  for _, x in ipairs(points.of(component)) do
+    for k = 1, core.shape(x)[#core.shape(x)] do list[#list + 1] = x:select(-1, k) end
+  end
+  return list
+end
+
+--- Points of a law that is not discrete which may have mass: numbers, or tensors of its batch.
+function points.of (d)
+  local component, inner = d.component_distribution, d.base or d.base_dist
+  local own, list = OWN[class.name(class.of(d))], {}
+  if component and not component.list then return of_components(component) end
+  for _, part in ipairs(component and component.list or { inner }) do
+    local found = class.of(part) and points.of(part) or {}
+    table.move(found, 1, #found, #list + 1, list)
+  end
+  for i, x in ipairs(list) do
+    for _, map in ipairs(d.transforms or {}) do x = map:forward(x) end
+    list[i] = x
+  end
+  for _, x in ipairs(own and own(d) or {}) do list[#list + 1] = x end
+  return list
+end
 
 --- May points of a law that is not discrete have mass?
-function points.exist (d)
-  if NAMES[class.name(class.of(d))] then return true end
-  for _, part in ipairs(d.list or { d.component_distribution or d.base or d.base_dist }) do
-    if class.of(part) and points.exist(part) then return true end
-  end
-  return false
-end
+function points.exist (d) return #points.of(d) > 0 end
 
 --- A number close below x: if points have mass, the cdf there is P(X < x).
 function points.before (x) return x - maximum(2 ^ -52 * minimum(abs(x), 1e308), 5e-324) end
 
 --- The place where the cdf of a discrete law is P(X < x).
 function points.outcome_before (x) return functions.ceil(x) - 1 end
+
+-- Does a transform leave integers integers?
+local function keeps_integers (map)
+  if getmetatable(map) == transforms.Abs then return true end
+  if getmetatable(map) ~= transforms.Affine then return false end
+  local function is_whole (x) return not batches.any_now(functions.ne(x, functions.floor(x))) end
+  return is_whole(map.loc) and is_whole(map.scale)
+end
+
+--- Are outcomes of a discrete law integers, as far as is known?
+function points.has_integers (d)
+  for _, map in ipairs(d.transforms or {}) do
+    if not keeps_integers(map) then return false end
+  end
+  for _, part in ipairs(d.list or { d.base_dist or d.base or d.component_distribution }) do
+    if type(part) == "table" and not points.has_integers(part) then return false end
+  end
+  return true
+end
 
 return points

@@ -3,6 +3,7 @@ local batches   = require "perilune.batches"
 local core      = require "perilune.core"
 local effort    = require "perilune.effort"
 local functions = require "perilune.functions"
+local modes     = require "perilune.modes"
 local settling  = require "perilune.settling"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -37,6 +38,20 @@ end
 local OUTER = 1 / (3 * 0.90617984593866399280 ^ 2)
 local function error_of_five (error_of_three) return 1e-9 * (100 * error_of_three) ^ 2.5 end
 
+local NEAR = 3   -- widths of a sliver from which on a cusp does not matter
+
+-- By what the mass e^log_mass between a and b may be off, as a part of it, if the density has a cusp there or near: by
+-- what it differs from that of both halves. Densities have theirs at the mode.
+local function error_by_cusps (base, a, b, log_mass, log_density)
+  local mode, width = modes.of(base), b - a
+  local is_near = mode and functions.lt(a - NEAR * width, mode) * functions.lt(mode, b + NEAR * width) or 0
+  if not batches.any_may_be(is_near) then return 0 end
+  local quarter = 0.25 * width
+  local halves = functions.logaddexp(log_sliver(log_density, a + quarter, quarter),
+                                     log_sliver(log_density, b - quarter, quarter))
+  return where(is_near, 4 * abs(functions.expm1(halves - log_mass)), 0)
+end
+
 --- log P(a < X <= b) of a law with density, and about how wrong that is.
 function slivers.log_mass (base, a, b)
   local exact, heights = log_density_of(base), {}
@@ -47,11 +62,12 @@ function slivers.log_mass (base, a, b)
   end, 0.5 * a + 0.5 * b, half)
   local outer = functions.logaddexp(heights[4], heights[5]) + math.log(OUTER)
   local rough = functions.logaddexp(outer, heights[1] + math.log(2 - 2 * OUTER)) + log(half)
-  return mass, error_of_five(abs(functions.expm1(rough - mass)))
+  return mass, maximum(error_of_five(abs(functions.expm1(rough - mass))), error_by_cusps(base, a, b, mass, exact))
 end
 
 local FEW = 64                 -- points that are not worth a selection, of a cheap law
 local CLOSE, TRIES = 1e-7, 5   -- what Newton's method leaves of this is rounding; how often it is tried
+local CUSP  = 1e-12            -- errors by cusps that are rounding
 local STEEP = 0.5              -- a density that changes by more than e^STEEP is too much for a sliver
 local NODES = 14               -- of polynomials that stand for it,
 local SAME  = 1e-14            -- and differ by no more than this
@@ -111,13 +127,13 @@ local function log_density_beside (self, start, side, guess, near)
 end
 
 --- Distances from an end `start` to quantiles of small masses e^target there, of density nearly constant: Newton steps
--- on the mass of the sliver, NaN where it changes. `side` is 1 at the lower end and -1 at the upper.
+-- on the mass of the sliver, NaN where it changes, or has a cusp. `side` is 1 at the lower end and -1 at the upper.
 function slivers.distances (self, start, side, target, near)
   local base = self.base
   local density = base:log_prob(start)
   local guess = where(near, exp(target - density), 0)
   local log_density = log_density_beside(self, start, side, guess, near)
-  return settling.run(function (s)
+  local x = settling.run(function (s)
     local found = log_sliver(log_density, start + 0.5 * side * s.x, 0.5 * s.x)
     local here = log_density(start + side * s.x)
     local off = functions.expm1(found - s.target)
@@ -125,6 +141,9 @@ function slivers.distances (self, start, side, target, near)
     s.x = where(s.ended, s.x, where(is_steep, 0 / 0, s.x - off * exp(s.target - here)))
     s.ended = maximum(s.ended, maximum(is_steep, le(abs(off), CLOSE)))
   end, { x = guess, target = target, ended = 1 - near }, TRIES, #self.batch_shape, math.min(FEW, effort.few(base)))
+  local last = start + side * x
+  local off = error_by_cusps(base, minimum(start, last), maximum(start, last), target, log_density)
+  return where(le(off, CUSP), x, 0 / 0)
 end
 
 return slivers

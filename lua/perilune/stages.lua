@@ -79,15 +79,17 @@ local function place_before (self, x)
   return self.has_points and points.before(x) or x
 end
 
--- x of the law below for y; beyond the ends it lies beyond those of x, however that is rounded, if these have mass.
+-- x of the law below for y. However that is rounded, images of points of mass are theirs, and what is beyond an end is
+-- beyond all x.
 local function preimage (self, y)
-  local low, high = self.bounds.low, self.bounds.high
+  local low, high, sign = self.bounds.low, self.bounds.high, self.map.sign
   local inside = minimum(maximum(y, low), high)
   if self.is_discrete then return settled(self, inside) end
   local x = self.map:inverse(inside)
-  if not self.has_points then return x end
-  local sign = self.map.sign
-  return where(functions.lt(y, low), -sign * INF, where(functions.gt(y, high), sign * INF, x))
+  for i, point in ipairs(self.points_below) do x = where(functions.eq(y, self.points[i]), point, x) end
+  if low ~= -INF then x = where(functions.lt(y, low), -sign * INF, x) end
+  if high ~= INF then x = where(functions.gt(y, high), sign * INF, x) end
+  return x
 end
 
 -- The tail below y that is called `rising` where map increases, `falling` where it decreases:
@@ -389,12 +391,14 @@ function stages.on (below, map, support, event_dim, is_discrete)
   if not below.may_turn then map = unfolded(map, support) end
   local image = support and map:image(support) or map.codomain
   local may_turn = core.tracked(map.sign) or below.may_turn or false
-  local has_points = below.has_points
-  if has_points == nil then has_points = points.exist(below) end
+  local has_none = is_discrete or event_dim > 0
+  local points_below, images = has_none and {} or below.points or points.of(below), {}
+  for i, point in ipairs(points_below) do images[i] = map:forward(point) end
   local stage = {
-    below = below, map = map, is_discrete = is_discrete, has_points = has_points,
-    is_affine = stages.is_kind(map, "Affine"),
-    is_reshape = stages.is_kind(map, "Reshape"), may_turn = may_turn, bounds = may_turn and map.codomain or image,
+    below = below, map = map, is_discrete = is_discrete,
+    points_below = points_below, points = images, has_points = #images > 0,
+    is_affine = stages.is_kind(map, "Affine"), is_reshape = stages.is_kind(map, "Reshape"),
+    may_turn = may_turn, bounds = may_turn and map.codomain or image,
     support = is_discrete and discrete_support(image) or image,
     is_exact = type(map.sign) == "number" and support ~= nil and support.low ~= nil and not may_turn,
     batch_rank = below.batch_rank or #below.batch_shape, extra = event_dim - map.domain.event_dim,

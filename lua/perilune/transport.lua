@@ -4,9 +4,9 @@ local batches    = require "perilune.batches"
 local core       = require "perilune.core"
 local functions  = require "perilune.functions"
 local outcomes   = require "perilune.outcomes"
+local points     = require "perilune.points"
 local summation  = require "perilune.summation"
 local tensor     = require "perilune.tensor"
-local transforms = require "perilune.transforms"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local sign, gt                     = functions.sign, functions.gt
@@ -264,25 +264,6 @@ end
 
 -- Outcomes that are no integers --------------------------------------------------
 
--- Does a transform leave integers integers?
-local function keeps_integers (map)
-  if getmetatable(map) == transforms.Abs then return true end
-  if getmetatable(map) ~= transforms.Affine then return false end
-  local function is_whole (x) return not batches.any_now(functions.ne(x, functions.floor(x))) end
-  return is_whole(map.loc) and is_whole(map.scale)
-end
-
---- Are outcomes of d integers, as far as is known?
-function transport.has_integers (d)
-  for _, map in ipairs(d.transforms or {}) do
-    if not keeps_integers(map) then return false end
-  end
-  for _, part in ipairs(d.list or { d.base_dist or d.base or d.component_distribution }) do
-    if type(part) == "table" and not transport.has_integers(part) then return false end
-  end
-  return true
-end
-
 -- All outcomes that matter to d and their masses, { n, element } both; nil where there are too many, or d is made of
 -- a law whose outcomes are no integers otherwise than by transforms.
 local function all_of (d)
@@ -293,7 +274,7 @@ local function all_of (d)
     for _, map in ipairs(d.transforms) do x = map:forward(x) end
     return rows(d, #mass, x), mass
   end
-  if not transport.has_integers(d) then return nil end
+  if not points.has_integers(d) then return nil end
   local from, to = outcomes.range(d)
   local n = core.item((to - from):max()) + 1
   if n > MOST then return nil end

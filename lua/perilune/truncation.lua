@@ -188,6 +188,14 @@ function truncation.settled (self, x, log_p, log_q, level)
   return where(enough(x), x, minimum(x + 1, self.last))
 end
 
+-- Quantiles x, of which those next to a point of mass are there.
+local function snapped (self, x)
+  for _, point in ipairs(self.points) do
+    x = where(le(abs(x - point), 2 ^ -50 * abs(point)), minimum(maximum(point, self.first), self.last), x)
+  end
+  return x
+end
+
 -- Of a density.
 local function continuous_inverse (self, log_p, log_q)
   local low, high = near_ends(self, log_p, log_q, NARROW)
@@ -198,7 +206,7 @@ local function continuous_inverse (self, log_p, log_q)
   x = settling.run(function (s)
     s.x, s.ended = where(s.ended, s.x, truncation.quantile(self, s.log_p, s.log_q, s.ended)), 1
   end, { x = x, log_p = log_p, log_q = log_q, ended = is_found }, 1, #self.batch_shape, few(self.base))
-  return searched(self, x, log_p, log_q, maximum(low, high) * (1 - is_found))
+  return snapped(self, searched(self, x, log_p, log_q, maximum(low, high) * (1 - is_found)))
 end
 
 -- Of outcomes, but for one. Between the peaks of a mixture there may be next to nothing.
@@ -265,8 +273,8 @@ local function complete (self)
   local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
-  self.first, self.last = first, last
-  self.from = discrete and first - 1 or points.exist(base) and points.before(first) or first
+  self.first, self.last, self.points = first, last, discrete and {} or points.of(base)
+  self.from = discrete and first - 1 or #self.points > 0 and points.before(first) or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
   local from, to = tails_at(base, self.from), tails_at(base, last)
   self.log_mass = log_between(base, from, to)
@@ -293,6 +301,9 @@ local function check_base (c, base)
   end
   if #base.event_shape > 0 or class.of(base).icdf == Distribution.icdf then
     fail(c, "base must be a distribution of single numbers that has icdf, got %s", tostring(base))
+  end
+  if base.support and base.support.is_discrete and not points.has_integers(base) then
+    fail(c, "base must have a density or integers as outcomes, got %s: cut it before it is transformed", tostring(base))
   end
 end
 

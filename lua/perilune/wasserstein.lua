@@ -11,6 +11,7 @@ local fallback      = require "perilune.kl_fallback"
 local functions     = require "perilune.functions"
 local integral      = require "perilune.expectation"
 local lazy          = require "perilune.lazy"
+local points        = require "perilune.points"
 local quadrature    = require "perilune.quadrature"
 local quantile_gaps = require "perilune.quantile_gaps"
 local show          = require "perilune.show"
@@ -158,14 +159,14 @@ end
 local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
   local carrier = require "perilune.distributions.Logistic"(0, 1)
   local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
-  local points = { table.unpack(gaps) }
+  local edges = { table.unpack(gaps) }
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
   for _, known in pairs(steps) do
-    for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #points + 1, points) end
+    for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #edges + 1, edges) end
   end
   local function cost (x) return powered(abs(quantile_gaps.at(p, q, x, steps)), order) end
   return integral.of(carrier, cost, {
-    points = points, breaks = breaks, panels = is_fast and CUTS or FEWER, rounds = not is_fast and ROUNDS or nil,
+    points = edges, breaks = breaks, panels = is_fast and CUTS or FEWER, rounds = not is_fast and ROUNDS or nil,
     purse = purse, rtol = is_resolved and 1e-11 or 1e-9, rest = rest, rest_error = rest_error,
   })
 end
@@ -299,7 +300,7 @@ local function between_outcomes (p, q, order)
   local value, error
   if batches.size(p) == 0 then return between_quantiles(p, q, order) end
   if has_no_mean(p, q, order) then return fallback.infinite(p, q), INF end
-  if not (transport.has_integers(p) and transport.has_integers(q)) then
+  if not (points.has_integers(p) and points.has_integers(q)) then
     value, error = transport.between_places(p, q, order)
   elseif order == 1 then value, error = transport.distance(p, q)
   else value, error = transport.cost(p, q, order) end

@@ -91,3 +91,18 @@ it("Censored has no rsample where its base has none", function ()
   assert.is_false(d.has_rsample)
   assert.equal("Censored has no rsample: Poisson(rate=3) has none", require "spec.support.refusal"(d.rsample, d))
 end)
+
+it("Censored has all of its mass at one end if the base lies beyond it", function ()
+  local d = peri.Censored(peri.Uniform(0, 1), 3, 10)
+  assert.same({ 3, 3 }, { d.support.low, d.support.high })
+  assert.same({ 0, 1, 3, 3 }, { d:cdf(2.9), d:cdf(3), d:mean(), d:icdf(0.5) })
+  local turned = peri.TransformedDistribution(d, { peri.transforms.Affine(3, -0.5) })
+  assert.same({ 0, 1, 1.5 }, { turned:cdf(1.49), turned:cdf(1.5), turned:mean() })
+  local twice = peri.Censored(peri.Censored(peri.Uniform(-3, -2), 0.1, math.huge), -math.huge, 0.1)
+  assert.same({ 0, 1, 1 }, { twice:cdf(0.09), twice:cdf(0.1), twice:prob(0.1) })
+end)
+
+it("Censored sees integers of integers", function ()
+  assert.equal("Censored: low must be an integer where outcomes are, got 0.1",
+               require "spec.support.refusal"(peri.Censored, peri.Poisson(3), 0.1, 4))
+end)

@@ -506,4 +506,33 @@ describe("Truncated", function ()
       close((1 - math.exp(-0.5)) / math.sqrt(2 * math.pi) / mass, censored:mean(), 1e-13)
     end
   end)
+
+  it("is right in a narrow interval around a cusp", function ()
+    -- the mean of an exponential of rate r on an interval of length w, from its beginning
+    local function part (r, w) return 1 / r - w / peri.expm1(r * w) end
+    local function share (r, w) return -peri.expm1(-r * w) / r end
+    local law, r = Truncated(peri.Laplace(0.3, 1000), 0, 1), 1e-3
+    local left, right = share(r, 0.3), share(r, 0.7)
+    local mean = (left * (0.3 - part(r, 0.3)) + right * (0.3 + part(r, 0.7))) / (left + right)
+    close(mean, law:mean(), 1e-12)
+    for _, base in ipairs { peri.Laplace(0.3, 1000), peri.GeneralizedNormal(0.87, 1, 0.16),
+                            peri.AsymmetricLaplace(0.3, 1000, 3), peri.Triangular(-1000, 1000, 0.3) } do
+      local d, before = Truncated(base, 0, 1), 0
+      for _, p in ipairs { 0.01, 0.2, 0.5, 0.77, 0.99 } do close(p, d:cdf(d:icdf(p)), 1e-11) end
+      for _, now in ipairs(d:cdf(peri.linspace(0, 1, 500)):totable()) do
+        assert(now >= before, tostring(base))
+        before = now
+      end
+    end
+  end)
+
+  it("refuses outcomes that are no integers", function ()
+    local halves = peri.TransformedDistribution(peri.Poisson(3), { peri.transforms.Affine(0, 0.5) })
+    assert.has_error(function () Truncated(halves, 0.7, 3) end,
+      "Truncated: base must have a density or integers as outcomes, got " .. tostring(halves)
+      .. ": cut it before it is transformed")
+    assert.has_error(function () peri.Censored(halves, 0.7, 3) end)
+    local shifted = peri.TransformedDistribution(peri.Poisson(3), { peri.transforms.Affine(1, -2) })
+    close(1, Truncated(shifted, -5, 0):cdf(0), 1e-15)
+  end)
 end)

@@ -20,6 +20,7 @@ local INF = math.huge
 -- Construction -------------------------------------------------------------------
 
 local construction = lazy "construction"
+local points       = lazy "points"
 
 local function fail (...) construction.fail(...) end
 
@@ -31,6 +32,8 @@ local function end_of (c, name, x, default)
   return x
 end
 
+local function clamped (self, x) return minimum(maximum(x, self.low), self.high) end
+
 local function as_tensor (x) return core.is_tensor(x) and x or core.tensor(x) end
 
 local function assemble (c, base, low, high, batch)
@@ -41,10 +44,23 @@ local function assemble (c, base, low, high, batch)
   end
   local discrete = base.support and base.support.is_discrete
   -- the ends that are seen: those of the base where it does not reach as far
-  local first, last = maximum(self.low, self.base:icdf(0)), minimum(self.high, self.base:icdf(1))
+  local first, last = clamped(self, self.base:icdf(0)), clamped(self, self.base:icdf(1))
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
   self.has_rsample = base.has_rsample
   return self
+end
+
+-- What is seen of a discrete law are integers.
+local function check_outcomes (c, base, low, high)
+  if not (base.support and base.support.is_discrete) then return end
+  if not points.has_integers(base) then
+    fail(c, "base must have a density or integers as outcomes, got %s: censor it before it is transformed",
+         tostring(base))
+  end
+  for name, x in pairs { low = low, high = high } do
+    local bad = constraints.integer:violation(where(f.isinf(x), 0, x))
+    if bad then fail(c, "%s must be an integer where outcomes are, got %s", name, show.number(bad)) end
+  end
 end
 
 local function make (c, ...)
@@ -54,6 +70,7 @@ local function make (c, ...)
     fail(c, "base must be a distribution of single numbers, got %s", tostring(base))
   end
   low, high = end_of(c, "low", low, -INF), end_of(c, "high", high, INF)
+  check_outcomes(c, base, low, high)
   local rule = constraints.greater_than(low)
   local bad = rule:violation(high)
   if bad then fail(c, "high must be %s, got %s", rule:rule(), show.number(bad)) end
@@ -95,7 +112,8 @@ local function argument (self, name, x) return core.operand(x, class.name(class.
 
 -- log P(X >= high)
 local function log_above (self)
-  local at = self.support.is_discrete and f.ceil(self.high) - 1 or self.high
+  local at = self.support.is_discrete and points.outcome_before(self.high)
+             or points.exist(self.base) and points.before(self.high) or self.high
   return self.base:log_sf(at)
 end
 
@@ -117,8 +135,6 @@ function Censored:cdf (x) return tail(self, "cdf", x, 0.0, 1.0) end
 function Censored:sf (x) return tail(self, "sf", x, 1.0, 0.0) end
 function Censored:log_cdf (x) return tail(self, "log_cdf", x, -INF, 0.0) end
 function Censored:log_sf (x) return tail(self, "log_sf", x, 0.0, -INF) end
-
-local function clamped (self, x) return minimum(maximum(x, self.low), self.high) end
 
 function Censored:icdf (p)
   local x = self.base:icdf(argument(self, "p", p))
