@@ -224,12 +224,13 @@ local function followed_stretches (d, f, opts, quarters)
 end
 
 -- The part of the mass that lies within rounding of a point: that of a jump of f may be on its wrong side. It is
--- judged at the quartiles x, or where stretches begin.
-local function resolution_of (d, list, x)
+-- judged at the quartiles x, or where stretches begin. `grain` says how far x moves if f's argument is off by its size.
+local function resolution_of (d, list, x, grain)
   local low, high = list.low, list.high
   x = low and where(low.is_used, maximum(x, low.start), x) or x
   x = high and where(high.is_used, minimum(x, high.start), x) or x
-  local part = 2 ^ -52 * abs(x) * exp(rows(d, 2, d:log_prob(x)))
+  local size = grain and maximum(abs(x), finite(rows(d, 2, grain(x)))) or abs(x)
+  local part = 2 ^ -52 * size * exp(rows(d, 2, d:log_prob(x)))
   return where(functions.isfinite(part), minimum(part, 1), 0):max(1)
 end
 
@@ -261,7 +262,7 @@ end
 -- What rounding of x does to the mass on either side of a jump of f; of divergences, which have none, nothing.
 local function blurred (d, f, opts, list, path, quarters)
   if opts.parts or opts.rest or not own(d, "log_prob") then return 0 end
-  return swing_of(d, f, path) * resolution_of(d, list, quarters)
+  return swing_of(d, f, path) * resolution_of(d, list, quarters, opts.grain)
 end
 
 -- The parts of E f in all stretches, and their error, beside the `value` of the rest.
@@ -424,7 +425,7 @@ local RULES = {
   parts    = { is_parts,  "a table with the functions inner and outer" },
 }
 local OPTIONS = { "rtol", "atol", "panels", "points", "outcomes", "parts" }
-local OUR_OWN = { purse = true, beside = true, weights = true }   -- which laws made of others and divergences pass on
+local OUR_OWN = { purse = true, beside = true, weights = true, grain = true }   -- which laws made of others and divergences pass on
 
 -- Options that a user may have given.
 local function theirs (opts)
@@ -468,7 +469,7 @@ expectation.purse = purse_of
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
 -- of a discrete distribution no more of them are looked at in between. Divergences say as well how many `rounds` of
 -- panels there are at most, what a `purse` (effort.lua) may pay, what f costs `beside` a point, `weights` of components
--- whose sum matters, and other `breaks` of first panels, levels t; and of f without jumps the `rest` beyond the last of
+-- whose sum matters, the `grain` of transforms (stages.lua), and other `breaks` of first panels, levels t; and of f without jumps the `rest` beyond the last of
 -- these levels, { 2, batch... }, with its `rest_error`.
 function expectation.of (d, f, opts)
   if batches.size(d) == 0 then return core.zeros(d.batch_shape), core.zeros(d.batch_shape) end

@@ -1,4 +1,5 @@
---- Laws of which single points have mass: discrete ones, and those made of a Delta or a Censored law.
+--- Laws of which single points have mass: discrete ones, and those made of a Censored law or of a single point, as Delta
+-- is and others are at the ends of their parameters.
 local batches    = require "perilune.batches"
 local class      = require "perilune.class"
 local core       = require "perilune.core"
@@ -11,11 +12,13 @@ local points = {}
 
 local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
--- Points of laws of these classes.
-local OWN = {
-  Delta    = function (d) return { bare(d.v) } end,
-  Censored = function (d) return { bare(d.low), bare(d.high) } end,
-}
+-- Where a law is a single point, else NaN, for each element; nothing if it is none.
+local function single (d)
+  if not batches.own(d, "icdf") or #d.event_shape > 0 then return {} end
+  local low, high = bare(d:icdf(0)), bare(d:icdf(1))
+  local is_point = functions.eq(low, high)
+  return batches.any(is_point) and { functions.where(is_point, low, 0 / 0) } or {}
+end
 
 -- What the components of a mixture have, for each element.
 local function of_components (component)
@@ -26,11 +29,15 @@ local function of_components (component)
   return list
 end
 
---- Points of a law that is not discrete which may have mass: numbers, or tensors of its batch.
+-- Does the class of d put mass on the ends of its interval?
+local function is_censored (d) return class.name(class.of(d)) == "Censored" end
+
+--- Points of a law that is not discrete which may have mass: numbers, or tensors of its batch; NaN for none.
 function points.of (d)
-  local component, inner = d.component_distribution, d.base or d.base_dist
-  local own, list = OWN[class.name(class.of(d))], {}
+  local component, inner, list = d.component_distribution, d.base or d.base_dist, {}
+  if d.support and d.support.is_discrete then return list end
   if component and not component.list then return of_components(component) end
+  if not (component or class.of(inner)) then return single(d) end
   for _, part in ipairs(component and component.list or { inner }) do
     local found = class.of(part) and points.of(part) or {}
     table.move(found, 1, #found, #list + 1, list)
@@ -39,7 +46,7 @@ function points.of (d)
     for _, map in ipairs(d.transforms or {}) do x = map:forward(x) end
     list[i] = x
   end
-  for _, x in ipairs(own and own(d) or {}) do list[#list + 1] = x end
+  if is_censored(d) then list[#list + 1], list[#list + 2] = bare(d.low), bare(d.high) end
   return list
 end
 
@@ -52,8 +59,8 @@ function points.before (x) return x - maximum(2 ^ -52 * minimum(abs(x), 1e308), 
 --- The place where the cdf of a discrete law is P(X < x).
 function points.outcome_before (x) return functions.ceil(x) - 1 end
 
--- Does a transform leave integers integers?
-local function keeps_integers (map)
+--- Does a transform leave integers integers?
+function points.keeps_integers (map)
   if getmetatable(map) == transforms.Abs then return true end
   if getmetatable(map) ~= transforms.Affine then return false end
   local function is_whole (x) return not batches.any_now(functions.ne(x, functions.floor(x))) end
@@ -63,7 +70,7 @@ end
 --- Are outcomes of a discrete law integers, as far as is known?
 function points.has_integers (d)
   for _, map in ipairs(d.transforms or {}) do
-    if not keeps_integers(map) then return false end
+    if not points.keeps_integers(map) then return false end
   end
   for _, part in ipairs(d.list or { d.base_dist or d.base or d.component_distribution }) do
     if type(part) == "table" and not points.has_integers(part) then return false end

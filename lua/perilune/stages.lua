@@ -73,10 +73,21 @@ function Stage:log_prob (y)
   return masked(self, y, log_density(self, y))
 end
 
--- The place where the cdf of the law below is P(X < x).
+-- More than inverses of the map are rounded by.
+local function slack (self, x)
+  local map, size = self.map, minimum(abs(x), 1e308)
+  return 2 ^ -44 * (self.is_affine and maximum(size, abs(map.loc / map.scale)) or size)
+end
+
+-- The places where the cdf of the law below is P(X < x), and P(X <= x).
 local function place_before (self, x)
-  if self.is_discrete then return points.outcome_before(x) end
+  if self.has_integers then return points.outcome_before(x) end
+  if self.is_discrete then return x - slack(self, x) end
   return self.has_points and points.before(x) or x
+end
+
+local function place_at (self, x)
+  return self.is_discrete and not self.has_integers and x + slack(self, x) or x
 end
 
 -- x of the law below for y. However that is rounded, images of points of mass are theirs, and what is beyond an end is
@@ -84,8 +95,7 @@ end
 local function preimage (self, y)
   local low, high, sign = self.bounds.low, self.bounds.high, self.map.sign
   local inside = minimum(maximum(y, low), high)
-  if self.is_discrete then return settled(self, inside) end
-  local x = self.map:inverse(inside)
+  local x = self.has_integers and settled(self, inside) or self.map:inverse(inside)
   for i, point in ipairs(self.points_below) do x = where(functions.eq(y, self.points[i]), point, x) end
   if low ~= -INF then x = where(functions.lt(y, low), -sign * INF, x) end
   if high ~= INF then x = where(functions.gt(y, high), sign * INF, x) end
@@ -96,10 +106,10 @@ end
 -- there P(Y <= y) is P(X >= x).
 local function tail (self, y, rising, falling)
   local below, sign, x = self.below, self.map.sign, preimage(self, y)
-  local from_above = place_before(self, x)
-  if sign == 1 then return below[rising](below, x) end
-  if sign == -1 then return below[falling](below, from_above) end
-  return where(functions.gt(sign, 0), below[rising](below, x), below[falling](below, from_above))
+  if sign == 1 then return below[rising](below, place_at(self, x)) end
+  if sign == -1 then return below[falling](below, place_before(self, x)) end
+  return where(functions.gt(sign, 0), below[rising](below, place_at(self, x)),
+               below[falling](below, place_before(self, x)))
 end
 
 function Stage:cdf (y) return tail(self, y, "cdf", "sf") end
@@ -121,6 +131,17 @@ end
 function Stage:icdf (p) return quantile(self, p, "icdf", "isf", -1) end
 function Stage:isf (q) return quantile(self, q, "isf", "icdf", 1) end
 
+-- How far x moves if y, or what is made of it, is off by its own size, as a function of x.
+local function grain_of (self, grain)
+  if self.event_dim > 0 or self.is_discrete then return nil end
+  return function (x)
+    local y = self.map:forward(x)
+    local size = grain and maximum(abs(y), grain(y)) or abs(y)
+    if stages.is_kind(self.map, "Abs") then return size end
+    return size * functions.exp(-self.map:log_abs_det_jacobian(x, y))
+  end
+end
+
 -- opts of an expectation over y for one over x: points where f has kinks, and the inner part of f.
 local function options_below (self, opts)
   local options = {}
@@ -131,6 +152,7 @@ local function options_below (self, opts)
     local inner = opts.parts.inner
     options.parts = { inner = function (x) return inner(self.map:forward(x)) end, outer = opts.parts.outer }
   end
+  options.grain = grain_of(self, opts and opts.grain)
   return options
 end
 
@@ -394,8 +416,11 @@ function stages.on (below, map, support, event_dim, is_discrete)
   local has_none = is_discrete or event_dim > 0
   local points_below, images = has_none and {} or below.points or points.of(below), {}
   for i, point in ipairs(points_below) do images[i] = map:forward(point) end
+  local has_integers = below.gives_integers
+  if has_integers == nil then has_integers = is_discrete and points.has_integers(below) or false end
   local stage = {
     below = below, map = map, is_discrete = is_discrete,
+    has_integers = has_integers, gives_integers = has_integers and points.keeps_integers(map),
     points_below = points_below, points = images, has_points = #images > 0,
     is_affine = stages.is_kind(map, "Affine"), is_reshape = stages.is_kind(map, "Reshape"),
     may_turn = may_turn, bounds = may_turn and map.codomain or image,

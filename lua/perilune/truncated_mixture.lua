@@ -77,12 +77,14 @@ local function is_divisible (law)
          and not any(eq(parts:icdf(0), parts:icdf(1)))
 end
 
--- The mixture or folded law that self is left of, a list of the transforms on the way, first to last, and the intervals
--- of it that are left.
+-- The mixture or folded law that self is left of, a list of the transforms on the way, first to last, the intervals of
+-- it that are left, and what is `cut` on the way: laws, by how many transforms follow.
 local function traced (self)
-  local law, maps, intervals = self.base, {}, { { self.first, self.last } }
+  local law, maps, intervals, cut = self.base, {}, { { self.first, self.last } }, { [0] = { self } }
   while class.of(law) == Truncated or class.of(law) == Transformed do
     if class.of(law) == Truncated then
+      cut[#maps] = cut[#maps] or {}
+      table.insert(cut[#maps], law)
       for _, ends in ipairs(intervals) do
         ends[1], ends[2] = maximum(ends[1], law.first), minimum(ends[2], law.last)
       end
@@ -93,7 +95,7 @@ local function traced (self)
     end
     law = law.base or law.base_dist
   end
-  return law, maps, intervals
+  return law, maps, intervals, cut
 end
 
 -- Components of a mixture cut to an interval, with the logarithms of their masses: together, or of different families
@@ -153,13 +155,23 @@ local function pieces (self, law, maps, intervals)
   return list
 end
 
--- Adds to the list what is left of single points, { point =, maps =, log_mass = } each.
-local function add_points (list, points, maps, intervals)
-  for _, point in ipairs(points) do
-    for _, ends in ipairs(intervals) do
-      local inside = functions.ge(point.x, ends[1]) * functions.le(point.x, ends[2])
-      list[#list + 1] = { point = point.x, maps = maps, log_mass = where(inside, point.log_weight, -INF) }
+-- Is a point left wherever the law is cut on the way? Its images are compared with ends, which were found so too.
+local function is_left (x, maps, cut)
+  local inside = 1
+  for i = 0, #maps do
+    x = i > 0 and maps[i]:forward(x) or x
+    for _, law in ipairs(cut[#maps - i] or {}) do
+      inside = inside * functions.ge(x, law.first) * functions.le(x, law.last)
     end
+  end
+  return inside
+end
+
+-- Adds to the list what is left of single points, { point =, maps =, log_mass = } each.
+local function add_points (list, points, maps, cut)
+  for _, point in ipairs(points) do
+    local mass = where(is_left(point.x, maps, cut), point.log_weight, -INF)
+    list[#list + 1] = { point = point.x, maps = maps, log_mass = mass }
   end
 end
 
@@ -182,14 +194,14 @@ end
 -- of such, or where the whole is needed for derivatives of weights that are 0.
 function truncated_mixture.parts (self)
   if class.of(self) ~= Truncated then return nil end
-  local law, maps, intervals = traced(self)
+  local law, maps, intervals, cut = traced(self)
   if not (is_mixture(law) or #intervals > 1) then return nil end
   local rest, log_weight, points = law, 0, {}
   if may_have_points(law) then rest, log_weight, points = without_points(law) end
   if rest and not is_divisible(rest) then return nil end
   local list = rest and pieces(self, rest, maps, intervals) or {}
   for _, part in ipairs(list) do part.log_mass = part.log_mass + log_weight end
-  add_points(list, points, maps, intervals)
+  add_points(list, points, maps, cut)
   return with_shares(list)
 end
 

@@ -191,7 +191,8 @@ end
 -- Quantiles x, of which those next to a point of mass are there.
 local function snapped (self, x)
   for _, point in ipairs(self.points) do
-    x = where(le(abs(x - point), 2 ^ -50 * abs(point)), minimum(maximum(point, self.first), self.last), x)
+    local is_there = le(abs(x - point), 2 ^ -50 * abs(point)) * functions.isfinite(point)
+    x = where(is_there, minimum(maximum(point, self.first), self.last), x)
   end
   return x
 end

@@ -37,3 +37,13 @@ describe("Bernoulli", function ()
     assert.same({ 0, 1 }, peri.Bernoulli(0.1):enumerate_support():totable())
   end)
 end)
+
+describe("Bernoulli", function ()
+  it("has one outcome at probabilities 0 and 1", function ()
+    for k = 0, 1 do
+      local d = require "perilune".Bernoulli(k)
+      for _, p in ipairs { 1e-300, 0.2, 0.5, 0.999 } do assert.same({ k, k }, { d:icdf(p), d:isf(p) }) end
+      assert.same({ k, k }, { d:median(), d:mode() })
+    end
+  end)
+end)

@@ -80,7 +80,8 @@ VECTOR void log_tail_slopes (const double v[], int upper, double d[]) {
 /* the smallest outcome that reaches p, or an upper tail p; the logit is a rounded number */
 VECTOR double quantile (const double v[], int upper) {
   double p = v[0], l = v[1];
-  Level level = level_of(p, upper, fma(DBL_EPSILON, fabs(l), QUANTILE_SLACK));
+  double size = fabs(l) < 800 ? fabs(l) : 800;   /* tails are exact beyond */
+  Level level = level_of(p, upper, fma(DBL_EPSILON, size, QUANTILE_SLACK));
   double outcome = level_reached(level, vsigmoid(level.upper ? l : -l)) ? 0 : 1;
   return ((p >= 0) & (p <= 1)) ? outcome : (double)NAN;
 }
