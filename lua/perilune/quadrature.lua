@@ -329,14 +329,50 @@ local function any (flags)
   return flags ~= 0
 end
 
+-- A point between, half way in logarithms of the distances from an `anchor` that is at an end or beyond, if these are
+-- far apart: the root is expected close to it. `middle` where not.
+local function near (anchor, low, high, middle)
+  local a, b, least = low - anchor, high - anchor, ULP * abs(anchor)
+  local from, to = maximum(abs(a), least), maximum(abs(b), least)
+  local is_far = maximum(lt(16 * from, to), lt(16 * to, from)) * functions.ge(a * functions.sign(b), 0)
+                 * functions.ge(b * functions.sign(a), 0) * lt(maximum(from, to), INF)
+  return where(is_far, anchor + functions.sign(a + b) * sqrt(from) * sqrt(to), middle)
+end
+
 -- Where s.leap leads those searches that are `slow`, if they have leaps left; whether they go there, and whether that
 -- is next to x, so that the root is.
 local function leapt (s, x, value, low, high, slow)
   local may_leap = s.leap and slow * gt(s.leaps_left, 0)
   if not (may_leap and any(may_leap)) then return x, 0, 0 end
   local to = s.leap(x, s, value)
-  s.leaps_left = s.leaps_left - may_leap
-  return to, may_leap * le(low, to) * le(to, high), may_leap * le(abs(to - x), 4 * ULP * abs(x))
+  local leaps = may_leap * le(low, to) * le(to, high)
+  s.leaps_left = where(may_leap * (1 - leaps), 0, s.leaps_left - may_leap)   -- where one leads astray others do
+  return to, leaps, may_leap * le(abs(to - x), 4 * ULP * abs(x))
+end
+
+-- Where a search for a level goes whose values are logarithms of the tail at x over the goal, or minus that where it is
+-- an `upper` one: by Newton's method for the tail itself, which if that is too large leads less far than the one for
+-- its logarithm, and ends next to where a density begins. Every second time, if it is between low and high.
+local function short_step (s, x, value, rate, low, high)
+  local sign = where(s.upper, -1, 1)
+  local to = x + sign * functions.expm1(-sign * value) / rate
+  local is_between = lt(low, to) * lt(to, high) * gt(rate, 0)
+  return to, gt(sign * value, 0) * is_between * (1 - (s.was_short or 0))
+end
+
+-- Where searches go which Newton's method does not lead anywhere, those that `wander`: by a leap if they are `slow`,
+-- by a short step, or half way, next to where one of these led. And whether that is a leap.
+local function wandered (s, x, value, rate, low, high, slow, wander)
+  local to, leaps, is_next = leapt(s, x, value, low, high, slow)
+  local middle = quadrature.middle(low, high)
+  if s.upper and any(wander) then
+    if s.anchor then middle = near(s.anchor, low, high, middle) end
+    local short, is_short = short_step(s, x, value, rate, low, high)
+    is_short = is_short * wander * (1 - leaps)
+    s.anchor, s.was_short = where(leaps, to, where(is_short, short, s.anchor or 0 / 0)), is_short
+    middle = where(is_short, short, middle)
+  end
+  return where(leaps, where(is_next, x, to), middle), leaps
 end
 
 -- A round of the search for the roots of g.
@@ -345,10 +381,11 @@ local function approach (g, s)
   local value, slope, noise, log_slope = g(x, s)
   local size = abs(value)
   low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
-  local ratio = log_slope and -value * functions.exp(-log_slope - functions.log(abs(x)))
+  local ratio = log_slope and -value * functions.sign(x) * functions.exp(-log_slope - functions.log(abs(x)))
   local step = log_slope and x * ratio or -value / slope
   local newton = x + step
   local by_ratio = x * functions.exp(ratio or step / x)
+  local rate = slope or functions.exp(log_slope)
   slope = slope or log_slope
   newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
@@ -360,8 +397,8 @@ local function approach (g, s)
   local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))
   local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
   local ended = maximum(s.ended, maximum(settled, adjacent))
-  local to, leaps, is_next = leapt(s, x, value, low, high, (1 - ended) * (1 - trusted * le(size, s.quick * before)))
-  local middle = where(leaps, where(is_next, x, to), quadrature.middle(low, high))
+  local slow = (1 - ended) * (1 - trusted * le(size, s.quick * before))
+  local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted))
   local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
   trusted = trusted * (1 - leaps)
   local next = where(trusted, newton, where(settled, x, between))
