@@ -296,6 +296,7 @@ end
 
 local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, or no more where a leap may do better
 local LEAPS = 4                  -- of a search
+local SOON = 5                   -- rounds of a search that is not slow
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
 -- Are the ends far apart, and not of opposite signs?
@@ -375,6 +376,17 @@ local function wandered (s, x, value, rate, low, high, slow, wander)
   return where(leaps, where(is_next, x, to), middle), leaps
 end
 
+-- Where Newton's method leads from x, or further: of values that shrink by much the same part in every round, as they
+-- do before a gap, half as many steps at once as would lead to their rounding error.
+local function stretched (s, x, newton, size, noise, low, high)
+  s.rounds = s.rounds + 1
+  if s.rounds <= SOON then return newton end
+  local steps = 0.5 * functions.log(size / noise) / functions.log(s.before / size)
+  local to = x + (newton - x) * steps
+  local is_slow = s.trusted * gt(size, QUICK * s.before) * le(size, HALVED * s.before)
+  return where(is_slow * gt(steps, 1) * lt(low, to) * lt(to, high), to, newton)
+end
+
 -- A round of the search for the roots of g.
 local function approach (g, s)
   local x, low, high, before = s.x, s.low, s.high, s.before
@@ -401,7 +413,7 @@ local function approach (g, s)
   local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted))
   local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
   trusted = trusted * (1 - leaps)
-  local next = where(trusted, newton, where(settled, x, between))
+  local next = where(trusted, stretched(s, x, newton, size, noise, low, high), where(settled, x, between))
   local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
   s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
   s.low, s.high, s.before, s.trusted = low, high, where(leaps, INF, size), trusted
@@ -420,7 +432,7 @@ end
 -- than the part `quick` of a value.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  leaps_left = LEAPS, quick = QUICK, ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, quick = QUICK, rounds = 0, ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end
