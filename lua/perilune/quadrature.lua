@@ -357,8 +357,7 @@ end
 local function short_step (s, x, value, rate, low, high)
   local sign = where(s.upper, -1, 1)
   local to = x + sign * functions.expm1(-sign * value) / rate
-  local is_between = lt(low, to) * lt(to, high) * gt(rate, 0)
-  return to, gt(sign * value, 0) * is_between * (1 - (s.was_short or 0))
+  return to, gt(sign * value, 0) * (1 - (s.was_short or 0)) * lt(low, to) * lt(to, high) * gt(rate, 0)
 end
 
 -- Where searches go which Newton's method does not lead anywhere, those that `wander`: by a leap if they are `slow`,
@@ -367,11 +366,12 @@ local function wandered (s, x, value, rate, low, high, slow, wander)
   local to, leaps, is_next = leapt(s, x, value, low, high, slow)
   local middle = quadrature.middle(low, high)
   if s.upper and any(wander) then
-    if s.anchor then middle = near(s.anchor, low, high, middle) end
     local short, is_short = short_step(s, x, value, rate, low, high)
     is_short = is_short * wander * (1 - leaps)
-    s.anchor, s.was_short = where(leaps, to, where(is_short, short, s.anchor or 0 / 0)), is_short
+    if s.anchor then middle = near(s.anchor, low, high, middle) end
     middle = where(is_short, short, middle)
+    local anchor = where(is_short, where(gt(16 * abs(short), abs(x)), short, 0 / 0), s.anchor or 0 / 0)
+    s.anchor, s.was_short = where(leaps, to, anchor), is_short
   end
   return where(leaps, where(is_next, x, to), middle), leaps
 end

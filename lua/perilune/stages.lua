@@ -249,12 +249,14 @@ local LOST = 2 ^ -32   -- a difference that is so small a part of tails has few 
 
 local LEAST_ROUNDED = 2 ^ -53   -- part of tails that their difference is off by at least
 
--- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by. The
--- second result is what that difference is off by where it has to do.
-local function inner_cdf (self, y, goal)
+-- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by, or
+-- the search has `ended`. The second result is what that difference is off by where it has to do.
+local function inner_cdf (self, y, goal, ended)
   local inner, cancelled, larger = inner_mass(self, y)
   local off = 0
-  if goal then cancelled = cancelled * functions.le(minimum(inner, abs(inner - goal)), LOST * larger) end
+  if goal then
+    cancelled = cancelled * (1 - ended) * functions.le(minimum(inner, abs(inner - goal)), LOST * larger)
+  end
   if not self.is_discrete and is_any(cancelled) then
     local mass = mended(self, y, inner, cancelled, larger, goal)
     off, inner = cancelled * functions.eq(mass, inner) * LEAST_ROUNDED * larger, mass
@@ -264,22 +266,25 @@ end
 
 function Folded:cdf (y) return (inner_cdf(self, y)) end
 
-local function log_inner (self, y, goal)
-  local inner, off = inner_cdf(self, y, goal)
+local function log_inner (self, y, goal, ended)
+  local inner, off = inner_cdf(self, y, goal, ended)
   return log_of(log(inner), self:sf(y)), off
 end
 
 function Folded:log_cdf (y) return (log_inner(self, y)) end
 
+local CALLS = 2   -- of the law below, each as long as a round, besides the one that is counted
+
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one, which need not be
 -- where it is far from the goal; of those only that are asked for. And what a lower one is off by, if that is more
 -- than rounding.
-local function log_tail (self, y, upper, goal)
+local function log_tail (self, y, upper, goal, ended)
   effort.count(self, y, 4)
-  if not is_any(upper) then return log_inner(self, y, goal) end
+  for _ = 1, CALLS do effort.spend(0, 0) end
+  if not is_any(upper) then return log_inner(self, y, goal, ended) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
   if not is_any(1 - upper) then return outer, 0 end
-  local inner, off = log_inner(self, y, goal)
+  local inner, off = log_inner(self, y, goal, ended)
   return where(upper, outer, inner), where(upper, 0, off)
 end
 
@@ -352,7 +357,7 @@ local function folded_quantile (self, p, q)
   end
   local y = quadrature.root(function (x, at)
     local goal, mass = at.goal, functions.exp(at.goal)
-    local reached, off = log_tail(self, x, at.upper, mass)
+    local reached, off = log_tail(self, x, at.upper, mass, at.ended)
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            maximum(2 ^ -51 * maximum(1, abs(goal)), off / maximum(mass, LEAST))
   end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5 }, self.batch_rank)

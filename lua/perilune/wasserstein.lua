@@ -52,6 +52,10 @@ local FINER = 1 / 256                        -- steps if there is nothing else
 local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
 local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
+local PAIRED  = 100                          -- two quantiles that cost less, to search for, cost less than the rounds
+local MARGIN  = 1.25                         -- times the points of one lap, which is more than the next one takes
+local BEYOND  = 6                            -- quantiles beyond all levels
+local EDGE = (ends.REACH - 2 * math.exp(0.5 * LAST)) / (0.5 * math.exp(0.5 * LAST))   -- steps of s to levels e^-REACH
 
 -- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
 local function costs_at (p, q, order, list, steps)
@@ -61,6 +65,18 @@ local function costs_at (p, q, order, list, steps)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
   return weight * powered(abs(batches.rows(p, #s, quantile_gaps.at(p, q, x, steps))), order)
+end
+
+-- Costs at two lists of places, of which the other one may be empty; they are searched for together.
+local function costs_at_both (p, q, order, list, others, steps)
+  if #others == 0 then return costs_at(p, q, order, list, steps), nil end
+  local all, is_first, at_first, at_others = { table.unpack(list) }, {}, {}, {}
+  table.move(others, 1, #others, #all + 1, all)
+  table.sort(all)
+  for _, s in ipairs(list) do is_first[s] = true end
+  for i, s in ipairs(all) do table.insert(is_first[s] and at_first or at_others, i) end
+  local terms = costs_at(p, q, order, all, steps)
+  return terms:index_select(1, core.tensor(at_first)), terms:index_select(1, core.tensor(at_others))
 end
 
 -- Are some of the costs infinite, for all elements? At levels beyond they are as well, which have mass.
@@ -95,27 +111,45 @@ local function trapezoidal_error (now, before, has_steps)
   return 10 * now * minimum(now / before, 1)
 end
 
+-- The costs, added up, at places that steps of h add to those of 2h: a function of h, and of whether they are known.
+-- Where rounds of searches cost more than points, those of h/2 are asked for together with them.
+local function added_costs (p, q, order, first, far, steps, purse)
+  local known = { [WIDEST / 2] = first.finer }
+  return function (h)
+    if known[h] then return known[h] end
+    local list, others = places(h, far), first.in_pairs and h > FINEST and places(h / 2, far) or {}
+    if not purse:affords(MARGIN * (#list + #others)) then others = {} end
+    purse:lap(#list + #others)
+    local terms, finer = costs_at_both(p, q, order, list, others, steps)
+    known[h / 2] = finer and finer:sum(1)
+    return terms:sum(1)
+  end, known
+end
+
 -- The trapezoidal rule from the costs at the widest steps on. E |quantile of p - quantile of q|^order and its error; or
 -- nil where quantiles are not smooth enough, or those at the ends count, and what is known of it, and the error of
 -- that. The error is at most the part `rtol` of all, or a part of what a `step` of quantiles amounts to, which need not
--- be smooth then. Neither need they be where panels, of so many `panel_points`, are too dear.
-local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_points)
-  local h, list, sum, far = WIDEST, first.list, first.sum, first.far
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, h * sum end
+-- be smooth then. Neither need they be where panels, of so many `panel_points`, are too dear; where they are so in any
+-- case, `is_last`, quantiles at the ends may count, and what is left out is an error.
+local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_points, is_last)
+  local h, sum, far = WIDEST, first.sum, first.far
+  local is_cut = far > LAST
+  if is_cut and not is_last or any(1 - functions.isfinite(sum)) then return nil, h * sum end
+  far = math.min(far, LAST)
   local before, difference, doubt = h * sum, first.difference, nil
+  local added, known = added_costs(p, q, order, first, far, steps, purse)
   local function goes_on ()
-    if doubt == nil or h > FINEST then return doubt == nil or purse:affords(2 * #list) end
-    return h > FINER and purse:affords(2 * #list) and not purse:affords(panel_points)
+    if known[h / 2] then return true end
+    if not purse:affords(MARGIN * #places(h / 2, far)) then return false end
+    return h > (purse:affords(panel_points) and FINEST or FINER)
   end
   while goes_on() do
     h = h / 2
-    list = places(h, far)
-    purse:lap(#list)
-    sum = sum + costs_at(p, q, order, list, steps):sum(1)
+    sum = sum + added(h)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     doubt = trapezoidal_error(now, difference, true) + rounding + blur
-    if h < WIDEST / 2 then
+    if h < WIDEST / 2 and not is_cut then
       local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
@@ -125,7 +159,8 @@ local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_poi
     end
     before, difference = value, now
   end
-  return nil, before, doubt
+  doubt = doubt or 16 * difference + blurred(before, order, step)   -- what every second of the costs differs by, and more
+  return nil, before, doubt + (is_cut and first.edge or 0)
 end
 
 -- The cost beyond the last levels, { 2, batch... } for both ends, and its error, by how it goes on there; `value` is
@@ -212,15 +247,24 @@ local function known_steps (p, q)
   return steps, count, are_known
 end
 
+-- Do rounds of searches for quantiles of both laws cost more than their points?
+local function are_paired (p, q, steps)
+  if is_quick(p, steps[p]) and is_quick(q, steps[q]) then return false end
+  return effort.search(p) + effort.search(q) < PAIRED
+end
+
 -- The costs at the widest steps of the trapezoidal rule, added up, how far out they count, and a quarter of what their
--- value differs by from that of every second of them: so much is left with steps of a quarter, if quantiles jump.
+-- value differs by from that of every second of them: so much is left with steps of a quarter, if quantiles jump. And
+-- what the outermost ones would be up to where `beyond_levels` begins, and perhaps those at steps of half the width.
 local function first_costs (p, q, order, steps, purse)
-  local list = places(WIDEST, LAST, true)
-  purse:lap(#list)
-  local terms = costs_at(p, q, order, list, steps)
-  local sum, others = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
-  return { list = list, sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms),
-           difference = 0.25 * bare(abs(WIDEST * (2 * others - sum))) }
+  local in_pairs = are_paired(p, q, steps)
+  local list, others = places(WIDEST, LAST, true), in_pairs and places(WIDEST / 2, LAST) or {}
+  purse:lap(#list + #others)
+  local terms, finer = costs_at_both(p, q, order, list, others, steps)
+  local sum, second = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
+  return { sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms), in_pairs = in_pairs,
+           finer = finer and finer:sum(1), difference = 0.25 * bare(abs(WIDEST * (2 * second - sum))),
+           edge = EDGE * bare(terms:select(1, 1) + terms:select(1, #list)) }
 end
 
 -- By many outcomes one by one, if either law has such.
@@ -253,14 +297,18 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
   if not breaks then
     local least = step == 0 and ends.FEW_BREAKS or ends.BREAKS   -- panels are for what is smooth
     value, error, doubt = by_steps(p, q, order, first, is_resolved and 1e-13 or STEPPED, step, steps, purse,
-                                   CUTTING * quantiles_of(least) + more)
+                                   CUTTING * quantiles_of(least) + more, not affordable(purse, 1, more))
     if value then
       return value, error + (are_known and not is_resolved and blurred(value, order, unresolved(p, q)) or 0)
     end
     breaks = affordable(purse, 1, more) or not doubt and BREAKS[#BREAKS]
   end
   local known = error or WIDEST * first.sum   -- by steps
-  local rest, rest_error = beyond_levels(p, q, order, known)
+  local zero = core.zeros { 1, table.unpack(p.batch_shape) }
+  local rest, rest_error = zero, zero
+  if not doubt or first.far > LAST or purse:affords(BEYOND) then
+    rest, rest_error = beyond_levels(p, q, order, known)
+  end
   if is_infinite(rest) then return fallback.infinite(p, q), INF end
   if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
   if not breaks then return known, doubt end
