@@ -296,6 +296,7 @@ end
 
 local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, or no more where a leap may do better
 local LEAPS = 4                  -- of a search
+local LAG  = 1                   -- rounds that may leave a bracket as wide as it was
 local SOON = 5                   -- rounds of a search that is not slow
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
@@ -345,33 +346,42 @@ end
 local function leapt (s, x, value, low, high, slow)
   local may_leap = s.leap and slow * gt(s.leaps_left, 0)
   if not (may_leap and any(may_leap)) then return x, 0, 0 end
-  local to = s.leap(x, s, value)
-  local leaps = may_leap * le(low, to) * le(to, high)
-  s.leaps_left = where(may_leap * (1 - leaps), 0, s.leaps_left - may_leap)   -- where one leads astray others do
+  local guess = s.leap(x, s, value)
+  local to = maximum(low, functions.minimum(guess, high))
+  local is_between = functions.eq(guess, to)
+  local leaps = may_leap * maximum(is_between, le(abs(guess - to), 16 * ULP * abs(to)))   -- but for rounding
+  s.leaps_left = where(may_leap * (1 - is_between), 0, s.leaps_left - may_leap)   -- where one leads astray others do
   return to, leaps, may_leap * le(abs(to - x), 4 * ULP * abs(x))
 end
 
 -- Where a search for a level goes whose values are logarithms of the tail at x over the goal, or minus that where it is
 -- an `upper` one: by Newton's method for the tail itself, which if that is too large leads less far than the one for
--- its logarithm, and ends next to where a density begins. Every second time, if it is between low and high.
+-- its logarithm, and ends next to where a density begins. And whether that is between low and high.
 local function short_step (s, x, value, rate, low, high)
   local sign = where(s.upper, -1, 1)
   local to = x + sign * functions.expm1(-sign * value) / rate
-  return to, gt(sign * value, 0) * (1 - (s.was_short or 0)) * lt(low, to) * lt(to, high) * gt(rate, 0)
+  return to, gt(sign * value, 0) * lt(low, to) * lt(to, high) * gt(rate, 0)
 end
 
--- Where searches go which Newton's method does not lead anywhere, those that `wander`: by a leap if they are `slow`,
--- by a short step, or half way, next to where one of these led. And whether that is a leap.
-local function wandered (s, x, value, rate, low, high, slow, wander)
+-- Has the bracket not become half as wide for some rounds?
+local function lags (s, width)
+  local is_half = le(width, 0.5 * (s.width or INF))
+  s.width, s.lag = where(is_half, width, s.width or INF), where(is_half, 0, (s.lag or 0) + 1)
+  return gt(s.lag, LAG)
+end
+
+-- Where searches go that `wander`, since steps of Newton's method do not halve the value: by a leap if they are `slow`,
+-- by a short step if they `leave` the bracket, or half way, next to where one of these led. And whether that is a leap.
+local function wandered (s, x, value, rate, low, high, slow, wander, leave)
   local to, leaps, is_next = leapt(s, x, value, low, high, slow)
   local middle = quadrature.middle(low, high)
   if s.upper and any(wander) then
     local short, is_short = short_step(s, x, value, rate, low, high)
-    is_short = is_short * wander * (1 - leaps)
-    if s.anchor then middle = near(s.anchor, low, high, middle) end
-    middle = where(is_short, short, middle)
+    local may_guess = wander * (1 - lags(s, high - low))
+    is_short = is_short * may_guess * leave * (1 - leaps)
+    local nearer = s.anchor and near(s.anchor, low, high, middle) or middle
     local anchor = where(is_short, where(gt(16 * abs(short), abs(x)), short, 0 / 0), s.anchor or 0 / 0)
-    s.anchor, s.was_short = where(leaps, to, anchor), is_short
+    middle, s.anchor = where(is_short, short, where(may_guess, nearer, middle)), where(leaps, to, anchor)
   end
   return where(leaps, where(is_next, x, to), middle), leaps
 end
@@ -410,7 +420,7 @@ local function approach (g, s)
   local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
   local ended = maximum(s.ended, maximum(settled, adjacent))
   local slow = (1 - ended) * (1 - trusted * le(size, s.quick * before))
-  local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted))
+  local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted), 1 - inside)
   local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
   trusted = trusted * (1 - leaps)
   local next = where(trusted, stretched(s, x, newton, size, noise, low, high), where(settled, x, between))

@@ -273,14 +273,20 @@ end
 
 function Folded:log_cdf (y) return (log_inner(self, y)) end
 
-local CALLS = 2   -- of the law below, each as long as a round, besides the one that is counted
+-- As many rounds as tails on both sides of the law below take besides the one that is counted: each component of a
+-- mixture of several classes is asked by itself.
+local function calls_of (d)
+  if d.component_distribution then return d.component_distribution.list and 2 or 1 end
+  local inner = d.below or d.base or d.base_dist
+  return type(inner) == "table" and calls_of(inner) or 0
+end
 
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one, which need not be
 -- where it is far from the goal; of those only that are asked for. And what a lower one is off by, if that is more
 -- than rounding.
 local function log_tail (self, y, upper, goal, ended)
   effort.count(self, y, 4)
-  for _ = 1, CALLS do effort.spend(0, 0) end
+  for _ = 1, calls_of(self.below) do effort.spend(0, 0) end
   if not is_any(upper) then return log_inner(self, y, goal, ended) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
   if not is_any(1 - upper) then return outer, 0 end

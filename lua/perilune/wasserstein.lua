@@ -40,6 +40,7 @@ local CUTS = 64                -- panels that are cut, and jumps that are ends o
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
 local BUDGET = 36000           -- of an element, in units of effort.lua
+local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
 local CUTTING = 1.5                                             -- first panels, and some that are cut
@@ -52,8 +53,9 @@ local FINER = 1 / 256                        -- steps if there is nothing else
 local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
 local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
+local FINE = 1 / 4                           -- steps that show whether quantiles are smooth
 local PAIRED  = 100                          -- two quantiles that cost less, to search for, cost less than the rounds
-local MARGIN  = 1.25                         -- times the points of one lap, which is more than the next one takes
+local MARGIN  = 1.1                          -- times the points of one lap, which is more than the next one takes
 local BEYOND  = 6                            -- quantiles beyond all levels
 local EDGE = (ends.REACH - 2 * math.exp(0.5 * LAST)) / (0.5 * math.exp(0.5 * LAST))   -- steps of s to levels e^-REACH
 
@@ -117,7 +119,7 @@ local function added_costs (p, q, order, first, far, steps, purse)
   local known = { [WIDEST / 2] = first.finer }
   return function (h)
     if known[h] then return known[h] end
-    local list, others = places(h, far), first.in_pairs and h > FINEST and places(h / 2, far) or {}
+    local list, others = places(h, far), first.in_pairs and h > FINE and places(h / 2, far) or {}
     if not purse:affords(MARGIN * (#list + #others)) then others = {} end
     purse:lap(#list + #others)
     local terms, finer = costs_at_both(p, q, order, list, others, steps)
@@ -154,7 +156,7 @@ local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_poi
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
-      local is_vain = step == 0 and h < 1 / 2 and any(is_slow)
+      local is_vain = step == 0 and h <= FINE and any(is_slow)
       if is_vain and purse:affords(panel_points) then return nil, value, doubt end
     end
     before, difference = value, now
@@ -323,7 +325,8 @@ local function between_quantiles (p, q, order)
   local purse = effort.begin(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
   local steps, count, are_known = known_steps(p, q)
   local value, error = by_outcomes(p, q, order, steps, purse)
-  if value and not any(gt(error, STEPPED * bare(value))) then return value, error end
+  local is_known = value and not any(gt(error, STEPPED * bare(value)))
+  if is_known or value and purse:left() < LITTLE * batches.size(p) then return value, error end
   local other, other_error = by_levels(p, q, order, steps, count, are_known, purse)
   if not value then return other, other_error end
   return better(value, error, other, other_error)
