@@ -100,7 +100,7 @@ local QUANTILES = {
   Rice            = function () return 2.5 end,
   Skellam         = function () return 4 end,
   VonMises        = function () return 4 end,
-  Zipf            = function () return 3 end,
+  Zipf            = function (d) return mean_price(functions.where(functions.lt(bare(d.exponent), 1.01), 30, 3)) end,
 }
 
 -- The law that d is made of, or nil.

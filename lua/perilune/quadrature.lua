@@ -344,7 +344,7 @@ end
 -- Where s.leap leads those searches that are `slow`, if they have leaps left; whether they go there, and whether that
 -- is next to x, so that the root is.
 local function leapt (s, x, value, low, high, slow)
-  local may_leap = s.leap and slow * gt(s.leaps_left, 0)
+  local may_leap = s.leap and s.rounds >= s.rounds_before and slow * gt(s.leaps_left, 0)
   if not (may_leap and any(may_leap)) then return x, 0, 0 end
   local guess = s.leap(x, s, value)
   local to = maximum(low, functions.minimum(guess, high))
@@ -439,10 +439,10 @@ end
 -- out, with what is `given` of each: g(x, points) finds that in fields of `points`. So they do while they are more
 -- than a `few`, see settling.lua. A `grain` that is given is how close the ends of a bracket need to come, and
 -- leap(x, points, value) a guess on the other side of the root, for use where a step of Newton's method leaves more
--- than the part `quick` of a value.
+-- than the part `quick` of a value, after `rounds_before`.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  leaps_left = LEAPS, quick = QUICK, rounds = 0, ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, quick = QUICK, rounds = 0, rounds_before = 0, ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end

@@ -273,12 +273,17 @@ end
 
 function Folded:log_cdf (y) return (log_inner(self, y)) end
 
+local function has_components (d)
+  local inner = d.below or d.base or d.base_dist
+  return d.component_distribution ~= nil or type(inner) == "table" and has_components(inner)
+end
+
 -- As many rounds as tails on both sides of the law below take besides the one that is counted: each component of a
--- mixture of several classes is asked by itself.
+-- mixture of several classes is asked by itself, and what is left of a law for masses.
 local function calls_of (d)
   if d.component_distribution then return d.component_distribution.list and 2 or 1 end
   local inner = d.below or d.base or d.base_dist
-  return type(inner) == "table" and calls_of(inner) or 0
+  return (d.log_mass and 1 or 0) + (type(inner) == "table" and calls_of(inner) or 0)
 end
 
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one, which need not be
@@ -294,6 +299,8 @@ local function log_tail (self, y, upper, goal, ended)
   return where(upper, outer, inner), where(upper, 0, off)
 end
 
+local MASSES, MASS = 10000, 200   -- that a search spends before it goes by tails alone, and more for each quantile
+local PATIENT = 16   -- rounds before a leap of a dear mixture, which costs more than these
 local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
 
 -- Quantiles of X by a method at two levels, which are searched for together: a list.
@@ -356,6 +363,8 @@ local function folded_quantile (self, p, q)
   end
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
   local start = where(functions.isnan(least), guess, maximum(guess, least))
+  local purse = effort.purse(MASSES + MASS * (core.is_tensor(target) and core.numel(target) or 1))
+  local is_dear_mixture = has_components(self.below) and effort.is_dear(self)
   local function goes_on (x, at, value)
     local goal = functions.exp(at.goal)   -- value = log(reached / goal), or minus that
     local excess = goal * where(at.upper, -functions.expm1(-value), functions.expm1(value))
@@ -363,10 +372,11 @@ local function folded_quantile (self, p, q)
   end
   local y = quadrature.root(function (x, at)
     local goal, mass = at.goal, functions.exp(at.goal)
-    local reached, off = log_tail(self, x, at.upper, mass, at.ended)
+    local reached, off = log_tail(self, x, at.upper, mass, purse:left() > 0 and at.ended or 1)
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            maximum(2 ^ -51 * maximum(1, abs(goal)), off / maximum(mass, LEAST))
-  end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5 }, self.batch_rank)
+  end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5,
+                               rounds_before = is_dear_mixture and PATIENT or 0 }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)

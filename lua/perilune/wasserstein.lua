@@ -39,7 +39,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 36000           -- of an element, in units of effort.lua
+local BUDGET = 38000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
@@ -120,7 +120,7 @@ local function added_costs (p, q, order, first, far, steps, purse)
   return function (h)
     if known[h] then return known[h] end
     local list, others = places(h, far), first.in_pairs and h > FINE and places(h / 2, far) or {}
-    if not purse:affords(MARGIN * (#list + #others)) then others = {} end
+    if not purse:affords(2 * (#list + #others)) then others = {} end
     purse:lap(#list + #others)
     local terms, finer = costs_at_both(p, q, order, list, others, steps)
     known[h / 2] = finer and finer:sum(1)
