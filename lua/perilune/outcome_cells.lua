@@ -171,7 +171,8 @@ function outcome_cells.are_known (d, other, steps, purse)
   local known = steps[d]
   if not known or known.is_tracked ~= false or #known.levels <= FEW or any(1 - known.are_all) then return false end
   if is_discrete(other) or other.log_prob == Distribution.log_prob then return false end
-  return #known.levels * batches.size(d) * effort.search(other) < SHARE * purse:left()
+  local n, quantile, cells = #known.levels * batches.size(d), effort.search(other), 2 * CELL * effort.tail(other)
+  return n * quantile < SHARE * purse:left() and n * (quantile + cells) < purse:left()
          and not core.tracked(other:log_prob(0))
 end
 
