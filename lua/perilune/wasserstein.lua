@@ -39,7 +39,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 38000           -- of an element, in units of effort.lua
+local BUDGET = 36000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
@@ -161,19 +161,29 @@ local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_poi
     end
     before, difference = value, now
   end
-  doubt = doubt or 16 * difference + blurred(before, order, step)   -- what every second of the costs differs by, and more
+  doubt = doubt or 16 * difference + blurred(before, order, step)   -- four times what every second place differs by
   return nil, before, doubt + (is_cut and first.edge or 0)
 end
 
+-- Do both laws end at a number, below (side = 1) or above (side = 2)?
+local function are_bounded (p, q, side)
+  for _, d in ipairs { p, q } do
+    if any(functions.isinf(bare((select(side, ends.of(d.support)))))) then return false end
+  end
+  return true
+end
+
 -- The cost beyond the last levels, { 2, batch... } for both ends, and its error, by how it goes on there; `value` is
--- what is known of the others.
-local function beyond_levels (p, q, order, value)
+-- what is known of the others. Where `is_dear`, nothing is asked for at an end that both laws have.
+local function beyond_levels (p, q, order, value, is_dear)
   local shape = { 2, table.unpack(p.batch_shape) }
+  local function gaps (side, x)
+    if is_dear and are_bounded(p, q, side) then return batches.rows(p, #x, 0) end
+    return batches.rows(p, #x, quantile_gaps.at(p, q, x, {}))
+  end
   local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
-    local low, high = t:select(2, 1), t:select(2, 2)
-    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gaps.at(p, q, -(low + LOG_2), {})),
-                                batches.rows(p, #t, quantile_gaps.at(p, q, high + LOG_2, {})) }, 2)
-    return 0.5 * exp(-t) * powered(abs(gaps), order)
+    local both = tensor.stack({ gaps(1, -(t:select(2, 1) + LOG_2)), gaps(2, t:select(2, 2) + LOG_2) }, 2)
+    return 0.5 * exp(-t) * powered(abs(both), order)
   end
   local rest, error = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
   local zero = core.zeros(shape)
@@ -306,11 +316,8 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
     breaks = affordable(purse, 1, more) or not doubt and BREAKS[#BREAKS]
   end
   local known = error or WIDEST * first.sum   -- by steps
-  local zero = core.zeros { 1, table.unpack(p.batch_shape) }
-  local rest, rest_error = zero, zero
-  if not doubt or first.far > LAST or purse:affords(BEYOND) then
-    rest, rest_error = beyond_levels(p, q, order, known)
-  end
+  local is_dear = doubt and first.far <= LAST and not purse:affords(BEYOND)
+  local rest, rest_error = beyond_levels(p, q, order, known, is_dear)
   if is_infinite(rest) then return fallback.infinite(p, q), INF end
   if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
   if not breaks then return known, doubt end
