@@ -361,6 +361,20 @@ describe("wasserstein between laws whose quantiles are dear", function ()
   end
 end)
 
+-- Half of q is T = Z/sqrt(V/7.6) with Z about -2865 and V a Chi2(7.6): E |T|^7 = 2865^7 E (7.6/V)^3.5, where levels of
+-- e^-400 count still. The other half, and all of p, are next to 0.
+describe("wasserstein where the rarest levels count, and panels are too dear", function ()
+  it("states an error that holds", function ()
+    local lgamma = peri.lgamma
+    local moment = 2865 * math.exp((3.5 * math.log(3.8) + lgamma(0.3) - lgamma(3.8)) / 7)
+    local q = peri.MixtureDistribution(peri.Categorical { 0.5, 0.5 },
+                                       { peri.Normal(0, 1), peri.NoncentralT(7.6, -2865) })
+    local value, error = peri.wasserstein(peri.ZeroInflatedPoisson(1e-20, 10), q, 7)
+    assert.near(moment * 0.5 ^ (1 / 7), value, error + 15)
+    assert(error < 0.2 * value)
+  end)
+end)
+
 describe("wasserstein of other orders between outcomes", function ()
   it("of very many is off by no more than a step of each law, and says so", function ()
     local function mix (c) return peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, c) end

@@ -39,7 +39,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 36000           -- of an element, in units of effort.lua
+local BUDGET = 37000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
@@ -55,9 +55,8 @@ local FAINT = 2 ^ -70                        -- terms of no account, as a part o
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
 local FINE = 1 / 4                           -- steps that show whether quantiles are smooth
 local PAIRED  = 100                          -- two quantiles that cost less, to search for, cost less than the rounds
-local MARGIN  = 1.1                          -- times the points of one lap, which is more than the next one takes
 local BEYOND  = 6                            -- quantiles beyond all levels
-local EDGE = (ends.REACH - 2 * math.exp(0.5 * LAST)) / (0.5 * math.exp(0.5 * LAST))   -- steps of s to levels e^-REACH
+local EDGE = 2 * (ends.REACH - math.exp(0.5 * LAST)) / math.exp(0.5 * LAST)   -- from LAST to e^-REACH, in s
 
 -- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
 local function costs_at (p, q, order, list, steps)
@@ -142,7 +141,7 @@ local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_poi
   local added, known = added_costs(p, q, order, first, far, steps, purse)
   local function goes_on ()
     if known[h / 2] then return true end
-    if not purse:affords(MARGIN * #places(h / 2, far)) then return false end
+    if not purse:affords(#places(h / 2, far)) then return false end
     return h > (purse:affords(panel_points) and FINEST or FINER)
   end
   while goes_on() do
