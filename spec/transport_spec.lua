@@ -319,6 +319,62 @@ describe("wasserstein between outcomes and a continuous law", function ()
   end)
 end)
 
+-- |quantile of p - quantile of q| at n levels, in the middle of equal parts of the mass.
+local function gaps_at_levels (p, q, n)
+  local u = (peri.arange(0, n) + 0.5) / n
+  return peri.abs(p:icdf(u) - q:icdf(u))
+end
+
+describe("wasserstein between laws whose quantiles are dear", function ()
+  local Abs, Affine = peri.transforms.Abs, peri.transforms.Affine
+  local function folded (d, ...) return peri.TransformedDistribution(d, { ... }) end
+  local function mix (a, b, c) return peri.MixtureSameFamily(peri.Categorical { a, b }, c) end
+  local function any_mix (a, b, ...) return peri.MixtureDistribution(peri.Categorical { a, b }, { ... }) end
+
+  -- p, q, and what the reference may be off by, as a part of it
+  local CASES = {
+    { folded(any_mix(0.5, 0.5, peri.NormalInverseGaussian(1.93, -0.03, 0, 1e-100), peri.Normal(0, 1)), Abs()),
+      folded(peri.Normal(3, 0.5), Abs()), 2e-3 },
+    { peri.Normal(0, 1), folded(mix(1e-8, 1, peri.TruncatedNormal({ 0.4, 5.83 }, { 0.046, 1.78 }, { 2.34, -9.5 },
+                                                                  { 8.4, -2 })), Affine(-1, 2), Abs()), 1e-3 },
+    { folded(peri.Truncated(peri.GeneralizedNormal(-19275, 7.2, 3.6), -0.3, 10), Abs()), peri.Normal(0, 1), 1e-3 },
+    { folded(peri.Truncated(peri.NoncentralT(2.7, 7500, 0, 5.6), 1, 1e9), Abs(), peri.transforms.Power(0.5)),
+      folded(peri.Truncated(peri.ExGaussian(-53320, 0.84, 8.3), -2, 3), Abs(), peri.transforms.Power(0.5)), 1e-2 },
+    { peri.Truncated(any_mix(1e-8, 1, peri.Kumaraswamy(8.8, 0.0155), peri.AsymmetricLaplace(-0.14, 2.9, 2.6)), -2, 1),
+      peri.Gumbel(-9.5, 2.7), 1e-3 },
+    { folded(mix(0.5, 0.5, peri.NoncentralT({ 14.5, 13.3 }, { -6, -7 }, 0, { 5, 6.6 })), Abs()),
+      peri.Gamma(3, 0.1), 1e-3 },
+    { mix(0.3, 0.7, peri.Skellam({ 0.9, 18820 }, { 20, 8 })),
+      peri.Truncated(any_mix(0.3, 0.7, peri.LogUniform(7.4, 11.6), peri.Normal(5, 2)), 3, 10), 1e-3 },
+  }
+  for _, case in ipairs(CASES) do
+    local p, q, off = table.unpack(case)
+    it("states an error that holds: " .. tostring(p), function ()
+      local gaps = gaps_at_levels(p, q, 500)
+      for _, order in ipairs { 1, 2 } do
+        local value, error = peri.wasserstein(p, q, order)
+        local reference = (gaps ^ order):mean() ^ (1 / order)
+        assert(math.abs(value - reference) <= error + off * reference,
+               ("order %d: %.12g off by %.3g, not %.3g"):format(order, value, error, value - reference))
+      end
+    end)
+  end
+end)
+
+-- Half of q is T = Z/sqrt(V/7.6) with Z about -2865 and V a Chi2(7.6): E |T|^7 = 2865^7 E (7.6/V)^3.5, where levels of
+-- e^-400 count still. The other half, and all of p, are next to 0.
+describe("wasserstein where the rarest levels count, and panels are too dear", function ()
+  it("states an error that holds", function ()
+    local lgamma = peri.lgamma
+    local moment = 2865 * math.exp((3.5 * math.log(3.8) + lgamma(0.3) - lgamma(3.8)) / 7)
+    local q = peri.MixtureDistribution(peri.Categorical { 0.5, 0.5 },
+                                       { peri.Normal(0, 1), peri.NoncentralT(7.6, -2865) })
+    local value, error = peri.wasserstein(peri.ZeroInflatedPoisson(1e-20, 10), q, 7)
+    assert.near(moment * 0.5 ^ (1 / 7), value, error + 15)
+    assert(error < 0.2 * value)
+  end)
+end)
+
 describe("wasserstein of other orders between outcomes", function ()
   it("of very many is off by no more than a step of each law, and says so", function ()
     local function mix (c) return peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, c) end

@@ -20,6 +20,8 @@ local DEEP = 1e-290   -- tails below have quantiles by logarithms,
 local LOST = 1e-305   -- and those below too few digits to share out
 local NEXT = 2 ^ -53 * (1 + 2 ^ -10)   -- this part of a number leads to the next
 
+local IDLE = 0.25     -- a level that no quantile is dear of: medians may be next to 0
+
 local mixture_search = {}
 
 -- The least and the greatest of the components' values, those of no weight left out.
@@ -75,7 +77,7 @@ local function leap (self, each, reached, tail, upper, is_low)
   local weights = maximum(self.weights, TINY)
   local level = each + sums.padded(self, tail - reached) / weights
   local is_level = functions.gt(level, 0) * functions.lt(level, 1) * functions.gt(self.weights, 0)
-  local x = quantiles(self, where(is_level, level, 0.5), upper)
+  local x = quantiles(self, where(is_level, level, IDLE), upper)
   return where(is_low, where(is_level, x, INF):min(-1), where(is_level, x, -INF):max(-1))
 end
 

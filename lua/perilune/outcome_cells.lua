@@ -22,6 +22,7 @@ local FEW = 64                  -- outcomes are many if they are more
 local SHARE = 0.5               -- of what there is to spend, for quantiles between them, and for cells
 local CELL = 2                  -- in tails: a dozen densities cost as much as one
 local PANELS, ROUNDS = 32, 16   -- that are cut beyond the levels, and how often
+local QUANTILES = 23            -- of a panel
 
 local outcome_cells = {}
 
@@ -112,7 +113,7 @@ end
 
 -- The cost at levels beyond these, x = log(u/(1 - u)) of one for each element: below (side = -1) or above; beside
 -- the `value` of the others. Quantiles meet where the tail beyond is e^-meeting. Where those of outcomes are not all
--- known first panels are fewer.
+-- known, or quantiles are too dear, first panels are fewer.
 local function beyond_level (p, q, order, steps, x, side, value, meeting, are_known, purse)
   local shape = p.batch_shape
   local start = functions.softplus(side * x)   -- -log of that tail
@@ -121,7 +122,9 @@ local function beyond_level (p, q, order, steps, x, side, value, meeting, are_kn
     local gap = quantile_gaps.at(p, q, side * (t + functions.log1p(-exp(-t))), steps)
     return powered(exp(-t / order) * abs(batches.rows(p, #v, gap)), order)
   end
-  local points = { meeting - start, table.unpack(are_known and ends.BREAKS or ends.FEW_BREAKS) }
+  local quantiles = (#ends.BREAKS + 1) * QUANTILES * batches.size(p)
+  local are_many = are_known and quantiles * (effort.search(p) + effort.search(q)) < SHARE * purse:left()
+  local points = { meeting - start, table.unpack(are_many and ends.BREAKS or ends.FEW_BREAKS) }
   local sum, error = quadrature.integrate(cost, 0, ends.REACH, {
     shape = shape, as_tensor = true, points = points, panels = PANELS, rounds = ROUNDS, rtol = 1e-10, purse = purse,
     atol = 1e-12 * (core.is_tensor(value) and core.item(value:min()) or value),
@@ -168,7 +171,8 @@ function outcome_cells.are_known (d, other, steps, purse)
   local known = steps[d]
   if not known or known.is_tracked ~= false or #known.levels <= FEW or any(1 - known.are_all) then return false end
   if is_discrete(other) or other.log_prob == Distribution.log_prob then return false end
-  return #known.levels * batches.size(d) * effort.search(other) < SHARE * purse:left()
+  local n, quantile, cells = #known.levels * batches.size(d), effort.search(other), 2 * CELL * effort.tail(other)
+  return n * quantile < SHARE * purse:left() and n * (quantile + cells) < purse:left()
          and not core.tracked(other:log_prob(0))
 end
 

@@ -296,6 +296,8 @@ end
 
 local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, or no more where a leap may do better
 local LEAPS = 4                  -- of a search
+local LAG  = 1                   -- rounds that may leave a bracket as wide as it was
+local SOON = 5                   -- rounds of a search that is not slow
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
 -- Are the ends far apart, and not of opposite signs?
@@ -329,14 +331,70 @@ local function any (flags)
   return flags ~= 0
 end
 
+-- A point between, half way in logarithms of the distances from an `anchor` that is at an end or beyond, if these are
+-- far apart: the root is expected close to it. `middle` where not.
+local function near (anchor, low, high, middle)
+  local a, b, least = low - anchor, high - anchor, ULP * abs(anchor)
+  local from, to = maximum(abs(a), least), maximum(abs(b), least)
+  local is_far = maximum(lt(16 * from, to), lt(16 * to, from)) * functions.ge(a * functions.sign(b), 0)
+                 * functions.ge(b * functions.sign(a), 0) * lt(maximum(from, to), INF)
+  return where(is_far, anchor + functions.sign(a + b) * sqrt(from) * sqrt(to), middle)
+end
+
 -- Where s.leap leads those searches that are `slow`, if they have leaps left; whether they go there, and whether that
 -- is next to x, so that the root is.
 local function leapt (s, x, value, low, high, slow)
-  local may_leap = s.leap and slow * gt(s.leaps_left, 0)
+  local may_leap = s.leap and s.rounds >= s.rounds_before and slow * gt(s.leaps_left, 0)
   if not (may_leap and any(may_leap)) then return x, 0, 0 end
-  local to = s.leap(x, s, value)
-  s.leaps_left = s.leaps_left - may_leap
-  return to, may_leap * le(low, to) * le(to, high), may_leap * le(abs(to - x), 4 * ULP * abs(x))
+  local guess = s.leap(x, s, value)
+  local to = maximum(low, functions.minimum(guess, high))
+  local is_between = functions.eq(guess, to)
+  local leaps = may_leap * maximum(is_between, le(abs(guess - to), 16 * ULP * abs(to)))   -- but for rounding
+  s.leaps_left = where(may_leap * (1 - is_between), 0, s.leaps_left - may_leap)   -- where one leads astray others do
+  return to, leaps, may_leap * le(abs(to - x), 4 * ULP * abs(x))
+end
+
+-- Where a search for a level goes whose values are logarithms of the tail at x over the goal, or minus that where it is
+-- an `upper` one: by Newton's method for the tail itself, which if that is too large leads less far than the one for
+-- its logarithm, and ends next to where a density begins. And whether that is between low and high.
+local function short_step (s, x, value, rate, low, high)
+  local sign = where(s.upper, -1, 1)
+  local to = x + sign * functions.expm1(-sign * value) / rate
+  return to, gt(sign * value, 0) * lt(low, to) * lt(to, high) * gt(rate, 0)
+end
+
+-- Has the bracket not become half as wide for some rounds?
+local function lags (s, width)
+  local is_half = le(width, 0.5 * (s.width or INF))
+  s.width, s.lag = where(is_half, width, s.width or INF), where(is_half, 0, (s.lag or 0) + 1)
+  return gt(s.lag, LAG)
+end
+
+-- Where searches go that `wander`, since steps of Newton's method do not halve the value: by a leap if they are `slow`,
+-- by a short step if they `leave` the bracket, or half way, next to where one of these led. And whether that is a leap.
+local function wandered (s, x, value, rate, low, high, slow, wander, leave)
+  local to, leaps, is_next = leapt(s, x, value, low, high, slow)
+  local middle = quadrature.middle(low, high)
+  if s.upper and any(wander) then
+    local short, is_short = short_step(s, x, value, rate, low, high)
+    local may_guess = wander * (1 - lags(s, high - low))
+    is_short = is_short * may_guess * leave * (1 - leaps)
+    local nearer = s.anchor and near(s.anchor, low, high, middle) or middle
+    local anchor = where(is_short, where(gt(16 * abs(short), abs(x)), short, 0 / 0), s.anchor or 0 / 0)
+    middle, s.anchor = where(is_short, short, where(may_guess, nearer, middle)), where(leaps, to, anchor)
+  end
+  return where(leaps, where(is_next, x, to), middle), leaps
+end
+
+-- Where Newton's method leads from x, or further: of values that shrink by much the same part in every round, as they
+-- do before a gap, half as many steps at once as would lead to their rounding error.
+local function stretched (s, x, newton, size, noise, low, high)
+  s.rounds = s.rounds + 1
+  if s.rounds <= SOON then return newton end
+  local steps = 0.5 * functions.log(size / noise) / functions.log(s.before / size)
+  local to = x + (newton - x) * steps
+  local is_slow = s.trusted * gt(size, QUICK * s.before) * le(size, HALVED * s.before)
+  return where(is_slow * gt(steps, 1) * lt(low, to) * lt(to, high), to, newton)
 end
 
 -- A round of the search for the roots of g.
@@ -345,10 +403,11 @@ local function approach (g, s)
   local value, slope, noise, log_slope = g(x, s)
   local size = abs(value)
   low, high = where(lt(value, 0), x, low), where(gt(value, 0), x, high)
-  local ratio = log_slope and -value * functions.exp(-log_slope - functions.log(abs(x)))
+  local ratio = log_slope and -value * functions.sign(x) * functions.exp(-log_slope - functions.log(abs(x)))
   local step = log_slope and x * ratio or -value / slope
   local newton = x + step
   local by_ratio = x * functions.exp(ratio or step / x)
+  local rate = slope or functions.exp(log_slope)
   slope = slope or log_slope
   newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
@@ -360,11 +419,11 @@ local function approach (g, s)
   local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))
   local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
   local ended = maximum(s.ended, maximum(settled, adjacent))
-  local to, leaps, is_next = leapt(s, x, value, low, high, (1 - ended) * (1 - trusted * le(size, s.quick * before)))
-  local middle = where(leaps, where(is_next, x, to), quadrature.middle(low, high))
+  local slow = (1 - ended) * (1 - trusted * le(size, s.quick * before))
+  local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted), 1 - inside)
   local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
   trusted = trusted * (1 - leaps)
-  local next = where(trusted, newton, where(settled, x, between))
+  local next = where(trusted, stretched(s, x, newton, size, noise, low, high), where(settled, x, between))
   local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
   s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
   s.low, s.high, s.before, s.trusted = low, high, where(leaps, INF, size), trusted
@@ -380,10 +439,10 @@ end
 -- out, with what is `given` of each: g(x, points) finds that in fields of `points`. So they do while they are more
 -- than a `few`, see settling.lua. A `grain` that is given is how close the ends of a bracket need to come, and
 -- leap(x, points, value) a guess on the other side of the root, for use where a step of Newton's method leaves more
--- than the part `quick` of a value.
+-- than the part `quick` of a value, after `rounds_before`.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  leaps_left = LEAPS, quick = QUICK, ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, quick = QUICK, rounds = 0, rounds_before = 0, ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end

@@ -12,6 +12,7 @@ local log, gt = functions.log, functions.gt
 local INF = math.huge
 local JUMPS, LISTED, LEAST = 256, 4096, 1e-13
 local NEXT, SOON = 2 ^ -40, 1 / 16   -- more than the tails of any law are off by; a part of the way to the next jump
+local KINKS = 10000                  -- for an element, in units of effort.lua
 local COMPLETE = 1e-9                -- what outcomes may lack that are all of a law
 
 local quantile_gaps = {}
@@ -64,10 +65,11 @@ local function asked_odds (d, x)
   return log_odds(d, x)
 end
 
--- Where quantiles of d jump and where they meet those of another law, as lists.
+-- Where quantiles of d jump and where they meet those of another law, unless that is too dear, as lists.
 local function listed (jumps, d, other, x)
   local n, lists = #jumps, { jumps = {}, kinks = {} }
-  local met = not is_discrete(other) and minimum(batches.rows(d, n, asked_odds(other, x)), jumps)
+  local is_asked = not is_discrete(other) and 2 * n * effort.tail(other) < KINKS
+  local met = is_asked and minimum(batches.rows(d, n, asked_odds(other, x)), jumps)
   for k = 1, n do
     lists.jumps[k] = jumps:select(1, k)
     if met then lists.kinks[k] = maximum(lists.jumps[k - 1] or -INF, met:select(1, k)) end

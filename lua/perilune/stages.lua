@@ -19,7 +19,8 @@ local tensor       = lazy "tensor"
 local where, maximum, minimum, abs, log = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.log
 local sum_rightmost = events.sum_rightmost
-local INF = math.huge
+local INF   = math.huge
+local LEAST = 2.0 ^ -1022   -- normal number
 
 local stages = {}
 
@@ -236,18 +237,27 @@ end
 function Folded:log_sf (y) return where(functions.lt(y, 0), 0, log_outer(self, y, self:cdf(y))) end
 
 local PATIENCE = 500   -- for a mass of a dear law, in units of effort.lua
+local ROUGHLY  = 1e-3  -- a mass that is so far from the goal of a search is known well enough
+
+-- How far off an integral may be, beside the goals of searches for masses of `row` times it.
+local function tolerance_of (row, goal)
+  local function flat (x) return core.is_tensor(x) and x:reshape(-1) or x end
+  local density = flat(goal) / maximum(flat(row), LEAST)
+  return function (value) return ROUGHLY * abs(value - density) end
+end
 
 -- P(-y <= X <= y) as an integral of the density, for y close to 0: over v, y v^8, as the density may have a cusp at 0.
-local function mass_near_zero (self, y, shape)
+-- A search for the mass `goal` has rough ones far from it. The second result is its error.
+local function mass_near_zero (self, y, shape, goal)
   local row = (core.is_tensor(y) and y or core.tensor(y)):expand(shape)
   local purse = effort.is_dear(self) and effort.purse(PATIENCE * core.numel(row)) or nil
-  local density = quadrature.integrate(function (v)
+  local density, error = quadrature.integrate(function (v)
     local square = v * v
     local seventh = square * square * square * v
     effort.count_densities(self, v)
     return where(functions.gt(row, 0), 8 * seventh * functions.exp(self:log_prob(row * (seventh * v))), 0)
-  end, 0, 1, { shape = shape, panels = 16, rounds = 16, purse = purse })
-  return row * density
+  end, 0, 1, { shape = shape, panels = 16, rounds = 16, purse = purse, enough = goal and tolerance_of(row, goal) })
+  return row * density, row * error
 end
 
 local function is_any (flags)
@@ -255,45 +265,82 @@ local function is_any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
--- The same where the difference of tails has lost digits: those of these flags.
-local function mended (self, y, inner, cancelled)
+local ROUNDED = 2 ^ -50   -- part of tails that their difference is off by
+
+-- The same where the difference `inner` of tails has lost digits, if the integral is closer: those of these flags. The
+-- tails are up to `larger`.
+local function mended (self, y, inner, cancelled, larger, goal)
   local shape = core.is_tensor(inner) and core.shape(inner) or {}
-  if #shape == 0 then
-    local mass = mass_near_zero(self, y, shape)
-    return where(cancelled, core.is_tensor(y) and mass or core.item(mass), inner)
+  local function closer (x, at, off, aim, size)
+    local mass, error = mass_near_zero(self, at, size, aim)
+    if #size == 0 and not core.is_tensor(at) then mass, error = core.item(mass), core.item(error) end
+    return where(functions.le(error, off), mass, x)
   end
+  local off = ROUNDED * larger
+  if #shape == 0 then return where(cancelled, closer(inner, y, off, goal, shape), inner) end
   return settling.run(function (s)
-    s.x = where(s.ended, s.x, mass_near_zero(self, s.y, core.shape(s.x)))
+    s.x = where(s.ended, s.x, closer(s.x, s.y, s.off, s.goal, core.shape(s.x)))
     s.ended = 1
-  end, { x = inner, y = where(cancelled, y, 0), ended = 1 - cancelled }, 1, self.batch_rank)
+  end, { x = inner, y = where(cancelled, y, 0), off = off, ended = 1 - cancelled,
+         goal = core.is_tensor(goal) and goal:expand(shape) or goal }, 1, self.batch_rank)
 end
 
 local LOST = 2 ^ -32   -- a difference that is so small a part of tails has few digits, as far as these may be off
 
--- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by.
-local function inner_cdf (self, y, goal)
+local LEAST_ROUNDED = 2 ^ -53   -- part of tails that their difference is off by at least
+
+-- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by, or
+-- the search has `ended`. The second result is what that difference is off by where it has to do.
+local function inner_cdf (self, y, goal, ended)
   local inner, cancelled, larger = inner_mass(self, y)
-  if goal then cancelled = cancelled * functions.le(minimum(inner, abs(inner - goal)), LOST * larger) end
-  if not (self.is_discrete or self.has_points) and is_any(cancelled) then inner = mended(self, y, inner, cancelled) end
-  return where(functions.lt(y, 0), 0, inner)
+  local off = 0
+  if goal then
+    cancelled = cancelled * (1 - ended) * functions.le(minimum(inner, abs(inner - goal)), LOST * larger)
+  end
+  if not (self.is_discrete or self.has_points) and is_any(cancelled) then
+    local mass = mended(self, y, inner, cancelled, larger, goal)
+    off, inner = cancelled * functions.eq(mass, inner) * LEAST_ROUNDED * larger, mass
+  end
+  return where(functions.lt(y, 0), 0, inner), off
 end
 
-function Folded:cdf (y) return inner_cdf(self, y) end
+function Folded:cdf (y) return (inner_cdf(self, y)) end
 
-local function log_inner (self, y, goal) return log_of(log(inner_cdf(self, y, goal)), self:sf(y)) end
+local function log_inner (self, y, goal, ended)
+  local inner, off = inner_cdf(self, y, goal, ended)
+  return log_of(log(inner), self:sf(y)), off
+end
 
-function Folded:log_cdf (y) return log_inner(self, y) end
+function Folded:log_cdf (y) return (log_inner(self, y)) end
+
+local function has_components (d)
+  local inner = d.below or d.base or d.base_dist
+  return d.component_distribution ~= nil or type(inner) == "table" and has_components(inner)
+end
+
+-- As many rounds as tails on both sides of the law below take besides the one that is counted: each component of a
+-- mixture of several classes is asked by itself, and what is left of a law for masses.
+local function calls_of (d)
+  if d.component_distribution then return d.component_distribution.list and 2 or 1 end
+  local inner = d.below or d.base or d.base_dist
+  return (d.log_mass and 1 or 0) + (type(inner) == "table" and calls_of(inner) or 0)
+end
 
 -- The logarithm of the upper tail, which need not be exact where it is near 0, or of the lower one, which need not be
--- where it is far from the goal; of those only that are asked for.
-local function log_tail (self, y, upper, goal)
+-- where it is far from the goal; of those only that are asked for. And what a lower one is off by, if that is more
+-- than rounding.
+local function log_tail (self, y, upper, goal, ended)
   effort.count(self, y, 4)
-  if not is_any(upper) then return log_inner(self, y, goal) end
+  for _ = 1, calls_of(self.below) do effort.spend(0, 0) end
+  if not is_any(upper) then return log_inner(self, y, goal, ended) end
   local outer = log_outer(self, y, (inner_mass(self, y)))
-  if not is_any(1 - upper) then return outer end
-  return where(upper, outer, log_inner(self, y, goal))
+  if not is_any(1 - upper) then return outer, 0 end
+  local inner, off = log_inner(self, y, goal, ended)
+  return where(upper, outer, inner), where(upper, 0, off)
 end
 
+local MASSES, MASS = 10000, 200   -- that a search spends before it goes by tails alone, and more for each quantile
+local PATIENT = 16   -- rounds before a leap of a dear mixture, which costs more than these
 local SLACK = 1e-6   -- more than quantiles miss their levels by, as a part of these
 
 -- Quantiles of X by a method at two levels, which are searched for together: a list.
@@ -321,15 +368,20 @@ local function bounds (self, half, small, upper)
   return reach, where(functions.ge(least, 0.5 * reach), least, 0 * reach)
 end
 
--- A level of which nothing is known where it is none.
-local function proper (u) return where(functions.gt(u, 0) * functions.lt(u, 1), u, 0 / 0) end
+local SLIGHT = 2 ^ -44   -- part of a tail: levels that differ by less may both be that of a gap in X
+
+-- The level u + excess, which differs from u by more than rounding; NaN, of which nothing is known, where it is none.
+local function beside (u, excess)
+  local level = u + where(functions.lt(excess, 0), minimum(excess, -SLIGHT * u), maximum(excess, SLIGHT * u))
+  return where(functions.gt(level, 0) * functions.lt(level, 1), level, 0 / 0)
+end
 
 -- A guess on the other side of a quantile of |X| from y, beyond which there is `excess` too little: as if all of that
 -- were on one side of 0, or half on either, between which the quantile is.
 local function leap (self, y, excess, is_low)
   local below, above = left_of(self, "cdf", y), self.below:sf(y)
-  local low  = at_two(self, "icdf", proper(below + excess), proper(below + 0.5 * excess))
-  local high = at_two(self, "isf", proper(above + excess), proper(above + 0.5 * excess))
+  local low  = at_two(self, "icdf", beside(below, excess), beside(below, 0.5 * excess))
+  local high = at_two(self, "isf", beside(above, excess), beside(above, 0.5 * excess))
   local function nearest (a, b, pick) return where(functions.isnan(a), b, where(functions.isnan(b), a, pick(a, b))) end
   local function side (pick, opposite)
     return nearest(nearest(-low[1], high[1], pick), opposite(-low[2], high[2]), pick)
@@ -351,16 +403,20 @@ local function folded_quantile (self, p, q)
   end
   local guess = where(upper, outer, minimum(p / functions.exp(self:log_prob(0)), reach))
   local start = where(functions.isnan(least), guess, maximum(guess, least))
+  local purse = effort.purse(MASSES + MASS * (core.is_tensor(target) and core.numel(target) or 1))
+  local is_dear_mixture = has_components(self.below) and effort.is_dear(self)
   local function goes_on (x, at, value)
     local goal = functions.exp(at.goal)   -- value = log(reached / goal), or minus that
     local excess = goal * where(at.upper, -functions.expm1(-value), functions.expm1(value))
     return leap(self, x, excess, functions.lt(value, 0))
   end
   local y = quadrature.root(function (x, at)
-    local reached, goal = log_tail(self, x, at.upper, functions.exp(at.goal)), at.goal
+    local goal, mass = at.goal, functions.exp(at.goal)
+    local reached, off = log_tail(self, x, at.upper, mass, purse:left() > 0 and at.ended or 1)
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
-           2 ^ -51 * maximum(1, abs(goal))
-  end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5 }, self.batch_rank)
+           maximum(2 ^ -51 * maximum(1, abs(goal)), off / maximum(mass, LEAST))
+  end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5,
+                               rounds_before = is_dear_mixture and PATIENT or 0 }, self.batch_rank)
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)

@@ -99,6 +99,7 @@ local function searched (self, x, log_p, log_q, lost)
   return quadrature.root(function (at, s)
     if is_discrete then at = functions.round(at) end
     effort.count(self.base, at, 4)
+    if self.base.component_distribution then effort.spend(0, 0) end   -- masses of slivers, as long as another round
     local below, above = truncation.log_tails(self, at)
     local reached, goal = where(s.upper, above, below), s.goal
     local noise = 2 ^ -50 * maximum(1, abs(goal))

@@ -40,7 +40,8 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 36000           -- of an element, in units of effort.lua
+local BUDGET = 37000           -- of an element, in units of effort.lua
+local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
 local CUTTING = 1.5                                             -- first panels, and some that are cut
@@ -53,6 +54,10 @@ local FINER = 1 / 256                        -- steps if there is nothing else
 local SLOW  = 1 / 4                          -- differences of smooth integrands fall faster than that
 local FAINT = 2 ^ -70                        -- terms of no account, as a part of all
 local STEPPED = 1e-7                         -- the error of quantiles with steps, as a part of all
+local FINE = 1 / 4                           -- steps that show whether quantiles are smooth
+local PAIRED  = 100                          -- two quantiles that cost less, to search for, cost less than the rounds
+local BEYOND  = 6                            -- quantiles beyond all levels
+local EDGE = 2 * (ends.REACH - math.exp(0.5 * LAST)) / math.exp(0.5 * LAST)   -- from LAST to e^-REACH, in s
 
 -- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
 local function costs_at (p, q, order, list, steps)
@@ -62,6 +67,18 @@ local function costs_at (p, q, order, list, steps)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
   return weight * powered(abs(batches.rows(p, #s, quantile_gaps.at(p, q, x, steps))), order)
+end
+
+-- Costs at two lists of places, of which the other one may be empty; they are searched for together.
+local function costs_at_both (p, q, order, list, others, steps)
+  if #others == 0 then return costs_at(p, q, order, list, steps), nil end
+  local all, is_first, at_first, at_others = { table.unpack(list) }, {}, {}, {}
+  table.move(others, 1, #others, #all + 1, all)
+  table.sort(all)
+  for _, s in ipairs(list) do is_first[s] = true end
+  for i, s in ipairs(all) do table.insert(is_first[s] and at_first or at_others, i) end
+  local terms = costs_at(p, q, order, all, steps)
+  return terms:index_select(1, core.tensor(at_first)), terms:index_select(1, core.tensor(at_others))
 end
 
 -- Are some of the costs infinite, for all elements? At levels beyond they are as well, which have mass.
@@ -96,48 +113,77 @@ local function trapezoidal_error (now, before, has_steps)
   return 10 * now * minimum(now / before, 1)
 end
 
+-- The costs, added up, at places that steps of h add to those of 2h: a function of h, and of whether they are known.
+-- Where rounds of searches cost more than points, those of h/2 are asked for together with them.
+local function added_costs (p, q, order, first, far, steps, purse)
+  local known = { [WIDEST / 2] = first.finer }
+  return function (h)
+    if known[h] then return known[h] end
+    local list, others = places(h, far), first.in_pairs and h > FINE and places(h / 2, far) or {}
+    if not purse:affords(2 * (#list + #others)) then others = {} end
+    purse:lap(#list + #others)
+    local terms, finer = costs_at_both(p, q, order, list, others, steps)
+    known[h / 2] = finer and finer:sum(1)
+    return terms:sum(1)
+  end, known
+end
+
 -- The trapezoidal rule from the costs at the widest steps on. E |quantile of p - quantile of q|^order and its error; or
 -- nil where quantiles are not smooth enough, or those at the ends count, and what is known of it, and the error of
 -- that. The error is at most the part `rtol` of all, or a part of what a `step` of quantiles amounts to, which need not
--- be smooth then. Neither need they be where panels, of so many `panel_points`, are too dear.
-local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_points)
-  local h, list, sum, far = WIDEST, first.list, first.sum, first.far
-  if far > LAST or any(1 - functions.isfinite(sum)) then return nil, h * sum end
+-- be smooth then. Neither need they be where panels, of so many `panel_points`, are too dear; where they are so in any
+-- case, `is_last`, quantiles at the ends may count, and what is left out is an error.
+local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_points, is_last)
+  local h, sum, far = WIDEST, first.sum, first.far
+  local is_cut = far > LAST
+  if is_cut and not is_last or any(1 - functions.isfinite(sum)) then return nil, h * sum end
+  far = math.min(far, LAST)
   local before, difference, doubt = h * sum, first.difference, nil
+  local added, known = added_costs(p, q, order, first, far, steps, purse)
   local function goes_on ()
-    if doubt == nil or h > FINEST then return doubt == nil or purse:affords(2 * #list) end
-    return h > FINER and purse:affords(2 * #list) and not purse:affords(panel_points)
+    if known[h / 2] then return true end
+    if not purse:affords(#places(h / 2, far)) then return false end
+    return h > (purse:affords(panel_points) and FINEST or FINER)
   end
   while goes_on() do
     h = h / 2
-    list = places(h, far)
-    purse:lap(#list)
-    sum = sum + costs_at(p, q, order, list, steps):sum(1)
+    sum = sum + added(h)
     local value = h * sum
     local now, rounding, blur = bare(abs(value - before)), 2 ^ -48 * bare(value), blurred(value, order, step)
     doubt = trapezoidal_error(now, difference, true) + rounding + blur
-    if h < WIDEST / 2 then
+    if h < WIDEST / 2 and not is_cut then
       local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
       local share = h > FINEST and 0.25 or 1
       if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
-      local is_vain = step == 0 and h < 1 / 2 and any(is_slow)
+      local is_vain = step == 0 and h <= FINE and any(is_slow)
       if is_vain and purse:affords(panel_points) then return nil, value, doubt end
     end
     before, difference = value, now
   end
-  return nil, before, doubt
+  doubt = doubt or 16 * difference + blurred(before, order, step)   -- four times what every second place differs by
+  return nil, before, doubt + (is_cut and first.edge or 0)
+end
+
+-- Do both laws end at a number, below (side = 1) or above (side = 2)?
+local function are_bounded (p, q, side)
+  for _, d in ipairs { p, q } do
+    if any(functions.isinf(bare((select(side, ends.of(d.support)))))) then return false end
+  end
+  return true
 end
 
 -- The cost beyond the last levels, { 2, batch... } for both ends, and its error, by how it goes on there; `value` is
--- what is known of the others.
-local function beyond_levels (p, q, order, value)
+-- what is known of the others. Where `is_dear`, nothing is asked for at an end that both laws have.
+local function beyond_levels (p, q, order, value, is_dear)
   local shape = { 2, table.unpack(p.batch_shape) }
+  local function gaps (side, x)
+    if is_dear and are_bounded(p, q, side) then return batches.rows(p, #x, 0) end
+    return batches.rows(p, #x, quantile_gaps.at(p, q, x, {}))
+  end
   local function terms (t)   -- { 3, 2, batch... }: of both ends, at levels e^-t/2
-    local low, high = t:select(2, 1), t:select(2, 2)
-    local gaps = tensor.stack({ batches.rows(p, #t, quantile_gaps.at(p, q, -(low + LOG_2), {})),
-                                batches.rows(p, #t, quantile_gaps.at(p, q, high + LOG_2, {})) }, 2)
-    return 0.5 * exp(-t) * powered(abs(gaps), order)
+    local both = tensor.stack({ gaps(1, -(t:select(2, 1) + LOG_2)), gaps(2, t:select(2, 2) + LOG_2) }, 2)
+    return 0.5 * exp(-t) * powered(abs(both), order)
   end
   local rest, error = ends.remainder(terms, shape, where(functions.isfinite(value), bare(value), 0), 0)
   local zero = core.zeros(shape)
@@ -213,15 +259,24 @@ local function known_steps (p, q)
   return steps, count, are_known
 end
 
+-- Do rounds of searches for quantiles of both laws cost more than their points?
+local function are_paired (p, q, steps)
+  if is_quick(p, steps[p]) and is_quick(q, steps[q]) then return false end
+  return effort.search(p) + effort.search(q) < PAIRED
+end
+
 -- The costs at the widest steps of the trapezoidal rule, added up, how far out they count, and a quarter of what their
--- value differs by from that of every second of them: so much is left with steps of a quarter, if quantiles jump.
+-- value differs by from that of every second of them: so much is left with steps of a quarter, if quantiles jump. And
+-- what the outermost ones would be up to where `beyond_levels` begins, and perhaps those at steps of half the width.
 local function first_costs (p, q, order, steps, purse)
-  local list = places(WIDEST, LAST, true)
-  purse:lap(#list)
-  local terms = costs_at(p, q, order, list, steps)
-  local sum, others = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
-  return { list = list, sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms),
-           difference = 0.25 * bare(abs(WIDEST * (2 * others - sum))) }
+  local in_pairs = are_paired(p, q, steps)
+  local list, others = places(WIDEST, LAST, true), in_pairs and places(WIDEST / 2, LAST) or {}
+  purse:lap(#list + #others)
+  local terms, finer = costs_at_both(p, q, order, list, others, steps)
+  local sum, second = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
+  return { sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms), in_pairs = in_pairs,
+           finer = finer and finer:sum(1), difference = 0.25 * bare(abs(WIDEST * (2 * second - sum))),
+           edge = EDGE * bare(terms:select(1, 1) + terms:select(1, #list)) }
 end
 
 -- By many outcomes one by one, if either law has such.
@@ -254,14 +309,15 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
   if not breaks then
     local least = step == 0 and ends.FEW_BREAKS or ends.BREAKS   -- panels are for what is smooth
     value, error, doubt = by_steps(p, q, order, first, is_resolved and 1e-13 or STEPPED, step, steps, purse,
-                                   CUTTING * quantiles_of(least) + more)
+                                   CUTTING * quantiles_of(least) + more, not affordable(purse, 1, more))
     if value then
       return value, error + (are_known and not is_resolved and blurred(value, order, unresolved(p, q)) or 0)
     end
     breaks = affordable(purse, 1, more) or not doubt and BREAKS[#BREAKS]
   end
   local known = error or WIDEST * first.sum   -- by steps
-  local rest, rest_error = beyond_levels(p, q, order, known)
+  local is_dear = doubt and first.far <= LAST and not purse:affords(BEYOND)
+  local rest, rest_error = beyond_levels(p, q, order, known, is_dear)
   if is_infinite(rest) then return fallback.infinite(p, q), INF end
   if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
   if not breaks then return known, doubt end
@@ -276,7 +332,8 @@ local function between_quantiles (p, q, order)
   local purse = effort.begin(BUDGET * batches.size(p) * math.max(effort.elements(p), effort.elements(q)))
   local steps, count, are_known = known_steps(p, q)
   local value, error = by_outcomes(p, q, order, steps, purse)
-  if value and not any(gt(error, STEPPED * bare(value))) then return value, error end
+  local is_known = value and not any(gt(error, STEPPED * bare(value)))
+  if is_known or value and purse:left() < LITTLE * batches.size(p) then return value, error end
   local other, other_error = by_levels(p, q, order, steps, count, are_known, purse)
   if not value then return other, other_error end
   return better(value, error, other, other_error)
