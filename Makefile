@@ -13,6 +13,7 @@
 #   make bench-models gradients and draws of models beside Stan and JAGS
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make slow         time of calls on single elements of random laws, from SEED=: 50 ms at most
+#   make composed     laws made of others against their draws, from SEED=, COUNT= of each class
 #   make samplers     a million draws from every law, compared with it
 #   make calibration  simulations and their posteriors by every way, steps of chains by turns with
 #                     new data: right, and broken ones found out?
@@ -124,7 +125,7 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = busted --lua=$(shell command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard slow samplers steps \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard slow composed samplers steps \
         bootstrap examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock \
         install clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
         need-luas need-love mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
@@ -338,6 +339,10 @@ verdicts: need-build
 slow: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/long/slow.lua $(SEED) $(COUNT)
+
+composed: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/long/composed.lua $(SEED) $(COUNT)
 
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all

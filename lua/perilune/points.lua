@@ -1,5 +1,5 @@
---- Laws of which single points have mass: discrete ones, and those made of a Censored law or of a single point, as Delta
--- is and others are at the ends of their parameters.
+--- Laws of which single points have mass: discrete ones, and those made of a Censored law or of a single point, which
+-- Delta is, and others are at the ends of their parameters.
 local batches    = require "perilune.batches"
 local class      = require "perilune.class"
 local core       = require "perilune.core"

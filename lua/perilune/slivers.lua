@@ -1,5 +1,6 @@
 --- Stretches of a law in which its density hardly changes: masses of them, and quantiles close to an end.
 local batches   = require "perilune.batches"
+local class     = require "perilune.class"
 local core      = require "perilune.core"
 local effort    = require "perilune.effort"
 local functions = require "perilune.functions"
@@ -40,11 +41,26 @@ local function error_of_five (error_of_three) return 1e-9 * (100 * error_of_thre
 
 local NEAR = 3   -- widths of a sliver from which on a cusp does not matter
 
+-- Between which numbers the density of a law may have a cusp: at its mode if the class says that it `has_cusp`, or says
+-- nothing; anywhere if such a law is transformed; nil for none.
+local function cusps_of (d)
+  local inner = d.base or d.base_dist
+  if class.of(inner) then
+    local low, high = cusps_of(inner)
+    if d.transforms and low then return -INF, INF end
+    return low, high
+  end
+  local mode = (d.has_cusp or not d.kernels) and modes.of(d) or nil
+  return mode, mode
+end
+
 -- By what the mass e^log_mass between a and b may be off, as a part of it, if the density has a cusp there or near: by
--- what it differs from that of both halves. Densities have theirs at the mode.
+-- what it differs from that of both halves.
 local function error_by_cusps (base, a, b, log_mass, log_density)
-  local mode, width = modes.of(base), b - a
-  local is_near = mode and functions.lt(a - NEAR * width, mode) * functions.lt(mode, b + NEAR * width) or 0
+  local low, high = cusps_of(base)
+  if not low then return 0 end
+  local width = b - a
+  local is_near = functions.lt(a - NEAR * width, high) * functions.lt(low, b + NEAR * width)
   if not batches.any_may_be(is_near) then return 0 end
   local quarter = 0.25 * width
   local halves = functions.logaddexp(log_sliver(log_density, a + quarter, quarter),

@@ -4,9 +4,10 @@ local batches    = require "perilune.batches"
 local core       = require "perilune.core"
 local functions  = require "perilune.functions"
 local outcomes   = require "perilune.outcomes"
-local points     = require "perilune.points"
 local summation  = require "perilune.summation"
 local tensor     = require "perilune.tensor"
+
+local has_integers = require "perilune.points".has_integers
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
 local sign, gt                     = functions.sign, functions.gt
@@ -274,7 +275,7 @@ local function all_of (d)
     for _, map in ipairs(d.transforms) do x = map:forward(x) end
     return rows(d, #mass, x), mass
   end
-  if not points.has_integers(d) then return nil end
+  if not has_integers(d) then return nil end
   local from, to = outcomes.range(d)
   local n = core.item((to - from):max()) + 1
   if n > MOST then return nil end

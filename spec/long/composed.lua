@@ -1,5 +1,5 @@
 --- Do laws that are made of others agree with themselves: draws with tails, tails with quantiles, densities with tails,
--- moments with draws, expectations with tails? Random laws, cut, censored, mixed and transformed, up to three times over.
+-- moments with draws, expectations with tails? Random laws, cut, censored, mixed and transformed, up to three times.
 --
 --   lua spec/long/composed.lua [seed] [laws of each class] [class ...]
 --
@@ -17,6 +17,9 @@ local FAR   = 7       -- standard errors
 local CLOSE = 1e-8    -- more than rounding of tails
 
 local composed = {}
+
+-- No with NaN.
+local function is_within (x, limit) return math.abs(x) <= limit end
 
 local ENDS = { "-math.huge", "-2", "-0.3", "0", "0.1", "1", "3", "10", "math.huge" }
 local INTEGER_ENDS = { "-math.huge", "-2", "0", "1", "3", "10", "math.huge" }
@@ -98,9 +101,9 @@ local function check_tails (d, list, say)
   local cdf, sf, worst, where = all(d, "cdf", list), all(d, "sf", list), 0, nil
   local log_cdf, log_sf = all(d, "log_cdf", list), all(d, "log_sf", list)
   for i, x in ipairs(list) do
-    if not (math.abs(cdf[i] + sf[i] - 1) < CLOSE) then return say("cdf + sf is %.15g at %.17g", cdf[i] + sf[i], x) end
+    if not is_within(cdf[i] + sf[i] - 1, CLOSE) then return say("cdf + sf is %.15g at %.17g", cdf[i] + sf[i], x) end
     if i > 1 and cdf[i] < cdf[i - 1] - CLOSE then return say("the cdf falls at %.17g", x) end
-    if not (math.abs(math.exp(log_cdf[i]) - cdf[i]) < CLOSE and math.abs(math.exp(log_sf[i]) - sf[i]) < CLOSE) then
+    if not (is_within(math.exp(log_cdf[i]) - cdf[i], CLOSE) and is_within(math.exp(log_sf[i]) - sf[i], CLOSE)) then
       return say("logarithms of tails at %.17g: %.15g, %.15g", x, log_cdf[i], log_sf[i])
     end
     if x ~= list[i + 1] and math.abs(cdf[i] - i / N) > worst then worst, where = math.abs(cdf[i] - i / N), x end
@@ -143,7 +146,7 @@ local function check_moments (d, list, say)
   local mean, variance = peri.item(d:mean()), peri.item(d:variance())
   local value, error = d:expectation(function (x) return x end)
   value, error = peri.item(value), peri.item(error)
-  if math.abs(mean) < math.huge and not (math.abs(value - mean) <= error + CLOSE * math.abs(mean)) then
+  if math.abs(mean) < math.huge and not is_within(value - mean, error + CLOSE * math.abs(mean)) then
     say("mean %.15g, expectation %.15g +- %.3g", mean, value, error)
   end
   local sum = 0
@@ -158,13 +161,13 @@ local function check_expectations (d, list, say)
   local c, sum = 0.5 * (list[N * 2 // 5] + list[N * 2 // 5 + 1]), 0
   local value, error = d:expectation(function (x) return peri.gt(x, c) end)
   value, error = peri.item(value), peri.item(error)
-  if not (math.abs(value - peri.item(d:sf(c))) <= error + CLOSE) then
+  if not is_within(value - peri.item(d:sf(c)), error + CLOSE) then
     say("P(x > %.17g) is %.15g, as an expectation %.15g +- %.3g", c, peri.item(d:sf(c)), value, error)
   end
   for _, x in ipairs(list) do sum = sum + math.cos(x) end
   value, error = d:expectation(function (x) return peri.cos(x) end)
   value, error = peri.item(value), peri.item(error)
-  if value == value and not (math.abs(value - sum / N) <= error + FAR / math.sqrt(2 * N)) then
+  if value == value and not is_within(value - sum / N, error + FAR / math.sqrt(2 * N)) then
     say("E cos is %.6g +- %.3g, of draws %.6g", value, error, sum / N)
   end
 end

@@ -13,6 +13,7 @@ local functions    = require "perilune.functions"
 
 local AsymmetricLaplace = Distribution:extend("AsymmetricLaplace", {
   kernels = "asymmetriclaplace",
+  has_cusp = true,
   params = {
     { "loc",       constraints.real,     default = 0 },
     { "scale",     constraints.positive, default = 1 },

@@ -11,6 +11,7 @@ local constraints  = require "perilune.constraints"
 
 local GeneralizedNormal = Distribution:extend("GeneralizedNormal", {
   kernels = "generalizednormal",
+  has_cusp = true,
   params = {
     { "loc",   constraints.real,     default = 0 },
     { "scale", constraints.positive, default = 1 },

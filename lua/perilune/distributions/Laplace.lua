@@ -11,6 +11,7 @@ local functions    = require "perilune.functions"
 
 local Laplace = Distribution:extend("Laplace", {
   kernels = "laplace",
+  has_cusp = true,
   params = {
     { "loc",   constraints.real,     default = 0 },
     { "scale", constraints.positive, default = 1 },

@@ -12,6 +12,7 @@ local functions    = require "perilune.functions"
 
 local Triangular = Distribution:extend("Triangular", {
   kernels = "triangular",
+  has_cusp = true,
   params = {
     { "low",  constraints.real, default = 0 },
     { "high", function (self) return constraints.greater_than(self.low) end, default = 1 },
