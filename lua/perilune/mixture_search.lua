@@ -118,7 +118,7 @@ local function deep_quantile (self, tail, upper, low, high)
   return quadrature.root(function (x, at)
     local goal = at.goal
     reached, each = asked(self, x, at.upper, sums.log_mixed, "log_cdf", "log_sf")
-    return where(at.upper, -1, 1) * (reached - goal), exp(self:log_prob(x) - reached), 2 ^ -51 * functions.abs(goal)
+    return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * functions.abs(goal), self:log_prob(x) - reached
   end, low, high, inner_end(upper, low, high), { goal = log(tail), upper = upper, leap = goes_on },
      #self.batch_shape, effort.few(self))
 end
