@@ -39,10 +39,12 @@ local function quotient_price (d)
   return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 40, 250)))
 end
 
--- Integrals are over steps where the noncentrality is large, and over many powers of e where df is next to nothing.
+-- Integrals are over steps where the noncentrality is large, and over many powers of e where df is small; where that is
+-- next to nothing tails are those of a normal number.
 local function score_price (d)
   local df, steps = bare(d.df), functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
-  return mean_price(steps + functions.where(functions.gt(df, 0.05), 0, -1.2 * functions.log(df)))
+  local each = steps + functions.where(functions.gt(df, 0.05), 0, -1.2 * functions.log(df))
+  return mean_price(functions.where(functions.lt(df, 1e-20), 2, each))
 end
 
 -- What a tail costs, of classes where that is more than POINT; a density, more than DENSITY; a quantile, more than

@@ -164,7 +164,12 @@ static void log_density_slopes (const double v[], double d[]) {
 ** Tails
 ** ====================================================== */
 
+/* with next to no df, s is anything between 0 and infinity: the sign of d + normal is all that tells, as long as
+   what is added to its tail, at most 1500 df, is rounding */
+static int is_flat (Shape s, int upper) { return s.df < 1e-19 * vndtr(upper ? s.d : -s.d); }
+
 static double log_integral (Shape s, double z, int upper) {
+  if (is_flat(s, upper)) return vlog_ndtr(upper ? s.d : -s.d);
   Place p = place_of(s, z);
   p.side = upper;
   Peaked f = tail_of(&p, NULL, 0);
