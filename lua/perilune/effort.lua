@@ -167,9 +167,11 @@ end
 --- How many points of d are not worth more than a round.
 function effort.few (d) return ROUND / price(d) end
 
--- As many rounds is a call for tails of d worth: what is left of a law takes two.
+-- As many rounds is a call for tails of d worth: what is left of a law takes two, and components of several classes are
+-- asked one by one.
 local function layers (d)
-  local inner = inside(d)
+  local inner, component = inside(d), d.component_distribution
+  if component and component.list then return #component.list end
   return (d.log_mass and 2 or 1) + (inner and layers(inner) - 1 or 0)
 end
 

@@ -40,7 +40,7 @@ local function powered (x, order) return order == 1 and x or order == 2 and x * 
 local CUTS = 64                -- panels that are cut, and jumps that are ends of panels
 local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
-local BUDGET = 37000           -- of an element, in units of effort.lua
+local BUDGET = 32000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
 local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
 local QUANTILES = 23                                            -- of a panel
