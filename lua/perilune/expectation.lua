@@ -465,6 +465,14 @@ end
 --- What may be spent on an expectation under d.
 expectation.purse = purse_of
 
+--- E[X] of a law that has quantiles, as a distance from its median: so rounding of densities is a part of the spread,
+-- and not of X.
+function expectation.mean (d, opts)
+  local centre = d.support and d.support.is_discrete and 0 or finite(d:icdf(0.5))
+  centre = core.is_tensor(centre) and core.bare(centre) or centre
+  return centre + d:expectation(function (x) return x - centre end, opts)
+end
+
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element

@@ -80,11 +80,10 @@ local function slack (self, x)
   return 2 ^ -44 * (self.is_affine and maximum(size, abs(map.loc / map.scale)) or size)
 end
 
--- The places where the cdf of the law below is P(X < x), and P(X <= x).
+-- The places where the cdf of a discrete law below is P(X < x), and P(X <= x).
 local function place_before (self, x)
   if self.has_integers then return points.outcome_before(x) end
-  if self.is_discrete then return x - slack(self, x) end
-  return self.has_points and points.before(x) or x
+  return self.is_discrete and x - slack(self, x) or x
 end
 
 local function place_at (self, x)
@@ -103,14 +102,32 @@ local function preimage (self, y)
   return x
 end
 
+local OTHER = { cdf = "sf", sf = "cdf", log_cdf = "log_sf", log_sf = "log_cdf" }
+
+-- A tail of a law with points of mass, a stage or a distribution: P(X < x) where its name says P(X <= x), and P(X >= x)
+-- where that says P(X > x). Numbers next to x may have the same preimage, so each stage looks for its own.
+local function strict_tail (law, name, x)
+  local stage = law.law or law
+  if getmetatable(stage) ~= Stage then return law[name](law, points.before(x)) end
+  local below, sign, place = stage.below, stage.map.sign, preimage(stage, x)
+  if sign == 1 then return strict_tail(below, name, place) end
+  local other = below[OTHER[name]](below, place)
+  return sign == -1 and other or where(functions.gt(sign, 0), strict_tail(below, name, place), other)
+end
+
+-- The tail of the law below called `name`, with P(X < x) for P(X <= x) and P(X >= x) for P(X > x).
+local function tail_before (self, name, x)
+  if self.has_points then return strict_tail(self.below, name, x) end
+  return self.below[name](self.below, place_before(self, x))
+end
+
 -- The tail below y that is called `rising` where map increases, `falling` where it decreases:
 -- there P(Y <= y) is P(X >= x).
 local function tail (self, y, rising, falling)
   local below, sign, x = self.below, self.map.sign, preimage(self, y)
   if sign == 1 then return below[rising](below, place_at(self, x)) end
-  if sign == -1 then return below[falling](below, place_before(self, x)) end
-  return where(functions.gt(sign, 0), below[rising](below, place_at(self, x)),
-               below[falling](below, place_before(self, x)))
+  if sign == -1 then return tail_before(self, falling, x) end
+  return where(functions.gt(sign, 0), below[rising](below, place_at(self, x)), tail_before(self, falling, x))
 end
 
 function Stage:cdf (y) return tail(self, y, "cdf", "sf") end
@@ -208,9 +225,7 @@ function Folded:log_prob (y)
 end
 
 -- P(X < -y)
-local function left_of (self, name, y)
-  return self.below[name](self.below, place_before(self, -y))
-end
+local function left_of (self, name, y) return tail_before(self, name, -y) end
 
 -- P(-y <= X <= y), the difference of those tails that are small; whether little is left of them, and the larger one.
 local function inner_mass (self, y)

@@ -106,3 +106,9 @@ it("Censored sees integers of integers", function ()
   assert.equal("Censored: low must be an integer where outcomes are, got 0.1",
                require "spec.support.refusal"(peri.Censored, peri.Poisson(3), 0.1, 4))
 end)
+
+it("Censored has a mean to the digits of its spread", function ()
+  local d = peri.Censored(peri.Rice(468913.67, 0.00826), 0, math.huge)
+  assert.near(468913.67, d:mean(), 1e-9)
+  assert.near(0.00826, d:stddev(), 1e-9)
+end)

@@ -420,6 +420,10 @@ describe("A law with points of mass", function ()
     check({ Affine(0, -1) }, peri.Delta(-2), { [1.9] = 0, [2] = 1, [2.1] = 1 })
     check({ Affine(1, -1) }, slab, { [1] = 0.75, [1 - 1e-12] = 0.25 - 0.5e-12 / math.sqrt(2 * math.pi) })
     check({ Affine(0, -1) }, peri.Censored(peri.Normal(0, 1), -1, 1), { [1] = 1, [0] = 0.5, [3] = 1, [-3] = 0 })
+    local grown = peri.TransformedDistribution(peri.Censored(peri.Normal(10, 1), 1, 10), { peri.transforms.Exp() })
+    check({ Affine(3, -0.5) }, grown, { [3 - 0.5 * math.exp(10)] = 0.5 })   -- next to e^10 logarithms are all 10
+    check({ Affine(0, -1), Affine(0, -1) }, grown,
+          { [math.exp(10)] = 1, [0.999 * math.exp(10)] = peri.special.ndtr(math.log(0.999)) })
   end)
 
   it("has tails with them when it is folded", function ()

@@ -151,7 +151,8 @@ local function check_moments (d, list, say)
   end
   local sum = 0
   for _, x in ipairs(list) do sum = sum + x end
-  if variance < math.huge and math.abs(sum / N - mean) > FAR * math.sqrt(variance / N) + CLOSE * math.abs(mean) then
+  local room = FAR * math.sqrt(variance / N) + CLOSE * math.abs(mean) + error
+  if variance < math.huge and math.abs(sum / N - mean) > room then
     say("mean %.6g, of draws %.6g, standard deviation %.6g", mean, sum / N, math.sqrt(variance))
   end
 end

@@ -16,29 +16,26 @@
 #include "special/marcum.h"
 #include "special/vhypot.h"
 
-/* at {x, nu, sigma}: z = x/sigma, k = nu/sigma */
-typedef struct Score { double z, k; } Score;
+/* at {x, nu, sigma}: z = x/sigma, k = nu/sigma, and z - k, of which rounding of these leaves few digits */
+typedef struct Score { double z, k, gap; } Score;
 
-VECTOR Score score_of (const double v[]) { return (Score) {v[0] / v[2], v[1] / v[2]}; }
+VECTOR Score score_of (const double v[]) {
+  return (Score) {v[0] / v[2], v[1] / v[2], (v[0] - v[1]) / v[2]};
+}
 
 /* of z */
-VECTOR double log_standard (double z, double k) {
-  double gap = z - k, w = z * k;
+VECTOR double log_standard (double z, double k, double gap) {
+  double w = z * k;
   double bessel = w < HUGE_VAL ? vlog(vi0e(w)) : -0.5 * (vlog(z) + vlog(k)) - HALF_LOG_2PI;
   double inside = fma(-0.5 * gap, gap, vlog(z) + bessel);
   return z == HUGE_VAL ? -HUGE_VAL : inside;
 }
 
-/* (x - nu)/sigma, also where z and k overflow */
-VECTOR double gap_of (const double v[], Score s) {
-  return s.k == HUGE_VAL ? (v[0] - v[1]) / v[2] : s.z - s.k;
-}
-
 /* normal where k overflows: x/nu is 1 there, or x is too far away */
 VECTOR double log_density (const double v[]) {
   Score s = score_of(v);
-  double gap = gap_of(v, s), normal = fma(-0.5 * gap, gap, -HALF_LOG_2PI);
-  double standard = log_standard(v[0] < 0 ? 1.0 : s.z, s.k);
+  double normal = fma(-0.5 * s.gap, s.gap, -HALF_LOG_2PI);
+  double standard = log_standard(v[0] < 0 ? 1.0 : s.z, s.k, s.gap);
   double inside = (s.k == HUGE_VAL ? normal : standard) - vlog(v[2]);
   return v[0] < 0 ? -HUGE_VAL : inside;
 }
@@ -46,8 +43,8 @@ VECTOR double log_density (const double v[]) {
 /* d log p/dz and d log p/dk of the standard law: I1/I0 is 1 - c */
 VECTOR void log_density_slopes (const double v[], double d[]) {
   Score s = score_of(v);
-  double w = s.z * s.k, c = w < 1e300 ? vbessel_ratio_c(w) : 0.0, gap = s.z - s.k;
-  double by_z = 1 / s.z - gap - s.k * c, by_k = gap - s.z * c;
+  double w = s.z * s.k, c = w < 1e300 ? vbessel_ratio_c(w) : 0.0;
+  double by_z = 1 / s.z - s.gap - s.k * c, by_k = s.gap - s.z * c;
   int off = v[0] < 0;
   d[0] = off ? 0.0 : by_z / v[2];
   d[1] = off ? 0.0 : by_k / v[2];
@@ -57,7 +54,7 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 static double log_tail (const double v[], int upper) {
   Score s = score_of(v);
   if (s.z < 0) return upper ? 0 : -HUGE_VAL;
-  double gap = gap_of(v, s) - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
+  double gap = s.gap - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
   if (s.k > 1e8) return vlog_ndtr(upper ? -gap : gap);
   if (!upper && s.z < 1e-150)   /* y, the first term but for e^-a, would lose digits */
     return fma(2.0, vlog(s.z), -LN2) - 0.5 * s.k * s.k;
@@ -206,7 +203,7 @@ static Value entropy_of (double k) {
     for (int i = 0; i < LEGENDRE; i++) {
       double u = legendre_node[i], cube = is_first ? u * u * u : 1;
       double dz = width * (is_first ? 4 * cube : 1);
-      double z = from + width * (j + u * cube), l = log_standard(z, k);
+      double z = from + width * (j + u * cube), l = log_standard(z, k, z - k);
       f[i] = -dz * l * vexp(l);
       g[i] = f[i] * (z - k - z * vbessel_ratio_c(z * k));
     }

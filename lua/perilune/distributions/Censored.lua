@@ -163,7 +163,10 @@ function Censored:expectation (...)
   return self.base:expectation(function (x) return fn(clamped(self, x)) end, options)
 end
 
-function Censored:mean () return (self:expectation(function (x) return x end)) end
+function Censored:mean ()
+  if not batches.own(self.base, "icdf") then return (self:expectation(function (x) return x end)) end
+  return require "perilune.expectation".mean(self)
+end
 
 function Censored:variance ()
   local mean = self:mean()

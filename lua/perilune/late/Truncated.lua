@@ -70,11 +70,12 @@ function Truncated:expectation (...)
   return expectation.of(self, f, opts)
 end
 
-function Truncated:mean () return (self:expectation(function (x) return x end)) end
+function Truncated:mean () return require "perilune.expectation".mean(self) end
 
 function Truncated:variance ()
-  local purse = require "perilune.expectation".purse(self)
-  local mean = self:expectation(function (x) return x end, { purse = purse:share(0.5) })
+  local expectation = require "perilune.expectation"
+  local purse = expectation.purse(self)
+  local mean = expectation.mean(self, { purse = purse:share(0.5) })
   return (self:expectation(function (x) return (x - mean) ^ 2 end, { purse = purse }))
 end
 
