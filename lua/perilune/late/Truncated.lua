@@ -1,5 +1,6 @@
 --- Methods of Truncated.
 local Uniform   = require "perilune.distributions.Uniform"
+local batches   = require "perilune.batches"
 local class     = require "perilune.class"
 local core      = require "perilune.core"
 local raise     = require "perilune.errors".raise
@@ -62,9 +63,13 @@ end
 
 -- Moments and samples ----------------------------------------------------------------
 
+-- Is all of the mass at one point, for all elements?
+local function is_point (self) return #self.points > 0 and not batches.any(functions.ne(self.first, self.last)) end
+
 function Truncated:expectation (...)
   local expectation = require "perilune.expectation"
   local f, opts = expectation.checked(self, ...)
+  if is_point(self) then return self:batched(f(batches.rows(self, 1, self.first)):select(1, 1)), self:batched(0) end
   local value, error = truncated_mixture.expectation(self, f, opts)
   if value then return value, error end
   return expectation.of(self, f, opts)
