@@ -16,7 +16,7 @@ local functions  = require "perilune.functions"
 local ends       = require "perilune.ends"
 local modes      = require "perilune.modes"
 local outcomes   = require "perilune.outcomes"
-local points     = require "perilune.points"
+local has_points = require "perilune.points".exist
 local quadrature = require "perilune.quadrature"
 local quantile_path = require "perilune.quantile_path"
 local show       = require "perilune.show"
@@ -52,13 +52,13 @@ end
 -- |f|, some f may be `infinite`.
 local function new_losses (shape, has_points)
   local none = core.zeros(shape)
-  return { mass = none, largest = none, infinite = none, has_points = has_points }
+  return { mass = none, largest = none, infinite = none, is_mixed = is_mixed }
 end
 
 -- Where x is rounded to an end, which has no mass itself, or f is not finite for being extreme: a tensor, or 0.
-local function lost_at (d, x, finite, has_points)
+local function lost_at (d, x, finite, is_mixed)
   local low, high = ends.of(d.support)
-  local lost = has_points and 0 * x or maximum(is_at(x, low), is_at(x, high))
+  local lost = is_mixed and 0 * x or maximum(is_at(x, low), is_at(x, high))
   if core.item(finite:min()) ~= 0 then return any(lost) and lost or 0 end
   local size = abs(x)
   local extreme = maximum(size:gt(EXTREME), size:lt(1 / EXTREME) * maximum(functions.eq(low, 0), functions.eq(high, 0)))
@@ -69,7 +69,7 @@ end
 local function values_at (d, values, x, weights, losses)
   local bare = core.bare(values)
   local finite = bare:isfinite()
-  local lost = lost_at(d, x, finite, losses.has_points)
+  local lost = lost_at(d, x, finite, losses.is_mixed)
   losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):max(2))
   if lost == 0 then return values end
   local hidden = lost * (1 - finite)
@@ -292,12 +292,12 @@ local function purse_of (d) return effort.begin(BUDGET * batches.size(d)) end
 local function by_quantiles (d, f, opts)
   local purse = opts.purse or purse_of(d)
   local shape = { 2, table.unpack(d.batch_shape) }
-  local has_points = points.exist(d)   -- then densities do not tell
-  local losses = new_losses(shape, has_points)
+  local is_mixed = has_points(d)   -- then densities do not tell
+  local losses = new_losses(shape, is_mixed)
   local quarters = quartiles(d)
-  local list = has_points and {} or followed_stretches(d, f, opts, quarters)
+  local list = is_mixed and {} or followed_stretches(d, f, opts, quarters)
   local range = ranges_of(d, list.low, list.high)
-  local path = not has_points and path_of(d, range) or nil
+  local path = not is_mixed and path_of(d, range) or nil
   local first = path and effort.density(d) or effort.quantile(d)
   local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
   local integrand = halves(d, f, losses, range, path, each)
