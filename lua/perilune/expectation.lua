@@ -50,7 +50,7 @@ end
 -- What quadrature cannot see: f at points that were rounded to an end of the support, or where x or its square
 -- overflows. Of both halves, { 2, batch... }: `mass` bounds their probability, `largest` is the greatest finite
 -- |f|, some f may be `infinite`.
-local function new_losses (shape, has_points)
+local function new_losses (shape, is_mixed)
   local none = core.zeros(shape)
   return { mass = none, largest = none, infinite = none, is_mixed = is_mixed }
 end
