@@ -131,12 +131,12 @@ local function set_call (c) getmetatable(c).__call = c.construct or construct.co
 -- A new field of a class. Methods of ours count their arguments, and some fields decide how the class is called.
 local set_field = core.field_setter(set_call)
 
--- A function of a class that is loaded, with others of late/<class>.lua, when it is first called.
-local function late (c, name)
+-- A function of a class that is loaded, with others of methods/<class>.lua, when it is first called.
+local function loaded_late (c, name)
   local found
   local function stand_in (...)
     if not found then
-      found = require("perilune.late." .. c.__name)[name]
+      found = require("perilune.methods." .. c.__name)[name]
       if is_method(name, found) then found = core.counted(c.__name, name, found) end
       if rawequal(rawget(c, name), stand_in) then rawset(c, name, found) end
     end
@@ -189,7 +189,7 @@ end
 function Distribution:extend (name, spec)
   check_extension(self, name, spec)
   spec = spec or {}
-  local is_ours = spec.kernels or spec.late_methods or spec.help == true
+  local is_ours = spec.kernels or spec.lazy_methods or spec.help == true
   if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
@@ -200,9 +200,9 @@ function Distribution:extend (name, spec)
   c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
-  c.__index, c.late_methods = index_of(c), nil
+  c.__index, c.lazy_methods = index_of(c), nil
   if is_ours then c.help = help_of(name, spec.help ~= true and spec.help or nil) end
-  for key in (spec.late_methods or ""):gmatch "%S+" do c[key] = late(c, key) end
+  for key in (spec.lazy_methods or ""):gmatch "%S+" do c[key] = loaded_late(c, key) end
   set_parent(c, self)
   if spec.kernels and not core.bind_methods(c, spec.kernels, name, c.operands) then
     raise("%s: there is no file of kernels named %s", name, spec.kernels)

@@ -10,5 +10,5 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("Flat", {
-  late_methods = "construct __tostring with_batch log_prob sample rsample expectation",
+  lazy_methods = "construct __tostring with_batch log_prob sample rsample expectation",
 })

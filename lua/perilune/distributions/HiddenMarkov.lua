@@ -14,5 +14,5 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("HiddenMarkov", {
-  late_methods = "construct with_batch __tostring log_prob posterior viterbi mean variance sample",
+  lazy_methods = "construct with_batch __tostring log_prob posterior viterbi mean variance sample",
 })

@@ -8,6 +8,6 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("Independent", {
-  late_methods = "construct log_prob entropy with_batch __tostring enumerate_support mean variance stddev mode"
+  lazy_methods = "construct log_prob entropy with_batch __tostring enumerate_support mean variance stddev mode"
                  .. " sample rsample",
 })

@@ -17,6 +17,6 @@ local Distribution = require "perilune.distribution"
 local constraints  = require "perilune.constraints"
 
 return Distribution:extend("LinearGaussian", {
-  late_methods = "construct with_batch __tostring log_prob filter smooth mean mode variance entropy sample",
+  lazy_methods = "construct with_batch __tostring log_prob filter smooth mean mode variance entropy sample",
   support   = constraints.independent(constraints.real, 2),
 })

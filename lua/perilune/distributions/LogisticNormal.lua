@@ -14,7 +14,7 @@ local TransformedDistribution = require "perilune.distributions.TransformedDistr
 local constraints             = require "perilune.constraints"
 
 return TransformedDistribution:extend("LogisticNormal", {
-  late_methods = "construct init with_batch mean variance mode entropy",
+  lazy_methods = "construct init with_batch mean variance mode entropy",
   params = {
     { "loc",   constraints.real,     event = 1 },               -- one for each cut
     { "scale", constraints.positive, event = 1, default = 1 },

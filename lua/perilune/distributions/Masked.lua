@@ -8,6 +8,6 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("Masked", {
-  late_methods = "construct __tostring with_batch log_prob entropy cdf log_cdf sf log_sf icdf isf mean variance"
+  lazy_methods = "construct __tostring with_batch log_prob entropy cdf log_cdf sf log_sf icdf isf mean variance"
                  .. " stddev mode median sample rsample enumerate_support expectation",
 })

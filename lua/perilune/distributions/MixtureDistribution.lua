@@ -10,7 +10,7 @@
 local MixtureSameFamily = require "perilune.distributions.MixtureSameFamily"
 
 return MixtureSameFamily:extend("MixtureDistribution", {
-  late_methods = "construct expectation",
+  lazy_methods = "construct expectation",
   derived = {
     mixing     = function (self) return rawget(self, "mixture_distribution") end,
     components = function (self) return rawget(self, "component_distribution").list end,

@@ -11,6 +11,6 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("MixtureSameFamily", {
-  late_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf mean variance expectation entropy"
+  lazy_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf mean variance expectation entropy"
                  .. " icdf isf mode sample rsample",
 })

@@ -11,6 +11,6 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("TransformedDistribution", {
-  late_methods = "construct log_prob median mode expectation rsample sample with_batch enumerate_support __tostring"
+  lazy_methods = "construct log_prob median mode expectation rsample sample with_batch enumerate_support __tostring"
                  .. " cdf sf log_cdf log_sf icdf isf mean variance stddev entropy complete",
 })

@@ -13,6 +13,6 @@
 local Distribution = require "perilune.distribution"
 
 return Distribution:extend("Truncated", {
-  late_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf icdf isf expectation mean variance"
+  lazy_methods = "construct __tostring with_batch log_prob log_cdf log_sf cdf sf icdf isf expectation mean variance"
                  .. " entropy mode sample rsample",
 })
