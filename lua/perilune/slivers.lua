@@ -42,9 +42,10 @@ local function error_of_five (error_of_three) return 1e-9 * (100 * error_of_thre
 local NEAR = 3   -- widths of a sliver from which on a cusp does not matter
 
 -- Between which numbers the density of a law may have a cusp: at its mode if the class says that it `has_cusp`, or says
--- nothing; anywhere if such a law is transformed; nil for none.
+-- nothing; anywhere if such a law is transformed, or in a mixture, where components begin and end; nil for none.
 local function cusps_of (d)
   local inner = d.base or d.base_dist
+  if d.component_distribution then return -INF, INF end
   if class.of(inner) then
     local low, high = cusps_of(inner)
     if d.transforms and low then return -INF, INF end

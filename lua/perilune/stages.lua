@@ -47,11 +47,13 @@ local function masked (self, y, value)
   return where(any(functions.isnan(y), event_dim), 0 / 0, where(outside, -INF, value))
 end
 
+local INEXACT = 2 ^ -44   -- more than values and their inverses are rounded by
+
 -- A discrete x whose image is y but for rounding.
 local function settled (self, y)
   local x = self.map:inverse(y)
   local whole = functions.round(x)
-  local close = functions.le(abs(self.map:forward(whole) - y), 4e-15 * abs(y))
+  local close = functions.le(abs(self.map:forward(whole) - y), INEXACT * abs(y))
   return where(close, whole, x)
 end
 
@@ -74,20 +76,11 @@ function Stage:log_prob (y)
   return masked(self, y, log_density(self, y))
 end
 
--- More than inverses of the map are rounded by.
-local function slack (self, x)
-  local map, size = self.map, minimum(abs(x), 1e308)
-  return 2 ^ -44 * (self.is_affine and maximum(size, abs(map.loc / map.scale)) or size)
-end
-
--- The places where the cdf of a discrete law below is P(X < x), and P(X <= x).
-local function place_before (self, x)
-  if self.has_integers then return points.outcome_before(x) end
-  return self.is_discrete and x - slack(self, x) or x
-end
-
+-- The place where the cdf of the law below is P(X <= x), however x is rounded if it is a fraction.
 local function place_at (self, x)
-  return self.is_discrete and not self.has_integers and x + slack(self, x) or x
+  if self.has_integers or not self.is_discrete then return x end
+  local map, size = self.map, minimum(abs(x), 1e308)
+  return x + INEXACT * (self.is_affine and maximum(size, abs(map.loc / map.scale)) or size)
 end
 
 -- x of the law below for y. However that is rounded, images of points of mass are theirs, and what is beyond an end is
@@ -104,21 +97,23 @@ end
 
 local OTHER = { cdf = "sf", sf = "cdf", log_cdf = "log_sf", log_sf = "log_cdf" }
 
--- A tail of a law with points of mass, a stage or a distribution: P(X < x) where its name says P(X <= x), and P(X >= x)
--- where that says P(X > x). Numbers next to x may have the same preimage, so each stage looks for its own.
-local function strict_tail (law, name, x)
+-- A tail of a law, a stage or a distribution: P(X < x) where its name says P(X <= x), and P(X >= x) where that says
+-- P(X > x). Numbers next to x may have the same preimage, so each stage looks for its own.
+local function strict_tail (law, name, x, is_discrete)
   local stage = law.law or law
-  if getmetatable(stage) ~= Stage then return law[name](law, points.before(x)) end
+  if getmetatable(stage) ~= Stage then
+    return law[name](law, is_discrete and points.outcome_before(x) or points.before(x))
+  end
   local below, sign, place = stage.below, stage.map.sign, preimage(stage, x)
-  if sign == 1 then return strict_tail(below, name, place) end
-  local other = below[OTHER[name]](below, place)
-  return sign == -1 and other or where(functions.gt(sign, 0), strict_tail(below, name, place), other)
+  if sign == 1 then return strict_tail(below, name, place, is_discrete) end
+  local other = below[OTHER[name]](below, place_at(stage, place))
+  return sign == -1 and other or where(functions.gt(sign, 0), strict_tail(below, name, place, is_discrete), other)
 end
 
--- The tail of the law below called `name`, with P(X < x) for P(X <= x) and P(X >= x) for P(X > x).
+-- The same of the law below; of one in which no point has mass the tail itself.
 local function tail_before (self, name, x)
-  if self.has_points then return strict_tail(self.below, name, x) end
-  return self.below[name](self.below, place_before(self, x))
+  if self.is_discrete or self.has_points then return strict_tail(self.below, name, x, self.is_discrete) end
+  return self.below[name](self.below, x)
 end
 
 -- The tail below y that is called `rising` where map increases, `falling` where it decreases:

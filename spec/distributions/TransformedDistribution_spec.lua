@@ -438,3 +438,16 @@ describe("A law with points of mass", function ()
     for i = 1, 50 do check({ peri.transforms.Exp() }, peri.Delta(i / 7), { [1e9] = 1, [0.5] = 0 }) end
   end)
 end)
+
+it("Tails of outcomes that are fractions on the way are those of the integers", function ()
+  local transforms, base = peri.transforms, peri.Poisson(4)
+  local halves = peri.TransformedDistribution(base, { transforms.Affine(3, -0.5) })
+  local whole = peri.TransformedDistribution(halves, { transforms.Affine(1, 2) })   -- 7 - k
+  local folded = peri.TransformedDistribution(whole, { transforms.Abs() })
+  for k = 0, 12 do
+    assert.near(base:sf(k - 1), halves:cdf(3 - 0.5 * k), 1e-15)
+    assert.near(base:sf(k - 1), whole:cdf(7 - k), 1e-15)
+    assert.near(base:cdf(k - 1), whole:sf(7 - k), 1e-15)
+    assert.near(base:cdf(7 + k) - base:cdf(6 - k), folded:cdf(k), 1e-15)
+  end
+end)

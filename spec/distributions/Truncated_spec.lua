@@ -526,6 +526,12 @@ describe("Truncated", function ()
     end
   end)
 
+  it("has quantiles of a mixture of which a component begins at its end", function ()
+    local d = Truncated(peri.MixtureDistribution(peri.Categorical { 0.05, 0.95 },
+                        { peri.NoncentralChi2(4.4, 8.1), peri.AsymmetricLaplace(-4.2, 3.3, 4.5) }), 0, 1)
+    for _, p in ipairs { 0.001, 0.01, 0.1, 0.5 } do close(p, d:cdf(d:icdf(p)), 1e-13) end
+  end)
+
   it("refuses outcomes that are no integers", function ()
     local halves = peri.TransformedDistribution(peri.Poisson(3), { peri.transforms.Affine(0, 0.5) })
     assert.has_error(function () Truncated(halves, 0.7, 3) end,

@@ -4,7 +4,8 @@
 --   lua spec/long/composed.lua [seed] [laws of each class] [class ...]
 --
 -- Run by `make composed`, and for some laws by spec/composed_spec.lua. Laws whose draws are rounded to one another are
--- left out. A false alarm has less than 1e-6 of a chance for each law. Each line can be pasted into a program.
+-- left out. A false alarm by chance is rarer than 1e-6 for each law; draws that underflow to an end at 0 which has mass
+-- itself are one as well. Each line can be pasted into a program.
 local peri   = require "perilune"
 local points = require "perilune.points"
 local Random = require "spec.fuzz.random"
