@@ -144,6 +144,16 @@ end
 function Stage:icdf (p) return quantile(self, p, "icdf", "isf", -1) end
 function Stage:isf (q) return quantile(self, q, "isf", "icdf", 1) end
 
+-- Values of a law with a density at x, which are no ends of it: rounded to these they would have no density.
+local function values_at (self, x)
+  local y = self.map:forward(x)
+  if self.event_dim > 0 or self.is_discrete or self.has_points then return y end
+  local low, high = self.bounds.low, self.bounds.high
+  if low ~= -INF then y = maximum(y, low + maximum(2 ^ -52 * abs(low), 5e-324)) end
+  if high ~= INF then y = minimum(y, high - maximum(2 ^ -52 * abs(high), 5e-324)) end
+  return y
+end
+
 -- How far x moves if y, or what is made of it, is off by its own size, as a function of x.
 local function grain_of (self, grain)
   if self.event_dim > 0 or self.is_discrete then return nil end
@@ -163,7 +173,7 @@ local function options_below (self, opts)
   for _, y in ipairs(opts and opts.points or {}) do self:add_preimages(y, options.points) end
   if opts and opts.parts then
     local inner = opts.parts.inner
-    options.parts = { inner = function (x) return inner(self.map:forward(x)) end, outer = opts.parts.outer }
+    options.parts = { inner = function (x) return inner(values_at(self, x)) end, outer = opts.parts.outer }
   end
   options.grain = grain_of(self, opts and opts.grain)
   return options
@@ -172,7 +182,7 @@ end
 function Stage:add_preimages (y, list) list[#list + 1] = self.map:inverse(y) end
 
 function Stage:expectation (f, opts)
-  return self.below:expectation(function (x) return f(self.map:forward(x)) end, options_below(self, opts))
+  return self.below:expectation(function (x) return f(values_at(self, x)) end, options_below(self, opts))
 end
 
 local function identity (y) return y end

@@ -440,7 +440,7 @@ describe("A law with points of mass", function ()
 end)
 
 it("Tails of outcomes that are fractions on the way are those of the integers", function ()
-  local transforms, base = peri.transforms, peri.Poisson(4)
+  local base = peri.Poisson(4)
   local halves = peri.TransformedDistribution(base, { transforms.Affine(3, -0.5) })
   local whole = peri.TransformedDistribution(halves, { transforms.Affine(1, 2) })   -- 7 - k
   local folded = peri.TransformedDistribution(whole, { transforms.Abs() })
@@ -450,4 +450,14 @@ it("Tails of outcomes that are fractions on the way are those of the integers", 
     assert.near(base:cdf(k - 1), whole:sf(7 - k), 1e-15)
     assert.near(base:cdf(7 + k) - base:cdf(6 - k), folded:cdf(k), 1e-15)
   end
+end)
+
+it("Divergences of Sigmoid(Normal) are those of LogitNormal", function ()   -- values next to an end are rounded to it
+  local p, same = peri.TransformedDistribution(peri.Normal(0, 1), { peri.transforms.Sigmoid() }), peri.LogitNormal(0, 1)
+  for _, q in ipairs { peri.StudentT(3), peri.Beta(2, 3), peri.Normal(0, 1) } do
+    assert.near(peri.kl_divergence(same, q), peri.kl_divergence(p, q), 1e-12)
+    assert.near(peri.js_divergence(same, q), (peri.js_divergence(p, q)), 1e-12)
+  end
+  local shifted = peri.TransformedDistribution(peri.LogNormal(-4, 2.9), { peri.transforms.Sigmoid() })   -- from 1/2 on
+  assert(peri.kl_divergence(shifted, peri.Normal(0, 1)) < 10)
 end)
