@@ -46,7 +46,9 @@ function points.of (d)
     for _, map in ipairs(d.transforms or {}) do x = map:forward(x) end
     list[i] = x
   end
-  if is_censored(d) then list[#list + 1], list[#list + 2] = bare(d.low), bare(d.high) end
+  for _, x in ipairs(is_censored(d) and { bare(d.low), bare(d.high) } or {}) do
+    if batches.any(functions.isfinite(x)) then list[#list + 1] = functions.where(functions.isfinite(x), x, 0 / 0) end
+  end
   return list
 end
 

@@ -97,10 +97,26 @@ end
 
 local OTHER = { cdf = "sf", sf = "cdf", log_cdf = "log_sf", log_sf = "log_cdf" }
 
+local strict_tail
+
+-- The same of a magnitude: P(|X| < y), or P(|X| >= y).
+local function strict_folded (stage, name, y, is_discrete)
+  local below, beyond, is_log = stage.below, place_at(stage, -y), name:find "^log_"
+  if name:find "sf$" then
+    local join = is_log and functions.logaddexp or function (a, b) return a + b end
+    local outer = join(strict_tail(below, name, y, is_discrete), below[OTHER[name]](below, beyond))
+    return where(functions.le(y, 0), is_log and 0 or 1, outer)
+  end
+  local inner = maximum(strict_tail(below, "cdf", y, is_discrete) - below:cdf(beyond), 0)
+  inner = where(functions.le(y, 0), 0, inner)
+  return is_log and log(inner) or inner
+end
+
 -- A tail of a law, a stage or a distribution: P(X < x) where its name says P(X <= x), and P(X >= x) where that says
 -- P(X > x). Numbers next to x may have the same preimage, so each stage looks for its own.
-local function strict_tail (law, name, x, is_discrete)
+function strict_tail (law, name, x, is_discrete)
   local stage = law.law or law
+  if stage.is_folded then return strict_folded(stage, name, x, is_discrete) end
   if getmetatable(stage) ~= Stage then
     return law[name](law, is_discrete and points.outcome_before(x) or points.before(x))
   end
@@ -149,8 +165,8 @@ local function values_at (self, x)
   local y = self.map:forward(x)
   if self.event_dim > 0 or self.is_discrete or self.has_points then return y end
   local low, high = self.bounds.low, self.bounds.high
-  if low ~= -INF then y = maximum(y, low + maximum(2 ^ -52 * abs(low), 5e-324)) end
-  if high ~= INF then y = minimum(y, high - maximum(2 ^ -52 * abs(high), 5e-324)) end
+  if low ~= -INF then y = maximum(y, -points.before(-low)) end
+  if high ~= INF then y = minimum(y, points.before(high)) end
   return y
 end
 
@@ -160,7 +176,7 @@ local function grain_of (self, grain)
   return function (x)
     local y = self.map:forward(x)
     local size = grain and maximum(abs(y), grain(y)) or abs(y)
-    if stages.is_kind(self.map, "Abs") then return size end
+    if self.is_folded then return size end
     return size * functions.exp(-self.map:log_abs_det_jacobian(x, y))
   end
 end
@@ -505,7 +521,8 @@ function stages.on (below, map, support, event_dim, is_discrete)
     batch_rank = below.batch_rank or #below.batch_shape, extra = event_dim - map.domain.event_dim,
     event_dim = event_dim + map.codomain.event_dim - map.domain.event_dim,
   }
-  return setmetatable(stage, stages.is_kind(map, "Abs") and stage.event_dim == 0 and Folded or Stage)
+  stage.is_folded = stages.is_kind(map, "Abs") and stage.event_dim == 0
+  return setmetatable(stage, stage.is_folded and Folded or Stage)
 end
 
 return stages

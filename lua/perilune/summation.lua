@@ -404,7 +404,7 @@ end
 --- The same for the integers of each element between those of two tensors, one by one.
 function summation.direct (terms, shape, from, to)
   local size = core.numel(from)
-  local count = core.item((to - from):max()) + 1
+  local count = math.max(1, core.item((to - from):max()) + 1)   -- of a range that is empty none is inside
   local at_once, totals = math.max(1, math.floor(ROOM / size)), {}
   for first = 0, count - 1, at_once do
     local n = math.min(at_once, count - first)

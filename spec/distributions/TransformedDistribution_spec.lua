@@ -444,11 +444,14 @@ it("Tails of outcomes that are fractions on the way are those of the integers", 
   local halves = peri.TransformedDistribution(base, { transforms.Affine(3, -0.5) })
   local whole = peri.TransformedDistribution(halves, { transforms.Affine(1, 2) })   -- 7 - k
   local folded = peri.TransformedDistribution(whole, { transforms.Abs() })
-  for k = 0, 12 do
+  local turned = peri.TransformedDistribution(folded, { transforms.Affine(3, -0.5) })
+  for k = 1, 12 do
     assert.near(base:sf(k - 1), halves:cdf(3 - 0.5 * k), 1e-15)
     assert.near(base:sf(k - 1), whole:cdf(7 - k), 1e-15)
     assert.near(base:cdf(k - 1), whole:sf(7 - k), 1e-15)
     assert.near(base:cdf(7 + k) - base:cdf(6 - k), folded:cdf(k), 1e-15)
+    assert.near(1 - base:cdf(6 + k) + base:cdf(7 - k), turned:cdf(3 - 0.5 * k), 1e-15)   -- P(|7 - X| >= k)
+    assert.near(base:cdf(6 + k) - base:cdf(7 - k), turned:sf(3 - 0.5 * k), 1e-15)
   end
 end)
 

@@ -54,4 +54,8 @@ return {
     "set(1, function () return peri.model(function (m) m.mu = peri.Normal(0, 1) end) {} :laplace {} end)",
     "set(2, function () return peri.sbc(peri.model(function (m) m.a = peri.Beta(2, 2) m.y = peri.Normal(m.a, 1) end), "
       .. "{ n = 20, draws = 19, method = function () return v[1] end, data = { y = 1 }, rng = peri.rng(1) }) end)" },
+  { "outcomes of a class that have no probabilities",
+    "set(1, function () local C = peri.Distribution:extend('Own', { support = peri.constraints.integer, "
+      .. "params = { { 'loc', peri.constraints.positive } } }) function C.log_prob () return 0.3 end return C(3) end)",
+    "set(2, function () return v[1]:skewness() end)" },
 }
