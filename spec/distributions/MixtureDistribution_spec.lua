@@ -120,7 +120,7 @@ describe("MixtureDistribution", function ()
     local kinds = {
       function () return peri.Poisson(math.exp(uniform(0, 6))) end,
       function () return peri.Zipf(uniform(1.1, 9)) end,
-      function () return peri.Binomial(uniform(1, 200) // 1, uniform(0, 1)) end,
+      function () return peri.Binomial(math.floor(uniform(1, 200)), uniform(0, 1)) end,
       function () return peri.NegativeBinomial(uniform(1, 10), uniform(0, 1)) end,
       function () return peri.Skellam(uniform(0, 100), uniform(0, 100)) end,
     }

@@ -109,7 +109,7 @@ function gaussian.fit (density, units, rng, options)
     local fresh, se = gaussian.elbo(density, fitted, FRESH, rng)
     units = fitted
     units.elbo, units.elbo_error, units.gap, units.iterations = fresh, se, own - fresh, total
-    if units.gap <= math.max(GAP, 2 * se) then break end
+    if units.gap <= GAP or units.gap <= 2 * se then break end   -- se may be NaN
     n = 2 * n
   end
   return units

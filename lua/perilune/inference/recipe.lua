@@ -67,6 +67,9 @@ end
 
 local function is_finite (x) return x - x == 0 end
 
+-- No with NaN.
+local function is_below (x, limit) return x < limit end
+
 --- Units with their shares of the proposal: by their ELBOs, none below LEAST_WEIGHT. An ELBO that is not finite, as
 -- where draws reach an end of a support by rounding, says nothing.
 function recipe.shares (list)
@@ -186,7 +189,9 @@ function recipe.fit (posed, options)
   end
   local findings = recipe.findings(posed, density, found)
   findings.single = kind == "mean-field"
-  for _, units in ipairs(fitted) do findings.gap = math.max(findings.gap, units.gap) end
+  for _, units in ipairs(fitted) do   -- a NaN among them stays
+    if findings.gap == findings.gap and not is_below(units.gap, findings.gap) then findings.gap = units.gap end
+  end
   return judge.posterior(posed, density, seen, findings, {
     method = "vi", how = text_of(kind, seen, fitted[1].elbo, #found.ends),
     elbo_mean = fitted[1].elbo, elbo_error = fitted[1].elbo_error, guides = guides, modes = list, centring = degrees,
