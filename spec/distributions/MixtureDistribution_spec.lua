@@ -126,10 +126,10 @@ describe("MixtureDistribution", function ()
     }
     for _ = 1, 60 do
       local weights, laws = {}, {}
-      for k = 1, uniform(2, 5) // 1 do weights[k], laws[k] = uniform(0, 1), kinds[uniform(1, 6) // 1]() end
+      for k = 1, math.floor(uniform(2, 5)) do weights[k], laws[k] = uniform(0, 1), kinds[math.floor(uniform(1, 6))]() end
       local d = Mixture(Categorical(peri.tensor(weights)), laws)
-      local from = uniform(-50, 100) // 1
-      local to = from + uniform(1, 100) // 1
+      local from = math.floor(uniform(-50, 100))
+      local to = from + math.floor(uniform(1, 100))
       for _, law in ipairs { d, d:sf(from) > 1e-200 and d:cdf(to) > 1e-200 and peri.Truncated(d, from, to) or nil } do
         local outcomes = law == d and peri.arange(-300, 1500) or peri.arange(from, to + 1)
         close(law:log_prob(outcomes):max(), law:log_prob(law:mode()), 1e-13, tostring(law))
