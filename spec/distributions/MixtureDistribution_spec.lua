@@ -117,19 +117,20 @@ describe("MixtureDistribution", function ()
   it("has the likeliest of all outcomes as its mode, whole or cut", function ()
     local rng = peri.rng(4)
     local function uniform (from, to) return core.item(peri.Uniform(from, to):sample({}, rng)) end
+    local function whole (from, to) return math.floor(uniform(from, to)) end
     local kinds = {
       function () return peri.Poisson(math.exp(uniform(0, 6))) end,
       function () return peri.Zipf(uniform(1.1, 9)) end,
-      function () return peri.Binomial(math.floor(uniform(1, 200)), uniform(0, 1)) end,
+      function () return peri.Binomial(whole(1, 200), uniform(0, 1)) end,
       function () return peri.NegativeBinomial(uniform(1, 10), uniform(0, 1)) end,
       function () return peri.Skellam(uniform(0, 100), uniform(0, 100)) end,
     }
     for _ = 1, 60 do
       local weights, laws = {}, {}
-      for k = 1, math.floor(uniform(2, 5)) do weights[k], laws[k] = uniform(0, 1), kinds[math.floor(uniform(1, 6))]() end
+      for k = 1, whole(2, 5) do weights[k], laws[k] = uniform(0, 1), kinds[whole(1, 6)]() end
       local d = Mixture(Categorical(peri.tensor(weights)), laws)
-      local from = math.floor(uniform(-50, 100))
-      local to = from + math.floor(uniform(1, 100))
+      local from = whole(-50, 100)
+      local to = from + whole(1, 100)
       for _, law in ipairs { d, d:sf(from) > 1e-200 and d:cdf(to) > 1e-200 and peri.Truncated(d, from, to) or nil } do
         local outcomes = law == d and peri.arange(-300, 1500) or peri.arange(from, to + 1)
         close(law:log_prob(outcomes):max(), law:log_prob(law:mode()), 1e-13, tostring(law))
