@@ -29,9 +29,6 @@ local function of_components (component)
   return list
 end
 
--- Does the class of d put mass on the ends of its interval?
-local function is_censored (d) return class.name(class.of(d)) == "Censored" end
-
 --- Points of a law that is not discrete which may have mass: numbers, or tensors of its batch; NaN for none.
 function points.of (d)
   local component, inner, list = d.component_distribution, d.base or d.base_dist, {}
@@ -46,7 +43,7 @@ function points.of (d)
     for _, map in ipairs(d.transforms or {}) do x = map:forward(x) end
     list[i] = x
   end
-  for _, x in ipairs(is_censored(d) and { bare(d.low), bare(d.high) } or {}) do
+  for _, x in ipairs(d.has_mass_at_ends and { bare(d.low), bare(d.high) } or {}) do
     if batches.any(functions.isfinite(x)) then list[#list + 1] = functions.where(functions.isfinite(x), x, 0 / 0) end
   end
   return list

@@ -10,7 +10,8 @@ local peri   = require "perilune"
 local points = require "perilune.points"
 local Random = require "spec.fuzz.random"
 local params = require "spec.fuzz.params"
-local text   = require "spec.fuzz.text"
+
+local random_laws = require "spec.support.random_laws"
 
 local N     = 2000    -- draws
 local KS    = 3       -- sqrt(N) times the largest distance between cdf and draws: more has a chance of 3e-8
@@ -28,19 +29,11 @@ local WEIGHTS = { "0.3, 0.7", "0.5, 0.5", "0.05, 0.95" }
 local MAPS = { "Abs()", "Exp()", "Tanh()", "Sigmoid()", "Affine(3, -0.5)", "Affine(0, -1)", "Power(0.5)" }
 local INTEGER_MAPS = { "Abs()", "Affine(3, -0.5)", "Affine(0, -1)", "Affine(1, 2)" }
 
-local function evaluate (code) return load("local peri = require 'perilune'; return " .. code)() end
+local evaluate = random_laws.evaluate
 
 -- Text for k laws of a class, or nil.
 local function plain (random, name, k)
-  local class = peri[name]
-  if class.construct then return nil end
-  for _ = 1, 20 do
-    local given = params.batch(random, class, k)
-    if not given then return nil end
-    local code = "peri." .. name .. text.value(k > 1 and given or params.first(given))
-    local ok, law = pcall(evaluate, code)
-    if ok and #law.event_shape == 0 then return code end
-  end
+  return random_laws.plain(name, k, function (class) return params.batch(random, class, k) end)
 end
 
 local function is_discrete (code)
@@ -63,15 +56,7 @@ local ONE = {
     return ("peri.TransformedDistribution(%s, {peri.transforms.%s})"):format(code, map)
   end,
 }
-local SOME = {
-  function (_, of) return of(1) end,
-  function (random, of)
-    return ("peri.MixtureSameFamily(peri.Categorical{%s}, %s)"):format(random:pick(WEIGHTS), of(2))
-  end,
-  function (random, of, other)
-    return ("peri.MixtureDistribution(peri.Categorical{%s}, {%s, %s})"):format(random:pick(WEIGHTS), of(1), other(1))
-  end,
-}
+local SOME = random_laws.mixtures(WEIGHTS)
 
 --- Text of a law made of the class `name`.
 function composed.law (random, name, names)

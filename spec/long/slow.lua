@@ -8,7 +8,8 @@
 local peri   = require "perilune"
 local Random = require "spec.fuzz.random"
 local params = require "spec.fuzz.params"
-local text   = require "spec.fuzz.text"
+
+local random_laws = require "spec.support.random_laws"
 
 local LIMIT, TRIES = 0.050, 3   -- seconds of CPU, calls
 
@@ -33,19 +34,9 @@ local function parameters (random, class, k, is_extreme)
   return given
 end
 
-local function evaluate (code) return load("local peri = require 'perilune'; return " .. code)() end
-
 -- Text for k laws of a class, or nil.
 local function plain (random, name, k, is_extreme)
-  local class = peri[name]
-  if class.construct then return nil end
-  for _ = 1, 20 do
-    local given = parameters(random, class, k, is_extreme)
-    if not given then return nil end
-    local code = "peri." .. name .. text.value(k > 1 and given or params.first(given))
-    local ok, law = pcall(evaluate, code)
-    if ok and #law.event_shape == 0 then return code end
-  end
+  return random_laws.plain(name, k, function (class) return parameters(random, class, k, is_extreme) end)
 end
 
 local ENDS = { "-math.huge", "-2", "-0.3", "0", "0.1", "1", "3", "10", "1000", "1e9", "math.huge" }
@@ -57,20 +48,14 @@ local TRANSFORMS = {
 }
 
 -- Laws made of others, from a function that gives text for k of them.
-local MADE = {
-  function (_, of) return of(1) end,
-  function (random, of)
-    return ("peri.MixtureSameFamily(peri.Categorical{%s}, %s)"):format(random:pick(WEIGHTS), of(2))
-  end,
-  function (random, of, other)
-    return ("peri.MixtureDistribution(peri.Categorical{%s}, {%s, %s})"):format(random:pick(WEIGHTS), of(1), other(1))
-  end,
-  function (random, of)
-    local i = random:integer(1, #ENDS - 1)
-    return ("peri.Truncated(%s, %s, %s)"):format(of(1), ENDS[i], ENDS[random:integer(i + 1, #ENDS)])
-  end,
-  function (random, of) return ("peri.TransformedDistribution(%s, {%s})"):format(of(1), random:pick(TRANSFORMS)) end,
-}
+local MADE = random_laws.mixtures(WEIGHTS)
+MADE[4] = function (random, of)
+  local i = random:integer(1, #ENDS - 1)
+  return ("peri.Truncated(%s, %s, %s)"):format(of(1), ENDS[i], ENDS[random:integer(i + 1, #ENDS)])
+end
+MADE[5] = function (random, of)
+  return ("peri.TransformedDistribution(%s, {%s})"):format(of(1), random:pick(TRANSFORMS))
+end
 
 -- Text of a law made of the class `name`, at most twice over: mixtures that are truncated, and so on.
 local function law (random, name, names)

@@ -85,6 +85,7 @@ end
 
 local Censored = Distribution:extend("Censored", {
   construct = make,
+  has_mass_at_ends = true,   -- see points.lua
   help = {
     summary = "any distribution of single numbers, of which values beyond an interval are seen at its ends",
     arguments = { "base", "low", "high" },
