@@ -79,18 +79,11 @@ int binding_read (lua_State *L, const Binding *b, Operands *o) {
 }
 
 
-Recording binding_call (const Binding *b, NodeKind kind, const Operands *o) {
-  return (Recording) {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
-                      .n = b->operands, .base = o->base, .in = o->in};
-}
-
-Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
-                             const Operands *o) {
-  Recording r = binding_call(b, kind, o);
-  if (b->is_recorded || (b->kernel->flat && r.state->tracing && !b->detached)) return r;
-  if (b->detached) engine_check_untraced(L, r.state, r.who, r.n, o->in);
-  else if (!b->kernel->flat && engine_is_tracked(r.state, r.n, o->in))
-    host_fail(L, r.who, "has no derivative; detach() what should have no gradient here");
-  r.n = 0;
-  return r;
+int binding_recorded_operands (lua_State *L, const Binding *b, const Operands *o) {
+  const State *state = b->state;
+  if (b->detached) engine_check_untraced(L, state, b->who, b->operands, o->in);
+  else if (b->kernel->flat) return state->tracing ? b->operands : 0;
+  else if (engine_is_tracked(state, b->operands, o->in))
+    host_fail(L, b->who, "has no derivative; detach() what should have no gradient here");
+  return 0;
 }

@@ -73,12 +73,22 @@ void api_row_operands (lua_State *L, const Signature *signature, int first, int 
                        Operands *operands);
 
 /* The call as it is: kernel and operands, which were looked at. */
-Recording binding_call (const Binding *b, NodeKind kind, const Operands *operands);
+static inline Recording binding_call (const Binding *b, NodeKind kind, const Operands *o) {
+  return (Recording) {.state = b->state, .who = b->who, .kind = kind, .kernel = b->kernel,
+                      .n = b->operands, .base = o->base, .in = o->in};
+}
 
-/* What is recorded of a result of the operands. Raises, if one is tracked and there is no
-   derivative. */
-Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
-                             const Operands *operands);
+/* The operands that are recorded of a call of a kernel without partials: all of them for a flat
+   one within a trace, else none. Raises, if one is tracked and should have a derivative. */
+int binding_recorded_operands (lua_State *L, const Binding *b, const Operands *operands);
+
+/* What is recorded of a result of the operands. */
+static inline Recording binding_recording (lua_State *L, const Binding *b, NodeKind kind,
+                                           const Operands *o) {
+  Recording r = binding_call(b, kind, o);
+  if (!b->is_recorded) r.n = binding_recorded_operands(L, b, o);
+  return r;
+}
 
 /* The functions that are bound: apply.c, sample.c, rows.c. */
 int bound_apply (lua_State *L);

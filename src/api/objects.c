@@ -300,9 +300,11 @@ static int dispatch (lua_State *L) {
     host_arguments(L, "kl_divergence", 3);
     lua_settop(L, arguments = 3);
   }
-  if ((arguments == 3 && !lua_isnil(L, 3)) || !push_cached(L))
+  int fn = arguments + 2;   /* where push_cached leaves it */
+  if ((arguments == 3 && !lua_isnil(L, 3)) || !push_cached(L)) {
     lua_pushvalue(L, lua_upvalueindex(2));
-  int fn = lua_gettop(L);
+    fn = lua_gettop(L);
+  }
   if (!push_of_numbers(L, fn)) call_with(L, arguments, fn);
   return 1;
 }

@@ -32,7 +32,7 @@ VECTOR double with_edges (double x, double a, double b, double inside) {
 
 VECTOR double plain_density (double x, double a, double b) {
   double powers = fma(a - 1, vlog(x), (b - 1) * vlog1p(-x));
-  return with_edges(x, a, b, powers - log_beta(a, b));
+  return powers - log_beta(a, b);
 }
 
 /* b x - a y, rounded once */
@@ -46,21 +46,24 @@ VECTOR double saddle_density (double x, double a, double b) {
   double first = x < TINY_X ? log_whole(x, a, n) - d / a : deviation(d / a, n * x / a);
   double second = deviation(-d / b, n * (1 - x) / b);
   double away = fma(a, first, b * second) - (vlog(x) + vlog1p(-x));
-  return with_edges(x, a, b, log_peak(a, b) + away);
+  return log_peak(a, b) + away;
 }
 
 static void log_prob (size_t n, const double *const in[], double *out) {
   const double *x = in[0], *a = in[1], *b = in[2];
-  uint64_t large = 0;
+  uint64_t large = 0, edges = 0;
   EVERY for (size_t i = 0; i < n; i++) {
     out[i] = plain_density(x[i], a[i], b[i]);
     large |= a[i] + b[i] > SADDLE;
+    edges |= (x[i] <= 0) | (x[i] >= 1);
   }
-  if (!large) return;
-  EVERY for (size_t i = 0; i < n; i++) {
-    double saddle = saddle_density(x[i], a[i], b[i]);
-    out[i] = a[i] + b[i] > SADDLE ? saddle : out[i];
-  }
+  if (large)
+    EVERY for (size_t i = 0; i < n; i++) {
+      double saddle = saddle_density(x[i], a[i], b[i]);
+      out[i] = a[i] + b[i] > SADDLE ? saddle : out[i];
+    }
+  if (edges)
+    EVERY for (size_t i = 0; i < n; i++) out[i] = with_edges(x[i], a[i], b[i], out[i]);
 }
 
 /* log x + psi(n) - psi(a), as log(1 + e) and what the digammas leave over their logarithms */
@@ -92,8 +95,8 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 ** ====================================================== */
 
 static double log_density (const double *at) {
-  return at[1] + at[2] > SADDLE ? saddle_density(at[0], at[1], at[2])
-                                : plain_density(at[0], at[1], at[2]);
+  double x = at[0], a = at[1], b = at[2];
+  return with_edges(x, a, b, a + b > SADDLE ? saddle_density(x, a, b) : plain_density(x, a, b));
 }
 
 /* below and above the support the tails are those of its ends; NaN stays */

@@ -120,26 +120,40 @@ static inline double simplex_mean (Stop stop, size_t k, const double *l, const S
 
 enum { SIMPLEX_WIDE = 4 * SIMPLEX_LANES };   /* of a long sum: few would wait for one another */
 
-/* adds w_j, and w_j (x_j - origin) if there is an x, as many at a time as there are lanes and
-   from j on; returns where fewer are left */
-VECTOR size_t lanes_add (size_t lanes, size_t j, size_t k, const double *w, const double *x,
-                         double origin, double *all, double *product) {
+/* adds x_j, as many at a time as there are lanes and from j on; returns where fewer are left */
+VECTOR size_t lanes_add (size_t lanes, size_t j, size_t k, const double *x, double *lane) {
+  for (; j + lanes <= k; j += lanes)
+    for (size_t r = 0; r < lanes; r++) lane[r] += x[j + r];
+  return j;
+}
+
+/* the same for w_j and for w_j (x_j - origin) */
+VECTOR size_t lanes_add_both (size_t lanes, size_t j, size_t k, const double *w, const double *x,
+                              double origin, double *all, double *product) {
   for (; j + lanes <= k; j += lanes)
     for (size_t r = 0; r < lanes; r++) {
       all[r] += w[j + r];
-      if (x != NULL) product[r] = fma(w[j + r], x[j + r] - origin, product[r]);
+      product[r] = fma(w[j + r], x[j + r] - origin, product[r]);
     }
   return j;
 }
 
 /* all that fills the wide lanes; returns where fewer are left */
-VECTOR size_t lanes_add_most (Stop stop, size_t k, const double *w, const double *x,
-                              double origin, double *all, double *product) {
-  size_t most = k - k % SIMPLEX_WIDE;
-  if (k <= STOP_PART) return lanes_add(SIMPLEX_WIDE, 0, k, w, x, origin, all, product);
-  for (size_t j = 0, end; (end = part_end(stop, j, most)) > j; )
-    j = lanes_add(SIMPLEX_WIDE, j, end, w, x, origin, all, product);
-  return most;
+VECTOR size_t lanes_add_most (Stop stop, size_t k, const double *x, double *wide) {
+  size_t j = 0;
+  if (k <= STOP_PART) return lanes_add(SIMPLEX_WIDE, 0, k, x, wide);
+  for (size_t end; (end = part_end(stop, j, k - k % SIMPLEX_WIDE)) > j; )
+    j = lanes_add(SIMPLEX_WIDE, j, end, x, wide);
+  return j;
+}
+
+VECTOR size_t lanes_add_most_both (Stop stop, size_t k, const double *w, const double *x,
+                                   double origin, double *all, double *product) {
+  size_t j = 0;
+  if (k <= STOP_PART) return lanes_add_both(SIMPLEX_WIDE, 0, k, w, x, origin, all, product);
+  for (size_t end; (end = part_end(stop, j, k - k % SIMPLEX_WIDE)) > j; )
+    j = lanes_add_both(SIMPLEX_WIDE, j, end, w, x, origin, all, product);
+  return j;
 }
 
 VECTOR void lanes_narrow (const double wide[SIMPLEX_WIDE], double lane[SIMPLEX_LANES]) {
@@ -155,10 +169,10 @@ VECTOR double lanes_join (const double lane[SIMPLEX_LANES], double last) {
 /* sum_j x_j */
 static inline double simplex_total (Stop stop, size_t k, const double *x) {
   double wide[SIMPLEX_WIDE] = {0}, lane[SIMPLEX_LANES], last = 0;
-  size_t j = lanes_add_most(stop, k, x, NULL, 0, wide, NULL);
+  size_t j = lanes_add_most(stop, k, x, wide);
   lanes_narrow(wide, lane);
-  j = lanes_add(SIMPLEX_LANES, j, k, x, NULL, 0, lane, NULL);
-  lanes_add(1, j, k, x, NULL, 0, &last, NULL);
+  j = lanes_add(SIMPLEX_LANES, j, k, x, lane);
+  lanes_add(1, j, k, x, &last);
   return lanes_join(lane, last);
 }
 
@@ -168,10 +182,10 @@ typedef struct Sums { double all, product; } Sums;
 VECTOR Sums simplex_sums (Stop stop, size_t k, const double *w, const double *x,
                           double origin) {
   double wide[2][SIMPLEX_WIDE] = {{0}}, lane[2][SIMPLEX_LANES], last[2] = {0};
-  size_t j = lanes_add_most(stop, k, w, x, origin, wide[0], wide[1]);
+  size_t j = lanes_add_most_both(stop, k, w, x, origin, wide[0], wide[1]);
   for (int i = 0; i < 2; i++) lanes_narrow(wide[i], lane[i]);
-  j = lanes_add(SIMPLEX_LANES, j, k, w, x, origin, lane[0], lane[1]);
-  lanes_add(1, j, k, w, x, origin, &last[0], &last[1]);
+  j = lanes_add_both(SIMPLEX_LANES, j, k, w, x, origin, lane[0], lane[1]);
+  lanes_add_both(1, j, k, w, x, origin, &last[0], &last[1]);
   return (Sums) {.all = lanes_join(lane[0], last[0]), .product = lanes_join(lane[1], last[1])};
 }
 
