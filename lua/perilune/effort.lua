@@ -90,7 +90,7 @@ end
 -- Close to exponent 1 half of the mass is at outcomes beyond counting.
 local function rank_quantile (d)
   local over = bare(d.exponent) - 1
-  return mean_price(functions.where(functions.gt(over, 0.05), 3, functions.where(functions.gt(over, 1e-3), 30, 140)))
+  return mean_price(functions.where(functions.gt(over, 0.05), 3, 15))
 end
 
 local QUANTILE = 1

@@ -24,7 +24,7 @@ local function same_shape (who, a, b, except)
   if not same then fail(who, "shapes %s and %s do not fit", show.shape(a), show.shape(b)) end
 end
 
-local MOST = 8   -- tensors that core.join takes
+local MOST = 8   -- tensors that core.join and core.stack take
 
 -- Joins many tensors in groups, so that each step has few.
 local function cat_groups (tensors, dim)
@@ -44,17 +44,16 @@ end
 --   1  2  3
 function joining.cat (list, dim, ...)
   no_more("cat(tensors, dim)", ...)
-  local tensors, tracked = list_of_tensors("cat", list), false
-  for _, t in ipairs(tensors) do tracked = tracked or core.tracked(t) end
+  local tensors = list_of_tensors("cat", list)
   local shape = core.shape(tensors[1])
   if #shape == 0 then fail("cat", "single numbers have no dimension to be joined along; stack makes one") end
+  if #tensors <= MOST then return core.join(dim or 1, table.unpack(tensors)) end
   dim = dimension("cat", dim or 1, #shape)
-  local total = 0
+  local total, tracked = 0, false
   for _, t in ipairs(tensors) do
     same_shape("cat", shape, core.shape(t), dim)
-    total = total + core.shape(t)[dim]
+    total, tracked = total + core.shape(t)[dim], tracked or core.tracked(t)
   end
-  if #tensors <= MOST then return core.join(dim, table.unpack(tensors)) end
   if tracked then return cat_groups(tensors, dim) end
   shape[dim] = total
   local out, at = core.zeros(shape), 1
@@ -77,6 +76,7 @@ end
 function joining.stack (list, dim, ...)
   no_more("stack(tensors, dim)", ...)
   local tensors = list_of_tensors("stack", list)
+  if #tensors <= MOST then return core.stack(dim or 1, table.unpack(tensors)) end
   local shape = core.shape(tensors[1])
   dim = dimension("stack", dim or 1, #shape + 1)
   for i, t in ipairs(tensors) do

@@ -23,21 +23,6 @@ function shapes.squeeze (t, dim, ...)
   return t
 end
 
---@ Tensor:unsqueeze(dim) -> Tensor
--- With a new dimension of size 1 at this place: a view.
--- > table.unpack(zeros(2, 3):unsqueeze(-1).shape)
--- 2  3  1
-function shapes.unsqueeze (t, dim, ...)
-  no_more("unsqueeze(dim)", ...)
-  local shape = core.shape(t)
-  dim = dimension("Tensor:unsqueeze", dim, #shape + 1)
-  local order = {}   -- the new dimension comes first, and goes to its place
-  for d = 1, #shape do order[d] = d + 1 end
-  table.insert(order, dim, 1)
-  table.insert(shape, 1, 1)
-  return t:expand(shape):permute(table.unpack(order))
-end
-
 --@ Tensor:flatten() -> Tensor
 -- All elements as a vector, in their order.
 -- > tensor({ { 1, 2 }, { 3, 4 } }):flatten()

@@ -14,20 +14,27 @@ local INF = math.huge
 
 local slivers = {}
 
--- Nodes and weights of the five-point rule of Gauss on [-1, 1].
-local RULE = {
-  { 0, 0.56888888888888888889 },
-  { -0.53846931010568309104, 0.47862867049936646804 }, { 0.53846931010568309104, 0.47862867049936646804 },
-  { -0.90617984593866399280, 0.23692688505618908751 }, { 0.90617984593866399280, 0.23692688505618908751 },
-}
+-- Nodes and logarithms of weights of the five-point rule of Gauss on [-1, 1], and a last node at its end.
+local INNER, OUTER = 0.53846931010568309104, 0.90617984593866399280
+local PLACES  = core.tensor { 0, -INNER, INNER, -OUTER, OUTER, 1 }
+local WEIGHTS = log(core.tensor { 0.56888888888888888889, 0.47862867049936646804, 0.47862867049936646804,
+                                  0.23692688505618908751, 0.23692688505618908751 })
+local RULE = #WEIGHTS
 
--- log of the mass within `half` of a centre where the density, e^log_density(x), hardly changes.
-local function log_sliver (log_density, centre, half)
-  local sum = -INF
-  for _, node in ipairs(RULE) do
-    sum = functions.logaddexp(sum, log_density(centre + node[1] * half) + math.log(node[2]))
-  end
-  return sum + log(half)
+local function rank_of (x) return core.is_tensor(x) and core.rank(x) or 0 end
+
+-- The logarithm of the density, log_density(x), at all places within `half` of a centre, { place, points... }.
+local function heights_of (log_density, centre, half, rank)
+  local places = PLACES
+  for _ = 1, math.max(rank, rank_of(centre), rank_of(half)) do places = places:unsqueeze(-1) end
+  return log_density(centre + places * half)
+end
+
+-- log of the mass within `half` of a centre where the density hardly changes, by its heights there.
+local function log_sliver (heights, half)
+  local weights = WEIGHTS
+  for _ = 2, core.rank(heights) do weights = weights:unsqueeze(-1) end
+  return (heights:narrow(1, 1, RULE) + weights):logsumexp(1) + log(half)
 end
 
 local function log_density_of (base)
@@ -36,7 +43,7 @@ end
 
 -- Weights of the rule through the first and the last two of these nodes, and how its error, of fourth order, stands to
 -- that of all five, of tenth.
-local OUTER = 1 / (3 * 0.90617984593866399280 ^ 2)
+local OUTERS = 1 / (3 * OUTER ^ 2)
 local function error_of_five (error_of_three) return 1e-9 * (100 * error_of_three) ^ 2.5 end
 
 local NEAR = 3   -- widths of a sliver from which on a cusp does not matter
@@ -63,22 +70,19 @@ local function error_by_cusps (base, a, b, log_mass, log_density)
   local width = b - a
   local is_near = functions.lt(a - NEAR * width, high) * functions.lt(low, b + NEAR * width)
   if not batches.any_may_be(is_near) then return 0 end
-  local quarter = 0.25 * width
-  local halves = functions.logaddexp(log_sliver(log_density, a + quarter, quarter),
-                                     log_sliver(log_density, b - quarter, quarter))
+  local quarter, rank = 0.25 * width, #base.batch_shape
+  local halves = functions.logaddexp(log_sliver(heights_of(log_density, a + quarter, quarter, rank), quarter),
+                                     log_sliver(heights_of(log_density, b - quarter, quarter, rank), quarter))
   return where(is_near, 4 * abs(functions.expm1(halves - log_mass)), 0)
 end
 
 --- log P(a < X <= b) of a law with density, and about how wrong that is.
 function slivers.log_mass (base, a, b)
-  local exact, heights = log_density_of(base), {}
-  local half = 0.5 * b - 0.5 * a
-  local mass = log_sliver(function (x)
-    heights[#heights + 1] = exact(x)
-    return heights[#heights]
-  end, 0.5 * a + 0.5 * b, half)
-  local outer = functions.logaddexp(heights[4], heights[5]) + math.log(OUTER)
-  local rough = functions.logaddexp(outer, heights[1] + math.log(2 - 2 * OUTER)) + log(half)
+  local exact, half = log_density_of(base), 0.5 * b - 0.5 * a
+  local heights = heights_of(exact, 0.5 * a + 0.5 * b, half, #base.batch_shape)
+  local mass = log_sliver(heights, half)
+  local outer = functions.logaddexp(heights:select(1, 4), heights:select(1, 5)) + math.log(OUTERS)
+  local rough = functions.logaddexp(outer, heights:select(1, 1) + math.log(2 - 2 * OUTERS)) + log(half)
   return mass, maximum(error_of_five(abs(functions.expm1(rough - mass))), error_by_cusps(base, a, b, mass, exact))
 end
 
@@ -151,8 +155,9 @@ function slivers.distances (self, start, side, target, near)
   local guess = where(near, exp(target - density), 0)
   local log_density = log_density_beside(self, start, side, guess, near)
   local x = settling.run(function (s)
-    local found = log_sliver(log_density, start + 0.5 * side * s.x, 0.5 * s.x)
-    local here = log_density(start + side * s.x)
+    local half = 0.5 * side * s.x
+    local heights = heights_of(log_density, start + half, half, #base.batch_shape)
+    local found, here = log_sliver(heights, 0.5 * s.x), heights:select(1, RULE + 1)
     local off = functions.expm1(found - s.target)
     local is_steep = 1 - le(abs(here - density), STEEP)
     s.x = where(s.ended, s.x, where(is_steep, 0 / 0, s.x - off * exp(s.target - here)))

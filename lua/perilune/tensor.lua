@@ -61,7 +61,6 @@ end
 
 function methods.flatten (...) return shapes.flatten(...) end
 function methods.squeeze (...) return shapes.squeeze(...) end
-function methods.unsqueeze (...) return shapes.unsqueeze(...) end
 
 -- t[index]: the rows of t that an index of any shape names, in that shape.
 local function indexed (t, index) return indexing.rows(t, index) end

@@ -42,6 +42,9 @@ ptrdiff_t api_position (lua_State *L, int index, const char *who,
                         const Tensor *t, int dim);
 Tensor *api_select (lua_State *L, int base, const Tensor *from, int dim, ptrdiff_t at);
 
+/* Pushes a view with a new dimension of one element at this place. */
+Tensor *api_unsqueeze (lua_State *L, int base, const char *who, const Tensor *from, int dim);
+
 /* index.c: raises if the elements of a tensor are not its user's to change; and what is done
    before they are, after which nothing must be allocated until they were */
 void api_check_writable (lua_State *L, const char *who, const Tensor *to);

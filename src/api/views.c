@@ -136,6 +136,33 @@ static int view_permute (lua_State *L) {
   return api_return(L, view, NULL);
 }
 
+Tensor *api_unsqueeze (lua_State *L, int base, const char *who, const Tensor *from, int dim) {
+  if (from->rank == TENSOR_MAX_RANK)
+    host_fail(L, who, "the tensor has %d dimensions already, as many as there may be", from->rank);
+  Tensor *view = host_new_view(L, base, from, from->rank + 1);
+  view->size = from->size;
+  for (int d = 0, own = 0; d < view->rank; d++) {
+    view->shape[d] = d == dim ? 1 : from->shape[own];
+    view->stride[d] = d == dim ? 0 : from->stride[own];
+    own += d != dim;
+  }
+  return view;
+}
+
+/*@ Tensor:unsqueeze(dim) -> Tensor
+ * With a new dimension of size 1 at this place: a view.
+ * > table.unpack(zeros(2, 3):unsqueeze(-1).shape)
+ * 2  3  1 */
+/* t:unsqueeze(dim) */
+static int view_unsqueeze (lua_State *L) {
+  const char *who = "Tensor:unsqueeze";
+  const Tensor *t = engine_check_tensor(L, 1, who);
+  host_arguments(L, who, 2);
+  int dim = (int)api_dimension(L, 2, who, t->rank + 1);
+  api_unsqueeze(L, 1, who, t, dim);
+  return 1;
+}
+
 /* core.diagonal(t): of the last two dimensions */
 static int view_diagonal (lua_State *L) {
   const Tensor *t = engine_check_tensor(L, 1, "diagonal");
@@ -305,6 +332,7 @@ static const luaL_Reg methods[] = {
   {"narrow",     view_narrow},
   {"transpose",  view_transpose},
   {"permute",    view_permute},
+  {"unsqueeze",  view_unsqueeze},
   {"expand",     view_expand},
   {"reshape",    view_reshape},
   {"contiguous", contiguous},

@@ -100,6 +100,7 @@ static inline double outcome_quantile (const Stairs *s, double start, Level v) {
   double k = start == start ? clamp(floor(start), first, last) : first;
   double step = fmax(1, ceil(k * 0x1p-50)), growth = 2;
   int there = outcome_reached(s, k, v);
+  if (!there && k > 0x1p990 && s->last == HUGE_VAL && !outcome_reached(s, last, v)) return HUGE_VAL;
   for (;; step *= growth, growth *= 2) {
     double next = there ? k - step : k + step;
     if (there && next < first)
