@@ -2,6 +2,7 @@
 local core      = require "perilune.core"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
+local tails     = require "perilune.tails"
 
 local one_sided = lazy "one_sided"
 
@@ -59,18 +60,9 @@ function mixture_sums.mixed (self, values)
   return folded(terms, -1 - #self.event_shape, functions.add, "sum")
 end
 
--- Two methods of d at x; of a mixture like the law `whole` by `both`, which finds one from the other: of mixtures of
--- mixtures each that asked for them one by one would take twice as long as those that it is made of.
-local function pair_of (d, x, first, second, whole, both)
-  if d.component_distribution and d[first] == whole[first] then return both(d, x) end
-  if not d.list then return d[first](d, x), d[second](d, x) end
-  return d:pairs_of(x, function (part, at) return pair_of(part, at, first, second, whole, both) end)
-end
-
 --- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
 function mixture_sums.log_tails (self, x)
-  local below, above = pair_of(self.component_distribution, mixture_sums.padded(self, x), "log_cdf", "log_sf", self,
-                               mixture_sums.log_tails)
+  local below, above = tails.logarithms(self.component_distribution, mixture_sums.padded(self, x))
   below, above = mixture_sums.log_mixed(self, below), mixture_sums.log_mixed(self, above)
   return where(functions.le(above, below), functions.log1p(-exp(above)), below),
          where(functions.lt(below, above), functions.log1p(-exp(below)), above)
@@ -78,8 +70,7 @@ end
 
 --- P(X <= x) and P(X > x); the larger is what the smaller leaves.
 function mixture_sums.tails (self, x)
-  local below, above = pair_of(self.component_distribution, mixture_sums.padded(self, x), "cdf", "sf", self,
-                               mixture_sums.tails)
+  local below, above = tails.plain(self.component_distribution, mixture_sums.padded(self, x))
   below, above = mixture_sums.mixed(self, below), mixture_sums.mixed(self, above)
   return where(functions.le(above, below), 1 - above, below), where(functions.lt(below, above), 1 - below, above)
 end

@@ -52,8 +52,13 @@ end
 --- May points of a law that is not discrete have mass?
 function points.exist (d) return #points.of(d) > 0 end
 
+local function grain (x) return maximum(2 ^ -52 * minimum(abs(x), 1e308), 5e-324) end
+
 --- A number close below x: if points have mass, the cdf there is P(X < x).
-function points.before (x) return x - maximum(2 ^ -52 * minimum(abs(x), 1e308), 5e-324) end
+function points.before (x) return x - grain(x) end
+
+--- A number close above x.
+function points.after (x) return x + grain(x) end
 
 --- The place where the cdf of a discrete law is P(X < x).
 function points.outcome_before (x) return functions.ceil(x) - 1 end

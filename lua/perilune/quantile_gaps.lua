@@ -5,6 +5,7 @@ local core      = require "perilune.core"
 local effort    = require "perilune.effort"
 local functions = require "perilune.functions"
 local settling  = require "perilune.settling"
+local tails     = require "perilune.tails"
 local tensor    = require "perilune.tensor"
 
 local where, maximum, minimum, abs = functions.where, functions.maximum, functions.minimum, functions.abs
@@ -23,7 +24,10 @@ local function is_discrete (d) return d.support and d.support.is_discrete or fal
 local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
 --- log(u/(1 - u)) at x, u being its cdf.
-function quantile_gaps.log_odds (d, x) return d:log_cdf(x) - d:log_sf(x) end
+function quantile_gaps.log_odds (d, x)
+  local below, above = tails.logarithms(d, x)
+  return below - above
+end
 
 local log_odds = quantile_gaps.log_odds
 

@@ -5,6 +5,7 @@ local constraints  = require "perilune.constraints"
 local core         = require "perilune.core"
 local functions    = require "perilune.functions"
 local line_moments = require "perilune.line_moments"
+local tails        = require "perilune.tails"
 local tensor       = require "perilune.tensor"
 
 local SideBySide = Distribution:extend("SideBySide")
@@ -36,12 +37,17 @@ for _, name in ipairs { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "i
   end
 end
 
---- The two values that of(d, x) returns for each.
-function SideBySide:pairs_of (x, of)
-  local first, second = {}, {}
-  for k, d in ipairs(self.list) do first[k], second[k] = of(d, part(self, x, k)) end
-  return joined(self, first), joined(self, second)
+-- The two values that of(d, x) returns for each.
+local function pairs_of (of)
+  return function (self, x)
+    local first, second = {}, {}
+    for k, d in ipairs(self.list) do first[k], second[k] = of(d, part(self, x, k)) end
+    return joined(self, first), joined(self, second)
+  end
 end
+
+tails.say(SideBySide.cdf, SideBySide.sf, pairs_of(tails.plain))
+tails.say(SideBySide.log_cdf, SideBySide.log_sf, pairs_of(tails.logarithms))
 
 -- What `of` says of each.
 local function of_each (of)

@@ -88,7 +88,8 @@ end
 
 local FEW = 64                 -- points that are not worth a selection, of a cheap law
 local CLOSE, TRIES = 1e-7, 5   -- what Newton's method leaves of this is rounding; how often it is tried
-local CUSP  = 1e-12            -- errors by cusps that are rounding
+local CUSP  = 1e-12            -- errors by cusps that are rounding, and as a part of the logarithm of a density
+local CUSPS = 2 ^ -49
 local STEEP = 0.5              -- a density that changes by more than e^STEEP is too much for a sliver
 local NODES = 14               -- of polynomials that stand for it,
 local SAME  = 1e-14            -- and differ by no more than this
@@ -155,6 +156,7 @@ function slivers.distances (self, start, side, target, near)
   local guess = where(near, exp(target - density), 0)
   local log_density = log_density_beside(self, start, side, guess, near)
   local x = settling.run(function (s)
+    effort.spend(#PLACES * effort.density(base), core.is_tensor(s.x) and core.numel(s.x) or 1)
     local half = 0.5 * side * s.x
     local heights = heights_of(log_density, start + half, half, #base.batch_shape)
     local found, here = log_sliver(heights, 0.5 * s.x), heights:select(1, RULE + 1)
@@ -165,7 +167,7 @@ function slivers.distances (self, start, side, target, near)
   end, { x = guess, target = target, ended = 1 - near }, TRIES, #self.batch_shape, math.min(FEW, effort.few(base)))
   local last = start + side * x
   local off = error_by_cusps(base, minimum(start, last), maximum(start, last), target, log_density)
-  return where(le(off, CUSP), x, 0 / 0)
+  return where(le(off, maximum(CUSP, CUSPS * abs(density))), x, 0 / 0)
 end
 
 return slivers

@@ -9,6 +9,7 @@ local functions    = require "perilune.functions"
 local lazy         = require "perilune.lazy"
 local levels       = require "perilune.levels"
 local show         = require "perilune.show"
+local tails        = require "perilune.tails"
 
 local effort     = lazy "effort"
 local peaks      = lazy "peaks"
@@ -31,43 +32,53 @@ local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
 local truncation = {}
 
 -- The logarithms of both tails of the base at x.
-local function tails_at (base, x) return { x = x, below = base:log_cdf(x), above = base:log_sf(x) } end
+local function tails_at (base, x)
+  local below, above = tails.logarithms(base, x)
+  return { x = x, below = below, above = above }
+end
 
 local log_between
 
 -- log P(a < X <= b) of the base, which tails at both do not tell: components of a mixture may still know theirs. Where
--- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits.
+-- the density moves too much for a sliver, `mass` by these tails, if the `gap` of their logarithms has more digits. And
+-- about how wrong that is.
 local function log_narrow (base, a, b, mass, gap)
   local parts = base.component_distribution
   if not parts then
     local sliver, error = slivers.log_mass(base, a, b)
-    return where(gt(error * abs(gap), 2 ^ -50), mass, sliver)
+    local is_rough = gt(error * abs(gap), 2 ^ -50)
+    return where(is_rough, mass, sliver), where(is_rough, 2 ^ -50 / abs(gap), error)
   end
   local from, to = tails_at(parts, sums.padded(base, a)), tails_at(parts, sums.padded(base, b))
-  return sums.log_mixed(base, log_between(parts, from, to))
+  local masses, error = log_between(parts, from, to)
+  return sums.log_mixed(base, masses), core.is_tensor(error) and error:max(-1) or error
 end
 
--- log P(a < X <= b) of the base, whose tails at both are known.
+-- log P(a < X <= b) of the base, whose tails at both are known, and about how wrong that is where it is more than
+-- rounding.
 function log_between (base, first, last)
   local a, b, below, above = first.x, last.x, last.below, first.above
   local upper = lt(above, below)
   local large, small = where(upper, above, below), where(upper, last.above, first.below)
   local gap = small - large
   local mass = where(eq(large, -INF), large, large + functions.log1mexp(gap))
-  if base.support and base.support.is_discrete and not base.component_distribution then return mass end
+  if base.support and base.support.is_discrete and not base.component_distribution then return mass, 0 end
   local narrow = gt(gap, maximum(-0.5, -NARROW * (1 + abs(large)))) * lt(a, b)
-  return batches.any_may_be(narrow) and where(narrow, log_narrow(base, a, b, mass, gap), mass) or mass
+  if not batches.any_may_be(narrow) then return mass, 0 end
+  local of_narrow, error = log_narrow(base, a, b, mass, gap)
+  return where(narrow, of_narrow, mass), where(narrow, error, 0)
 end
 
---- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other.
+--- log P(X <= x) and log P(X > x); the one that is near 0 comes from the other. And about how wrong the smaller is,
+-- where it is more than rounding.
 function truncation.log_tails (self, x)
   x = minimum(maximum(x, self.from), self.last)
   local base, here = self.base, tails_at(self.base, x)
-  local below = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
-                - self.log_mass
-  local above = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
-                - self.log_mass
-  return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above)
+  local below, low_error = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
+  local above, high_error = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
+  below, above = below - self.log_mass, above - self.log_mass
+  return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above),
+         where(lt(above, below), high_error, low_error)
 end
 
 
@@ -92,6 +103,12 @@ local function mended (self, x, near, first, side, last, target)
   return where(is_found, found, x), is_found
 end
 
+-- x that is not at an end: there a tail is nothing, which does not tell a search where to go.
+local function inside (self, x)
+  local above, below = points.after(self.first), points.before(self.last)
+  return where(lt(above, below), minimum(maximum(x, above), below), x)
+end
+
 -- Quantiles x, searched for by tails of what is left where they are `lost`.
 local function searched (self, x, log_p, log_q, lost)
   if not batches.any_may_be(lost) then return x end
@@ -100,11 +117,12 @@ local function searched (self, x, log_p, log_q, lost)
     if is_discrete then at = functions.round(at) end
     effort.count(self.base, at, 4)
     if self.base.component_distribution then effort.spend(0, 0) end   -- masses of slivers, as long as another round
-    local below, above = truncation.log_tails(self, at)
+    local below, above, error = truncation.log_tails(self, at)
     local reached, goal = where(s.upper, above, below), s.goal
-    local noise = 2 ^ -50 * maximum(1, abs(goal))
+    local rounding = 2 ^ -50 * maximum(maximum(1, abs(goal)), 0.25 * abs(goal + self.log_mass))
+    local noise = maximum(rounding, where(functions.isfinite(error), error, 0))
     return where(s.upper, -1, 1) * (reached - goal), nil, noise, self:log_prob(at) - reached
-  end, where(lost, self.first, x), where(lost, self.last, x), x,
+  end, where(lost, self.first, x), where(lost, self.last, x), where(lost, inside(self, x), x),
   { goal = minimum(log_p, log_q), upper = lt(log_q, log_p), grain = is_discrete and 0.25 or nil },
   #self.batch_shape, few(self.base))
 end
@@ -279,7 +297,7 @@ local function complete (self)
   self.from = discrete and first - 1 or #self.points > 0 and points.before(first) or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
   local from, to = tails_at(base, self.from), tails_at(base, last)
-  self.log_mass = log_between(base, from, to)
+  self.log_mass = (log_between(base, from, to))
   self.below_first, self.above_first = from.below, from.above
   self.below_last, self.above_last = to.below, to.above
   self.has_rsample = base.has_rsample

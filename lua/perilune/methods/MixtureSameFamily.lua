@@ -5,6 +5,7 @@ local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
+local tails     = require "perilune.tails"
 
 local effort       = lazy "effort"
 local line_moments = lazy "line_moments"
@@ -60,6 +61,9 @@ function MixtureSameFamily:sf (x)
   check_univariate(self, "sf")
   return (select(2, sums.tails(self, x)))
 end
+
+tails.say(MixtureSameFamily.cdf, MixtureSameFamily.sf, sums.tails)
+tails.say(MixtureSameFamily.log_cdf, MixtureSameFamily.log_sf, sums.log_tails)
 
 function MixtureSameFamily:mean () return sums.mixed(self, self.component_distribution:mean()) end
 

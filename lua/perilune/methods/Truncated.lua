@@ -7,6 +7,7 @@ local raise     = require "perilune.errors".raise
 local functions = require "perilune.functions"
 local lazy      = require "perilune.lazy"
 local show      = require "perilune.show"
+local tails     = require "perilune.tails"
 
 local effort            = lazy "effort"
 local truncation        = lazy "truncation"
@@ -46,6 +47,8 @@ function Truncated:log_cdf (x) return (truncation.log_tails(self, argument(self,
 function Truncated:log_sf (x) return (select(2, truncation.log_tails(self, argument(self, "x", x)))) end
 function Truncated:cdf (x) return exp(self:log_cdf(x)) end
 function Truncated:sf (x) return exp(self:log_sf(x)) end
+
+tails.say(Truncated.log_cdf, Truncated.log_sf, truncation.log_tails)
 
 
 -- Quantiles ----------------------------------------------------------------------
