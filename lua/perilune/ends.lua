@@ -36,6 +36,9 @@ local DEAR, DEARER = 5, 50                          -- in units of effort.lua
 
 local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, NAMES = { "low", "high" } }
 
+--- All of these, ever fewer.
+ends.LISTS = { BREAKS, FEW, FEWEST }
+
 --- The first break points of an integral over either half, where a point costs so much.
 function ends.breaks (each) return each < DEAR and BREAKS or each < DEARER and FEW or FEWEST end
 

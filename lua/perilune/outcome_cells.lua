@@ -111,9 +111,19 @@ local function between_levels (law, order, k, bounds, purse)
   return value, error
 end
 
+-- The break points of first panels, from the list of this number on, whose quantiles can be paid for.
+local function affordable_breaks (p, q, first, purse)
+  local panel = QUANTILES * batches.size(p) * (effort.search(p) + effort.search(q))
+  for k = first, #ends.LISTS do
+    local list = ends.LISTS[k]
+    if (#list + 1) * panel < SHARE * purse:left() then return list end
+  end
+  return ends.LISTS[#ends.LISTS]
+end
+
 -- The cost at levels beyond these, x = log(u/(1 - u)) of one for each element: below (side = -1) or above; beside
 -- the `value` of the others. Quantiles meet where the tail beyond is e^-meeting. Where those of outcomes are not all
--- known, or quantiles are too dear, first panels are fewer.
+-- known first panels are fewer.
 local function beyond_level (p, q, order, steps, x, side, value, meeting, are_known, purse)
   local shape = p.batch_shape
   local start = functions.softplus(side * x)   -- -log of that tail
@@ -122,9 +132,7 @@ local function beyond_level (p, q, order, steps, x, side, value, meeting, are_kn
     local gap = quantile_gaps.at(p, q, side * (t + functions.log1p(-exp(-t))), steps)
     return powered(exp(-t / order) * abs(batches.rows(p, #v, gap)), order)
   end
-  local quantiles = (#ends.BREAKS + 1) * QUANTILES * batches.size(p)
-  local are_many = are_known and quantiles * (effort.search(p) + effort.search(q)) < SHARE * purse:left()
-  local points = { meeting - start, table.unpack(are_many and ends.BREAKS or ends.FEW_BREAKS) }
+  local points = { meeting - start, table.unpack(affordable_breaks(p, q, are_known and 1 or 2, purse)) }
   local sum, error = quadrature.integrate(cost, 0, ends.REACH, {
     shape = shape, as_tensor = true, points = points, panels = PANELS, rounds = ROUNDS, rtol = 1e-10, purse = purse,
     atol = 1e-12 * (core.is_tensor(value) and core.item(value:min()) or value),

@@ -46,8 +46,8 @@ local function pairs_of (of)
   end
 end
 
-tails.say(SideBySide.cdf, SideBySide.sf, pairs_of(tails.plain))
-tails.say(SideBySide.log_cdf, SideBySide.log_sf, pairs_of(tails.logarithms))
+tails.say(SideBySide, "cdf", "sf", pairs_of(tails.plain))
+tails.say(SideBySide, "log_cdf", "log_sf", pairs_of(tails.logarithms))
 
 -- What `of` says of each.
 local function of_each (of)

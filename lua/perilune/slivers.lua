@@ -23,11 +23,12 @@ local RULE = #WEIGHTS
 
 local function rank_of (x) return core.is_tensor(x) and core.rank(x) or 0 end
 
--- The logarithm of the density, log_density(x), at all places within `half` of a centre, { place, points... }.
-local function heights_of (log_density, centre, half, rank)
-  local places = PLACES
-  for _ = 1, math.max(rank, rank_of(centre), rank_of(half)) do places = places:unsqueeze(-1) end
-  return log_density(centre + places * half)
+-- log_density(x) of a law of this batch at all places within `half` of a centre, { place, points... }.
+local function heights_of (log_density, centre, half, batch)
+  local places, rank = PLACES, math.max(rank_of(centre), rank_of(half))
+  for _ = 1, math.max(rank, #batch) do places = places:unsqueeze(-1) end
+  local x = centre + places * half
+  return log_density(rank < #batch and x:expand(#x, table.unpack(batch)) or x)
 end
 
 -- log of the mass within `half` of a centre where the density hardly changes, by its heights there.
@@ -70,16 +71,16 @@ local function error_by_cusps (base, a, b, log_mass, log_density)
   local width = b - a
   local is_near = functions.lt(a - NEAR * width, high) * functions.lt(low, b + NEAR * width)
   if not batches.any_may_be(is_near) then return 0 end
-  local quarter, rank = 0.25 * width, #base.batch_shape
-  local halves = functions.logaddexp(log_sliver(heights_of(log_density, a + quarter, quarter, rank), quarter),
-                                     log_sliver(heights_of(log_density, b - quarter, quarter, rank), quarter))
+  local quarter, batch = 0.25 * width, base.batch_shape
+  local halves = functions.logaddexp(log_sliver(heights_of(log_density, a + quarter, quarter, batch), quarter),
+                                     log_sliver(heights_of(log_density, b - quarter, quarter, batch), quarter))
   return where(is_near, 4 * abs(functions.expm1(halves - log_mass)), 0)
 end
 
 --- log P(a < X <= b) of a law with density, and about how wrong that is.
 function slivers.log_mass (base, a, b)
   local exact, half = log_density_of(base), 0.5 * b - 0.5 * a
-  local heights = heights_of(exact, 0.5 * a + 0.5 * b, half, #base.batch_shape)
+  local heights = heights_of(exact, 0.5 * a + 0.5 * b, half, base.batch_shape)
   local mass = log_sliver(heights, half)
   local outer = functions.logaddexp(heights:select(1, 4), heights:select(1, 5)) + math.log(OUTERS)
   local rough = functions.logaddexp(outer, heights:select(1, 1) + math.log(2 - 2 * OUTERS)) + log(half)
@@ -158,7 +159,7 @@ function slivers.distances (self, start, side, target, near)
   local x = settling.run(function (s)
     effort.spend(#PLACES * effort.density(base), core.is_tensor(s.x) and core.numel(s.x) or 1)
     local half = 0.5 * side * s.x
-    local heights = heights_of(log_density, start + half, half, #base.batch_shape)
+    local heights = heights_of(log_density, start + half, half, base.batch_shape)
     local found, here = log_sliver(heights, 0.5 * s.x), heights:select(1, RULE + 1)
     local off = functions.expm1(found - s.target)
     local is_steep = 1 - le(abs(here - density), STEEP)

@@ -153,6 +153,7 @@ local function deep_quantile (self, target, upper, deep)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
+  start = where(deep, inside(self, start), start)
   return quadrature.root(function (x, at)
     local reached, goal = one_tail(base, x, at.upper), at.goal
     return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), base:log_prob(x) - reached

@@ -42,8 +42,8 @@ local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
 local BUDGET = 32000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
-local BREAKS = { ends.BREAKS, ends.FEW_BREAKS, { 3, 16 } }   -- of first panels, as levels t of expectation.lua
-local QUANTILES = 23                                            -- of a panel
+local BREAKS = ends.LISTS   -- of first panels, as levels t of expectation.lua
+local QUANTILES = 23        -- of a panel
 local CUTTING = 1.5                                             -- first panels, and some that are cut
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 

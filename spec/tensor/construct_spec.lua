@@ -232,7 +232,7 @@ describe("cat and stack", function ()
     { "other lengths", function () return peri.stack { { 1, 2 }, { 1 } } end,
       "stack: shapes (2) and (1) do not fit" },
     { "a dimension that is not there", function () return peri.cat({ { 1 } }, 2) end,
-      "cat: dim must be an integer between 1 and 1 (or -1 and -1), got 2" },
+      "cat: dim must be between 1 and 1 (or -1 and -1), got 2" },
   }
   for _, case in ipairs(cases) do
     local what, fn, text = table.unpack(case)

@@ -303,7 +303,7 @@ describe("indexing", function ()
     { "squeeze(3)", function () return t:squeeze(3) end,
       "Tensor:squeeze: dim must be an integer between 1 and 2 (or -1 and -2), got 3" },
     { "unsqueeze()", function () return t:unsqueeze() end,
-      "Tensor:unsqueeze: dim must be an integer between 1 and 3 (or -1 and -3), got nil" },
+      "Tensor:unsqueeze: dim is missing" },
     { "item of many", function () return peri.item(t) end,
       "Tensor:item: only a tensor of one element has an item, this one has shape (2, 3)" },
     { "length of a number", function () return #peri.tensor(1) end,

@@ -138,7 +138,8 @@ static int view_permute (lua_State *L) {
 
 Tensor *api_unsqueeze (lua_State *L, int base, const char *who, const Tensor *from, int dim) {
   if (from->rank == TENSOR_MAX_RANK)
-    host_fail(L, who, "the tensor has %d dimensions already, as many as there may be", from->rank);
+    host_fail(L, who, "a shape has at most %d dimensions, got %d", TENSOR_MAX_RANK,
+              TENSOR_MAX_RANK + 1);
   Tensor *view = host_new_view(L, base, from, from->rank + 1);
   view->size = from->size;
   for (int d = 0, own = 0; d < view->rank; d++) {

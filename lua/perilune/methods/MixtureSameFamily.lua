@@ -62,8 +62,9 @@ function MixtureSameFamily:sf (x)
   return (select(2, sums.tails(self, x)))
 end
 
-tails.say(MixtureSameFamily.cdf, MixtureSameFamily.sf, sums.tails)
-tails.say(MixtureSameFamily.log_cdf, MixtureSameFamily.log_sf, sums.log_tails)
+local Class = require "perilune.distributions.MixtureSameFamily"
+tails.say(Class, "cdf", "sf", sums.tails)
+tails.say(Class, "log_cdf", "log_sf", sums.log_tails)
 
 function MixtureSameFamily:mean () return sums.mixed(self, self.component_distribution:mean()) end
 

@@ -48,7 +48,7 @@ function Truncated:log_sf (x) return (select(2, truncation.log_tails(self, argum
 function Truncated:cdf (x) return exp(self:log_cdf(x)) end
 function Truncated:sf (x) return exp(self:log_sf(x)) end
 
-tails.say(Truncated.log_cdf, Truncated.log_sf, truncation.log_tails)
+tails.say(require "perilune.distributions.Truncated", "log_cdf", "log_sf", truncation.log_tails)
 
 
 -- Quantiles ----------------------------------------------------------------------
