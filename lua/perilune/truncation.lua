@@ -28,6 +28,7 @@ local INF    = math.huge
 local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
 local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
+local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are
 
 local truncation = {}
 
@@ -103,7 +104,7 @@ local function mended (self, x, near, first, side, last, target)
   return where(is_found, found, x), is_found
 end
 
--- x that is not at an end: there a tail is nothing, which does not tell a search where to go.
+-- x that is not at an end: there a tail is nothing, or all, which does not tell a search where to go.
 local function inside (self, x)
   local above, below = points.after(self.first), points.before(self.last)
   return where(lt(above, below), minimum(maximum(x, above), below), x)
@@ -120,7 +121,7 @@ local function searched (self, x, log_p, log_q, lost)
     local below, above, error = truncation.log_tails(self, at)
     local reached, goal = where(s.upper, above, below), s.goal
     local rounding = 2 ^ -50 * maximum(maximum(1, abs(goal)), 0.25 * abs(goal + self.log_mass))
-    local noise = maximum(rounding, where(functions.isfinite(error), error, 0))
+    local noise = minimum(maximum(rounding, where(functions.isfinite(error), error, 0)), MISSED)
     return where(s.upper, -1, 1) * (reached - goal), nil, noise, self:log_prob(at) - reached
   end, where(lost, self.first, x), where(lost, self.last, x), where(lost, inside(self, x), x),
   { goal = minimum(log_p, log_q), upper = lt(log_q, log_p), grain = is_discrete and 0.25 or nil },
@@ -153,7 +154,8 @@ local function deep_quantile (self, target, upper, deep)
   local start = where(upper, maximum(self.first, base:isf(least)), minimum(self.last, base:icdf(least)))
   deep = deep * functions.isfinite(start)
   if not any(deep) then return start end
-  start = where(deep, inside(self, start), start)
+  local off = abs(where(upper, self.above_first, self.below_last) - target)
+  start = where(deep * gt(off, 2 ^ -49 * abs(target)), inside(self, start), start)
   return quadrature.root(function (x, at)
     local reached, goal = one_tail(base, x, at.upper), at.goal
     return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), base:log_prob(x) - reached
@@ -187,7 +189,7 @@ function truncation.quantile (self, log_p, log_q, skipped)
   if skipped and not core.tracked(target) then target = where(skipped, -INF, target) end   -- which has no slope
   local mass = exp(target)
   local x = inverted(self, mass, upper)
-  local deep = lt(target, DEEP) * gt(target, -INF)
+  local deep = lt(target, DEEP) * gt(target, -INF) * gt(minimum(log_p, log_q), -INF)
   if any(deep) then x = where(deep, deep_quantile(self, target, upper, deep), x) end
   x = minimum(maximum(x, self.first), self.last)
   return where(eq(log_p, -INF), self.first, where(eq(log_q, -INF), self.last, x))
