@@ -198,6 +198,7 @@ local EXPECTATIONS = {
   { peri.Truncated(transformed(peri.GeneralizedNormal(0, 7, 2), Abs()), 0, 8), sine(1), 30000 },
   { peri.Truncated(peri.InverseGaussian(0.7, 0.5), 0.34, 16), sine(1000), 39000 },
   { peri.Truncated(peri.NormalInverseGaussian(0.7, 0.7), 1, 100), sine(1000), 19500 },
+  { peri.Truncated(peri.GeneralizedNormal(-0.001, 0.058, 3e-4), -0.3, 3), sine(1), 178000 },
   { peri.Truncated(peri.NormalInverseGaussian(1e-300, 0, 256, 100), -2, 3), sine(1), 19000 },
   { peri.NoncentralT(1e-100, 0.1), sine(1000), 1000 },
   { peri.NoncentralF(5, 5, 1e150), sine(1000), 2100 },
@@ -226,6 +227,10 @@ local PATHS = {
 
 -- p, q, points: the density of a dear law is looked at as well
 local DIVERGENCES = {
+  { peri.Exponential(7), peri.Truncated(mix(peri.LogitNormal({ 2715, -10 }, { 4.8, 7.4 }), 0.3, 0.7), 0.1, 1), 51000 },
+  { peri.Normal(0, 1), peri.Truncated(transformed(peri.Laplace(-3.5, 6.3), Affine(3, -0.5)), 1e9, math.huge), 68000 },
+  { peri.Normal(0, 1), peri.Truncated(any_mixture(peri.JohnsonSU { delta = 5e-4, gamma = 1e100 },
+                                                  peri.AsymmetricLaplace { scale = 1e-20 }), 1000, 1e9), 21500 },
   { peri.Cauchy(3, 30), peri.NoncentralF(0.3, 3, 1e300), 4900 },
   { mix(peri.NormalInverseGaussian({ 7.586, 7.75 }, { -6.5, 7.59 }, 0, { 0.0054, 2.6 })), peri.Normal(0, 1), 37500 },
   { mix(peri.NoncentralT({ 1e150, 3.27 }, { 7.2, -5 }, { -8.6, 9.3 }), 1e-300, 1), peri.Normal(0, 1), 17500 },

@@ -532,6 +532,25 @@ describe("Truncated", function ()
     for _, p in ipairs { 0.001, 0.01, 0.1, 0.5 } do close(p, d:cdf(d:icdf(p)), 1e-13) end
   end)
 
+  it("says that it is not known where it is narrower than numbers are apart", function ()
+    for _, base in ipairs { peri.Laplace(0, 1e-15), peri.AsymmetricLaplace { scale = 1e-20 } } do
+      local d = Truncated(base, 1000, 1e9)
+      assert.equal(1000, d:icdf(0.5))
+      for _, p in ipairs { peri.Normal(0, 1), peri.Laplace(0, 9) } do
+        local value, error = peri.js_divergence(p, d)
+        assert(math.abs(value - math.log(2)) <= error, value)
+      end
+    end
+  end)
+
+  it("has quantiles within rounding of its end, far out in a tail", function ()
+    local d = Truncated(peri.TransformedDistribution(peri.Laplace(-3.5, 6.25), { peri.transforms.Affine(3, -0.5) }),
+                        1e9, math.huge)
+    assert.equal(1e9, d:icdf(1e-12))
+    close(1e9 + 3.125 * math.log(2), d:icdf(0.5), 1e-15)
+    close(1e9 + 3.125 * 20, d:isf(math.exp(-20)), 1e-15)
+  end)
+
   it("refuses outcomes that are no integers", function ()
     local halves = peri.TransformedDistribution(peri.Poisson(3), { peri.transforms.Affine(0, 0.5) })
     assert.has_error(function () Truncated(halves, 0.7, 3) end,
