@@ -75,8 +75,10 @@ end
 function truncation.log_tails (self, x)
   x = minimum(maximum(x, self.from), self.last)
   local base, here = self.base, tails_at(self.base, x)
-  local below, low_error = log_between(base, { x = self.from, below = self.below_first, above = self.above_first }, here)
-  local above, high_error = log_between(base, here, { x = self.last, below = self.below_last, above = self.above_last })
+  local from = { x = self.from, below = self.below_first, above = self.above_first }
+  local to = { x = self.last, below = self.below_last, above = self.above_last }
+  local below, low_error = log_between(base, from, here)
+  local above, high_error = log_between(base, here, to)
   below, above = below - self.log_mass, above - self.log_mass
   return where(le(above, below), log1p(-exp(above)), below), where(lt(below, above), log1p(-exp(below)), above),
          where(lt(above, below), high_error, low_error)
