@@ -543,6 +543,24 @@ describe("Truncated", function ()
     end
   end)
 
+  it("has moments of a Censored law with all digits", function ()
+    local weights, sum, mass = { 0.05, 0.95 }, 0, 0
+    local base = peri.MixtureSameFamily(peri.Categorical(weights), peri.Exponential { 1, 2 })
+    for rate, w in ipairs(weights) do
+      sum  = sum + w * ((0.5 + 1 / rate) * math.exp(-0.5 * rate) - math.exp(-2 * rate) / rate)
+      mass = mass + w * math.exp(-0.5 * rate)
+    end
+    for _, d in ipairs { Truncated(peri.Censored(base, 0.1, 2), 0.5, 3),
+                         Truncated(peri.Censored(peri.Censored(base, -1, 2), 0.1, 5), 0.5, math.huge) } do
+      close(sum / mass, d:mean(), 1e-13)
+      local value, error = d:expectation(function (x) return x end)
+      assert(math.abs(value - sum / mass) <= error and error < 1e-12, error)
+    end
+    local rows = Truncated(peri.Censored(peri.Exponential { 1, 2 }, 0, 2), peri.tensor { 0.5, 0 }, 1)
+    close(Truncated(peri.Censored(peri.Exponential(1), 0, 2), 0.5, 1):mean(), rows:mean()[1], 1e-14)
+    close(Truncated(peri.Censored(peri.Exponential(2), 0, 2), 0, 1):mean(), rows:mean()[2], 1e-14)
+  end)
+
   it("has quantiles within rounding of its end, far out in a tail", function ()
     local d = Truncated(peri.TransformedDistribution(peri.Laplace(-3.5, 6.25), { peri.transforms.Affine(3, -0.5) }),
                         1e9, math.huge)

@@ -69,12 +69,25 @@ end
 -- Is all of the mass at one point, for all elements?
 local function is_point (self) return #self.points > 0 and not batches.any(functions.ne(self.first, self.last)) end
 
+-- What is left of a Censored law is the same as Censored of what is left of its base: masses at its ends are cut off
+-- with what lies beyond them, or not at all. nil for other laws.
+local function censored (self)
+  local base = self.base
+  local Censored, Plain = require "perilune.distributions.Censored", require "perilune.distributions.Truncated"
+  if class.of(base) ~= Censored or base.support.is_discrete then return nil end
+  local low, high = where(gt(self.low, base.low), self.low, -INF), where(lt(self.high, base.high), self.high, INF)
+  local law = Censored(Plain(base.base, low, high), base.low, base.high)
+  return rawget(self, "batch_shape") and law:expand(self.batch_shape) or law
+end
+
 function Truncated:expectation (...)
   local expectation = require "perilune.expectation"
   local f, opts = expectation.checked(self, ...)
   if is_point(self) then return self:batched(f(batches.rows(self, 1, self.first)):select(1, 1)), self:batched(0) end
   local value, error = truncated_mixture.expectation(self, f, opts)
   if value then return value, error end
+  local same = censored(self)
+  if same then return same:expectation(f, opts) end
   return expectation.of(self, f, opts)
 end
 
