@@ -2985,8 +2985,8 @@ function peri.transform_to(constraint) end
 function peri.transforms.Abs() end
 
 ---loc + scale x.
----@param loc? number|table|perilune.Tensor number, table or tensor; 0 unless told
----@param scale? number|table|perilune.Tensor number, table or tensor, not 0; 1 unless told
+---@param loc? number|table|perilune.Tensor number, table or tensor, finite; 0 unless told
+---@param scale? number|table|perilune.Tensor number, table or tensor, finite and not 0; 1 unless told
 ---@param event_dim? integer integer: dimensions that are one event; 0 unless told
 ---@return perilune.Transform
 function peri.transforms.Affine(loc, scale, event_dim) end
@@ -3043,7 +3043,7 @@ function peri.transforms.Ordered() end
 function peri.transforms.PositiveDefinite() end
 
 ---x^exponent, of positive x.
----@param exponent number|table|perilune.Tensor number, table or tensor, not 0
+---@param exponent number|table|perilune.Tensor number, table or tensor, finite and not 0
 ---@return perilune.Transform
 function peri.transforms.Power(exponent) end
 

@@ -456,7 +456,14 @@ describe("composed transforms", function ()
 
   it("refuse parameters without sense", function ()
     assert.equal("Affine: scale must not be 0, got 0", message(transforms.Affine, 0, 0))
-    assert.equal("Power: exponent must not be 0, got nan", message(transforms.Power, 0 / 0))
+    assert.equal("Affine: scale must be finite, got inf", message(transforms.Affine, 0, { 1, inf }))
+    assert.equal("Affine: loc must be finite, got -inf", message(transforms.Affine, -inf))
+    assert.equal("Affine: loc must be finite, got nan", message(transforms.Affine, { 1, 0 / 0 }))
+    assert.equal("Affine: loc must be finite, got inf",
+                 message(function () return peri.Frechet(1, 2) + inf end))
+    assert.equal("Power: exponent must not be 0, got 0", message(transforms.Power, 0))
+    assert.equal("Power: exponent must be finite, got nan", message(transforms.Power, 0 / 0))
+    assert.equal("Power: exponent must be finite, got inf", message(transforms.Power, inf))
     assert.equal("Power: exponent must be a number, a table of numbers or a tensor, got nil", message(transforms.Power))
     assert.equal("Compose: part 1 must be a transform, got 3", message(transforms.Compose, { 3 }))
     assert.equal("CumulativeDistribution: distribution must be a distribution of single numbers, got 3",

@@ -230,8 +230,15 @@ function transform.sign_of (x)
   return not core.tracked(signs) and common(signs) or signs
 end
 
---- Refuses a parameter with a zero.
-function transform.check_nonzero (kind, name, x)
+--- Refuses a parameter that is not finite.
+function transform.check_finite (kind, name, x)
+  local bad = constraints.finite:violation(x)
+  if bad then raise("%s: %s must be finite, got %s", kind, name, show.number(bad)) end
+end
+
+--- Refuses a parameter that is not finite, or with a zero.
+function transform.check_factor (kind, name, x)
+  transform.check_finite(kind, name, x)
   local zero = constraints.greater_than(0):violation(functions.abs(x))
   if zero then raise("%s: %s must not be 0, got %s", kind, name, show.number(zero)) end
 end

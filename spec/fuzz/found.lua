@@ -58,4 +58,7 @@ return {
     "set(1, function () local C = peri.Distribution:extend('Own', { support = peri.constraints.integer, "
       .. "params = { { 'loc', peri.constraints.positive } } }) function C.log_prob () return 0.3 end return C(3) end)",
     "set(2, function () return v[1]:skewness() end)" },
+  { "laws moved to infinity",
+    "set(1, function () return peri.Frechet(1, 2) + -math.huge end)",
+    "set(2, function () return (-v[1]):cdf(1) end)" },
 }

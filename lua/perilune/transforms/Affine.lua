@@ -10,8 +10,8 @@ local function shape_of (self, shape) return transform.broadcast_with(self, shap
 
 --@ peri.transforms.Affine(loc, scale, event_dim) -> Transform
 -- loc + scale x.
---   loc        number, table or tensor; 0 unless told
---   scale      number, table or tensor, not 0; 1 unless told
+--   loc        number, table or tensor, finite; 0 unless told
+--   scale      number, table or tensor, finite and not 0; 1 unless told
 --   event_dim  integer: dimensions that are one event; 0 unless told
 -- > transforms.Affine(1, 2)(3)
 -- 7
@@ -33,7 +33,8 @@ return transform.kind("Affine", {
   if math.type(self.event_dim) ~= "integer" or self.event_dim < 0 then
     raise("Affine: event_dim must be a non-negative integer, got %s", show.value(event_dim))
   end
-  transform.check_nonzero("Affine", "scale", self.scale)
+  transform.check_finite("Affine", "loc", self.loc)
+  transform.check_factor("Affine", "scale", self.scale)
   self.domain = constraints.independent(constraints.real, self.event_dim)
   self.codomain = self.domain
   if self.event_dim == 0 then self.sign = transform.sign_of(self.scale) end

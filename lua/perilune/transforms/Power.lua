@@ -7,7 +7,7 @@ local function shape_of (self, shape) return transform.broadcast_with(self, shap
 
 --@ peri.transforms.Power(exponent) -> Transform
 -- x^exponent, of positive x.
---   exponent  number, table or tensor, not 0
+--   exponent  number, table or tensor, finite and not 0
 -- > transforms.Power(2)(3)
 -- 9.0
 return transform.kind("Power", {
@@ -20,6 +20,6 @@ return transform.kind("Power", {
   forward_shape = shape_of, inverse_shape = shape_of,
 }, function (self, exponent)
   self.exponent = transform.number_or_tensor("Power", "exponent", exponent)
-  transform.check_nonzero("Power", "exponent", self.exponent)
+  transform.check_factor("Power", "exponent", self.exponent)
   self.sign = transform.sign_of(self.exponent)
 end)
