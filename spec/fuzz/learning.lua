@@ -98,8 +98,8 @@ local function fit (source)
   for i = 1, source.random:integer(1, 3) do sites[i] = source.random:pick(SITES) end
   if source.random:unit() < source.wildness then
     local odd = source:anything()
-    local is_long = (tonumber(odd) or 0) > 100   -- the search for modes of so many numbers takes its time
-    sites[#sites + 1] = "x = " .. (is_long and "100" or odd)
+    local is_long = (tonumber(odd) or 0) > 20   -- the search for modes of so many numbers takes its time
+    sites[#sites + 1] = "x = " .. (is_long and "20" or odd)
   end
   local made = string.format("{ log_joint = %s, params = { %s }, guide = %q, steps = %d, trace = %s, starts = 1, "
                              .. "rng = %s }",
