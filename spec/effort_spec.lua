@@ -1,6 +1,7 @@
 --- What calls on one element cost: at how many points densities, tails and quantiles are asked for. All classes count,
 -- also those that others are made of.
-local peri = require "perilune"
+local peri   = require "perilune"
+local effort = require "perilune.effort"
 
 local COUNTED = { "log_prob", "prob", "cdf", "sf", "log_cdf", "log_sf", "icdf", "isf" }
 
@@ -303,4 +304,57 @@ describe("one element", function ()
       assert(points > 0 and points < most, points)
     end)
   end
+end)
+
+-- Counts go on for as long as the program runs: what one call has spent must not change what another does.
+describe("what has been spent", function ()
+  local folded, gamma = transformed(peri.Normal(0, 1), Abs()), peri.Gamma(2, 3)
+
+  it("is a number, whatever the law: of infinite mean and variance, say", function ()
+    local before = { peri.wasserstein(folded, gamma, 2) }
+    mix(peri.NegativeBinomial({ total_count = { 3, 3 }, logits = { 1e-100, 1e6 } }), 0.3, 0.7):median()
+    assert.same(before, { peri.wasserstein(folded, gamma, 2) })
+  end)
+
+  local EXTREMES = { 5e-324, 1e-300, 1e-20, 1, 1e20, 1e300 }
+
+  local function law_at (class, values)
+    local given = {}
+    for i, param in ipairs(class.params) do given[param[1]] = values[i] end
+    local ok, law = pcall(class, given)
+    return ok and #law.batch_shape == 0 and #law.event_shape == 0 and law or nil
+  end
+
+  it("costs a number that is not negative, of every law", function ()
+    local count = 0
+    for _, name in ipairs(peri.distributions()) do
+      local class = peri[name]
+      for _, a in ipairs(EXTREMES) do
+        for _, b in ipairs(EXTREMES) do
+          local law = law_at(class, { a, b, a, b })
+          for _, price in ipairs { law and "price", law and "density", law and "quantile", law and "search" } do
+            local cost = effort[price](law)
+            assert(cost >= 0 and cost < math.huge, name .. " " .. price .. " " .. tostring(cost))
+            count = count + 1
+          end
+        end
+      end
+    end
+    assert(count > 5000, count)
+  end)
+
+  it("does not hang on what was spent before", function ()
+    local purse = effort.purse(100)
+    effort.spend(0.1, 3)
+    local left = purse:left()
+    for _ = 1, 1000 do effort.spend(1 / 3, 1e8) end
+    purse = effort.purse(100)
+    effort.spend(0.1, 3)
+    assert.equal(left, purse:left())
+    effort.spend(0 / 0, 1)
+    effort.spend(math.huge, 1)
+    purse = effort.purse(100)
+    effort.spend(0.1, 3)
+    assert.equal(left, purse:left())
+  end)
 end)

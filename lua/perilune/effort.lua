@@ -13,14 +13,20 @@ local transforms = lazy "transforms"
 local effort = {}
 
 local ROUND, POINT = 60, 0.4
-local rounds, points = 0, 0   -- counted so far; differences of them mean something
+local GRAIN = 2.0 ^ -10        -- counts are multiples of it, so that their sums and differences are exact
+local DEAREST, MOST = 1e4, 1e12   -- what a point may cost, and what is counted at once
+local rounds, points = 0, 0    -- counted so far; differences of them mean something
 
 local function bare (x) return core.is_tensor(x) and core.bare(x) or x end
 
--- All elements are asked for alike.
+-- What is counted of a cost. Whatever is asked later depends on these sums: a NaN among them would never go away.
+local function counted (cost) return cost < MOST and math.floor(cost / GRAIN) * GRAIN or MOST end
+
+-- All elements are asked for alike. What is infinite or NaN, as prices of infinite moments may be, is the dearest.
 local function mean_price (each)
-  if not core.is_tensor(each) then return each end
-  return core.numel(each) > 0 and core.item(each:mean()) or POINT
+  local price = each
+  if core.is_tensor(each) then price = core.numel(each) > 0 and core.item(each:mean()) or POINT end
+  return price < DEAREST and price or DEAREST
 end
 
 -- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
@@ -36,7 +42,7 @@ end
 local function quotient_price (d)
   local a, b = bare(d.noncentrality), bare(d.df2)
   local each = functions.where(functions.le(a, 2e4), 3 + 0.2 * functions.minimum(a, 2e4) ^ 0.5, 60)
-  return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 40, 250)))
+  return mean_price(functions.where(functions.gt(b, 2e-20), each, functions.where(functions.gt(b, 1e-295), 20, 80)))
 end
 
 -- Integrals are over steps where the noncentrality is large, and over many powers of e where df is small; where that is
@@ -79,7 +85,7 @@ local DENSITIES = {
 local function outcome_price (d)
   local mean, variance = bare(d:mean()), bare(d:variance())
   local size = functions.maximum(mean, functions.where(functions.gt(mean, 0), variance / mean, 0))
-  return mean_price(functions.minimum(1 + 0.4 * functions.log1p(size), 25))
+  return mean_price(functions.where(functions.lt(size, 1e26), 1 + 0.4 * functions.log1p(size), 25))   -- or inf, NaN
 end
 
 -- Next to 0, where most of the mass is if df1 is next to nothing, searches are longer.
@@ -188,13 +194,13 @@ local function numel (x) return core.is_tensor(x) and core.numel(x) or 1 end
 --- A round asks for n points that cost so much each.
 function effort.spend (each, n)
   rounds = rounds + 1
-  points = points + each * n
+  points = points + counted(each * n)
 end
 
 --- A round of a search asks the law d for tails at x, `times` over.
 function effort.count (d, x, times)
   rounds = rounds + layers(d)
-  points = points + (times or 1) * effort.tail(d) * numel(x)
+  points = points + counted((times or 1) * effort.tail(d) * numel(x))
 end
 
 --- The law d is asked for densities at x.
@@ -206,7 +212,7 @@ local asked_quantile = priced(own_quantile, function (inner) return 4 * price(in
 --- The law d is asked for quantiles at levels p.
 function effort.count_quantiles (d, p)
   rounds = rounds + layers(d)
-  points = points + asked_quantile(d) * numel(p)
+  points = points + counted(asked_quantile(d) * numel(p))
 end
 
 local SEARCH, FOLDED = 6, 25   -- tails of the components, and of what is folded, that a search for a quantile takes
@@ -253,11 +259,15 @@ end
 
 --- Something that may be spent from now on.
 function effort.purse (limit)
-  return setmetatable({ limit = limit + ROUND * rounds + points, rounds = rounds, points = points, size = 1 }, Purse)
+  return setmetatable({ limit = limit, first_round = rounds, first_point = points, rounds = rounds, points = points,
+                        size = 1 }, Purse)
 end
 
+-- What has been spent since it was made.
+local function spent (purse) return ROUND * (rounds - purse.first_round) + (points - purse.first_point) end
+
 --- What is left.
-function Purse:left () return math.max(0, self.limit - ROUND * rounds - points) end
+function Purse:left () return math.max(0, self.limit - spent(self)) end
 
 --- A purse with this part of what is left.
 function Purse:share (part) return effort.purse(part * self:left()) end
@@ -265,10 +275,13 @@ function Purse:share (part) return effort.purse(part * self:left()) end
 --- Whatever is spent from here on is a lap of this size, in units of the caller's.
 function Purse:lap (size) self.rounds, self.points, self.size = rounds, points, size end
 
---- Is there enough for another lap, of this size? It has as many rounds as the last, with more or fewer points.
-function Purse:affords (size)
-  local lap = ROUND * (rounds - self.rounds) + size / self.size * (points - self.points)
-  return ROUND * rounds + points + lap <= self.limit
+--- What a lap costs, as a function of its size, by the last: it has as many rounds, with more or fewer points.
+function Purse:prices ()
+  local of_rounds, of_points = ROUND * (rounds - self.rounds), (points - self.points) / self.size
+  return function (size) return of_rounds + size * of_points end
 end
+
+--- Is there enough for another lap, of this size?
+function Purse:affords (size) return spent(self) + self:prices()(size) <= self.limit end
 
 return effort
