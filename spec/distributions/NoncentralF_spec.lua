@@ -75,4 +75,29 @@ describe("NoncentralF", function ()
     assert.equal(math.huge, peri.NoncentralF(0.3, 1e-300, 7):icdf(1e-200))
     assert.near(0.5 * math.exp(-0.5), peri.NoncentralF(1e-300, 1e-300, 1):cdf(1), 1e-13)   -- both next to nothing
   end)
+
+  -- df1, df2, noncentrality, x, log cdf, log sf: sums with 400 digits; where df2 < 1e-20, integrals over log V with 60
+  it("keeps the digits of both tails far out, of next to no degrees of freedom", function ()
+    for _, case in ipairs {
+      { 8.74e-06, 6.5e-12, 6.3e-12, 6e+72, -14.110825646373884, -7.4429730813621248e-7 },
+      { 3e-12, 1e-14, 2e-09, 1.3e+213, -5.7071102650042506, -0.0033277900918234195 },
+      { 167.0, 1.7e-12, 0.0, 4.5e+267, -21.326592189031977, -5.4698912834524083e-10 },
+      { 1.8e-05, 6.0, 2.4e-08, 2e-225, -0.0047574606237362952, -5.3504190227519169 },
+      { 0.00045, 43.0, 2.8e-08, 4.8e-254, -0.13300512078306691, -2.0831332199739918 },
+      { 0.00027, 1.4e-14, 2.3e-12, 0.19, -23.679661950365172, -5.2006003590955111e-11 },
+      { 3.6e-12, 1.1e-15, 3e-12, 1.2e-11, -8.0936844535550354, -0.00030550888295409049 },
+      { 1.2e-05, 7.2e-07, 3.1e-10, 1.5e+265, -2.8680063625770338, -0.058489733524291317 },
+      { 2.2e-11, 1.5e-17, 2.8e-12, 3e-204, -14.198503497038462, -6.8181794597108954e-7 },
+      { 1.1e-09, 0.033, 3.7e-09, 2.3e-240, -3.4812090398605273e-7, -14.870716166323282 },
+      { 0.74, 1e-60, 2.0, 0.5, -133.92508604782267, -6.871857435956892e-59 },
+      { 1e-30, 1e-40, 1e-20, 1e+80, -23.025850930040457, -9.9999999994999985e-11 },
+      { 30.0, 1e-200, 50.0, 1e-150, -456.47147065809702, -5.7142488153160019e-199 },
+    } do
+      local df1, df2, noncentrality, x, below, above = table.unpack(case)
+      local d = peri.NoncentralF(df1, df2, noncentrality)
+      assert.near(1, d:log_cdf(x) / below, 1e-13)
+      assert.near(1, d:log_sf(x) / above, 1e-13)
+      assert.near(1, d:cdf(x) / math.exp(below), 1e-12)
+    end
+  end)
 end)

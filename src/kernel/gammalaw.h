@@ -56,11 +56,6 @@ VECTOR double law_log_argument (double x, double b, Pair t, double s) {
   return ((t.hi > LAW_TINY) & (t.hi < HUGE_VAL)) ? whole : apart;
 }
 
-/* log Gamma(1 + a) */
-VECTOR double law_lgamma1p (double a) {
-  return a < 1 ? lgamma1p_near(a) : vlgamma_pos(1 + a);
-}
-
 /* (dt/da)/t at fixed P(a, t), which is t^a/Gamma(1 + a) for tiny t */
 static inline double law_log_slope (double x, double a, double b, Pair t, double s) {
   if (t.hi < LAW_TINY) return (vdigamma_pos(1 + a) - law_log_argument(x, b, t, s)) / a;
@@ -196,7 +191,7 @@ VECTOR double law_within (double x, double s) {
 /* log P or log Q for tiny t */
 static inline double law_log_tail_tiny (double x, double a, double b, Pair t, double s,
                                         int tail) {
-  double log_lower = fma(a, law_log_argument(x, b, t, s), -law_lgamma1p(a));
+  double log_lower = fma(a, law_log_argument(x, b, t, s), -vlgamma1p(a));
   return tail == LAW_LOWER ? log_lower : vlog1mexp(log_lower);
 }
 
@@ -239,7 +234,7 @@ static inline double law_quantile (double p, double a, double b, double s, int t
   double t = tail == LAW_LOWER ? special_gammaincinv(a, p) : special_gammainccinv(a, p);
   double log_lower = tail == LAW_LOWER ? vlog(p) : vlog1p(-p);
   if (t < LAW_TINY && log_lower > -HUGE_VAL)
-    return vexp(s * ((log_lower + law_lgamma1p(a)) / a - vlog(b)));
+    return vexp(s * ((log_lower + vlgamma1p(a)) / a - vlog(b)));
   return s > 0 ? t / b : b / t;
 }
 

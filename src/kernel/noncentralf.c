@@ -22,7 +22,7 @@
 #include "special/peak.h"
 
 static const double MOST = 1e16, B_MOST = 1e16;   /* of m and a, and of b */
-static const double X_LEAST = 1e-200, X_MOST = 1e200;   /* beyond them the law is a power */
+static const double LEAST_MEAN = 1e-200, MOST_MEANS = 1e200;   /* beyond as many means of Y/m the law is a power */
 static const double TINY = 1e-290, LEAST = 1e-100;
 
 /* beyond MOST only the mean of Y counts: x is in units of it */
@@ -64,10 +64,10 @@ static double y_at (const Place *p, double t) {
   return p->y > TINY ? p->y * vexp(t) : vexp(p->log_y + t);
 }
 
-/* log(y g(y)) at y e^t; where that is next to nothing, of the gamma law times e^-a */
+/* log(y g(y)) at y e^t; where that is next to nothing only K = 0 and K = 1 count */
 static double log_share (const Place *p, double t) {
-  double y = y_at(p, t);
-  if (y < TINY) return fma(p->s.m, p->log_y + t, -p->s.a) - vlgamma_pos(p->s.m);
+  double y = y_at(p, t), m = p->s.m;
+  if (y < TINY) return fma(m, p->log_y + t, -p->s.a) - vlgamma_pos(m) + vlog1p(p->s.a / m * y);
   return marcum_log_density(p->s.m, p->s.a, y) + p->log_y + t;
 }
 
@@ -94,31 +94,57 @@ static double log_share_by_m (const Place *p, double t) {
 **
 **   x p(x) = b E[e^(-q Y)] = b (1 + q)^-m e^(-a q/(1 + q)),    F = int_q^inf of that dlog q
 **
-** in which, if m is next to nothing as well, the part of K = 0 counts m/(m + b).
+** in which, if m is next to nothing as well, the part of K = 0 counts m/(m + b). Where q is next to nothing x p(x)
+** does not depend on it.
 ** ====================================================== */
 
 static int is_flat (Shape s) { return s.b < 1e-20; }
 
 static double flat_log_q (Shape s, double x) { return vlog(s.b) - vlog(s.m) - vlog(x); }
 
-/* without b, at log q */
-static double flat_level (const void *shape, double t) {
-  const Shape *s = shape;
-  double share = 1 / (1 + vexp(-t)), rest = 1 / (1 + vexp(t)), less = s->b / (s->m + s->b);
-  double whole = -s->m * (t > 0 ? t + vlog1p(vexp(-t)) : vlog1p(vexp(t))) - s->a * share;
-  return whole + vlog1p(-less * vexp(-s->a * rest));
+/* of 1 - e^(-a part) b/(m + b), where the other share, m/(m + b), is `own` */
+static inline double flat_log_share (double a, double own, double part) {
+  return vlog(own - (1 - own) * vexpm1(-a * part));
 }
 
-/* from `far` on q/(1 + q) is 1 */
+/* without b, at log q */
+static inline double flat_level_of (double m, double a, double own, double t) {
+  double least = vexp(-fabs(t)), small = least / (1 + least), large = 1 / (1 + least);
+  double part = t > 0 ? large : small, rest = t > 0 ? small : large, top = t > 0 ? t : 0;
+  return flat_log_share(a, own, rest) - m * (top + vlog1p(least)) - a * part;
+}
+
+static double own_share (Shape s) { return s.m / (s.m + s.b); }
+
+static double flat_level (const void *shape, double t) {
+  const Shape *s = shape;
+  return flat_level_of(s->m, s->a, own_share(*s), t);
+}
+
+static void flat_levels (const void *shape, const double t[], double level[]) {
+  const Shape *s = shape;
+  double m = s->m, a = s->a, own = own_share(*s);
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = flat_level_of(m, a, own, t[i]);
+}
+
+/* over log q between low and high */
+static double flat_log_integral (Shape s, double low, double high) {
+  if (!(low < high)) return -HUGE_VAL;
+  Peaked p = {&s, flat_level, NULL, 0, low, high, 0, flat_levels};
+  PeakSums sum = peak_integral(&p, low, 1 / (1 + s.m));
+  return sum.top + vlog(sum.sum[0]);
+}
+
+/* Up to `near` it is a line in q, of which e^near is next to nothing; from `far` on one in 1/q, times q^-m. */
 static double flat_log_cdf (Shape s, double x) {
-  double low = flat_log_q(s, x), far = fmax(low, 45 + vlog1p(s.a));
-  double rest = -s.a - s.m * far - vlog(s.m + s.b), near = -HUGE_VAL;
-  if (low < far) {
-    Peaked f = {&s, flat_level, NULL, 0, low, far, 0, NULL};
-    PeakSums sum = peak_integral(&f, low, 1 / (1 + s.m));
-    near = sum.top + vlog(sum.sum[0]);
-  }
-  return fmin(vlogaddexp(near, rest) + vlog(s.b), 0);
+  static const double NEGLIGIBLE = 19;   /* its square is */
+  double own = own_share(s), most = vexp(flat_log_share(s.a, own, 1));
+  double fall = (s.m + s.a) * most + (1 - own) * s.a * vexp(-s.a);
+  double low = flat_log_q(s, x), near = fmax(low, -NEGLIGIBLE - vlog1p(s.m + s.a));
+  double line = near > low ? most * (near - low) - fall * (vexp(near) - vexp(low)) : 0;
+  double far = fmax(near, NEGLIGIBLE + vlog1p(s.m + s.a)), part = vexp(-far) / (s.m + 1);
+  double rest = -s.a - s.m * far - vlog(s.m + s.b) + vlog1p(part * ((s.a - s.m) * s.m + s.a * s.b));
+  return fmin(vlogaddexp(vlogaddexp(rest, flat_log_integral(s, near, far)), vlog(line)) + vlog(s.b), 0);
 }
 
 /* }====================================================== */
@@ -171,14 +197,21 @@ static void path_factors (const void *place, double t, double level, double f[])
   f[1] = -log_slope(&p->variance, t);
 }
 
-/* the power that x^by beyond the limits is */
-static double inside (double x) { return fmin(fmax(x, X_LEAST), X_MOST); }
+static double mean_of (Shape s) { return fmin(1 + s.a / s.m, DBL_MAX); }
 
+static double least_x (Shape s) { return LEAST_MEAN * mean_of(s); }
+
+static double most_x (Shape s) { return fmin(MOST_MEANS * mean_of(s), DBL_MAX); }
+
+/* x, or the end of the range that it is beyond */
+static double inside (Shape s, double x) { return clamp(x, least_x(s), most_x(s)); }
+
+/* the power of x that the density is there */
 static double power_beyond (Shape s, double x) {
-  return x < X_LEAST ? s.m - 1 : x > X_MOST ? -(s.b + 1) : 0;
+  return x < least_x(s) ? s.m - 1 : x > most_x(s) ? -(s.b + 1) : 0;
 }
 
-static double log_beyond (double x) { return vlog(x) - vlog(inside(x)); }
+static double log_beyond (Shape s, double x) { return vlog(x) - vlog(inside(s, x)); }
 
 /* with the means of factors from sum[1] on */
 static PeakSums density_means (Shape s, double x, PeakFactors *factors, int n) {
@@ -193,7 +226,7 @@ static PeakSums density_means (Shape s, double x, PeakFactors *factors, int n) {
 static double log_standard (Shape s, double x) {
   if (x == HUGE_VAL) return -HUGE_VAL;
   if (x == 0) return s.m > 1 ? -HUGE_VAL : s.m < 1 ? HUGE_VAL : -s.a;
-  double near = inside(x), power = power_beyond(s, x);
+  double near = inside(s, x), power = power_beyond(s, x);
   if (s.b > B_MOST) return marcum_log_density(s.m, s.a, s.m * x) + vlog(s.m);
   if (is_flat(s)) return vlog(s.b) + flat_level(&s, flat_log_q(s, x)) - vlog(x);
   double level = has_series(s) ? log_mixture(s, near, DENSITY) : (double)NAN;
@@ -202,7 +235,7 @@ static double log_standard (Shape s, double x) {
     level = sum.top + vlog(sum.sum[0]);
   }
   double value = level - vlog(near);
-  return power == 0 ? value : fma(power, log_beyond(x), value);
+  return power == 0 ? value : fma(power, log_beyond(s, x), value);
 }
 
 /* of b > B_MOST: x = Y/m */
@@ -218,12 +251,12 @@ static Slopes limit_slopes (Shape s, double x) {
 /* for 0 < x < inf */
 static Slopes slopes_of (Shape s, double x) {
   if (s.b > B_MOST) return limit_slopes(s, x);
-  double near = inside(x), beyond = log_beyond(x);
+  double near = inside(s, x), beyond = log_beyond(s, x);
   PeakSums m = density_means(s, near, slope_factors, 4);
   Slopes d = {m.top + vlog(m.sum[0]) - vlog(near), m.sum[1], m.sum[2], m.sum[3], m.sum[4]};
   d.value = beyond == 0 ? d.value : fma(power_beyond(s, x), beyond, d.value);
-  d.by_m += x < X_LEAST ? beyond : 0;
-  d.by_b -= x > X_MOST ? beyond : 0;
+  d.by_m += x < near ? beyond : 0;
+  d.by_b -= x > near ? beyond : 0;
   return d;
 }
 
@@ -271,7 +304,7 @@ static void log_density_slopes (const double v[], double d[]) {
 /* P(V < b e^q e^t), or the other tail of it */
 static double log_variance_tail (const LogVariance *l, double t, int upper) {
   double v = l->weight * vexp(t);
-  if (v < TINY && !upper) return fma(l->b, vlog(l->b) + l->centre + t, -vlgamma_pos(1 + l->b));
+  if (v < TINY && !upper) return fma(l->b, vlog(l->b) + l->centre + t, -vlgamma1p(l->b));
   Pair pair = l->centre == 0 && fabs(t) < 0.5 ? exact_sum(l->b, l->b * vexpm1(t)) : (Pair) {v, 0};
   return special_log_gamma_tail(l->b, pair, upper);
 }
@@ -292,12 +325,38 @@ static void tail_factors (const void *place, double t, double level, double f[])
   f[0] = log_share_by_m(place, t);
 }
 
-/* with n = 1 the slope in m as well */
-static PeakSums tail_integral (Shape s, double x, int upper, int n) {
+/* from this log y on; with n = 1 the slope in m as well */
+static PeakSums tail_integral (Shape s, double x, int upper, double from, int n) {
   Place p = place_of(s, x);
+  double low = from - p.log_y;
   p.side = upper;
-  Peaked f = {&p, tail_level, tail_factors, n, -HUGE_VAL, HUGE_VAL, noise_of(s), tail_levels};
-  return peak_integral(&f, 0, step_of(&p));
+  Peaked f = {&p, tail_level, tail_factors, n, low, HUGE_VAL, noise_of(s), tail_levels};
+  return peak_integral(&f, fmax(0, low), step_of(&p));
+}
+
+/* Below y0 only K = 0 counts, and both tails of V are powers: with v = b y/(m x)
+**
+**   int g(y) y P(V < v) dlog y = e^-a y0^m/G(1 + m) m/(m + b) v0^b/G(1 + b)
+**
+** or with P(V > v) what that lacks of e^-a y0^m/G(1 + m). If m is small this stretch is too long for panels. */
+static double log_y0 (Shape s, double x) {
+  static const double NEGLIGIBLE = -46;   /* y, its share of K = 1, and v */
+  return NEGLIGIBLE + fmin(0, fmin(vlog(s.m) - vlog(s.a), vlog(s.m) + vlog(x) - vlog(s.b)));
+}
+
+static double log_below (Shape s, double x, double log_y, int upper) {
+  double log_v = vlog(s.b) + log_y - vlog(s.m) - vlog(x);
+  double power = fma(s.b, log_v, -vlgamma1p(s.b)), own = own_share(s), other = s.b / (s.m + s.b);
+  double whole = fma(s.m, log_y, -s.a) - vlgamma1p(s.m);
+  return whole + (upper ? vlog(own) + power : vlog(other - own * vexpm1(power)));
+}
+
+static double log_tail_integral (Shape s, double x, int upper) {
+  static const double SMALL = 0.01;
+  int is_cut = s.m + (upper ? s.b : 0) < SMALL;
+  double cut = is_cut ? log_y0(s, x) : -HUGE_VAL, below = is_cut ? log_below(s, x, cut, upper) : -HUGE_VAL;
+  PeakSums sum = tail_integral(s, x, upper, cut, 0);
+  return vlogaddexp(below, sum.top + vlog(sum.sum[0]));
 }
 
 static double log_integral (Shape s, double x, int upper) {
@@ -306,24 +365,29 @@ static double log_integral (Shape s, double x, int upper) {
   if (level == level) return level;
   double other = has_series(s) ? log_mixture(s, x, upper ? LOWER : UPPER) : (double)NAN;
   if (other < -0.01) return vlog1mexp(other);
-  PeakSums sum = tail_integral(s, x, upper, 0);
-  return sum.top + vlog(sum.sum[0]);
+  return log_tail_integral(s, x, upper);
 }
 
 /* the smaller tail */
 typedef struct Tail { double log; int upper; } Tail;
 
+/* from the one next to it: the tail towards x is a power, of which little may be left, or nearly all */
+static Tail tail_beyond (Shape s, double x, Tail near) {
+  int upper = x > most_x(s);
+  double level = near.upper == upper ? near.log : vlog1mexp(near.log);
+  double log = fma(upper ? -s.b : s.m, log_beyond(s, x), level);
+  return log < -LN2 ? (Tail) {log, upper} : (Tail) {vlog1mexp(log), !upper};
+}
+
 static Tail small_tail (Shape s, double x) {
   if (!(x > 0 && x < HUGE_VAL)) return (Tail) {-HUGE_VAL, x > 0};
   if (is_flat(s)) return (Tail) {flat_log_cdf(s, x), 0};
-  double near = inside(x);
+  double near = inside(s, x);
   int upper = s.m * near >= s.m + s.a;
   double first = log_integral(s, near, upper);
   Tail t = {first, upper};
   if (first > -LN2) t = (Tail) {log_integral(s, near, !upper), !upper};
-  if (x < near && !t.upper) t.log = fma(s.m, log_beyond(x), t.log);
-  if (x > near && t.upper) t.log = fma(-s.b, log_beyond(x), t.log);
-  return t;
+  return x == near ? t : tail_beyond(s, x, t);
 }
 
 static double log_tail (const double v[], int upper) {
@@ -345,16 +409,17 @@ static double tail (const double v[], int upper) {
 /* dlog x/dm: of m x, -F_m/p by the smaller tail, less 1/m */
 static double path_by_m (Shape s, double x, double log_p) {
   if (s.b > B_MOST) return marcum_dy_dm(s.m, s.a, s.m * x) / (s.m * x) - 1 / s.m;
-  double near = inside(x), sign = small_tail(s, near).upper ? 1 : -1;
-  PeakSums sum = tail_integral(s, near, sign > 0, 1);
+  double near = inside(s, x), sign = small_tail(s, near).upper ? 1 : -1;
+  PeakSums sum = tail_integral(s, near, sign > 0, -HUGE_VAL, 1);
   double own = sign * vexp(sum.top - log_p - vlog(near)) * sum.sum[1];
-  return own - 1 / s.m - (x < near ? log_beyond(x) / s.m : 0);
+  return own - 1 / s.m - (x < near ? log_beyond(s, x) / s.m : 0);
 }
 
 static Paths paths_of (Shape s, double x) {
   if (s.b > B_MOST) return (Paths) {marcum_dy_da(s.m, s.a, s.m * x) / (s.m * x), 0};
-  PeakSums m = density_means(s, inside(x), path_factors, 2);
-  return (Paths) {m.sum[1], m.sum[2] - (x > X_MOST ? log_beyond(x) / s.b : 0)};
+  double near = inside(s, x);
+  PeakSums m = density_means(s, near, path_factors, 2);
+  return (Paths) {m.sum[1], m.sum[2] - (x > near ? log_beyond(s, x) / s.b : 0)};
 }
 
 static void slopes (const double *at, double *dx) {
@@ -363,7 +428,7 @@ static void slopes (const double *at, double *dx) {
   dx[0] = dx[1] = dx[2] = 0;
   if (!(x > 0 && x < HUGE_VAL)) return;
   Paths d = paths_of(s, x);
-  double log_p = log_standard(s, inside(x));
+  double log_p = log_standard(s, inside(s, x));
   int is_limit = s.m == MOST || s.a == MOST;
   dx[0] = 0.5 * at[0] * (is_limit ? unit_by_m(at) : path_by_m(s, x, log_p));
   dx[1] = 0.5 * at[0] * d.by_b;
@@ -373,10 +438,9 @@ static void slopes (const double *at, double *dx) {
 /* at {x, df1, df2, noncentrality}, x in units */
 static double standard_log_tail (const double v[], int upper) {
   Shape s = shape_at(v);
-  if (is_flat(s)) return upper ? vlog1mexp(flat_log_cdf(s, v[0])) : flat_log_cdf(s, v[0]);
-  double near = inside(v[0]), log = log_integral(s, near, upper);
-  double power = v[0] < near ? s.m : -s.b;
-  return v[0] == near || (v[0] > near) != upper ? log : fma(power, log_beyond(v[0]), log);
+  if (!is_flat(s) && v[0] == inside(s, v[0])) return log_integral(s, v[0], upper);
+  Tail t = small_tail(s, v[0]);
+  return t.upper == upper ? t.log : vlog1mexp(t.log);
 }
 
 static double standard_log_density (const double v[]) { return log_standard(shape_at(v), v[0]); }
@@ -452,8 +516,8 @@ static double mode_of (Shape s) {
     return s.b / s.m / q;
   }
   double high = 1 + s.a / s.m, low = high;
-  while (high < X_MOST && mode_rest(s, high) > 0) low = high, high *= 2;
-  while (low > X_LEAST && !(mode_rest(s, low) > 0)) high = low, low *= 0.5;
+  while (high < most_x(s) && mode_rest(s, high) > 0) low = high, high *= 2;
+  while (low > least_x(s) && !(mode_rest(s, low) > 0)) high = low, low *= 0.5;
   for (int step = 0; step < 60; step++) {
     double x = 0.5 * (low + high);
     if (!(x > low && x < high)) break;
@@ -491,7 +555,7 @@ static void mode_partials (size_t n, const double *const in[], double *const d[]
 
 
 /* {=====================================================
-** Entropy: over log x, between X_LEAST and X_MOST; beyond them p is a power
+** Entropy: over log x, between least_x and most_x; beyond them p is a power
 ** ====================================================== */
 
 static double entropy_level (const void *shape, double h) {
@@ -528,13 +592,13 @@ static void add_far (Shape s, double x, double power, Entropy *sum) {
 
 static Entropy entropy_of (Shape s, int with_slopes) {
   Peaked f = {&s, entropy_level, with_slopes ? entropy_slopes : entropy_value, with_slopes ? 4 : 1,
-              vlog(X_LEAST), vlog(X_MOST), noise_of(s), NULL};
+              vlog(least_x(s)), vlog(most_x(s)), noise_of(s), NULL};
   double spread = (s.m + 2 * s.a) / (s.m + s.a) / (s.m + s.a) + 1 / s.b;
   PeakSums m = peak_integral(&f, vlog1p(s.a / s.m), sqrt(spread / (1 + spread)));
   double unit = vexp(m.top);
   Entropy sum = {unit * m.sum[1], unit * m.sum[2], unit * m.sum[3], unit * m.sum[4]};
-  add_far(s, X_LEAST, s.m, &sum);
-  add_far(s, X_MOST, -s.b, &sum);
+  add_far(s, least_x(s), s.m, &sum);
+  add_far(s, most_x(s), -s.b, &sum);
   if (s.m < LEAST) sum.by_m = vexp(-s.a) / s.m / s.m;   /* of -e^-a/m and 1/b */
   if (s.b < LEAST) sum.by_b = -1 / s.b / s.b;
   return sum;

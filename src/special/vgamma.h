@@ -182,6 +182,11 @@ VECTOR double vlgamma_pos (double x) {
   return lgamma_given(x, log_sum(x, log_scale(x)), 1.0 / x);
 }
 
+/* log Gamma(1 + a) */
+VECTOR double vlgamma1p (double a) {
+  return a < 1 ? lgamma1p_near(a) : vlgamma_pos(1 + a);
+}
+
 /* the logarithm counts from 9/4 on, where no scaling is needed */
 VECTOR double vdigamma_pos (double x) {
   return digamma_given(x, log_sum(x, 1.0), 1.0 / x);
