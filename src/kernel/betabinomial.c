@@ -131,11 +131,28 @@ static int ends_of (double from, double to, BetaBinomialLaw w, double top) {
          | (matters(to - SUMMATION_END, to, w, top) ? SUMMATION_HIGH : 0);
 }
 
+/* does what lies beyond k, in a tail of n outcomes that are ever less likely, count beside e^top? */
+static int reaches (double k, double n, BetaBinomialLaw w, double top) {
+  return log_prob_at(k, w) + vlog(n) > top - 50;
+}
+
+/* the outcome next to `end`, about, up to which those from `start` on, ever less likely, count */
+static double last_that_counts (double start, double end, BetaBinomialLaw w, double top) {
+  double n = fabs(end - start), way = end > start ? 1 : -1, growth = 2;
+  for (double step = SUMMATION_SHORT; step < n; step *= growth, growth *= 2)
+    if (!reaches(start + way * step, n, w, top)) return start + way * floor(step);
+  return end;
+}
+
 /* over the outcomes up to k, or beyond k */
 static TailSums tail_sums (double k, BetaBinomialLaw w, int upper, Visit *visit) {
   double from = upper ? k + 1 : 0, to = upper ? floor(w.n) : k;
-  double low = log_prob_at(from, w), high = log_prob_at(to, w);
-  TailSums s = {.law = w, .from = from, .beyond = w.n - to, .top = low > high ? low : high};
+  double low = log_prob_at(from, w), high = log_prob_at(to, w), top = low > high ? low : high;
+  if (to - from > SUMMATION_SHORT && rises(from, w) == rises(to - 1, w)) {
+    if (rises(from, w)) from = last_that_counts(to, from, w, top);
+    else to = last_that_counts(from, to, w, top);
+  }
+  TailSums s = {.law = w, .from = from, .beyond = w.n - to, .top = top};
   summation_ends(to - from, ends_of(from, to, w, s.top), visit, &s);
   return s;
 }

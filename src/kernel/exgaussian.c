@@ -158,18 +158,19 @@ static void slopes (const double *at, double *dx) {
 
 static double log_density_slope (const double v[]) { return -drift(score_of(v)) / v[2]; }
 
-/* z near where a tail is p: normal, or for k < 1 an exponential variable, of whose lower tail
+/* x near where a tail is p: normal, or for k < 1 an exponential variable, of whose lower tail
    k (z Phi(z) + phi(z)) is left */
-static double score_near (double p, double k, int upper) {
-  double below = upper ? 1 - p : p, fall = upper ? -vlog(p) : -vlog1p(-p);
-  if (k >= 1) return 1 / k + (upper ? -vndtri(p) : vndtri(p)) * sqrt(1 + 1 / (k * k));
-  if (fall > 3 * k) return fmin(fall / k, 1e300) + 0.5 * k;
-  return vndtri(fmin(below / k, 0.98));
+static double start_of (double p, double loc, double scale, double rate, int upper) {
+  double k = rate * scale, below = upper ? 1 - p : p, fall = upper ? -vlog(p) : -vlog1p(-p), z;
+  if (k >= 1) z = 1 / k + (upper ? -vndtri(p) : vndtri(p)) * sqrt(1 + 1 / (k * k));
+  else if (fall > 3 * k) return loc + fmin(fall / rate, DBL_MAX) + 0.5 * k * scale;
+  else z = vndtri(fmin(below / k, 0.98));
+  return fma(scale, z, loc);
 }
 
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {4, log_tail, log_density, -HUGE_VAL, HUGE_VAL, log_density_slope};
-  return search_quantile(law, at, upper, fma(at[2], score_near(at[0], at[3] * at[2], upper), at[1]));
+  return search_quantile(law, at, upper, start_of(at[0], at[1], at[2], at[3], upper));
 }
 
 enum { OPERANDS = 4 };
