@@ -159,10 +159,11 @@ local function deep_quantile (self, target, upper, deep)
   local off = abs(where(upper, self.above_first, self.below_last) - target)
   start = where(deep * gt(off, 2 ^ -49 * abs(target)), inside(self, start), start)
   return quadrature.root(function (x, at)
+    x = where(at.deep, x, 0 / 0)   -- which costs nothing
     local reached, goal = one_tail(base, x, at.upper), at.goal
     return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), base:log_prob(x) - reached
   end, where(deep, self.from, start), where(deep, self.last, start), start,
-  { goal = target, upper = upper, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
+  { goal = target, upper = upper, deep = deep, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
 end
 
 -- The quantiles of the base that have these tails, lower ones or where `upper` upper ones: each is asked for once, if
