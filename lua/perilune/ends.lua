@@ -34,13 +34,25 @@ local BREAKS = { 0.25, 0.6, 1.1, 1.8, 2.7, 4, 6, 8.5, 12, 16.5, 23, 34, 64, 200 
 local FEW, FEWEST = { 1.1, 4, 12, 34 }, { 3, 16 }   -- for points that are dear,
 local DEAR, DEARER = 5, 50                          -- in units of effort.lua
 
-local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, NAMES = { "low", "high" } }
+local ends = { REACH = REACH, BREAKS = BREAKS, FEW_BREAKS = FEW, FEWEST_BREAKS = FEWEST, NAMES = { "low", "high" } }
 
---- All of these, ever fewer.
-ends.LISTS = { BREAKS, FEW, FEWEST }
+local LISTS = { BREAKS, FEW, FEWEST }   -- ever fewer
 
---- The first break points of an integral over either half, where a point costs so much.
-function ends.breaks (each) return each < DEAR and BREAKS or each < DEARER and FEW or FEWEST end
+--- The first of these lists, from this number on, that is_paid(list) holds for, or nil.
+function ends.affordable (first, is_paid)
+  for k = first, #LISTS do
+    if is_paid(LISTS[k]) then return LISTS[k] end
+  end
+end
+
+local function anything () return true end
+
+--- The first break points of an integral over either half, where a point costs so much; fewer that is_paid(list)
+-- holds for, or the fewest.
+function ends.breaks (each, is_paid)
+  local first = each < DEAR and 1 or each < DEARER and 2 or 3
+  return ends.affordable(first, is_paid or anything) or FEWEST
+end
 
 --- The ends of a support, which a distribution may be silent about.
 function ends.of (support)

@@ -35,6 +35,7 @@ local PANELS   = 96       -- of either half of an element that are cut: some 900
 -- In units of effort.lua: what an expectation of an element may cost; of a point, quadrature with f, and a step along
 -- a path.
 local BUDGET, POINT, STEP = 12000, 0.2, 0.2
+local MOST_FIRST = 2   -- times what is left that first panels may take: most digits come from them
 
 local own, rows, any = batches.own, batches.rows, batches.any
 
@@ -196,7 +197,7 @@ local function settings (d, opts, shape, points)
     shape = shape, as_tensor = rawget(d, "batch_shape") ~= nil, points = points,
     rtol = opts.rtol, atol = opts.atol, panels = opts.panels or PANELS, rounds = opts.rounds,
     purse = opts.purse,
-    at_once = math.max(1, math.floor(ROOM / (46 * batches.size(d)))),
+    at_once = math.max(1, math.floor(ROOM / (2 * quadrature.POINTS * batches.size(d)))),
   }
 end
 
@@ -301,7 +302,9 @@ local function by_quantiles (d, f, opts)
   local first = path and effort.density(d) or effort.quantile(d)
   local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
   local integrand = halves(d, f, losses, range, path, each)
-  local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0))
+  local panel = 2 * quadrature.POINTS * batches.size(d) * each
+  local function is_paid (list) return (#list + 1) * panel < MOST_FIRST * purse:left() end
+  local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0), is_paid)
   local options = settings(d, opts, shape, quantile_points(d, opts, range, breaks, path and path.at))
   options.finest, options.purse = FINEST, purse
   options.enough = opts.weights and batches.enough(core.bare(opts.weights), opts.rtol or 1e-13, d.batch_shape, 2)

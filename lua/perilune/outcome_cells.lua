@@ -22,7 +22,6 @@ local FEW = 64                  -- outcomes are many if they are more
 local SHARE = 0.5               -- of what there is to spend, for quantiles between them, and for cells
 local CELL = 2                  -- in tails: a dozen densities cost as much as one
 local PANELS, ROUNDS = 32, 16   -- that are cut beyond the levels, and how often
-local QUANTILES = 23            -- of a panel
 
 local outcome_cells = {}
 
@@ -111,20 +110,16 @@ local function between_levels (law, order, k, bounds, purse)
   return value, error
 end
 
--- The break points of first panels, from the list of this number on, whose quantiles can be paid for.
-local function affordable_breaks (p, q, first, purse)
-  local panel = QUANTILES * batches.size(p) * (effort.search(p) + effort.search(q))
-  for k = first, #ends.LISTS do
-    local list = ends.LISTS[k]
-    if (#list + 1) * panel < SHARE * purse:left() then return list end
-  end
-  return ends.LISTS[#ends.LISTS]
+-- The break points of first panels, from the list of this number on, whose quantiles can be paid for, at these prices.
+local function affordable_breaks (first, prices, purse)
+  local function is_paid (list) return prices(quadrature.POINTS * (#list + 1)) < SHARE * purse:left() end
+  return ends.affordable(first, is_paid) or ends.FEWEST_BREAKS
 end
 
 -- The cost at levels beyond these, x = log(u/(1 - u)) of one for each element: below (side = -1) or above; beside
 -- the `value` of the others. Quantiles meet where the tail beyond is e^-meeting. Where those of outcomes are not all
 -- known first panels are fewer.
-local function beyond_level (p, q, order, steps, x, side, value, meeting, are_known, purse)
+local function beyond_level (p, q, order, steps, x, side, value, meeting, are_known, prices, purse)
   local shape = p.batch_shape
   local start = functions.softplus(side * x)   -- -log of that tail
   local function cost (v)
@@ -132,7 +127,7 @@ local function beyond_level (p, q, order, steps, x, side, value, meeting, are_kn
     local gap = quantile_gaps.at(p, q, side * (t + functions.log1p(-exp(-t))), steps)
     return powered(exp(-t / order) * abs(batches.rows(p, #v, gap)), order)
   end
-  local points = { meeting - start, table.unpack(affordable_breaks(p, q, are_known and 1 or 2, purse)) }
+  local points = { meeting - start, table.unpack(affordable_breaks(are_known and 1 or 2, prices, purse)) }
   local sum, error = quadrature.integrate(cost, 0, ends.REACH, {
     shape = shape, as_tensor = true, points = points, panels = PANELS, rounds = ROUNDS, rtol = 1e-10, purse = purse,
     atol = 1e-12 * (core.is_tensor(value) and core.item(value:min()) or value),
@@ -155,7 +150,9 @@ function outcome_cells.cost (d, other, p, q, order, steps, purse)
   local n = #known.levels
   local levels = known.levels:narrow(1, 2, n - 2)
   if any(functions.isinf(levels)) then return nil end
+  purse:lap(#levels)
   local bounds = core.bare(quantile_gaps.quantiles_at(other, levels))
+  local prices = purse:prices()
   local outcomes = known.after:narrow(1, 2, n - 3)
   local value, error = between_levels(other, order, outcomes, bounds, purse)
   local farthest = abs(outcomes - bounds:narrow(1, 1, n - 3)):max(1)
@@ -164,9 +161,11 @@ function outcome_cells.cost (d, other, p, q, order, steps, purse)
   local last = quantile_gaps.log_odds(other, bounds:select(1, n - 2))
   local sides = { { -1, first, -bare(other:log_cdf(known.after:select(1, 1))) },
                   { 1, last, -bare(other:log_sf(known.after:select(1, n - 1))) } }
-  for _, side in ipairs(sides) do
+  for i, side in ipairs(sides) do
+    local its_purse = i < #sides and purse:share(0.5) or purse
     local are_known = not any(1 - functions.isinf(known.levels:select(1, side[1] < 0 and 1 or n)))
-    local part, its_error = beyond_level(p, q, order, steps, side[2], side[1], value, side[3], are_known, purse)
+    local part, its_error = beyond_level(p, q, order, steps, side[2], side[1], value, side[3], are_known, prices,
+                                         its_purse)
     value, error = value + part, error + its_error
   end
   if not any(1 - functions.eq(value, INF)) then return fallback.infinite(p, q), INF end

@@ -38,6 +38,9 @@ local KRONROD = {
   0.142775938577060080797094, 0.147739104901338491374842, 0.149445554002916905664936,
 }
 local INNER, POINTS = 21, 23   -- points of the rule, and with those next to the ends, which come last
+
+--- So many points f is asked for in each panel.
+quadrature.POINTS = POINTS
 local GAP  = 1 - NODES[1]      -- between the outermost points and the ends
 local EDGE = 1 - 2 ^ -40       -- next to an end, but not at it: f may jump there
 

@@ -25,7 +25,6 @@ local ASTRAY  = 1e-6      -- a path that misses more of the mass has left the la
 local WORTH   = 1.2       -- quantiles that cost more than this, in units of effort.lua
 local EXACT   = 2 ^ -40   -- a mass whose error is no more than this says how densities are rounded
 local CHEAP   = 1         -- a density that costs less, in units of effort.lua, may be looked at more often
-local POINTS  = 24        -- in a panel, about
 local STEEP   = 3         -- a cubic whose slopes are no more than this times its rise is monotone
 
 local quantile_path = {}
@@ -193,7 +192,7 @@ end
 
 -- The v of nodes, which are ends of panels as well: some points in each panel, and a quantile for each node.
 local function list_of (d)
-  local list = { 0, table.unpack(ends.breaks(effort.density(d) + effort.quantile(d) / POINTS)) }
+  local list = { 0, table.unpack(ends.breaks(effort.density(d) + effort.quantile(d) / quadrature.POINTS)) }
   list[#list + 1] = ends.REACH
   return list
 end

@@ -42,8 +42,6 @@ local COMMON = 30              -- log(u/(1 - u)) of levels beyond are rare
 local MANY, APART = 16, 1e-10  -- components whose gaps are looked for, and what they may have in one
 local BUDGET = 32000           -- of an element, in units of effort.lua
 local LITTLE = BUDGET / 4      -- that is left, and not enough for quantiles at levels
-local BREAKS = ends.LISTS   -- of first panels, as levels t of expectation.lua
-local QUANTILES = 23        -- of a panel
 local CUTTING = 1.5                                             -- first panels, and some that are cut
 local FEWER, ROUNDS = 32, 16   -- panels that are cut, and how often, of quantiles that are searched for
 
@@ -237,14 +235,11 @@ local function add_gaps (d, list)
   end
 end
 
-local function quantiles_of (breaks) return 2 * QUANTILES * (#breaks + 1) end
+local function quantiles_of (breaks) return 2 * quadrature.POINTS * (#breaks + 1) end
 
 -- First panels from this list on that there is enough for, with so many quantiles `more`, and for some cuts; or nil.
 local function affordable (purse, first, more)
-  for k = first, #BREAKS do
-    if purse:affords(CUTTING * quantiles_of(BREAKS[k]) + more) then return BREAKS[k] end
-  end
-  return nil
+  return ends.affordable(first, function (list) return purse:affords(CUTTING * quantiles_of(list) + more) end)
 end
 
 -- What is known of discrete laws: their steps by law, how many jumps have to be ends of panels, and whether all jumps
@@ -304,7 +299,7 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
   add_gaps(q, gaps)
   local is_resolved, step = are_known and count <= CUTS, are_known and 0 or unresolved(p, q)
   local value, error, doubt
-  local more = QUANTILES * count
+  local more = quadrature.POINTS * count
   local breaks = (gaps.matter or is_resolved and count > 0) and affordable(purse, gaps.matter and 2 or 1, more)
   if not breaks then
     local least = step == 0 and ends.FEW_BREAKS or ends.BREAKS   -- panels are for what is smooth
@@ -313,7 +308,7 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
     if value then
       return value, error + (are_known and not is_resolved and blurred(value, order, unresolved(p, q)) or 0)
     end
-    breaks = affordable(purse, 1, more) or not doubt and BREAKS[#BREAKS]
+    breaks = affordable(purse, 1, more) or not doubt and ends.FEWEST_BREAKS
   end
   local known = error or WIDEST * first.sum   -- by steps
   local is_dear = doubt and first.far <= LAST and not purse:affords(BEYOND)
