@@ -14,6 +14,7 @@
 #   make perf-guard   instructions of some calls beside their limits; UPDATE=1 sets these
 #   make slow         time of calls on single elements of random laws, from SEED=: 50 ms at most
 #   make composed     laws made of others against their draws, from SEED=, COUNT= of each class
+#   make history      random calls in several orders and processes: the same bits? from SEED=, COUNT= of each class
 #   make samplers     a million draws from every law, compared with it
 #   make calibration  simulations and their posteriors by every way, steps of chains by turns with
 #                     new data: right, and broken ones found out?
@@ -125,7 +126,8 @@ RUN     = LUA_PATH='lua/?.lua;lua/?/init.lua;;' LUA_CPATH='$(BUILD)/?.so;;'
 BUSTED  = busted --lua=$(shell command -v $(LUA)) --run=default
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard slow composed samplers steps \
+.PHONY: FORCE all demo repl pty test lint bench bench-models posteriors verdicts calibration perf-guard slow composed \
+        history samplers steps \
         bootstrap examples docs host embed sources asan fuzz mutate coverage bits platforms luajit love love-play rock \
         install clean need-build need-test need-lint need-bench need-models need-guard need-asan need-host need-platforms \
         need-luas need-love mpi mpi-module mpi-test mpi-install mpi-bench need-mpi
@@ -344,6 +346,10 @@ composed: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/long/composed.lua $(SEED) $(COUNT)
 
+history: need-build
+	@$(MAKE) --no-print-directory -s $(JOBS) all
+	@LUA_PATH='lua/?.lua;lua/?/init.lua;./?.lua;;' LUA_CPATH='$(BUILD)/?.so;;' $(LUA) spec/long/history.lua $(SEED) $(COUNT)
+
 samplers: need-build
 	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@$(RUN) $(LUA) spec/long/samplers.lua
@@ -428,7 +434,7 @@ OTHER_LUAS   = luajit lua5.1 lua5.2 lua5.3
 OTHER_INCDIR = /usr/include/$(if $(filter luajit,$(1)),luajit-2.1,$(1))
 # $(call other,lua)
 other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)' LUA=$(1) LUA_INCDIR=$(OTHER_INCDIR)
-OTHER_SPECS  = $(filter-out $(patsubst %,spec/%_spec.lua,prompt fuzz mutate log_tails composed cusps),$(sort $(shell find spec -name '*_spec.lua')))
+OTHER_SPECS  = $(filter-out $(patsubst %,spec/%_spec.lua,prompt fuzz mutate log_tails composed cusps history),$(sort $(shell find spec -name '*_spec.lua')))
 # With SOME=yes those that see most of what a Lua can do otherwise.
 SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
                construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack \

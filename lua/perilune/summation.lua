@@ -239,15 +239,19 @@ end
 
 -- Rows of blocks of one e each, with one block of every element, for all elements: { e =, start =, scale =,
 -- last =, parent = }, the latter lists with a number for each element. Where an element has no more of them, its
--- scale is 0.
+-- scale is 0. Small blocks come first, each size in the order in which they were cut: sums hang on that.
 local function rows_of (elements)
-  local rows, longest = {}, {}
+  local rows, longest, sizes = {}, {}, {}
   for _, blocks in ipairs(elements) do
     blocks.parent = nil
-    for e, list in pairs(blocks) do longest[e] = math.max(longest[e] or 0, #list) end
+    for e, list in pairs(blocks) do
+      if not longest[e] then sizes[#sizes + 1] = e end
+      longest[e] = math.max(longest[e] or 0, #list)
+    end
   end
-  for e, length in pairs(longest) do
-    for k = 1, length, 4 do
+  table.sort(sizes)
+  for _, e in ipairs(sizes) do
+    for k = 1, longest[e], 4 do
       local row = { e = e, start = {}, scale = {}, last = {}, parent = {} }
       for i, blocks in ipairs(elements) do
         local list, none = blocks[e], elements.inside[i]
@@ -258,7 +262,6 @@ local function rows_of (elements)
       rows[#rows + 1] = row
     end
   end
-  table.sort(rows, function (a, b) return a.e < b.e end)
   return rows
 end
 
