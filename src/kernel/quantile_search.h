@@ -27,6 +27,7 @@ typedef struct SearchedLaw {
 /* What is left after a step, of x and of a logarithm, is about its square, with a second derivative
    its cube; this is below rounding */
 static const double SEARCH_LEFT = 0x1p-54;
+static const double SEARCH_NOISE = 0x1p-47;   /* of logarithms of tails, some of which leap where they change sides */
 
 /* a number between; in logarithms for laws on the half-line, far out where an end is infinite */
 static inline double search_middle (double low, double high, int positive) {
@@ -106,6 +107,7 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
       next = fabs(way) < 0.5 ? fma(x, vexpm1(way), x) : x * vexp(clamp(way, -600, 600));
       last = now;
     } else next = x + towards / vexp(slope) / search_bend(law, at, side, slope, towards);
+    if (!positive && fabs(rest) <= SEARCH_NOISE * fabs(level)) return clamp(next, low, high);   /* next to 0, maybe */
     int is_stuck = fabs(rest) > 0.5 * before && fabs(rest) > 1e-12 * fabs(level);
     int is_close = fabs(rest) < 1e-6 * fmax(1, fabs(level));   /* what moves it there is rounding */
     int slow = is_stuck && !is_close;
@@ -118,7 +120,6 @@ static inline double search_quantile (SearchedLaw law, const double v[], int upp
     double way_left = way * way * (is_third ? way : fmin(step_before, 1));
     if (trusted && rest_left < SEARCH_LEFT && way_left < SEARCH_LEFT) return next;
     if ((stays && trusted) || next == low || next == high) return next;
-    if (trusted && !positive && gap <= 0x1p-50 * fabs(level)) return next;   /* x may be next to 0 */
     if (trusted && is_stuck && ++stuck == 3) return next;
     before = gap;
     step_before = way;
