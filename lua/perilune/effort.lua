@@ -170,8 +170,17 @@ function effort.quantile (d)
   return effort.is_dear(d) and SEARCHES * price(d) or math.max(SEARCHED, kernel_quantile(d))
 end
 
+-- How many tails of a law one takes of what is folded, once or more.
+local function folds (d)
+  local inner, count = inside(d), 1
+  for _, map in ipairs(d.transforms or { d.map }) do
+    if getmetatable(map) == transforms.Abs then count = 2 * count end
+  end
+  return inner and count * folds(inner) or count
+end
+
 --- How many points of d are not worth more than a round.
-function effort.few (d) return ROUND / price(d) end
+function effort.few (d) return ROUND / (folds(d) * price(d)) end
 
 -- As many rounds is a call for tails of d worth: what is left of a law takes two, and components of several classes are
 -- asked one by one.

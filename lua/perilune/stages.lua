@@ -452,7 +452,7 @@ local function folded_quantile (self, p, q)
     return where(at.upper, goal - reached, reached - goal), functions.exp(self:log_prob(x) - reached),
            maximum(2 ^ -51 * maximum(1, abs(goal)), off / maximum(mass, LEAST))
   end, least, reach, start, { goal = target, upper = upper, leap = goes_on, quick = 0.5,
-                               rounds_before = is_dear_mixture and PATIENT or 0 }, self.batch_rank)
+                               rounds_before = is_dear_mixture and PATIENT or 0 }, self.batch_rank, effort.few(self))
   y = where(functions.eq(p, 0), 0, where(functions.eq(q, 0), reach, y))
   local nonsense = 1 - functions.ge(p, 0) * functions.ge(q, 0)
   return where(nonsense, 0 / 0, y)

@@ -198,6 +198,9 @@ local function is_quick (d, steps)
   return d.kernels ~= nil or base ~= nil and is_quick(base)
 end
 
+-- Either law beside the other.
+local function both_ways (p, q) return { { p, q }, p ~= q and { q, p } or nil } end
+
 -- E |quantile of p - quantile of q|^order over all levels u = sigmoid(x): X is Logistic. First panels end at `breaks`,
 -- levels of expectation.lua, where quantiles jump, and at `gaps`. `rest` and its error are beyond all levels.
 local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
@@ -205,7 +208,8 @@ local function by_panels (p, q, order, steps, gaps, is_resolved, purse, breaks, 
   local is_fast = is_quick(p, steps[p]) and is_quick(q, steps[q])
   local edges = { table.unpack(gaps) }
   if rawget(p, "batch_shape") then carrier = carrier:expand(p.batch_shape) end
-  for _, known in pairs(steps) do
+  for _, pair in ipairs(both_ways(p, q)) do
+    local known = steps[pair[1]] or { jumps = {}, kinks = {} }
     for _, list in ipairs { known.jumps, known.kinks } do table.move(list, 1, #list, #edges + 1, edges) end
   end
   local function cost (x) return powered(abs(quantile_gaps.at(p, q, x, steps)), order) end
@@ -246,7 +250,8 @@ end
 -- that matter are listed.
 local function known_steps (p, q)
   local steps, count, are_known = {}, 0, true
-  for d, other in pairs { [p] = q, [q] = p } do
+  for _, pair in ipairs(both_ways(p, q)) do
+    local d, other = pair[1], pair[2]
     steps[d] = is_discrete(d) and quantile_gaps.steps(d, other) or nil
     are_known = are_known and (not is_discrete(d) or steps[d] ~= nil and steps[d].are_listed)
     count = count + (steps[d] and #steps[d].jumps or 0)
@@ -276,7 +281,8 @@ end
 
 -- By many outcomes one by one, if either law has such.
 local function by_outcomes (p, q, order, steps, purse)
-  for d, other in pairs { [p] = q, [q] = p } do
+  for _, pair in ipairs(both_ways(p, q)) do
+    local d, other = pair[1], pair[2]
     if outcome_cells.are_known(d, other, steps, purse) then
       local value, error = outcome_cells.cost(d, other, p, q, order, steps, purse)
       if value then return value, error end
