@@ -108,7 +108,7 @@ local DISTANCES = {
   { transformed(mix(peri.Uniform({ 1e-20, -3.3461 }, { 4.27, -3.346 }), 1e-8, 1), Abs(), peri.transforms.Power(0.5)),
     any_mixture(peri.HalfCauchy(7.5), peri.NoncentralT(6.8, -2.3, 8.4, 3.8)), 2, 147000 },
   { peri.Truncated(peri.DiscreteUniform(-7, 1), 0, 1e9),
-    transformed(mix(peri.Delta { -7.02, 8.7 }, 1e-8, 1), Affine(-1, 2), Abs()), 2, 125000 },
+    transformed(mix(peri.Delta { -7.02, 8.7 }, 1e-8, 1), Affine(-1, 2), Abs()), 2, 335000 },
   { peri.Normal(0, 1), transformed(any_mixture(peri.AsymmetricLaplace(0.00045, 4, 6.15), peri.Chi2(0.02)), Abs()), 2,
     235000 },
   { transformed(peri.Truncated(peri.NoncentralT(2.7, 7500, 0, 5.6), 1, 1e9), Abs()),

@@ -303,7 +303,7 @@ local function by_quantiles (d, f, opts)
   local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
   local integrand = halves(d, f, losses, range, path, each)
   local panel = 2 * quadrature.POINTS * batches.size(d) * each
-  local function is_paid (list) return (#list + 1) * panel < MOST_FIRST * purse:left() end
+  local function is_paid (breaks) return (#breaks + 1) * panel < MOST_FIRST * purse:left() end
   local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0), is_paid)
   local options = settings(d, opts, shape, quantile_points(d, opts, range, breaks, path and path.at))
   options.finest, options.purse = FINEST, purse

@@ -7,6 +7,7 @@ local functions  = require "perilune.functions"
 local levels     = require "perilune.levels"
 local ordering   = require "perilune.ordering"
 local peaks      = require "perilune.peaks"
+local points     = require "perilune.points"
 local quadrature = require "perilune.quadrature"
 local settling   = require "perilune.settling"
 local sums       = require "perilune.mixture_sums"
@@ -274,6 +275,8 @@ function mixture_search.quantile (self, tail, upper, level)
   local low, high = bracket(self, tail, upper, level)
   local edge = functions.eq(tail, 0)
   low, high = where(edge * upper, high, low), where(edge * (1 - upper), low, high)
+  low, high = points.narrowed(points.of(self), function (x) return self:cdf(x) end, function (x) return self:sf(x) end,
+                              tail, upper, low, high)
   local find = is_discrete(self) and discrete_quantile or continuous_quantile
   local x = find(self, tail, upper, low, high, level)
   return where(functions.isnan(low), low, where(functions.eq(low, high), low, x))

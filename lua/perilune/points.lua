@@ -60,6 +60,29 @@ function points.before (x) return x - grain(x) end
 --- A number close above x.
 function points.after (x) return x + grain(x) end
 
+--- The ends of brackets in which quantiles lie, moved to points of this list: a level that falls into the mass of one
+-- leaves that point alone; a bracket of one number stays. A `tail` is a lower one, or where `upper` an upper one, which
+-- below(x) and above(x) tell.
+function points.narrowed (list, below, above, tail, upper, low, high)
+  local has_upper, has_lower = batches.any(upper), batches.any(1 - upper)
+  local function is_reached (x)
+    local by_upper = has_upper and functions.le(above(x), tail)
+    local by_lower = has_lower and functions.ge(below(x), tail)
+    return by_upper and by_lower and functions.where(upper, by_upper, by_lower) or by_upper or by_lower
+  end
+  local is_open = 1 - functions.eq(low, high)
+  for _, point in ipairs(list) do
+    local is_point = is_open * functions.isfinite(point)
+    local x = functions.where(is_point, point, 0)
+    local before = points.before(x)
+    local there, sooner = is_point * is_reached(x), is_reached(before)
+    low  = functions.where(is_point * (1 - sooner) * (1 - functions.ge(low, x)), x, low)   -- or it is NaN
+    high = functions.where(there * functions.gt(high, x), x, high)
+    high = functions.where(there * sooner * functions.gt(high, before), before, high)
+  end
+  return minimum(low, high), high
+end
+
 --- The place where the cdf of a discrete law is P(X < x).
 function points.outcome_before (x) return functions.ceil(x) - 1 end
 

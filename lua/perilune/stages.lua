@@ -325,6 +325,13 @@ local LOST = 2 ^ -32   -- a difference that is so small a part of tails has few 
 
 local LEAST_ROUNDED = 2 ^ -53   -- part of tails that their difference is off by at least
 
+-- The least distance from 0 of a point that has mass: nearer to 0 the density tells.
+local function nearest_point (self)
+  local least = INF
+  for _, point in ipairs(self.points) do least = where(functions.lt(point, least), point, least) end
+  return least
+end
+
 -- P(-y <= X <= y). A search has a `goal`: how far off that is the difference of tails tells, unless it is close by, or
 -- the search has `ended`. The second result is what that difference is off by where it has to do.
 local function inner_cdf (self, y, goal, ended)
@@ -333,7 +340,8 @@ local function inner_cdf (self, y, goal, ended)
   if goal then
     cancelled = cancelled * (1 - ended) * functions.le(minimum(inner, abs(inner - goal)), LOST * larger)
   end
-  if not (self.is_discrete or self.has_points) and is_any(cancelled) then
+  if self.has_points then cancelled = cancelled * functions.lt(y, nearest_point(self)) end
+  if not self.is_discrete and is_any(cancelled) then
     local mass = mended(self, y, inner, cancelled, larger, goal)
     off, inner = cancelled * functions.eq(mass, inner) * LEAST_ROUNDED * larger, mass
   end
@@ -432,6 +440,8 @@ local function folded_quantile (self, p, q)
   local upper, small = functions.lt(q, 0.5), minimum(q, 0.5)
   local half = 0.5 * small
   local reach, least = bounds(self, half, where(upper, q, p), upper)
+  least, reach = points.narrowed(self.points, function (y) return self:cdf(y) end, function (y) return self:sf(y) end,
+                                 where(upper, q, p), upper, least, reach)
   local target, outer = where(upper, log(q), log(p)), 0.5 * reach
   if is_any(functions.eq(half, 0)) then   -- the least number has no half
     local low, high = self.below:icdf(small), self.below:isf(small)

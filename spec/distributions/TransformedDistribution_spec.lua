@@ -434,6 +434,23 @@ describe("A law with points of mass", function ()
     check({ Abs() }, rare, { [0] = 0.001 })
   end)
 
+  it("has quantiles close to 0, and at a point of mass", function ()
+    local components = { peri.Triangular(-4, 1500, 1000), peri.Delta(-7) }
+    local m = peri.MixtureDistribution(peri.Categorical { 0.5, 0.5 }, components)
+    local folded = peri.TransformedDistribution(m, { Abs() })
+    local slope = math.exp(folded:log_prob(0))   -- the density at 0
+    for _, p in ipairs { 1e-300, 1e-100, 1e-20, 1e-9 } do assert.near(1, folded:icdf(p) * slope / p, 1e-8) end
+    for _, p in ipairs { 1e-300, 0.1, 0.49999, 0.5 } do assert.equal(-7, m:icdf(p)) end
+    for _, q in ipairs { 0.99, 0.6, 0.5 } do assert.equal(-7, m:isf(q)) end
+    assert(m:icdf(0.50001) > -7 and m:isf(0.49999) > -7)
+    local below = folded:cdf(7 - 1e-12)
+    assert.equal(7, folded:icdf(below + 1e-6))
+    assert.equal(7, folded:icdf(below + 0.499))
+    assert.equal(7, folded:isf(0.9))
+    assert(folded:icdf(below - 1e-6) < 7 and folded:icdf(below + 0.501) > 7)
+    assert.same({ 7, 7 }, folded:icdf({ 0.1, 0.3 }):totable())
+  end)
+
   it("has all of its mass beyond its ends, however these are rounded", function ()
     for i = 1, 50 do check({ peri.transforms.Exp() }, peri.Delta(i / 7), { [1e9] = 1, [0.5] = 0 }) end
   end)
