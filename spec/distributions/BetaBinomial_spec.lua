@@ -91,6 +91,30 @@ describe("BetaBinomial", function ()
     end
   end)
 
+  it("is a Gamma number where n and one concentration are beyond all bounds", function ()
+    for _, shape in ipairs { 1e-3, 0.5, 30 } do
+      local d, gamma, unit = peri.BetaBinomial(shape, 1e100, 1e300), peri.Gamma(shape, 1), 1e200
+      local other = peri.BetaBinomial(1e100, shape, 1e300)
+      for _, q in ipairs { 0.9, 0.5, 0.01, 1e-10, 1e-300 } do
+        local x = gamma:isf(q)
+        if x > 1e-100 then
+          assert.near(1, d:isf(q) / unit / x, 1e-10)
+          assert.near(1, d:sf(x * unit) / q, 1e-10)
+          assert.near(gamma:log_sf(x), d:log_sf(x * unit), 1e-9)
+        end
+      end
+      assert.near(-1, d:log_prob(0) / shape / math.log(1e200), 1e-13)
+      assert.near(-1, other:log_prob(1e300) / shape / math.log(1e200), 1e-13)
+      assert(other:log_prob(0) < -1e100 and d:log_prob(1e300) < -1e100)
+      assert.equal(0, other:cdf(1))
+      assert.equal(1e300, other:icdf(0.3))
+    end
+    local rare = peri.BetaBinomial(1e-100, 1e100, 1e300)
+    assert.equal(1, rare:cdf(0))
+    assert.near(1, rare:sf(0) / (1e-100 * math.log(1e200)), 1e-12)
+    assert.equal(0, rare:icdf(0.3))
+  end)
+
   it("has tails to all digits where they are integrals", function ()
     -- for b = 1, P(X <= k) is the product of (k + i)/(n + i) for i = 1, ..., a; for a = 1 the other tail is so too
     local function product (k, n, terms)

@@ -187,9 +187,9 @@ static int is_smooth (BetaBinomialLaw w, double l, double h) {
 }
 
 static double log_smooth_factor (double a, double l) {
-  double q = a * a, r = 1 / (l * l), c = a * (q - 1);
-  double c2 = (3 * q - 7) / 960, c3 = fma(3 * q - 18, q, 31) / 8064;
-  return -c * r * fma(r, fma(r, c3, c2), 1.0 / 24);
+  double s = a / l * (a / l), r = 1 / l / l;   /* powers of either may overflow */
+  double first = (3 * s - 7 * r) / 960, second = fma(3 * s - 18 * r, s, 31 * r * r) / 8064;
+  return -a * (s - r) * (1.0 / 24 + first + second);
 }
 
 /* a tail, or its logarithm, as such an integral; NAN where it is none */

@@ -77,7 +77,8 @@ static inline double stirlerr_step (double z, double h) {
 static inline double excess_far (double z, double h, double g) {
   double w = z + g;
   double bend = w * vlog1pmx(h / w) - z * vlog1pmx(h / z);
-  double steps = (h - 0.5) * vlog1p(-(g / w) * (h / (z + h)));
+  double part = g / w * (h / (z + h)), left = z / (z + h) * ((w + h) / w);   /* 1 - part */
+  double steps = (h - 0.5) * (part < 0.5 ? vlog1p(-part) : vlog(left));
   return fma(h, vlog1p(g / z), bend + (steps + (stirlerr_step(w, h) - stirlerr_step(z, h))));
 }
 
