@@ -136,8 +136,8 @@ static inline BetaOdds beta_quantile (double a, double b, double p) {
   BetaOdds o;
   special_betaincinv_xy(a, b, p, 0, &o.x, &o.y);
   o.log = vlog_ratio(o.x, o.y);
-  if (p > 0 && o.x < 1e-285) o.log = (vlog(p) + vlog(a) + vbetaln(a, b)) / a;
-  if (p < 1 && o.y < 1e-285) o.log = -(vlog1p(-p) + vlog(b) + vbetaln(a, b)) / b;
+  if (p > 0 && o.x < 1e-285) o.log = (vlog(p) + (vlgamma1p(a) - vlgamma_delta(b, a))) / a;
+  if (p < 1 && o.y < 1e-285) o.log = -(vlog1p(-p) + (vlgamma1p(b) - vlgamma_delta(a, b))) / b;
   return o;
 }
 

@@ -4,6 +4,8 @@
 ** Chi2(df) = Gamma(df/2, 1/2); both halves are exact. The kernels are those of Gamma, on blocks
 ** of halves.
 */
+#include <math.h>
+
 #include "kernel/gamma.h"
 
 enum { BLOCK = 256 };
@@ -12,7 +14,7 @@ enum { BLOCK = 256 };
 static size_t halve (size_t n, const double *df, double *shape, double *rate) {
   size_t length = n < BLOCK ? n : BLOCK;
   for (size_t i = 0; i < length; i++) {
-    shape[i] = 0.5 * df[i];
+    shape[i] = df[i] > 0 ? fmax(0.5 * df[i], 0x1p-1074) : df[i];   /* of the least double, not 0 */
     rate[i] = 0.5;
   }
   return length;

@@ -29,7 +29,8 @@ typedef struct Excess { Pair z; double w, y; Pair log_y; } Excess;
 
 /* a power of 2 that keeps c (x - loc) and its remainder within range */
 VECTOR double range_factor (double d, double c) {
-  double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0, down = fabs(d) < 0x1p-600 ? 0x1p-300 : 0x1p-720;
+  double f = fabs(d) > 0x1p700 ? 0x1p-300 : 1.0, down = fabs(d) < 1.0 ? 0x1p-64 : 0x1p-720;
+  down = fabs(d) < 0x1p-600 ? 0x1p-300 : down;
   f = fabs(d) < 0x1p-600 ? 0x1p300 : f;
   return f * (fabs(c) > 0x1p300 ? down : 1.0);
 }

@@ -16,13 +16,19 @@
 #include "special/vdensity.h"
 #include "special/verf.h"
 
-/* a point {x, loc, scale, rate} */
-typedef struct Score { double z, k, a, log_k; } Score;
+/* a point {x, loc, scale, rate}; k z and its logarithm, of which factors may overflow, count if z is FAR out */
+typedef struct Score { double z, k, a, log_k, fall, log_fall; } Score;
+
+static const double FAR = 1e150;
 
 static Score score_of (const double v[]) {
-  double z = (v[0] - v[1]) / v[2], k = v[3] * v[2];
-  return (Score) {z, k, z - k, vlog(v[3]) + vlog(v[2])};
+  double way = v[0] - v[1], z = way / v[2], k = v[3] * v[2], log_rate = vlog(v[3]);
+  double fall = z > FAR ? v[3] * way : k * z, log_fall = z > FAR ? log_rate + vlog(way) : 0;
+  return (Score) {z, k, z - k, log_rate + vlog(v[2]), fall, log_fall};
 }
+
+/* the Normal variable is next to nothing there */
+static int is_exponential (Score s) { return s.z > FAR && s.a > 0; }
 
 ONE_COPY double log_ndtr (double t) { return vlog_ndtr(t); }
 
@@ -34,6 +40,7 @@ static double mills (double t) { return SQRT_HALF_PI * verfcx(t * SQRT_HALF); }
 ** ====================================================== */
 
 static double log_weight (Score s) {
+  if (is_exponential(s)) return fma(0.5 * s.k, s.k, -s.fall);
   if (s.z == HUGE_VAL) return -HUGE_VAL;
   if (s.a < 0) return fma(-0.5 * s.z, s.z, vlog(mills(-s.a)) - HALF_LOG_2PI);
   return fma(s.k, 0.5 * s.k - s.z, log_ndtr(s.a));
@@ -115,6 +122,7 @@ static double log_tiny_lower (Score s) {
 }
 
 static double log_lower (Score s) {
+  if (is_exponential(s)) return s.fall < 1e-20 ? s.log_fall : vlog1mexp(-s.fall);
   if (s.z == HUGE_VAL) return 0;
   if (s.z == -HUGE_VAL) return -HUGE_VAL;
   double above = log_upper(s), fall;
@@ -124,7 +132,7 @@ static double log_lower (Score s) {
     if (fall < TINY_FALL) return log_tiny_lower(s);
     return fma(-0.5 * s.z, s.z, vlog(fall) - HALF_LOG_2PI);
   }
-  if (s.z > 10) fall = -vexpm1(log_weight(s));   /* Phi(z) is 1 */
+  if (s.z > 10) fall = -vexpm1(s.a > 8 ? fma(0.5 * s.k, s.k, -s.fall) : log_weight(s));   /* Phi(z) is 1 */
   else {
     double whole = vndtr(s.z), q = vexp(log_weight(s));
     fall = q < 0.5 * whole ? whole - q : convolved(s.z, s.k);
@@ -237,7 +245,7 @@ static void add_panel (double from, double to, double k, Entropy *sum) {
   double f[LEGENDRE], g[LEGENDRE], width = to - from;
   for (int i = 0; i < LEGENDRE; i++) {
     double z = fma(width, legendre_node[i], from);
-    double log_p = vlog(k) + log_weight((Score) {z, k, z - k, vlog(k)});
+    double log_p = vlog(k) + log_weight((Score) {.z = z, .k = k, .a = z - k, .log_k = vlog(k), .fall = k * z});
     f[i] = width * vexp(log_p) * -log_p;
     g[i] = f[i] * (1 / k - excess(z - k));
   }

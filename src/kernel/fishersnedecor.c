@@ -135,8 +135,11 @@ static double log_density (const double *at) {
                                     : plain_density(at[0], at[1], at[2]);
 }
 
-static double shape1 (const double *at) { return 0.5 * finite_df(at[1]); }
-static double shape2 (const double *at) { return 0.5 * finite_df(at[2]); }
+/* of the least double, not 0 */
+static double shape_of (double df) { return fmax(0.5 * finite_df(df), 0x1p-1074); }
+
+static double shape1 (const double *at) { return shape_of(at[1]); }
+static double shape2 (const double *at) { return shape_of(at[2]); }
 
 /* of x, or of 0 below it; infinities end at 0 and 1 */
 static BetaOdds odds_of (const double *at) {
@@ -144,6 +147,10 @@ static BetaOdds odds_of (const double *at) {
   lift = r == HUGE_VAL ? 0x1p600 : lift;
   if (lift != 1) r = shape1(at) / lift / shape2(at);
   double log_lift = lift == 1 ? 0 : lift > 1 ? 600 * LN2 : -600 * LN2;
+  if (r == HUGE_VAL) {
+    double log_u = vlog(x) + vlog(shape1(at)) - vlog(shape2(at));
+    return odds_at(vexp(log_u), log_u);
+  }
   return odds_at(r * x * lift, vlog(x) + vlog(r) + log_lift);
 }
 
@@ -170,7 +177,8 @@ static double quantile (const double *at, int upper) {
   if (is_limit(at[1], at[2])) return limit(at, upper, law_quantile);
   double a = shape1(at), b = shape2(at);
   BetaOdds o = upper ? flipped(beta_quantile(b, a, at[0])) : beta_quantile(a, b, at[0]);
-  return odds_times(o, b / a);
+  int is_plain = b / a >= 0x1p-1022 && b / a < HUGE_VAL;
+  return is_plain ? odds_times(o, b / a) : vexp(o.log + vlog(b) - vlog(a));
 }
 
 /* log x = log u + log(df2/df1) */

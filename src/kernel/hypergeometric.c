@@ -201,7 +201,7 @@ static double log_tail (const double v[], int upper) {
   if (!(k >= first_of(a) && k < last_of(a))) return vlog(tail(v, upper));
   int above = !(k < mean_of(a));
   TailSum t = above ? tail_up(k, a) : tail_down(k, a);
-  return above == upper ? tail_log(t) : vlog1p(-tail_value(t));
+  return above == upper ? fmin(tail_log(t), 0) : vlog1p(-tail_value(t));
 }
 
 /* }====================================================== */

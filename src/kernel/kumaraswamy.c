@@ -83,15 +83,16 @@ VECTOR void log_density_slopes (const double v[], double d[]) {
 }
 
 VECTOR double log_quantile (double t, double a, double b) {
-  int tiny = (t < 0x1p-900) & (t < 0x1p-60 * b);
-  return (tiny ? vlog(lifted(t) / b) - lift(t) : vlog1mexp(-t / b)) / a;
+  int tiny = (t < 0x1p-900) & (t < 0x1p-60 * b), vanishes = t / b < 0x1p-900;
+  double small = vanishes ? vlog(lifted(t)) - vlog(b) : vlog(lifted(t) / b);
+  return (tiny | vanishes ? small - lift(t) : vlog1mexp(-t / b)) / a;
 }
 
 VECTOR double quantile (const double v[]) { return vexp(log_quantile(v[0], v[1], v[2])); }
 
 VECTOR void quantile_slopes (const double v[], double d[]) {
   double a = v[1], b = v[2], l = log_quantile(v[0], a, b), x = vexp(l);
-  double rate = x / (a * b * vexpm1(v[0] / b));
+  double rise = v[0] / b < 0x1p-900 ? v[0] : b * vexpm1(v[0] / b), rate = x / (a * rise);
   d[0] = rate;
   d[1] = -x * l / a;
   d[2] = -rate * (v[0] / b);

@@ -20,11 +20,11 @@ static double half_of (double x) { return x > 0 ? fmax(0.5 * x, 0x1p-1074) : 0.5
 /* at {x, df, noncentrality} */
 static double log_density (const double v[]) {
   if (v[0] < 0) return -HUGE_VAL;
-  return marcum_log_density(0.5 * v[1], 0.5 * v[2], half_of(v[0])) - LN2;
+  return marcum_log_density(half_of(v[1]), 0.5 * v[2], half_of(v[0])) - LN2;
 }
 
 static void log_density_slopes (const double v[], double d[]) {
-  double m = 0.5 * v[1], a = 0.5 * v[2], y = half_of(v[0]);
+  double m = half_of(v[1]), a = 0.5 * v[2], y = half_of(v[0]);
   if (v[0] < 0) {
     d[0] = d[1] = d[2] = 0;
     return;
@@ -37,7 +37,7 @@ static void log_density_slopes (const double v[], double d[]) {
 
 static double log_tail (const double v[], int upper) {
   if (v[0] < 0) return upper ? 0 : -HUGE_VAL;
-  return marcum_log_tail(0.5 * v[1], 0.5 * v[2], half_of(v[0]), upper);
+  return marcum_log_tail(half_of(v[1]), 0.5 * v[2], half_of(v[0]), upper);
 }
 
 static double tail (const double v[], int upper) {
@@ -47,17 +47,17 @@ static double tail (const double v[], int upper) {
 }
 
 static void slopes (const double *at, double *dx) {
-  dx[0] = marcum_dy_dm(0.5 * at[1], 0.5 * at[2], half_of(at[0]));
-  dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(0.5 * at[1], 0.5 * at[2], half_of(at[0])) : 0;
+  dx[0] = marcum_dy_dm(half_of(at[1]), 0.5 * at[2], half_of(at[0]));
+  dx[1] = at[0] > 0 && at[0] < HUGE_VAL ? marcum_dy_da(half_of(at[1]), 0.5 * at[2], half_of(at[0])) : 0;
 }
 
 static double log_density_slope (const double v[]) {
-  return 0.5 * marcum_log_density_slopes(0.5 * v[1], 0.5 * v[2], half_of(v[0])).by_y;
+  return 0.5 * marcum_log_density_slopes(half_of(v[1]), 0.5 * v[2], half_of(v[0])).by_y;
 }
 
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL, log_density_slope};
-  return search_quantile(law, at, upper, 2 * marcum_near(0.5 * at[1], 0.5 * at[2], at[0], upper));
+  return search_quantile(law, at, upper, 2 * marcum_near(half_of(at[1]), 0.5 * at[2], at[0], upper));
 }
 
 enum { OPERANDS = 3 };
@@ -90,13 +90,13 @@ static double mode_of (double m, double a) {
 }
 
 static void mode (size_t n, const double *const in[], double *out) {
-  for (size_t i = 0; i < n; i++) out[i] = 2 * mode_of(0.5 * in[0][i], 0.5 * in[1][i]);
+  for (size_t i = 0; i < n; i++) out[i] = 2 * mode_of(half_of(in[0][i]), 0.5 * in[1][i]);
 }
 
 /* at the mode m - 1 + a R = y, R = g_(m+1)/g_m */
 static void mode_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
-    double m = 0.5 * in[0][i], a = 0.5 * in[1][i], y = mode_of(m, a);
+    double m = half_of(in[0][i]), a = 0.5 * in[1][i], y = mode_of(m, a);
     d[0][i] = d[1][i] = y > 0;
     if (y == 0 || m + a > 1e100) continue;
     MarcumRatio r = marcum_ratio(m, a, y);
@@ -169,13 +169,13 @@ static double entropy_of (Part part, double m, double a) {
 
 static void entropy (size_t n, const double *const in[], double *out) {
   for (size_t i = 0; i < n; i++)
-    out[i] = LN2 + entropy_of(LOG_DENSITY, 0.5 * in[0][i], 0.5 * in[1][i]);
+    out[i] = LN2 + entropy_of(LOG_DENSITY, half_of(in[0][i]), 0.5 * in[1][i]);
 }
 
 static void entropy_partials (size_t n, const double *const in[], double *const d[]) {
   for (size_t i = 0; i < n; i++) {
-    d[0][i] = 0.5 * entropy_of(BY_M, 0.5 * in[0][i], 0.5 * in[1][i]);
-    d[1][i] = 0.5 * entropy_of(BY_A, 0.5 * in[0][i], 0.5 * in[1][i]);
+    d[0][i] = 0.5 * entropy_of(BY_M, half_of(in[0][i]), 0.5 * in[1][i]);
+    d[1][i] = 0.5 * entropy_of(BY_A, half_of(in[0][i]), 0.5 * in[1][i]);
   }
 }
 

@@ -27,7 +27,7 @@ static const double TINY = 1e-290, LEAST = 1e-100;
 
 /* beyond MOST only the mean of Y counts: x is in units of it */
 static Shape shape_of (double df1, double df2, double noncentrality) {
-  double m = 0.5 * df1, a = 0.5 * noncentrality, less = fmin(m, MOST), few = fmin(a, MOST);
+  double m = fmax(0.5 * df1, 0x1p-1074), a = 0.5 * noncentrality, less = fmin(m, MOST), few = fmin(a, MOST);
   double unit = a / m < HUGE_VAL ? (1 + a / m) / (1 + few / less) : (m + a) / (less + few) * (less / m);
   return (Shape) {less, fmax(0.5 * df2, 0x1p-1074), few, unit};
 }
@@ -131,7 +131,7 @@ static void flat_levels (const void *shape, const double t[], double level[]) {
 static double flat_log_integral (Shape s, double low, double high) {
   if (!(low < high)) return -HUGE_VAL;
   Peaked p = {&s, flat_level, NULL, 0, low, high, 0, flat_levels};
-  PeakSums sum = peak_integral(&p, low, 1 / (1 + s.m));
+  PeakSums sum = peak_integral(&p, low, 1 / (1 + s.m / (1 + vexp(-low))));
   return sum.top + vlog(sum.sum[0]);
 }
 

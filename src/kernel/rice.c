@@ -19,6 +19,9 @@
 /* at {x, nu, sigma}: z = x/sigma, k = nu/sigma, and z - k, of which rounding of these leaves few digits */
 typedef struct Score { double z, k, gap; } Score;
 
+/* from this k on it is a normal law, but for a part of 1/k^2 */
+static const double NORMAL = 1e8;
+
 VECTOR Score score_of (const double v[]) {
   return (Score) {v[0] / v[2], v[1] / v[2], (v[0] - v[1]) / v[2]};
 }
@@ -55,7 +58,7 @@ static double log_tail (const double v[], int upper) {
   Score s = score_of(v);
   if (s.z < 0) return upper ? 0 : -HUGE_VAL;
   double gap = s.gap - 0.5 / s.k;   /* normal, but for a part of 1/k^2 */
-  if (s.k > 1e8) return vlog_ndtr(upper ? -gap : gap);
+  if (s.k > NORMAL) return vlog_ndtr(upper ? -gap : gap);
   if (!upper && s.z < 1e-150)   /* y, the first term but for e^-a, would lose digits */
     return fma(2.0, vlog(s.z), -LN2) - 0.5 * s.k * s.k;
   return marcum_log_tail(1, 0.5 * s.k * s.k, 0.5 * s.z * s.z, upper);
@@ -84,7 +87,9 @@ static double log_density_slope (const double v[]) {
 
 static double quantile (const double *at, int upper) {
   SearchedLaw law = {3, log_tail, log_density, 0, HUGE_VAL, log_density_slope};
-  double k = at[1] / at[2], z = sqrt(2 * marcum_near(1, 0.5 * k * k, at[0], upper));
+  double p = at[0], k = at[1] / at[2];
+  if (k > NORMAL && p > 0 && p < 1) return fma(at[2], (upper ? -vndtri(p) : vndtri(p)) + 0.5 / k, at[1]);
+  double z = sqrt(2 * marcum_near(1, 0.5 * k * k, at[0], upper));
   return search_quantile(law, at, upper, at[2] * z);
 }
 

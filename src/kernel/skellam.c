@@ -15,8 +15,33 @@
 
 static int is_outcome (double k) { return k == floor(k) && fabs(k) < HUGE_VAL; }
 
+/*
+** From s = r1 + r2 = 1e17 on it is a bell curve about r1 - r2 = s e, but for what its lean e/sqrt(s) does to it, and
+** counts are further apart than their probabilities are rounded by. (Edgeworth's series, to its first term.)
+*/
+static const double MANY = 1e17, NEAR = 1e4;
+
+static double normal_z (double k, double r1, double r2) { return (k - (r1 - r2)) / sqrt(r1 + r2); }
+
+/* less far out than its tails are of use */
+static int is_normal (double k, double r1, double r2) {
+  return r1 + r2 > MANY && fabs(normal_z(k, r1, r2)) < NEAR;
+}
+
+static double lean (double r1, double r2) { return (r1 - r2) / (r1 + r2) / sqrt(r1 + r2); }
+
+/* the normal number with the same lower tail */
+static double straight_z (double k, double r1, double r2) {
+  double z = normal_z(k + 0.5, r1, r2);
+  return z - lean(r1, r2) * (z * z - 1) / 6;
+}
+
 /* at an integer */
 static double log_mass (double k, double r1, double r2) {
+  if (is_normal(k, r1, r2)) {
+    double z = normal_z(k, r1, r2), leant = lean(r1, r2) * (z * z - 3) * z / 6;
+    return fma(-0.5 * z, z, leant) - 0.5 * vlog(r1 + r2) - HALF_LOG_2PI;
+  }
   return k < 0 ? marcum_log_density(1 - k, r1, r2) : marcum_log_density(k + 1, r2, r1);
 }
 
@@ -31,6 +56,12 @@ static void log_density_slopes (const double v[], double d[]) {
   d[0] = 0;
   d[1] = d[2] = k == k ? 0.0 : k;
   if (!is_outcome(k)) return;
+  if (is_normal(k, v[1], v[2])) {
+    double z = normal_z(k, v[1], v[2]), root = sqrt(v[1] + v[2]), both = 0.5 * (z - 1) * (z + 1) / root / root;
+    d[1] = both + z / root;
+    d[2] = both - z / root;
+    return;
+  }
   MarcumSlopes s = k < 0 ? marcum_log_density_slopes(1 - k, v[1], v[2])
                          : marcum_log_density_slopes(k + 1, v[2], v[1]);
   d[1] = k < 0 ? s.by_a : s.by_y;
@@ -40,6 +71,7 @@ static void log_density_slopes (const double v[], double d[]) {
 static double log_tail (const double v[], int upper) {
   double k = floor(v[0]);
   if (!(fabs(k) < HUGE_VAL)) return k != k ? k : (k > 0) == upper ? -HUGE_VAL : 0;
+  if (is_normal(k, v[1], v[2])) return vlog_ndtr((upper ? -1 : 1) * straight_z(k, v[1], v[2]));
   if (k < 0) return marcum_log_tail(-k, v[1], v[2], upper);
   return marcum_log_tail(k + 1, v[2], v[1], !upper);
 }
@@ -102,10 +134,12 @@ static double quantile (const double v[], int upper) {
   double p = v[0], r1 = v[1], r2 = v[2];
   if (!(p >= 0 && p <= 1)) return (double)NAN;
   if (p == 0 || p == 1) return (p == 0) == upper ? HUGE_VAL : -HUGE_VAL;
+  double score = upper ? -vndtri(p) : vndtri(p);
+  if (r1 + r2 > MANY) return ceil(outcome_near(score, r1, r2) - 0.5);
   double first = -ceil(r2 + 45 * sqrt(r1 + r2) + 1200), point[] = {0, r1, r2, first};
   Stairs s = {.tail = shifted_tail, .first = 0, .last = HUGE_VAL, .operands = 4, .point = point};
   Level level = level_of(p, upper, quantile_log_slack(p));
-  double near = floor(outcome_near(upper ? -vndtri(p) : vndtri(p), r1, r2));
+  double near = floor(outcome_near(score, r1, r2));
   return outcome_quantile(&s, refined(near, r1, r2, level) - first, level) + first;
 }
 

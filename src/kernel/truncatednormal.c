@@ -214,7 +214,7 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
     for (size_t i = 0; i < n; i++, singly()) {
       TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
       double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
-      double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
+      double near = closer(l, x[i], p, q), next = clamp(near == near ? near : x[i], low[i], high[i]);
       double distance = fabs(next - (p < q ? low[i] : high[i]));
       double small = 1e-9 * (distance < scale[i] ? distance : scale[i]);
       int moved = (rest[i] == 0) & (fabs(next - x[i]) > small);

@@ -227,12 +227,16 @@ static double tail_angle (double p, double left, double concentration) {
   return fma(error * a.mass, vi0e(concentration) / INV_TWO_PI, angle);
 }
 
+/* from here on it is a bell curve, as far as any tail tells */
+static const double NORMAL = 1e25;
+
 static double quantile (const double *at, int upper) {
   double p = upper ? 1 - at[0] : at[0], q = upper ? at[0] : 1 - at[0];
   double loc = at[1], concentration = at[2];
   if (!((p >= 0) & (q >= 0))) return (double) NAN;
   double part = p < q ? p : q, side = p < q ? -1.0 : 1.0, end = turn_end(loc, side);
   if (part == 0) return end;
+  if (concentration > NORMAL) return fma(-side, vndtri(part) / vsqrt(concentration), loc);
   if (part > 0.25) return fma(side, central_angle(0.5 - part, concentration), loc);
   double left = left_for(part, concentration);
   if (left > 1.5) return fma(side, tail_angle(part, left, concentration), loc);

@@ -6,10 +6,11 @@
 -- 0.22313016014842982
 local Gamma       = require "perilune.distributions.Gamma"
 local constraints = require "perilune.constraints"
+local functions   = require "perilune.functions"
 
 -- A Chi2 is a Gamma to whatever asks for one, KL above all.
 local function set_gamma (self)
-  self.concentration, self.rate = 0.5 * self.df, 0.5
+  self.concentration, self.rate = functions.maximum(0.5 * self.df, 5e-324), 0.5
 end
 
 local Chi2 = Gamma:extend("Chi2", {
