@@ -29,12 +29,13 @@ local function mean_price (each)
   return price < DEAREST and price or DEAREST
 end
 
--- Tails of BetaBinomials are sums over outcomes, up to some thousand; of the most outcomes, few of them at the ends,
--- they are integrals.
+-- Tails of BetaBinomials are sums over outcomes, up to some thousand or, of very many, 32 for each power of 2; of the
+-- most outcomes, few of them at the ends, they are integrals.
 local function sum_price (d)
   local a, b, n = bare(d.concentration1), bare(d.concentration0), bare(d.total_count)
+  local most = functions.maximum(1200, 46 * functions.log(functions.maximum(n, 1)))
   local is_integral = functions.gt(n, 2 ^ 30 * (1 + a + b) ^ 1.5) * functions.gt(functions.minimum(a, b), 0.1)
-  return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, 1200)))
+  return mean_price(POINT + functions.where(is_integral, 1, 0.035 * functions.minimum(n, most)))
 end
 
 -- Of moderate noncentrality they are sums, else integrals, as they are where df2 is next to nothing; where tails have

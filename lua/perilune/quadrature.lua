@@ -366,6 +366,12 @@ local function short_step (s, x, value, rate, low, high)
   return to, gt(sign * value, 0) * lt(low, to) * lt(to, high) * gt(rate, 0)
 end
 
+-- How wide a bracket is: in logarithms where its ends are far apart.
+local function width_of (low, high)
+  local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
+  return where(is_wide(low, high), abs(functions.log(most / least)), high - low)
+end
+
 -- Has the bracket not become half as wide for some rounds?
 local function lags (s, width)
   local is_half = le(width, 0.5 * (s.width or INF))
@@ -380,7 +386,7 @@ local function wandered (s, x, value, rate, low, high, slow, wander, leave)
   local middle = quadrature.middle(low, high)
   if s.upper and any(wander) then
     local short, is_short = short_step(s, x, value, rate, low, high)
-    local may_guess = wander * (1 - lags(s, high - low))
+    local may_guess = wander * (1 - lags(s, width_of(low, high)))
     is_short = is_short * may_guess * leave * (1 - leaps)
     local nearer = s.anchor and near(s.anchor, low, high, middle) or middle
     local anchor = where(is_short, where(gt(16 * abs(short), abs(x)), short, 0 / 0), s.anchor or 0 / 0)
@@ -415,7 +421,8 @@ local function approach (g, s)
   newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
   local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, HALVED * before))
-  local settled = maximum(le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
+  local is_near = s.upper and le(size, 1) or 1   -- far from it logarithms of tails lead less far than they should
+  local settled = maximum(is_near * le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
   local trusted = inside * maximum(settled, le(size, HALVED * before))
   -- Between neighbouring numbers the root is where Newton's method would go.
   local width = high - low

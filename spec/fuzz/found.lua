@@ -61,4 +61,15 @@ return {
   { "laws moved to infinity",
     "set(1, function () return peri.Frechet(1, 2) + -math.huge end)",
     "set(2, function () return (-v[1]):cdf(1) end)" },
+  { "a law of rows, expanded beyond all memory",
+    "set(1, function () return peri.LogisticNormal{ loc = { 0.1, -0.7, -6.4 } } end)",
+    "set(2, function () return v[1]:expand(2^40) end)" },
+  { "quantiles of levels that are no normal numbers",
+    "set(1, function () return peri.MixtureSameFamily(peri.Categorical { 0.2, 0.5, 0.3 }, "
+      .. "peri.LogNormal({ 58, -0.9, 2.8 }, { 1e-4, 8.4, 1.6 })) end)",
+    "try(function () law.quantiles(v[1], { 5e-324, 1e-310, 1e-305, 1e-300, 1e-3, 0.5 }) end)" },
+  { "quantiles next to the end of a turn",
+    "set(1, function () return peri.MixtureSameFamily(peri.Categorical { 0.2, 0.5, 0.3 }, "
+      .. "peri.VonMises({ -1.8506299029072, -1.4244946153450997, 8.8748888918680162 }, { 9.9, 4, 9.7 })) end)",
+    "try(function () law.quantiles(v[1], { 5e-324, 1e-310, 1e-305, 1e-300, 1e-3, 0.5 }) end)" },
 }

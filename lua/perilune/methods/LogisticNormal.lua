@@ -36,7 +36,8 @@ function methods.construct (c, ...) return from_params(c, arguments(...)) end
 function methods:init ()
   local shape, why = core.broadcast_shape(self.loc, self.scale)
   if not shape then raise("LogisticNormal: parameters of %s", why) end
-  return TransformedDistribution.complete(self, Normal(self.loc, self.scale), transforms.StickBreaking())
+  local base = Normal { loc = self.loc, scale = self.scale, validate = false }   -- they have been looked at
+  return TransformedDistribution.complete(self, base, transforms.StickBreaking())
 end
 
 function methods:with_batch (shape) return methods.init(Distribution.with_batch(self, shape)) end
