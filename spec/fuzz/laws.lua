@@ -306,8 +306,8 @@ function laws.quantiles (d, levels)
       if x == nil then return end
       in_support("a quantile", d, x)
       x = peri.item(x)
-      local is_rounded = last - x <= 2 ^ -51 * math.abs(last) and last < math.huge
-      if x < last and not is_rounded then fault.raise("law", "icdf falls at %.17g to %.17g", level, x) end
+      local is_next = last - x <= 2 ^ -51 * math.abs(last) and last < math.huge
+      if x < last and not is_next then fault.raise("law", "icdf falls at %.17g to %.17g", level, x) end
       last = x
     end
   end
