@@ -434,7 +434,7 @@ OTHER_LUAS   = luajit lua5.1 lua5.2 lua5.3
 OTHER_INCDIR = /usr/include/$(if $(filter luajit,$(1)),luajit-2.1,$(1))
 # $(call other,lua)
 other = $(MAKE) --no-print-directory -s BUILD=build/$(1) KERNEL_BUILD='$(BUILD)' LUA=$(1) LUA_INCDIR=$(OTHER_INCDIR)
-OTHER_SPECS  = $(filter-out $(patsubst %,spec/%_spec.lua,prompt fuzz mutate log_tails composed cusps history),$(sort $(shell find spec -name '*_spec.lua')))
+OTHER_SPECS  = $(filter-out $(patsubst %,spec/%_spec.lua,prompt fuzz mutate log_tails composed cusps history round_trip),$(sort $(shell find spec -name '*_spec.lua')))
 # With SOME=yes those that see most of what a Lua can do otherwise.
 SOME_SPECS   = spec/tensor spec/data spec/special spec/random spec/kl $(patsubst %,spec/%_spec.lua,classes constraints \
                construct errors finalizers help hostile integers kl_div kl_rules matrices model nuts op optim pack \
