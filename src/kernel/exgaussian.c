@@ -42,7 +42,8 @@ static double mills (double t) { return SQRT_HALF_PI * verfcx(t * SQRT_HALF); }
 static double log_weight (Score s) {
   if (is_exponential(s)) return fma(0.5 * s.k, s.k, -s.fall);
   if (s.z == HUGE_VAL) return -HUGE_VAL;
-  if (s.a < 0) return fma(-0.5 * s.z, s.z, vlog(mills(-s.a)) - HALF_LOG_2PI);
+  double log_mills = s.k < HUGE_VAL ? vlog(mills(-s.a)) : -s.log_k;
+  if (s.a < 0) return fma(-0.5 * s.z, s.z, log_mills - HALF_LOG_2PI);
   return fma(s.k, 0.5 * s.k - s.z, log_ndtr(s.a));
 }
 

@@ -48,12 +48,12 @@ VECTOR double log_constant (double df) {
   return 0.5 * vlog(INV_TWO_PI * x * ratio);
 }
 
-/* log(1 + z^2/df); beyond e^100 through the root of the quotient */
+/* log(1 + z^2/df); beyond e^100 through the root of the quotient, less a power of 2 */
 VECTOR double log_spread (double z, double df) {
-  double s = z * (z / df), root = fabs(z) / vsqrt(df);
-  int far = root > 1e50;
+  double s = z * (z / df), root = fabs(z) * 0x1p-64 / vsqrt(df);
+  int far = root > 1e30;
   double l = vlog1p(far ? root : s);
-  return far ? 2 * l : l;
+  return far ? fma(2.0, l, 88.722839111672999609) : l;   /* 128 log 2 */
 }
 
 VECTOR double log_standard (double z, double df) {
