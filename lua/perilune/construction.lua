@@ -231,4 +231,11 @@ function construction.check_params (name, params)
   end
 end
 
+--- What a class says of its draws, if it says anything.
+function construction.check_support (name, support)
+  if support and not require "perilune.constraint".is_constraint(support) then
+    raise("extend: %s: support must be a constraint, as peri.constraints.real is, got %s", name, show.value(support))
+  end
+end
+
 return core.keep("construction", construction)

@@ -191,6 +191,7 @@ function Distribution:extend (name, spec)
   spec = spec or {}
   local is_ours = spec.kernels or spec.lazy_methods or spec.help == true
   if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
+  if not is_ours then construction.check_support(name, spec.support) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)

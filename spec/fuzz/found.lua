@@ -68,6 +68,17 @@ return {
     "set(1, function () return peri.MixtureSameFamily(peri.Categorical { 0.2, 0.5, 0.3 }, "
       .. "peri.LogNormal({ 58, -0.9, 2.8 }, { 1e-4, 8.4, 1.6 })) end)",
     "try(function () law.quantiles(v[1], { 5e-324, 1e-310, 1e-305, 1e-300, 1e-3, 0.5 }) end)" },
+  { "more draws than there can be",
+    "set(1, function () return peri.model(function (m) m.a = peri.Dirichlet { 1, 2, 3 } end) {} :laplace {} end)",
+    "set(2, function () return v[1]:predict({}, 9223372036854775807, peri.rng(2)) end)",
+    "set(3, function () return v[1]:sample(2 ^ 40 // 1 | 0, peri.rng(2)) end)" },
+  { "a class whose support is a function",
+    "set(1, function () return peri.Distribution:extend('Own', { support = peri.constraints.is_constraint, "
+      .. "params = { { 'loc', peri.constraints.real } } }) end)" },
+  { "slopes of the entropy of a NoncentralF with a heavy tail",
+    "try(function () law.slope(function (t) return peri.NoncentralF(4.7, 0.0079, t):entropy() end, 9.5) end)",
+    "try(function () law.slope(function (t) return peri.NoncentralF(4.7, t, 9.5):entropy() end, 0.02) end)",
+    "try(function () law.slope(function (t) return peri.NoncentralF(t, 0.0079, 9.5):entropy() end, 4.7) end)" },
   { "quantiles next to the end of a turn",
     "set(1, function () return peri.MixtureSameFamily(peri.Categorical { 0.2, 0.5, 0.3 }, "
       .. "peri.VonMises({ -1.8506299029072, -1.4244946153450997, 8.8748888918680162 }, { 9.9, 4, 9.7 })) end)",

@@ -584,10 +584,10 @@ static void add_far (Shape s, double x, double power, Entropy *sum) {
   double size = fabs(power), mass = vexp(d.value + vlog(x) - vlog(size));
   double part = 1 - 1 / power - d.value;
   sum->value += mass * part;
-  sum->by_m += mass * d.by_m * (part - 1);
-  sum->by_b += mass * d.by_b * (part - 1);
-  sum->by_a += mass * d.by_a * (part - 1);
-  *(power > 0 ? &sum->by_m : &sum->by_b) += mass / size * (1 / power - part);
+  sum->by_m += mass * d.by_m * part;
+  sum->by_b += mass * d.by_b * part;
+  sum->by_a += mass * d.by_a * part;
+  *(power > 0 ? &sum->by_m : &sum->by_b) += mass / size * (1 / power - part - 1);
 }
 
 static Entropy entropy_of (Shape s, int with_slopes) {

@@ -207,8 +207,8 @@ local function resampled (self, n, rng)
   local ends = self.weights:cumsum()
   local offset, total, picked, row = Uniform(0, 1):sample(nil, rng), core.numel(ends), {}, 1
   local limits = ends:totable()
-  for i = 1, n do
-    local at = (i - 1 + offset) / n * limits[total]
+  local places = (core.arange(0, n) + offset) / n * limits[total]   -- an error at once where there is no room for them
+  for i, at in ipairs(places:totable()) do
     while row < total and limits[row] < at do row = row + 1 end
     picked[i] = row
   end
@@ -235,6 +235,7 @@ end
 
 local function check_count (who, n)
   if math.type(n) ~= "integer" or n < 1 then raise("%s: n must be a positive integer, got %s", who, show.value(n)) end
+  if n > 2 ^ 53 then raise("%s: n must be at most 2^53, got %s", who, show.value(n)) end
 end
 
 --- The numbers of n draws, in random order: evenly spread, or in proportion to the weights.
