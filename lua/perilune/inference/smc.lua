@@ -243,6 +243,9 @@ local function move (self)
   at.step = at.step * math.exp(accept - TARGET)
 end
 
+-- The larger number, or if b is NaN a: math.max tells one Lua this, another that.
+local function larger (a, b) return b > a and b or a end
+
 -- The largest correlation of a trait with what it was when the stage began.
 local function correlation (at)
   local a, b = at.from - at.from:mean(1), traits(at.now)
@@ -300,7 +303,7 @@ local function advance (self)
   at.correlation = correlation(at)
   if is_moved(self) then
     if at.rounds == 0 then end_stage(self) end
-    at.is_ready, at.slowest = at.b < 1, math.max(at.slowest, at.correlation)
+    at.is_ready, at.slowest = at.b < 1, larger(at.slowest, at.correlation)
     if at.b == 1 then settle(self) end
   end
   return at.is_done
@@ -491,11 +494,11 @@ local function evidence_of (self)
   f.bridged, f.bridged_error = bridged(self, 1, #at.pool)
   local apart = math.abs(f.bridged - f.tempered)
   local agrees = apart <= AGREE * math.sqrt(f.tempered_error ^ 2 + f.bridged_error ^ 2)   -- not with NaN
-  if not agrees then return f.tempered, math.max(f.tempered_error, apart), f end
+  if not agrees then return f.tempered, larger(f.tempered_error, apart), f end
   local is_better = f.bridged_error < f.tempered_error
-  local deviation = is_better and math.max(f.bridged_error, f.tempered_error * SHARED) or f.tempered_error
-  if at.slowest > FORGOTTEN then deviation = math.max(deviation, apart) end   -- both may be low
-  return is_better and f.bridged or f.tempered, math.max(deviation, at.drift), f
+  local deviation = is_better and larger(f.bridged_error, f.tempered_error * SHARED) or f.tempered_error
+  if at.slowest > FORGOTTEN then deviation = larger(deviation, apart) end   -- both may be low
+  return is_better and f.bridged or f.tempered, larger(deviation, at.drift), f
 end
 
 --- The Posterior, once it is reached.
