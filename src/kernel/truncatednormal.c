@@ -214,7 +214,7 @@ static void polish (size_t n, const double *const in[], int upper, double *restr
     for (size_t i = 0; i < n; i++, singly()) {
       TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
       double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
-      double near = closer(l, x[i], p, q), next = clamp(near == near ? near : x[i], low[i], high[i]);
+      double next = clamp(closer(l, x[i], p, q), low[i], high[i]);
       double distance = fabs(next - (p < q ? low[i] : high[i]));
       double small = 1e-9 * (distance < scale[i] ? distance : scale[i]);
       int moved = (rest[i] == 0) & (fabs(next - x[i]) > small);
@@ -239,6 +239,13 @@ VECTOR double central (TruncatedLaw l, double h, double x) {
   return close ? fma(l.scale, z, l.loc) : x;
 }
 
+/* where the bell curve is flat, to the last digit: the quantile of a uniform law */
+VECTOR double even (TruncatedLaw l, double p, double q, double x) {
+  double farther = fmax(fabs(l.low - l.loc), fabs(l.high - l.loc)), width = l.high - l.low;
+  double uniform = p < q ? fma(p, width, l.low) : fma(-q, width, l.high);
+  return farther < 1e-9 * l.scale ? uniform : x;
+}
+
 /* at most BLOCK quantiles, in[0] being the probability below or, if `upper`, above */
 static void quantile_block (size_t n, const double *const in[], int upper, double *restrict x) {
   const double *given = in[0], *loc = in[1], *scale = in[2], *low = in[3], *high = in[4];
@@ -249,7 +256,9 @@ static void quantile_block (size_t n, const double *const in[], int upper, doubl
   polish(n, in, upper, x);
   for (size_t i = 0; i < n; i++, singly()) {
     double h = upper ? 0.5 - given[i] : given[i] - 0.5;
-    x[i] = central(law_of(loc[i], scale[i], low[i], high[i]), h, x[i]);
+    double other = 1 - given[i], p = upper ? other : given[i], q = upper ? given[i] : other;
+    TruncatedLaw l = law_of(loc[i], scale[i], low[i], high[i]);
+    x[i] = even(l, p, q, central(l, h, x[i]));
   }
   EVERY for (size_t i = 0; i < n; i++) {
     double zero = upper ? high[i] : low[i], one = upper ? low[i] : high[i];
