@@ -369,7 +369,7 @@ end
 -- How wide a bracket is: in logarithms where its ends are far apart.
 local function width_of (low, high)
   local least, most = maximum(abs(low), TINY), maximum(abs(high), TINY)
-  return where(is_wide(low, high), abs(functions.log(most / least)), high - low)
+  return where(is_wide(low, high), abs(functions.log(most) - functions.log(least)), high - low)
 end
 
 -- Has the bracket not become half as wide for some rounds?

@@ -62,7 +62,7 @@ VECTOR double log_density (const double v[]) {
   double c = v[1], k = v[2];
   Ratio r = ratio_of(v);
   double level = vlog(c) + vlog_ratio(k, v[3]), rest = (r.grown.hi - r.u.hi) + r.grown.lo;
-  rest = r.u.hi > 1e10 ? 0.0 : rest;
+  rest = r.u.hi > 1e10 ? 0.0 : rest;   /* log(1 + 1/w): what u was rounded by is more */
   double power = c == 1 ? 0.0 : (c - 1) * r.l.hi;
   double near = level + power - (k + 1) * r.grown.hi;
   double decline = r.l.hi == 0 ? 0.0 : fma(c, k, 1.0) * r.l.hi;

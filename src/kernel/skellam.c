@@ -4,8 +4,8 @@
 **   P(k) = e^(-r1 - r2) (r1/r2)^(k/2) I_|k|(2 sqrt(r1 r2))
 **
 ** which for k >= 0 is Marcum's density of order k + 1 with a = r2 at y = r1
-** (src/special/marcum.h), and P(K > k) is its lower tail; for k < 0 rates and sides change places. The slopes of P(K > k) in
-** r1 and r2 are P(k) and -P(k + 1).
+** (src/special/marcum.h), and P(K > k) is its lower tail; for k < 0 rates and sides change places.
+** The slopes of P(K > k) in r1 and r2 are P(k) and -P(k + 1).
 */
 #include "kernel/discrete_quantile.h"
 #include "kernel/poisson.h"
