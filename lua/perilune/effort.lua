@@ -51,7 +51,7 @@ end
 local function score_price (d)
   local df, steps = bare(d.df), functions.where(functions.gt(functions.abs(bare(d.noncentrality)), 1e4), 50, 20)
   local each = steps + functions.where(functions.gt(df, 0.05), 0, -1.2 * functions.log(df))
-  return mean_price(functions.where(functions.lt(df, 1e-20), 2, each))
+  return mean_price(functions.where(functions.lt(df, 1e-20), 8, each))
 end
 
 -- What a tail costs, of classes where that is more than POINT; a density, more than DENSITY; a quantile, more than

@@ -30,4 +30,23 @@ describe("NoncentralT", function ()
       assert.near(math.log(p), down:log_cdf(down:icdf(p)), 1e-12 * math.abs(math.log(p)))
     end
   end)
+
+  -- log P(Z > z) = log(Phi(d) + P(z < Z < 0)), by quadrature of the second with 40 digits, or for the smallest df
+  -- -log df/2 and the mean of log |normal| in closed form.
+  it("sums both parts of a tail that begins beyond 0", function ()
+    for _, case in ipairs {
+      { 1e-100, -20, -1, -203.91715537068983 }, { 1e-90, -20, -1, -202.378941570870884 },
+      { 1e-19, -9, -1, -40.710795413299917 }, { 1e-18, -10, -1, -38.529640692821286 },
+      { 1e-6, -7, -2, -12.070932378194705 }, { 1e-8, -9, -1e-50, -43.628149113332115 },
+      { 1e-300, -988, -1, -684.950855965914586 }, { 1e-300, -30, -1e10, -454.3212439563432 },
+      { 1e-40, -1, -1e5, -1.8410216450092635 }, { 1e-25, -12, -1e-30, -75.410673001568796 },
+      { 0.01, -12, -3, -4.5913843328852604 }, { 1e-22, -5000, -3, -47.76828961575343 },
+      { 0.05, -10, -0.001, -53.228501274111745 },
+    } do
+      local df, noncentrality, z, log_tail = table.unpack(case)
+      local d, mirrored = peri.NoncentralT(df, noncentrality), peri.NoncentralT(df, -noncentrality)
+      assert.near(log_tail, d:log_sf(z), 1e-14 * math.abs(log_tail))
+      assert.near(log_tail, mirrored:log_cdf(-z), 1e-14 * math.abs(log_tail))
+    end
+  end)
 end)

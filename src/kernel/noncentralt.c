@@ -164,12 +164,85 @@ static void log_density_slopes (const double v[], double d[]) {
 ** Tails
 ** ====================================================== */
 
-/* with next to no df, s is anything between 0 and infinity: the sign of d + normal is all that tells, as long as
-   what is added to its tail, at most 1500 df, is rounding */
-static int is_flat (Shape s, int upper) { return s.df < 1e-19 * vndtr(upper ? s.d : -s.d); }
+/* With next to no df, s is anything between 0 and infinity: the sign of d + normal is all that tells, as long as
+   what lies between 0 and z, at most 1500 df of the mass on that side, is rounding. `none` is log P(Z > 0), or of
+   the other sign. */
+static int is_flat (Shape s, double none, int is_across) {
+  static const double LOG_1E19 = 43.749118376936274;
+  return vlog(s.df) + LOG_1E19 < (is_across ? none : 0);
+}
+
+/* {-----------------------------------------------------
+** Tails across 0, P(Z > -e) = Phi(-m) + P(-e < Z < 0) and its mirror image, where df is small and the Normal number
+** about -m is hardly ever positive. The first part has its mass where s is next to nothing, the second its own
+** where e s is about 1 + m, so that one peak would hide the other. From there t is measured.
+** ------------------------------------------------------ */
+
+/* `none` is log Phi(-m); without its weight where that is constant */
+typedef struct Across { double m, none, log_m1, log_s; LogVariance variance; int is_weighted; } Across;
+
+static Across across_of (double df, double m, double e, double none) {
+  Across k = {.m = m, .none = none, .log_m1 = vlog1p(m), .is_weighted = 1};
+  k.log_s = k.log_m1 - vlog(e);
+  k.variance = log_variance(0.5 * df, 2 * k.log_s, 0.5 * df * vexp(2 * k.log_s), 0);
+  return k;
+}
+
+/* log(Phi(h - m) - Phi(-m)), h = e s; about h phi(h/2 - m) where h is next to nothing */
+VECTOR double log_between (double m, double none, double log_m1, double t) {
+  double rise = (1 + m) * vexpm1(0.5 * t), end = vlog_ndtr(1 + rise);
+  double h = (1 + m) + rise, x = 0.5 * h - m, far = end + vlog1mexp(none < end ? none - end : 0);
+  return h * m < 1e-4 ? log_m1 + 0.5 * t - fma(0.5 * x, x, HALF_LOG_2PI) : far;
+}
+
+static double across_level (const void *across, double t) {
+  const Across *k = across;
+  return (k->is_weighted ? variance_log_density(&k->variance, t) : 0) + log_between(k->m, k->none, k->log_m1, t);
+}
+
+static void across_levels (const void *across, const double t[], double level[]) {
+  const Across k = *(const Across *)across;
+  EVERY for (int i = 0; i < LEGENDRE; i++) level[i] = log_between(k.m, k.none, k.log_m1, t[i]);
+  if (k.is_weighted) EVERY for (int i = 0; i < LEGENDRE; i++) level[i] += variance_log_density(&k.variance, t[i]);
+}
+
+/* up to `high`, from where it is not 0 */
+static double across_integral (const Across *k, double high, double start) {
+  Peaked f = {k, across_level, NULL, 0, -HUGE_VAL, high, 0, across_levels};
+  PeakSums sum = peak_integral(&f, fmin(start, 0), 2 / (2 + k->m));
+  return sum.top + vlog(sum.sum[0]);
+}
+
+/* w is b up to where b s^2 is about 1: what lies between is b Phi(m) (-log b - EULER_GAMMA - 2 E log(M/e)) for M normal
+   about m, M > 0 */
+static double log_plateau (const Across *k) {
+  static const double SERIES = 1000;
+  double b = k->variance.b, length = -vlog(b) - EULER_GAMMA - 2 * k->log_s;
+  if (k->m > SERIES) length += 2 * vlog1p(1 / k->m) + 1 / (k->m * k->m);
+  else {
+    double end = 2 * (vlog(k->m + 10) - k->log_m1);   /* from there on all M count */
+    length += vexp(across_integral(k, end, 0)) / vndtr(k->m) - end;
+  }
+  return vlog(b) + vlog_ndtr(k->m) + vlog(length);
+}
+
+static double log_across (double df, double m, double e, double none) {
+  static const double APART = 50, NEGLIGIBLE = 1e-17;
+  if ((1 + m) * e < NEGLIGIBLE * sqrt(df)) return none;
+  Across k = across_of(df, m, e, none);
+  double width = -vlog(0.5 * df) - 2 * k.log_s;
+  k.is_weighted = !(df < 1e-20 && width > APART);
+  return vlogaddexp(none, k.is_weighted ? across_integral(&k, HUGE_VAL, width) : log_plateau(&k));
+}
+
+/* }----------------------------------------------------- */
 
 static double log_integral (Shape s, double z, int upper) {
-  if (is_flat(s, upper)) return vlog_ndtr(upper ? s.d : -s.d);
+  static const double HIDDEN = -20, DF_SMALL = 0.2;
+  double none = vlog_ndtr(upper ? s.d : -s.d);
+  int is_across = upper ? z < 0 : z > 0;
+  if (is_flat(s, none, is_across)) return none;
+  if (is_across && s.df < DF_SMALL && none < HIDDEN) return log_across(s.df, fabs(s.d), fabs(z), none);
   Place p = place_of(s, z);
   p.side = upper;
   Peaked f = tail_of(&p, NULL, 0);
