@@ -52,6 +52,22 @@ describe("NoncentralF", function ()
     end
   end
 
+  -- df1, df2, noncentrality, x, log_sf and log_prob of 400 digits
+  it("counts the one jump that next to no noncentrality allows", function ()
+    for _, case in ipairs {
+      { 1e-241, 0.02, 6e-24, 0.2, -54.1634299431889867, -554.006716679690855 },
+      { 4e-295, 0.1, 5e-16, 0.12, -35.9250707560305759, -676.449191716483441 },
+      { 1e-253, 0.14, 2.5e-26, 2e-15, -59.644068866530978, -549.401546493702763 },
+      { 1e-300, 3, 1e-18, 1, -42.1396788544527676, -691.46867507877365 },
+      { 1e-20, 3, 1e-20, 0.5, -42.8688728718874494, -46.0517018598809137 },
+    } do
+      local df1, df2, noncentrality, x, log_sf, log_prob = table.unpack(case)
+      local d = peri.NoncentralF(df1, df2, noncentrality)
+      assert.near(log_sf, d:log_sf(x), 1e-13 * math.abs(log_sf))
+      assert.near(log_prob, d:log_prob(x), 1e-13 * math.abs(log_prob))
+    end
+  end)
+
   it("has slopes at extreme parameters, as NoncentralT has", function ()
     check_slopes(peri.NoncentralF, { { 1e15, 3, 1 }, { 3, 1e15, 1 }, { 1, 3, 1e15 }, { 1e300, 1, 1 }, { 1, 1e300, 1 },
                                      { 1, 1, 1e300 }, { 1e-300, 1, 1 }, { 1, 1e-300, 1 }, { 3, 5, 0 } })

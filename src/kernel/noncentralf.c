@@ -199,7 +199,10 @@ static void path_factors (const void *place, double t, double level, double f[])
 
 static double mean_of (Shape s) { return fmin(1 + s.a / s.m, DBL_MAX); }
 
-static double least_x (Shape s) { return LEAST_MEAN * mean_of(s); }
+/* there K = 1 must be nothing, too: its share is about a x (1 + m/b) */
+static double least_x (Shape s) {
+  return fmin(LEAST_MEAN * mean_of(s), 1e-20 / fmax(s.a * (1 + s.m / s.b), 0x1p-1000));
+}
 
 static double most_x (Shape s) { return fmin(MOST_MEANS * mean_of(s), DBL_MAX); }
 

@@ -127,11 +127,19 @@ static inline double log_central (Shape s, BetaOdds odds, Part part) {
   return part == LOWER ? beta_log_tail(s.m, s.b, odds) : beta_log_tail(s.b, s.m, flipped(odds));
 }
 
+/* K is 0 or, hardly ever, 1 */
+static inline double log_first_two (Shape s, BetaOdds odds, Part part) {
+  double first = log_central(s, odds, part), log_a = vlog(s.a);
+  s.m += 1;
+  return s.a > 0 ? vlogaddexp(first, log_a + log_central(s, odds, part)) : first;
+}
+
 /* the logarithm of a part; NaN where there are too many terms, or numbers leave their range */
 static inline double log_mixture (Shape s, double x, Part part) {
   static const double TERMS = 4000;
-  BetaOdds odds = odds_at(s.m / s.b * x, vlog(s.m / s.b) + vlog(x));
-  if (s.a <= 1e-40 * fmin(s.m, 1)) return log_central(s, odds, part);   /* K is 0 */
+  double log_odds = vlog(s.m) - vlog(s.b) + vlog(x);   /* m/b might have no digits */
+  BetaOdds odds = odds_at(s.m < 1e-290 ? vexp(log_odds) : s.m / s.b * x, log_odds);
+  if (s.a < 1e-17) return log_first_two(s, odds, part);
   Series r = part == DENSITY ? density_series(s, odds) : tail_series(s, odds);
   if (!(r.high - r.low < TERMS && r.high < 0x1p52)) return (double)NAN;
   int falls = odds.x * fmax(1, (s.m + s.b) / (s.m + 1)) < 0.1;
