@@ -16,13 +16,32 @@
 static const double TINY_POWER = 1e-200;   /* of y: below, only |z| is left */
 
 
-/* base^exponent, base >= 0 and exponent > 0 */
-VECTOR double power (double base, double exponent) {
-  Pair l = log_pair(base);
-  l.hi = log_edges(base, l.hi);
-  double p = exponent * l.hi, rest = fma(exponent, l.lo, fma(exponent, l.hi, -p));
+/* |z|, or where that has no number 2^-1200 |z| */
+typedef struct Size {
+  double z;
+  int is_far;
+} Size;
+
+#define SHRUNK      0x1p-600
+#define LOG_FAR     831.7766166719343          /* log 2^1200 */
+#define LOG_FAR_LOW 3.6710345963156847709e-14
+
+VECTOR Size size_of (double x, double loc, double scale) {
+  double z = fabs((x - loc) / scale), far = fabs(SHRUNK * x - SHRUNK * loc) / (scale / SHRUNK);
+  return (Size) {z == HUGE_VAL ? far : z, z == HUGE_VAL};
+}
+
+/* |z|^exponent, exponent > 0 */
+VECTOR double power (Size size, double exponent) {
+  Pair l = log_pair(size.z);
+  Pair sum = fast_sum(size.is_far ? LOG_FAR : 0.0, log_edges(size.z, l.hi));
+  double low = sum.lo + (size.is_far ? LOG_FAR_LOW + l.lo : l.lo);
+  double p = exponent * sum.hi, rest = fma(exponent, low, fma(exponent, sum.hi, -p));
   return exp_pair(clamp(p, -800.0, 800.0), fabs(p) < 800.0 ? rest : 0.0);
 }
+
+VECTOR double log_size (Size size) { return vlog(size.z) + (size.is_far ? LOG_FAR : 0.0); }
+
 
 
 /* {=====================================================
@@ -30,7 +49,7 @@ VECTOR double power (double base, double exponent) {
 ** ====================================================== */
 
 VECTOR double log_density (double x, double loc, double scale, double shape) {
-  double y = power(fabs((x - loc) / scale), shape);
+  double y = power(size_of(x, loc, scale), shape);
   return -y - vlgamma_pos(1 + 1 / shape) - vlog(2 * scale);
 }
 
@@ -43,9 +62,10 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   const double *x = in[0], *loc = in[1], *scale = in[2], *shape = in[3];
   double *dx = d[0], *dloc = d[1], *dscale = d[2], *dshape = d[3];
   EVERY for (size_t i = 0; i < n; i++) {
-    double z = (x[i] - loc[i]) / scale[i], a = 1 / shape[i], y = power(fabs(z), shape[i]);
+    Size size = size_of(x[i], loc[i], scale[i]);
+    double z = (x[i] - loc[i]) / scale[i], a = 1 / shape[i], y = power(size, shape[i]);
     double slope = z == 0 ? 0.0 : -shape[i] * y / z;
-    double twist = z == 0 ? 0.0 : -y * vlog(fabs(z));
+    double twist = z == 0 ? 0.0 : -y * log_size(size);
     dx[i] = slope / scale[i];
     dloc[i] = -slope / scale[i];
     dscale[i] = fma(shape[i], y, -1) / scale[i];
@@ -62,38 +82,45 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
 
 static double gamma1p (double a) { return vexp(vlgamma_pos(1 + a)); }
 
-/* the part beyond z of the half that z is in */
-static double share (double z, double shape) {
-  double a = 1 / shape, y = power(fabs(z), shape);
-  if (fabs(z) == HUGE_VAL) return 0;
-  return y < TINY_POWER ? 1 - fabs(z) / gamma1p(a) : special_gammaincc(a, y);
+static Size size_at (const double *at) { return size_of(at[0], at[1], at[2]); }
+
+/* the part beyond |z| of the half that it is in */
+static double share (Size size, double shape) {
+  double a = 1 / shape, y = power(size, shape);
+  if (y == HUGE_VAL) return 0;
+  return y < TINY_POWER ? 1 - size.z / gamma1p(a) : special_gammaincc(a, y);
 }
 
-static double log_share (double z, double shape) {
-  double a = 1 / shape, y = power(fabs(z), shape);
-  if (fabs(z) == HUGE_VAL) return -HUGE_VAL;
-  return y < TINY_POWER ? vlog1p(-fabs(z) / gamma1p(a)) : special_log_gammaincc(a, y);
+static double log_share (Size size, double shape) {
+  double a = 1 / shape, y = power(size, shape);
+  if (y == HUGE_VAL) return -HUGE_VAL;
+  return y < TINY_POWER ? vlog1p(-size.z / gamma1p(a)) : special_log_gammaincc(a, y);
 }
 
-static double z_at (const double *at) { return (at[0] - at[1]) / at[2]; }
+/* is the middle on the side of the tail? */
+static int is_beyond (const double *at, int upper) {
+  return upper ? at[0] < at[1] : at[0] > at[1];
+}
 
 /* the upper tail is the lower one of -z */
 static double tail (const double *at, int upper) {
-  double z = upper ? -z_at(at) : z_at(at), t = 0.5 * share(z, at[3]);
-  return z > 0 ? 1 - t : t;
+  double t = 0.5 * share(size_at(at), at[3]);
+  return is_beyond(at, upper) ? 1 - t : t;
 }
 
 static double log_tail (const double *at, int upper) {
-  double z = upper ? -z_at(at) : z_at(at);
-  return z > 0 ? vlog1p(-0.5 * share(z, at[3])) : log_share(z, at[3]) - LN2;
+  Size size = size_at(at);
+  return is_beyond(at, upper) ? vlog1p(-0.5 * share(size, at[3])) : log_share(size, at[3]) - LN2;
 }
 
 static double density_at (const double *at) { return log_density(at[0], at[1], at[2], at[3]); }
 
 /* dz/db = -(z/b) (log|z| + a^2 (dy/da)/y) at fixed P(a, y); a psi(1 + a) in the limit y = 0 */
 static void slopes (const double *at, double *dx) {
-  double z = z_at(at), a = 1 / at[3], y = power(fabs(z), at[3]), twist = a * vdigamma_pos(1 + a);
-  if (y >= TINY_POWER) twist = fma(a * a, special_gamma_dx_da(a, y) / y, vlog(fabs(z)));
+  Size size = size_at(at);
+  double z = (at[0] - at[1]) / at[2], a = 1 / at[3], y = power(size, at[3]);
+  double twist = a * vdigamma_pos(1 + a);
+  if (y >= TINY_POWER) twist = fma(a * a, special_gamma_dx_da(a, y) / y, log_size(size));
   dx[0] = 1;
   dx[1] = z;
   dx[2] = -at[2] * a * z * twist;
@@ -112,7 +139,7 @@ static double distance (double tail, double shape) {
   double a = 1 / shape, inner = 2 * (0.5 - tail);
   if (inner == 0) return 0;
   double y = tail > 0.25 ? special_gammaincinv(a, inner) : special_gammainccinv(a, 2 * tail);
-  return y < TINY_POWER ? inner * gamma1p(a) : power(y, a);
+  return y < TINY_POWER ? inner * gamma1p(a) : power((Size) {y, 0}, a);
 }
 
 static double quantile (const double *at, int upper) {
@@ -189,7 +216,7 @@ static void draw (const Philox *g, uint64_t first, size_t n, const double *const
   noise_uniform(g, 0, first, n, out);
   gammas(g, 1, first, n, raised, size, depth);
   EVERY for (size_t i = 0; i < n; i++) {
-    double z = 2 * (out[i] - 0.5) * power(size[i], 1 / shape[i]);
+    double z = 2 * (out[i] - 0.5) * power((Size) {size[i], 0}, 1 / shape[i]);
     out[i] = fma(scale[i], z, loc[i]);
   }
 }
