@@ -135,3 +135,17 @@ it("StudentT and Burr have densities where powers overflow", function ()
   local burr = peri.Burr { concentration1 = 1e150, concentration0 = 1e-150, scale = 1e100 }
   assert.near(-2 * math.log(1e100) + math.log(1e100) - 2 * math.log(10), burr:log_prob(1e101), 1e-9)   -- scale/x^2
 end)
+
+it("GeneralizedNormal has tails and slopes where (x - loc)/scale overflows", function ()
+  local d, limit = peri.GeneralizedNormal(0, 1e-300, 0.004), peri.GeneralizedNormal(0, 1, 0.004)
+  local x = peri.param(1e20)   -- 1e320 scales
+  local y = math.exp(0.004 * 320 * math.log(10))
+  local density = d:log_prob(x)
+  assert.near(limit:log_prob(1) + 1 - y - math.log(1e-300), peri.item(density), 1e-9)
+  density:backward()
+  assert.near(1, peri.item(x.grad) / (-0.004 * y / 1e20), 1e-12)
+  local share = peri.special.gammaincc(250, y)   -- 1/0.004
+  assert.near(math.log(0.5 * share), d:log_sf(1e20), 1e-11)
+  assert.near(1 - 0.5 * share, d:cdf(1e20), 1e-15)
+  assert.near(0.5 * share, d:cdf(-1e20), 1e-15)
+end)

@@ -43,7 +43,6 @@ VECTOR double power (Size size, double exponent) {
 VECTOR double log_size (Size size) { return vlog(size.z) + (size.is_far ? LOG_FAR : 0.0); }
 
 
-
 /* {=====================================================
 ** Density
 ** ====================================================== */
@@ -63,11 +62,11 @@ static void log_prob_partials (size_t n, const double *const in[], double *const
   double *dx = d[0], *dloc = d[1], *dscale = d[2], *dshape = d[3];
   EVERY for (size_t i = 0; i < n; i++) {
     Size size = size_of(x[i], loc[i], scale[i]);
-    double z = (x[i] - loc[i]) / scale[i], a = 1 / shape[i], y = power(size, shape[i]);
-    double slope = z == 0 ? 0.0 : -shape[i] * y / z;
-    double twist = z == 0 ? 0.0 : -y * log_size(size);
-    dx[i] = slope / scale[i];
-    dloc[i] = -slope / scale[i];
+    double a = 1 / shape[i], y = power(size, shape[i]), off = x[i] - loc[i];
+    double slope = size.z == 0 ? 0.0 : -shape[i] * y / off;
+    double twist = size.z == 0 ? 0.0 : -y * log_size(size);
+    dx[i] = slope;
+    dloc[i] = -slope;
     dscale[i] = fma(shape[i], y, -1) / scale[i];
     dshape[i] = fma(a * a, vdigamma_pos(1 + a), twist);
   }
