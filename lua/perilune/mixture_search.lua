@@ -89,9 +89,16 @@ local function inner_end (upper, low, high)
   return where(functions.isfinite(x), x, quadrature.middle(low, high))
 end
 
+-- The density, without components that have nothing in this tail: that of a VonMises goes on beyond its turn.
+local function density_of (self, x, each)
+  local is_over = functions.eq(each, 0)
+  if is_nested(self) or not any(is_over) then return self:prob(x) end
+  return sums.mixed(self, where(is_over, 0, self.component_distribution:prob(sums.padded(self, x))))
+end
+
 -- The density over the tail that was reached; by logarithms where the density of a heavy tail is no normal number.
-local function hazard (self, x, reached)
-  local density = self:prob(x)
+local function hazard (self, x, reached, each)
+  local density = density_of(self, x, each)
   local lost = functions.lt(density, TINY)
   if not any(lost) then return density / reached end
   return where(lost, exp(self:log_prob(x) - log(reached)), density / reached)
@@ -105,7 +112,7 @@ local function plain_quantile (self, tail, upper, low, high, start)
   end or nil
   return quadrature.root(function (x, at)
     reached, each = asked(self, x, at.upper, sums.mixed, "cdf", "sf")
-    return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached), 2 ^ -50
+    return where(at.upper, -1, 1) * log(reached / at.tail), hazard(self, x, reached, each), 2 ^ -50
   end, low, high, start or inner_end(upper, low, high), { tail = tail, upper = upper, leap = goes_on },
      #self.batch_shape, effort.few(self))
 end

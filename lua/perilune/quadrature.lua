@@ -301,6 +301,7 @@ local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, o
 local LEAPS = 4                  -- of a search
 local LAG  = 1                   -- rounds that may leave a bracket as wide as it was
 local SOON = 5                   -- rounds of a search that is not slow
+local PROBE = 4                  -- last digits of x to the point at which a root next to it is behind
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
 -- Are the ends far apart, and not of opposite signs?
@@ -421,22 +422,28 @@ local function approach (g, s)
   newton = where(is_wide(low, high) * lt(low, by_ratio) * lt(by_ratio, high), by_ratio, newton)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
   local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, HALVED * before))
-  local is_near = s.upper and le(size, 1) or 1   -- far from it logarithms of tails lead less far than they should
-  local settled = maximum(is_near * le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF), is_noise)
-  local trusted = inside * maximum(settled, le(size, HALVED * before))
+  local stays = le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF)
+  local trusted = inside * maximum(is_noise, (1 - stays) * le(size, HALVED * before))
   -- Between neighbouring numbers the root is where Newton's method would go.
   local width = high - low
   local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))
-  local adjacent = lt(width, INF) * (s.grain and le(width, maximum(least, s.grain)) or le(width, least) * leads)
-  local ended = maximum(s.ended, maximum(settled, adjacent))
+  local adjacent = lt(width, INF) * maximum(le(width, least) * leads, s.grain and le(width, s.grain) or 0)
+  local is_near = s.upper and le(size, 1) or 1   -- far from it logarithms of tails lead less far than they should
+  adjacent = maximum(adjacent, maximum(stays, s.probes) * le(width, 2 * PROBE * least) * leads * is_near)
+  s.is_misled = maximum(s.is_misled, s.probes)   -- the root is not next to where a step was too small to move x
+  local settled = maximum(is_noise, adjacent)
+  local ended = maximum(s.ended, settled)
+  local probes = stays * (1 - ended) * (1 - s.is_misled)
   local slow = (1 - ended) * (1 - trusted * le(size, s.quick * before))
   local middle, leaps = wandered(s, x, value, rate, low, high, slow, (1 - ended) * (1 - trusted), 1 - inside)
   local between = where(adjacent * leads, maximum(low, functions.minimum(newton, high)), middle)
   trusted = trusted * (1 - leaps)
-  local next = where(trusted, stretched(s, x, newton, size, noise, low, high), where(settled, x, between))
-  local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled) * (1 - adjacent)
+  local next = where(trusted, stretched(s, x, newton, size, noise, low, high), where(is_noise, x, between))
+  local probe = x - functions.sign(value) * maximum(PROBE * ULP * abs(x), TINY)
+  next = where(probes, maximum(low, functions.minimum(probe, high)), next)
+  local moves = gt(abs(next - x), 0.5 * ULP * abs(next)) * (1 - settled)
   s.x, s.ended = where(s.ended, x, next), maximum(s.ended, 1 - moves)
-  s.low, s.high, s.before, s.trusted = low, high, where(leaps, INF, size), trusted
+  s.low, s.high, s.before, s.trusted, s.probes = low, high, where(leaps, INF, size), trusted, probes
 end
 
 --- The root of an increasing function between low and high, numbers or tensors; either end may be
@@ -452,7 +459,7 @@ end
 -- than the part `quick` of a value, after `rounds_before`.
 function quadrature.root (g, low, high, start, given, rank, few)
   local state = { x = start or quadrature.middle(low, high), low = low, high = high, before = INF, trusted = 0,
-                  leaps_left = LEAPS, quick = QUICK, rounds = 0, rounds_before = 0, ended = functions.eq(low, high) }
+                  leaps_left = LEAPS, probes = 0, is_misled = 0, quick = QUICK, rounds = 0, rounds_before = 0, ended = functions.eq(low, high) }
   for key, value in pairs(given or {}) do state[key] = value end
   return settling.run(function (s) approach(g, s) end, state, 200, rank, few)
 end

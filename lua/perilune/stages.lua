@@ -301,16 +301,17 @@ local function is_any (flags)
   return core.numel(flags) > 0 and core.item(flags:max()) ~= 0
 end
 
-local ROUNDED = 2 ^ -50   -- part of tails that their difference is off by
+local ROUNDED = 2 ^ -50   -- part of tails that their difference is off by,
+local SURE = 2 ^ 14       -- but never by so many times that: the integral has missed a jump
 
--- The same where the difference `inner` of tails has lost digits, if the integral is closer: those of these flags. The
--- tails are up to `larger`.
+-- The same where the difference `inner` of tails has lost digits, if the integral is closer and no other: those of these
+-- flags. The tails are up to `larger`.
 local function mended (self, y, inner, cancelled, larger, goal)
   local shape = core.is_tensor(inner) and core.shape(inner) or {}
   local function closer (x, at, off, aim, size)
     local mass, error = mass_near_zero(self, at, size, aim)
     if #size == 0 and not core.is_tensor(at) then mass, error = core.item(mass), core.item(error) end
-    return where(functions.le(error, off), mass, x)
+    return where(functions.le(error, off) * functions.le(abs(mass - x), error + SURE * off), mass, x)
   end
   local off = ROUNDED * larger
   if #shape == 0 then return where(cancelled, closer(inner, y, off, goal, shape), inner) end
@@ -403,13 +404,13 @@ end
 
 -- A number that a quantile of |X| is not above, from quantiles of X at half the outer mass, and one that it is not
 -- below: what is within it is in one tail of X at least, and what is beyond it is more than either tail. The latter is
--- 0 where it is not close to the former, NaN where that is infinite or there is none.
+-- 0 where it is not close to the former, NaN where there is none.
 local function bounds (self, half, small, upper)
   local level = minimum(1, small * where(upper, 1 + SLACK, 1 - SLACK))
   local low, high = at_two(self, "icdf", half, level), at_two(self, "isf", half, level)
   local reach = maximum(abs(low[1]), abs(high[1]))
   local least = minimum(where(upper, maximum(high[2], -low[2]), maximum(low[2], -high[2])), reach)
-  return reach, where(functions.ge(least, 0.5 * reach), least, 0 * reach)
+  return reach, where(functions.ge(least, 0.5 * reach), least, where(functions.isnan(reach), reach, 0))
 end
 
 local SLIGHT = 2 ^ -44   -- part of a tail: levels that differ by less may both be that of a gap in X

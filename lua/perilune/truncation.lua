@@ -26,9 +26,12 @@ local exp, log, log1p              = functions.exp, functions.log, functions.log
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF    = math.huge
 local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
+local ROUGH  = 2 ^ 44  -- differences of logarithms beyond this size tell no slopes
+local NOISE  = 2 ^ -38  -- part of tails that they are not off by
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
 local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
-local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are
+local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are,
+local COARSE = 2 ^ -20 -- but where masses jump for being so rough it is searched for no closer than this part of it
 
 local truncation = {}
 
@@ -47,7 +50,8 @@ local function log_narrow (base, a, b, mass, gap)
   local parts = base.component_distribution
   if not parts then
     local sliver, error = slivers.log_mass(base, a, b)
-    local is_rough = gt(error * abs(gap), 2 ^ -50)
+    local has_missed = gt((abs(sliver - mass) - error) * abs(gap), NOISE)   -- a peak between its points
+    local is_rough = maximum(gt(error * abs(gap), 2 ^ -50), has_missed)
     return where(is_rough, mass, sliver), where(is_rough, 2 ^ -50 / abs(gap), error)
   end
   local from, to = tails_at(parts, sums.padded(base, a)), tails_at(parts, sums.padded(base, b))
@@ -106,6 +110,19 @@ local function mended (self, x, near, first, side, last, target)
   return where(is_found, found, x), is_found
 end
 
+local AGREED = 1e-6   -- logarithms of tails that differ by no more, or by no more than this part
+
+-- Which quantiles x of those that are `found` from the density have the levels that they should: all, unless it may have
+-- peaks that were not seen.
+local function confirmed (self, x, log_p, log_q, found)
+  if not (has_peaks(self.base) and batches.any_may_be(found)) then return found end
+  effort.count(self.base, x, 4)
+  local below, above = truncation.log_tails(self, where(found, x, self.first))
+  local goal = minimum(log_p, log_q)
+  local off = abs(where(lt(log_q, log_p), above, below) - goal)
+  return found * le(off, AGREED * maximum(1, abs(goal)))
+end
+
 -- x that is not at an end: there a tail is nothing, or all, which does not tell a search where to go.
 local function inside (self, x)
   local above, below = points.after(self.first), points.before(self.last)
@@ -124,6 +141,7 @@ local function searched (self, x, log_p, log_q, lost)
     local reached, goal = where(s.upper, above, below), s.goal
     local rounding = 2 ^ -50 * maximum(maximum(1, abs(goal)), 0.25 * abs(goal + self.log_mass))
     local noise = minimum(maximum(rounding, where(functions.isfinite(error), error, 0)), MISSED)
+    if not is_discrete then s.grain = where(functions.ge(noise, MISSED), COARSE * abs(at), 0) end
     return where(s.upper, -1, 1) * (reached - goal), nil, noise, self:log_prob(at) - reached
   end, where(lost, self.first, x), where(lost, self.last, x), where(lost, inside(self, x), x),
   { goal = minimum(log_p, log_q), upper = lt(log_q, log_p), grain = is_discrete and 0.25 or nil },
@@ -161,7 +179,8 @@ local function deep_quantile (self, target, upper, deep)
   return quadrature.root(function (x, at)
     x = where(at.deep, x, 0 / 0)   -- which costs nothing
     local reached, goal = one_tail(base, x, at.upper), at.goal
-    return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), base:log_prob(x) - reached
+    local hazard = where(lt(abs(goal), ROUGH), base:log_prob(x) - reached, INF)
+    return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), hazard
   end, where(deep, self.from, start), where(deep, self.last, start), start,
   { goal = target, upper = upper, deep = deep, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
 end
@@ -226,9 +245,9 @@ end
 local function continuous_inverse (self, log_p, log_q)
   local low, high = near_ends(self, log_p, log_q, NARROW)
   local x, from_low = mended(self, 0 * log_p, low, self.first, 1, self.last, log_p + self.log_mass)
-  local from_high
-  x, from_high = mended(self, x, high, self.last, -1, self.first, log_q + self.log_mass)
-  local is_found = maximum(from_low, from_high)
+  local from_high, is_lower = nil, from_low * le(log_p, log_q)   -- those keep their digits from there
+  x, from_high = mended(self, x, high * (1 - is_lower), self.last, -1, self.first, log_q + self.log_mass)
+  local is_found = confirmed(self, x, log_p, log_q, maximum(from_low, from_high))
   x = settling.run(function (s)
     s.x, s.ended = where(s.ended, s.x, truncation.quantile(self, s.log_p, s.log_q, s.ended)), 1
   end, { x = x, log_p = log_p, log_q = log_q, ended = is_found }, 1, #self.batch_shape, few(self.base))

@@ -174,7 +174,8 @@ VECTOR double start (TruncatedLaw l, double p, double q) {
 /*
 ** One step towards the x with the probability p on its side, in the logarithm of the
 ** distance to that side's end: right at once where the tail is a power, and where it falls
-** exponentially. An x at the end itself is moved off it as if the density were constant.
+** exponentially. An x at the end itself, or closer to it than distances have digits, is moved
+** off it as if the density were constant.
 */
 VECTOR double closer (TruncatedLaw l, double x, double p, double q) {
   int from_low = p < q;
@@ -190,9 +191,9 @@ VECTOR double closer (TruncatedLaw l, double x, double p, double q) {
   double distance = (x - end) / l.scale;
   double near = fma(l.scale * distance, vexpm1(-error / (density * fabs(distance))), x);
   double far = x - unit * error / density;
-  double off = x + unit * own / edge(l, end, all);
+  double off = end + unit * own / edge(l, end, all);
   double inside = fabs(distance) > 1e10 ? far : near;
-  return x == end ? off : inside;
+  return fabs(distance) < 0x1p-1000 ? off : inside;
 }
 
 /* operands from element `from` on */
