@@ -89,11 +89,19 @@ local function inner_end (upper, low, high)
   return where(functions.isfinite(x), x, quadrature.middle(low, high))
 end
 
--- The density, without components that have nothing in this tail: that of a VonMises goes on beyond its turn.
+-- Has a component a density that goes on beyond the turn in which its mass is?
+local function has_turns (self)
+  local component = self.component_distribution
+  for _, d in ipairs(component.list or { component }) do
+    if d.is_circular then return true end
+  end
+  return false
+end
+
+-- The density, without that of turns in which a component has nothing in this tail.
 local function density_of (self, x, each)
-  local is_over = functions.eq(each, 0)
-  if is_nested(self) or not any(is_over) then return self:prob(x) end
-  return sums.mixed(self, where(is_over, 0, self.component_distribution:prob(sums.padded(self, x))))
+  if not has_turns(self) then return self:prob(x) end
+  return sums.mixed(self, where(functions.eq(each, 0), 0, self.component_distribution:prob(sums.padded(self, x))))
 end
 
 -- The density over the tail that was reached; by logarithms where the density of a heavy tail is no normal number.

@@ -301,6 +301,7 @@ local HALVED, QUICK = 0.5, 0.25   -- a step of Newton's method leaves no more, o
 local LEAPS = 4                  -- of a search
 local LAG  = 1                   -- rounds that may leave a bracket as wide as it was
 local SOON = 5                   -- rounds of a search that is not slow
+local POLISH = 2.0 ^ -20         -- a step, as a part of x, that may better the last digits
 local PROBE = 4                  -- last digits of x to the point at which a root next to it is behind
 local ULP, TINY, LARGEST = 2.0 ^ -52, 2.0 ^ -1074, (2 - 2.0 ^ -52) * 2.0 ^ 1023
 
@@ -423,7 +424,8 @@ local function approach (g, s)
   local inside = le(low, newton) * le(newton, high) * lt(abs(newton), INF) * lt(slope, INF)
   local is_noise = maximum(le(size, noise), s.trusted * le(size, 64 * noise) * gt(size, HALVED * before))
   local stays = le(abs(newton - x), 2 * ULP * abs(x)) * lt(slope, INF)
-  local trusted = inside * maximum(is_noise, (1 - stays) * le(size, HALVED * before))
+  local is_polish = is_noise * le(abs(newton - x), POLISH * abs(x))   -- a longer step is made of noise
+  local trusted = inside * maximum(is_polish, (1 - is_noise) * (1 - stays) * le(size, HALVED * before))
   -- Between neighbouring numbers the root is where Newton's method would go.
   local width = high - low
   local leads, least = functions.eq(newton, newton), ULP * maximum(abs(low), abs(high))

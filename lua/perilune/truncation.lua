@@ -26,8 +26,8 @@ local exp, log, log1p              = functions.exp, functions.log, functions.log
 local lt, le, gt, eq               = functions.lt, functions.le, functions.gt, functions.eq
 local INF    = math.huge
 local DEEP   = -705    -- masses below e^DEEP have quantiles by logarithms only
-local ROUGH  = 2 ^ 44  -- differences of logarithms beyond this size tell no slopes
-local NOISE  = 2 ^ -38  -- part of tails that they are not off by
+local BLURRED = 2 ^ 50 -- logarithms of tails beyond tell no slopes, and those of a Normal will do
+local NOISE  = 2 ^ -38 -- part of tails that these are never off by
 local NARROW = 1e-3    -- a difference of tails smaller than this part of them has lost digits,
 local LOST   = 1e-12   -- and so many that it does not tell outcomes apart
 local MISSED = 1e-3    -- a part of its level that no quantile misses, however rough masses are,
@@ -179,7 +179,7 @@ local function deep_quantile (self, target, upper, deep)
   return quadrature.root(function (x, at)
     x = where(at.deep, x, 0 / 0)   -- which costs nothing
     local reached, goal = one_tail(base, x, at.upper), at.goal
-    local hazard = where(lt(abs(goal), ROUGH), base:log_prob(x) - reached, INF)
+    local hazard = where(lt(abs(goal), BLURRED), base:log_prob(x) - reached, log(2 * abs(goal)) - log(abs(x)))
     return where(at.upper, -1, 1) * (reached - goal), nil, 2 ^ -51 * abs(goal), hazard
   end, where(deep, self.from, start), where(deep, self.last, start), start,
   { goal = target, upper = upper, deep = deep, grain = self.support.is_discrete and 0.25 or nil }, #self.batch_shape)
