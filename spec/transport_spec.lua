@@ -76,6 +76,34 @@ describe("wasserstein of order 1 between outcomes", function ()
 end)
 
 describe("wasserstein between continuous laws", function ()
+  -- E|m + (s - 1) Z|, a folded Normal; quantiles cross far out as well as in the middle
+  local function between_normals (m, s)
+    local d = math.abs(s - 1)
+    return d * math.sqrt(2 / math.pi) * math.exp(-m * m / (2 * d * d)) + m * (1 - 2 * peri.Normal(0, 1):cdf(-m / d))
+  end
+
+  it("has an error that holds where quantiles cross", function ()
+    local value, error = peri.wasserstein(peri.Normal(0, 1), peri.Normal(2.3, 1.5))
+    assert.near(2.300000423560435, value, 1e-13)
+    assert(error < 1e-12, error)
+    local g, exceeded, count = peri.rng(1), 0, 300
+    for _ = 1, count do
+      local m, s = peri.Uniform(-3, 3):sample(nil, g), peri.LogUniform(0.14, 7.4):sample(nil, g)
+      value, error = peri.wasserstein(peri.Normal(0, 1), peri.Normal(m, s))
+      if math.abs(value - between_normals(m, s)) > error + 1e-15 * value then exceeded = exceeded + 1 end
+    end
+    assert(exceeded <= 0.01 * count, exceeded)
+    value = peri.wasserstein(peri.Normal(0, 1), peri.Normal({ 2.3, -1, 0 }, { 1.5, 3, 0.2 }))   -- each has its own
+    assert.near(2.300000423560435, value[1], 1e-12)
+    assert.near(between_normals(-1, 3), value[2], 1e-12)
+    assert.near(0.8 * math.sqrt(2 / math.pi), value[3], 1e-12)
+    value, error = peri.wasserstein(peri.Exponential(1), peri.Exponential(2) + 0.3, 3)
+    local t = 0.6   -- 0.5 x - 0.3 changes its sign there
+    local cube = 0.125 * (6 * math.exp(-t) + (6 * math.exp(-t) - (6 - 6 * t + 3 * t * t - t * t * t)))
+    assert.near(cube ^ (1 / 3), value, 1e-10)
+    assert(error < 1e-8, error)
+  end)
+
   it("asks for few quantiles of smooth laws, and for more where they are not", function ()
     local levels = 0
     local Counted = peri.Gamma:extend("Counted")

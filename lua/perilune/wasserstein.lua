@@ -4,6 +4,7 @@ local attempt       = require "perilune.attempt"
 local batches       = require "perilune.batches"
 local class         = require "perilune.class"
 local core          = require "perilune.core"
+local crossings     = require "perilune.crossings"
 local effort        = require "perilune.effort"
 local ends          = require "perilune.ends"
 local errors        = require "perilune.errors"
@@ -57,25 +58,28 @@ local PAIRED  = 100                          -- two quantiles that cost less, to
 local BEYOND  = 6                            -- quantiles beyond all levels
 local EDGE = 2 * (ends.REACH - math.exp(0.5 * LAST)) / math.exp(0.5 * LAST)   -- from LAST to e^-REACH, in s
 
--- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }.
-local function costs_at (p, q, order, list, steps)
+-- |quantile of p - quantile of q|^order times weights, at a list of s: { n, batch... }. What is `seen` is noted.
+local function costs_at (p, q, order, list, steps, seen)
   local s = core.tensor(list)
   for _ = 1, #p.batch_shape do s = s:unsqueeze(-1) end
   local up, down = exp(0.5 * s), exp(-0.5 * s)
   local x = up - down
   local weight = functions.sigmoid(x) * functions.sigmoid(-x) * 0.5 * (up + down)
-  return weight * powered(abs(batches.rows(p, #s, quantile_gaps.at(p, q, x, steps))), order)
+  local gaps = batches.rows(p, #s, quantile_gaps.at(p, q, x, steps))
+  local terms = weight * powered(abs(gaps), order)
+  crossings.note(seen, list, gaps, terms)
+  return terms
 end
 
 -- Costs at two lists of places, of which the other one may be empty; they are searched for together.
-local function costs_at_both (p, q, order, list, others, steps)
-  if #others == 0 then return costs_at(p, q, order, list, steps), nil end
+local function costs_at_both (p, q, order, list, others, steps, seen)
+  if #others == 0 then return costs_at(p, q, order, list, steps, seen), nil end
   local all, is_first, at_first, at_others = { table.unpack(list) }, {}, {}, {}
   table.move(others, 1, #others, #all + 1, all)
   table.sort(all)
   for _, s in ipairs(list) do is_first[s] = true end
   for i, s in ipairs(all) do table.insert(is_first[s] and at_first or at_others, i) end
-  local terms = costs_at(p, q, order, all, steps)
+  local terms = costs_at(p, q, order, all, steps, seen)
   return terms:index_select(1, core.tensor(at_first)), terms:index_select(1, core.tensor(at_others))
 end
 
@@ -120,7 +124,7 @@ local function added_costs (p, q, order, first, far, steps, purse)
     local list, others = places(h, far), first.in_pairs and h > FINE and places(h / 2, far) or {}
     if not purse:affords(2 * (#list + #others)) then others = {} end
     purse:lap(#list + #others)
-    local terms, finer = costs_at_both(p, q, order, list, others, steps)
+    local terms, finer = costs_at_both(p, q, order, list, others, steps, first.seen)
     known[h / 2] = finer and finer:sum(1)
     return terms:sum(1)
   end, known
@@ -152,15 +156,22 @@ local function by_steps (p, q, order, first, rtol, step, steps, purse, panel_poi
     if h < WIDEST / 2 and not is_cut then
       local error = where(functions.le(now, rounding), now, trapezoidal_error(now, difference, step > 0)) + rounding
       local share = h > FINEST and 0.25 or 1
-      if not any(1 - functions.le(error, rtol * bare(value) + share * blur)) then return value, error + blur end
+      local enough = rtol * bare(value) + share * blur
+      if not any(1 - functions.le(error, enough)) then
+        local kinks = crossings.doubt(first.seen, order)
+        if not any(1 - functions.le(error + kinks, enough)) then return value, error + blur + kinks end
+        return nil, value, doubt + kinks
+      end
       local is_slow = 1 - maximum(functions.le(now, SLOW * difference), functions.le(now, rounding))
       local is_vain = step == 0 and h <= FINE and any(is_slow)
-      if is_vain and purse:affords(panel_points) then return nil, value, doubt end
+      if is_vain and purse:affords(panel_points) then
+        return nil, value, doubt + crossings.doubt(first.seen, order)
+      end
     end
     before, difference = value, now
   end
   doubt = doubt or 16 * difference + blurred(before, order, step)   -- four times what every second place differs by
-  return nil, before, doubt + (is_cut and first.edge or 0)
+  return nil, before, doubt + crossings.doubt(first.seen, order) + (is_cut and first.edge or 0)
 end
 
 -- Do both laws end at a number, below (side = 1) or above (side = 2)?
@@ -272,9 +283,10 @@ local function first_costs (p, q, order, steps, purse)
   local in_pairs = are_paired(p, q, steps)
   local list, others = places(WIDEST, LAST, true), in_pairs and places(WIDEST / 2, LAST) or {}
   purse:lap(#list + #others)
-  local terms, finer = costs_at_both(p, q, order, list, others, steps)
+  local seen = next(steps) == nil and crossings.new(order) or nil
+  local terms, finer = costs_at_both(p, q, order, list, others, steps, seen)
   local sum, second = terms:sum(1), terms:index_select(1, core.arange(1, #list + 1, 2)):sum(1)
-  return { sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms), in_pairs = in_pairs,
+  return { seen = seen, sum = sum, far = outermost(list, terms), is_infinite = is_infinite(terms), in_pairs = in_pairs,
            finer = finer and finer:sum(1), difference = 0.25 * bare(abs(WIDEST * (2 * second - sum))),
            edge = EDGE * bare(terms:select(1, 1) + terms:select(1, #list)) }
 end
@@ -322,6 +334,7 @@ local function by_levels (p, q, order, steps, count, are_known, purse)
   if is_infinite(rest) then return fallback.infinite(p, q), INF end
   if doubt then known, doubt = known + rest:sum(1), doubt + rest_error:sum(1) end
   if not breaks then return known, doubt end
+  crossings.add(first.seen, p, q, gaps)
   value, error = by_panels(p, q, order, steps, gaps, is_resolved, purse, breaks, rest, rest_error)
   error = error + blurred(value, order, step)
   if not doubt then return value, error end
