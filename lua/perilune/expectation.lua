@@ -16,7 +16,7 @@ local functions  = require "perilune.functions"
 local ends       = require "perilune.ends"
 local modes      = require "perilune.modes"
 local outcomes   = require "perilune.outcomes"
-local has_points = require "perilune.points".exist
+local masses     = require "perilune.points"
 local quadrature = require "perilune.quadrature"
 local quantile_path = require "perilune.quantile_path"
 local show       = require "perilune.show"
@@ -25,9 +25,11 @@ local tensor     = require "perilune.tensor"
 local where, maximum, minimum, abs, exp = functions.where, functions.maximum, functions.minimum, functions.abs,
                                           functions.exp
 local gt       = functions.gt
+local just_above, just_below = masses.after, masses.before
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
+local FAINT    = 1e-250   -- weights of no account
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
@@ -140,8 +142,27 @@ local function points_along (d, path, v, weights, low, high)
   return x, where(functions.isfinite(along), along, firsts(weights, low, high))
 end
 
--- The integrands over both halves of the mass, as functions of v. Points cost so much `each`.
-local function halves (d, f, losses, range, path, each)
+-- May derivatives be taken at quantiles that stay where they are, d E f = E[f d log p]? Then neither jumps of f nor
+-- infinite slopes of it or of quantiles matter. So it is for densities between ends that no parameter moves.
+local function has_score (d, quarters, is_mixed)
+  local low, high = ends.of(d.support)
+  return not (is_mixed or d.is_circular or core.tracked(low) or core.tracked(high)) and own(d, "log_prob")
+         and core.tracked(d:log_prob(quarters:select(1, 1)))
+end
+
+-- Values of f at quantiles x, { n, batch... }, that move as their weights do. E d log p = 0, so that it does not matter
+-- what is taken off f, but for rounding: what it is in the middle. Where weights do not count x is not looked at.
+local function weighed (d, values, x, weights, middle)
+  local n, log_p = #x, core.bare(core.no_grad(d.log_prob, d, x))
+  local counts = gt(weights, FAINT) * functions.isfinite(log_p)
+  log_p = rows(d, n, d:log_prob(where(counts, x, middle.x)))
+  local above = core.bare(values) - middle.f
+  return values + where(functions.isfinite(above), above, 0) * functions.expm1(log_p - core.bare(log_p))
+end
+
+-- The integrands over both halves of the mass, as functions of v. Points cost so much `each`. With a `middle` derivatives
+-- are those of weights.
+local function halves (d, f, losses, range, path, each, middle)
   local from, pace, is_open
   if range then from, pace, is_open = range.from:unsqueeze(2), range.pace:unsqueeze(2), range.is_open:unsqueeze(2) end
   return function (v)
@@ -150,8 +171,12 @@ local function halves (d, f, losses, range, path, each)
     effort.spend(each, (low + high) * batches.size(d))
     local weights, x, along = 0.5 * exp(-(range and from + t * pace or t))
     local of_v = range and weights * pace or weights
-    if path then x, along = points_along(d, path, v, of_v, low, high) else x = quantiles_at(d, weights, low, high) end
-    local values = full(d, rows(d, low + high, f(x)), n, low, high)
+    if path then x, along = points_along(d, path, v, of_v, low, high)
+    elseif middle then x = core.no_grad(quantiles_at, d, weights, low, high)
+    else x = quantiles_at(d, weights, low, high) end
+    local values = rows(d, low + high, f(x))
+    if middle then values = weighed(d, values, x, firsts(weights, low, high), middle) end
+    values = full(d, values, n, low, high)
     values = values_at(d, values, full(d, x, n, low, high), range and weights * is_open or weights, losses)
     return ((path and full(d, along, n, low, high) or of_v) * values):transpose(1, 2)
   end
@@ -209,6 +234,12 @@ local function quartiles (d) return both(d, d:icdf(0.25), d:isf(0.25)) end
 local function typical_of (d, f, quarters) return abs(rows(d, 2, f(quarters))):max(1) end
 
 local function finite (x) return where(functions.isfinite(x), x, 0) end
+
+-- A place where there is mass, and f there.
+local function middle_of (d, f, quarters)
+  local x = core.bare(quarters):narrow(1, 1, 1)
+  return { x = x, f = finite(core.bare(rows(d, 1, f(x)))) }
+end
 
 -- The stretches of d along which f can be followed, beginning before REACH.
 local function followed_stretches (d, f, opts, quarters)
@@ -293,15 +324,16 @@ local function purse_of (d) return effort.begin(BUDGET * batches.size(d)) end
 local function by_quantiles (d, f, opts)
   local purse = opts.purse or purse_of(d)
   local shape = { 2, table.unpack(d.batch_shape) }
-  local is_mixed = has_points(d)   -- then densities do not tell
+  local is_mixed = masses.exist(d)   -- then densities do not tell
   local losses = new_losses(shape, is_mixed)
   local quarters = quartiles(d)
   local list = is_mixed and {} or followed_stretches(d, f, opts, quarters)
-  local range = ranges_of(d, list.low, list.high)
+  local middle = has_score(d, quarters, is_mixed) and middle_of(d, f, quarters)
+  local range = middle and core.no_grad(ranges_of, d, list.low, list.high) or ranges_of(d, list.low, list.high)
   local path = not is_mixed and path_of(d, range) or nil
   local first = path and effort.density(d) or effort.quantile(d)
   local each = POINT + (opts.beside or 0) + first + (path and STEP or 0)
-  local integrand = halves(d, f, losses, range, path, each)
+  local integrand = halves(d, f, losses, range, path, each, middle)
   local panel = 2 * quadrature.POINTS * batches.size(d) * each
   local function is_paid (breaks) return (#breaks + 1) * panel < MOST_FIRST * purse:left() end
   local breaks = opts.breaks or ends.breaks(first + (opts.beside or 0), is_paid)
@@ -323,7 +355,8 @@ local function by_quantiles (d, f, opts)
   local part, part_error = in_stretches(d, list, value, opts)
   value, error = value + part, error + part_error
   local vain = functions.gt(losses.mass:max(1), 0.25)   -- hardly anything was seen
-  return value, where(functions.isfinite(value) * (1 - vain) * (1 - functions.isnan(error)), error, INF)
+  error = where(functions.isfinite(value) * (1 - vain) * (1 - functions.isnan(error)), error, INF)
+  return value, error, middle ~= nil and middle ~= false
 end
 
 local measured = setmetatable({}, { __mode = "k" })   -- whose mean may be this very expectation
@@ -478,6 +511,37 @@ function expectation.mean (d, opts)
   return centre + d:expectation(function (x) return x - centre end, opts)
 end
 
+-- By what f jumps at points c, { n, batch... }; nothing where that is not finite, or c was met before. Elsewhere it is
+-- continuous, and the difference is rounding.
+local function jumps_of (d, f, c)
+  local n, seen = #c, {}
+  local jumps = rows(d, n, core.bare(f(just_above(c)))) - rows(d, n, core.bare(f(just_below(c))))
+  for i = 1, n do
+    local again = 0
+    for j = 1, i - 1 do again = maximum(again, functions.eq(c:select(1, i), c:select(1, j))) end
+    local jump = jumps:select(1, i)
+    seen[i] = where(functions.isfinite(jump), (1 - again) * jump, 0)
+  end
+  return tensor.stack(seen)
+end
+
+-- What moving the points, or mass across them, does to E f, where f jumps there: a quantile that passes one takes its
+-- level along, of which the slope of f along quantiles knows nothing; or where mass stays in place, the density there.
+-- The value is 0.
+local function across (d, f, list, has_middle)
+  local x = {}
+  for i, point in ipairs(list) do x[i] = rows(d, 1, point) end
+  if #x == 0 then return 0 end
+  x = tensor.cat(x)
+  local c, levels = core.bare(x), attempt.method(d, "cdf", x)
+  if not (core.is_tensor(levels) and core.tracked(levels)) then return 0 end
+  local fixed = core.bare(levels)
+  local inside = gt(fixed, 0) * functions.lt(fixed, 1)
+  local passed = has_middle and core.bare(core.no_grad(d.prob, d, c)) * (x - c) or levels - fixed
+  local safe = where(inside, c, core.bare(quartiles(d)):narrow(1, 1, 1))
+  return -(where(inside, core.no_grad(jumps_of, d, f, safe), 0) * passed):sum(1)
+end
+
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape
 -- { n, batch... } and returns as many values. opts: rtol, atol, panels as in quadrature.lua, and
 -- points, a list of numbers or batches of them where f has a kink or jump; outcomes, after how many of an element
@@ -490,7 +554,8 @@ function expectation.of (d, f, opts)
   local method = by_density
   if d.support and d.support.is_discrete then method = of_outcomes
   elseif own(d, "icdf") then method = by_quantiles end
-  local value, error = method(d, f, opts)
+  local value, error, has_middle = method(d, f, opts)
+  if method == by_quantiles and opts.points then value = value + across(d, f, opts.points, has_middle) end
   return shaped(d, value), shaped(d, error)
 end
 
