@@ -508,7 +508,7 @@ peri.MatrixNormal = {}
 ---@overload fun(params: { scale?: any }): perilune.Maxwell
 peri.Maxwell = {}
 
----One of several distributions of any families, chosen at random. p(x) = sum over k of w[k] p_k(x)
+---One of several distributions of any families, chosen at random. Directions (VonMises) beside laws of numbers are those of one turn. p(x) = sum over k of w[k] p_k(x)
 ---@class perilune.MixtureDistribution: perilune.Distribution
 ---@field mixing any a Categorical with the weights
 ---@field components any a table of distributions, one for each outcome

@@ -159,9 +159,9 @@ end
 local function fit_density (stretch, s, log_p)
   local outwards, w = stretch.outwards, stretch.w
   local density, off, slope, bend = fitted(s, log_p)
-  local rate, curve = -outwards - slope, functions.sqrt(maximum(-2 * bend, 0))
+  local rate, curve = -outwards - core.bare(slope), functions.sqrt(maximum(-2 * core.bare(bend), 0))
   local fits = lt(bend, 1e-10) * lt(off, ROUGH) * maximum(gt(rate, 1e-13), gt(curve, 1e-4))
-  local start = where(fits, log_p:narrow(1, 1, 1) + log(w), 0)
+  local start = where(fits, core.bare(log_p):narrow(1, 1, 1) + log(w), 0)
   -- such that no mass underflows: then what has an integral does not overflow
   stretch.scale = minimum(1, maximum(0.02, (REACH + start) / REACH)) / where(fits, maximum(rate, curve), 1)
   function stretch.log_mass (at) return density(at) + outwards * at + log(w) end

@@ -354,6 +354,10 @@ local function by_quantiles (d, f, opts)
   value = where(losses.infinite:max(1) * functions.gt(lost, 0.5 * abs(value)), functions.sign(value) * INF, value)
   local part, part_error = in_stretches(d, list, value, opts)
   value, error = value + part, error + part_error
+  if middle and range then   -- what was taken off f is missed only where quantiles were asked for
+    local outside = mass_of(list.low) + mass_of(list.high)
+    value = value - middle.f:select(1, 1) * (outside - core.bare(outside))
+  end
   local vain = functions.gt(losses.mass:max(1), 0.25)   -- hardly anything was seen
   error = where(functions.isfinite(value) * (1 - vain) * (1 - functions.isnan(error)), error, INF)
   return value, error, middle ~= nil and middle ~= false
@@ -539,7 +543,7 @@ local function across (d, f, list, has_middle)
   local inside = gt(fixed, 0) * functions.lt(fixed, 1)
   local passed = has_middle and core.bare(core.no_grad(d.prob, d, c)) * (x - c) or levels - fixed
   local safe = where(inside, c, core.bare(quartiles(d)):narrow(1, 1, 1))
-  return -(where(inside, core.no_grad(jumps_of, d, f, safe), 0) * passed):sum(1)
+  return -where(inside, core.no_grad(jumps_of, d, f, safe) * passed, 0):sum(1)
 end
 
 --- E[f(X)] and an estimate of its error, for each element of the batch of d. f gets x of shape

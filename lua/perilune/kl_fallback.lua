@@ -9,6 +9,8 @@ local effort    = require "perilune.effort"
 local errors    = require "perilune.errors"
 local functions = require "perilune.functions"
 local modes     = require "perilune.modes"
+local one_turn  = require "perilune.one_turn"
+local points    = require "perilune.points"
 local rounding  = require "perilune.rounding"
 local show      = require "perilune.show"
 local tensor    = require "perilune.tensor"
@@ -129,31 +131,18 @@ local function excess (d)
                functions.expm1(d) - d)
 end
 
-local ENDS = 16   -- of components, at most
-
--- Adds the ends of a support that are finite to a list; of components, in a last dimension, one by one.
-local function add_ends (support, points, are_components)
-  for _, stop in ipairs { "low", "high" } do
-    local x = support and support[stop]
-    if core.is_tensor(x) and are_components then
-      for k = 1, math.min(ENDS, core.shape(x)[core.rank(x)]) do points[#points + 1] = x:select(-1, k) end
-    elseif core.is_tensor(x) or x and math.abs(x) < INF then
-      points[#points + 1] = x
-    end
-  end
-end
-
 -- Places where log q may have a kink, for the integral over p.
 local function kinks (q)
-  local points, component = {}, q.component_distribution
-  if has(q, "mode") then points[1] = modes.of(q) end
-  add_ends(q.support, points)
-  if component and component.list then
-    for k = 1, math.min(ENDS, #component.list) do add_ends(component.list[k].support, points) end
-  elseif component then
-    add_ends(component.support, points, true)
-  end
-  return points
+  local list = points.jumps(q)
+  if has(q, "mode") then table.insert(list, 1, modes.of(q)) end
+  return list
+end
+
+-- Those and where log p may jump, which is not at its ends.
+local function kinks_of_both (p, q)
+  local list = kinks(q)
+  for _, x in ipairs(points.inner_jumps(p)) do list[#list + 1] = x end
+  return list
 end
 
 -- What log q - log p costs.
@@ -179,7 +168,7 @@ end
 -- they are paid for from the purse `rough`.
 local function by_expectation (p, q, rough)
   local purse = rough or fallback.purse(p)
-  local opts = { points = kinks(q), beside = ratio_price(p, q), purse = purse:share(rough and 0.2 or 0.6) }
+  local opts = { points = kinks_of_both(p, q), beside = ratio_price(p, q), purse = purse:share(rough and 0.2 or 0.6) }
   if rough then opts.rtol, opts.atol, opts.panels, opts.outcomes = 1e-3, 1e-3, 16, ROUGHLY end
   local value, error = p:expectation(function (x) return -log_ratio(p, q, x) end, opts)
   error = error + 2 ^ -51   -- of the logarithms, whose difference it is
@@ -340,11 +329,6 @@ function fallback.check (who, p, q, opts)
   end
 end
 
--- Among laws of numbers, the density of one of directions (`is_circular`) is that of a single turn.
-local function one_turn (d)
-  return d.is_circular and require "perilune.distributions.Truncated"(d, d:icdf(0), d:icdf(1)) or d
-end
-
 -- d with a batch of this shape; the same law where it has that, since what was found of it is kept by law.
 local function expanded (d, shape)
   return not is_plain(d) and show.shape(d.batch_shape) == show.shape(shape) and d or d:expand(shape)
@@ -371,7 +355,7 @@ end
 function fallback.expectation (p, q, f, opts)
   opts = opts or {}
   if is_on_line(p) then
-    return p:expectation(f, { points = kinks(q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts,
+    return p:expectation(f, { points = kinks_of_both(p, q), rtol = opts.rtol, atol = opts.atol, parts = opts.parts,
                               purse = opts.purse, beside = ratio_price(p, q) })
   end
   local outcomes = outcomes_of(p)

@@ -3,16 +3,20 @@ local functions = require "perilune.functions"
 
 local line_moments = {}
 
---- E (X - mean)^2.
-function line_moments.variance (d)
-  if not d.is_circular then return (d:variance()) end
+--- E (X - mean)^2, as an integral.
+function line_moments.spread (d)
   local mean = d:mean()
   return (d:expectation(function (x) return (x - mean) ^ 2 end))
 end
 
+--- The same by what a law knows of it.
+function line_moments.variance (d)
+  return d.is_circular and line_moments.spread(d) or (d:variance())
+end
+
 --- Its root.
 function line_moments.stddev (d)
-  return d.is_circular and functions.sqrt(line_moments.variance(d)) or (d:stddev())
+  return d.is_circular and functions.sqrt(line_moments.spread(d)) or (d:stddev())
 end
 
 return line_moments

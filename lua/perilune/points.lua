@@ -49,6 +49,44 @@ function points.of (d)
   return list
 end
 
+local ENDS = 16   -- of components, at most
+
+-- Adds the ends of a support that are finite to a list; of components, in a last dimension, one by one.
+local function add_ends (support, list, are_components)
+  for _, stop in ipairs { "low", "high" } do
+    local x = support and support[stop]
+    if core.is_tensor(x) and are_components then
+      for k = 1, math.min(ENDS, core.shape(x)[core.rank(x)]) do list[#list + 1] = x:select(-1, k) end
+    elseif core.is_tensor(x) or x and math.abs(x) < math.huge then
+      list[#list + 1] = x
+    end
+  end
+end
+
+--- Places where the density of a law may jump that are not its ends: those of what it is made of. A list.
+function points.inner_jumps (d)
+  local component, inner, list = d.component_distribution, d.below or d.base or d.base_dist, {}
+  if component and component.list then
+    for k = 1, math.min(ENDS, #component.list) do add_ends(component.list[k].support, list) end
+  elseif component then
+    add_ends(component.support, list, true)
+  elseif type(inner) == "table" and (d.event_dim or #d.event_shape) == 0 then
+    list = points.jumps(inner)
+    for i, x in ipairs(list) do
+      for _, map in ipairs(d.transforms or { d.map }) do x = map:forward(x) end
+      list[i] = x
+    end
+  end
+  return list
+end
+
+--- The same with its ends.
+function points.jumps (d)
+  local list = points.inner_jumps(d)
+  add_ends(d.support, list)
+  return list
+end
+
 --- May points of a law that is not discrete have mass?
 function points.exist (d) return #points.of(d) > 0 end
 

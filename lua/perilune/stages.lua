@@ -484,7 +484,7 @@ function Folded:entropy ()
   return -self:expectation(function (y)
     local density = self:log_prob(y)
     return where(functions.eq(density, -INF), 0, density)
-  end, { beside = 2 * effort.density(self) })
+  end, { beside = 2 * effort.density(self), points = not self.is_discrete and points.inner_jumps(self) or nil })
 end
 
 

@@ -311,11 +311,20 @@ end
 
 -- Construction -------------------------------------------------------------------
 
+-- The quantile of the base at level 0 or 1, which is an end: one that is in its support does not move with parameters.
+local function outermost (base, level, bound)
+  local x = base:icdf(level)
+  local is_fixed = core.tracked(x) and bound ~= nil and not core.tracked(bound) and not any_now(functions.ne(x, bound))
+  return is_fixed and core.bare(x) or x
+end
+
 -- What methods need: the ends within the base's support, the mass, and the tails of the base at the
 -- ends. `from` is where the mass begins: below the first outcome, or a point of mass at the lower end.
 local function complete (self)
   local base = self.base
-  local first, last = maximum(self.low, base:icdf(0)), minimum(self.high, base:icdf(1))
+  local support = base.support or {}
+  local first = maximum(self.low, outermost(base, 0, support.low))
+  local last = minimum(self.high, outermost(base, 1, support.high))
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
   self.first, self.last, self.points = first, last, discrete and {} or points.of(base)

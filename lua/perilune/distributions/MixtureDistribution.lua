@@ -1,5 +1,6 @@
 --@ peri.MixtureDistribution
--- One of several distributions of any families, chosen at random.
+-- One of several distributions of any families, chosen at random. Directions (VonMises) beside laws of numbers are
+-- those of one turn.
 --   mixing      a Categorical with the weights
 --   components  a table of distributions, one for each outcome
 --   formula     p(x) = sum over k of w[k] p_k(x)

@@ -296,7 +296,7 @@ return {
     example = { "Maxwell(1):sf(2)", 0.26146412994911061 },
     params = { scale = "standard deviation of the coordinates" } },
   MixtureDistribution = {
-    summary = "One of several distributions of any families, chosen at random",
+    summary = "One of several distributions of any families, chosen at random. Directions (VonMises) beside laws of numbers are those of one turn",
     arguments = { "mixing", "components" },
     formula = "p(x) = sum over k of w[k] p_k(x)",
     example = { "MixtureDistribution(peri.Categorical{ 0.3, 0.7 }, { peri.Normal(0, 1), peri.Gamma(2, 1) }):cdf(1)", 0.43737220618054001 },

@@ -57,9 +57,19 @@ local function batch_of (c, mixing, list)
   return batch
 end
 
+-- The components as laws of numbers, where not all are laws of directions: those count for one turn.
+local function on_line (list)
+  local copy, turning = {}, 0
+  for k, d in ipairs(list) do copy[k], turning = d, turning + (d.is_circular and 1 or 0) end
+  if turning == #list then return copy end
+  for k, d in ipairs(copy) do copy[k] = require "perilune.one_turn"(d) end
+  return copy
+end
+
 local function make (c, ...)
   local mixing, list = construction.arguments(c, { "mixing", "components" }, ...)
   check(c, mixing, list)
+  list = on_line(list)
   local batch = batch_of(c, mixing, list)
   return mixture.assemble(c, mixing, SideBySide.of(list, batch), batch)
 end

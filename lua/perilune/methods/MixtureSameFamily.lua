@@ -10,6 +10,7 @@ local tails     = require "perilune.tails"
 local effort       = lazy "effort"
 local line_moments = lazy "line_moments"
 local mixture      = lazy "mixture"
+local points       = lazy "points"
 local search       = lazy "mixture_search"
 local sums         = lazy "mixture_sums"
 
@@ -82,7 +83,9 @@ function MixtureSameFamily:expectation (...)
 end
 
 function MixtureSameFamily:entropy ()
-  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self) })
+  local is_discrete = self.support and self.support.is_discrete
+  local jumps = not is_discrete and points.inner_jumps(self) or nil
+  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self), points = jumps })
 end
 
 

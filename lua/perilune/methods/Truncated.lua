@@ -10,6 +10,7 @@ local show      = require "perilune.show"
 local tails     = require "perilune.tails"
 
 local effort            = lazy "effort"
+local points            = lazy "points"
 local truncation        = lazy "truncation"
 local truncated_mixture = lazy "truncated_mixture"
 
@@ -101,7 +102,8 @@ function Truncated:variance ()
 end
 
 function Truncated:entropy ()
-  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self) })
+  local jumps = not self.support.is_discrete and points.inner_jumps(self) or nil
+  return -self:expectation(function (x) return self:log_prob(x) end, { beside = effort.density(self), points = jumps })
 end
 
 function Truncated:mode () return truncation.mode(self) end

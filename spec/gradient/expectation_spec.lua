@@ -1,0 +1,99 @@
+-- Gradients of what is an integral over a law: expectations, moments, entropies, divergences, distances. They are slopes
+-- of the values, also where f jumps, where densities are singular, and where ends move.
+local peri = require "perilune"
+
+local Normal, Uniform, Laplace, Gamma, Beta = peri.Normal, peri.Uniform, peri.Laplace, peri.Gamma, peri.Beta
+local Truncated, Censored, stack, transforms = peri.Truncated, peri.Censored, peri.stack, peri.transforms
+
+local function jumping (at, f)
+  return function (x) return peri.where(peri.gt(x, at), f(x), 0) end
+end
+
+local function identity (x) return x end
+local function inverse (x) return 1 / x end
+local function folded (d) return peri.TransformedDistribution(d, { transforms.Abs() }) end
+local function mixed (...) return peri.MixtureDistribution(peri.Categorical { 0.3, 0.7 }, { ... }) end
+local function pair (a, b) return peri.MixtureSameFamily(peri.Categorical { 0.3, 0.7 }, Normal(stack { a, b }, 1)) end
+local function first (f) return function (a) return (f(a)) end end
+
+-- Functions of a parameter, and where.
+local CASES = {
+  ["jumps of f"] = {
+    { function (a) return Normal(a, 1):expectation(jumping(1, identity)) end, 0.1 },
+    { function (a) return Normal(a, 1):expectation(jumping(1, identity), { points = { 1 } }) end, 0.1 },
+    { function (a) return Normal(peri.tensor(0.3), 1):expectation(jumping(a, identity), { points = { a } }) end, 0.5 },
+    { function (a) return Gamma(a, 1):expectation(jumping(2, inverse), { points = { 2, 2 } }) end, 2.1 },
+    { function (a) return Uniform(0, a):expectation(jumping(1, inverse), { points = { 1 } }) end, 2.1 },
+    { function (a) return Truncated(Normal(a, 1), -1, 3):expectation(jumping(1, identity)) end, 0.1 },
+    { function (a) return pair(a, a + 1):expectation(jumping(1, identity)) end, 0.1 },
+    { function (a) return folded(Normal(a, 1)):expectation(jumping(2, inverse)) end, 0.2 },
+    { function (a)
+        return peri.TransformedDistribution(Normal(a, 1), { transforms.Exp() }):expectation(jumping(2, inverse))
+      end, 0.1 },
+  },
+  ["divergences of laws with other ends"] = {
+    { function (a) return peri.renyi_divergence(Normal(a, 1), peri.HalfNormal(1), 0.5) end, 0.1 },
+    { function (a) return peri.renyi_divergence(Uniform(0, 2), Uniform(0, a), 0.5) end, 1 },
+    { function (a) return peri.renyi_divergence(Normal(a, 1), Gamma(0.5, 1.5), 0.7) end, 1.3 },
+    { function (a) return peri.renyi_divergence(peri.AsymmetricLaplace(0.2, a, 0.8), Gamma(2, 1.5), 0.7) end, 1.3 },
+    { function (a) return peri.js_divergence(Uniform(0, a), Uniform(0, 2)) end, 1 },
+    { function (a) return peri.js_divergence(Uniform(0, 1), Uniform(0, a)) end, 2 },
+    { function (a) return peri.js_divergence(Normal(a, 1), peri.HalfNormal(1)) end, 0.1 },
+    { function (a) return peri.js_divergence(pair(a, a + 1), peri.Exponential(1)) end, 0.2 },
+    { function (a) return peri.js_divergence(Truncated(Normal(0, 1), -1, a), Normal(0, 1)) end, 0.2 },
+    { function (a) return peri.js_divergence(Truncated(Normal(a, 1), -1, 1), Truncated(Laplace(0, 1), 0, 2)) end, 0.2 },
+    { function (a) return peri.kl_divergence(mixed(Uniform(0, a), Normal(0, 1)), Normal(0, 2)) end, 1.3 },
+    { function (a) return peri.kl_divergence(Normal(0, 2), mixed(Uniform(0, a), Normal(0, 1))) end, 1.3 },
+    { function (a) return peri.kl_divergence(peri.VonMises(a, 2), Normal(1.27, 0.46)) end, 0.3 },
+    { function (a) return peri.wasserstein(peri.VonMises(a, 0.47), Normal(1.27, 0.46)) end, -1.84 },
+  },
+  ["singular ends"] = {
+    { function (a) return Beta(a, 3):expectation(peri.log) end, 0.3 },
+    { function (a) return peri.js_divergence(Beta(a, 3), peri.Kumaraswamy(0.8, 0.52)) end, 0.3 },
+  },
+  ["moments and entropies of laws made of others"] = {
+    { function (a) return Truncated(peri.StudentT(3, a, 1), 0, math.huge):mean() end, 0.1 },
+    { function (a) return Truncated(peri.LogNormal(a, 1), 1, math.huge):mean() end, 0.1 },
+    { function (a) return Truncated(Gamma(a, 1), 0, 1):mean() end, 0.5 },
+    { function (a) return Truncated(peri.Weibull(1, a), 0, 1):entropy() end, 0.8 },
+    { function (a) return Truncated(Laplace(0, 2), -1, a):variance() end, 0.7 },
+    { function (a) return Truncated(mixed(Uniform(0, a), Normal(0, 1)), -1, 3):entropy() end, 1.3 },
+    { function (a) return Censored(Normal(0, 1), -1, a):entropy() end, 1 },
+    { function (a) return Censored(Normal(0.3, a), -1, 1.5):entropy() end, 1.2 },
+    { function (a)
+        return peri.kl_divergence(Censored(Normal(a, 1), -1, 1.5), Censored(Normal(0, 2), -1, 1.5))
+      end, 0.3 },
+    { function (a) return mixed(Uniform(0, a), Normal(0, 1)):entropy() end, 1.3 },
+    { function (a) return mixed(Normal(0, 5), peri.VonMises(a, 1)):entropy() end, 0.3 },
+    { function (a) return folded(Uniform(-1, a)):entropy() end, 1.3 },
+  },
+}
+
+for _, a in ipairs { 0.3, 0.5, 0.8, 0.9, 1, 1.5 } do
+  local list = CASES["singular ends"]
+  list[#list + 1] = { function (s) return peri.kl_divergence(Gamma(s, 1), peri.Cauchy(0, 1)) end, a }
+  list[#list + 1] = { function (s) return peri.kl_divergence(Beta(s, 3), peri.Cauchy(0, 1)) end, a }
+  list[#list + 1] = { function (s) return peri.kl_divergence(peri.Weibull(1, s), peri.Cauchy(0, 1)) end, a }
+end
+
+-- Of sixth order.
+local function slope (f, a)
+  local function at (k) return peri.item(f(a + k * 1e-3 * math.abs(a))) end
+  return (45 * (at(1) - at(-1)) - 9 * (at(2) - at(-2)) + at(3) - at(-3)) / (60 * 1e-3 * math.abs(a))
+end
+
+describe("gradients are slopes of values:", function ()
+  for name, cases in pairs(CASES) do
+    it(name, function ()
+      for i, case in ipairs(cases) do
+        local f, a = first(case[1]), peri.param(case[2])
+        local value = f(a)
+        assert.near(peri.item(f(case[2])), peri.item(value), 1e-13 * math.abs(peri.item(value)))
+        value:backward()
+        local expected = slope(f, case[2])
+        assert(math.abs(peri.item(a.grad) - expected) <= 1e-6 * math.max(math.abs(expected), 0.01),
+               ("%s, case %d: gradient %.12g, slope %.12g"):format(name, i, peri.item(a.grad), expected))
+      end
+    end)
+  end
+end)
