@@ -92,7 +92,7 @@ local function divergence (input, target, reduction, opts)
     if #shape == 0 then fail("logits must be rows, got %s and %s", show.value(input), show.value(target)) end
     local summed = reduction ~= "none" and not log_target and not opts.check
                    and core.is_tensor(input) and core.is_tensor(target)
-                   and input.shape[#input.shape] == target.shape[#target.shape]
+                   and input.shape[#input.shape] == target.shape[#target.shape] and input.shape[#input.shape] > 0
     if summed then form = { sum = of_logits } else input = tensor.log_softmax(input) end
   end
   if opts and opts.check then warn_of_mistakes(input, target, log_target) end

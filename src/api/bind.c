@@ -40,6 +40,9 @@ static void bind_operands (lua_State *L, Binding *b, int arguments, int operands
   }
 }
 
+/* Are the kernels of this file functions of tensors, not of a law's parameters? */
+static int is_of_tensors (const char *file) { return strncmp(file, "row/", 4) == 0; }
+
 static const Kernel *kernel_argument (lua_State *L) {
   const char *file = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
   const Kernel *kernel = host_kernel(L, file, name);
@@ -48,8 +51,8 @@ static const Kernel *kernel_argument (lua_State *L) {
 }
 
 /* Pushes the first two upvalues of a function: a binding, and the text at `who` on the stack. `drawn`
-   operands, the first ones, are no arguments but noise. */
-static Binding *begin (lua_State *L, const Kernel *kernel, int who, int arguments,
+   operands, the first ones, are no arguments but noise. The kernel is in the file at `file`. */
+static Binding *begin (lua_State *L, const Kernel *kernel, int file, int who, int arguments,
                        lua_Unsigned operands, int drawn) {
   if (operands != (lua_Unsigned)(kernel->n_in - drawn))
     host_fail(L, lua_tostring(L, who), "its kernel does not take %I operands",
@@ -59,6 +62,7 @@ static Binding *begin (lua_State *L, const Kernel *kernel, int who, int argument
   b->kernel = kernel;
   b->state = host_state(L);
   b->is_recorded = kernel_differentiates(kernel) && !kernel->flat;
+  b->takes_empty = is_of_tensors(lua_tostring(L, file));
   b->arguments = arguments;
   b->operands = (int)operands;
   if (kernel_noise(kernel) != NULL) b->noise = host_kernel(L, "noise", kernel_noise(kernel));
@@ -82,7 +86,7 @@ static int bind_as (lua_State *L, const Kernel *kernel, lua_CFunction call, int 
   luaL_checktype(L, 4, LUA_TTABLE);
   luaL_checktype(L, 5, LUA_TTABLE);
   lua_settop(L, 5);
-  Binding *b = begin(L, kernel, 3, (int)lua_rawlen(L, 4), lua_rawlen(L, 5), drawn);
+  Binding *b = begin(L, kernel, 1, 3, (int)lua_rawlen(L, 4), lua_rawlen(L, 5), drawn);
   bind_operands(L, b, 4, 5);
   return end(L, b, call);
 }
@@ -136,7 +140,7 @@ static void bind_method (lua_State *L, const Kernel *kernel, const char *name, i
   int draws = kernel->sampler != NULL, fields = (int)lua_rawlen(L, OPERANDS);
   int has_x = !draws && kernel->n_in == fields + 1;
   lua_pushfstring(L, "%s:%s", lua_tostring(L, CLASS_NAME), name);
-  Binding *b = begin(L, kernel, lua_gettop(L), draws ? 3 : 1 + has_x, fields + has_x, draws);
+  Binding *b = begin(L, kernel, FILE_NAME, lua_gettop(L), draws ? 3 : 1 + has_x, fields + has_x, draws);
   if (has_x) {
     b->argument[0] = 2;
     lua_pushliteral(L, "x");
@@ -184,7 +188,7 @@ static int bind_functions (lua_State *L) {
   lua_settop(L, 2);
   for (; kernel->name != NULL; kernel++) {
     lua_pushstring(L, kernel->name);
-    Binding *b = begin(L, kernel, 3, kernel->n_in, kernel->n_in, 0);
+    Binding *b = begin(L, kernel, 2, 3, kernel->n_in, kernel->n_in, 0);
     for (int k = 0; k < kernel->n_in; k++) {
       b->argument[k] = (unsigned char)(k + 1);
       lua_pushlstring(L, names + k, 1);

@@ -21,6 +21,7 @@ typedef struct Binding {
   int is_recorded;                      /* unless they are, or have no derivative */
   int in_order;                         /* the operands are the arguments */
   int is_operator;                      /* of tensors: an object on the right may have its own */
+  int takes_empty;                      /* events without elements: no operand is a parameter of a law */
   unsigned objects;                     /* arguments that have fields, as a set of bits */
   int arguments;                        /* of the call */
   int operands;
@@ -71,6 +72,10 @@ int binding_read (lua_State *L, const Binding *b, Operands *operands);
    contiguous events: a copy replaces one that has none. (rows.c) */
 void api_row_operands (lua_State *L, const Signature *signature, int first, int n,
                        Operands *operands);
+
+/* Refuses events without elements of operands first, first+1, ... of a signature, unless the kernel
+   takes them. (rows.c) */
+void api_check_events (lua_State *L, const Binding *b, int first, const Operands *operands);
 
 /* The call as it is: kernel and operands, which were looked at. */
 static inline Recording binding_call (const Binding *b, NodeKind kind, const Operands *o) {

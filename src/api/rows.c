@@ -40,6 +40,21 @@ static void check_ranks (lua_State *L, const Binding *b, const Operands *o) {
   }
 }
 
+static int is_empty_event (const Tensor *t, int event_rank) {
+  for (int d = t->rank - event_rank; d < t->rank; d++)
+    if (t->shape[d] == 0) return 1;
+  return 0;
+}
+
+/* The operands fit the signature: their ranks are those of their events or more. */
+void api_check_events (lua_State *L, const Binding *b, int first, const Operands *o) {
+  for (int k = 0; !b->takes_empty && k < b->operands; k++) {
+    if (!is_empty_event(o->in[k], b->signature->event_rank[first + k])) continue;
+    host_push_shape(L, o->in[k]->rank, o->in[k]->shape);
+    host_fail(L, b->who, "%s must not be empty, got a tensor of shape %s", binding_name(L, k), lua_tostring(L, -1));
+  }
+}
+
 /* Reads the operands and plans the run over them. */
 static void plan (lua_State *L, const Binding *b, Operands *o, RowsPlan *rows) {
   int which;
@@ -49,6 +64,7 @@ static void plan (lua_State *L, const Binding *b, Operands *o, RowsPlan *rows) {
   const char *why = rows_plan(rows, b->signature, b->operands, o->in, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                     b->operands, o->in);
+  api_check_events(L, b, 0, o);
 }
 
 int bound_rows (lua_State *L) {

@@ -223,6 +223,7 @@ int bound_rows_sample (lua_State *L) {
                                      shape, &which);
   if (why != NULL) host_fail_shapes(L, binding_who(L), which < 0 ? why : "do not fit",
                                     b->operands, o.in);
+  api_check_events(L, b, 1, &o);
   Tensor *out = records(L, b, &o) ? recorded_rows_sample(L, b, &o, g, &rows)
                                   : plain_rows_sample(L, b, &o, g, &rows);
   return api_return(L, out, b->kernel);

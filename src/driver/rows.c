@@ -174,8 +174,10 @@ static void run_batches (RowsJob *job, Work *work, size_t first, size_t last) {
   const double *at[KERNEL_MAX_IN];
   ptrdiff_t step[KERNEL_MAX_IN];
   size_t mine = (size_t)pool_thread(job->pool);
+  double none;   /* stands for scratch of no elements: not even nothing is copied to NULL */
+  double *scratch = job->scratch_size > 0 ? job->scratch + mine * job->scratch_size : &none;
   Batch b = {.dims = job->rows->dims, .in = at, .step = step, .wanted = job->wanted,
-             .scratch = job->scratch + mine * job->scratch_size, .stop = job->stop};
+             .scratch = scratch, .stop = job->stop};
   int inner = batch->rank - 1;
   for (int k = 0; k < batch->n; k++) step[k] = inner < 0 ? 0 : batch->stride[k][inner];
   for (; first < last; first += b.n) {

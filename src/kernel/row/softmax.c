@@ -22,7 +22,7 @@ static void softmax (const Batch *b, double *out) {
 /* y_j (u_j - sum_i y_i u_i) */
 static void softmax_adjoint (const Batch *b, const double *upstream, double *const d[]) {
   size_t k = b->dims[0];
-  for (size_t r = 0; r < b->n; r++)
+  for (size_t r = 0; k > 0 && r < b->n; r++)
     simplex_pull(b->stop, k, event(b, 0, r), upstream + r * k, 1, d[0] + r * k);
 }
 
