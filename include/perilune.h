@@ -101,8 +101,9 @@ typedef struct perilune_Border {
 PERILUNE_API void perilune_wrap (lua_State *L, double *data, int rank, const size_t shape[],
                                  int owner);
 
-/* The same; release(data, argument) is called when no tensor needs it any more, at the latest when
-   the state closes. It must not call Lua. If this raises, it is never called. */
+/* The same; release(data, argument) is called when nothing can reach the tensor or a view of it any
+   more, finalizers that bring it back included; at the latest when the state closes. It must not call
+   Lua. If this raises, it is never called. */
 typedef void (*perilune_Release) (double *data, void *argument);
 PERILUNE_API void perilune_lend (lua_State *L, double *data, int rank, const size_t shape[],
                                  perilune_Release release, void *argument);

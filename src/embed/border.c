@@ -3,16 +3,19 @@
 **
 ** Memory that a host lends is given back by the finalizer of a loan, a userdata that the tensor
 ** keeps alive. Finalizers of one collection run in an order that nobody knows, and another one may
-** still use the tensor, or bring it back: so the first call of a loan's finalizer only asks for a
-** second one, in a later collection, which comes if by then it is unreachable. When the state
-** closes there is no second one: what is left then is given back by the finalizer of the lender,
-** which was made when perilune was opened and runs after those of all that came later.
+** still use the tensor, or bring it back, any number of times. Whether it was reached by one is seen
+** in a table of the loan's whose only key, a weak one, is the tensor: a weak key goes when nothing can
+** reach it any more, not even a finalizer. Until it has, the loan's finalizer asks to be called in a
+** later collection. When the state closes there is none: what is left then is given back by the
+** finalizer of the lender, which was made when perilune was opened and runs after those of all that
+** came later.
 */
 #include <string.h>
 
 #include "embed/embed.h"
 
-static const char LENDER = 'L', LOANS = 'M';   /* registry keys: it, and the loans' metatable */
+/* Registry keys: the lender, and the metatables of loans and of their tables. */
+static const char LENDER = 'L', LOANS = 'M', WEAK = 'W';
 
 typedef struct Loan {
   uint64_t proof;               /* that a userdata is a loan */
@@ -20,7 +23,6 @@ typedef struct Loan {
   double *data;
   perilune_Release release;
   void *argument;
-  int condemned;                /* its finalizer has been called once */
 } Loan;
 
 typedef struct Lender {
@@ -47,12 +49,18 @@ static void give_back (Loan *loan) {
   loan->release(loan->data, loan->argument);
 }
 
+/* Is there anything that can reach the tensor of the loan at 1? */
+static int is_needed (lua_State *L) {
+  lua_getiuservalue(L, 1, 1);
+  lua_pushnil(L);
+  return lua_next(L, -2);
+}
+
 static int finalize_loan (lua_State *L) {
   Loan *loan = proven(L, sizeof(Loan));
   if (loan == NULL) return 0;
-  if (loan->condemned) give_back(loan);
+  if (!is_needed(L)) give_back(loan);
   else if (lua_getmetatable(L, 1)) lua_setmetatable(L, 1);   /* to be called again */
-  loan->condemned = 1;
   return 0;
 }
 
@@ -75,6 +83,10 @@ void embed_open_border (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &LENDER) == LUA_TNIL) {
     push_finalizer(L, finalize_loan);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &LOANS);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &WEAK);
     Lender *lender = lua_newuserdatauv(L, sizeof *lender, 0);
     *lender = (Lender) {.proof = proof_of(lender)};
     push_finalizer(L, finalize_lender);
@@ -84,10 +96,16 @@ void embed_open_border (lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Pushes a loan that is in no list: its memory is still the host's. */
+/* Pushes a table for the tensor, and a loan that has it and is in no list: its memory is still the
+   host's. */
 static Loan *new_loan (lua_State *L) {
-  Loan *loan = lua_newuserdatauv(L, sizeof *loan, 0);
+  lua_createtable(L, 0, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &WEAK);
+  lua_setmetatable(L, -2);
+  Loan *loan = lua_newuserdatauv(L, sizeof *loan, 1);
   *loan = (Loan) {.proof = proof_of(loan)};
+  lua_pushvalue(L, -2);
+  lua_setiuservalue(L, -2, 1);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &LOANS);
   lua_setmetatable(L, -2);
   return loan;
@@ -136,6 +154,10 @@ void perilune_lend (lua_State *L, double *data, int rank, const size_t shape[],
   embed_open_border(L);
   Loan *loan = new_loan(L);
   host_new_over(L, "perilune_lend", data, rank, extents);
+  lua_pushvalue(L, -1);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -4);
+  lua_remove(L, -2);
   loan->data = data;
   loan->release = release;
   loan->argument = argument;
