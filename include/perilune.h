@@ -138,7 +138,8 @@ PERILUNE_API perilune_Session *perilune_begin (lua_Alloc allocate, void *data,
                                                const perilune_Options *options);
 PERILUNE_API void perilune_end (perilune_Session *s);
 
-/* What was wrong with the last call that failed; "" before. */
+/* What was wrong with the last call that failed; "" before. NULL, where a session, a name, an array of
+   parameters or room for a result is to be, is refused like all that makes no sense. */
 PERILUNE_API const char *perilune_message (const perilune_Session *s);
 
 /* Handles, which are positive, or an error code. Parameters are copied, in the order of peri's

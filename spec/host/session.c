@@ -72,6 +72,50 @@ static void check_refusals (void) {
   refused(perilune_forget(session, 1), PERILUNE_REFUSED, "no such handle");
 }
 
+/* NULL for what there must be, counts below 0, and names of what is no class. */
+static void check_arguments (void) {
+  double one = 1, out[4], odd[2] = {0};
+  const char *others[] = {"distributions", "kl_pairs", "help", "special", "optim", "_VERSION", "Distribution", "zeros"};
+  const int negative[] = {-1, -5, -100000};
+  int d = normal(&one, &one), rng = perilune_rng(session, 1);
+  char state[64];
+  const perilune_Array between = {(double *)(void *)((char *)odd + 1), 0, {0}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    refused(perilune_distribution(session, others[i], 0, NULL), PERILUNE_REFUSED, "is no distribution");
+  for (int i = 0; i < 3; i++)
+    refused(perilune_distribution(session, "Normal", negative[i], NULL), PERILUNE_REFUSED,
+            "n must not be negative, got -");
+  refused(perilune_distribution(session, "Normal", 2, NULL), PERILUNE_REFUSED, "params must be an array, got NULL");
+  refused(perilune_distribution(session, NULL, 0, NULL), PERILUNE_REFUSED,
+          "the name of a distribution must be a string, got NULL");
+  refused(perilune_evaluate(session, d, NULL, NULL, out, 1), PERILUNE_REFUSED,
+          "the name of a method must be a string, got NULL");
+  refused(perilune_evaluate(session, d, "log_prob", &between, out, 1), PERILUNE_REFUSED, "data must be an address");
+  refused(perilune_evaluate(session, d, "mean", NULL, NULL, 1), PERILUNE_REFUSED, "out must be an address");
+  refused(perilune_sample(session, d, rng, 3, NULL, 3), PERILUNE_REFUSED, "out must be an address");
+  refused(perilune_sample(session, d, -1, 1, out, 1), PERILUNE_REFUSED, "handle -1 is not that of a generator");
+  refused(perilune_kl(session, d, d, NULL, 1), PERILUNE_REFUSED, "out must be an address");
+  refused(perilune_kl(session, d, -7, out, 1), PERILUNE_REFUSED, "handle -7 is not that of a distribution");
+  refused(perilune_rng_state(session, rng, NULL, 64), PERILUNE_REFUSED, "text must be room for a string, got NULL");
+  refused(perilune_rng_state(session, rng, NULL, 0), PERILUNE_ROOM, "longer than the room");
+  refused(perilune_rng_state(session, -1, state, sizeof state), PERILUNE_REFUSED, "not that of a generator");
+  refused(perilune_rng_restore(session, rng, NULL), PERILUNE_REFUSED, "text must be a string, got NULL");
+  refused(perilune_forget(session, -5), PERILUNE_REFUSED, "no such handle");
+  check(perilune_evaluate(session, d, "mean", NULL, out, 1) == PERILUNE_OK && out[0] == 1, "and the session goes on");
+}
+
+static void check_no_session (void) {
+  double out[1];
+  check(perilune_distribution(NULL, "Normal", 0, NULL) == PERILUNE_REFUSED && perilune_rng(NULL, 1) == PERILUNE_REFUSED
+        && perilune_forget(NULL, 7) == PERILUNE_REFUSED && perilune_kl(NULL, 7, 8, out, 1) == PERILUNE_REFUSED
+        && perilune_evaluate(NULL, 7, "mean", NULL, out, 1) == PERILUNE_REFUSED
+        && perilune_sample(NULL, 7, 0, 1, out, 1) == PERILUNE_REFUSED
+        && perilune_rng_state(NULL, 8, (char[8]) {0}, 8) == PERILUNE_REFUSED
+        && perilune_rng_restore(NULL, 8, "") == PERILUNE_REFUSED, "no session is refused");
+  check(strcmp(perilune_message(NULL), "there is no session") == 0, "and has a message");
+  check(perilune_begin(NULL, NULL, &(perilune_Options) {.max_threads = -3}) == NULL, "threads are not negative");
+}
+
 /* An allocator that refuses: sessions do not open, or calls say so, and all bytes come back. */
 static void check_memory (void) {
   Memory memory = {0};
@@ -103,6 +147,8 @@ int main (void) {
   check(session != NULL, "a session begins");
   check_values();
   check_refusals();
+  check_arguments();
+  check_no_session();
   perilune_end(session);
   perilune_end(NULL);
   printf("session: C programs without Lua get numbers, or codes with a text\n");

@@ -48,6 +48,7 @@ static int fail_with (perilune_Session *s, int code, const char *message) {
 
 /* Runs step(call) protected: its result, or an error code. */
 static int run (Call *call, lua_CFunction step) {
+  if (call->session == NULL) return PERILUNE_REFUSED;
   lua_State *L = call->session->L;
   lua_settop(L, 0);
   if (!lua_checkstack(L, LUA_MINSTACK))
@@ -63,6 +64,15 @@ static int run (Call *call, lua_CFunction step) {
 
 static Call *call_of (lua_State *L) { return lua_touserdata(L, 1); }
 
+/* Refuses NULL for what the rule says. */
+static void check_given (lua_State *L, const void *argument, const char *rule) {
+  if (argument == NULL) luaL_error(L, "%s, got NULL", rule);
+}
+
+/* Refuses NULL for a result that has elements. */
+static void check_room (lua_State *L, const Call *call) {
+  if (call->room > 0) check_given(L, call->out, "out must be an address of doubles");
+}
 
 /* Pushes what a handle stands for. */
 static void push_handle (lua_State *L, const Call *call, int handle, int type) {
@@ -73,7 +83,7 @@ static void push_handle (lua_State *L, const Call *call, int handle, int type) {
 
 /* Pushes a number, or a tensor over the memory of an array, which is only read. */
 static Tensor *push_array (lua_State *L, const perilune_Array *a) {
-  if (a->rank == 0 && a->data != NULL) {
+  if (a->rank == 0 && a->data != NULL && (uintptr_t)a->data % sizeof(double) == 0) {
     lua_pushnumber(L, *a->data);
     return NULL;
   }
@@ -155,7 +165,9 @@ void perilune_end (perilune_Session *s) {
   s->allocate(s->data, s, sizeof *s, 0);
 }
 
-const char *perilune_message (const perilune_Session *s) { return s->message; }
+const char *perilune_message (const perilune_Session *s) {
+  return s == NULL ? "there is no session" : s->message;
+}
 
 
 /* Keeps the value on top of the stack under a handle. */
@@ -166,8 +178,12 @@ static int keep (lua_State *L, Call *call) {
 
 static int make_distribution (lua_State *L) {
   Call *call = call_of(L);
+  check_given(L, call->name, "the name of a distribution must be a string");
+  if (call->n < 0) luaL_error(L, "%s: n must not be negative, got %d", call->name, call->n);
+  if (call->n > 0) check_given(L, call->arrays, "params must be an array");
   lua_rawgeti(L, LUA_REGISTRYINDEX, call->session->peri);
   lua_getfield(L, -1, call->name);
+  if (!host_is_module("distributions", call->name)) luaL_error(L, "%s is no distribution", call->name);
   luaL_checkstack(L, call->n, call->name);
   for (int i = 0; i < call->n; i++)
     if (push_array(L, &call->arrays[i]) != NULL) {
@@ -175,8 +191,7 @@ static int make_distribution (lua_State *L) {
       lua_remove(L, -2);
     }
   lua_call(L, call->n, 1);
-  if (lua_istable(L, -1)) return keep(L, call);
-  return luaL_error(L, "%s is no distribution", call->name);
+  return keep(L, call);
 }
 
 int perilune_distribution (perilune_Session *s, const char *name, int n,
@@ -198,6 +213,7 @@ int perilune_rng (perilune_Session *s, uint64_t seed) {
 }
 
 int perilune_forget (perilune_Session *s, int handle) {
+  if (s == NULL) return PERILUNE_REFUSED;
   lua_settop(s->L, 0);
   int type = handle > s->kl ? lua_rawgeti(s->L, LUA_REGISTRYINDEX, handle) : LUA_TNIL;
   if (type != LUA_TTABLE && type != LUA_TUSERDATA)
@@ -209,6 +225,8 @@ int perilune_forget (perilune_Session *s, int handle) {
 
 static int evaluate (lua_State *L) {
   Call *call = call_of(L);
+  check_given(L, call->name, "the name of a method must be a string");
+  check_room(L, call);
   push_handle(L, call, call->handles[0], LUA_TTABLE);
   if (lua_getfield(L, -1, call->name) != LUA_TFUNCTION)
     luaL_error(L, "there is no method %s", call->name);
@@ -227,6 +245,7 @@ int perilune_evaluate (perilune_Session *s, int d, const char *method, const per
 
 static int sample (lua_State *L) {
   Call *call = call_of(L);
+  check_room(L, call);
   push_handle(L, call, call->handles[0], LUA_TTABLE);
   lua_getfield(L, -1, "sample");
   lua_insert(L, -2);
@@ -245,6 +264,7 @@ int perilune_sample (perilune_Session *s, int d, int rng, size_t n, double *out,
 
 static int divergence (lua_State *L) {
   Call *call = call_of(L);
+  check_room(L, call);
   lua_rawgeti(L, LUA_REGISTRYINDEX, call->session->kl);
   push_handle(L, call, call->handles[0], LUA_TTABLE);
   push_handle(L, call, call->handles[1], LUA_TTABLE);
@@ -262,6 +282,7 @@ int perilune_kl (perilune_Session *s, int p, int q, double *out, size_t room) {
 static int rng_state (lua_State *L) {
   Call *call = call_of(L);
   size_t length;
+  if (call->room > 0) check_given(L, call->out_text, "text must be room for a string");
   push_handle(L, call, call->handles[0], LUA_TUSERDATA);
   lua_getfield(L, -1, "state");
   lua_insert(L, -2);
@@ -280,6 +301,7 @@ int perilune_rng_state (perilune_Session *s, int rng, char *text, size_t room) {
 
 static int rng_restore (lua_State *L) {
   Call *call = call_of(L);
+  check_given(L, call->text, "text must be a string");
   push_handle(L, call, call->handles[0], LUA_TUSERDATA);
   lua_getfield(L, -1, "restore");
   lua_insert(L, -2);

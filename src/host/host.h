@@ -190,6 +190,9 @@ Pool *host_pool_scratch (lua_State *L, const char *who, size_t work, size_t size
 const Kernel *host_kernels (lua_State *L, const char *file);
 const Kernel *host_kernel (lua_State *L, const char *file, const char *name);
 
+/* Is there a file of this name in a folder of lua/perilune? (kernels.c) */
+int host_is_module (const char *folder, const char *name);
+
 /* What the field `name` of the table on top of the stack is for Lua is said by a list in another
    field: "methods" of tensors, "fields" of tensors (functions of one), and what is "public". */
 void host_list_field (lua_State *L, const char *list, const char *name);

@@ -179,14 +179,18 @@ static int classes (lua_State *L) {
   return 1;
 }
 
-/* core.is_module(folder, name): is there such a file in a folder of lua/perilune? */
-static int is_module (lua_State *L) {
-  size_t length;
-  const char *folder = luaL_checklstring(L, 1, &length), *name = luaL_checkstring(L, 2);
+int host_is_module (const char *folder, const char *name) {
+  size_t length = strlen(folder);
   int found = 0;
   for (const char *const *m = perilune_modules; *m != NULL && !found; m++)
     found = is_in(*m, folder, length) && strcmp(*m + length + 1, name) == 0;
-  lua_pushboolean(L, found);
+  return found;
+}
+
+/* core.is_module(folder, name) */
+static int is_module (lua_State *L) {
+  const char *folder = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
+  lua_pushboolean(L, host_is_module(folder, name));
   return 1;
 }
 
