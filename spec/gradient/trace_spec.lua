@@ -210,6 +210,18 @@ describe("a trace", function ()
     assert.matches("trace", message(trace.pass_back))
   end)
 
+  it("takes no arguments", function ()
+    local w = peri.param(3)
+    local trace = peri.trace(function () return w * w end)
+    for _, name in ipairs { "value", "backward", "pass_back" } do
+      assert.error_matches(function () trace[name](trace, 1, 2) end,
+                           "trace:" .. name .. ": takes at most 0 arguments, got 2$")
+    end
+    assert.error_matches(function () trace("x") end, "trace:value: takes at most 0 arguments, got 1$")
+    assert.is_nil(w.grad)
+    assert.equal(9, trace(nil))
+  end)
+
   it("prints", function ()
     local w = peri.param { 1, 2 }
     assert.equal("trace(2 operations, 1 parameters)", tostring(peri.trace(function () return w:exp():max() end)))

@@ -112,7 +112,8 @@ void engine_before_write (lua_State *L, const Tensor *t);
 ** ====================================================== */
 
 Tensor *engine_tensor (lua_State *L, int index);     /* or NULL */
-Tensor *engine_check_tensor (lua_State *L, int index, const char *who);
+Tensor *engine_check_tensor (lua_State *L, int index, const char *who);   /* self, in messages, */
+Tensor *engine_check_argument (lua_State *L, int index, const char *who, const char *name);   /* or this */
 
 /* A number, table or tensor at `index` as a tensor; a table is replaced on
    the stack by the tensor made from it. */

@@ -10,10 +10,14 @@ Tensor *engine_tensor (lua_State *L, int index) {
   return t;
 }
 
-Tensor *engine_check_tensor (lua_State *L, int index, const char *who) {
+Tensor *engine_check_argument (lua_State *L, int index, const char *who, const char *name) {
   Tensor *t = engine_tensor(L, index);
-  if (t == NULL) host_fail_type(L, who, "self", "a tensor", index);
+  if (t == NULL) host_fail_type(L, who, name, "a tensor", index);
   return t;
+}
+
+Tensor *engine_check_tensor (lua_State *L, int index, const char *who) {
+  return engine_check_argument(L, index, who, "self");
 }
 
 const Tensor *engine_operand (lua_State *L, int index, const char *who,

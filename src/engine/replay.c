@@ -251,6 +251,7 @@ static int back_and_deliver (lua_State *L, State *state, Trace *trace, int writi
 static int replay_back (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Trace *trace = check_replay(L, state, "trace:backward");
+  host_arguments(L, "trace:backward", 1);
   int writing = begin_writing(L, state, trace);
   go_forward(L, state, trace);
   return back_and_deliver(L, state, trace, writing);
@@ -268,6 +269,7 @@ static int replay_back (lua_State *L) {
 static int replay_back_alone (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Trace *trace = check_replay(L, state, "trace:pass_back");
+  host_arguments(L, "trace:pass_back", 1);
   return back_and_deliver(L, state, trace, begin_writing(L, state, trace));
 }
 
@@ -280,6 +282,7 @@ static int replay_back_alone (lua_State *L) {
 static int replay (lua_State *L) {
   State *state = lua_touserdata(L, lua_upvalueindex(PASS_STATE));
   Trace *trace = check_replay(L, state, "trace:value");
+  host_arguments(L, "trace:value", 1);
   int writing = begin_writing(L, state, trace);
   state->passes++;
   go_forward(L, state, trace);
@@ -303,25 +306,35 @@ enum { ROWS_TRACE = 1, ROWS_X, ROWS_FROM, ROWS_VALUES, ROWS_GRADIENTS, ROWS_SEEN
 /* A contiguous tensor of so many elements that somebody may write to, or NULL for nil. */
 static Tensor *rows_argument (lua_State *L, int index, const char *name, size_t size) {
   if (lua_isnoneornil(L, index)) return NULL;
-  Tensor *t = engine_check_tensor(L, index, "trace:rows");
-  if (t->size != size || !tensor_is_contiguous(t))
-    host_fail(L, "trace:rows", "%s must have %d elements in a row, got %d", name, (int)size,
-              (int)t->size);
+  Tensor *t = engine_check_argument(L, index, "trace:rows", name);
+  if (t->size != size)
+    host_fail(L, "trace:rows", "%s must have %I elements, got %I", name, (LUAI_UACINT)size, (LUAI_UACINT)t->size);
+  if (!tensor_is_contiguous(t))
+    host_fail(L, "trace:rows", "elements of %s must lie one after the other, as those of %s:contiguous() do", name,
+              name);
   return t;
 }
 
+/* Refuses rows that are not of shape (S, D); returns S. */
+static size_t check_row_length (lua_State *L, const Tensor *rows, size_t d) {
+  if (rows->rank == 2 && (size_t)rows->shape[1] == d) return (size_t)rows->shape[0];
+  host_push_shape(L, rows->rank, rows->shape);
+  host_fail(L, "trace:rows", "rows must have shape (S, %I), got %s", (LUAI_UACINT)d, lua_tostring(L, -1));
+  return 0;
+}
+
 static TraceRows check_rows (lua_State *L) {
-  TraceRows rows = {.x = engine_check_tensor(L, ROWS_X, "trace:rows")};
+  TraceRows rows = {.x = engine_check_argument(L, ROWS_X, "trace:rows", "x")};
   if (rows.x->node == NULL || rows.x->node->kind != NODE_LEAF)
     host_fail_type(L, "trace:rows", "x", "a parameter (peri.param)", ROWS_X);
-  rows.from = engine_check_tensor(L, ROWS_FROM, "trace:rows");
-  size_t n = rows.from->rank == 2 ? (size_t)rows.from->shape[0] : 0;
+  rows.from = engine_check_argument(L, ROWS_FROM, "trace:rows", "rows");
+  size_t n = check_row_length(L, rows.from, rows.x->size);
   rows.from = rows_argument(L, ROWS_FROM, "rows", n * rows.x->size);
   rows.values = rows_argument(L, ROWS_VALUES, "values", n);
   rows.gradients = rows_argument(L, ROWS_GRADIENTS, "gradients", n * rows.x->size);
   if (rows.values == NULL) host_fail_type(L, "trace:rows", "values", "a tensor", ROWS_VALUES);
   if (lua_isnoneornil(L, ROWS_SEEN)) return rows;
-  const Tensor *seen = engine_check_tensor(L, ROWS_SEEN, "trace:rows");
+  const Tensor *seen = engine_check_argument(L, ROWS_SEEN, "trace:rows", "seen");
   rows.seen = rows_argument(L, ROWS_SEEN, "seen", seen->size);
   rows.results = rows_argument(L, ROWS_RESULTS, "results", n * seen->size);
   if (rows.results == NULL) host_fail_type(L, "trace:rows", "results", "a tensor", ROWS_RESULTS);

@@ -187,7 +187,7 @@ static void check_tape (lua_State *L, const Tape *tape, uint64_t begin) {
 /* The node of the parameter at `index`, or NULL. */
 static const Node *wanted_node (lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) return NULL;
-  const Tensor *x = engine_check_tensor(L, index, "trace");
+  const Tensor *x = engine_check_argument(L, index, "trace", "x");
   if (x->node == NULL || x->node->kind != NODE_LEAF)
     host_fail_type(L, "trace", "x", "a parameter (peri.param)", index);
   return x->node;
