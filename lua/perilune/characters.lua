@@ -1,4 +1,4 @@
---- Characters of UTF-8 (RFC 3629): hosts and older Luas may have no library for them.
+--- Characters of UTF-8 (RFC 3629): hosts and older Luas may have no library for them. And blanks at the end of a text.
 local characters = {}
 
 -- The second bytes that may follow these first ones; others may be followed by any of 128 to 191.
@@ -31,5 +31,9 @@ end
 
 --- How many characters a text has; or nil and the place of what is none. That of Lua 5.3 takes surrogates.
 characters.length = utf8 and not utf8.len "\237\160\128" and utf8.len or length
+
+--- The text without the blanks at its end. ("%s+$" would take time as the square of the number of blanks before others,
+-- and in some locales take bytes of characters for blanks.)
+function characters.trim_end (text) return text:match "^.*[^ \t\r\n]" or "" end
 
 return characters

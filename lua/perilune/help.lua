@@ -14,7 +14,7 @@ local help = {}
 -- Once loaded: list (what entries.lua has), paths[path] = entry, by_last[last part of a path] = list of entries.
 local index
 
-local function last_part (path) return path:match "[^%.:]+$" end
+local function last_part (path) return path:match "^.*[%.:]([^%.:]+)$" or path:match "^[^%.:]+$" end
 
 local function add (path, entry)
   index.paths[path] = index.paths[path] or entry
@@ -94,8 +94,11 @@ local KINDS = {
   constraint = "Constraint", transform = "Transform", optimizer = "Optimiser",
 }
 
+local LONGEST = 10000   -- of a name with arguments; "%b()" takes time as the square of the number of open parentheses
+
 -- "peri.Normal(0, 1):cdf(x)" -> "Normal:cdf"
 local function plain_name (name)
+  if #name > LONGEST then return name end
   name = name:gsub("%b()", ""):gsub("%b{}", ""):gsub("%s", "")
   return (name:gsub("^perilune%.", ""):gsub("^peri%.", ""))
 end
@@ -153,7 +156,7 @@ local function of_object (value)
   end
   name = rawget(meta, "__name")
   if type(name) ~= "string" then return nil end
-  return paths["peri." .. name] or paths[KINDS[name:match "[%w_]*$"]]   -- "optim.Adam", "perilune.rng"
+  return paths["peri." .. name] or paths[KINDS[name:match "^.*[^%w_](.*)" or name]]   -- "optim.Adam", "perilune.rng"
 end
 
 --@ peri.help.entry(name) -> help or nil

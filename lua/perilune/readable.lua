@@ -154,7 +154,10 @@ end
 function readable.text (x, width) return write(x, "", width or show.width(), {}) end
 
 --- The same in one line.
-function readable.line (x) return (readable.text(x, math.huge):gsub("%s*\n%s*", " ")) end
+function readable.line (x)
+  local lines = readable.text(x, math.huge):gsub("[^\n]+", characters.trim_end)
+  return (lines:gsub("\n%s*", " "))
+end
 
 --- The contents of a table, whatever tostring shows of it.
 function readable.contents (t) return write_table(t, "", show.width(), {}) end

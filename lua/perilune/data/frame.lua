@@ -2,8 +2,9 @@
 --
 -- One is a plain table from names to tensors and lists of strings, so that it is data for a model. Its metatable, which
 -- has no __index, knows the order of the columns and how they are shown.
-local core = require "perilune.core"
-local show = require "perilune.show"
+local characters = require "perilune.characters"
+local core       = require "perilune.core"
+local show       = require "perilune.show"
 
 local WIDTH  = 60   -- of the values shown of a column
 local SHOWN  = 8    -- of which there are at most so many
@@ -85,7 +86,7 @@ function frame.aligned (rows, right)
       local pad = string.rep(" ", widths[c] - width_of(text))
       cells[c] = right[c] and pad .. text or text .. pad
     end
-    lines[r] = ("  " .. table.concat(cells, "  ")):gsub("%s+$", "")
+    lines[r] = characters.trim_end("  " .. table.concat(cells, "  "))
   end
   return table.concat(lines, "\n")
 end

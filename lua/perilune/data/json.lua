@@ -21,7 +21,7 @@ Reader.__index = Reader
 local function fail (self, at, ...)
   local before = self.text:sub(1, at - 1)
   local _, lines = before:gsub("\n", "")
-  errors.raise("read_json: line %d, column %d: %s", lines + 1, at - (before:match(".*()\n") or 0), string.format(...))
+  errors.raise("read_json: line %d, column %d: %s", lines + 1, at - (before:match("^.*()\n") or 0), string.format(...))
 end
 
 -- The first place from `at` on that is no space.

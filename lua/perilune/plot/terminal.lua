@@ -1,10 +1,11 @@
 --- A picture as text: braille for lines, blocks for bars, shades for cells; or ASCII.
-local Canvas    = require "perilune.plot.canvas"
-local draw      = require "perilune.plot.text_marks"
-local glyphs_of = require "perilune.plot.glyphs"
-local scene     = require "perilune.plot.scene"
-local texts     = require "perilune.plot.texts"
-local ticks     = require "perilune.plot.ticks"
+local Canvas     = require "perilune.plot.canvas"
+local characters = require "perilune.characters"
+local draw       = require "perilune.plot.text_marks"
+local glyphs_of  = require "perilune.plot.glyphs"
+local scene      = require "perilune.plot.scene"
+local texts      = require "perilune.plot.texts"
+local ticks      = require "perilune.plot.ticks"
 
 local terminal = {}
 
@@ -17,7 +18,7 @@ local COLOURS = { 39, 208, 35, 170, 45, 220, 203, 105 }   -- of the 256 that ter
 
 local floor, max, min = math.floor, math.max, math.min
 
-local length, shortened, wrapped = texts.length, texts.shorten, texts.wrap
+local length, shortened, wrapped, trim_end = texts.length, texts.shorten, texts.wrap, characters.trim_end
 
 local function spaces (n) return string.rep(" ", max(0, n)) end
 local function left_aligned (text, n) return text .. spaces(n - length(text)) end
@@ -106,8 +107,8 @@ local function painter (colour)
   if not colour then return function (text) return text end end
   return function (text, series)
     if not series or series == 0 or text:find "^ *$" then return text end
-    local body, blank = text:match "^(.-)( *)$"
-    return "\27[38;5;" .. COLOURS[(series - 1) % #COLOURS + 1] .. "m" .. body .. "\27[0m" .. blank
+    local body = trim_end(text)
+    return "\27[38;5;" .. COLOURS[(series - 1) % #COLOURS + 1] .. "m" .. body .. "\27[0m" .. text:sub(#body + 1)
   end
 end
 
@@ -242,7 +243,7 @@ function terminal.text (figure, options)
   for _, note in ipairs(figure.notes or {}) do
     for _, line in ipairs(wrapped(note, width)) do lines[#lines + 1] = line end
   end
-  for i, line in ipairs(lines) do lines[i] = line:gsub(" +$", "") end
+  for i, line in ipairs(lines) do lines[i] = trim_end(line) end
   return table.concat(lines, "\n")
 end
 

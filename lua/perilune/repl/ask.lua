@@ -1,4 +1,6 @@
 --- ?name explains a name, ?word lists what is about it.
+local characters = require "perilune.characters"
+
 local ask = {}
 
 local GENERAL = [[
@@ -13,7 +15,7 @@ Ctrl-C    stops what runs, Ctrl-R looks for an earlier line, Ctrl-D leaves]]
 --- What is asked, without the question mark: a text, or nil and why there is none. Of a variable that no entry has
 -- for its name, `look_up` gives the value, which is explained instead.
 function ask.about (question, look_up)
-  local word = question:match "^%s*(.-)%s*$"
+  local word = characters.trim_end(question):match "^%s*(.*)"
   if word == "" then return GENERAL end
   local help = require "perilune.help"
   word = word:gsub("%(.*$", "")

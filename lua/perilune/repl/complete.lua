@@ -75,7 +75,7 @@ end
 
 -- How many bytes of a path are folders, and the names in there that begin as its end does.
 local function files (path)
-  local folder, start = path:match "^(.-)([^/]*)$"
+  local folder, start = path:match "^.*/" or "", path:match "^.*/(.*)" or path
   local place = folder == "" and "." or folder:gsub("^~/", (os.getenv "HOME" or "~") .. "/")
   return #folder, without_hidden(starting(terminal.names(place), start), start, ".")
 end

@@ -1,11 +1,12 @@
 --- A line editor: what is typed, with Emacs's keys, history, completion, any number of lines.
-local clean     = require "perilune.repl.clean"
-local colour    = require "perilune.repl.colour"
-local Keys      = require "perilune.repl.keys"
-local Screen    = require "perilune.repl.screen"
-local terminal  = require "perilune.terminal"
-local tokens_of = require "perilune.repl.tokens"
-local width     = require "perilune.repl.width"
+local characters = require "perilune.characters"
+local clean      = require "perilune.repl.clean"
+local colour     = require "perilune.repl.colour"
+local Keys       = require "perilune.repl.keys"
+local Screen     = require "perilune.repl.screen"
+local terminal   = require "perilune.terminal"
+local tokens_of  = require "perilune.repl.tokens"
+local width      = require "perilune.repl.width"
 
 local Editor = {}
 Editor.__index = Editor
@@ -237,8 +238,7 @@ local function kill_end (text, at)
 end
 
 local function blank_start (text, at)
-  local start = text:sub(1, at - 1):match "^.-()%S*%s*$"
-  return start
+  return characters.trim_end(text:sub(1, at - 1)):match "^.*%s()" or 1
 end
 
 local function delete_back (self)
@@ -319,7 +319,7 @@ local COMMANDS = {
   ["ctrl-l"] = function (self) self.screen:clear() end,
   ["ctrl-c"] = forget,            ["ctrl-d"] = leave_or_delete,   ["ctrl-z"] = suspend,
   ["enter"]  = enter,             ["alt-enter"] = new_line,       ["tab"] = complete,
-  ["paste"]  = function (self, text) insert(self, (clean(text):gsub("\n+$", ""))) end,
+  ["paste"]  = function (self, text) insert(self, clean(text):match "^.*[^\n]" or "") end,
 }
 
 -- Does what a key says.

@@ -1,9 +1,10 @@
 --- The command `perilune`: files, code, and a prompt.
-local core     = require "perilune.core"
-local output   = require "perilune.repl.output"
-local readable = require "perilune.readable"
-local Session  = require "perilune.repl.session"
-local terminal = require "perilune.terminal"
+local characters = require "perilune.characters"
+local core       = require "perilune.core"
+local output     = require "perilune.repl.output"
+local readable   = require "perilune.readable"
+local Session    = require "perilune.repl.session"
+local terminal   = require "perilune.terminal"
 
 local USAGE = [=[
 usage: perilune [options] [file [arguments]]
@@ -66,7 +67,10 @@ local function is_whole (session, text)
   return session:is_whole(timed(session, text) or text)
 end
 
-local function leaves (text) return text:find "^%s*exit%s*%(?%)?%s*$" or text:find "^%s*quit%s*%(?%)?%s*$" end
+local function leaves (text)
+  local word = characters.trim_end(text):match "^%s*(%a+)%s*%(?%)?$"
+  return word == "exit" or word == "quit"
+end
 
 
 -- Sources of input -------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 --- Draws what is being typed: a text of any number of lines behind a prompt, with lines below it, in a window of any
 -- size.
-local colour   = require "perilune.repl.colour"
-local terminal = require "perilune.terminal"
-local width    = require "perilune.repl.width"
+local characters = require "perilune.characters"
+local colour     = require "perilune.repl.colour"
+local terminal   = require "perilune.terminal"
+local width      = require "perilune.repl.width"
 
 local Screen = {}
 Screen.__index = Screen
@@ -136,7 +137,7 @@ function Screen.columns (names)
     for i = row, #names, down do
       cells[#cells + 1] = names[i] .. string.rep(" ", widest - width.of(names[i]))
     end
-    lines[row] = table.concat(cells, "  "):sub(1, columns * 4):gsub("%s+$", "")
+    lines[row] = characters.trim_end(table.concat(cells, "  "):sub(1, columns * 4))
   end
   return lines
 end
