@@ -40,7 +40,7 @@ local function fail (c, ...) raise("%s: %s", class.name(c), string.format(...)) 
 construction.fail = fail
 
 local function check_names (c, named, names)
-  for key in pairs(named) do
+  for key in next, named do
     local known = false
     for _, name in ipairs(names) do known = known or key == name end
     if not known then errors.unknown(class.name(c), "parameter", key, names) end
@@ -215,12 +215,13 @@ function construction.full (c, given, v1, v2, v3, v4, v5, v6)
   return self
 end
 
---- Refuses a description of parameters that construction could not use.
-function construction.check_params (name, params)
-  if type(params) ~= "table" or #params > MAX_PARAMS then
+--- A description of parameters as a list of our own; refuses one that construction could not use.
+function construction.checked_params (name, params)
+  if type(params) ~= "table" or rawlen(params) > MAX_PARAMS then
     raise("extend: %s: params must be a table of at most %d, got %s", name, MAX_PARAMS,
-          type(params) == "table" and #params or show.value(params))
+          type(params) == "table" and rawlen(params) or show.value(params))
   end
+  params = core.check_list("extend", "params", params)
   for i, param in ipairs(params) do
     local constraint = type(param) == "table" and param[2]
     if type(param) ~= "table" or type(param[1]) ~= "string"
@@ -229,6 +230,7 @@ function construction.check_params (name, params)
       raise("extend: %s: parameter %d must be { name, constraint, default = number }", name, i)
     end
   end
+  return params
 end
 
 --- What a class says of its draws, if it says anything.

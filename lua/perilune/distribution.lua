@@ -190,15 +190,16 @@ function Distribution:extend (name, spec)
   check_extension(self, name, spec)
   spec = spec or {}
   local is_ours = spec.kernels or spec.lazy_methods or spec.help == true
-  if spec.params ~= nil and not is_ours then construction.check_params(name, spec.params) end
+  local params = spec.params
+  if params ~= nil and not is_ours then params = construction.checked_params(name, params) end
   if not is_ours then construction.check_support(name, spec.support) end
   local c = {}
   if spec.kernels then c = emptied(core.keep("class " .. name, c)) end   -- the same after a second load
   core.copy_fields(c, self, EVENTS)
-  for key, value in pairs(spec) do c[key] = value end
+  for key, value in next, spec do c[key] = value end
   c.__name, c.super = name, self
-  c.params   = c.params or self.params
-  c.operands = c.operands or (spec.params and names_of(spec.params)) or self.operands
+  c.params   = params or c.params or self.params
+  c.operands = c.operands or (params and names_of(params)) or self.operands
   c.init     = c.init or rawget(self, "init")
   c.derived  = c.derived or self.derived
   c.__index, c.lazy_methods = index_of(c), nil

@@ -24,7 +24,7 @@ function errors.check_options (who, given, names)
   if given == nil then return end
   local kind = core.table_kind(given)
   if kind == nil or kind == "object" then raise("%s: options must be a table, got %s", who, core.describe(given)) end
-  for name in pairs(given) do
+  for name in next, given do
     local known = false
     for i = 1, #names do known = known or name == names[i] end
     if not known then errors.unknown(who, "option", name, names) end

@@ -109,7 +109,7 @@ local function as_params (c, option, given, n)
   if type(given) ~= "table" or core.table_kind(given) == "object" or core.is_tensor(given) then
     raise("fit: %s must be a table of parameters by name, got %s", option, show.value(given))
   end
-  for name, value in pairs(given) do
+  for name, value in next, given do
     local param
     for _, own in ipairs(c.params) do param = own[1] == name and own or param end
     if not param then errors.unknown("fit: " .. class.name(c), "parameter", name, names) end
@@ -178,6 +178,7 @@ local function fit (family, x, options, ...)
     raise("fit: family must be a class of distributions, such as peri.Gamma, or a list of classes, got %s",
           show.value(family))
   end
+  if is_list then family = core.check_list("fit", "families", family) end
   if is_list and #family == 0 then raise "fit: the list of families is empty" end
   local data = as_data(x)
   local w = as_weights(options.weights, core.shape(data)[1])

@@ -19,7 +19,7 @@ local function map (x, fn, path, open)
   if open[x] then raise("value_and_grad: %s must not contain itself", path or "the first argument") end
   local mapped = {}
   open[x] = true
-  for key, value in pairs(x) do
+  for key, value in next, x do
     mapped[key] = map(value, fn, path and path .. "." .. tostring(key) or tostring(key), open)
   end
   open[x] = nil
@@ -56,7 +56,7 @@ end
 local function grads_of (params, original)
   if not is_structure(original) then return grad_of(params, original) end
   local all = {}
-  for key in pairs(original) do all[key] = grads_of(params[key], original[key]) end
+  for key in next, original do all[key] = grads_of(params[key], original[key]) end
   return all
 end
 

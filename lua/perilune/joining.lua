@@ -9,12 +9,11 @@ local fail, as_tensor, dimension = operands.fail, operands.tensor, operands.dime
 local joining = {}
 
 local function list_of_tensors (who, list)
-  if type(list) ~= "table" or #list == 0 then
+  if type(list) ~= "table" or rawlen(list) == 0 then
     fail(who, "tensors must be a table of at least one tensor, got %s", show.value(list))
   end
-  core.check_list(who, "tensors", list)
-  local tensors = {}
-  for i, t in ipairs(list) do tensors[i] = as_tensor(who, t) end
+  local tensors = core.check_list(who, "tensors", list)
+  for i, t in ipairs(tensors) do tensors[i] = as_tensor(who, t) end
   return tensors
 end
 

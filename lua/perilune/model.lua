@@ -99,7 +99,7 @@ end
 function Posed:start (init)
   if not self.found then discover(self) end
   if init == nil then return tensor.cat(self.found.start) end
-  for name in pairs(init) do
+  for name in next, init do
     if not self.latents[name] then errors.unknown("init", "unobserved site", name, self:latent_names()) end
   end
   return tensor.cat(run.body(self.body, self.data, handlers.discovery(init)).start)
@@ -142,7 +142,7 @@ end
 function Posed:log_joint (values)
   if type(values) ~= "table" then raise("log_joint: takes a table of values by name, got %s", show.value(values)) end
   local found = self.found or discover(self)
-  for name in pairs(values) do
+  for name in next, values do
     if not found.latents[name] then errors.unknown("log_joint", "unobserved site", name, self:latent_names()) end
   end
   local sum = 0

@@ -53,7 +53,7 @@ local function preload (names, ...)
     errors.raise("preload: names must be a list of strings, got %s", core.describe(names))
   end
   local peri, ways = require "perilune", require "perilune.model".methods
-  for _, name in ipairs(names) do load_name(peri, ways, name) end
+  for _, name in ipairs(core.check_list("preload", "names", names)) do load_name(peri, ways, name) end
   load_lazy()
 end
 

@@ -8,8 +8,9 @@ local raise = errors.raise
 -- A list of numbers, or of such lists, is a tensor: no deeper than one may have dimensions.
 local function is_list (x, dimensions)
   if dimensions == 0 or core.table_kind(x) ~= "data" then return false end
-  for i = 1, #x do
-    if type(x[i]) ~= "number" and not is_list(x[i], dimensions - 1) then return false end
+  for i = 1, rawlen(x) do
+    local element = rawget(x, i)
+    if type(element) ~= "number" and not is_list(element, dimensions - 1) then return false end
   end
   return true
 end
@@ -38,7 +39,7 @@ local function flatten (x, path, list, names, open)
   if open[x] then raise("scan: %s must not contain itself", path) end
   local form = {}
   open[x] = true
-  for key, value in pairs(x) do form[key] = flatten(value, path_of(path, key), list, names, open) end
+  for key, value in next, x do form[key] = flatten(value, path_of(path, key), list, names, open) end
   open[x] = nil
   return form
 end
@@ -66,7 +67,7 @@ local function fill (form, x, path, list)
     if x[key] == nil then raise("scan: %s is not in what f returned", path_of(path, key)) end
     fill(inner, x[key], path_of(path, key), list)
   end
-  for key in pairs(x) do
+  for key in next, x do
     if form[key] == nil then raise("scan: f returned %s, which the state has not", path_of(path, key)) end
   end
 end

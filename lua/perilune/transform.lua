@@ -63,7 +63,7 @@ function transform.list (name, list)
   if core.table_kind(list) ~= "data" then
     raise("%s: parts must be a transform or a table of them, got %s", name, show.value(list))
   end
-  core.check_list(name, "parts", list)
+  list = core.check_list(name, "parts", list)
   for i, t in ipairs(list) do
     if not transform.is_transform(t) then raise("%s: part %d must be a transform, got %s", name, i, show.value(t)) end
   end

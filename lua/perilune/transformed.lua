@@ -93,7 +93,7 @@ end
 local function are_transforms (list)
   if is_transform(list) then return true end
   local all = core.table_kind(list) == "data"
-  for _, t in ipairs(all and list or {}) do all = all and is_transform(t) end
+  for i = 1, all and rawlen(list) or 0 do all = all and is_transform(rawget(list, i)) end
   return all
 end
 
@@ -107,7 +107,7 @@ function transformed.make (c, ...)
   elseif not are_transforms(list) then
     construction.fail(c, "transforms must be a transform or a list of them, got %s", show.value(list))
   end
-  if not is_transform(list) then core.check_list(class.name(c), "transforms", list) end
+  if not is_transform(list) then list = core.check_list(class.name(c), "transforms", list) end
   return transformed.complete(setmetatable({}, c), base, list)
 end
 

@@ -38,7 +38,7 @@ local function fail (...) raise("vi: %s", string.format(...)) end
 
 local function is_shape (x)
   if core.table_kind(x) ~= "data" then return false end
-  for key, d in pairs(x) do
+  for key, d in next, x do
     if type(key) ~= "number" or math.type(d) ~= "integer" or d < 1 then return false end
   end
   return true
@@ -102,7 +102,7 @@ end
 -- Parameters in the order of their names.
 local function read_params (params)
   local names, sites = {}, {}
-  for name in pairs(params) do
+  for name in next, params do
     if type(name) ~= "string" then fail("params must have names, got %s", show.value(name)) end
     if RESERVED[name] then fail("params.%s: a parameter must have another name", name) end
     names[#names + 1] = name
@@ -139,7 +139,7 @@ local function start (given, run)
     raise("vi: takes a table { log_joint =, params =, ... }, got %s", show.value(given))
   end
   local all = {}
-  for name, value in pairs(given) do all[name] = value end
+  for name, value in next, given do all[name] = value end
   if all.run == nil then all.run = run end
   for _, row in ipairs(ROWS) do   -- what the model is made of; infer checks the others
     if all[row[1]] == nil then all[row[1]] = row[2] end

@@ -4,6 +4,8 @@
 ** Where a function takes several integers, they are arguments of it or the elements of one
 ** table. Tables are read raw, and hold nothing else.
 */
+#include <limits.h>
+
 #include "api/api.h"
 
 
@@ -16,7 +18,8 @@ lua_Integer api_integer (lua_State *L, int index, const char *who,
   return n;
 }
 
-/* core.check_list(who, name, list): raises if a table has keys other than 1, ..., n, or not all */
+/* core.check_list(who, name, list): the elements 1, ..., n of a table, read raw, in a table without
+   a metatable, which could answer for ever; raises if it has other keys, or not all of these */
 static int check_list (lua_State *L) {
   const char *who = luaL_checkstring(L, 1), *name = luaL_checkstring(L, 2);
   luaL_checktype(L, 3, LUA_TTABLE);
@@ -24,7 +27,12 @@ static int check_list (lua_State *L) {
   if (count < n)
     host_fail(L, who, "%s must be a list without nil, got %d of %d elements", name, (int)count,
               (int)n);
-  return 0;
+  lua_createtable(L, n < INT_MAX ? (int)n : 0, 0);
+  for (ptrdiff_t i = 1; i <= n; i++) {
+    lua_rawgeti(L, 3, (lua_Integer)i);
+    lua_rawseti(L, -2, (lua_Integer)i);
+  }
+  return 1;
 }
 
 /* Reads the integers, each of which messages call `name`, at `first` to `last` on the stack,

@@ -52,16 +52,18 @@ end
 
 local function positive_dim (dim, rank) return dim > 0 and dim or dim + rank + 1 end
 
-local function check_parts (name, list)
-  if core.table_kind(list) ~= "data" or #list == 0 then
+-- The parts as a list of our own.
+local function checked_parts (name, list)
+  if core.table_kind(list) ~= "data" or rawlen(list) == 0 then
     raise("%s: constraints must be a table of at least one constraint, got %s", name, show.value(list))
   end
-  core.check_list(name, "constraints", list)
+  list = core.check_list(name, "constraints", list)
   for i, c in ipairs(list) do
     if not constraint.is_constraint(c) then
       raise("%s: constraint %d must be a constraint, got %s", name, i, show.value(c))
     end
   end
+  return list
 end
 
 local Cat = constraint.kind("cat", {
@@ -89,7 +91,7 @@ local Cat = constraint.kind("cat", {
 -- true
 function compound.cat (list, dim, lengths, ...)
   errors.no_more("cat(constraints, dim, lengths)", ...)
-  check_parts("cat", list)
+  list = checked_parts("cat", list)
   local self = setmetatable({ list = list, dim = layout.dimension("cat", dim or 1) }, Cat)
   self.lengths = layout.lengths("cat", lengths, #list)
   self.event_dim, self.is_discrete = largest_event(list)
@@ -116,7 +118,7 @@ local Stack = constraint.kind("stack", {
 -- true
 function compound.stack (list, dim, ...)
   errors.no_more("stack(constraints, dim)", ...)
-  check_parts("stack", list)
+  list = checked_parts("stack", list)
   local self = setmetatable({ list = list, dim = layout.dimension("stack", dim or 1) }, Stack)
   self.part_event_dim, self.is_discrete = largest_event(list)
   self.event_dim = self.part_event_dim + (self:is_within() and 1 or 0)

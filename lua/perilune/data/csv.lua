@@ -36,6 +36,7 @@ end
 
 local function check_list (who, name, list)
   check(who, name, list, "a list of strings", type(list) == "table" and core.table_kind(list) == "data")
+  list = core.check_list(who, name, list)
   for i, item in ipairs(list) do check(who, name .. "[" .. i .. "]", item, "a string", type(item) == "string") end
   return list
 end
@@ -88,10 +89,10 @@ end
 -- The names of the columns, where the lines of values begin, and which line that is.
 local function heading (who, text, at, line, separator, options, decimal)
   local fields, next_at, next_line = core.csv_record(text, at, line, separator, who)
-  local has_header, given = options.header, options.names
+  local has_header, given = options.header, options.names ~= nil and check_list(who, "names", options.names)
   if has_header == nil then has_header = true end
   check(who, "header", has_header, "true or false", type(has_header) == "boolean")
-  if given ~= nil and #check_list(who, "names", given) ~= #fields then
+  if given and #given ~= #fields then
     raise("%s: there are %d names, but line %d has %d field%s", who, #given, line, #fields,
           #fields == 1 and "" or "s")
   end

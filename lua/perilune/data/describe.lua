@@ -48,7 +48,8 @@ end
 -- The one of the texts that occurs most often; of several, the first in the alphabet.
 local function texts (list)
   local counts, d = {}, { n = 0, missing = 0, distinct = 0 }
-  for _, text in ipairs(list) do
+  for i, text in ipairs(core.check_list("describe", "texts", list)) do
+    if type(text) ~= "string" then raise("describe: texts must be strings, got %s at [%d]", show.value(text), i) end
     if text == "" then d.missing = d.missing + 1
     else
       d.n = d.n + 1

@@ -32,7 +32,7 @@ frame.is_texts = is_texts
 --- How many values a column has; nil for what is no column.
 function frame.length (column)
   if core.is_tensor(column) then return core.shape(column)[1] end
-  return core.table_kind(column) == "data" and #column or nil
+  return core.table_kind(column) == "data" and rawlen(column) or nil
 end
 
 local function kind_of (column)

@@ -101,9 +101,9 @@ end
 local function check_names (names)
   if names == nil then return nil end
   local is_list = type(names) == "table" and core.table_kind(names) == "data"
-  for i = 1, is_list and #names or 0 do is_list = is_list and type(names[i]) == "string" end
+  for i = 1, is_list and rawlen(names) or 0 do is_list = is_list and type(rawget(names, i)) == "string" end
   if not is_list then raise("write_rows: names must be a list of strings, got %s", show.value(names)) end
-  return names
+  return core.check_list("write_rows", "names", names)
 end
 
 local function check_path (who, path)

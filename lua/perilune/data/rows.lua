@@ -314,9 +314,10 @@ end
 --   6  4
 function methods:columns (list)
   check_matrix(self)
-  if type(list) ~= "table" or core.table_kind(list) ~= "data" or #list == 0 then
+  if type(list) ~= "table" or core.table_kind(list) ~= "data" or rawlen(list) == 0 then
     raise("Rows:columns: takes a list of columns, got %s", show.value(list))
   end
+  list = core.check_list("Rows:columns", "columns", list)
   local places, names = {}, self.names and {}
   for i, column in ipairs(list) do
     places[i] = place_of(self, column)

@@ -85,14 +85,15 @@ end
 local function chosen (posed, option)
   if option == false then return {} end
   if option == nil or option == "auto" then return centring.candidates(posed) end
-  for _, name in ipairs(option) do
+  local names = core.check_list("noncentred", "names", option)
+  for _, name in ipairs(names) do
     local site = posed.latents[name]
     if not site then errors.unknown("noncentred", "unobserved site", name, posed:latent_names()) end
     if not FAMILIES[site.distribution] then
       errors.raise("noncentred: %s is a %s, which has no location and scale", name, site.distribution)
     end
   end
-  return option
+  return names
 end
 
 -- Where the fit of the standardised form begins: the mode there, or `start` if there is none.

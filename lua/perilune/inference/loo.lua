@@ -137,7 +137,7 @@ function loo.compare (posteriors, ...)
     errors.raise("compare: takes a table of posteriors by name, got %s", show.value(posteriors))
   end
   local rows = setmetatable({}, Comparison)
-  for name, post in pairs(posteriors) do
+  for name, post in next, posteriors do
     local is_result = getmetatable(post) == Result
     if not is_result and getmetatable(post) ~= Posterior then
       errors.raise("compare: %s must be a posterior, or what loo() of one gave, got %s", tostring(name),

@@ -24,7 +24,7 @@ end
 local function arguments (loc, ...)
   if core.table_kind(loc) == "named" then
     local named = { loc = row(loc.loc), scale = row(loc.scale or 1) }
-    for key, value in pairs(loc) do named[key] = named[key] or value end
+    for key, value in next, loc do named[key] = named[key] or value end
     return named, ...
   end
   if select("#", ...) == 0 then return row(loc), { 1 } end

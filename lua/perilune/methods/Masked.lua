@@ -16,7 +16,7 @@ local function as_numbers (mask, depth)
   if type(mask) == "boolean" then return mask and 1 or 0 end
   if core.table_kind(mask) ~= "data" or depth > DEEPEST then return mask end
   local numbers = {}
-  for i, x in ipairs(mask) do numbers[i] = as_numbers(x, depth + 1) end
+  for i = 1, rawlen(mask) do numbers[i] = as_numbers(rawget(mask, i), depth + 1) end
   return numbers
 end
 

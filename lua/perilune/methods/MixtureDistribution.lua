@@ -19,11 +19,12 @@ local function described (x) return is_distribution(x) and tostring(x) or show.v
 
 local function is_discrete (d) return d.support ~= nil and d.support.is_discrete or false end
 
-local function check_components (c, list)
-  if core.table_kind(list) ~= "data" or #list == 0 then
+-- The components as a list of our own.
+local function checked_components (c, list)
+  if core.table_kind(list) ~= "data" or rawlen(list) == 0 then
     fail(c, "components must be a table of distributions, got %s", described(list))
   end
-  core.check_list(class.name(c), "components", list)
+  list = core.check_list(class.name(c), "components", list)
   for k, d in ipairs(list) do
     if not is_distribution(d) then fail(c, "component %d must be a distribution, got %s", k, show.value(d)) end
   end
@@ -35,16 +36,18 @@ local function check_components (c, list)
       fail(c, "components must all be discrete or all continuous, got %s and %s", tostring(list[1]), tostring(d))
     end
   end
+  return list
 end
 
-local function check (c, mixing, list)
+local function checked (c, mixing, list)
   if not (is_distribution(mixing) and mixing:is_a(Categorical)) then
     fail(c, "mixing must be a Categorical, got %s", described(mixing))
   end
-  check_components(c, list)
+  list = checked_components(c, list)
   if mixing.support.high ~= #list then
     fail(c, "there must be as many components as outcomes of mixing, which has %d, got %d", mixing.support.high, #list)
   end
+  return list
 end
 
 -- The batch shape of all together.
@@ -68,8 +71,7 @@ end
 
 local function make (c, ...)
   local mixing, list = construction.arguments(c, { "mixing", "components" }, ...)
-  check(c, mixing, list)
-  list = on_line(list)
+  list = on_line(checked(c, mixing, list))
   local batch = batch_of(c, mixing, list)
   return mixture.assemble(c, mixing, SideBySide.of(list, batch), batch)
 end

@@ -52,7 +52,7 @@ function Data.new (given)
     raise("model: data must be a table of named values, got %s", show.value(given))
   end
   local values = {}
-  for name, value in pairs(given) do
+  for name, value in next, given do
     if type(name) ~= "string" then
       raise("model: data must have names, got %s for %s", show.value(name), show.value(value))
     end

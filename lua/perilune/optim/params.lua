@@ -8,10 +8,10 @@ local raise = errors.raise
 
 local params = {}
 
--- Numbers before strings, each in order: the same order for the same table.
+-- Numbers before strings, each in order: the same order for the same table, which is read raw.
 local function sorted_keys (t)
   local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
+  for key in next, t do keys[#keys + 1] = key end
   table.sort(keys, function (a, b)
     if type(a) == type(b) and (type(a) == "number" or type(a) == "string") then return a < b end
     return type(a) == "number" or type(b) ~= "number" and tostring(a) < tostring(b)

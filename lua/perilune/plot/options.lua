@@ -75,8 +75,11 @@ options.SVG = {
   { "theme", '"auto", "light" or "dark"', is_one_of "auto light dark" },
 }
 
--- Tensors and lists of numbers as lists, so that ranges and edges may be either.
-local function plain (x) return core.is_tensor(x) and core.rank(x) == 1 and x:totable() or x end
+-- Tensors and lists as lists of our own, so that ranges and edges may be either.
+local function plain (who, name, x)
+  if core.is_tensor(x) and core.rank(x) == 1 then return x:totable() end
+  return core.table_kind(x) == "data" and core.check_list(who, name, x) or x
+end
 
 --- The given options, a new table; raises for what is in none of these lists of rows, or against a rule.
 function options.read (who, given, ...)
@@ -86,7 +89,7 @@ function options.read (who, given, ...)
   end
   errors.check_options(who, given, names)
   for _, row in ipairs(rows) do
-    local value = given and plain(given[row[1]])
+    local value = given and plain(who, row[1], given[row[1]])
     if value ~= nil then
       if not row[3](value) then errors.raise("%s: %s must be %s, got %s", who, row[1], row[2], show.value(value)) end
       found[row[1]] = math.type(value) == "float" and math.tointeger(value) or value
