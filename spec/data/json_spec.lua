@@ -22,6 +22,13 @@ describe("read_json", function ()
     assert.are.equal(0.30000000000000004, read "[0.30000000000000004]"[1])
   end)
 
+  it("keeps the sign of -0", function ()
+    for _, text in ipairs { "-0", "-0.0", " -0e5 " } do assert.equal(-math.huge, 1 / read(text)) end
+    assert.equal(-math.huge, 1 / read '{"a": -0}'.a)
+    assert.equal(-math.huge, 1 / read '[{"a": -0}, {"a": 1}]'.a[1])
+    assert.equal("integer", math.type(read "0"))
+  end)
+
   it("makes tables of objects", function ()
     local d = read '{"J": 8, "rate": 0.5, "y": [28, 8], "who": ["a", "b"], "ok": true, "o": {"z": [1]}, "n": null}'
     assert.are.equal(8, d.J)

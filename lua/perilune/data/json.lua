@@ -239,7 +239,8 @@ local function read_number (self, at)
                     and not text:find "%.$" and not text:find "%.[eE]"
   local number = is_strict and core.read_number(text)
   if not number then fail(self, at, "this is no JSON: %s", text or found(self, at)) end
-  return not text:find "[.eE]" and math.tointeger(number) or number, at + #text
+  local is_integer = text ~= "-0" and not text:find "[.eE]"   -- no integer has the sign of -0
+  return is_integer and math.tointeger(number) or number, at + #text
 end
 
 --- The value at a place, and the place after it.
