@@ -15,6 +15,15 @@ describe("pack and unpack", function ()
     assert.equal(5, peri.unpack(peri.pack(peri.param(5))))
   end)
 
+  it("keep what occurs again as copies", function ()
+    local row, rows = { 1, 2, 3 }, {}
+    for i = 1, 1000 do rows[i] = row end
+    local back = peri.unpack(peri.pack(rows))
+    assert.equal(1000, #back)
+    assert.same(row, back[1000])
+    assert.is_false(rawequal(back[1], back[2]))
+  end)
+
   it("take an optimiser, a generator and a fit over", function ()
     local w, rng = peri.param { 1, 2 }, peri.rng(3)
     local opt = peri.optim.Adam(w)
@@ -39,6 +48,9 @@ describe("pack and unpack", function ()
     local circle = {}
     circle[1] = circle
     assert.error_matches(function () peri.pack(circle) end, "save: tables must not be nested deeper than 49")
+    local doubled = {}
+    for _ = 1, 40 do doubled = { doubled, doubled } end
+    assert.error_matches(function () peri.pack(doubled) end, "save: tables that occur more than once must not have")
     assert.error_matches(function () peri.pack { [1.5] = 1 } end, "save: keys must be strings or integers, got 1.5")
     assert.error_matches(function () peri.pack { print } end, "save: cannot keep a function")
     assert.error_matches(function () peri.pack(1, 2) end, "takes no more arguments")

@@ -9,7 +9,9 @@ local errors = require "perilune.errors"
 local show   = require "perilune.show"
 
 local VERSION = 1
-local DEEPEST = 50      -- nested tables
+
+local DEEPEST = 50         -- nested tables
+local MOST_COPIES = 2^18   -- values in tables that were written before: tables of shared tables double with each level
 
 local packed = {}
 
@@ -26,6 +28,15 @@ local function write_tensor (parts, t)
   for _, x in ipairs(list) do parts[#parts + 1] = core.double_word(x) end
 end
 
+-- Counts the values of a table that occurs again: it is written as often.
+local function count_copies (parts, t, n)
+  if parts.written[t] then parts.copies = parts.copies + n end
+  parts.written[t] = true
+  if parts.copies > MOST_COPIES then
+    errors.raise("save: tables that occur more than once must not have more than %d values in all", MOST_COPIES)
+  end
+end
+
 -- Keys in one order: the same table gives the same string.
 local function write_table (parts, t, depth)
   local keys = {}
@@ -36,6 +47,7 @@ local function write_table (parts, t, depth)
     end
     keys[#keys + 1] = key
   end
+  count_copies(parts, t, #keys)
   table.sort(keys, function (a, b)
     if type(a) ~= type(b) then return type(a) == "number" end
     return a < b
@@ -70,7 +82,7 @@ function packed.signed (text) return text .. core.checksum(text) end
 
 --- A value as a string. `kind` says what it is.
 function packed.pack (kind, x)
-  local parts = {}
+  local parts = { written = {}, copies = 0 }   -- a list of strings, with what is known of tables
   write(parts, x, 1)
   return packed.signed(head_of(kind) .. string.char(VERSION) .. table.concat(parts))
 end
