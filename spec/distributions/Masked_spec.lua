@@ -90,6 +90,16 @@ describe("Masked", function ()
                    message(Normal({ 0, 1, 2 }, 1), { 1, 0 }))
   end)
 
+  it("ends where it became its own base", function ()
+    local d = Masked(Normal(), true)
+    d.base = d
+    debug.sethook(function () error "it goes on for ever" end, "", 10000000)
+    local ok, why = pcall(d.cdf, d, 0.3)
+    debug.sethook()
+    assert.is_false(ok)
+    assert.matches("stack overflow", why)
+  end)
+
   it("prints, takes names, and explains itself", function ()
     assert.equal("Masked(Normal(loc=0, scale=1), mask=1)", tostring(Masked { base = Normal(), mask = true }))
     assert.equal("Masked(Normal(loc={0, 1}, scale={1, 1}), mask={1, 0})",

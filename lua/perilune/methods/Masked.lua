@@ -75,10 +75,12 @@ end
 function Masked:log_prob (x) return functions.where(self.mask, self.base:log_prob(x), 0) end
 function Masked:entropy () return functions.where(self.mask, self.base:entropy(), 0) end
 
--- The rest is the base's.
+local function all (...) return ... end
+
+-- The rest is the base's. (No tail call: of a law that became its own base, the stack ends.)
 for _, name in ipairs { "cdf", "log_cdf", "sf", "log_sf", "icdf", "isf", "mean", "variance", "stddev", "mode",
                         "median", "sample", "rsample", "enumerate_support", "expectation" } do
-  Masked[name] = function (self, ...) return self.base[name](self.base, ...) end
+  Masked[name] = function (self, ...) return all(self.base[name](self.base, ...)) end
 end
 
 return Masked
