@@ -29,7 +29,10 @@ local just_above, just_below = masses.after, masses.before
 local INF      = math.huge
 local REACH    = ends.REACH
 local EXTREME  = 1e150    -- beyond it squares overflow
-local FAINT    = 1e-250   -- weights of no account
+local WEIGHTLESS = 1e-250   -- weights of no account
+local FAR      = 2.0 ^ 380   -- beyond it ends.lua follows f wherever there is something to follow
+local STEEP    = 1e290    -- times the mass beyond: quantiles there may move infinitely as it does
+local FAINT, NOTHING = 1e-12, 1e-60   -- masses that are next to none at an end, and far out
 local FINEST   = 2 ^ -50  -- levels closer together than this have the same quantile, near the median
 local ROOM     = 2 ^ 15   -- elements of points in one call of f: they stay in the cache
 local PANELS   = 96       -- of either half of an element that are cut: some 9000 points
@@ -68,12 +71,20 @@ local function lost_at (d, x, finite, is_mixed)
   return maximum(lost, extreme * (1 - finite))
 end
 
+-- Points with next to no mass where slopes of f, or of quantiles, may overflow: those that are `lost`, or far out.
+local function is_steep (x, mass, lost)
+  local size = abs(x)
+  local is_far = maximum(functions.lt(size, 1 / FAR), gt(size, minimum(FAR, STEEP * mass)))
+  return maximum(lost * functions.lt(mass, FAINT), is_far * functions.lt(mass, NOTHING))
+end
+
 -- f at quantiles x of both halves, all { 2, n, batch... }, with weights that are lost where x is.
 local function values_at (d, values, x, weights, losses)
   local bare = core.bare(values)
   local finite = bare:isfinite()
   local lost = lost_at(d, x, finite, losses.is_mixed)
   losses.largest = maximum(losses.largest, where(finite, abs(bare), 0):max(2))
+  if core.tracked(values) then values = where(is_steep(core.bare(x), core.bare(weights), lost), bare, values) end
   if lost == 0 then return values end
   local hidden = lost * (1 - finite)
   losses.mass     = maximum(losses.mass, (lost * weights):max(2))
@@ -154,7 +165,7 @@ end
 -- what is taken off f, but for rounding: what it is in the middle. Where weights do not count x is not looked at.
 local function weighed (d, values, x, weights, middle)
   local n, log_p = #x, core.bare(core.no_grad(d.log_prob, d, x))
-  local counts = gt(weights, FAINT) * functions.isfinite(log_p)
+  local counts = gt(weights, WEIGHTLESS) * functions.isfinite(log_p)
   log_p = rows(d, n, d:log_prob(where(counts, x, middle.x)))
   local above = core.bare(values) - middle.f
   return values + where(functions.isfinite(above), above, 0) * functions.expm1(log_p - core.bare(log_p))

@@ -1,0 +1,37 @@
+-- Gradients of integrals, quantiles and moments of laws of single numbers where slopes overflow at an end of the support,
+-- though the value is smooth: against slopes, with respect to every argument.
+local peri  = require "perilune"
+local check = require "spec.gradient.check"
+
+local unpack = table.unpack
+
+-- Is the gradient of f at the point its slope? Values are numbers for numbers.
+local function verify (f, point, tolerance)
+  local params, grads = {}, {}
+  for k, x in ipairs(point) do params[k] = peri.param(x) end
+  f(unpack(params)):backward()
+  for k, w in ipairs(params) do grads[k] = w.grad and peri.item(w.grad) or 0 end
+  local why = check.slope_mismatch(f, point, grads, tolerance or 1e-6)
+  assert(not why, why)
+end
+
+local function from_cauchy (p)
+  return function (...) return (peri.kl_divergence(p(...), peri.Cauchy(0, 1))) end
+end
+
+local function mean_of (p, f)
+  return function (...) return (p(...):expectation(f)) end
+end
+
+it("expectations do not lose their gradients to quantiles that have next to no mass", function ()
+  for _, shape in ipairs { 0.3, 0.5, 0.8, 0.9, 1.5 } do
+    verify(from_cauchy(peri.Gamma), { shape, 1 })
+    verify(from_cauchy(peri.Weibull), { 1, shape })
+    verify(from_cauchy(peri.Beta), { shape, 3 })
+    verify(from_cauchy(peri.Kumaraswamy), { shape, 1 })
+    verify(from_cauchy(peri.FisherSnedecor), { shape, 9 })
+    verify(mean_of(peri.Beta, peri.log), { shape, 3 })
+    verify(mean_of(peri.FisherSnedecor, peri.log), { shape, 9 })
+  end
+  verify(from_cauchy(peri.VonMises), { -1.5, 10.5 })
+end)
