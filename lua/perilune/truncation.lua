@@ -12,6 +12,7 @@ local show         = require "perilune.show"
 local tails        = require "perilune.tails"
 
 local effort     = lazy "effort"
+local one_sided  = lazy "one_sided"
 local peaks      = lazy "peaks"
 local points     = lazy "points"
 local quadrature = lazy "quadrature"
@@ -200,6 +201,22 @@ local function inverted (self, mass, upper)
   return x:reshape(-1)[order:argsort()]:reshape(core.shape(mass))
 end
 
+-- Quantiles x of the base, whose tails have these logarithms, with the slopes along those: of tails themselves they
+-- overflow where x is huge, or the tail next to nothing.
+local function attached (self, x, target, upper)
+  local level = core.bare(target)
+  local pace = where(upper, -1, 1) * exp(level - core.bare(self.base:log_prob(core.bare(x))))
+  local is_known = functions.isfinite(pace) * functions.isfinite(level)
+  return x + where(is_known, pace, 0) * where(is_known, target - level, 0)
+end
+
+-- Quantiles of the base whose lower tails, or where `upper` upper ones, have these logarithms.
+local function based (self, target, upper)
+  local is_smooth = not self.support.is_discrete and #self.points == 0
+  if not (is_smooth and core.tracked(target)) then return inverted(self, exp(target), upper) end
+  return attached(self, inverted(self, exp(core.bare(target)), upper), target, upper)
+end
+
 --- The quantile at which P(X <= x) = p and P(X > x) = q = 1 - p, both given as logarithms. Either tail of
 -- the base there is an average of those at the ends; the smaller is inverted, but for those that are `skipped`.
 function truncation.quantile (self, log_p, log_q, skipped)
@@ -209,8 +226,7 @@ function truncation.quantile (self, log_p, log_q, skipped)
   local upper = lt(above, below)
   local target = where(upper, above, below)
   if skipped and not core.tracked(target) then target = where(skipped, -INF, target) end   -- which has no slope
-  local mass = exp(target)
-  local x = inverted(self, mass, upper)
+  local x = based(self, target, upper)
   local deep = lt(target, DEEP) * gt(target, -INF) * gt(minimum(log_p, log_q), -INF)
   if any(deep) then x = where(deep, deep_quantile(self, target, upper, deep), x) end
   x = minimum(maximum(x, self.first), self.last)
@@ -318,19 +334,29 @@ local function outermost (base, level, bound)
   return is_fixed and core.bare(x) or x
 end
 
+-- Tails of the base at the end x, which do not change if that is the end of the base itself.
+local function tails_at_end (base, x, is_own)
+  local at = tails_at(base, x)
+  for _, name in ipairs { "below", "above" } do
+    if core.tracked(at[name]) then at[name] = where(is_own, one_sided.held(at[name]), at[name]) end
+  end
+  return at
+end
+
 -- What methods need: the ends within the base's support, the mass, and the tails of the base at the
 -- ends. `from` is where the mass begins: below the first outcome, or a point of mass at the lower end.
 local function complete (self)
   local base = self.base
   local support = base.support or {}
-  local first = maximum(self.low, outermost(base, 0, support.low))
-  local last = minimum(self.high, outermost(base, 1, support.high))
+  local least, most = outermost(base, 0, support.low), outermost(base, 1, support.high)
+  local first, last = maximum(self.low, least), minimum(self.high, most)
   local discrete = base.support and base.support.is_discrete
   if discrete then first, last = functions.ceil(first), functions.floor(last) end
   self.first, self.last, self.points = first, last, discrete and {} or points.of(base)
   self.from = discrete and first - 1 or #self.points > 0 and points.before(first) or first
   self.support = (discrete and constraints.integer_interval or constraints.interval)(first, last)
-  local from, to = tails_at(base, self.from), tails_at(base, last)
+  local from = tails_at_end(base, self.from, le(first, least))
+  local to = tails_at_end(base, last, functions.ge(last, most))
   self.log_mass = (log_between(base, from, to))
   self.below_first, self.above_first = from.below, from.above
   self.below_last, self.above_last = to.below, to.above

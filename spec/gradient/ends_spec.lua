@@ -35,3 +35,47 @@ it("expectations do not lose their gradients to quantiles that have next to no m
   end
   verify(from_cauchy(peri.VonMises), { -1.5, 10.5 })
 end)
+
+-- Laws that are cut at an end of their own, and elsewhere: made of their shape.
+local function cut (p, low, high)
+  return function (...) return peri.Truncated(p(...), low, high) end
+end
+
+local function moment (p, name)
+  return function (...)
+    local d = p(...)
+    return d[name](d)
+  end
+end
+
+local function quantile (p, name, level)
+  return function (...)
+    local d = p(...)
+    return d[name](d, level)
+  end
+end
+
+local CUT = {
+  { cut(function (m) return peri.StudentT(3, m, 1) end, 0, math.huge), { -0.2, 0.3 } },
+  { cut(function (m) return peri.LogNormal(m, 1) end, 1, math.huge), { -0.2, 0.3 } },
+  { cut(function (a) return peri.Gamma(a, 1) end, 0, 1), { 0.3, 0.5, 0.9, 1.5 } },
+  { cut(function (k) return peri.Weibull(1, k) end, 0, 1), { 0.3, 0.8, 1.5 } },
+  { cut(function (a) return peri.Beta(a, 1.2) end, 0, 0.7), { 0.3, 0.6, 1.5 } },
+  { cut(function (b) return peri.Beta(1.2, b) end, 0.3, 1), { 0.3, 0.6, 1.5 } },
+}
+
+it("what is left of a law has gradients where its own end, or a far quantile, is steep", function ()
+  for _, case in ipairs(CUT) do
+    local p, shapes = case[1], case[2]
+    for _, shape in ipairs(shapes) do
+      verify(moment(p, "mean"), { shape })
+      verify(moment(p, "entropy"), { shape })
+      verify(from_cauchy(p), { shape })
+      for _, level in ipairs { 0.2, 0.7 } do
+        verify(quantile(p, "icdf", level), { shape })
+        verify(quantile(p, "isf", level), { shape })
+      end
+    end
+  end
+  verify(quantile(CUT[1][1], "isf", 1e-300), { 0.1 })
+end)
